@@ -1,0 +1,1 @@
+"""Relax, the graph-level language of deep-learning compilers, embedded in Python."""

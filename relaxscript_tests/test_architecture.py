@@ -1,0 +1,338 @@
+"""The architecture, held: each check of `architecture.py` on the checkout and on a fault.
+
+The fault is there so that a check which no longer sees anything fails as well.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable
+from types import ModuleType
+
+import pytest
+
+from relaxscript_tests.architecture import (
+    FACADES,
+    FILE_LINES,
+    FUNCTION_LINES,
+    NAMELESS,
+    PACKAGE,
+    definitions,
+    exists,
+    listed_in,
+    listing_problems,
+    module_of,
+    names_in,
+    namespace_problems,
+    oversized,
+    own_code,
+    plain_files,
+    private_uses,
+    python_files,
+    readable,
+    star_imports_of_unlisted,
+    strangers_at_the_top,
+    taken_over,
+    tracked_files,
+    unwanted_words,
+    upward_imports,
+)
+from relaxscript_tests.fresh_python import changed_by, imported_by
+
+
+def expect_none(problems: Iterable[str]) -> None:
+    """Fail with every problem on a line of its own, which an `assert` would cut short."""
+    if text := "\n".join(problems):
+        pytest.fail(text, pytrace=False)
+
+
+def test_problems_are_told_in_full():
+    expect_none([])
+    with pytest.raises(pytest.fail.Exception, match="a is wrong\nb is wrong"):
+        expect_none(["a is wrong", "b is wrong"])
+
+
+# ---------------------------------------------------------------- imports point down only
+
+
+def test_imports_only_point_down():
+    """Imports inside functions and under TYPE_CHECKING too: hiding a cycle is still a cycle."""
+    expect_none(upward_imports(python_files(PACKAGE)))
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("ir/node.py", "from relaxscript.op import add"),
+        ("ir/node.py", "from ..arith import simplify"),
+        ("ir/node.py", "def f():\n    import relaxscript.script.printer"),
+        ("ir/node.py", "if TYPE_CHECKING:\n    from .. import op"),
+        ("ir/node.py", "importlib.import_module('relaxscript.op')"),
+        ("ir/node.py", "from relaxscript.runtime import values"),
+        ("ir/node.py", "import relaxscript"),
+        ("dtypes.py", "from .errors import Span"),
+        ("errors/span.py", "from ..dtypes import DataType"),
+        ("runtime/machine.py", "from ..ir import node"),
+        ("runtime/values.py", "from .machine import run"),
+        ("sinfo/erase.py", "from ..runtime import machine"),
+        ("analysis/free.py", "from ..builder import BlockBuilder"),
+        ("op/nn/__init__.py", "from ...builder import BlockBuilder"),
+        ("vm.py", "from . import tir"),
+        ("helpers.py", ""),
+        ("compiler.py", "import relaxscript.helpers"),
+    ],
+)
+def test_an_import_that_points_up_is_found(path: str, text: str):
+    files = {
+        f"{PACKAGE}/{name}": ""
+        for name in ("op/__init__.py", "runtime/values.py", "runtime/machine.py", "ir/node.py")
+    }
+    assert len(upward_imports({**files, f"{PACKAGE}/{path}": text})) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        (
+            "ir/node.py",
+            "from ..errors import Span\nfrom relaxscript.dtypes import DataType\nimport ast",
+        ),
+        (
+            "op/linear.py",
+            "from ..runtime.values import Shape\nfrom ..runtime import values\nfrom . import x",
+        ),
+        ("runtime/machine.py", "from . import values\nfrom .executable import Executable"),
+        ("__init__.py", "from . import compiler, tir\nfrom .script import parser"),
+        ("__main__.py", "from relaxscript.cli import main"),
+        ("op/linear.py", "import relaxscript_tests"),
+    ],
+)
+def test_an_import_that_points_down_is_accepted(path: str, text: str):
+    assert upward_imports({f"{PACKAGE}/runtime/values.py": "", f"{PACKAGE}/{path}": text}) == []
+
+
+# ---------------------------------------------------------------- no private parts of others
+
+
+def test_no_file_uses_the_private_parts_of_another():
+    expect_none(private_uses(python_files(PACKAGE)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from .prim import _fold",
+        "from relaxscript.ir._prim import fold",
+        "from . import prim\nprim._fold(1)",
+        "import relaxscript.ir.prim as p\ndef f():\n    return p.Add._table[0]",
+    ],
+)
+def test_a_use_of_a_private_part_is_found(text: str):
+    assert len(private_uses({"relaxscript/ir/walk.py": text})) == 1
+
+
+def test_own_private_parts_and_those_of_python_are_no_offence():
+    text = "import ast\nfrom .prim import Add\n_x = ast._y\nself._z\nAdd.__doc__\nAdd._replace(a=1)"
+    assert private_uses({"relaxscript/ir/walk.py": text}) == []
+
+
+# ---------------------------------------------------------------- facades re-export and do no more
+
+
+def test_facades_only_re_export():
+    paths = {f"{PACKAGE}/{name}.py" for name in FACADES}
+    expect_none(own_code({p: t for p, t in python_files(PACKAGE).items() if p in paths}))
+
+
+def test_code_in_a_facade_is_found():
+    text = '"""Doc."""\nfrom .ir.tir import For\n__all__ = ["For"]\n'
+    assert own_code({"relaxscript/tir.py": text}) == []
+    assert len(own_code({"relaxscript/tir.py": f"{text}def f(): ...\nx = 1"})) == 2
+
+
+# ---------------------------------------------------------------- sizes and names of files
+
+
+@pytest.mark.parametrize("folder", [PACKAGE, "relaxscript_tests"])
+def test_files_and_functions_stay_small(folder: str):
+    expect_none(oversized(python_files(folder)))
+
+
+def test_a_file_or_function_that_grew_too_long_is_found():
+    function = "def f():\n" + "    pass\n" * (FUNCTION_LINES - 1)
+    assert oversized({"a.py": function + "\n" * (FILE_LINES - FUNCTION_LINES)}) == []
+    assert oversized({"a.py": function + "    pass\n"}) == ["a.py:1: `f` has 61 lines"]
+    assert oversized({"a.py": "\n" * (FILE_LINES + 1)}) == ["a.py has 601 lines"]
+    assert len(oversized({"a.py": "class A:\n  async " + (function + "    pass\n")})) == 1
+
+
+def test_every_file_is_named_after_what_it_holds():
+    expect_none(path for path in python_files(PACKAGE) if NAMELESS.search(path))
+
+
+@pytest.mark.parametrize(
+    "path", ["relaxscript/core.py", "relaxscript/ir/utils.py", "a/_internal/b.py"]
+)
+def test_a_file_named_after_nothing_is_found(path: str):
+    assert NAMELESS.search(path)
+    assert not NAMELESS.search("relaxscript/ir/score.py")
+
+
+# ---------------------------------------------------------------- public names
+
+
+def test_all_of_packages_and_operator_families_is_what_they_define():
+    problems = []
+    for path, text in python_files(PACKAGE).items():
+        if not (path.endswith("/__init__.py") or "/op/" in path):
+            continue
+        defined = definitions(text)
+        if path.endswith("__init__.py"):
+            defined |= taken_over(path, text, listed_in)
+        problems += listing_problems(path, defined, importlib.import_module(module_of(path)))
+    expect_none(problems)
+
+
+def test_a_star_import_takes_only_what_is_listed():
+    expect_none(star_imports_of_unlisted(python_files(PACKAGE)))
+    files = {"relaxscript/op/a.py": "x = 1", "relaxscript/op/__init__.py": "from .a import *"}
+    assert len(star_imports_of_unlisted(files)) == 1
+
+
+def test_a_wrong_list_of_public_names_is_found():
+    def problems(text: str) -> list[str]:
+        module = ModuleType("m")
+        exec(text, module.__dict__)
+        return listing_problems("m.py", definitions(text), module)
+
+    assert problems("import ast\nT = 1\n_u = 2\n__all__ = ['T']") == []
+    assert problems("from typing import TypeVar\nN = TypeVar('N')") == []
+    assert problems("def f(): ...") == ["m.py has no `__all__`"]
+    assert problems("class A: ...\nx, y = 1, 2\n__all__ = ['A', 'x']") == [
+        "m.py defines `y` and does not list it in `__all__`"
+    ]
+    assert problems(
+        "try:\n    z: int = 1\nfinally:\n    pass\n__all__ = ['z', 'z', 'q', '_p']\n_p = 1"
+    ) == [
+        "m.py lists `q`, which it has not",
+        "m.py lists `z` twice",
+        "m.py lists the private `_p`",
+    ]
+
+
+def test_what_a_file_takes_over_from_others_is_seen():
+    text = (
+        "from .a import f, _g\nfrom .b import *\nfrom . import c\nimport numpy as np\n"
+        "def k():\n    from .d import e"
+    )
+    assert taken_over("relaxscript/op/__init__.py", text, lambda module: [f"{module}.x"]) == {
+        "f",
+        "relaxscript.op.b.x",
+        "c",
+    }
+
+
+def test_the_public_names_of_r_are_its_notation_and_the_registry():
+    names: set[str] = set()
+    operators: list[str] = []
+    if exists("relaxscript.script.relax"):
+        names = names_in(importlib.import_module("relaxscript.script.relax"))
+        operators = list(importlib.import_module("relaxscript.op").REGISTRY)
+    expect_none(namespace_problems(names, operators))
+
+
+def test_a_name_too_many_or_too_few_in_r_is_found():
+    nn = ModuleType("nn")
+    vars(nn).update(relu=1, helper=2, __all__=["relu"])
+    script = ModuleType("script")
+    vars(script).update(add=1, Tensor=2, f32=3, nn=nn, annotations=4, _private=5)
+    names = names_in(script)
+    assert namespace_problems(names, ["relax.add", "relax.nn.relu"]) == []
+    assert namespace_problems({*names, "np", "nn.x"}, ["add", "nn.relu"]) == [
+        "`R.nn.x` is no type, decorator or operator",
+        "`R.np` is no type, decorator or operator",
+    ]
+    assert namespace_problems(names, ["add", "nn.relu", "nn.gelu"]) == [
+        "`R.nn.gelu` is in the registry and not in `R`"
+    ]
+
+
+# ---------------------------------------------------------------- what importing the package does
+
+
+def test_importing_the_package_imports_nothing_heavy():
+    assert imported_by("import relaxscript") == []
+
+
+def test_a_heavy_import_is_found():
+    assert imported_by("import pygments.token, astunparse") == ["astunparse", "pygments"]
+
+
+def test_importing_the_package_changes_nothing_that_belongs_to_everybody():
+    assert changed_by("import relaxscript") == [[]]
+
+
+def test_a_change_of_what_belongs_to_everybody_is_found():
+    faults = {
+        "sys.excepthook = print": "sys.excepthook",
+        "sys.displayhook = print": "sys.displayhook",
+        "sys.path.insert(0, 'x')": "sys.path",
+        "sys.setrecursionlimit(12345)": "sys.getrecursionlimit",
+        "builtins.relax = 1": "builtins",
+        "warnings.simplefilter('ignore')": "warnings.filters",
+        "signal.signal(signal.SIGINT, signal.SIG_IGN)": "signal",
+        "os.environ['OMP_NUM_THREADS'] = '1234'": "os.environ",
+        "threading.excepthook = print": "threading.excepthook",
+        "inspect.getfile = print": "inspect",
+        "linecache.checkcache = print": "linecache",
+        "numpy.seterr(divide='raise')": "numpy.geterr",
+        "logging.basicConfig(level=10)": "logging",
+        "random.seed(1)": "random",
+        "atexit.register(print)": "atexit",
+    }
+    assert changed_by(*faults) == [[name] for name in faults.values()]
+
+
+def test_every_hook_of_the_ir_is_filled():
+    """`ir/` calls a few functions of later rooms; importing the package fills each of them in."""
+    unfilled: list[str] = []
+    if exists("relaxscript.ir.hooks"):
+        importlib.import_module(PACKAGE)
+        unfilled = importlib.import_module("relaxscript.ir.hooks").unfilled()
+    expect_none(unfilled)
+
+
+# ---------------------------------------------------------------- the top level and what files say
+
+
+def test_the_top_level_holds_nothing_else():
+    expect_none(strangers_at_the_top(tracked_files()))
+
+
+def test_without_git_the_same_python_files_are_found():
+    def sources(files: list[str]) -> set[str]:
+        return {path for path in files if path.endswith(".py") and not path.startswith(".")}
+
+    assert sources(plain_files()) == sources(tracked_files())
+
+
+def test_a_stranger_at_the_top_level_is_found():
+    files = ["README.md", "relaxscript/a.py", ".ci/run", "docs/index.md", "setup.py"]
+    assert strangers_at_the_top(files) == {"docs", "setup.py"}
+
+
+def test_no_file_is_unfinished_or_names_a_path_of_a_machine():
+    expect_none(p for path in tracked_files() for p in unwanted_words(path, readable(path)))
+
+
+# Written with `|` in them, for this file is searched as well.
+@pytest.mark.parametrize(
+    "word", ["TO|DO: x", "# XX|X", "FIX|ME", "'/|tmp/a'", "cd /|root", " /|work/main", "/|home/me"]
+)
+def test_an_unwanted_word_is_found(word: str):
+    assert len(unwanted_words("a.py", "x = 1\n" + word.replace("|", ""))) == 1
+
+
+def test_a_harmless_word_is_no_offence():
+    text = "https://a.org/tmp/x a/work/b tmp_path XXXL and/or ../root $HOME/tmp/x"
+    assert unwanted_words("a.py", text) == []
