@@ -1,0 +1,188 @@
+"""Data types: `"float32"` and its relatives, with what every room needs to know of them.
+
+A `DataType` is an interned string, so it compares equal to the plain text that users write, prints
+as that text, and carries kind, bits and lanes as attributes. `"void"` is Relax's unknown data type
+(the spec's `Void()`), `"handle"` TIR's opaque pointer.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+__all__ = ["DataType", "is_dtype", "promote", "result_dtype"]
+
+_SPELLING = re.compile(
+    r"(?P<kind>int|uint|float|bfloat)(?P<bits>\d+)(?P<format>_\w+?)?(?:x(?P<lanes>\d+))?"
+)
+_BOOL = re.compile(r"bool(?:ean)?(?:x(?P<lanes>\d+))?")
+_FORMATS = {"_e4m3fn": 8, "_e5m2": 8, "_e4m3": 8, "_e4m3fnuz": 8, "_e5m2fnuz": 8, "_e4m3b11fnuz": 8,
+            "_e3m4": 8, "_e8m0fnu": 8, "_e2m1fn": 4, "_e2m3fn": 6, "_e3m2fn": 6}  # fmt: skip
+
+# What a Relax annotation may name (spec, well-formedness 19 and 20, and our extension by ml_dtypes).
+_RELAX_INTEGER_BITS = frozenset({1, 8, 16, 32, 64})
+_RELAX_FLOAT_BITS = frozenset({16, 32, 64})
+
+
+class DataType(str):
+    """A data type by its name, for example `DataType("float32")`; equal names are one object.
+
+    `kind` is one of int, uint, float, bfloat, bool, handle and void; `bits` the width of a lane;
+    `lanes` the number of lanes. Raises `ValueError` when the text names no data type (callers that
+    know where the text stood turn that into a diagnostic).
+    """
+
+    kind: str
+    bits: int
+    lanes: int
+
+    def __new__(cls, name: str | np.dtype[Any] | type) -> DataType:
+        if type(name) is DataType:
+            return name
+        return _intern(name if isinstance(name, str) else np.dtype(name).name)
+
+    def __reduce__(self) -> tuple[type[DataType], tuple[str]]:
+        return (DataType, (str(self),))
+
+    @property
+    def is_float(self) -> bool:
+        """Whether values are floating point of any format."""
+        return self.kind in ("float", "bfloat")
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether values are integers; bool is not an integer here."""
+        return self.kind in ("int", "uint")
+
+    @property
+    def is_bool(self) -> bool:
+        return self.kind == "bool"
+
+    @property
+    def is_void(self) -> bool:
+        """Whether this is the unknown data type."""
+        return self.kind == "void"
+
+    @property
+    def element(self) -> DataType:
+        """The data type of one lane."""
+        return self if self.lanes == 1 else DataType(str(self).rpartition("x")[0])
+
+    def with_lanes(self, lanes: int) -> DataType:
+        """The vector type of `lanes` elements of this type."""
+        element = self.element
+        return element if lanes == 1 else DataType(f"{element}x{lanes}")
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one stored element (sub-byte types take a byte each)."""
+        return max(1, (self.bits + 7) // 8) * self.lanes
+
+    @property
+    def numpy(self) -> np.dtype[Any]:
+        """The numpy equivalent; bfloat16 and the small floats are those of ml_dtypes."""
+        return _numpy(self)
+
+    @property
+    def in_relax(self) -> bool:
+        """Whether a Relax annotation may name it (spec, well-formedness 19, 20)."""
+        if self.lanes != 1:
+            return False
+        match self.kind:
+            case "bool" | "void":
+                return True
+            case "int" | "uint":
+                return self.bits in _RELAX_INTEGER_BITS
+            case "float":
+                return self.bits in _RELAX_FLOAT_BITS or self.bits == 8
+            case "bfloat":
+                return self.bits == 16
+        return False
+
+
+def _make(name: str, kind: str, bits: int, lanes: int) -> DataType:
+    self = str.__new__(DataType, name)
+    self.kind = kind
+    self.bits = bits
+    self.lanes = lanes
+    return self
+
+
+@lru_cache(maxsize=None)
+def _intern(name: str) -> DataType:
+    match name:
+        case "" | "void":
+            return _VOID
+        case "handle":
+            return _HANDLE
+        case "str" | "object":
+            raise ValueError(f'"{name}" is not a data type')
+    if found := _BOOL.fullmatch(name):
+        lanes = int(found["lanes"] or 1)
+        return _canonical("bool" if lanes == 1 else f"boolx{lanes}", name, "bool", 1, lanes)
+    found = _SPELLING.fullmatch(name)
+    if found is None:
+        raise ValueError(f'"{name}" is not a data type')
+    kind, bits, lanes = found["kind"], int(found["bits"]), int(found["lanes"] or 1)
+    if found["format"] and (kind != "float" or _FORMATS.get(found["format"]) != bits):
+        raise ValueError(f'"{name}" is not a data type')
+    if not 1 <= bits <= 256 or lanes < 1:
+        raise ValueError(f'"{name}" is not a data type')
+    return _canonical(name, name, kind, bits, lanes)
+
+
+def _canonical(name: str, asked: str, kind: str, bits: int, lanes: int) -> DataType:
+    return _make(name, kind, bits, lanes) if name == asked else _intern(name)
+
+
+_VOID = _make("void", "void", 64, 0)
+_HANDLE = _make("handle", "handle", 64, 1)
+
+
+@lru_cache(maxsize=None)
+def _numpy(dtype: DataType) -> np.dtype[Any]:
+    name = str(dtype)
+    if hasattr(ml_dtypes, name):
+        return np.dtype(getattr(ml_dtypes, name))
+    if dtype.lanes != 1 or dtype.kind in ("void", "handle"):
+        raise TypeError(f"{name} has no numpy equivalent")
+    if name == "int1":
+        raise TypeError("int1 has no numpy equivalent")
+    return np.dtype("bool" if name == "uint1" else name)
+
+
+def is_dtype(text: object) -> bool:
+    """Whether `text` names a data type."""
+    if not isinstance(text, str):
+        return False
+    try:
+        DataType(text)
+    except ValueError:
+        return False
+    return True
+
+
+def promote(a: DataType, b: DataType) -> DataType | None:
+    """The data type in which values of `a` and `b` are combined, or None when they do not mix.
+
+    Relax operators take operands of one data type; this is the rule of scalar expressions in TIR:
+    bool gives way to integers, integers to floats, and the wider of two of a kind wins.
+    """
+    if a is b:
+        return a
+    if "handle" in (a.kind, b.kind) or "void" in (a.kind, b.kind):
+        return None
+    rank = {"bool": 0, "uint": 1, "int": 2, "bfloat": 3, "float": 4}
+    low, high = sorted((a, b), key=lambda t: (rank[t.kind], t.bits))
+    if low.kind == high.kind or high.is_float or low.is_bool:
+        return high
+    return DataType(f"{high.kind}{max(low.bits, high.bits)}").with_lanes(high.lanes)
+
+
+def result_dtype(array: Any) -> DataType:
+    """The data type of a numpy array or scalar."""
+    return DataType(np.dtype(array.dtype).name)

@@ -1,0 +1,41 @@
+"""Who is to blame: places in sources, mistakes as data, how they are shown and raised.
+
+Start reading at `diagnostic.py`; `span.py` is the place, `render.py` the picture, `exceptions.py`
+what is raised and `explain.py` the page of every code. Imports nothing of ours, so that every room
+may use it.
+"""
+
+from __future__ import annotations
+
+from .diagnostic import Diagnostic, Edit, Label, Severity, nearest
+from .exceptions import (
+    DiagnosticError,
+    InternalError,
+    OperandError,
+    RelaxWarning,
+    VMError,
+    warn,
+)
+from .explain import CODES, explain
+from .render import automatic_style, render
+from .span import Source, Span
+
+__all__ = [
+    "CODES",
+    "Diagnostic",
+    "DiagnosticError",
+    "Edit",
+    "InternalError",
+    "Label",
+    "OperandError",
+    "RelaxWarning",
+    "Severity",
+    "Source",
+    "Span",
+    "VMError",
+    "automatic_style",
+    "explain",
+    "nearest",
+    "render",
+    "warn",
+]

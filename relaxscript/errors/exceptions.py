@@ -1,0 +1,241 @@
+"""How a mistake reaches the user: exceptions and warnings that carry diagnostics.
+
+`DiagnosticError` is the one for programs that are wrong, `VMError` for runs that fail,
+`RelaxWarning` for what cannot be decided beforehand, `InternalError` for mistakes of ours.
+`OperandError` never reaches a user: an operator's rule raises it with the names of operands, and
+whoever knows their places turns it into a diagnostic. No hook of Python is replaced: a
+`SyntaxError` is shown with its line anyway.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from .diagnostic import Diagnostic, Edit, Label
+from .render import render, render_body
+from .span import Span
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+class InternalError(RuntimeError):
+    """A mistake of relaxscript itself, not of the program that was given to it."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+    def __str__(self) -> str:
+        return (
+            f"internal error of relaxscript: {self.message}. This is our mistake, not yours; "
+            "please report it together with the program that led here"
+        )
+
+
+class DiagnosticError(SyntaxError):
+    """The program is wrong; `.diagnostics` holds every mistake that was found, at least one.
+
+    Python shows file, line and caret of the first by itself. `str(error)` is the whole rendering.
+    """
+
+    def __init__(self, diagnostics: Diagnostic | Iterable[Diagnostic]) -> None:
+        found = (diagnostics,) if isinstance(diagnostics, Diagnostic) else tuple(diagnostics)
+        if not found:
+            raise InternalError("a DiagnosticError was raised without a diagnostic")
+        errors = [diagnostic for diagnostic in found if diagnostic.severity == "error"]
+        first = (errors or found)[0]
+        more = len(errors) - 1
+        message = first.message + (f" (and {more} more)" if more > 0 else "")
+        others = ["\n" + render(other) for other in found if other is not first]
+        notes = [note for note in ("\n".join(remarks(first)), *others) if note]
+        if sys.version_info < (3, 11):
+            message = "\n".join([message, *notes])
+        super().__init__(message, _python_position(first.span))
+        self.diagnostics = found
+        if sys.version_info >= (3, 11):
+            for note in notes:
+                self.add_note(note)
+
+    def __str__(self) -> str:
+        return render(self.diagnostics)
+
+    def _repr_html_(self) -> str:
+        return render(self.diagnostics, style="html")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.diagnostics,), self.__dict__
+
+
+class RelaxWarning(UserWarning):
+    """Something that may go wrong; `.diagnostic` says what and where."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(diagnostic)
+        self.diagnostic = diagnostic
+
+    def __str__(self) -> str:
+        return "\n".join([self.diagnostic.message, *remarks(self.diagnostic)])
+
+    def _repr_html_(self) -> str:
+        return render(self.diagnostic, style="html")
+
+
+class VMError(RuntimeError):
+    """A run failed; `.span` is the Relax source that was running, `.diagnostic` the whole story.
+
+    Raise it `from` the exception that caused it. The virtual machine stays usable.
+    """
+
+    def __init__(
+        self, message: str, *, code: str, span: Span | None = None, notes: Sequence[str] = ()
+    ) -> None:
+        super().__init__(message)
+        self.diagnostic = Diagnostic(code, message, span, notes=tuple(notes))
+
+    @property
+    def span(self) -> Span | None:
+        """Where the failing piece of Relax stands, if that is known."""
+        return self.diagnostic.span
+
+    @property
+    def code(self) -> str:
+        """The code of the failure, such as RX0601."""
+        return self.diagnostic.code
+
+    def locate(self, span: Span | None) -> VMError:
+        """The same error; it blames `span` from now on unless it named a place already."""
+        if self.diagnostic.span is None:
+            self.diagnostic = replace(self.diagnostic, span=span)
+        return self
+
+    def __str__(self) -> str:
+        body = render_body(self.diagnostic)
+        return f"{self.diagnostic.message} [{self.code}]" + (f"\n{body}" if body else "")
+
+    def _repr_html_(self) -> str:
+        return render(self.diagnostic, style="html")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _vm_error, (type(self), self.diagnostic), self.__dict__
+
+
+class OperandError(Exception):
+    """Operands do not go together, said by a rule that knows their names and no places.
+
+    `fact` is what is true of `operand`, the one to blame ("has 63 rows"); `also` says what is true
+    of others. `dims` maps an operand to the node of its annotation that makes the fact true; where
+    the node has a `.span`, that place is shown too. `fix` maps an operand to the text to write in
+    its place, in which `{}` stands for the text that is there.
+    """
+
+    def __init__(
+        self,
+        operand: str,
+        fact: str,
+        *,
+        also: Mapping[str, str] | None = None,
+        message: str | None = None,
+        code: str = "RX0203",
+        help: str | None = None,
+        fix: Mapping[str, str] | None = None,
+        dims: Mapping[str, object] | None = None,
+    ) -> None:
+        super().__init__(operand, fact)
+        self.operand = operand
+        self.fact = fact
+        self.also = dict(also or {})
+        self.message = message
+        self.code = code
+        self.help = help
+        self.fix = dict(fix or {})
+        self.dims = dict(dims or {})
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What is true of each operand that matters; the one to blame comes first."""
+        return {self.operand: self.fact, **self.also}
+
+    def diagnostic(
+        self, callee: str, span: Span | None, operands: Mapping[str, Span | None]
+    ) -> Diagnostic:
+        """The diagnostic for a call of `callee` ("R.matmul") at `span`, its operands at `operands`.
+
+        A fact about an operand that has no place of its own becomes a note.
+        """
+        culprit = operands.get(self.operand) or span
+        placed = {name: operands.get(name) for name in self.facts}
+        if placed[self.operand] is None:
+            placed[self.operand] = span
+        labels = [Label(at, self.facts[name]) for name, at in placed.items() if at is not None]
+        for name, node in self.dims.items():
+            at = node if isinstance(node, Span) else getattr(node, "span", None)
+            if isinstance(at, Span) and name in self.facts:
+                labels.append(Label(at, f"`{name}` {self.facts[name]} here"))
+        edits = [
+            Edit(at, text.replace("{}", at.text))
+            for name, text in self.fix.items()
+            if (at := operands.get(name)) is not None
+        ]
+        return Diagnostic(
+            self.code,
+            self.message or f"`{callee}` cannot take these operands",
+            culprit,
+            tuple(labels),
+            tuple(f"`{name}` {self.facts[name]}" for name, at in placed.items() if at is None),
+            self.help,
+            tuple(edits),
+        )
+
+    def __str__(self) -> str:
+        facts = "; ".join(f"`{name}` {fact}" for name, fact in self.facts.items())
+        return ": ".join(part for part in (self.message, facts) if part)
+
+
+def warn(diagnostic: Diagnostic) -> None:
+    """Issue `diagnostic` as a `RelaxWarning` at the user's own file and line.
+
+    Without a span that is the innermost line of Python that is not ours. Filters apply as usual.
+    """
+    warning = RelaxWarning(diagnostic)
+    if diagnostic.span is not None:
+        span = diagnostic.span
+        warnings.warn_explicit(warning, RelaxWarning, span.filename, span.line)
+        return
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        frame = frame.f_back
+    warnings.warn_explicit(warning, RelaxWarning, frame.f_code.co_filename, frame.f_lineno)
+
+
+def remarks(diagnostic: Diagnostic) -> list[str]:
+    """Everything but the message, as lines for those who show the source line themselves."""
+    lines = [f"{span}: {text}" for span, text in diagnostic.labels if text]
+    lines += [f"note: {note}" for note in diagnostic.notes]
+    if diagnostic.help:
+        lines.append(f"help: {diagnostic.help}")
+    return [*lines, f"code: {diagnostic.code} (`relaxscript explain {diagnostic.code}` says more)"]
+
+
+def _python_position(
+    span: Span | None,
+) -> tuple[str | None, int | None, int | None, str | None, int | None, int | None]:
+    """The details of a SyntaxError; Python draws on one line only, so a span ends with its line."""
+    if span is None:
+        return None, None, None, None, None, None
+    text = span.source.line(span.line)
+    end = span.end_column if span.end_line == span.line else len(text) + 1
+    return span.filename, span.line, span.column, text, span.line, end
+
+
+# A traceback shows the name that users import.
+for _kind in (InternalError, DiagnosticError, RelaxWarning, VMError, OperandError):
+    _kind.__module__ = "relaxscript.errors"
+
+
+def _vm_error(kind: type[VMError], diagnostic: Diagnostic) -> VMError:
+    return kind(diagnostic.message, code=diagnostic.code, span=diagnostic.span)

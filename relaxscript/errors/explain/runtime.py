@@ -1,0 +1,187 @@
+"""Pages of RX06 and RX07: what fails when a program runs, and around files and builds."""
+
+from __future__ import annotations
+
+PAGES: dict[str, str] = {
+    "RX0601": """
+RX0601: an argument does not match the signature
+
+Kind, data type, rank or shape of an argument is not what the function declares. Dimensions of
+one name must be equal in all arguments.
+
+Wrong:
+
+    model.main(np.ones((2, 3)))
+
+Right:
+
+    model.main(np.ones((2, 3), dtype="float32"))
+""",
+    "RX0602": """
+RX0602: the function takes another number of arguments
+
+Weights are arguments as well, unless they were bound to the module.
+
+Wrong:
+
+    model.main(x)
+
+Right:
+
+    model.main(x, w)
+""",
+    "RX0603": """
+RX0603: there is no packed function of this name
+
+A name given to `R.call_packed` or `R.call_dps_packed` is looked up when the call runs. Register the
+function before that.
+
+Wrong:
+
+    model.main(x)
+
+Right:
+
+    @rx.register_func("my.scale")
+    def scale(x):
+        return 2 * x
+
+    model.main(x)
+""",
+    "RX0604": """
+RX0604: a packed function raised an exception
+
+The exception is its own and stands above as the cause; the line is the one of the Relax program
+that called it. The virtual machine can be used again.
+
+Wrong:
+
+    @rx.register_func("my.rows")
+    def rows(x):
+        return x[10]
+
+Right:
+
+    @rx.register_func("my.rows")
+    def rows(x):
+        return x[: min(10, len(x))]
+""",
+    "RX0605": """
+RX0605: a value is not what the program says it is
+
+A `match_cast` failed, or a returned value does not fit the declared result.
+
+Wrong:
+
+    y = R.match_cast(x, R.Tensor((4,), "float32"))
+
+Right:
+
+    n = T.int64()
+    y = R.match_cast(x, R.Tensor((n,), "float32"))
+""",
+    "RX0606": """
+RX0606: an operator failed while it ran
+
+The operands are of the right types, but the operator cannot work with these values: dimensions
+that were not known before do not go together, or memory ran out.
+
+Wrong:
+
+    model.main(np.ones(2, dtype="float32"), np.ones(3, dtype="float32"))
+
+Right:
+
+    model.main(np.ones(3, dtype="float32"), np.ones(3, dtype="float32"))
+""",
+    "RX0607": """
+RX0607: the executable has no such function
+
+Only public functions can be called from outside; a private one has no global symbol.
+
+Wrong:
+
+    model["mian"](x)
+
+Right:
+
+    model["main"](x)
+""",
+    "RX0608": """
+RX0608: a value of this kind cannot be given to the machine
+
+Arguments are numpy arrays and tensors of other packages, numbers, strings, shapes, tuples of these,
+closures and data types.
+
+Wrong:
+
+    model.main({"x": x})
+
+Right:
+
+    model.main(x)
+""",
+    "RX0609": """
+RX0609: calls are nested too deeply
+
+Most often a recursion has no end. Depth is limited so that the process survives.
+
+Wrong:
+
+    @R.function
+    def f(x: R.Tensor((), "int64")) -> R.Tensor((), "int64"):
+        y = cls.f(x)
+        return y
+
+Right:
+
+    @R.function
+    def f(x: R.Tensor((), "int64")) -> R.Tensor((), "int64"):
+        if R.greater(x, R.const(0, "int64")):
+            y = cls.f(R.subtract(x, R.const(1, "int64")))
+        else:
+            y = x
+        return y
+""",
+    "RX0701": """
+RX0701: the file cannot be read
+
+It does not exist, is not readable, is not UTF-8 text, or is not what it should be: a damaged
+executable is refused as a whole.
+
+Wrong:
+
+    rx.load("modle.rx")
+
+Right:
+
+    rx.load("model.rx")
+""",
+    "RX0702": """
+RX0702: an optional package is not installed
+
+Some features need a package that relaxscript does not install by itself. The message names the
+extra.
+
+Wrong:
+
+    pip install relaxscript
+
+Right:
+
+    pip install "relaxscript[tutorials]"
+""",
+    "RX0703": """
+RX0703: an unknown target, option or code
+
+The nearest name that exists is offered.
+
+Wrong:
+
+    rx.build(module, target="llmv")
+
+Right:
+
+    rx.build(module, target="llvm")
+""",
+}

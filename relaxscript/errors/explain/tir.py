@@ -1,0 +1,110 @@
+"""Pages of RX05: PrimFuncs and the programs of loops that they are."""
+
+from __future__ import annotations
+
+PAGES: dict[str, str] = {
+    "RX0501": """
+RX0501: this statement or expression is not part of a PrimFunc
+
+A PrimFunc consists of loops, blocks, stores into buffers, `if`, `while`, `assert` and scalar
+variables. Whole buffers are not values: take their elements.
+
+Wrong:
+
+    @T.prim_func
+    def double(x: T.Buffer((4,), "float32"), y: T.Buffer((4,), "float32")):
+        y = x + x
+
+Right:
+
+    @T.prim_func
+    def double(x: T.Buffer((4,), "float32"), y: T.Buffer((4,), "float32")):
+        for i in range(4):
+            y[i] = x[i] + x[i]
+""",
+    "RX0502": """
+RX0502: data types of scalars disagree
+
+The two sides of an operation, or a value and the buffer in which it is stored, have different
+data types. Convert with `T.cast` or write the constant as `T.float32(0)`.
+
+Wrong:
+
+    @T.prim_func
+    def widen(x: T.Buffer((4,), "float32"), y: T.Buffer((4,), "float64")):
+        for i in range(4):
+            y[i] = x[i]
+
+Right:
+
+    @T.prim_func
+    def widen(x: T.Buffer((4,), "float32"), y: T.Buffer((4,), "float64")):
+        for i in range(4):
+            y[i] = T.cast(x[i], "float64")
+""",
+    "RX0503": """
+RX0503: a buffer is indexed in the wrong way
+
+A buffer takes one index for each dimension, and an index is an integer.
+
+Wrong:
+
+    @T.prim_func
+    def copy(x: T.Buffer((4, 4), "float32"), y: T.Buffer((4, 4), "float32")):
+        for i, j in T.grid(4, 4):
+            y[i, j] = x[i]
+
+Right:
+
+    @T.prim_func
+    def copy(x: T.Buffer((4, 4), "float32"), y: T.Buffer((4, 4), "float32")):
+        for i, j in T.grid(4, 4):
+            y[i, j] = x[i, j]
+""",
+    "RX0504": """
+RX0504: the axes of a block do not hold together
+
+`T.axis.remap` takes one letter (`S` spatial, `R` reduction) and one loop variable for each axis,
+and `T.init()` needs a reduction axis. Axes come first in a block.
+
+Wrong:
+
+    @T.prim_func
+    def total(x: T.Buffer((4,), "float32"), y: T.Buffer((1,), "float32")):
+        for i in range(4):
+            with T.block("total"):
+                vi = T.axis.remap("RS", [i])
+                y[0] = y[0] + x[vi]
+
+Right:
+
+    @T.prim_func
+    def total(x: T.Buffer((4,), "float32"), y: T.Buffer((1,), "float32")):
+        for i in range(4):
+            with T.block("total"):
+                vi = T.axis.remap("R", [i])
+                with T.init():
+                    y[0] = T.float32(0)
+                y[0] = y[0] + x[vi]
+""",
+    "RX0505": """
+RX0505: this cannot be compiled for the CPU
+
+The PrimFunc uses something that only other devices have (threads of a GPU, their memory scopes or
+intrinsics), or a data type for which the CPU has no instructions.
+
+Wrong:
+
+    @T.prim_func
+    def copy(x: T.Buffer((4,), "float32"), y: T.Buffer((4,), "float32")):
+        for i in T.thread_binding(4, thread="threadIdx.x"):
+            y[i] = x[i]
+
+Right:
+
+    @T.prim_func
+    def copy(x: T.Buffer((4,), "float32"), y: T.Buffer((4,), "float32")):
+        for i in T.parallel(4):
+            y[i] = x[i]
+""",
+}

@@ -1,0 +1,464 @@
+"""Pages of RX03: code RX03nn is criterion nn of the specification's "Well-Formedness Criteria".
+
+Most of these mistakes cannot be written in the script, where another code is raised first; they
+come
+from nodes and bindings made by hand. `relax` stands for `import relaxscript as relax`.
+"""
+
+from __future__ import annotations
+
+PAGES: dict[str, str] = {
+    "RX0301": """
+RX0301: a DataflowVar is bound or used outside its dataflow block
+
+A DataflowVar is bound only inside a dataflow block and is not known outside of it. What is used
+outside is an ordinary Var, an output of the block.
+
+Wrong:
+
+    y = relax.DataflowVar("y", x.struct_info)
+    block = relax.BindingBlock([relax.VarBinding(y, relax.op.add(x, x))])
+
+Right:
+
+    y = relax.DataflowVar("y", x.struct_info)
+    block = relax.DataflowBlock([relax.VarBinding(y, relax.op.add(x, x))])
+""",
+    "RX0302": """
+RX0302: a variable is bound twice, or by nothing
+
+Every variable is a parameter or stands on the left of exactly one binding. On the right of its
+own binding it may stand only if that defines a function.
+
+Wrong:
+
+    block = relax.BindingBlock([relax.VarBinding(y, a), relax.VarBinding(y, b)])
+
+Right:
+
+    block = relax.BindingBlock([relax.VarBinding(y, a), relax.VarBinding(z, b)])
+""",
+    "RX0303": """
+RX0303: a variable is used before it is bound
+
+Bindings run in order, so a binding may use only what is bound before it.
+
+Wrong:
+
+    block = relax.BindingBlock([relax.VarBinding(z, relax.op.add(y, y)), relax.VarBinding(y, x)])
+
+Right:
+
+    block = relax.BindingBlock([relax.VarBinding(y, x), relax.VarBinding(z, relax.op.add(y, y))])
+""",
+    "RX0304": """
+RX0304: the result's annotation uses a dimension that is not in scope
+
+Whoever calls a function must understand its result, so the result may use only dimensions of the
+parameters and of the functions around it.
+
+Wrong:
+
+    @R.function
+    def f(x: R.Tensor(("n",), "float32")) -> R.Tensor(("m",), "float32"):
+        return x
+
+Right:
+
+    @R.function
+    def f(x: R.Tensor(("n",), "float32")) -> R.Tensor(("n",), "float32"):
+        return x
+""",
+    "RX0305": """
+RX0305: a symbolic dimension is used before it is bound
+
+A dimension is bound where it stands alone in the annotation of a parameter or in a `match_cast`; in
+`2 * n` it is only used.
+
+Wrong:
+
+    @R.function
+    def f(x: R.Tensor(ndim=1, dtype="float32")):
+        n = T.int64()
+        y = R.match_cast(x, R.Tensor((2 * n,), "float32"))
+        return y
+
+Right:
+
+    @R.function
+    def f(x: R.Tensor(ndim=1, dtype="float32")):
+        n = T.int64()
+        y = R.match_cast(x, R.Tensor((n,), "float32"))
+        return y
+""",
+    "RX0306": """
+RX0306: a dimension of the signature has no binding position
+
+Each symbolic dimension of a signature stands alone in at least one parameter, in any order, so that
+arguments say what it is.
+
+Wrong:
+
+    @R.function
+    def f(x: R.Tensor(("n * m",), "float32"), y: R.Tensor(("n",), "float32")):
+        return x
+
+Right:
+
+    @R.function
+    def f(x: R.Tensor(("n * m",), "float32"), y: R.Tensor(("n", "m"), "float32")):
+        return x
+""",
+    "RX0307": """
+RX0307: recursion or control flow in a dataflow block
+
+A dataflow block has no `if`, no call of the function itself and no call of a global function that
+calls back. Write these outside of the block.
+
+Wrong:
+
+    @R.function
+    def f(c: R.Tensor((), "bool"), x: R.Tensor((4,), "float32")):
+        with R.dataflow():
+            if c:
+                y = R.add(x, x)
+            else:
+                y = x
+            R.output(y)
+        return y
+
+Right:
+
+    @R.function
+    def f(c: R.Tensor((), "bool"), x: R.Tensor((4,), "float32")):
+        if c:
+            y = R.add(x, x)
+        else:
+            y = x
+        return y
+""",
+    "RX0308": """
+RX0308: a recursive function needs the annotation of its result
+
+The result cannot be derived from the body when the body needs to know it.
+
+Wrong:
+
+    @I.ir_module
+    class Module:
+        @R.function
+        def f(x: R.Tensor((4,), "float32")):
+            cls = Module
+            y = cls.f(x)
+            return y
+
+Right:
+
+    @I.ir_module
+    class Module:
+        @R.function
+        def f(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+            cls = Module
+            y = cls.f(x)
+            return y
+""",
+    "RX0309": """
+RX0309: an operator is used as a value
+
+An operator stands only where it is called. To pass it on, write a function around it.
+
+Wrong:
+
+    y = relax.Call(g, [relax.ir.Op.get("relax.add")])
+
+Right:
+
+    @R.function
+    def add(a: R.Tensor((4,), "float32"), b: R.Tensor((4,), "float32")):
+        return R.add(a, b)
+""",
+    "RX0310": """
+RX0310: `ndim` is not the number of dimensions given
+
+Where a shape is given, `ndim` need not be; if it is, it must agree.
+
+Wrong:
+
+    @R.function
+    def f(x: R.Tensor((2, 3), "float32", ndim=3)):
+        return x
+
+Right:
+
+    @R.function
+    def f(x: R.Tensor((2, 3), "float32")):
+        return x
+""",
+    "RX0311": """
+RX0311: a function inside a dataflow block captures one of its variables
+
+A closure may outlive the block. Give the value as a parameter instead.
+
+Wrong:
+
+    with R.dataflow():
+        y = R.add(x, x)
+
+        @R.function
+        def g(a: R.Tensor((4,), "float32")):
+            return R.add(a, y)
+
+        z = g(x)
+        R.output(z)
+
+Right:
+
+    with R.dataflow():
+        y = R.add(x, x)
+
+        @R.function
+        def g(a: R.Tensor((4,), "float32"), b: R.Tensor((4,), "float32")):
+            return R.add(a, b)
+
+        z = g(x, y)
+        R.output(z)
+""",
+    "RX0312": """
+RX0312: no function of the module can be called from outside
+
+A module with functions of Relax needs one that is not private, to begin with. For a module
+in the making pass `check_well_formed=False`.
+
+Wrong:
+
+    @I.ir_module
+    class Module:
+        @R.function(private=True)
+        def main(x: R.Tensor((4,), "float32")):
+            return x
+
+Right:
+
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(x: R.Tensor((4,), "float32")):
+            return x
+""",
+    "RX0313": """
+RX0313: the global symbol is not the name of the function
+
+A function that can be called from outside has one name: `global_symbol` is that of its GlobalVar.
+
+Wrong:
+
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        R.func_attr({"global_symbol": "entry"})
+        return x
+
+Right:
+
+    @R.function
+    def entry(x: R.Tensor((4,), "float32")):
+        return x
+""",
+    "RX0314": """
+RX0314: the shape of a tensor annotation is not permitted here
+
+A shape is a tuple of dimensions or a variable that holds a shape. What it uses is in scope
+already; only a `match_cast` and parameters may bring in new dimensions, each standing alone.
+
+Wrong:
+
+    @R.function
+    def f(x: R.Tensor(("n",), "float32")):
+        m = T.int64()
+        y: R.Tensor((m,), "float32") = R.add(x, x)
+        return y
+
+Right:
+
+    @R.function
+    def f(x: R.Tensor(("n",), "float32")):
+        n = T.int64()
+        y: R.Tensor((n,), "float32") = R.add(x, x)
+        return y
+""",
+    "RX0315": """
+RX0315: the dimensions of a shape annotation are not permitted here
+
+What `R.Shape([...])` uses is in scope already; only a `match_cast` and parameters may bring in new
+dimensions, each standing alone. `ndim`, if given, is their number.
+
+Wrong:
+
+    @R.function
+    def f(s: R.Shape(ndim=1)):
+        m = T.int64()
+        t: R.Shape([m]) = s
+        return t
+
+Right:
+
+    @R.function
+    def f(s: R.Shape(ndim=1)):
+        m = T.int64()
+        t = R.match_cast(s, R.Shape([m]))
+        return t
+""",
+    "RX0316": """
+RX0316: the value of a prim annotation is not permitted here
+
+What `R.Prim(value=...)` uses is in scope already; only a `match_cast` and parameters may bring in
+a new variable, standing alone.
+
+Wrong:
+
+    @R.function
+    def f(k: R.Prim("int64")):
+        n = T.int64()
+        j: R.Prim(value=n) = k
+        return j
+
+Right:
+
+    @R.function
+    def f(k: R.Prim("int64")):
+        n = T.int64()
+        j = R.match_cast(k, R.Prim(value=n))
+        return j
+""",
+    "RX0317": """
+RX0317: a function annotation has both or neither of `params` and `derive_func`
+
+Either the parameters are known, or a function derives the result of a call. An annotation about
+which nothing is known is `R.Object`.
+
+Wrong:
+
+    info = relax.FuncStructInfo(params=[tensor], ret=tensor, derive_func=derive)
+
+Right:
+
+    info = relax.FuncStructInfo(params=[tensor], ret=tensor)
+""",
+    "RX0318": """
+RX0318: a PrimValue holds something other than a number
+
+A PrimValue is an integer or a float with one lane. What is computed is written `R.prim_value(n +
+1)`.
+
+Wrong:
+
+    value = relax.PrimValue(n + 1)
+
+Right:
+
+    value = relax.PrimValue(3)
+""",
+    "RX0319": """
+RX0319: the data type of a prim annotation is not a number's
+
+A prim value is an integer, an unsigned integer, a float or a bool, not a handle.
+
+Wrong:
+
+    @R.function
+    def f(x: R.Prim("handle")):
+        return x
+
+Right:
+
+    @R.function
+    def f(x: R.Prim("int64")):
+        return x
+""",
+    "RX0320": """
+RX0320: a data type that Relax does not have
+
+Integers have 1, 8, 16, 32 or 64 bits and floats 16, 32 or 64, all with one lane; bfloat16 and
+floats of 8 bits are there for tensors.
+
+Wrong:
+
+    @R.function
+    def f(x: R.Tensor((4,), "int24")):
+        return x
+
+Right:
+
+    @R.function
+    def f(x: R.Tensor((4,), "int32")):
+        return x
+""",
+    "RX0321": """
+RX0321: `relax.force_pure` on a function that is not declared pure
+
+The attribute says that impure calls inside shall be trusted, so the function must claim to be pure.
+
+Wrong:
+
+    @R.function(pure=False)
+    def f(x: R.Tensor((4,), "float32")):
+        R.func_attr({"relax.force_pure": True})
+        return x
+
+Right:
+
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+        R.func_attr({"relax.force_pure": True})
+        return x
+""",
+    "RX0322": """
+RX0322: data type and value of a prim annotation disagree
+
+The value has a data type of its own. It is enough to give one of the two.
+
+Wrong:
+
+    info = relax.PrimStructInfo(dtype="int32", value=relax.tir.IntImm("int64", 3))
+
+Right:
+
+    info = relax.PrimStructInfo(value=relax.tir.IntImm("int64", 3))
+""",
+    "RX0323": """
+RX0323: the call of an operator is not in its normal form
+
+Some operators want their operands in one form, `R.call_tir` a tuple of arguments that is written
+out, for example. A BlockBuilder makes it so; a call built by hand has to be normalized.
+
+Wrong:
+
+    call = relax.Call(relax.ir.Op.get("relax.call_tir"), [f, x], sinfo_args=[out])
+
+Right:
+
+    call = relax.Call(relax.ir.Op.get("relax.call_tir"), [f, relax.Tuple([x])], sinfo_args=[out])
+""",
+    "RX0324": """
+RX0324: a device is not listed by the module
+
+Every device that an annotation names stands in the module's `global_infos` under "vdevice".
+
+Wrong:
+
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(x: R.Tensor((4,), "float32", "llvm:1")):
+            return x
+
+Right:
+
+    @I.ir_module
+    class Module:
+        I.module_global_infos({"vdevice": [I.vdevice("llvm", 0), I.vdevice("llvm", 1)]})
+
+        @R.function
+        def main(x: R.Tensor((4,), "float32", "llvm:1")):
+            return x
+""",
+}

@@ -1,0 +1,123 @@
+"""Lines of coloured pieces, and how they become text, ANSI or HTML.
+
+Whoever draws says what a piece is for (its role), not how it looks; the looks are the tables here.
+"""
+
+from __future__ import annotations
+
+import html
+import os
+import unicodedata
+from itertools import groupby
+from typing import Literal, TextIO
+
+Style = Literal["text", "ansi", "html"]
+Role = Literal["plain", "strong", "error", "warning", "secondary", "gutter", "help", "note"]
+Piece = tuple[str, Role]
+Line = list[Piece]
+
+ANSI: dict[Role, str] = {
+    "strong": "1",
+    "error": "1;31",
+    "warning": "1;33",
+    "secondary": "1;34",
+    "gutter": "34",
+    "help": "1;32",
+    "note": "1;36",
+}
+
+LIGHT: dict[Role, str] = {
+    "error": "#b3261e",
+    "warning": "#8a5a00",
+    "secondary": "#0b57d0",
+    "gutter": "#5f6b7a",
+    "help": "#0a6b2d",
+    "note": "#00696f",
+}
+
+DARK: dict[Role, str] = {
+    "error": "#ff8a80",
+    "warning": "#ffcf70",
+    "secondary": "#8ab4f8",
+    "gutter": "#93a1b3",
+    "help": "#81d99a",
+    "note": "#7fdbe0",
+}
+
+# What a terminal would obey instead of showing: control characters and changes of direction.
+HIDDEN = {
+    **{code: chr(0x2400 + code) for code in range(0x20) if chr(code) != "\n"},
+    **dict.fromkeys((*range(0x7F, 0xA0), 0x2028, 0x2029), "\ufffd"),
+    **dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), "\ufffd"),
+}
+
+
+def visible(text: str) -> str:
+    """`text` with a sign for each character that would move the cursor or change colours."""
+    return text.translate(HIDDEN)
+
+
+def width(character: str) -> int:
+    """How many columns of a terminal `character` takes: 0 for a combining one, 2 for a wide one."""
+    if character.isascii():
+        return 1
+    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def merged(cells: list[Piece]) -> Line:
+    """`cells` with neighbours of one role joined."""
+    groups = groupby(cells, key=lambda cell: cell[1])
+    return [("".join(text for text, _ in group), role) for role, group in groups]
+
+
+def paint(lines: list[Line], style: Style) -> str:
+    """The lines as one string, without trailing spaces and without a newline at the end."""
+    match style:
+        case "text":
+            return "\n".join("".join(text for text, _ in line).rstrip() for line in lines)
+        case "ansi":
+            return "\n".join("".join(_ansi(*piece) for piece in _trimmed(line)) for line in lines)
+        case "html":
+            body = "\n".join("".join(_html(*piece) for piece in _trimmed(line)) for line in lines)
+            return (
+                f'<div class="relaxscript-diagnostics">\n<style>{_stylesheet()}</style>\n'
+                f"<pre>{body}</pre>\n</div>"
+            )
+
+
+def automatic_style(stream: TextIO) -> Style:
+    """ "ansi" where `stream` is a terminal with colours and NO_COLOR is unset, else "text"."""
+    dull = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return "ansi" if stream.isatty() and not dull else "text"
+
+
+def _trimmed(line: Line) -> Line:
+    while line and not line[-1][0].strip():
+        line = line[:-1]
+    return [*line[:-1], (line[-1][0].rstrip(), line[-1][1])] if line else line
+
+
+def _ansi(text: str, role: Role) -> str:
+    return f"\x1b[{ANSI[role]}m{text}\x1b[0m" if role in ANSI and text.strip() else text
+
+
+def _html(text: str, role: Role) -> str:
+    escaped = html.escape(text)
+    return escaped if role == "plain" else f'<span class="{role}">{escaped}</span>'
+
+
+def _stylesheet() -> str:
+    def rules(colours: dict[Role, str]) -> str:
+        return "".join(f".relaxscript-diagnostics .{r}{{color:{c}}}" for r, c in colours.items())
+
+    frame = "padding:0.6em 0.8em;border-radius:4px;overflow-x:auto;line-height:1.35"
+    bold = ",".join(f".relaxscript-diagnostics .{role}" for role in ANSI if role != "gutter")
+    return (
+        f".relaxscript-diagnostics pre{{background:#f7f8fa;color:#1c2127;{frame}}}"
+        f"{bold}{{font-weight:bold}}{rules(LIGHT)}"
+        "@media (prefers-color-scheme: dark){"
+        ".relaxscript-diagnostics pre{background:#1c1f24;color:#e3e6ea}"
+        f"{rules(DARK)}}}"
+    )

@@ -1,0 +1,280 @@
+"""Where something stands: a `Source` is a text with a name, a `Span` a piece of it.
+
+Lines and columns count from 1, columns in characters; the end of a span is exclusive. Lines are
+those of Python's tokenizer: `\\n`, `\\r\\n` and `\\r` end a line, a form feed does not. Python's
+`ast` counts columns in UTF-8 bytes and from 0; the conversion happens here and nowhere else, and
+only when a column is asked for, because a parser makes many more spans than anybody looks at.
+
+Start reading at `Source.span`.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from bisect import bisect_right
+from typing import Any
+
+LINE_END = re.compile(r"\r\n|\r|\n")
+DEFINED_NAME = re.compile(r"(?:async\s+def|def|class)\s+(\w+)")
+FIRST_WORD = re.compile(r"\w+")
+LAST_WORD = re.compile(r"\w+\Z")
+
+
+class Source:
+    """A text and the name it goes by: a file, a notebook cell, or IR that was printed.
+
+    Two sources are equal when name and text are. A byte order mark at the beginning is dropped, as
+    Python drops that of a file.
+    """
+
+    __slots__ = ("_filename", "_lines", "_starts", "_text")
+
+    def __init__(self, filename: str, text: str) -> None:
+        self._filename = filename
+        self._text = text.removeprefix("\ufeff")
+        self._lines: tuple[str, ...] | None = None
+        self._starts: list[int] | None = None
+
+    @property
+    def filename(self) -> str:
+        """The path of the file, or a name in angle brackets for a text that is in no file."""
+        return self._filename
+
+    @property
+    def text(self) -> str:
+        """The whole text."""
+        return self._text
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The lines as Python counts them, without their ends; at least one."""
+        if self._lines is None:
+            self._lines = tuple(LINE_END.split(self._text))
+        return self._lines
+
+    @property
+    def whole(self) -> Span:
+        """The span of the whole text."""
+        return Span(self, 1, 1, len(self.lines), len(self.lines[-1]) + 1)
+
+    def line(self, number: int) -> str:
+        """Line `number`, counted from 1; empty for a line that does not exist."""
+        return self.lines[number - 1] if 1 <= number <= len(self.lines) else ""
+
+    def span(self, node: ast.AST) -> Span:
+        """Where `node` stands, for a node of the tree of this text.
+
+        A node to which Python gives no position (`ast.arguments`, `ast.withitem`, ...) stands where
+        its parts stand, and one without parts (`ast.Load`) in the whole text.
+        """
+        positioned: Any = node
+        try:
+            return Span(
+                self,
+                positioned.lineno,
+                ~positioned.col_offset,
+                positioned.end_lineno,
+                ~positioned.end_col_offset,
+            )
+        except (AttributeError, TypeError):
+            return self._span_of_parts(node)
+
+    def name_span(self, node: ast.AST) -> Span:
+        """Where the name that `node` introduces or looks up stands.
+
+        That is `f` of `def f(...)`, `C` of `class C`, `x` of the parameter `x: T`, `axis` of the
+        argument `axis=1`, `add` of `R.add`. For any other node it is the span of the node.
+        """
+        span = self.span(node)
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                found = DEFINED_NAME.match(span.text)
+                at = found.span(1) if found else None
+            case ast.arg() | ast.keyword(arg=str()):
+                found = FIRST_WORD.match(span.text)
+                at = found.span() if found else None
+            case ast.Attribute():
+                found = LAST_WORD.search(span.text)
+                at = found.span() if found else None
+            case _:
+                at = None
+        if at is None:
+            return span
+        start = self.offset(span.line, span.column)
+        return self.between(start + at[0], start + at[1])
+
+    def between(self, start: int, end: int) -> Span:
+        """The span from character `start` to character `end` of the text, counted from 0."""
+        return Span(self, *self._position(start), *self._position(end))
+
+    def offset(self, line: int, column: int) -> int:
+        """How many characters of the text stand before `column` of `line`, or before its end."""
+        starts = self._line_starts()
+        line = min(max(line, 1), len(starts))
+        return starts[line - 1] + min(max(column, 1) - 1, len(self.line(line)))
+
+    def character_column(self, line: int, byte: int) -> int:
+        """The column, in characters from 1, of UTF-8 byte `byte`, counted from 0, of `line`."""
+        text = self.line(line)
+        if text.isascii():
+            return byte + 1
+        encoded = text.encode("utf-8", "replace")
+        return len(encoded[:byte].decode("utf-8", "replace")) + max(byte - len(encoded), 0) + 1
+
+    def _position(self, offset: int) -> tuple[int, int]:
+        starts = self._line_starts()
+        offset = min(max(offset, 0), len(self._text))
+        line = bisect_right(starts, offset)
+        return line, offset - starts[line - 1] + 1
+
+    def _line_starts(self) -> list[int]:
+        if self._starts is None:
+            self._starts = [0, *(end.end() for end in LINE_END.finditer(self._text))]
+        return self._starts
+
+    def _span_of_parts(self, node: ast.AST) -> Span:
+        spans = [self.span(part) for part in ast.walk(node) if _has_position(part)]
+        return spans[0].cover(*spans[1:]) if spans else self.whole
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Source):
+            return NotImplemented
+        return self._filename == other._filename and self._text == other._text
+
+    def __hash__(self) -> int:
+        return hash((self._filename, self._text))
+
+    def __reduce__(self) -> tuple[type[Source], tuple[str, str]]:
+        return Source, (self._filename, self._text)
+
+    def __repr__(self) -> str:
+        return f"Source({self._filename!r}, {len(self.lines)} lines)"
+
+
+def _has_position(node: ast.AST) -> bool:
+    fields = ("lineno", "col_offset", "end_lineno", "end_col_offset")
+    return all(getattr(node, name, None) is not None for name in fields)
+
+
+class Span:
+    """A piece of a source: from `line` and `column` to `end_line` and `end_column`, exclusive.
+
+    Immutable and compared by value; ordered by file name and position; `contains` is a partial
+    order.
+    """
+
+    # A column below zero is the complement of a byte offset that nobody has asked for yet.
+    __slots__ = ("_column", "_end_column", "_end_line", "_line", "_source")
+
+    def __init__(
+        self, source: Source, line: int, column: int, end_line: int, end_column: int
+    ) -> None:
+        self._source = source
+        self._line = line
+        self._column = column
+        self._end_line = end_line
+        self._end_column = end_column
+
+    @property
+    def source(self) -> Source:
+        """The source of which this is a piece."""
+        return self._source
+
+    @property
+    def filename(self) -> str:
+        """The name of the source."""
+        return self._source.filename
+
+    @property
+    def line(self) -> int:
+        """The line of the first character, from 1."""
+        return self._line
+
+    @property
+    def column(self) -> int:
+        """The column of the first character, from 1."""
+        column = self._column
+        return column if column >= 0 else self._source.character_column(self._line, ~column)
+
+    @property
+    def end_line(self) -> int:
+        """The line of the end, from 1."""
+        return self._end_line
+
+    @property
+    def end_column(self) -> int:
+        """The column just after the last character, from 1."""
+        column = self._end_column
+        return column if column >= 0 else self._source.character_column(self._end_line, ~column)
+
+    @property
+    def start(self) -> tuple[int, int]:
+        """Line and column of the first character."""
+        return self.line, self.column
+
+    @property
+    def end(self) -> tuple[int, int]:
+        """Line and column of the end, exclusive."""
+        return self.end_line, self.end_column
+
+    @property
+    def text(self) -> str:
+        """What stands there."""
+        source = self._source
+        return source.text[source.offset(*self.start) : source.offset(*self.end)]
+
+    def contains(self, other: Span) -> bool:
+        """Whether `other` lies in this span of the same source; a span contains itself."""
+        return self._source == other._source and self.start <= other.start and other.end <= self.end
+
+    def cover(self, *others: Span) -> Span:
+        """The smallest span that holds this and `others`; those of other sources are left out."""
+        spans = [self, *(other for other in others if other._source == self._source)]
+        start = min(span.start for span in spans)
+        end = max(span.end for span in spans)
+        return Span(self._source, *start, *end)
+
+    def _key(self) -> tuple[str, int, int, int, int]:
+        return self.filename, self.line, self.column, self.end_line, self.end_column
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Span):
+            return NotImplemented
+        return self._key() == other._key() and self._source == other._source
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __lt__(self, other: Span) -> bool:
+        if not isinstance(other, Span):
+            return NotImplemented
+        return (self._key(), self._source.text) < (other._key(), other._source.text)
+
+    def __le__(self, other: Span) -> bool:
+        if not isinstance(other, Span):
+            return NotImplemented
+        return self == other or self < other
+
+    def __gt__(self, other: Span) -> bool:
+        if not isinstance(other, Span):
+            return NotImplemented
+        return other < self
+
+    def __ge__(self, other: Span) -> bool:
+        if not isinstance(other, Span):
+            return NotImplemented
+        return other <= self
+
+    def __reduce__(self) -> tuple[type[Span], tuple[Source, int, int, int, int]]:
+        return Span, (self._source, *self.start, *self.end)
+
+    def __str__(self) -> str:
+        return f"{self.filename}:{self.line}:{self.column}"
+
+    def __repr__(self) -> str:
+        return f"Span({self}-{self.end_line}:{self.end_column})"

@@ -1,0 +1,66 @@
+"""Every code has a page in the common form."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+
+import pytest
+
+from relaxscript.errors import CODES, DiagnosticError, explain
+
+every_code = pytest.mark.parametrize("code", sorted(CODES))
+
+NOT_PYTHON = {("RX0113", "Wrong"), ("RX0702", "Wrong"), ("RX0702", "Right")}
+
+
+def programs(code: str) -> dict[str, str]:
+    """The two programs of a page, by "Wrong" and "Right"."""
+    _, rest = CODES[code].split("\n\nWrong:\n\n")
+    wrong, right = rest.split("\n\nRight:\n\n")
+    return {"Wrong": textwrap.dedent(wrong), "Right": textwrap.dedent(right)}
+
+
+@every_code
+def test_a_page_has_title_meaning_and_two_programs(code: str):
+    title, meaning, *_ = CODES[code].split("\n\n")
+    assert title.startswith(f"{code}: ")
+    assert "\n" not in title
+    assert len(meaning) > 30
+    wrong, right = programs(code).values()
+    assert wrong != right
+
+
+@every_code
+@pytest.mark.parametrize("which", ["Wrong", "Right"])
+def test_the_programs_of_a_page_are_python(code: str, which: str):
+    if (code, which) in NOT_PYTHON:
+        with pytest.raises(SyntaxError):
+            ast.parse(programs(code)[which])
+    else:
+        ast.parse(programs(code)[which])
+
+
+@every_code
+def test_pages_fit_on_a_screen(code: str):
+    lines = CODES[code].split("\n")
+    assert max(map(len, lines)) <= 100
+    assert len(lines) <= 45
+
+
+def test_every_criterion_of_well_formedness_has_its_code():
+    assert {code for code in CODES if code.startswith("RX03")} == {
+        f"RX03{number:02}" for number in range(1, 25)
+    }
+
+
+@pytest.mark.parametrize("written", ["RX0203", "rx0203", " RX0203\n", "203", "0203"])
+def test_a_code_may_be_written_in_short(written: str):
+    assert explain(written) == CODES["RX0203"]
+
+
+def test_a_code_that_does_not_exist_is_refused():
+    with pytest.raises(DiagnosticError, match="there is no diagnostic code `RX0999`"):
+        explain("RX0999")
+    with pytest.raises(DiagnosticError, match="codes look like RX0203"):
+        explain("what is this")
