@@ -1,0 +1,28 @@
+"""The language as data: nodes, modules, traversal, structural equality.
+
+Start with `node.py` (what a node is), then `relax.py`, `struct_info.py`, `prim.py` and `tir.py`
+(the grammar), `module.py` (programs), `walk.py` and `same.py` (what can be done with any of them).
+"""
+
+from __future__ import annotations
+
+from relaxscript.errors import Span
+
+from .module import DummyGlobalInfo, GlobalInfo, IRModule, Target, VDevice
+from .node import Node
+from .prim import PointerType, PrimExpr, PrimType
+from .relax import Attrs, BaseFunc, GlobalVar, Op
+from .same import (
+    StructuralMismatch,
+    assert_structural_equal,
+    get_first_structural_mismatch,
+    structural_equal,
+    structural_hash,
+)
+
+__all__ = [
+    "Attrs", "BaseFunc", "DummyGlobalInfo", "GlobalInfo", "GlobalVar", "IRModule", "Node", "Op",
+    "PointerType", "PrimExpr", "PrimType", "Span", "StructuralMismatch", "Target", "VDevice",
+    "assert_structural_equal", "get_first_structural_mismatch", "structural_equal",
+    "structural_hash",
+]  # fmt: skip

@@ -1,0 +1,53 @@
+"""The few places where the IR calls upward: each is a late-bound function, filled by a later room.
+
+`x + y` needs the operators, `mod.show()` the printer, `call.struct_info` the derivation rules; the
+rooms that know these fill the hooks when they are imported, so `ir/` imports none of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from relaxscript.errors import InternalError
+
+__all__ = ["Hook", "apply_operator", "blame", "html_of", "script_of", "struct_info_of", "unfilled"]
+
+
+class Hook:
+    """A function that somebody else provides."""
+
+    __slots__ = ("_function", "meaning", "name")
+
+    def __init__(self, name: str, meaning: str) -> None:
+        self.name = name
+        self.meaning = meaning
+        self._function: Callable[..., Any] | None = None
+
+    def fill(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Provide the function; also usable as a decorator."""
+        self._function = function
+        return function
+
+    @property
+    def is_filled(self) -> bool:
+        return self._function is not None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._function is None:
+            raise InternalError(f"the hook `{self.name}` ({self.meaning}) was never filled")
+        return self._function(*args, **kwargs)
+
+
+apply_operator = Hook("apply_operator", "(symbol, *operands) -> the call that `x + y` means")
+struct_info_of = Hook("struct_info_of", "(expr) -> its StructInfo, derived from its parts")
+script_of = Hook("script_of", "(node, **options) -> its script")
+html_of = Hook("html_of", "(node) -> its script as coloured HTML")
+blame = Hook("blame", "(root, node, message) -> the printed root with the node underlined")
+
+_ALL = (apply_operator, struct_info_of, script_of, html_of, blame)
+
+
+def unfilled() -> list[str]:
+    """The names of the hooks that nobody has filled."""
+    return [hook.name for hook in _ALL if not hook.is_filled]

@@ -1,0 +1,226 @@
+"""What an IR node is: a frozen record of fields, declared once, compared by identity.
+
+`@node` reads the annotations of a class and generates two ways to make one:
+
+* the constructor, which converts what people write (lists to tuples, numbers to immediates, the
+  text of a data type to a `DataType`), and
+* `make`, which converts nothing, for the builder, the parser and passes.
+
+Everything else about nodes is a function over `fields_of`: traversal and rewriting in `walk.py`,
+equality and hashing in `same.py`. A field may be declared with `field(...)`:
+
+* `definition=True`: variables met here for the first time are defined here (parameters, the left
+  side of a binding, loop variables), which is all that equality and substitution need to know;
+* `first=True`: visited before the fields that use what it holds, as definitions always are;
+* `place=True`: where something stood in the source. Places take no part in equality, hashing or
+  traversal.
+
+Nodes are frozen, so a pass can never reach back and damage its input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from typing_extensions import Self, dataclass_transform
+
+if TYPE_CHECKING:
+    from relaxscript.errors import Span
+
+__all__ = ["Converter", "FieldInfo", "Node", "field", "fields_of", "node", "traversal_of"]
+
+Converter = Callable[[Any], Any]
+N = TypeVar("N", bound="type[Node]")
+
+_MISSING: Any = object()
+
+
+class FieldInfo:
+    """How one field of a node behaves."""
+
+    __slots__ = ("convert", "default", "definition", "first", "leaf", "name", "place")
+
+    def __init__(
+        self,
+        default: Any = _MISSING,
+        convert: Converter | None = None,
+        definition: bool = False,
+        first: bool = False,
+        place: bool = False,
+    ) -> None:
+        self.name = ""
+        self.leaf = False
+        self.first = first or definition
+        self.default = default
+        self.convert = convert
+        self.definition = definition
+        self.place = place
+
+
+def field(
+    *,
+    default: Any = _MISSING,
+    convert: Converter | None = None,
+    definition: bool = False,
+    first: bool = False,
+    place: bool = False,
+) -> Any:
+    """Declare a field that converts, defines variables or is a place in the source."""
+    return FieldInfo(default, convert, definition, first, place)
+
+
+class Node:
+    """Anything in the IR. Every node has a `span`, which is None when nothing is known."""
+
+    __slots__ = ("span",)
+
+    span: Span | None
+    _fields: tuple[FieldInfo, ...] = ()
+    _traversal: tuple[FieldInfo, ...] = ()
+    __match_args__: tuple[str, ...] = ()
+
+    if not TYPE_CHECKING:
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            raise AttributeError(f"{type(self).__name__} is frozen: use `replace({name}=...)`")
+
+        def __delattr__(self, name: str) -> None:
+            raise AttributeError(f"{type(self).__name__} is frozen")
+
+    def replace(self, **changes: Any) -> Self:
+        """A copy with some fields changed, or this node itself when nothing differs.
+
+        Raises `TypeError` for a name that is not a field.
+        """
+        values = {f.name: getattr(self, f.name) for f in self._fields}
+        values["span"] = self.span
+        for name in changes:
+            if name not in values:
+                raise TypeError(f"{type(self).__name__} has no field `{name}`")
+        if all(values[name] is new for name, new in changes.items()):
+            return self
+        return type(self).make(**{**values, **changes})
+
+    if TYPE_CHECKING:
+
+        @classmethod
+        def make(cls, *args: Any, **kwargs: Any) -> Self:
+            """The same as the constructor, but converts nothing."""
+            ...
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_remake, (type(self), [getattr(self, f.name) for f in self._fields], self.span))
+
+    def __copy__(self) -> Self:
+        return self
+
+
+def _remake(cls: type[Node], values: list[Any], span: Span | None) -> Node:
+    return cls.make(*values, span=span)
+
+
+def fields_of(cls: type[Node]) -> tuple[FieldInfo, ...]:
+    """The fields of a node class in their order, `span` excluded."""
+    return cls._fields
+
+
+def traversal_of(cls: type[Node]) -> tuple[FieldInfo, ...]:
+    """The fields that are part of the structure, definitions before their uses."""
+    return cls._traversal
+
+
+# Fields of these types hold no nodes, so traversal passes them by.
+_LEAF_TYPES = frozenset({"str", "int", "bool", "float", "DataType", "np.ndarray[Any, Any]"})
+
+
+def _own_fields(cls: type) -> Iterator[FieldInfo]:
+    for name, annotation in cls.__annotations__.items():
+        declared = cls.__dict__.get(name, _MISSING)
+        info = declared if isinstance(declared, FieldInfo) else FieldInfo(declared)
+        info.name = name
+        info.leaf = annotation in _LEAF_TYPES
+        yield info
+
+
+def _signature(fields: Sequence[FieldInfo]) -> str:
+    parts = [f.name if f.default is _MISSING else f"{f.name}=_d_{f.name}" for f in fields]
+    return ", ".join([*parts, "span=None"])
+
+
+def _source(
+    fields: Sequence[FieldInfo],
+    slots: Sequence[str],
+    derived: dict[str, Callable[..., Any]],
+    arranged: bool,
+) -> str:
+    # A slot is written through its descriptor: the class itself refuses assignment.
+    writes = [f"    _set_{f.name}(self, {f.name})" for f in fields] + ["    _set_span(self, span)"]
+    writes += [f"    _set_{name}(self, None)" for name in slots if name not in derived]
+    for name, rule in derived.items():
+        operands = rule.__code__.co_varnames[: rule.__code__.co_argcount]
+        writes.append(f"    _set_{name}(self, _derive_{name}({', '.join(operands)}))")
+    converts = [f"    {f.name} = _c_{f.name}({f.name})" for f in fields if f.convert is not None]
+    if arranged:
+        names = ", ".join(f.name for f in fields)
+        converts.append(f"    {names}, = _arrange({names})")
+    signature = _signature(fields)
+    return "\n".join(
+        [f"def __init__(self, {signature}):", *converts, *writes, "    _check(self)"]
+        + [f"def make({signature}):", "    self = _new(_cls)", *writes, "    return self"]
+    )
+
+
+def _no_check(_: Node) -> None:
+    return None
+
+
+@dataclass_transform(field_specifiers=(field,), frozen_default=True, eq_default=False)
+def node(cls: N) -> N:
+    """Make a node class of a class whose annotations are its fields.
+
+    `__cached__` names extra slots that start as None and hold facts found later; `__derived__`
+    maps a slot to a function of some of the fields, evaluated whenever a node is made; a static
+    method `_arrange` converts several fields together (it takes and returns all of them); a method
+    `_check` is called by the constructor after conversion and may refuse what cannot be.
+    """
+    own = list(_own_fields(cls))
+    fields = tuple([*(f for base in cls.__mro__[1:2] for f in getattr(base, "_fields", ())), *own])
+    derived: dict[str, Callable[..., Any]] = dict(cls.__dict__.get("__derived__", {}))
+    cached = (*cls.__dict__.get("__cached__", ()), *derived)
+    namespace = {
+        key: value
+        for key, value in cls.__dict__.items()
+        if key
+        not in {"__dict__", "__weakref__", "__cached__", "__derived__", *(f.name for f in own)}
+    }
+    namespace["__slots__"] = (*(f.name for f in own), *cached)
+    namespace["_fields"] = fields
+    structure = [f for f in fields if not f.place]
+    namespace["_traversal"] = tuple(sorted(structure, key=lambda f: not f.first))
+    namespace["__match_args__"] = tuple(f.name for f in fields if not f.place)
+    made: Any = type(cls)(cls.__name__, cls.__bases__, namespace)
+    inherited = [name for base in made.__mro__[1:] for name in getattr(base, "_cached_slots", ())]
+    made._cached_slots = cached
+    for base in made.__mro__[1:]:
+        derived = {**getattr(base, "_derived", {}), **derived}
+    made._derived = derived
+    scope: dict[str, Any] = {"_new": object.__new__, "_cls": made}
+    scope["_check"] = getattr(made, "_check", _no_check)
+    for name in (*(f.name for f in fields), "span", *cached, *inherited):
+        scope[f"_set_{name}"] = getattr(made, name).__set__
+    for name, rule in derived.items():
+        scope[f"_derive_{name}"] = rule
+    for info in fields:
+        scope[f"_d_{info.name}"] = info.default
+        scope[f"_c_{info.name}"] = info.convert
+    arrange = getattr(made, "_arrange", None)
+    scope["_arrange"] = arrange
+    slots = [*cached, *dict.fromkeys(inherited)]
+    exec(_source(fields, slots, derived, arrange is not None), scope)
+    made.__init__ = scope["__init__"]
+    made.make = staticmethod(scope["make"])
+    for function in (scope["__init__"], scope["make"]):
+        function.__qualname__ = f"{cls.__qualname__}.{function.__name__}"
+        function.__module__ = cls.__module__
+    return made  # type: ignore[no-any-return]

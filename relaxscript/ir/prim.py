@@ -1,0 +1,506 @@
+"""Scalar expressions (PrimExpr): the arithmetic of dimensions and of PrimFuncs.
+
+The spec's grammar takes them from TIR: variables, immediates, arithmetic, comparison, logic,
+Select, Cast, Let, calls of intrinsics, and (inside PrimFuncs) loads from buffers and vectors.
+Python's arithmetic operators and orderings build nodes; `==` compares identity, as for every
+node, so equality of scalars is written `EQ(a, b)`.
+
+Sources: spec "Grammar" (PrimExpr); TVM `tir.expr` for names and the order of fields.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Union
+
+from relaxscript.dtypes import DataType, promote
+
+from .node import Node, field, node
+
+if TYPE_CHECKING:
+    from .tir import Buffer
+
+__all__ = [
+    "EQ", "GE", "GT", "LE", "LT", "NE", "Add", "And", "Binary", "Broadcast", "BufferLoad", "Call",
+    "Cast", "Comparison", "Div", "FloatImm", "FloorDiv", "FloorMod", "Immediate", "IntImm", "Let",
+    "Logic", "Max", "Min", "Mod", "Mul", "Not", "Or", "PointerType", "PrimExpr", "PrimExprLike",
+    "PrimType", "Ramp", "Select", "Shuffle", "SizeVar", "StringImm", "Sub", "Var", "as_prim",
+    "const", "match_dtypes",
+]  # fmt: skip
+
+BOOL = DataType("bool")
+INT32 = DataType("int32")
+INT64 = DataType("int64")
+FLOAT32 = DataType("float32")
+HANDLE = DataType("handle")
+
+
+@node
+class PrimType(Node):
+    """The type of a scalar: nothing but its data type."""
+
+    dtype: DataType = field(convert=DataType)
+
+
+@node
+class PointerType(Node):
+    """The type of a pointer into storage of some scope."""
+
+    element_type: PrimType
+    storage_scope: str = "global"
+
+
+@node
+class PrimExpr(Node):
+    """A scalar expression; `dtype` is the data type of its value."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        @property
+        def dtype(self) -> DataType: ...
+
+    def __add__(self, other: PrimExprLike) -> PrimExpr:
+        return _binary(Add, self, other)
+
+    def __radd__(self, other: PrimExprLike) -> PrimExpr:
+        return _binary(Add, other, self)
+
+    def __sub__(self, other: PrimExprLike) -> PrimExpr:
+        return _binary(Sub, self, other)
+
+    def __rsub__(self, other: PrimExprLike) -> PrimExpr:
+        return _binary(Sub, other, self)
+
+    def __mul__(self, other: PrimExprLike) -> PrimExpr:
+        return _binary(Mul, self, other)
+
+    def __rmul__(self, other: PrimExprLike) -> PrimExpr:
+        return _binary(Mul, other, self)
+
+    def __truediv__(self, other: PrimExprLike) -> PrimExpr:
+        return _binary(Div, self, other)
+
+    def __rtruediv__(self, other: PrimExprLike) -> PrimExpr:
+        return _binary(Div, other, self)
+
+    def __floordiv__(self, other: PrimExprLike) -> PrimExpr:
+        return _binary(FloorDiv, self, other)
+
+    def __rfloordiv__(self, other: PrimExprLike) -> PrimExpr:
+        return _binary(FloorDiv, other, self)
+
+    def __mod__(self, other: PrimExprLike) -> PrimExpr:
+        return _binary(FloorMod, self, other)
+
+    def __rmod__(self, other: PrimExprLike) -> PrimExpr:
+        return _binary(FloorMod, other, self)
+
+    def __neg__(self) -> PrimExpr:
+        return _binary(Sub, const(0, self.dtype), self)
+
+    def __lt__(self, other: PrimExprLike) -> PrimExpr:
+        return _binary(LT, self, other)
+
+    def __le__(self, other: PrimExprLike) -> PrimExpr:
+        return _binary(LE, self, other)
+
+    def __gt__(self, other: PrimExprLike) -> PrimExpr:
+        return _binary(GT, self, other)
+
+    def __ge__(self, other: PrimExprLike) -> PrimExpr:
+        return _binary(GE, self, other)
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            "a symbolic expression has no truth value while the program is being built: "
+            "compare with EQ(a, b), combine with And, Or and Not"
+        )
+
+    def __iter__(self) -> Any:
+        raise TypeError(f"{type(self).__name__} is a scalar and cannot be unpacked or iterated")
+
+
+PrimExprLike = Union[PrimExpr, int, float, bool]
+
+
+def const(value: float, dtype: str | None = None) -> PrimExpr:
+    """An immediate of `dtype`; without one, int32, float32 or bool as TIR reads Python numbers."""
+    if dtype is None:
+        dtype = (
+            "bool" if isinstance(value, bool) else "int32" if isinstance(value, int) else FLOAT32
+        )
+    wanted = DataType(dtype)
+    scalar = (
+        FloatImm(wanted.element, float(value))
+        if wanted.is_float
+        else IntImm(wanted.element, int(value))
+    )
+    return scalar if wanted.lanes == 1 else Broadcast.make(scalar, wanted.lanes)
+
+
+def as_prim(value: Any) -> PrimExpr:
+    """What a person wrote where a dimension or index stands: whole numbers are int64 immediates.
+
+    Raises `TypeError` for anything that is not a number or a PrimExpr.
+    """
+    if isinstance(value, PrimExpr):
+        return value
+    if isinstance(value, bool):
+        return IntImm.make(BOOL, int(value))
+    if isinstance(value, float):
+        return FloatImm.make(FLOAT32, value)
+    if hasattr(value, "__index__"):
+        return IntImm.make(INT64, value.__index__())
+    raise TypeError(f"{value!r} is not a scalar expression")
+
+
+def _optional(value: Any) -> PrimExpr | None:
+    return None if value is None else as_prim(value)
+
+
+def _exprs(values: Any) -> tuple[PrimExpr, ...]:
+    return tuple(as_prim(v) for v in values)
+
+
+@node
+class Immediate(PrimExpr):
+    """A literal number."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.value)  # type: ignore[attr-defined]
+
+
+@node
+class IntImm(Immediate):
+    """A literal integer (or bool) of some data type; raises `ValueError` when it does not fit."""
+
+    dtype: DataType = field(convert=DataType)
+    value: int = field(convert=int)
+
+    def _check(self) -> None:
+        if not (self.dtype.is_integer or self.dtype.is_bool):
+            raise ValueError(f"IntImm holds integers, not {self.dtype}")
+        low = -(1 << (self.dtype.bits - 1)) if self.dtype.kind == "int" else 0
+        if not low <= self.value < low + (1 << self.dtype.bits):
+            raise ValueError(f"{self.value} does not fit in {self.dtype}")
+
+    def __index__(self) -> int:
+        return self.value
+
+    def __int__(self) -> int:
+        return self.value
+
+
+@node
+class FloatImm(Immediate):
+    """A literal floating-point number of some data type."""
+
+    dtype: DataType = field(convert=DataType)
+    value: float = field(convert=float)
+
+    def _check(self) -> None:
+        if not self.dtype.is_float:
+            raise ValueError(f"FloatImm holds floating-point numbers, not {self.dtype}")
+
+    def __float__(self) -> float:
+        return self.value
+
+
+@node
+class StringImm(PrimExpr):
+    """A literal text, as an argument of an intrinsic."""
+
+    value: str
+    __derived__ = {"dtype": lambda: HANDLE}
+
+
+@node
+class Var(PrimExpr):
+    """A scalar variable: a shape variable, a loop variable, a parameter. One object, one variable.
+
+    `type_annotation` is a `PointerType` for variables that hold addresses.
+    """
+
+    name: str
+    dtype: DataType = field(convert=DataType, default=INT32)
+    type_annotation: PointerType | None = None
+
+
+@node
+class SizeVar(Var):
+    """A variable that is never negative; in dimensions every variable is."""
+
+    __slots__ = ()
+
+
+@node
+class Cast(PrimExpr):
+    """Conversion of a scalar to another data type, with C's rules."""
+
+    dtype: DataType = field(convert=DataType)
+    value: PrimExpr = field(convert=as_prim)
+
+
+@node
+class Binary(PrimExpr):
+    """Two operands of one data type, and a result of the same."""
+
+    a: PrimExpr = field(convert=as_prim)
+    b: PrimExpr = field(convert=as_prim)
+    __derived__ = {"dtype": lambda a: a.dtype}
+
+
+@node
+class Add(Binary):
+    __slots__ = ()
+
+
+@node
+class Sub(Binary):
+    __slots__ = ()
+
+
+@node
+class Mul(Binary):
+    __slots__ = ()
+
+
+@node
+class Div(Binary):
+    """Division; of integers it truncates towards zero, as in C."""
+
+    __slots__ = ()
+
+
+@node
+class Mod(Binary):
+    """Remainder of the truncating division."""
+
+    __slots__ = ()
+
+
+@node
+class FloorDiv(Binary):
+    """Division rounding towards minus infinity, Python's `//`."""
+
+    __slots__ = ()
+
+
+@node
+class FloorMod(Binary):
+    """Remainder of the floor division, Python's `%`."""
+
+    __slots__ = ()
+
+
+@node
+class Min(Binary):
+    __slots__ = ()
+
+
+@node
+class Max(Binary):
+    __slots__ = ()
+
+
+def _bool_of(a: PrimExpr) -> DataType:
+    return BOOL if a.dtype.lanes == 1 else BOOL.with_lanes(a.dtype.lanes)
+
+
+@node
+class Comparison(PrimExpr):
+    """Two operands of one data type, and a bool."""
+
+    a: PrimExpr = field(convert=as_prim)
+    b: PrimExpr = field(convert=as_prim)
+    __derived__ = {"dtype": _bool_of}
+
+
+@node
+class EQ(Comparison):
+    __slots__ = ()
+
+
+@node
+class NE(Comparison):
+    __slots__ = ()
+
+
+@node
+class LT(Comparison):
+    __slots__ = ()
+
+
+@node
+class LE(Comparison):
+    __slots__ = ()
+
+
+@node
+class GT(Comparison):
+    __slots__ = ()
+
+
+@node
+class GE(Comparison):
+    __slots__ = ()
+
+
+@node
+class Logic(PrimExpr):
+    """Two bools, and a bool; both operands are evaluated."""
+
+    a: PrimExpr = field(convert=as_prim)
+    b: PrimExpr = field(convert=as_prim)
+    __derived__ = {"dtype": _bool_of}
+
+
+@node
+class And(Logic):
+    __slots__ = ()
+
+
+@node
+class Or(Logic):
+    __slots__ = ()
+
+
+@node
+class Not(PrimExpr):
+    a: PrimExpr = field(convert=as_prim)
+    __derived__ = {"dtype": _bool_of}
+
+
+@node
+class Select(PrimExpr):
+    """One of two values by a condition; both values are evaluated."""
+
+    condition: PrimExpr = field(convert=as_prim)
+    true_value: PrimExpr = field(convert=as_prim)
+    false_value: PrimExpr = field(convert=as_prim)
+    __derived__ = {"dtype": lambda true_value: true_value.dtype}
+
+
+@node
+class Let(PrimExpr):
+    """`body` with `var` standing for `value`."""
+
+    var: Var = field(definition=True)
+    value: PrimExpr = field(convert=as_prim)
+    body: PrimExpr = field(convert=as_prim)
+    __derived__ = {"dtype": lambda body: body.dtype}
+
+
+@node
+class Call(PrimExpr):
+    """A call of an intrinsic by its name, for example `tir.exp`; see `ir/intrinsic.py`.
+
+    `op` is the intrinsic's name, or the GlobalVar of a PrimFunc of the module.
+    """
+
+    dtype: DataType = field(convert=DataType)
+    op: str | Node
+    args: tuple[PrimExpr, ...] = field(convert=_exprs)
+
+
+@node
+class BufferLoad(PrimExpr):
+    """The element of a buffer at some indices."""
+
+    buffer: Buffer
+    indices: tuple[PrimExpr, ...] = field(convert=_exprs)
+    predicate: PrimExpr | None = field(convert=_optional, default=None)
+    __derived__ = {
+        "dtype": lambda buffer, indices: (
+            buffer.dtype.with_lanes(buffer.dtype.lanes * indices[-1].dtype.lanes)
+            if indices and indices[-1].dtype.lanes != 1
+            else buffer.dtype
+        )
+    }
+
+
+@node
+class Ramp(PrimExpr):
+    """The vector `base, base + stride, ...` of `lanes` elements."""
+
+    base: PrimExpr = field(convert=as_prim)
+    stride: PrimExpr = field(convert=as_prim)
+    lanes: int
+    __derived__ = {"dtype": lambda base, lanes: base.dtype.with_lanes(lanes)}
+
+
+@node
+class Broadcast(PrimExpr):
+    """The vector of `lanes` copies of a scalar."""
+
+    value: PrimExpr = field(convert=as_prim)
+    lanes: int
+    __derived__ = {"dtype": lambda value, lanes: value.dtype.with_lanes(value.dtype.lanes * lanes)}
+
+
+@node
+class Shuffle(PrimExpr):
+    """Elements of the concatenation of some vectors, chosen by constant indices."""
+
+    vectors: tuple[PrimExpr, ...] = field(convert=_exprs)
+    indices: tuple[PrimExpr, ...] = field(convert=_exprs)
+    __derived__ = {
+        "dtype": lambda vectors, indices: vectors[0].dtype.element.with_lanes(len(indices))
+    }
+
+
+def match_dtypes(a: PrimExprLike, b: PrimExprLike) -> tuple[PrimExpr, PrimExpr]:
+    """Both operands in one data type: numbers take the other's, differing types are promoted.
+
+    Raises `TypeError` when there is no common data type.
+    """
+    if not isinstance(a, PrimExpr):
+        a = _like(a, b)
+    if not isinstance(b, PrimExpr):
+        b = _like(b, a)
+    if a.dtype is b.dtype:
+        return a, b
+    if a.dtype.lanes != b.dtype.lanes:
+        a, b = _widen(a, b.dtype.lanes), _widen(b, a.dtype.lanes)
+    common = promote(a.dtype, b.dtype)
+    if common is None:
+        raise TypeError(f"cannot combine {a.dtype} with {b.dtype}")
+    return cast(a, common), cast(b, common)
+
+
+def _widen(e: PrimExpr, lanes: int) -> PrimExpr:
+    return Broadcast.make(e, lanes) if e.dtype.lanes == 1 and lanes != 1 else e
+
+
+def cast(e: PrimExpr, dtype: DataType) -> PrimExpr:
+    """`e` as a value of `dtype`; an integer literal that fits is converted on the spot."""
+    if e.dtype is dtype:
+        return e
+    if isinstance(e, IntImm) and (dtype.is_integer or dtype.is_float) and dtype.lanes == 1:
+        return const(e.value, dtype).replace(span=e.span)
+    return Cast.make(dtype, e)
+
+
+def _like(value: Any, other: PrimExprLike) -> PrimExpr:
+    dtype = other.dtype if isinstance(other, PrimExpr) else None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return as_prim(value)
+    if dtype is None or dtype.is_bool or dtype.kind == "handle":
+        return const(value)
+    if isinstance(value, float) and not dtype.is_float:
+        return const(value, "float32")
+    return const(value, dtype)
+
+
+def _binary(make: Any, a: PrimExprLike, b: PrimExprLike) -> PrimExpr:
+    if (
+        isinstance(b, str)
+        or not isinstance(b, (PrimExpr, int, float))
+        and not hasattr(b, "__index__")
+    ):
+        return NotImplemented  # type: ignore[return-value]
+    a, b = match_dtypes(a, b)
+    return make.make(a, b)  # type: ignore[no-any-return]

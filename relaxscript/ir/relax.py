@@ -1,0 +1,504 @@
+"""The expressions of Relax, one class per production of the spec's grammar.
+
+Positional order and field names are TVM's where it has the node; the spec's other spellings are
+read-only properties. `expr.struct_info` answers for every expression: variables carry it, other
+expressions have it derived on first demand.
+
+Source: spec "Grammar" and "Expression Survey".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from relaxscript.dtypes import DataType, result_dtype
+
+from . import hooks
+from .node import Node, field, node
+from .prim import FloatImm, PrimExpr, as_prim
+
+if TYPE_CHECKING:
+    from relaxscript.errors import Span
+
+    from .struct_info import StructInfo
+
+__all__ = [
+    "Attrs", "BaseFunc", "Binding", "BindingBlock", "Call", "Constant", "DataTypeImm",
+    "DataflowBlock", "DataflowVar", "Expr", "ExternFunc", "Function", "GlobalVar", "Id", "If",
+    "LeafExpr", "MatchCast", "Op", "PrimValue", "SeqExpr", "ShapeExpr", "StringImm", "Tuple",
+    "TupleGetItem", "Var", "VarBinding", "as_expr",
+]  # fmt: skip
+
+
+class Attrs(Mapping[str, Any]):
+    """The attributes of a call or function: names and compile-time values, in their order.
+
+    Values are numbers, strings, bools, None, data types, nodes, and tuples and `Attrs` of these.
+    Attributes can be read as items and as Python attributes.
+    """
+
+    __slots__ = ("_items",)
+
+    def __init__(self, items: Mapping[str, Any] | None = None, **named: Any) -> None:
+        merged = {**(items or {}), **named}
+        self._items = {name: _attribute(value) for name, value in merged.items()}
+
+    def __getitem__(self, name: str) -> Any:
+        return self._items[name]
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self._items[name]
+        except KeyError:
+            raise AttributeError(f"there is no attribute `{name}` here") from None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Attrs, (dict(self._items),))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __repr__(self) -> str:
+        return f"Attrs({self._items!r})"
+
+    def with_item(self, name: str, value: Any) -> Attrs:
+        """These attributes and one more."""
+        return Attrs(self._items, **{name: value})
+
+    def without(self, name: str) -> Attrs:
+        """These attributes but one."""
+        return Attrs({key: value for key, value in self._items.items() if key != name})
+
+
+def _attribute(value: Any) -> Any:
+    match value:
+        case list() | tuple():
+            return tuple(_attribute(v) for v in value)
+        case Attrs():
+            return value
+        case Mapping():
+            return Attrs(value)
+        case np.generic():
+            return value.item()
+    return value
+
+
+def as_attrs(value: Any) -> Attrs | None:
+    """Attributes from what people write: a mapping, Attrs, or nothing."""
+    return value if value is None or isinstance(value, Attrs) else Attrs(value)
+
+
+@node
+class Expr(Node):
+    """A Relax expression; `struct_info` says what is known of its value."""
+
+    __slots__ = ()
+    __cached__ = ("known_info",)
+
+    if TYPE_CHECKING:
+
+        @property
+        def known_info(self) -> StructInfo | None: ...
+
+        @property
+        def struct_info(self) -> StructInfo: ...
+
+    else:
+
+        @property
+        def struct_info(self):
+            found = self.known_info
+            if found is None:
+                found = hooks.struct_info_of(self)
+                remember_struct_info(self, found)
+            return found
+
+    def __add__(self, other: Any) -> Expr:
+        return _operator("+", self, other)
+
+    def __radd__(self, other: Any) -> Expr:
+        return _operator("+", other, self)
+
+    def __sub__(self, other: Any) -> Expr:
+        return _operator("-", self, other)
+
+    def __rsub__(self, other: Any) -> Expr:
+        return _operator("-", other, self)
+
+    def __mul__(self, other: Any) -> Expr:
+        return _operator("*", self, other)
+
+    def __rmul__(self, other: Any) -> Expr:
+        return _operator("*", other, self)
+
+    def __truediv__(self, other: Any) -> Expr:
+        return _operator("/", self, other)
+
+    def __rtruediv__(self, other: Any) -> Expr:
+        return _operator("/", other, self)
+
+    def __floordiv__(self, other: Any) -> Expr:
+        return _operator("//", self, other)
+
+    def __mod__(self, other: Any) -> Expr:
+        return _operator("%", self, other)
+
+    def __pow__(self, other: Any) -> Expr:
+        return _operator("**", self, other)
+
+    def __matmul__(self, other: Any) -> Expr:
+        return _operator("@", self, other)
+
+    def __neg__(self) -> Expr:
+        return _operator("unary -", self)
+
+    def __lt__(self, other: Any) -> Expr:
+        return _operator("<", self, other)
+
+    def __le__(self, other: Any) -> Expr:
+        return _operator("<=", self, other)
+
+    def __gt__(self, other: Any) -> Expr:
+        return _operator(">", self, other)
+
+    def __ge__(self, other: Any) -> Expr:
+        return _operator(">=", self, other)
+
+    def __bool__(self) -> bool:
+        raise TypeError("a Relax expression has no truth value while the program is being built")
+
+    def __iter__(self) -> Any:
+        raise TypeError("a Relax expression cannot be iterated while the program is being built")
+
+    def __getitem__(self, index: int) -> Expr:
+        return TupleGetItem(self, index)
+
+    def __call__(self, *args: Any, attrs: Mapping[str, Any] | None = None) -> Call:
+        return Call(self, args, attrs)
+
+    def astype(self, dtype: str) -> Expr:
+        """The elements converted to `dtype`, `R.astype(x, dtype)`."""
+        result: Expr = hooks.apply_operator("astype", self, dtype)
+        return result
+
+    def script(self, **options: Any) -> str:
+        """The script of this expression; options are those of `IRModule.script`."""
+        text: str = hooks.script_of(self, **options)
+        return text
+
+    def show(self, **options: Any) -> None:
+        """Print the script."""
+        print(self.script(**options))
+
+    def _repr_html_(self) -> str:
+        text: str = hooks.html_of(self)
+        return text
+
+
+def _operator(symbol: str, *operands: Any) -> Expr:
+    result: Expr = hooks.apply_operator(symbol, *operands)
+    return result
+
+
+def remember_struct_info(expr: Expr, struct_info: StructInfo) -> None:
+    """Keep a derived StructInfo on its expression, so that it is derived once."""
+    _set_struct_info(expr, struct_info)
+
+
+_set_struct_info = Expr.__dict__["known_info"].__set__
+
+
+def as_expr(value: Any) -> Expr:
+    """A Relax expression from what a person wrote as an argument.
+
+    Numbers and PrimExprs become PrimValues (int64, float64, bool), text a StringImm, tuples and
+    lists a Tuple, arrays a Constant. Raises `TypeError` for anything else.
+    """
+    match value:
+        case Expr():
+            return value
+        case bool():
+            return PrimValue(as_prim(value))
+        case float():
+            return PrimValue(_float64(value))
+        case PrimExpr() | int():
+            return PrimValue(as_prim(value))
+        case DataType():
+            return DataTypeImm(value)
+        case str():
+            return StringImm(value)
+        case tuple() | list():
+            return Tuple(tuple(as_expr(v) for v in value))
+        case np.ndarray() | np.generic():
+            return Constant(np.asarray(value))
+    raise TypeError(f"{value!r} is not a Relax expression")
+
+
+def _float64(value: float) -> PrimExpr:
+    return FloatImm(DataType("float64"), value)
+
+
+def _exprs(values: Any) -> tuple[Expr, ...]:
+    return tuple(as_expr(v) for v in values)
+
+
+def _dims(values: Any) -> tuple[PrimExpr, ...]:
+    return tuple(as_prim(v) for v in values)
+
+
+def _tuple(values: Any) -> tuple[Any, ...]:
+    return tuple(values)
+
+
+def _maybe_tuple(values: Any) -> tuple[Any, ...]:
+    return (
+        () if values is None else tuple(values) if isinstance(values, (list, tuple)) else (values,)
+    )
+
+
+def _array(value: Any) -> np.ndarray[Any, Any]:
+    """A private, read-only copy: a constant must not change under the program that holds it."""
+    array = np.array(value, copy=True, order="C")
+    array.setflags(write=False)
+    result_dtype(array)
+    return array
+
+
+@node
+class LeafExpr(Expr):
+    """An expression that may stand as an operand in normal form."""
+
+    __slots__ = ()
+
+
+@node
+class Constant(LeafExpr):
+    """A tensor known at compile time; each evaluation gives a new tensor."""
+
+    data: np.ndarray[Any, Any] = field(convert=_array)
+
+    @property
+    def dtype(self) -> DataType:
+        return result_dtype(self.data)
+
+
+@node
+class Id(Node):
+    """The identity of a variable, as TVM's `vid`."""
+
+
+@node
+class Var(LeafExpr):
+    """A variable of a function or SeqExpr; one object is one variable, names are only hints."""
+
+    name_hint: str
+    struct_info: StructInfo = field(default=None)
+
+    @property
+    def name(self) -> str:
+        return self.name_hint
+
+    @property
+    def struct_info_annotation(self) -> StructInfo:
+        return self.struct_info
+
+
+@node
+class DataflowVar(Var):
+    """A variable that lives in its dataflow block only."""
+
+    __slots__ = ()
+
+
+@node
+class GlobalVar(LeafExpr):
+    """The name of a function of the module; what is known of it stands in the module."""
+
+    name_hint: str
+
+    @property
+    def name(self) -> str:
+        return self.name_hint
+
+
+@node
+class Tuple(LeafExpr):
+    fields: tuple[Expr, ...] = field(convert=_exprs)
+    field_spans: tuple[Span | None, ...] = field(default=(), place=True)
+
+    def __len__(self) -> int:
+        return len(self.fields)
+
+
+@node
+class PrimValue(LeafExpr):
+    """A scalar; unlike a rank-0 tensor it is immutable."""
+
+    value: PrimExpr = field(
+        convert=lambda v: as_prim(v) if not isinstance(v, float) else _float64(v)
+    )
+
+
+@node
+class StringImm(LeafExpr):
+    value: str
+
+
+@node
+class DataTypeImm(LeafExpr):
+    value: DataType = field(convert=DataType)
+
+
+@node
+class ShapeExpr(LeafExpr):
+    """A shape; its dimensions may use the shape variables in scope."""
+
+    values: tuple[PrimExpr, ...] = field(convert=_dims)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+@node
+class Op(Expr):
+    """A built-in operator by its full name, for example `relax.add`; only ever called."""
+
+    name: str
+
+    @property
+    def op_name(self) -> str:
+        return self.name
+
+
+@node
+class ExternFunc(LeafExpr):
+    """A PackedFunc by its registered name, looked up when evaluated."""
+
+    global_symbol: str
+
+
+@node
+class TupleGetItem(Expr):
+    tuple_value: Expr
+    index: int
+    value_span: Span | None = field(default=None, place=True)
+
+
+@node
+class Call(Expr):
+    """A call of an operator, a function of the module, a closure or a PackedFunc."""
+
+    op: Expr
+    args: tuple[Expr, ...] = field(convert=_exprs)
+    attrs: Attrs | None = field(convert=as_attrs, default=None)
+    sinfo_args: tuple[StructInfo, ...] = field(convert=_maybe_tuple, default=())
+    arg_spans: tuple[Span | None, ...] = field(default=(), place=True)
+
+
+@node
+class Binding(Node):
+    """A variable and what it stands for."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        @property
+        def var(self) -> Var: ...
+
+        @property
+        def value(self) -> Expr: ...
+
+
+@node
+class VarBinding(Binding):
+    var: Var = field(definition=True)
+    value: Expr
+
+
+@node
+class MatchCast(Binding):
+    """Check a value against a StructInfo at run time, binding new shape variables."""
+
+    var: Var = field(definition=True)
+    value: Expr
+    struct_info: StructInfo = field(definition=True)
+
+
+@node
+class BindingBlock(Node):
+    bindings: tuple[Binding, ...] = field(convert=_tuple)
+
+
+@node
+class DataflowBlock(BindingBlock):
+    """Bindings without side effects or control flow."""
+
+    __slots__ = ()
+
+
+@node
+class SeqExpr(Expr):
+    """Binding blocks in order, then a result."""
+
+    blocks: tuple[BindingBlock, ...] = field(convert=_tuple)
+    body: Expr
+    body_span: Span | None = field(default=None, place=True)
+
+
+@node
+class If(Expr):
+    cond: Expr
+    true_branch: Expr
+    false_branch: Expr
+    cond_span: Span | None = field(default=None, place=True)
+
+
+@node
+class BaseFunc(Expr):
+    """What a module binds to a name: a Relax Function, a PrimFunc or an ExternFunc."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        @property
+        def attrs(self) -> Attrs | None: ...
+
+    def with_attr(self, key: str | Mapping[str, Any], value: Any = None) -> Any:
+        """A copy with one attribute more, or several from a mapping."""
+        extra = {key: value} if isinstance(key, str) else dict(key)
+        return self.replace(attrs=Attrs(self.attrs, **extra))
+
+    def with_attrs(self, attrs: Mapping[str, Any]) -> Any:
+        return self.replace(attrs=Attrs(attrs))
+
+    def without_attr(self, key: str) -> Any:
+        kept = (self.attrs or Attrs()).without(key)
+        return self.replace(attrs=kept if kept else None)
+
+
+@node
+class Function(BaseFunc):
+    """A function of Relax values; evaluates to a closure.
+
+    `ret_struct_info` is None while nothing was declared and nothing derived.
+    """
+
+    params: tuple[Var, ...] = field(convert=_tuple, definition=True)
+    body: Expr
+    ret_struct_info: StructInfo | None = None
+    is_pure: bool = True
+    attrs: Attrs | None = field(convert=as_attrs, default=None)
+    ret_span: Span | None = field(default=None, place=True)
+
+    @property
+    def is_private(self) -> bool:
+        """Whether it has no `global_symbol`, so only its module can call it."""
+        return self.attrs is None or "global_symbol" not in self.attrs

@@ -1,0 +1,326 @@
+"""The functions of scalars under their names in scripts: `T.exp`, `T.ceildiv`, `T.max_value` ...
+
+`FUNCTIONS` maps what follows `T.` to a Python function that builds the expression. Most build a
+call of the intrinsic of that name (`intrinsic.py`), some (`ceildiv`, `max_value`) build other
+expressions. They match the data types of their operands as Python's operators do and raise
+`OperandError` naming the operand that cannot be taken.
+
+Source: TVM `tir.op`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from relaxscript.dtypes import DataType
+from relaxscript.errors import OperandError, nearest
+
+from .intrinsic import FLOATS, INTRINSICS, Intrinsic
+from .prim import (
+    Broadcast,
+    Call,
+    Div,
+    FloatImm,
+    FloorDiv,
+    FloorMod,
+    IntImm,
+    Max,
+    Min,
+    Mod,
+    PrimExpr,
+    PrimExprLike,
+    Select,
+    StringImm,
+    as_prim,
+    cast,
+    const,
+    match_dtypes,
+)
+
+__all__ = ["FUNCTIONS"]
+
+BOOL = DataType("bool")
+INT32 = DataType("int32")
+
+
+def _operand(script_name: str, parameter: str, value: Any) -> PrimExpr:
+    if isinstance(value, (str, int, float)) and not isinstance(value, bool):
+        return StringImm(value) if isinstance(value, str) else const(value)
+    try:
+        return as_prim(value)
+    except TypeError:
+        raise OperandError(
+            parameter,
+            f"is {type(value).__name__}, not a scalar",
+            message=f"`T.{script_name}` takes scalar expressions",
+            code="RX0502",
+        ) from None
+
+
+def _refuse(row: Intrinsic, parameter: str, dtype: DataType) -> OperandError:
+    return OperandError(
+        parameter,
+        f"is {dtype}",
+        message=f"each operand of `T.{row.script_name}` is {row.takes}",
+        code="RX0502",
+        help=f'convert with `T.cast({parameter}, "float32")`' if row.takes == FLOATS else None,
+    )
+
+
+def _matched(script_name: str, names: Sequence[str], a: Any, b: Any) -> tuple[PrimExpr, PrimExpr]:
+    """Two operands in one data type; a plain number takes the other's."""
+    a, b = (
+        v if isinstance(v, (int, float)) else _operand(script_name, n, v)
+        for n, v in zip(names, (a, b), strict=True)
+    )
+    try:
+        return match_dtypes(a, b)
+    except TypeError:
+        raise OperandError(
+            names[1],
+            f"is {b.dtype}",
+            also={names[0]: f"is {a.dtype}"},
+            message=f"the operands of `T.{script_name}` have no common data type",
+            code="RX0502",
+        ) from None
+
+
+def _builder(row: Intrinsic) -> Callable[..., PrimExpr]:
+    """The function that builds a call of an intrinsic with a fixed number of operands."""
+
+    def build(*values: PrimExprLike) -> PrimExpr:
+        if len(values) == 2 and row.name != "tir.ldexp":
+            args: tuple[PrimExpr, ...] = _matched(row.script_name, row.parameters, *values)
+        else:
+            args = tuple(
+                _operand(row.script_name, n, v) for n, v in zip(row.parameters, values, strict=True)
+            )
+        checked = args[:1] if row.name == "tir.ldexp" else args
+        for parameter, arg in zip(row.parameters, checked, strict=False):
+            if not row.accepts(arg.dtype):
+                raise _refuse(row, parameter, arg.dtype)
+        return Call.make(row.result_dtype(args), row.name, args)
+
+    return _named(build, row)
+
+
+def _named(build: Callable[..., PrimExpr], row: Intrinsic) -> Callable[..., PrimExpr]:
+    """Give a builder the signature of its row, so that wrong calls are refused by Python."""
+    parameters = ", ".join(row.parameters)
+    scope: dict[str, Any] = {"build": build}
+    exec(f"def {row.script_name}({parameters}): return build({parameters})", scope)
+    made: Callable[..., PrimExpr] = scope[row.script_name]
+    made.__doc__ = f"A call of `{row.name}`; each operand is {row.takes}."
+    made.__module__ = __name__
+    return made
+
+
+def _rounding(row: Intrinsic) -> Callable[..., PrimExpr]:
+    """Rounding functions leave integers as they are."""
+    build = _builder(row)
+
+    def rounding(x: PrimExprLike) -> PrimExpr:
+        e = _operand(row.script_name, "x", x)
+        return e if e.dtype.is_integer else build(e)
+
+    return _named(rounding, row)
+
+
+def _property(row: Intrinsic, of_integers: bool) -> Callable[..., PrimExpr]:
+    """isnan and its kin: the answer for integers is known."""
+    build = _builder(row)
+
+    def predicate(x: PrimExprLike) -> PrimExpr:
+        e = _operand(row.script_name, "x", x)
+        if e.dtype.is_float:
+            return build(e)
+        return const(of_integers, BOOL.with_lanes(max(e.dtype.lanes, 1)))
+
+    return _named(predicate, row)
+
+
+def _known(row: Intrinsic) -> Callable[..., PrimExpr]:
+    """The function that builds a call whose data type the caller gives by `dtype=`."""
+
+    def build(*values: Any, dtype: str | None = None) -> PrimExpr:
+        args = tuple(_operand(row.script_name, f"operand {i}", v) for i, v in enumerate(values))
+        given = row.result == "given"
+        result = DataType(dtype or ("handle" if given else row.result))
+        return Call.make(result, row.name, args)
+
+    build.__name__ = build.__qualname__ = row.script_name
+    build.__doc__ = f"A call of `{row.name}`, for which no code can be made here."
+    return build
+
+
+def _typed_first(row: Intrinsic) -> Callable[..., PrimExpr]:
+    """As `_known`, with the data type as the first operand or by keyword: `T.call_extern`."""
+    build = _known(row)
+
+    def typed(*values: Any, dtype: str | None = None) -> PrimExpr:
+        if dtype is None and len(values) >= 1:
+            dtype, *rest = values
+            return build(*rest, dtype=dtype)
+        return build(*values, dtype=dtype)
+
+    typed.__name__ = typed.__qualname__ = row.script_name
+    typed.__doc__ = build.__doc__
+    return typed
+
+
+def call_intrin(dtype: str, func_name: str, *args: Any) -> PrimExpr:
+    """A call of an intrinsic by its name ("tir.exp"); raises `OperandError` for unknown names."""
+    name = func_name if func_name.startswith("tir.") else f"tir.{func_name}"
+    if name not in INTRINSICS:
+        near = nearest(name, INTRINSICS)
+        raise OperandError(
+            "func_name",
+            f'is "{func_name}"',
+            message="there is no intrinsic of this name",
+            code="RX0501",
+            help=f'did you mean "{near}"?' if near else None,
+        )
+    operands = tuple(_operand("call_intrin", f"args[{i}]", v) for i, v in enumerate(args))
+    return Call.make(DataType(dtype), name, operands)
+
+
+def call_packed(*args: Any) -> PrimExpr:
+    """A call of a packed function by its name, the first operand."""
+    operands = tuple(_operand("call_packed", f"args[{i}]", v) for i, v in enumerate(args))
+    return Call.make(INT32, "tir.tvm_call_packed", operands)
+
+
+def call_cpacked(*args: Any) -> PrimExpr:
+    """A call of a packed function of C by its symbol, the first operand."""
+    operands = tuple(_operand("call_cpacked", f"args[{i}]", v) for i, v in enumerate(args))
+    return Call.make(INT32, "tir.tvm_call_cpacked", operands)
+
+
+def if_then_else(cond: PrimExprLike, t: PrimExprLike, f: PrimExprLike) -> PrimExpr:
+    """`t` or `f` by a condition; only the one that is chosen is evaluated."""
+    condition = _operand("if_then_else", "cond", cond)
+    if not condition.dtype.is_bool:
+        condition = cast(condition, BOOL)
+    yes, no = _matched("if_then_else", ("t", "f"), t, f)
+    return Call.make(yes.dtype, "tir.if_then_else", (condition, yes, no))
+
+
+def absolute(x: PrimExprLike) -> PrimExpr:
+    """The absolute value: `tir.fabs` of floats, a Select of signed integers."""
+    e = _operand("abs", "x", x)
+    if e.dtype.is_float:
+        return Call.make(e.dtype, "tir.fabs", (e,))
+    if e.dtype.kind != "int":
+        return e
+    return Select.make(e >= 0, e, const(0, e.dtype) - e)
+
+
+def reinterpret(dtype: str, value: PrimExprLike) -> PrimExpr:
+    """The value of `dtype` with the same bits."""
+    e, target = _operand("reinterpret", "value", value), DataType(dtype)
+    if e.dtype.bits * e.dtype.lanes != target.bits * target.lanes:
+        raise OperandError(
+            "value",
+            f"is {e.dtype}",
+            message=f"`T.reinterpret` cannot take the bits of {e.dtype} for those of {target}",
+            code="RX0502",
+        )
+    return Call.make(target, "tir.reinterpret", (e,))
+
+
+def _exact(name: str, make: Any) -> Callable[[PrimExprLike, PrimExprLike], PrimExpr]:
+    def build(a: PrimExprLike, b: PrimExprLike) -> PrimExpr:
+        return make.make(*_matched(name, ("a", "b"), a, b))  # type: ignore[no-any-return]
+
+    build.__name__ = build.__qualname__ = name
+    build.__doc__ = f"A `{make.__name__}` of two scalars in their common data type."
+    return build
+
+
+def ceildiv(lhs: PrimExprLike, rhs: PrimExprLike) -> PrimExpr:
+    """Division rounding up: `(lhs + rhs - 1) // rhs`, which is so for positive `rhs`."""
+    a, b = _matched("ceildiv", ("lhs", "rhs"), lhs, rhs)
+    return FloorDiv.make(a + (b - 1), b)
+
+
+def _float_info(dtype: DataType) -> Any:
+    own = dtype.kind == "bfloat" or dtype.bits < 16
+    info: Any = ml_dtypes.finfo if own else np.finfo
+    return info(dtype.numpy)
+
+
+def _constant(dtype: DataType, value: float) -> PrimExpr:
+    element = dtype.element
+    scalar: PrimExpr = (
+        FloatImm(element, float(value)) if element.is_float else IntImm(element, int(value))
+    )
+    return scalar if dtype.lanes == 1 else Broadcast.make(scalar, dtype.lanes)
+
+
+def min_value(dtype: str) -> PrimExpr:
+    """The least finite value of a data type."""
+    t = DataType(dtype)
+    if t.is_float:
+        return _constant(t, float(_float_info(t.element).min))
+    return _constant(t, -(1 << (t.bits - 1)) if t.kind == "int" else 0)
+
+
+def max_value(dtype: str) -> PrimExpr:
+    """The greatest finite value of a data type."""
+    t = DataType(dtype)
+    if t.is_float:
+        return _constant(t, float(_float_info(t.element).max))
+    return _constant(t, (1 << (t.bits - (t.kind == "int"))) - 1)
+
+
+def infinity(dtype: str) -> PrimExpr:
+    """Plus infinity; raises `OperandError` for a data type that has none."""
+    t = DataType(dtype)
+    if not t.is_float:
+        raise OperandError(
+            "dtype", f"is {t}", message="only floating-point numbers can be infinite", code="RX0502"
+        )
+    return _constant(t, float("inf"))
+
+
+_ROUNDING = frozenset({"ceil", "floor", "nearbyint", "round", "trunc"})
+_PROPERTIES = {"isfinite": True, "isinf": False, "isnan": False}
+_TYPED_FIRST = frozenset(
+    {"call_extern", "call_pure_extern", "call_llvm_intrin", "call_llvm_pure_intrin"}
+)
+
+
+def _function_of(row: Intrinsic) -> Callable[..., PrimExpr]:
+    name = row.script_name
+    if name in _ROUNDING:
+        return _rounding(row)
+    if name in _PROPERTIES:
+        return _property(row, _PROPERTIES[name])
+    if row.compiled:
+        return _builder(row)
+    return _typed_first(row) if name in _TYPED_FIRST else _known(row)
+
+
+FUNCTIONS: dict[str, Callable[..., PrimExpr]] = {
+    **{row.script_name: _function_of(row) for row in INTRINSICS.values()},
+    "abs": absolute,
+    "call_cpacked": call_cpacked,
+    "call_intrin": call_intrin,
+    "call_packed": call_packed,
+    "ceildiv": ceildiv,
+    "floordiv": _exact("floordiv", FloorDiv),
+    "floormod": _exact("floormod", FloorMod),
+    "if_then_else": if_then_else,
+    "infinity": infinity,
+    "max": _exact("max", Max),
+    "max_value": max_value,
+    "min": _exact("min", Min),
+    "min_value": min_value,
+    "reinterpret": reinterpret,
+    "truncdiv": _exact("truncdiv", Div),
+    "truncmod": _exact("truncmod", Mod),
+}

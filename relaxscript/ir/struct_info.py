@@ -1,0 +1,172 @@
+"""StructInfo: what is known of a value, one class per production of the spec's grammar.
+
+Sources: spec "Structural Information (StructInfo) in Relax"; constructors follow TVM.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from relaxscript.dtypes import DataType
+
+from .hooks import script_of
+from .node import Node, field, node
+from .prim import INT64, PrimExpr, Var, as_prim
+from .relax import Expr, ShapeExpr
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .module import VDevice
+    from .relax import Call
+
+__all__ = [
+    "FuncStructInfo", "ObjectStructInfo", "PrimStructInfo", "ShapeStructInfo", "StructInfo",
+    "TensorStructInfo", "TupleStructInfo", "default_derive", "empty_derive",
+]  # fmt: skip
+
+VOID = DataType("void")
+
+
+@node
+class StructInfo(Node):
+    """What is known of a value. Two are compared by `structural_equal`, never by `==`."""
+
+    __slots__ = ()
+
+    def script(self, **options: Any) -> str:
+        """The annotation that means this StructInfo."""
+        text: str = script_of(self, **options)
+        return text
+
+    def __repr__(self) -> str:
+        return script_of(self) if script_of.is_filled else object.__repr__(self)
+
+
+@node
+class ObjectStructInfo(StructInfo):
+    """Nothing is known: every value has it."""
+
+    __slots__ = ()
+
+
+def _dims(values: Any) -> tuple[PrimExpr, ...]:
+    names: dict[str, Var] = {}
+    return tuple(
+        names.setdefault(v, Var.make(v, INT64)) if isinstance(v, str) else as_prim(v) for v in values
+    )
+
+
+@node
+class PrimStructInfo(StructInfo):
+    """A scalar of a data type, with its value where that is known."""
+
+    dtype: DataType
+    value: PrimExpr | None = None
+
+    @staticmethod
+    def _arrange(dtype: Any, value: Any) -> tuple[DataType, PrimExpr | None]:
+        if isinstance(dtype, (int, PrimExpr)) and value is None:
+            dtype, value = None, dtype
+        if value is not None:
+            value = as_prim(value)
+        if dtype is None:
+            if value is None:
+                raise TypeError("PrimStructInfo needs a data type or a value")
+            return value.dtype, value
+        return DataType(dtype), value
+
+
+@node
+class ShapeStructInfo(StructInfo):
+    """A shape, with its dimensions or its rank where these are known (rank -1: unknown)."""
+
+    values: tuple[PrimExpr, ...] | None = None
+    ndim: int = -1
+
+    @staticmethod
+    def _arrange(values: Any, ndim: int) -> tuple[tuple[PrimExpr, ...] | None, int]:
+        if values is None:
+            return None, ndim
+        dims = values.values if isinstance(values, ShapeExpr) else _dims(values)
+        if ndim not in (-1, len(dims)):
+            raise ValueError(f"ndim is {ndim}, but the shape has {len(dims)} dimensions")
+        return dims, len(dims)
+
+
+@node
+class TensorStructInfo(StructInfo):
+    """A tensor: its shape (a ShapeExpr, or a Var that holds one), data type, device and rank.
+
+    `dtype` is "void" and `ndim` -1 where unknown; `dims` are the dimensions where `shape` is
+    literal, else None.
+    """
+
+    shape: Expr | None = None
+    dtype: DataType = field(default="float32")
+    vdevice: VDevice | None = None
+    ndim: int = -1
+    __derived__ = {"dims": lambda shape: shape.values if type(shape) is ShapeExpr else None}
+
+    if TYPE_CHECKING:
+
+        @property
+        def dims(self) -> tuple[PrimExpr, ...] | None: ...
+
+    @staticmethod
+    def _arrange(shape: Any, dtype: Any, vdevice: Any, ndim: int) -> tuple[Any, ...]:
+        if shape is not None and not isinstance(shape, Expr):
+            shape = ShapeExpr(_dims(shape))
+        known = ndim
+        match shape:
+            case ShapeExpr(values):
+                known = len(values)
+            case Expr(struct_info=ShapeStructInfo(ndim=rank)):
+                known = rank if rank != -1 else ndim
+        if ndim not in (-1, known):
+            raise ValueError(f"ndim is {ndim}, but the shape has {known} dimensions")
+        return shape, VOID if dtype is None else DataType(dtype), vdevice, known
+
+
+@node
+class TupleStructInfo(StructInfo):
+    fields: tuple[StructInfo, ...] = field(convert=tuple)
+
+
+@node
+class FuncStructInfo(StructInfo):
+    """A closure (`params` known) or a PackedFunc (`params` None, `derive_func` gives results).
+
+    `derive_func` takes the call and the builder's context and returns the result's StructInfo.
+    """
+
+    params: tuple[StructInfo, ...] | None = field(
+        convert=lambda v: None if v is None else tuple(v), definition=True
+    )
+    ret: StructInfo
+    purity: bool = True
+    derive_func: Callable[[Call, Any], StructInfo] | str | None = None
+
+    @staticmethod
+    def opaque_func(
+        *, ret: StructInfo | None = None, derive_func: Any = None, purity: bool = False
+    ) -> FuncStructInfo:
+        """The StructInfo of a PackedFunc; `ret` stands for a derive_func that always gives it."""
+        if derive_func is None and ret is None:
+            derive_func = empty_derive
+        return FuncStructInfo(None, ret or ObjectStructInfo(), purity, derive_func)
+
+
+def default_derive(call: Call, context: Any = None) -> StructInfo:
+    """The result of a PackedFunc by the call's `sinfo_args` (spec, "Auxiliary Procedures")."""
+    match call.sinfo_args:
+        case ():
+            return ObjectStructInfo()
+        case (only,):
+            return only
+    return TupleStructInfo(call.sinfo_args)
+
+
+def empty_derive(call: Call, context: Any = None) -> StructInfo:
+    """The weakest derivation: nothing is known of the result."""
+    return ObjectStructInfo()
