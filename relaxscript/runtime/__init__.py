@@ -1,0 +1,96 @@
+"""What compiled programs run on: values, packed functions, structural checks, the virtual machine.
+
+    values.py       what a Relax variable holds while a program runs
+    packed_func.py  functions outside the program, called by name
+    check.py        StructInfo at run time
+    bytecode.py     the four instructions · executable.py  programs and their builder
+    decode.py · machine.py · builtins.py · blame.py  running them
+    benchmark.py · profiler.py  how long that takes
+
+Imports nothing of the compiler: what needs it is handed in as data and callables.
+"""
+
+from __future__ import annotations
+
+from .benchmark import BenchmarkResult
+from .bytecode import (
+    Arg,
+    ArgKind,
+    Call,
+    Goto,
+    If,
+    Instruction,
+    Ret,
+    SpecialReg,
+    VMFuncKind,
+    VMFunction,
+)
+from .check import (
+    AnyCheck,
+    Check,
+    Dim,
+    DimBind,
+    DimConst,
+    DimExpr,
+    DimLoad,
+    FuncCheck,
+    PrimCheck,
+    ShapeCheck,
+    TensorCheck,
+    TupleCheck,
+)
+from .executable import ExecBuilder, Executable
+from .machine import VirtualMachine, VMInstrumentReturnKind
+from .packed_func import (
+    PackedFunc,
+    get_global_func,
+    list_global_func_names,
+    register_func,
+    remove_global_func,
+)
+from .profiler import Report
+from .values import Closure, Device, DeviceTensor, Prim, Shape, cpu, device, to_tensor
+
+__all__ = [
+    "AnyCheck",
+    "Arg",
+    "ArgKind",
+    "BenchmarkResult",
+    "Call",
+    "Check",
+    "Closure",
+    "Device",
+    "DeviceTensor",
+    "Dim",
+    "DimBind",
+    "DimConst",
+    "DimExpr",
+    "DimLoad",
+    "ExecBuilder",
+    "Executable",
+    "FuncCheck",
+    "Goto",
+    "If",
+    "Instruction",
+    "PackedFunc",
+    "Prim",
+    "PrimCheck",
+    "Report",
+    "Ret",
+    "Shape",
+    "ShapeCheck",
+    "SpecialReg",
+    "TensorCheck",
+    "TupleCheck",
+    "VMFuncKind",
+    "VMFunction",
+    "VMInstrumentReturnKind",
+    "VirtualMachine",
+    "cpu",
+    "device",
+    "get_global_func",
+    "list_global_func_names",
+    "register_func",
+    "remove_global_func",
+    "to_tensor",
+]

@@ -1,0 +1,71 @@
+"""How long a call takes: what `VirtualMachine.time_evaluator` measures."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+__all__ = ["BenchmarkResult", "evaluate_time"]
+
+
+class BenchmarkResult:
+    """Times in seconds of one run each, one for every repeat, and what they come to."""
+
+    def __init__(self, results: Sequence[float]) -> None:
+        self.results = tuple(results)
+        self.mean = statistics.fmean(self.results)
+        self.median = statistics.median(self.results)
+        self.min = min(self.results)
+        self.max = max(self.results)
+        self.std = statistics.pstdev(self.results)
+
+    def __repr__(self) -> str:
+        return (
+            f"BenchmarkResult(min={self.min:.3e}, mean={self.mean:.3e}, median={self.median:.3e},"
+            f" max={self.max:.3e}, std={self.std:.3e})"
+        )
+
+    def __str__(self) -> str:
+        names = ("mean", "median", "max", "min", "std")
+        head = "".join(f"{name + ' (ms)':>14}" for name in names)
+        return head + "\n" + "".join(f"{getattr(self, name) * 1e3:>14.4f}" for name in names)
+
+
+def evaluate_time(
+    call: Callable[[], Any],
+    number: int,
+    repeat: int,
+    min_repeat_ms: float,
+    cooldown_interval_ms: float,
+    repeats_to_cooldown: int,
+    prepare: Callable[[], Any] | None = None,
+) -> BenchmarkResult:
+    """Time `call`: `repeat` means of `number` runs each, after one run that is not counted.
+
+    A repeat shorter than `min_repeat_ms` is done again with more runs; after every
+    `repeats_to_cooldown` repeats the processor rests for `cooldown_interval_ms`. `prepare` is
+    called before each repeat.
+    """
+    call()
+    results = []
+    for i in range(repeat):
+        if i and cooldown_interval_ms > 0 and i % max(repeats_to_cooldown, 1) == 0:
+            time.sleep(cooldown_interval_ms / 1e3)
+        if prepare is not None:
+            prepare()
+        seconds = _timed(call, number)
+        while seconds * 1e3 < min_repeat_ms:
+            growth = min_repeat_ms / 1e3 / max(seconds, 1e-9)
+            number = max(number + 1, min(round(number * growth * 1.1), number * 100))
+            seconds = _timed(call, number)
+        results.append(seconds / number)
+    return BenchmarkResult(results)
+
+
+def _timed(call: Callable[[], Any], number: int) -> float:
+    start = time.perf_counter()
+    for _ in range(number):
+        call()
+    return time.perf_counter() - start

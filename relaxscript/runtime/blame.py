@@ -1,0 +1,65 @@
+"""What a failing call says: which function, where in the Relax source, and who called it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from relaxscript.errors import Span, VMError
+
+from .builtins import BUILTINS
+from .decode import Code
+
+__all__ = ["blamed", "raised", "too_deep"]
+
+_SHOWN = 8  # callers that are named; a deep recursion has thousands
+_ENOUGH = 16  # notes
+
+
+def raised(error: Exception, code: Code, pc: int) -> VMError:
+    """The error for a function outside of the program that raised `error`."""
+    callee = code.callee(pc)
+    if isinstance(error, RecursionError):
+        text = "calls through packed functions nest deeper than Python allows"
+        return VMError(f"`{callee}`: {text}", code="RX0609")
+    words = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    ours = callee in code.executable.externals or callee in BUILTINS
+    return VMError(f"`{callee}` raised {words}", code="RX0606" if ours else "RX0604")
+
+
+def too_deep(limit: int) -> VMError:
+    """The error for a recursion that does not end in time."""
+    return VMError(
+        f"calls nest deeper than {limit}; does the recursion end?",
+        code="RX0609",
+        notes=["`vm.call_depth_limit` sets how deep calls may nest"],
+    )
+
+
+def blamed(error: VMError, code: Code, pc: int, frames: list[Any]) -> VMError:
+    """`error` with the instruction `pc` of `code` as its place, and its callers as notes.
+
+    An error from deeper down (a packed function that called the machine again) keeps its place.
+    """
+    span = code.instruction(pc).span
+    placed = error.span is not None
+    error.locate(span)
+    first = "called from" if placed else "in"
+    notes = [f"{first} `{code.function.name}`" + (_at(span) if placed or span is None else "")]
+    callers = [(frame[0].function.name, frame[0].instruction(frame[5]).span) for frame in frames]
+    callers.reverse()
+    shown = callers if len(callers) <= _SHOWN else callers[: _SHOWN - 2]
+    notes += [f"called from `{name}`{_at(at)}" for name, at in shown]
+    if len(shown) < len(callers):
+        notes.append(f"... {len(callers) - len(shown) - 1} more calls")
+        name, at = callers[-1]
+        notes.append(f"called from `{name}`{_at(at)}")
+    known = error.diagnostic.notes
+    if len(known) > _ENOUGH:  # runs nested in runs, each of which would add its own
+        return error
+    error.diagnostic = replace(error.diagnostic, notes=(*known, *notes))
+    return error
+
+
+def _at(span: Span | None) -> str:
+    return f" at {span.filename}:{span.line}" if span is not None else ""

@@ -1,0 +1,124 @@
+"""Values that cross the border of a program, made into the run-time values that they stand for.
+
+`coerce` is for what users pass to a function, `run_time_value` for what packed functions return.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from relaxscript.errors import VMError, nearest
+
+from .check import wrong_number
+from .packed_func import PackedFunc
+from .pattern import (
+    AnyCheck,
+    Check,
+    FuncCheck,
+    PrimCheck,
+    ShapeCheck,
+    TensorCheck,
+    TupleCheck,
+)
+from .values import (
+    Closure,
+    DeviceTensor,
+    Prim,
+    Shape,
+    is_tensor,
+    make_prim,
+    to_tensor,
+)
+
+__all__ = ["coerce", "in_order", "run_time_value"]
+
+
+def coerce(value: Any, check: Check) -> Any:
+    """What a user hands in where `check` applies, as the run-time value it stands for.
+
+    Tensors of other libraries become arrays, a list or tuple of integers a shape where a shape is
+    wanted, a list a tuple where a tuple is wanted, a numpy scalar a prim value where that is
+    wanted, a Python function a packed function. What stands for nothing comes back as it is, and
+    matching then says what is wrong with it. Raises `VMError` for a tensor that cannot be taken.
+    """
+    match check:
+        case TensorCheck() if _is_foreign_tensor(value, ("__dlpack__", "__array__")):
+            return to_tensor(value)
+        case ShapeCheck() if isinstance(value, (list, tuple)) and not isinstance(value, Shape):
+            return Shape(value) if all(map(_is_integer, value)) else value
+        case TupleCheck(fields=fields) if isinstance(value, (list, tuple)):
+            if isinstance(value, Shape) or len(value) != len(fields):
+                return tuple(value) if isinstance(value, list) else value
+            return tuple(coerce(item, field) for item, field in zip(value, fields, strict=True))
+        case PrimCheck(dtype=dtype) if isinstance(value, np.generic) and value.dtype.name == dtype:
+            return make_prim(value.item(), dtype)
+        case FuncCheck(packed=packed) if packed is not False and callable(value):
+            if isinstance(value, (PackedFunc, Closure, type)):
+                return value
+            return PackedFunc(getattr(value, "__name__", type(value).__name__), value)
+        case AnyCheck() if _is_foreign_tensor(value, ("__dlpack__",)):
+            return to_tensor(value)
+    return value
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _is_foreign_tensor(value: object, protocols: tuple[str, ...]) -> bool:
+    """Whether `value` is a tensor that is not in the form in which programs hold tensors."""
+    if isinstance(value, np.ndarray):
+        plain = type(value) is np.ndarray and value.dtype.isnative
+        objects = value.dtype.isnative and not is_tensor(value)
+        return not plain and (not objects or isinstance(value, np.ma.MaskedArray))
+    if isinstance(value, (Closure, Prim, Shape, type, DeviceTensor)):
+        return False
+    return isinstance(value, np.generic) or any(hasattr(value, name) for name in protocols)
+
+
+def run_time_value(value: Any) -> Any:
+    """What a function outside of the program returned, as a run-time value.
+
+    numpy scalars are tensors of rank 0, tensors of other libraries on the host arrays; tuples are
+    looked through. Anything else is itself.
+    """
+    if type(value) is np.ndarray and value.dtype.isnative:
+        return value
+    match value:
+        case None | bool() | int() | str() | Closure() | Shape() | DeviceTensor() | PackedFunc():
+            return value
+        case np.generic():
+            return to_tensor(value)
+        case tuple():
+            fields = tuple(map(run_time_value, value))
+            same = all(new is old for new, old in zip(fields, value, strict=True))
+            return value if same else fields
+    if isinstance(value, np.ndarray) or hasattr(value, "__dlpack__"):
+        with suppress(VMError):  # what is no tensor of the host is an object
+            return to_tensor(value)
+    return value
+
+
+def in_order(
+    function: str, names: Sequence[str], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, ...]:
+    """Arguments given by name put into the order of the parameters."""
+    given = dict(zip(names, args, strict=False))
+    for name, value in kwargs.items():
+        if name not in names:
+            near = nearest(name, names)
+            raise VMError(
+                f"`{function}` has no parameter `{name}`",
+                code="RX0602",
+                notes=[f"did you mean `{near}`?"] if near else [],
+            )
+        if name in given:
+            raise VMError(f"`{function}` got its parameter `{name}` twice", code="RX0602")
+        given[name] = value
+    if len(args) > len(names) or len(given) < len(names):
+        raise wrong_number(function, names, len(args) + len(kwargs))
+    return tuple(given[name] for name in names)

@@ -1,0 +1,254 @@
+"""Bytecode decoded once for fast dispatch: a tuple of steps for each function.
+
+A step is `(op, dst, fn, get, pc)`: what to do, the register it concerns, the callable (or number,
+or name) to use, a getter that takes all arguments out of the registers in one go, and the number of
+the instruction it came from. Constants, immediates and function values are registers too: they
+follow the function's own in every register file, so a call costs one tuple unpacking, one
+`itemgetter` and the callee, with no attribute looked up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import itemgetter
+from typing import Any
+
+from .builtins import BUILTINS, INVOKE_CLOSURE
+from .bytecode import (
+    VM_STATE,
+    VOID_ARG,
+    Arg,
+    ArgKind,
+    Call,
+    Goto,
+    If,
+    Instruction,
+    Ret,
+    SpecialReg,
+    VMFuncKind,
+    VMFunction,
+)
+from .check import Check, Origins, TupleCheck, origins_of
+from .executable import Executable
+from .packed_func import PackedFunc, get_global_func
+from .values import Closure
+
+__all__ = [
+    "CALL",
+    "CALL_BYTECODE",
+    "CALL_GLOBAL",
+    "CALL_UNTRUSTED",
+    "CALL_VALUE",
+    "GLOBAL_VALUE",
+    "GOTO",
+    "IF",
+    "MATCH",
+    "RET",
+    "UNIT",
+    "Code",
+    "Instrument",
+    "Step",
+    "decode",
+]
+
+# What a step does. The number is the order in which the dispatch loop asks.
+CALL = 0  # dst := fn(args); fn is a builtin, its result a run-time value already
+CALL_UNTRUSTED = 1  # dst := fn(args), the result made a run-time value
+CALL_GLOBAL = 2  # the same with the packed function registered as fn at that moment
+CALL_BYTECODE = 3  # dst := function number fn of this program
+CALL_VALUE = 4  # dst := the first argument, called with the others
+IF = 5  # to step fn unless dst holds true
+RET = 6  # leave with dst, which must match fn
+GOTO = 7  # to step fn
+MATCH = 8  # dst must match fn, None being the empty tuple where that is wanted
+GLOBAL_VALUE = 9  # dst := the packed function registered as fn at that moment
+
+Step = tuple[int, int, Any, Any, int]
+Instrument = Callable[[str, Callable[..., Any]], Callable[..., Any]]  # wraps a function by name
+
+UNIT = TupleCheck(())
+
+
+class Code:
+    """A decoded function. `template` is the part of a register file after the arguments."""
+
+    __slots__ = ("executable", "function", "index", "names", "state", "steps", "template")
+
+    def __init__(self, executable: Executable, index: int) -> None:
+        self.executable = executable
+        self.index = index
+        self.function: VMFunction = executable.functions[index]
+        named = self.function.param_names
+        self.names = named or tuple(f"arg{i}" for i in range(self.function.num_args))
+        self.steps: tuple[Step, ...] = ()
+        self.template: list[Any] = []
+        self.state = -1  # the register that wants the state of the call, -1: none does
+
+    def instruction(self, pc: int) -> Instruction:
+        return self.executable.instructions[pc]
+
+    def callee(self, pc: int) -> str:
+        """The name of the function that instruction `pc` calls."""
+        at = self.instruction(pc)
+        return self.executable.functions[at.func].name if isinstance(at, Call) else ""
+
+    def origins(self) -> Origins:
+        """Where each shape variable of this function gets its value, for messages."""
+        checks: list[Check] = list(self.function.param_checks)
+        found = origins_of(checks, [f"`{name}`" for name in self.names[: len(checks)]])
+        for at in self.executable.instructions[self.function.start_instr : self.function.end_instr]:
+            if not isinstance(at, Call):
+                continue
+            line = f" in line {at.span.line}" if at.span is not None else ""
+            checks = [
+                constant
+                for arg in at.args
+                if arg.kind is ArgKind.CONSTANT
+                and isinstance(constant := self.executable.constants[arg.value], Check)
+            ]
+            checks += [at.result] if at.result is not None else []
+            for slot, origin in origins_of(
+                checks, [f"the value matched{line}"] * len(checks)
+            ).items():
+                found.setdefault(slot, origin)
+        return found
+
+
+class _Late:
+    """A packed function that is looked up each time it is called."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, *args: Any) -> Any:
+        return get_global_func(self.name).function(*args)
+
+
+class _Decoder:
+    """Turns the instructions of one function into steps."""
+
+    def __init__(
+        self,
+        code: Code,
+        closure: Callable[[int], Any],
+        instrument: Instrument | None,
+    ) -> None:
+        self.code = code
+        self.closure = closure
+        self.instrument = instrument
+        self.functions = code.executable.functions
+        self.externals = code.executable.externals
+        self.tail: list[Any] = []  # what follows the function's own registers
+        self.slots: dict[Any, int] = {}
+        self.steps: list[Step] = []
+
+    def run(self) -> None:
+        function = self.code.function
+        first: dict[int, int] = {}
+        for pc in range(function.start_instr, function.end_instr):
+            first[pc] = len(self.steps)
+            self.instruction(self.code.instruction(pc), pc)
+        for i, (op, dst, fn, get, pc) in enumerate(self.steps):
+            if op in (IF, GOTO):
+                self.steps[i] = (op, dst, first[fn], get, pc)
+        self.code.steps = tuple(self.steps)
+        free = function.register_file_size - function.num_args
+        self.code.template = [None] * free + self.tail
+
+    def instruction(self, at: Instruction, pc: int) -> None:
+        match at:
+            case Call():
+                self.call(at, pc)
+            case Ret(result=register):
+                self.steps.append((RET, register, self.code.function.return_check, None, pc))
+            case Goto(offset=offset):
+                self.steps.append((GOTO, 0, pc + offset, None, pc))
+            case If(cond=register, false_offset=offset):
+                self.steps.append((IF, register, pc + offset, None, pc))
+
+    def call(self, at: Call, pc: int) -> None:
+        args = list(at.args)
+        callee = self.functions[at.func]
+        if callee.name == INVOKE_CLOSURE and args and args[0] == VM_STATE:
+            args = args[1:]  # TVM passes the state of the machine first
+        get = _getter([self.register(arg, pc) for arg in args])
+        dst = self.extra("void") if at.dst == SpecialReg.VOID_ARG else at.dst
+        op, fn = self.target(at.func)
+        self.steps.append((op, dst, fn, get, pc))
+        if at.result is not None and not (at.dst == SpecialReg.VOID_ARG and at.result == UNIT):
+            self.steps.append((MATCH, dst, at.result, None, pc))
+
+    def target(self, index: int) -> tuple[int, Any]:
+        """How to call function number `index`."""
+        callee = self.functions[index]
+        if callee.kind is VMFuncKind.VM_FUNC:
+            return CALL_BYTECODE, index
+        name = callee.name
+        wrap = self.instrument
+        if name == INVOKE_CLOSURE:
+            return CALL_VALUE, None
+        trusted = name not in self.externals and name in BUILTINS
+        found = self.externals.get(name) or BUILTINS.get(name)
+        if found is None:
+            return (CALL_UNTRUSTED, wrap(name, _Late(name))) if wrap else (CALL_GLOBAL, name)
+        if isinstance(found, PackedFunc):
+            found = found.function
+        return CALL if trusted else CALL_UNTRUSTED, wrap(name, found) if wrap else found
+
+    def register(self, arg: Arg, pc: int) -> int:
+        """The register in which an argument is found."""
+        if arg == VOID_ARG:
+            return self.extra("null")
+        if arg == VM_STATE:
+            self.code.state = self.extra("state")
+            return self.code.state
+        match arg.kind:
+            case ArgKind.REGISTER:
+                return arg.value
+            case ArgKind.IMMEDIATE:
+                return self.extra(("immediate", arg.value), arg.value)
+            case ArgKind.CONSTANT:
+                constant = self.code.executable.constants[arg.value]
+                return self.extra(("constant", arg.value), constant)
+        return self.function_value(arg.value, pc)
+
+    def function_value(self, index: int, pc: int) -> int:
+        """The register that holds function number `index` as a value."""
+        callee = self.functions[index]
+        key = ("function", index)
+        if callee.kind is VMFuncKind.VM_FUNC:
+            return self.extra(key, self.closure(index))
+        found = self.externals.get(callee.name) or BUILTINS.get(callee.name)
+        if found is None:  # resolved when evaluated
+            slot = self.extra(key)
+            self.steps.append((GLOBAL_VALUE, slot, callee.name, None, pc))
+            return slot
+        return self.extra(key, as_value(callee.name, found))
+
+    def extra(self, key: Any, value: Any = None) -> int:
+        """A register behind the function's own."""
+        if key not in self.slots:
+            self.slots[key] = self.code.function.register_file_size + len(self.tail)
+            self.tail.append(value)
+        return self.slots[key]
+
+
+def as_value(name: str, function: Any) -> Any:
+    """A function of the executable as a value: closures and packed functions as they are."""
+    return function if isinstance(function, (Closure, PackedFunc)) else PackedFunc(name, function)
+
+
+def _getter(registers: list[int]) -> Any:
+    """A getter of several registers as a sequence; slices make it one for none and one, too."""
+    match registers:
+        case []:
+            return itemgetter(slice(0, 0))
+        case [one]:
+            return itemgetter(slice(one, one + 1))
+    return itemgetter(*registers)
+
+
+def decode(code: Code, closure: Callable[[int], Any], instrument: Instrument | None = None) -> Code:
+    """Fill in the steps of `code`; `closure` makes the closure of a function number."""
+    _Decoder(code, closure, instrument).run()
+    return code

@@ -1,0 +1,382 @@
+"""Executables: a program of the virtual machine with all that it refers to, and their builder.
+
+`ExecBuilder` (TVM's names) is what code generation emits instructions through; bytecode.py says
+what they mean. An `Executable` is immutable and holds no state of any run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from relaxscript.errors import Span, VMError
+
+from .bytecode import (
+    VM_STATE,
+    VOID_ARG,
+    Arg,
+    ArgKind,
+    Call,
+    Goto,
+    If,
+    Instruction,
+    Ret,
+    SpecialReg,
+    VMFuncKind,
+    VMFunction,
+    verify,
+)
+from .check import Check, describe
+from .values import is_tensor, kind_of
+
+__all__ = ["ExecBuilder", "Executable"]
+
+
+class Executable:
+    """A compiled module: functions, instructions, constants and what the compiler linked in.
+
+    `externals` maps names of packed functions to the callables that this program means by them
+    (operators, compiled kernels); other names are looked up when a call is evaluated.
+    """
+
+    def __init__(
+        self,
+        functions: Sequence[VMFunction],
+        instructions: Sequence[Instruction],
+        constants: Sequence[Any] = (),
+        externals: Mapping[str, Callable[..., Any]] | None = None,
+    ) -> None:
+        self.functions = tuple(functions)
+        self.instructions = tuple(instructions)
+        self.constants = tuple(map(_frozen, constants))
+        self.externals = dict(externals or {})
+        verify(self.functions, self.instructions, self.constants)
+
+    def link(self, externals: Mapping[str, Callable[..., Any]]) -> Executable:
+        """The same program with more externals; these win over those it has."""
+        linked = object.__new__(Executable)
+        linked.functions, linked.instructions = self.functions, self.instructions
+        linked.constants, linked.externals = self.constants, {**self.externals, **externals}
+        return linked
+
+    @cached_property
+    def function_index(self) -> dict[str, int]:
+        """The number of each function by its name."""
+        return {function.name: i for i, function in enumerate(self.functions)}
+
+    @property
+    def public_functions(self) -> list[str]:
+        """The names of the functions that can be called from outside, in order."""
+        return [f.name for f in self.functions if f.kind is VMFuncKind.VM_FUNC and f.public]
+
+    def has_function(self, name: str) -> bool:
+        """Whether `name` is a function that can be called from outside."""
+        return name in self.public_functions
+
+    def as_text(self) -> str:
+        """A listing: each function's header, then one line for each instruction.
+
+        @main(x, w) private registers=4 heap=1
+          call  relax.add             in: %0, c[0]          dst: %3
+          ret   %3
+        """
+        parts = [
+            "\n".join([_header(function), *self._lines(function)])
+            for function in self.functions
+            if function.kind is VMFuncKind.VM_FUNC
+        ]
+        return "\n\n".join(parts) + "\n"
+
+    def _lines(self, function: VMFunction) -> Iterator[str]:
+        for index in range(function.start_instr, function.end_instr):
+            match self.instructions[index]:
+                case Call(dst=dst, func=func, args=args, result=result):
+                    name = self.functions[func].name
+                    inputs = ", ".join(map(self._arg_text, args))
+                    target = "_" if dst == SpecialReg.VOID_ARG else f"%{dst}"
+                    line = f"  call  {name:<28} in: {inputs:<24} dst: {target}"
+                    yield line + (f"  is: {describe(result)}" if result is not None else "")
+                case Ret(result=register):
+                    yield f"  ret   %{register}"
+                case Goto(offset=offset):
+                    yield f"  goto  {offset:+d}"
+                case If(cond=cond, false_offset=offset):
+                    yield f"  if    %{cond} else {offset:+d}"
+
+    def _arg_text(self, arg: Arg) -> str:
+        if arg == VOID_ARG:
+            return "void"
+        if arg == VM_STATE:
+            return "vm"
+        match arg.kind:
+            case ArgKind.REGISTER:
+                return f"%{arg.value}"
+            case ArgKind.IMMEDIATE:
+                return f"i{arg.value}"
+            case ArgKind.CONSTANT:
+                return f"c[{arg.value}]"
+        return f"f[{self.functions[arg.value].name}]"
+
+    def as_python(self) -> str:
+        """The calls of `ExecBuilder` that make this program, constants named by a comment."""
+        lines = ["ib = relaxscript.ExecBuilder()"]
+        for i, constant in enumerate(self.constants):
+            lines.append(f"# c[{i}] is {_constant_text(constant)}")
+        for function in self.functions:
+            if function.kind is not VMFuncKind.VM_FUNC:
+                continue
+            names = list(function.param_names)
+            head = f'"{function.name}", num_inputs={function.num_args}, param_names={names!r}'
+            lines.append(f"with ib.function({head}):")
+            body = self.instructions[function.start_instr : function.end_instr]
+            lines += ["    " + self._python(at) for at in body]
+        return "\n".join(lines) + "\n"
+
+    def _python(self, at: Instruction) -> str:
+        match at:
+            case Call(dst=dst, func=func, args=args):
+                listed = ", ".join(map(self._python_arg, args))
+                target = "ib.void_arg()" if dst == SpecialReg.VOID_ARG else f"ib.r({dst})"
+                name = self.functions[func].name
+                return f'ib.emit_call("{name}", args=[{listed}], dst={target})'
+            case Ret(result=register):
+                return f"ib.emit_ret(ib.r({register}))"
+            case Goto(offset=offset):
+                return f"ib.emit_goto({offset})"
+        return f"ib.emit_if(ib.r({at.cond}), {at.false_offset})"
+
+    def _python_arg(self, arg: Arg) -> str:
+        if arg == VOID_ARG:
+            return "ib.void_arg()"
+        if arg == VM_STATE:
+            return "ib.vm_state()"
+        match arg.kind:
+            case ArgKind.REGISTER:
+                return f"ib.r({arg.value})"
+            case ArgKind.IMMEDIATE:
+                return f"ib.imm({arg.value})"
+            case ArgKind.CONSTANT:
+                return f"ib.c({arg.value})"
+        return f'ib.f("{self.functions[arg.value].name}")'
+
+    def stats(self) -> str:
+        """What the program consists of, in a few lines."""
+        bytecode = [f for f in self.functions if f.kind is VMFuncKind.VM_FUNC]
+        packed = [f.name for f in self.functions if f.kind is VMFuncKind.PACKED_FUNC]
+        size = sum(c.nbytes for c in self.constants if isinstance(c, np.ndarray))
+        lines = [
+            f"functions: {len(bytecode)} ({', '.join(f.name for f in bytecode)})",
+            f"instructions: {len(self.instructions)}",
+            f"constants: {len(self.constants)} ({size} bytes in tensors)",
+            f"packed functions: {len(packed)} ({', '.join(packed)})",
+        ]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<Executable of {', '.join(self.public_functions) or 'no public function'}>"
+
+
+def _frozen(constant: Any) -> Any:
+    """A constant as the program holds it: nobody can write into it by mistake."""
+    if isinstance(constant, np.ndarray) and constant.flags.writeable:
+        constant = constant.view()
+        constant.flags.writeable = False
+    if type(constant) is tuple:
+        return tuple(map(_frozen, constant))
+    return constant
+
+
+def _header(function: VMFunction) -> str:
+    names = function.param_names or tuple(f"arg{i}" for i in range(function.num_args))
+    words = [f"@{function.name}({', '.join(names)})"]
+    words += ["private"] if not function.public else []
+    words += ["impure"] if not function.pure else []
+    words += [f"registers={function.register_file_size}"]
+    words += [f"heap={function.heap_size}"] if function.heap_size else []
+    return " ".join(words)
+
+
+def _constant_text(constant: Any) -> str:
+    return kind_of(constant) if is_tensor(constant) else repr(constant)
+
+
+@dataclass(slots=True)
+class _Scope:
+    """The function that is being emitted."""
+
+    function: VMFunction
+    registers: int = 0
+
+
+@dataclass(slots=True)
+class ExecBuilder:
+    """Emits a program, instruction by instruction.
+
+    ib = ExecBuilder()
+    with ib.function("main", num_inputs=1, param_names=["x"]):
+        ib.emit_call("my.double", args=[ib.r(0)], dst=ib.r(1))
+        ib.emit_ret(ib.r(1))
+    executable = ib.get()
+    """
+
+    functions: list[VMFunction] = field(default_factory=list)
+    instructions: list[Instruction] = field(default_factory=list)
+    constants: list[Any] = field(default_factory=list)
+    _index: dict[str, int] = field(default_factory=dict)
+    _scope: _Scope | None = None
+
+    def r(self, idx: int) -> Arg:
+        """Register number `idx` of the function being emitted."""
+        return Arg(ArgKind.REGISTER, idx)
+
+    def imm(self, value: int) -> Arg:
+        """An integer that stands in the instruction itself (a prim value of int64)."""
+        if type(value) is not int:
+            raise VMError(f"an immediate is an int, got {kind_of(value)}", code="RX0612")
+        return Arg(ArgKind.IMMEDIATE, value)
+
+    def c(self, idx: int) -> Arg:
+        """Constant number `idx`."""
+        return Arg(ArgKind.CONSTANT, idx)
+
+    def f(self, name: str) -> Arg:
+        """The function `name` as a value; a packed one is declared on the fly."""
+        return Arg(ArgKind.FUNCTION, self._number(name))
+
+    def void_arg(self) -> Arg:
+        """Nothing: None as an argument; as a destination the result is dropped."""
+        return VOID_ARG
+
+    def vm_state(self) -> Arg:
+        """The state of the running call, where builtins find the shape heap (`builtins.State`)."""
+        return VM_STATE
+
+    def declare_function(self, func_name: str, kind: VMFuncKind = VMFuncKind.PACKED_FUNC) -> None:
+        """Give `func_name` a number before it is emitted; calls may then come first."""
+        if func_name not in self._index:
+            self._index[func_name] = len(self.functions)
+            self.functions.append(VMFunction(kind, func_name))
+
+    @contextmanager
+    def function(
+        self,
+        func_name: str,
+        num_inputs: int = 0,
+        param_names: Sequence[str] | None = None,
+        *,
+        param_checks: Sequence[Check] = (),
+        return_check: Check | None = None,
+        heap_size: int = 0,
+        public: bool = True,
+        pure: bool = True,
+        info: object = None,
+        span: Span | None = None,
+    ) -> Iterator[None]:
+        """Emit a function inside the `with`; its first `num_inputs` registers are the arguments."""
+        if self._scope is not None:
+            raise VMError(
+                f"`{func_name}` cannot be emitted inside `{self._scope.function.name}`",
+                code="RX0612",
+            )
+        self.declare_function(func_name, VMFuncKind.VM_FUNC)
+        number = self._index[func_name]
+        if self.functions[number].end_instr:
+            raise VMError(f"the function `{func_name}` is emitted twice", code="RX0612")
+        start = VMFunction(
+            VMFuncKind.VM_FUNC, func_name, len(self.instructions), 0, num_inputs, 0,
+            tuple(param_names or ()), tuple(param_checks), return_check, heap_size,
+            public, pure, info, span,
+        )  # fmt: skip
+        self._scope = _Scope(start, num_inputs)
+        try:
+            yield
+            end, registers = len(self.instructions), self._scope.registers
+            self.functions[number] = replace(start, end_instr=end, register_file_size=registers)
+        finally:
+            self._scope = None
+
+    def convert_constant(self, const: Any) -> Arg:
+        """A value as an argument: an `Arg` as it is, None as nothing, others as a new constant."""
+        if isinstance(const, Arg):
+            return const
+        if const is None:
+            return VOID_ARG
+        self.constants.append(const)
+        return self.c(len(self.constants) - 1)
+
+    def emit_call(
+        self,
+        name: str,
+        args: Sequence[Any] | None = None,
+        dst: Arg | None = None,
+        *,
+        result: Check | None = None,
+        span: Span | None = None,
+    ) -> None:
+        """Call the function `name`; values among `args` that are no `Arg` become constants.
+
+        `result` is what the value of the call must match; where it is the empty tuple, a packed
+        function's None is the empty tuple.
+        """
+        converted = tuple(self._used(self.convert_constant(arg)) for arg in args or ())
+        target = self._used(dst or VOID_ARG)
+        if target.kind is not ArgKind.REGISTER or target == VM_STATE:
+            raise VMError(f"a call of `{name}` can only write into a register", code="RX0612")
+        self._emit(Call(target.value, self._number(name), converted, result, span))
+
+    def emit_ret(self, result: Any, *, span: Span | None = None) -> None:
+        """Leave the function with the value of a register."""
+        self._emit(Ret(self._register(result, "return"), span))
+
+    def emit_goto(self, pc_offset: int, *, span: Span | None = None) -> None:
+        """Go on `pc_offset` instructions from this one."""
+        self._emit(Goto(pc_offset, span))
+
+    def emit_if(self, cond: Any, false_offset: int, *, span: Span | None = None) -> None:
+        """Go on `false_offset` instructions from this one unless the register holds true."""
+        self._emit(If(self._register(cond, "test"), false_offset, span))
+
+    @property
+    def position(self) -> int:
+        """The number of the next instruction: what offsets of jumps are computed from."""
+        return len(self.instructions)
+
+    def patch(self, position: int, offset: int) -> None:
+        """Set the offset of the jump at `position`, emitted before its target was known."""
+        match self.instructions[position]:
+            case If() as at:
+                self.instructions[position] = replace(at, false_offset=offset)
+            case Goto() as at:
+                self.instructions[position] = replace(at, offset=offset)
+            case at:
+                raise VMError(f"{type(at).__name__} is no jump", code="RX0612")
+
+    def get(self, externals: Mapping[str, Callable[..., Any]] | None = None) -> Executable:
+        """The finished program; raises `VMError` where it is malformed."""
+        return Executable(self.functions, self.instructions, self.constants, externals)
+
+    def _number(self, name: str) -> int:
+        self.declare_function(name)
+        return self._index[name]
+
+    def _emit(self, instruction: Instruction) -> None:
+        if self._scope is None:
+            raise VMError("an instruction stands outside of every function", code="RX0612")
+        self.instructions.append(instruction)
+
+    def _register(self, arg: Any, verb: str) -> int:
+        used = self._used(arg) if isinstance(arg, Arg) else None
+        if used is None or used.kind is not ArgKind.REGISTER or used in (VOID_ARG, VM_STATE):
+            raise VMError(f"can only {verb} a register", code="RX0612")
+        return used.value
+
+    def _used(self, arg: Arg) -> Arg:
+        """`arg`, counted among the registers of the function if it is one."""
+        if self._scope is not None and arg.kind is ArgKind.REGISTER and arg.value < VOID_ARG.value:
+            self._scope.registers = max(self._scope.registers, arg.value + 1)
+        return arg

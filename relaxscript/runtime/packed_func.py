@@ -1,0 +1,220 @@
+"""Packed functions: Python callables and C functions that Relax programs call by name.
+
+The registry maps names to `PackedFunc`s for the whole process. A program looks a name up when the
+call is evaluated, not when it is loaded, so functions may be registered, replaced and removed at
+any time and from any thread.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable
+from typing import Any, Literal, TypeVar, overload
+
+import numpy as np
+
+from relaxscript.errors import VMError, nearest
+
+from .values import DeviceTensor, Prim, kind_of
+
+__all__ = [
+    "PackedFunc",
+    "get_global_func",
+    "list_global_func_names",
+    "register_func",
+    "remove_global_func",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class PackedFunc:
+    """A function outside the program: a name and what calling it does.
+
+    It is called with run-time values (see values.py) and returns one; a destination-passing one
+    writes into the arrays it is given and returns None. Compared by identity: looking a name up
+    twice gives the same object.
+    """
+
+    __slots__ = ("__weakref__", "function", "name")
+    name: str
+    function: Callable[..., Any]
+
+    def __init__(self, name: str, function: Callable[..., Any]) -> None:
+        if not callable(function):
+            raise VMError(
+                f"`{name}` cannot be a packed function: {kind_of(function)} cannot be called",
+                code="RX0610",
+            )
+        self.name = name
+        self.function = function.function if isinstance(function, PackedFunc) else function
+
+    def __call__(self, *args: Any) -> Any:
+        return self.function(*args)
+
+    def __repr__(self) -> str:
+        return f"<packed function {self.name}>"
+
+    @classmethod
+    def from_ctypes(cls, name: str, function: Any) -> PackedFunc:
+        """A C function (of `ctypes.CDLL`) as a packed function.
+
+        Tensors are passed as pointers to their elements in C order, integers and bools as int64_t,
+        floats as double, `Prim`s in their own width, strings as `char const *`, the null object as
+        NULL; declared `argtypes` win. A tensor whose elements do not lie in C order is passed as a
+        copy and written back. The result is that of `restype`, None where that is None or `c_int`:
+        ctypes takes every undeclared function to return an int.
+        """
+        return cls(name, _CFunction(name, function))
+
+
+class _CFunction:
+    """Calls a C function with run-time values."""
+
+    def __init__(self, name: str, function: Any) -> None:
+        self.name = name
+        self.function = function
+
+    def __call__(self, *args: Any) -> Any:
+        declared = self.function.argtypes or ()
+        copies: list[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]] = []
+        passed = [
+            self.passed(arg, declared[i] if i < len(declared) else None, copies)
+            for i, arg in enumerate(args)
+        ]
+        result = self.function(*passed)
+        for array, copy in copies:
+            if array.flags.writeable:
+                array[...] = copy
+        return None if self.function.restype in (None, ctypes.c_int) else result
+
+    def passed(self, arg: Any, declared: Any, copies: list[Any]) -> Any:
+        """`arg` as the C function takes it; copies that must be written back go to `copies`."""
+        match arg:
+            case np.ndarray() | DeviceTensor():
+                array = arg.data if isinstance(arg, DeviceTensor) else arg
+                if not array.flags.c_contiguous:
+                    copies.append((array, np.ascontiguousarray(array)))
+                    array = copies[-1][1]
+                return array.ctypes.data_as(declared or ctypes.c_void_p)
+            case None:
+                return None
+            case str():
+                return arg.encode() if declared else ctypes.c_char_p(arg.encode())
+            case Prim() if declared is None:
+                return _C_TYPES[arg.dtype.numpy.name](arg.value) if _fits_c(arg) else arg.value
+            case Prim():
+                return arg.value
+            case bool() | int() if declared is None:
+                return ctypes.c_int64(arg)
+            case float() if declared is None:
+                return ctypes.c_double(arg)
+            case bool() | int() | float():
+                return arg
+        raise VMError(
+            f"`{self.name}` is a C function and cannot take {kind_of(arg)}", code="RX0610"
+        )
+
+
+_C_TYPES: dict[str, Any] = {
+    "int8": ctypes.c_int8,
+    "int16": ctypes.c_int16,
+    "int32": ctypes.c_int32,
+    "uint8": ctypes.c_uint8,
+    "uint16": ctypes.c_uint16,
+    "uint32": ctypes.c_uint32,
+    "uint64": ctypes.c_uint64,
+    "float32": ctypes.c_float,
+}
+
+
+def _fits_c(arg: Prim) -> bool:
+    if arg.dtype not in _C_TYPES:
+        raise VMError(f"C has no type for {kind_of(arg)}", code="RX0610")
+    return True
+
+
+_lock = threading.Lock()
+_functions: dict[str, PackedFunc] = {}  # read without the lock: a lookup is one atomic step
+
+
+@overload
+def register_func(func_name: F, f: None = None, override: bool = False) -> F: ...
+@overload
+def register_func(func_name: str, f: F, override: bool = False) -> F: ...
+@overload
+def register_func(func_name: str, f: None = None, override: bool = False) -> Callable[[F], F]: ...
+def register_func(func_name: Any, f: Any = None, override: bool = False) -> Any:
+    """Register a callable under a name, so that `R.call_packed(name, ...)` finds it.
+
+    `register_func("my.add", f)`, or as a decorator `@register_func("my.add")`, or bare
+    `@register_func`, which takes the function's own name. The function comes back unchanged.
+    Raises `VMError` when the name is taken and `override` is false.
+    """
+    if callable(func_name) and not isinstance(func_name, str):
+        name = getattr(func_name, "__name__", None) or getattr(func_name, "name", None)
+        if name is None:
+            raise VMError(
+                f'{kind_of(func_name)} has no name of its own; write `register_func("a.name", f)`',
+                code="RX0610",
+            )
+        return _register(name, func_name, override)
+    if not isinstance(func_name, str) or not func_name:
+        raise VMError(
+            f"a packed function is registered under a name, got {kind_of(func_name)}",
+            code="RX0610",
+        )
+    if f is None:
+        return lambda function: _register(func_name, function, override)
+    return _register(func_name, f, override)
+
+
+def _register(name: str, function: F, override: bool) -> F:
+    entry = function if isinstance(function, PackedFunc) else PackedFunc(name, function)
+    with _lock:
+        if name in _functions and not override:
+            raise VMError(
+                f"a packed function `{name}` is registered already; `override=True` replaces it",
+                code="RX0610",
+            )
+        _functions[name] = entry
+    return function
+
+
+@overload
+def get_global_func(name: str, allow_missing: Literal[False] = False) -> PackedFunc: ...
+@overload
+def get_global_func(name: str, allow_missing: bool) -> PackedFunc | None: ...
+def get_global_func(name: str, allow_missing: bool = False) -> PackedFunc | None:
+    """The packed function registered as `name`.
+
+    Raises `VMError`, offering the nearest name, when there is none; gives None instead when
+    `allow_missing` is true.
+    """
+    found = _functions.get(name)
+    if found is None and not allow_missing:
+        raise missing(name)
+    return found
+
+
+def missing(name: str, others: tuple[str, ...] = ()) -> VMError:
+    """The error that says that no packed function `name` exists, offering the nearest name."""
+    near = nearest(name, [*list_global_func_names(), *others])
+    notes = [f"did you mean `{near}`?"] if near else []
+    notes.append(f'`@relaxscript.register_func("{name}")` registers a Python function')
+    return VMError(f"there is no packed function `{name}`", code="RX0603", notes=notes)
+
+
+def list_global_func_names() -> list[str]:
+    """The names of all registered packed functions, sorted."""
+    with _lock:
+        return sorted(_functions)
+
+
+def remove_global_func(name: str) -> None:
+    """Forget the packed function `name`; raises `VMError` when there is none."""
+    with _lock:
+        found = _functions.pop(name, None)
+    if found is None:
+        raise missing(name)

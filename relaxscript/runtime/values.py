@@ -1,0 +1,517 @@
+"""Values at run time: what a Relax variable holds while a program runs.
+
+    tensor on the host (cpu:0)      numpy.ndarray (bfloat16 and the small floats by ml_dtypes)
+    tensor on any other device      DeviceTensor
+    tuple · unit                    tuple · ()
+    shape                           Shape, a subclass of tuple
+    prim of int64, float64, bool    int, float, bool
+    prim of another data type       Prim
+    closure                         Closure
+    packed function                 PackedFunc (packed_func.py)
+    string · data type · null       str · DataType · None
+    object                          anything else, passed around untouched
+
+Everything in the package may import this file. Start at `kind_of` for the words in which values are
+described, and at `to_tensor` for what a user may hand in where a tensor is wanted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar, cast
+
+import numpy as np
+
+from relaxscript.dtypes import DataType
+from relaxscript.errors import VMError
+
+__all__ = [
+    "Closure",
+    "Device",
+    "DeviceTensor",
+    "Prim",
+    "Shape",
+    "Tensor",
+    "cpu",
+    "device",
+    "is_tensor",
+    "kind_of",
+    "make_prim",
+    "prim_dtype",
+    "prim_value",
+    "tensor_device",
+    "tensor_dtype",
+    "text_of",
+    "to_device",
+    "to_tensor",
+]
+
+_INT64 = DataType("int64")
+_FLOAT64 = DataType("float64")
+_BOOL = DataType("bool")
+_DLPACK_CPU = 1  # kDLCPU of the DLPack standard
+
+
+class Shape(tuple[int, ...]):
+    """A shape value: the dimensions of a tensor, each an integer >= 0.
+
+    A tuple subclass, so it indexes and compares like one, but never matches where a tuple value is
+    wanted. Raises `VMError` for a dimension that is negative or no integer.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, dims: Iterable[int] = ()) -> Shape:
+        return super().__new__(cls, [_dimension(dim) for dim in dims])
+
+    def __repr__(self) -> str:
+        return f"Shape([{', '.join(map(str, self))}])"
+
+    def __reduce__(self) -> tuple[type[Shape], tuple[tuple[int, ...]]]:
+        return (Shape, (tuple(self),))
+
+
+def _dimension(dim: object) -> int:
+    if type(dim) is not int:
+        if isinstance(dim, (bool, np.bool_)) or not isinstance(dim, (int, np.integer)):
+            raise VMError(
+                f"a shape consists of integers, got {kind_of(dim)} ({dim!r})", code="RX0608"
+            )
+        dim = int(dim)
+    if dim < 0:
+        raise VMError(f"a dimension of a shape cannot be negative, got {dim}", code="RX0608")
+    return dim
+
+
+class Prim:
+    """A prim value whose data type is not one that Python's own scalars stand for.
+
+    `Prim(5, "int32")`; the value is rounded to a float type's precision and must fit an integer
+    type. Values of int64, float64 and bool are plain `int`, `float`, `bool`: `make_prim` chooses.
+    Immutable; equal when value and data type are.
+    """
+
+    __slots__ = ("dtype", "value")
+    dtype: DataType
+    value: int | float
+
+    def __init__(self, value: int | float, dtype: str) -> None:
+        name = _prim_type(dtype)
+        if name in (_INT64, _FLOAT64, _BOOL):
+            plain = {"int64": "int", "float64": "float", "bool": "bool"}[name]
+            raise VMError(f"a prim value of {name} is a plain Python {plain}", code="RX0608")
+        object.__setattr__(self, "dtype", name)
+        object.__setattr__(self, "value", _fitted(value, name))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a Prim is immutable; `{name}` cannot be set")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a Prim is immutable; `{name}` cannot be deleted")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Prim):
+            return NotImplemented
+        return self.dtype is other.dtype and self.value == other.value
+
+    def __hash__(self) -> int:
+        return hash((self.dtype, self.value))
+
+    def __repr__(self) -> str:
+        return f'Prim({self.value!r}, "{self.dtype}")'
+
+    def __reduce__(self) -> tuple[type[Prim], tuple[int | float, str]]:
+        return (Prim, (self.value, str(self.dtype)))
+
+    def __int__(self) -> int:
+        return int(self.value)
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __bool__(self) -> bool:
+        return bool(self.value)
+
+    def __index__(self) -> int:
+        if not isinstance(self.value, int):
+            raise TypeError(f"{self!r} is no integer")
+        return self.value
+
+
+def _prim_type(dtype: str) -> DataType:
+    try:
+        name = DataType(dtype)
+    except ValueError as error:
+        raise VMError(f"a prim value needs a data type: {error}", code="RX0608") from None
+    if name.lanes != 1 or name.kind in ("void", "handle"):
+        raise VMError(f'a prim value cannot have the data type "{name}"', code="RX0608")
+    return name
+
+
+def _fitted(value: int | float, dtype: DataType) -> int | float:
+    """`value` as `dtype` holds it; raises where an integer type cannot hold it."""
+    if dtype.is_float:
+        if not isinstance(value, (int, float, np.number)):
+            raise VMError(f"{kind_of(value)} is no value of {dtype}", code="RX0608")
+        return float(np.asarray(value).astype(dtype.numpy).astype(np.float64))
+    if isinstance(value, (float, np.floating)) or not isinstance(value, (int, np.integer)):
+        raise VMError(f"{value!r} is no value of {dtype}", code="RX0608")
+    whole = int(value)
+    low, high = (-(1 << dtype.bits - 1), (1 << dtype.bits - 1) - 1)
+    if dtype.kind == "uint":
+        low, high = 0, (1 << dtype.bits) - 1
+    if not low <= whole <= high:
+        raise VMError(f"{whole} does not fit {dtype} ({low} to {high})", code="RX0608")
+    return whole
+
+
+def make_prim(value: int | float | bool, dtype: str) -> int | float | bool | Prim:
+    """The prim value `value` of data type `dtype`, as it is represented at run time."""
+    name = _prim_type(dtype)
+    if name is _BOOL:
+        if value not in (0, 1):
+            raise VMError(f"{value!r} is no value of bool", code="RX0608")
+        return bool(value)
+    if name in (_INT64, _FLOAT64):
+        return _fitted(value, name)
+    return Prim(value, name)
+
+
+def prim_dtype(value: object) -> DataType | None:
+    """The data type of a prim value, or None when `value` is no prim value.
+
+    A Python int that does not fit 64 bits is no prim value, and a numpy scalar is none either (it
+    stands for a tensor of rank 0).
+    """
+    match value:
+        case bool():
+            return _BOOL
+        case int():
+            return _INT64 if -(1 << 63) <= value < 1 << 63 else None
+        case np.generic():  # numpy.float64 is a subclass of float
+            return None
+        case float():
+            return _FLOAT64
+        case Prim():
+            return value.dtype
+    return None
+
+
+def prim_value(value: object) -> int | float | bool | None:
+    """The number in a prim value, or None when `value` is no prim value."""
+    if isinstance(value, Prim):
+        return value.value
+    if isinstance(value, (bool, int, float)) and not isinstance(value, np.generic):
+        return value
+    return None
+
+
+class Device:
+    """A place where tensors live: a kind and an index, written `cpu:0`.
+
+    The only kind is `cpu`; `llvm`, the target that compiles for it, is an alias. Equal by value.
+    """
+
+    __slots__ = ("index", "kind")
+    kind: str
+    index: int
+    KINDS: ClassVar[dict[str, str]] = {"cpu": "cpu", "llvm": "cpu"}
+
+    def __init__(self, kind: str, index: int = 0) -> None:
+        if kind not in self.KINDS:
+            raise VMError(
+                f"there is no device of kind `{kind}`; known: {', '.join(self.KINDS)}",
+                code="RX0608",
+            )
+        if index < 0:
+            raise VMError(f"the index of a device cannot be negative, got {index}", code="RX0608")
+        self.kind = self.KINDS[kind]
+        self.index = index
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Device):
+            return NotImplemented
+        return (self.kind, self.index) == (other.kind, other.index)
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.index))
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.index}"
+
+    def __repr__(self) -> str:
+        return f'device("{self}")'
+
+    @property
+    def is_host(self) -> bool:
+        """Whether tensors on this device are plain numpy arrays."""
+        return self.index == 0
+
+
+def cpu(index: int = 0) -> Device:
+    """The CPU device of that index; `cpu(0)` is the host."""
+    return Device("cpu", index)
+
+
+_DEVICE = re.compile(r"(?P<kind>[A-Za-z_]\w*)(?::(?P<index>\d+)(?::\w+)?)?")
+
+
+def device(text: str | Device, index: int | None = None) -> Device:
+    """The device that a text such as `"cpu"`, `"cpu:1"` or `"llvm:0:global"` names."""
+    if isinstance(text, Device):
+        return text
+    found = _DEVICE.fullmatch(text)
+    if found is None:
+        raise VMError(
+            f'"{text}" names no device; write a kind and an index, as in "cpu:1"', code="RX0608"
+        )
+    return Device(found["kind"], int(found["index"] or 0) if index is None else index)
+
+
+class DeviceTensor:
+    """A tensor on a device other than the host; it wraps the array that holds its elements.
+
+    `.numpy()` copies it to the host. It speaks DLPack: on a CPU of any index, consumers share the
+    memory.
+    """
+
+    __slots__ = ("__weakref__", "_array", "device")
+    device: Device
+
+    def __init__(self, array: np.ndarray[Any, Any], device: Device) -> None:
+        self._array = array
+        self.device = device
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        shape: tuple[int, ...] = self._array.shape
+        return shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        dtype: np.dtype[Any] = self._array.dtype
+        return dtype
+
+    @property
+    def ndim(self) -> int:
+        return self._array.ndim
+
+    @property
+    def data(self) -> np.ndarray[Any, Any]:
+        """The elements where they are, not copied: for kernels of this device."""
+        return self._array
+
+    def numpy(self) -> np.ndarray[Any, Any]:
+        """A copy on the host."""
+        return self._array.copy()
+
+    def __repr__(self) -> str:
+        return f"DeviceTensor(shape={self.shape}, dtype={self.dtype.name}, device={self.device})"
+
+    def __dlpack__(self, **options: Any) -> Any:
+        # The memory is the host's whatever the index, and that is what the capsule says: consumers
+        # know one CPU only and refuse the capsule of another.
+        return self._array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (_DLPACK_CPU, self.device.index)
+
+
+Tensor = np.ndarray | DeviceTensor
+
+
+class Closure:
+    """A function value: a name, what calling it does, and its run-time structural information.
+
+    `info` is opaque here: whoever makes the closure and whoever checks it agree on what it is.
+    Compared by identity.
+    """
+
+    __slots__ = ("__weakref__", "call", "info", "name")
+
+    def __init__(self, name: str, call: Callable[..., Any], info: object = None) -> None:
+        self.name = name
+        self.call = call
+        self.info = info
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.call(*args, **kwargs)
+
+    def bind(self, captured: tuple[Any, ...], info: object = None) -> Closure:
+        """The closure whose last arguments are `captured`; `info` replaces its own unless None."""
+        call = self.call
+
+        def bound(*args: Any, **kwargs: Any) -> Any:
+            return call(*args, *captured, **kwargs)
+
+        return Closure(self.name, bound if captured else call, self.info if info is None else info)
+
+    def __repr__(self) -> str:
+        return f"<closure {self.name}>"
+
+
+_HOST = Device("cpu", 0)
+_dtype_of: dict[np.dtype[Any], DataType | None] = {}
+
+
+def _array_dtype(dtype: np.dtype[Any]) -> DataType | None:
+    """The data type of an array's elements, None for what no tensor holds (objects, text ...)."""
+    try:
+        return _dtype_of[dtype]
+    except KeyError:
+        pass
+    try:
+        found = DataType(dtype.name) if dtype.isnative else None
+    except ValueError:
+        found = None
+    return _dtype_of.setdefault(dtype, found)
+
+
+def tensor_dtype(value: object) -> DataType | None:
+    """The data type of a tensor's elements, or None when `value` is no tensor."""
+    if type(value) is np.ndarray or type(value) is DeviceTensor:
+        return _array_dtype(value.dtype)
+    if isinstance(value, np.ndarray) and not isinstance(value, np.ma.MaskedArray):
+        return _array_dtype(value.dtype)
+    return None
+
+
+def is_tensor(value: object) -> bool:
+    """Whether `value` is a tensor: an array (on any device) whose elements a tensor may hold."""
+    return tensor_dtype(value) is not None
+
+
+def tensor_device(value: np.ndarray[Any, Any] | DeviceTensor) -> Device:
+    """The device on which a tensor is."""
+    return value.device if isinstance(value, DeviceTensor) else _HOST
+
+
+def to_device(value: np.ndarray[Any, Any] | DeviceTensor, target: Device) -> Any:
+    """A copy of the tensor on `target`; the tensor itself when it is there already."""
+    if tensor_device(value) == target:
+        return value
+    array = value.numpy() if isinstance(value, DeviceTensor) else value.copy()
+    return array if target.is_host else DeviceTensor(array, target)
+
+
+def to_tensor(value: Any) -> Any:
+    """The tensor that a user's value stands for, sharing its memory where that is possible.
+
+    Takes arrays and `DeviceTensor`s as they are, numpy scalars as tensors of rank 0, and whatever
+    speaks DLPack or has `__array__` (tensors of torch, jax ...). Arrays in foreign byte order are
+    converted. Raises `VMError` for anything else: Python numbers are prim values, lists nothing.
+    """
+    match value:
+        case np.ndarray():
+            return _plain(value)
+        case DeviceTensor():
+            return value
+        case np.generic():
+            return _plain(np.asarray(value))
+        case Closure() | Prim() | Shape() | type():
+            pass
+        case _ if hasattr(value, "__dlpack__") or hasattr(value, "__array__"):
+            return _plain(_imported(value))
+    hint = ""
+    if isinstance(value, (list, tuple, int, float)) and not isinstance(value, Shape):
+        hint = "; `numpy.array(value, dtype)` makes one"
+    raise VMError(f"expected a tensor, got {kind_of(value)}{hint}", code="RX0608")
+
+
+def _plain(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """`array` as a base-class ndarray in native byte order."""
+    if type(array) is not np.ndarray:
+        if isinstance(array, np.ma.MaskedArray):
+            raise VMError(
+                "a masked array is no tensor; `array.filled(value)` makes it one", code="RX0608"
+            )
+        array = np.asarray(array)
+    if _array_dtype(array.dtype) is None:
+        if not array.dtype.isnative:
+            return _plain(array.astype(array.dtype.newbyteorder("=")))
+        raise VMError(
+            f"an array of {array.dtype} is no tensor: its elements have no data type of Relax",
+            code="RX0608",
+        )
+    return array
+
+
+def _imported(value: Any) -> np.ndarray[Any, Any]:
+    """A tensor of another library as an ndarray, by DLPack, else by `__array__`."""
+    failure: Exception | None = None
+    for protocol, accept in (("__dlpack__", np.from_dlpack), ("__array__", np.asarray)):
+        try:
+            if hasattr(value, protocol):
+                return cast("np.ndarray[Any, Any]", accept(value))
+        except Exception as error:  # noqa: PERF203  whatever the other library raises
+            failure = failure or error
+    raise VMError(
+        f"cannot take {kind_of(value)} as a tensor: {failure}"
+        " (is it on the host, without gradients, and of a data type numpy has?)",
+        code="RX0608",
+    ) from failure
+
+
+def kind_of(value: object) -> str:
+    """What `value` is, in words for messages: "a tensor of shape (2, 3) and dtype float32"."""
+    match value:
+        case None:
+            return "None (the null object)"
+        case DeviceTensor() | np.ndarray():
+            where = f" on {value.device}" if isinstance(value, DeviceTensor) else ""
+            noun = "a tensor" if is_tensor(value) else "an array"
+            noun = "a masked array" if isinstance(value, np.ma.MaskedArray) else noun
+            return f"{noun} of shape {tuple(value.shape)} and dtype {_dtype_words(value)}{where}"
+        case np.generic():
+            return f"a numpy scalar of dtype {value.dtype.name}"
+        case Shape():
+            return "a shape"
+        case tuple():
+            return f"a tuple of {len(value)}" if value else "the empty tuple"
+        case list():
+            return f"a list of {len(value)}"
+        case bool():
+            return "a bool"
+        case int():
+            return "an int" if prim_dtype(value) else "an int that does not fit 64 bits"
+    return _kind_of_others(value)
+
+
+def _kind_of_others(value: object) -> str:
+    match value:
+        case float():
+            return "a float"
+        case Prim():
+            return f"{'an' if value.dtype[0] == 'i' else 'a'} {value.dtype} prim value"
+        case DataType():
+            return f"the data type {value}"
+        case str():
+            return "a string"
+        case Closure():
+            return f"a closure (`{value.name}`)"
+    name = type(value).__name__
+    if name == "PackedFunc":
+        return f"a packed function (`{getattr(value, 'name', '?')}`)"
+    return f"an object of class {name}"
+
+
+def _dtype_words(value: np.ndarray[Any, Any] | DeviceTensor) -> str:
+    if not value.dtype.isnative:
+        return f"{value.dtype.name} in foreign byte order"
+    return str(value.dtype.name)
+
+
+def text_of(value: object) -> str:
+    """A value as `R.print` writes it."""
+    match value:
+        case DeviceTensor():
+            return str(value.numpy())
+        case Shape():
+            return str(tuple(value))
+        case tuple():
+            inner = ", ".join(map(text_of, value))
+            return f"({inner},)" if len(value) == 1 else f"({inner})"
+        case Prim():
+            return str(value.value)
+    return str(value)

@@ -1,0 +1,141 @@
+"""What users pass and packed functions return, as run-time values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from relaxscript.errors import VMError
+from relaxscript.runtime.check import (
+    AnyCheck,
+    FuncCheck,
+    PrimCheck,
+    ShapeCheck,
+    TensorCheck,
+    TupleCheck,
+)
+from relaxscript.runtime.coercion import coerce, run_time_value
+from relaxscript.runtime.packed_func import PackedFunc
+from relaxscript.runtime.values import Closure, DeviceTensor, Prim, Shape, cpu, is_tensor
+
+
+class Speaks:
+    """A tensor of another library."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+class HasArray:
+    def __array__(self, dtype=None, copy=None):
+        return np.arange(3)
+
+
+class Elsewhere(Speaks):
+    def __dlpack__(self, **options):
+        raise BufferError("on another device")
+
+
+@pytest.mark.parametrize("check", [TensorCheck(), AnyCheck()])
+def test_a_tensor_of_another_library_shares_its_memory(check):
+    array = np.arange(3.0)
+    assert np.shares_memory(coerce(Speaks(array), check), array)
+
+
+def test_array_like_objects_are_tensors_only_where_one_is_wanted():
+    thing = HasArray()
+    assert coerce(thing, TensorCheck()).tolist() == [0, 1, 2]
+    assert coerce(thing, AnyCheck()) is thing
+
+
+def test_arrays_are_made_plain_wherever_they_go():
+    swapped = np.array([1, 2], ">i4")
+    for check in (TensorCheck(), AnyCheck()):
+        assert coerce(swapped, check).dtype == np.int32
+    view = np.arange(3).view(type("Sub", (np.ndarray,), {}))
+    assert type(coerce(view, AnyCheck())) is np.ndarray
+    objects = np.array([None])
+    assert coerce(objects, AnyCheck()) is objects
+    tensor = DeviceTensor(np.ones(1), cpu(1))
+    assert coerce(tensor, TensorCheck()) is tensor
+
+
+def test_numpy_scalars_become_tensors_or_prims():
+    assert coerce(np.float32(2), TensorCheck()).shape == ()
+    assert coerce(np.float32(2), AnyCheck()).shape == ()
+    assert coerce(np.int32(5), PrimCheck("int32")) == Prim(5, "int32")
+    assert type(coerce(np.int64(5), PrimCheck("int64"))) is int
+    assert coerce(np.bool_(True), PrimCheck("bool")) is True
+    scalar = np.int32(5)
+    assert coerce(scalar, PrimCheck("int64")) is scalar
+
+
+def test_integers_make_a_shape_where_one_is_wanted():
+    assert repr(coerce([2, np.int64(3)], ShapeCheck())) == "Shape([2, 3])"
+    assert repr(coerce((), ShapeCheck())) == "Shape([])"
+    for odd in ([2.0], [True], ["n"]):
+        assert coerce(odd, ShapeCheck()) is odd
+    with pytest.raises(VMError, match="cannot be negative"):
+        coerce([-1], ShapeCheck())
+
+
+def test_a_list_makes_a_tuple_where_one_is_wanted():
+    check = TupleCheck((ShapeCheck(), AnyCheck()))
+    assert coerce([[1], [2]], check) == (Shape([1]), [2])
+    assert coerce([1], check) == (1,)
+    assert coerce((1,), check) == (1,)
+    shape = Shape([1, 2])
+    assert coerce(shape, check) is shape
+
+
+def test_a_python_function_is_packed_where_that_is_wanted():
+    packed = coerce(len, FuncCheck(True))
+    assert isinstance(packed, PackedFunc)
+    assert packed.name == "len"
+    assert coerce(len, FuncCheck(False)) is len
+    closure = Closure("f", len)
+    assert coerce(closure, FuncCheck(None)) is closure
+    assert coerce(5, FuncCheck(True)) == 5
+
+
+def test_results_of_packed_functions_are_run_time_values():
+    array = np.arange(3.0)
+    assert run_time_value(array) is array
+    assert run_time_value(np.float32(1)).shape == ()
+    assert np.shares_memory(run_time_value(Speaks(array)), array)
+    for same in (
+        None,
+        True,
+        5,
+        5.5,
+        "s",
+        Shape([1]),
+        (1, array),
+        [np.float32(1)],
+        {},
+        Closure("f", len),
+    ):
+        assert run_time_value(same) is same
+
+
+def test_a_result_in_foreign_byte_order_is_converted():
+    assert run_time_value(np.array([1, 2], ">i4")).dtype == np.int32
+
+
+def test_a_masked_array_is_no_tensor_but_an_object():
+    masked = np.ma.masked_array([1.0, 2.0], [0, 1])
+    assert run_time_value(masked) is masked
+    assert not is_tensor(masked)
+
+
+def test_a_result_that_is_no_tensor_of_the_host_is_an_object():
+    there = Elsewhere(np.ones(1))
+    assert run_time_value(there) is there
+    objects = np.array([None])
+    assert run_time_value(objects) is objects

@@ -1,0 +1,56 @@
+"""The report of one call: how often each function ran and how long that took."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from relaxscript.errors import VMError
+from relaxscript.runtime import register_func
+from relaxscript.runtime.profiler import Report, Row
+from relaxscript_tests.runtime.programs import calling, machine
+
+
+def test_a_profile_counts_the_calls_and_keeps_the_result():
+    def main(ib):
+        with ib.function("main", 1):
+            ib.emit_call("test.add", [ib.r(0), ib.r(0)], ib.r(1))
+            ib.emit_call("test.add", [ib.r(1), ib.r(0)], ib.r(1))
+            ib.emit_call("vm.builtin.copy", [ib.r(1)], ib.r(1))
+            ib.emit_ret(ib.r(1))
+
+    vm = machine(main, profile=True)
+    report = vm.profile("main", np.array(2))
+    assert report.result == 6
+    assert {row.name: row.count for row in report.rows} == {"test.add": 2, "vm.builtin.copy": 1}
+    assert report.seconds >= sum(row.seconds for row in report.rows) > 0
+
+
+def test_a_function_that_calls_the_machine_again_is_counted_once():
+    vm = machine(calling("test.twice"), profile=True)
+    register_func("test.twice", lambda x: vm.executable and x)
+    assert [row.count for row in vm.profile("main", 1).rows] == [1]
+
+
+def test_a_machine_profiles_only_when_made_for_it():
+    with pytest.raises(VMError, match="does not profile; make it with `profile=True`"):
+        machine(calling("test.add")).profile("main", 1)
+
+
+def test_a_report_is_written_in_three_forms():
+    report = Report([Row("a", 1, 1e-6), Row("b", 2, 3e-6)], 8e-6)
+    assert [line.split() for line in report.table().splitlines()] == [
+        ["function", "count", "time", "(us)", "percent"],
+        ["b", "2", "3.00", "37.5"],
+        ["a", "1", "1.00", "12.5"],
+        ["total", "8.00"],
+    ]
+    assert str(report) == report.table()
+    assert report.csv() == "name,count,seconds\nb,2,3e-06\na,1,1e-06\n"
+    assert json.loads(report.json())["rows"][0] == {"name": "b", "count": 2, "seconds": 3e-06}
+
+
+def test_an_empty_report_has_a_table():
+    assert Report([], 0.0).table().endswith("0.00")
