@@ -8,7 +8,7 @@ as that text, and carries kind, bits and lanes as attributes. `"void"` is Relax'
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import ml_dtypes
@@ -23,7 +23,7 @@ _BOOL = re.compile(r"bool(?:ean)?(?:x(?P<lanes>\d+))?")
 _FORMATS = {"_e4m3fn": 8, "_e5m2": 8, "_e4m3": 8, "_e4m3fnuz": 8, "_e5m2fnuz": 8, "_e4m3b11fnuz": 8,
             "_e3m4": 8, "_e8m0fnu": 8, "_e2m1fn": 4, "_e2m3fn": 6, "_e3m2fn": 6}  # fmt: skip
 
-# What a Relax annotation may name (spec, well-formedness 19 and 20, and our extension by ml_dtypes).
+# What a Relax annotation may name: spec, well-formedness 19 and 20, and what ml_dtypes adds.
 _RELAX_INTEGER_BITS = frozenset({1, 8, 16, 32, 64})
 _RELAX_FLOAT_BITS = frozenset({16, 32, 64})
 
@@ -112,7 +112,7 @@ def _make(name: str, kind: str, bits: int, lanes: int) -> DataType:
     return self
 
 
-@lru_cache(maxsize=None)
+@cache
 def _intern(name: str) -> DataType:
     match name:
         case "" | "void":
@@ -143,11 +143,12 @@ _VOID = _make("void", "void", 64, 0)
 _HANDLE = _make("handle", "handle", 64, 1)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _numpy(dtype: DataType) -> np.dtype[Any]:
     name = str(dtype)
     if hasattr(ml_dtypes, name):
-        return np.dtype(getattr(ml_dtypes, name))
+        found: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
+        return found
     if dtype.lanes != 1 or dtype.kind in ("void", "handle"):
         raise TypeError(f"{name} has no numpy equivalent")
     if name == "int1":

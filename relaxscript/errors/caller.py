@@ -52,7 +52,7 @@ def _position(code: CodeType, instruction: int) -> ast.expr | None:
         return None
     for index, (line, end_line, column, end_column) in enumerate(code.co_positions()):
         if index == instruction // 2:
-            if None in (line, end_line, column, end_column):
+            if line is None or end_line is None or column is None or end_column is None:
                 return None
             return ast.expr(
                 lineno=line, col_offset=column, end_lineno=end_line, end_col_offset=end_column

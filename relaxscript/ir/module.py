@@ -8,7 +8,7 @@ that shares nothing mutable. Passes never update the module they were given.
 from __future__ import annotations
 
 from collections.abc import ItemsView, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from relaxscript.errors import nearest
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DummyGlobalInfo", "GlobalInfo", "IRModule", "ModuleFunction", "Target", "VDevice"]
 
-ModuleFunction = Union[BaseFunc, ExternFunc]
+ModuleFunction: TypeAlias = "BaseFunc | ExternFunc"
 
 
 @node

@@ -165,10 +165,9 @@ def _source(
         names = ", ".join(f.name for f in fields)
         converts.append(f"    {names}, = _arrange({names})")
     signature = _signature(fields)
-    return "\n".join(
-        [f"def __init__(self, {signature}):", *converts, *writes, "    _check(self)"]
-        + [f"def make({signature}):", "    self = _new(_cls)", *writes, "    return self"]
-    )
+    constructor = [f"def __init__(self, {signature}):", *converts, *writes, "    _check(self)"]
+    make = [f"def make({signature}):", "    self = _new(_cls)", *writes, "    return self"]
+    return "\n".join([*constructor, *make])
 
 
 def _no_check(_: Node) -> None:
@@ -185,7 +184,8 @@ def node(cls: N) -> N:
     `_check` is called by the constructor after conversion and may refuse what cannot be.
     """
     own = list(_own_fields(cls))
-    fields = tuple([*(f for base in cls.__mro__[1:2] for f in getattr(base, "_fields", ())), *own])
+    inherited_fields: tuple[FieldInfo, ...] = getattr(cls.__mro__[1], "_fields", ())
+    fields = (*inherited_fields, *own)
     derived: dict[str, Callable[..., Any]] = dict(cls.__dict__.get("__derived__", {}))
     cached = (*cls.__dict__.get("__cached__", ()), *derived)
     namespace = {
@@ -199,7 +199,8 @@ def node(cls: N) -> N:
     structure = [f for f in fields if not f.place]
     namespace["_traversal"] = tuple(sorted(structure, key=lambda f: not f.first))
     namespace["__match_args__"] = tuple(f.name for f in fields if not f.place)
-    made: Any = type(cls)(cls.__name__, cls.__bases__, namespace)
+    meta: Any = type(cls)
+    made: Any = meta(cls.__name__, cls.__bases__, namespace)
     inherited = [name for base in made.__mro__[1:] for name in getattr(base, "_cached_slots", ())]
     made._cached_slots = cached
     for base in made.__mro__[1:]:

@@ -10,7 +10,7 @@ Sources: spec "Grammar" (PrimExpr); TVM `tir.expr` for names and the order of fi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from relaxscript.dtypes import DataType, promote
 
@@ -121,7 +121,7 @@ class PrimExpr(Node):
         raise TypeError(f"{type(self).__name__} is a scalar and cannot be unpacked or iterated")
 
 
-PrimExprLike = Union[PrimExpr, int, float, bool]
+PrimExprLike: TypeAlias = "PrimExpr | int | float | bool"
 
 
 def const(value: float, dtype: str | None = None) -> PrimExpr:
@@ -496,11 +496,9 @@ def _like(value: Any, other: PrimExprLike) -> PrimExpr:
 
 
 def _binary(make: Any, a: PrimExprLike, b: PrimExprLike) -> PrimExpr:
-    if (
-        isinstance(b, str)
-        or not isinstance(b, (PrimExpr, int, float))
-        and not hasattr(b, "__index__")
+    if isinstance(b, str) or (
+        not isinstance(b, (PrimExpr, int, float)) and not hasattr(b, "__index__")
     ):
-        return NotImplemented  # type: ignore[return-value]
+        return NotImplemented
     a, b = match_dtypes(a, b)
     return make.make(a, b)  # type: ignore[no-any-return]

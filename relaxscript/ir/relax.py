@@ -180,7 +180,7 @@ class Expr(Node):
         return TupleGetItem(self, index)
 
     def __call__(self, *args: Any, attrs: Mapping[str, Any] | None = None) -> Call:
-        return Call(self, args, attrs)
+        return Call(self, args, as_attrs(attrs))
 
     def astype(self, dtype: str) -> Expr:
         """The elements converted to `dtype`, `R.astype(x, dtype)`."""

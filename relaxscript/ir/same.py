@@ -76,7 +76,8 @@ class _Comparison:
         self.forth: dict[Any, Any] = {}
         self.back: dict[Any, Any] = {}
 
-    def run(self, lhs: Any, rhs: Any) -> Mismatch | None:
+    # One loop over pairs: a call for each kind of pair would cost more than comparing it.
+    def run(self, lhs: Any, rhs: Any) -> Mismatch | None:  # noqa: C901
         stack: list[tuple[Any, Any, bool]] = [(lhs, rhs, False)]
         # StructInfos are shared by many variables. Correspondence only ever grows, so a pair
         # once found equal stays equal, and each pair is compared once: the cost is linear.

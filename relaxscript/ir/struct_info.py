@@ -53,7 +53,8 @@ class ObjectStructInfo(StructInfo):
 def _dims(values: Any) -> tuple[PrimExpr, ...]:
     names: dict[str, Var] = {}
     return tuple(
-        names.setdefault(v, Var.make(v, INT64)) if isinstance(v, str) else as_prim(v) for v in values
+        names.setdefault(v, Var.make(v, INT64)) if isinstance(v, str) else as_prim(v)
+        for v in values
     )
 
 

@@ -45,7 +45,7 @@ def children(node: Node) -> list[Node]:
 
 
 def _collect(value: Any, found: list[Node]) -> None:
-    # Tuples of nodes and mappings: their nesting is that of the declaration, so recursion is shallow.
+    # Tuples and mappings nest as deep as the declaration of the field, so recursion is shallow.
     if isinstance(value, Node):
         found.append(value)
     elif isinstance(value, tuple):
@@ -205,13 +205,9 @@ def _collect_defined(value: Any, bound: dict[Node, None]) -> None:
 
 
 def _definable(info: Node | None) -> list[Node]:
-    from .struct_info import PrimStructInfo, ShapeStructInfo, TensorStructInfo, TupleStructInfo
-
     match info:
-        case (
-            TensorStructInfo(shape=relax.ShapeExpr(values)) | ShapeStructInfo(values=tuple(values))
-        ):
-            return [v for v in values if isinstance(v, prim.Var)]
+        case TensorStructInfo(shape=relax.ShapeExpr(dims)) | ShapeStructInfo(values=tuple(dims)):
+            return [v for v in dims if isinstance(v, prim.Var)]
         case PrimStructInfo(value=prim.Var() as value):
             return [value]
         case TupleStructInfo(fields):

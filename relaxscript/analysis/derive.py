@@ -1,0 +1,340 @@
+"""Deriving StructInfo: what is known of the value of each kind of expression.
+
+The rules are those of the spec, "Derivation Rules", with their numbers; each expects its operands
+in normal form or at least typed. A `Context` supplies what an expression alone does not say: the
+signatures of global functions, the variables in scope, and a place for obligations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from relaxscript.arith import NO, UNKNOWN, Facts
+from relaxscript.dtypes import DataType
+from relaxscript.errors import InternalError, OperandError
+from relaxscript.ir import hooks
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.prim import IntImm, PrimExpr, Var as PrimVar
+from relaxscript.ir.relax import (
+    Call,
+    Constant,
+    DataTypeImm,
+    Expr,
+    ExternFunc,
+    Function,
+    GlobalVar,
+    If,
+    Op,
+    PrimValue,
+    SeqExpr,
+    ShapeExpr,
+    StringImm,
+    Tuple,
+    TupleGetItem,
+    Var,
+    remember_struct_info,
+)
+from relaxscript.ir.struct_info import (
+    FuncStructInfo,
+    ObjectStructInfo,
+    PrimStructInfo,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+    default_derive,
+)
+from relaxscript.ir.tir import PrimFunc
+from relaxscript.op import Obligation, lookup
+from relaxscript.sinfo import (
+    check_compatibility,
+    erase_to_well_defined,
+    shape_var_mapping,
+    shape_vars,
+    substitute_shape_vars,
+    unify_struct_info,
+    why,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
+__all__ = ["Context", "call_purity", "derive_struct_info", "function_struct_info"]
+
+OBJECT = ObjectStructInfo()
+UNIT = TupleStructInfo(())
+INT64 = DataType("int64")
+
+
+class Context:
+    """What derivation may ask: Γ for global names, facts about integers, a place for obligations.
+
+    `shape_scope` holds the shape variables in scope, or is None where scopes are not tracked (then
+    nothing is out of scope).
+    """
+
+    def __init__(
+        self,
+        module: IRModule | None = None,
+        signatures: Mapping[str, StructInfo] | None = None,
+        require: Callable[[Obligation], None] | None = None,
+    ) -> None:
+        self.module = module
+        self.signatures = signatures if signatures is not None else {}
+        self.facts: Facts | None = None
+        self.shape_scope: AbstractSet[PrimVar] | None = None
+        self._require = require
+
+    def require(self, obligation: Obligation) -> None:
+        """Note a precondition that could not be decided."""
+        if self._require is not None:
+            self._require(obligation)
+
+    def struct_info(self, expr: Expr) -> StructInfo:
+        """Γ[expr] for variables, and what was derived for every other expression."""
+        if isinstance(expr, GlobalVar):
+            return self.signature(expr)
+        if isinstance(expr, Var):
+            return expr.struct_info
+        found: StructInfo | None = expr.known_info
+        return derive_struct_info(expr, self) if found is None else found
+
+    def signature(self, var: GlobalVar) -> StructInfo:
+        """The StructInfo of a function of the module (rules 1 and 2)."""
+        known = self.signatures.get(var.name_hint)
+        if known is not None:
+            return known
+        if self.module is not None and var in self.module:
+            return function_struct_info(self.module[var])
+        raise OperandError(
+            "callee", "is not a function of the module", code="RX0101",
+            message=f"the module has no function `{var.name_hint}`",
+        )  # fmt: skip
+
+
+_NOTHING = Context()
+
+
+def derive_struct_info(expr: Expr, context: Context = _NOTHING) -> StructInfo:
+    """What is known of the value of `expr`; raises `OperandError` where operands do not fit."""
+    rule = _RULES.get(type(expr))
+    if rule is None:
+        raise InternalError(f"there is no derivation rule for {type(expr).__name__}")
+    info: StructInfo = rule(expr, context)
+    remember_struct_info(expr, info)
+    return info
+
+
+def _var(expr: Var, context: Context) -> StructInfo:
+    return expr.struct_info or OBJECT
+
+
+def _constant(expr: Constant, context: Context) -> StructInfo:
+    dims = tuple(IntImm.make(INT64, extent) for extent in expr.data.shape)
+    return TensorStructInfo.make(ShapeExpr.make(dims), expr.dtype, None, len(dims))
+
+
+def _prim_value(expr: PrimValue, context: Context) -> StructInfo:
+    return PrimStructInfo.make(expr.value.dtype, expr.value)
+
+
+def _tuple(expr: Tuple, context: Context) -> StructInfo:
+    return TupleStructInfo.make(tuple([context.struct_info(f) for f in expr.fields]))
+
+
+def _shape(expr: ShapeExpr, context: Context) -> StructInfo:
+    return ShapeStructInfo.make(expr.values, len(expr.values))
+
+
+def _if(expr: If, context: Context) -> StructInfo:
+    return unify_struct_info(
+        context.struct_info(expr.true_branch), context.struct_info(expr.false_branch)
+    )
+
+
+def _seq(expr: SeqExpr, context: Context) -> StructInfo:
+    inside = {b.var for block in expr.blocks for b in block.bindings}
+    info = context.struct_info(expr.body)
+    defined = {v for block in expr.blocks for b in block.bindings for v in _defines(b)}
+    return erase_to_well_defined(info, lambda v: v not in inside, lambda v: v not in defined)
+
+
+def _defines(binding: Any) -> list[PrimVar]:
+    # A shape variable that a match_cast binds is one that stands alone and is not known before;
+    # one that was known before keeps its meaning outside, but erasing it here loses only precision.
+    from relaxscript.sinfo import definable_shape_vars
+
+    info = getattr(binding, "struct_info", None)
+    return definable_shape_vars(info) if info is not None else []
+
+
+def _tuple_get_item(expr: TupleGetItem, context: Context) -> StructInfo:
+    match context.struct_info(expr.tuple_value):
+        case TupleStructInfo(fields) if 0 <= expr.index < len(fields):
+            return fields[expr.index]
+        case TupleStructInfo(fields):
+            raise OperandError(
+                "tuple", f"has {len(fields)} fields", code="RX0208",
+                message=f"the tuple has no field {expr.index}",
+            )  # fmt: skip
+        case info:
+            raise OperandError(
+                "tuple", f"is {kind_name(info)}", code="RX0208",
+                message="only a tuple can be indexed by a constant",
+            )  # fmt: skip
+
+
+def kind_name(info: StructInfo) -> str:
+    """The kind of value a StructInfo describes, with its article."""
+    match info:
+        case TensorStructInfo():
+            return "a tensor"
+        case ShapeStructInfo():
+            return "a shape"
+        case PrimStructInfo():
+            return "a scalar"
+        case TupleStructInfo():
+            return "a tuple"
+        case FuncStructInfo():
+            return "a function"
+    return "an object of unknown kind"
+
+
+def _extern(expr: ExternFunc, context: Context) -> StructInfo:
+    return FuncStructInfo.make(None, OBJECT, False, default_derive)
+
+
+def _op(expr: Op, context: Context) -> StructInfo:
+    raise OperandError(
+        "operator", "stands where a value is needed", code="RX0309",
+        message=f"the operator `{expr.name}` may only be called",
+    )  # fmt: skip
+
+
+def _call(expr: Call, context: Context) -> StructInfo:
+    if type(expr.op) is Op:
+        return lookup(expr.op).infer(expr, context)
+    callee = context.struct_info(expr.op)
+    if not isinstance(callee, FuncStructInfo):
+        raise OperandError(
+            "callee", f"is {kind_name(callee)}", code="RX0201",
+            message="only a function can be called",
+        )  # fmt: skip
+    if callee.params is None:
+        return _derived_result(expr, callee, context)
+    return _beta_reduced(expr, callee, context)
+
+
+def _derived_result(expr: Call, callee: FuncStructInfo, context: Context) -> StructInfo:
+    if callable(callee.derive_func):
+        return callee.derive_func(expr, context)
+    return callee.ret
+
+
+def _beta_reduced(expr: Call, callee: FuncStructInfo, context: Context) -> StructInfo:
+    """Rules 14.2.4 to 14.2.7: the callee's shape variables take the arguments' dimensions."""
+    params = callee.params or ()
+    if len(params) != len(expr.args):
+        raise OperandError(
+            "callee", f"takes {len(params)} arguments", code="RX0206",
+            message=f"the function takes {len(params)} arguments, {len(expr.args)} are given",
+        )  # fmt: skip
+    arguments = [context.struct_info(a) for a in expr.args]
+    mapping = shape_var_mapping(params, arguments)
+    for position, (param, argument) in enumerate(zip(params, arguments), 1):
+        expected = substitute_shape_vars(param, mapping)
+        answer = check_compatibility(argument, expected, context.facts)
+        if answer is NO:
+            raise OperandError(
+                f"argument {position}", why(argument, expected) or "does not fit", code="RX0206",
+                message=f"argument {position} does not fit the function's parameter",
+                help=f"the parameter is `{expected!r}`",
+            )  # fmt: skip
+        if answer is UNKNOWN:
+            reason = why(argument, expected) or "it cannot be known now"
+            context.require(Obligation(f"argument {position}", argument, expected, "fits", reason))
+    return _in_scope(substitute_shape_vars(callee.ret, mapping), callee, mapping, context)
+
+
+def _in_scope(
+    info: StructInfo, callee: FuncStructInfo, mapping: Mapping[PrimVar, PrimExpr], context: Context
+) -> StructInfo:
+    if isinstance(info, ObjectStructInfo) or not shape_vars(info):
+        return info
+    known: set[PrimVar] = {v for e in mapping.values() for v in _vars(e)}
+    if context.shape_scope is not None:
+        known |= context.shape_scope
+    foreign = {v for p in callee.params or () for v in shape_vars(p)} - known
+    scope = context.shape_scope
+
+    def visible(v: PrimVar) -> bool:
+        return v in known or (scope is None and v not in foreign)
+
+    return erase_to_well_defined(info, lambda v: True, visible)
+
+
+def _vars(e: PrimExpr) -> list[PrimVar]:
+    if isinstance(e, PrimVar):
+        return [e]
+    return shape_vars(PrimStructInfo.make(e.dtype, e)) if not isinstance(e, IntImm) else []
+
+
+def _function(expr: Function, context: Context) -> StructInfo:
+    result = expr.ret_struct_info
+    if result is None:
+        result = context.struct_info(expr.body)
+    params = tuple([p.struct_info or OBJECT for p in expr.params])
+    return FuncStructInfo.make(params, result, expr.is_pure)
+
+
+def _prim_func(expr: PrimFunc, context: Context) -> StructInfo:
+    """Rule 16: tensors for buffers, scalars for the rest, unit for the result, impure."""
+    params: list[StructInfo] = []
+    for var in expr.params:
+        buffer = expr.buffer_map.get(var)
+        if buffer is None:
+            params.append(PrimStructInfo.make(var.dtype, var))
+        else:
+            shape = ShapeExpr.make(buffer.shape)
+            params.append(TensorStructInfo.make(shape, buffer.dtype, None, len(buffer.shape)))
+    return FuncStructInfo.make(tuple(params), UNIT, False)
+
+
+def function_struct_info(function: Expr) -> StructInfo:
+    """The StructInfo of a function of a module: Relax function, PrimFunc or ExternFunc."""
+    found: StructInfo | None = function.known_info
+    return derive_struct_info(function) if found is None else found
+
+
+def call_purity(call: Call, context: Context = _NOTHING) -> bool:
+    """Whether a call has no side effects (spec, "Checking Purity")."""
+    if type(call.op) is Op:
+        return lookup(call.op).pure
+    callee = context.struct_info(call.op)
+    return isinstance(callee, FuncStructInfo) and callee.params is not None and callee.purity
+
+
+def _global_var(expr: GlobalVar, context: Context) -> StructInfo:
+    return context.signature(expr)
+
+
+_RULES: dict[type, Callable[[Any, Context], StructInfo]] = {
+    Call: _call,
+    Constant: _constant,
+    DataTypeImm: lambda e, c: OBJECT,
+    ExternFunc: _extern,
+    Function: _function,
+    GlobalVar: _global_var,
+    If: _if,
+    Op: _op,
+    PrimFunc: _prim_func,
+    PrimValue: _prim_value,
+    SeqExpr: _seq,
+    ShapeExpr: _shape,
+    StringImm: lambda e, c: OBJECT,
+    Tuple: _tuple,
+    TupleGetItem: _tuple_get_item,
+}
+
+hooks.struct_info_of.fill(derive_struct_info)

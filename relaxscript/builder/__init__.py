@@ -1,0 +1,11 @@
+"""Making IR: `BlockBuilder`, the one place where a binding is normalised and typed.
+
+Start with `block_builder.py`; `normal_form.py` is how an expression becomes a binding, `scope.py`
+what is visible where.
+"""
+
+from __future__ import annotations
+
+from .block_builder import BlockBuilder, undecided
+
+__all__ = ["BlockBuilder", "undecided"]

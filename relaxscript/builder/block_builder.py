@@ -1,0 +1,200 @@
+"""BlockBuilder: the one place where a binding is normalised and typed.
+
+Everything that makes IR goes through here: the parser, passes, importers, and people who write
+programs as Python calls. A builder keeps a stack of scopes; `emit` brings an expression into
+normal form (spec, "Normal Form" 1-5), derives its StructInfo, checks purity and appends a binding.
+
+    bb = BlockBuilder()
+    x = Var("x", TensorStructInfo(("n", 4), "float32"))
+    with bb.function("main", [x]):
+        with bb.dataflow():
+            y = bb.emit(op.add(x, x))
+            z = bb.emit_output(op.nn.relu(y))
+        bb.emit_func_output(z)
+    mod = bb.finalize()
+
+Source: TVM `relax.BlockBuilder` for names; spec "Normal Form" and "Derivation Rules" for meaning.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from relaxscript.errors import Diagnostic, DiagnosticError, OperandError, Span, warn
+from relaxscript.errors.caller import caller_span
+from relaxscript.ir.module import IRModule, ModuleFunction
+from relaxscript.ir.prim import Var as PrimVar
+from relaxscript.ir.relax import Attrs, Expr, GlobalVar, Var, as_expr
+from relaxscript.ir.struct_info import StructInfo
+from relaxscript.op import Obligation
+
+from .normal_form import NormalForm
+from .scope import FunctionFrame
+
+__all__ = ["BlockBuilder", "undecided"]
+
+
+class BlockBuilder(NormalForm):
+    """Writes functions binding by binding, and modules function by function.
+
+    `mod` is the module to start from; it is not changed. Mistakes raise `DiagnosticError` at the
+    line of Python that called; undecided preconditions are `RelaxWarning`s.
+    """
+
+    _active = threading.local()
+
+    @staticmethod
+    def current() -> BlockBuilder | None:
+        """The builder whose `function` block encloses the caller in this thread, or None."""
+        stack: list[BlockBuilder] = getattr(BlockBuilder._active, "stack", [])
+        return stack[-1] if stack else None
+
+    @contextmanager
+    def _blaming_the_caller(self) -> Iterator[None]:
+        """Mistakes inside are blamed on the line of Python that called the builder."""
+        self.obligations.clear()
+        try:
+            yield
+        except OperandError as error:
+            callee = getattr(error, "callee", None) or "the builder"
+            raise DiagnosticError(error.diagnostic(callee, caller_span(), {})) from None
+        for obligation in self.obligations:
+            warn(undecided(obligation, caller_span()))
+        self.obligations.clear()
+
+    # ---- functions and modules
+
+    @contextmanager
+    def function(
+        self,
+        name: str,
+        params: Sequence[Var] | Var | None = None,
+        attrs: Mapping[str, Any] | None = None,
+        pure: bool = True,
+        private: bool = False,
+    ) -> Iterator[None]:
+        """Write a function of the module; it must end with `emit_func_output`."""
+        attributes = dict(attrs or {})
+        if not private:
+            attributes.setdefault("global_symbol", name)
+        given = [params] if isinstance(params, Var) else list(params or [])
+        self.begin_function(name, given, pure, Attrs(attributes) if attributes else None)
+        stack = BlockBuilder._active.__dict__.setdefault("stack", [])
+        stack.append(self)
+        try:
+            yield
+            with self._blaming_the_caller():
+                self._finish_public_function(name)
+        except BaseException:
+            self.abandon_function()
+            raise
+        finally:
+            stack.pop()
+
+    def _finish_public_function(self, name: str) -> None:
+        frame = self._frames[-1]
+        if frame.result is None:
+            raise OperandError(
+                "function", "has no result", code="RX0105",
+                message=f"the function `{name}` has no result",
+                help="end it with `bb.emit_func_output(value)`",
+            )  # fmt: skip
+        self._module[name] = self.end_function()
+
+    def add_func(self, func: ModuleFunction, func_name: str) -> GlobalVar:
+        """Add a function under a name made unique; a structurally equal one is shared."""
+        name = self.get_unique_name(func_name) if func_name in self._module else func_name
+        self._module[name] = func
+        return self._module.get_global_var(name)
+
+    def update_func(self, gv: GlobalVar, updated_func: ModuleFunction) -> None:
+        self._module[gv] = updated_func
+
+    def get(self) -> IRModule:
+        """The module so far."""
+        return self._module.clone()
+
+    def finalize(self) -> IRModule:
+        """The finished module; raises when a function is still open."""
+        if self._frames:
+            with self._blaming_the_caller():
+                raise OperandError(
+                    "function", "is still open", code="RX0105",
+                    message=f"the function `{self._frames[-1].name}` is still open",
+                )  # fmt: skip
+        return self.get()
+
+    # ---- dataflow blocks
+
+    @contextmanager
+    def dataflow(self) -> Iterator[None]:
+        """Bindings inside form a dataflow block; `emit_output` binds what leaves it."""
+        self.begin_dataflow()
+        try:
+            yield
+        finally:
+            self.end_dataflow()
+
+    # ---- bindings
+
+    def emit(self, expr: Any, name_hint: str = "") -> Var:
+        """Bind an expression to a new variable (of the dataflow block, inside one)."""
+        with self._blaming_the_caller():
+            return self.bind(as_expr(expr), name_hint)
+
+    def match_cast(self, value: Any, struct_info: StructInfo, name_hint: str = "") -> Var:
+        """Bind a value that is checked against `struct_info` at run time."""
+        with self._blaming_the_caller():
+            return self.bind_match_cast(as_expr(value), struct_info, name_hint)
+
+    def emit_output(self, output: Any, name_hint: str = "") -> Var:
+        """Bind an expression to a variable that outlives the dataflow block."""
+        with self._blaming_the_caller():
+            if not self.current_block_is_dataflow():
+                raise OperandError(
+                    "output", "is emitted outside a dataflow block", code="RX0107",
+                    message="`emit_output` belongs in a dataflow block", help="use `bb.emit(...)`",
+                )  # fmt: skip
+            return self.bind(as_expr(output), name_hint or "gv", outlives=True)
+
+    def emit_func_output(self, output: Any, params: Sequence[Var] | Var | None = None) -> None:
+        """Give the function its result (and its parameters, if they were not given before)."""
+        with self._blaming_the_caller():
+            if params is not None:
+                given = (params,) if isinstance(params, Var) else tuple(params)
+                self._frames[-1].params = given
+                for param in given:
+                    self._define(param)
+            self.set_result(as_expr(output))
+
+    def lookup_binding(self, var: Var) -> Expr | None:
+        """What a variable was bound to by this builder."""
+        return self._bindings.get(var)
+
+    @contextmanager
+    def testing_scope(self, def_vars: Sequence[PrimVar]) -> Iterator[None]:
+        """A scope in which shape variables are defined, for trying rules outside a function."""
+        self._frames.append(FunctionFrame("test", (), False, None))
+        self.begin_scope()
+        self._shape_scope.update(def_vars)
+        self._scopes[-1].shape_vars.extend(def_vars)
+        try:
+            yield
+        finally:
+            self.abandon_function()
+
+
+def undecided(obligation: Obligation, span: Span | None) -> Diagnostic:
+    """The warning for a precondition that is left to a check at run time."""
+    if obligation.relation == "never":
+        message = f"this match_cast can never succeed: {obligation.text}"
+        return Diagnostic("RX0205", message, span, severity="warning")
+    return Diagnostic(
+        "RX0207",
+        f"{obligation.text}; it is checked when the program runs",
+        span,
+        severity="warning",
+    )

@@ -1,0 +1,287 @@
+"""Normal form and typing: how an expression becomes a binding.
+
+The criteria are those of the spec, "Normal Form" 1-5: operands are leaves, branches and bodies are
+SeqExprs, blocks are consolidated, and calls of operators satisfy their own rules.
+"""
+
+from __future__ import annotations
+
+from relaxscript.analysis.derive import call_purity, kind_name
+from relaxscript.arith import NO, UNKNOWN
+from relaxscript.dtypes import DataType
+from relaxscript.errors import OperandError, Span
+from relaxscript.ir.relax import (
+    Binding,
+    BindingBlock,
+    Call,
+    DataflowBlock,
+    DataflowVar,
+    Expr,
+    Function,
+    GlobalVar,
+    If,
+    LeafExpr,
+    MatchCast,
+    Op,
+    SeqExpr,
+    Tuple,
+    TupleGetItem,
+    Var,
+    VarBinding,
+)
+from relaxscript.ir.struct_info import PrimStructInfo, StructInfo, TensorStructInfo
+from relaxscript.op import Obligation, lookup
+from relaxscript.sinfo import check_compatibility, why
+
+from .scope import Scopes
+
+__all__ = ["NormalForm"]
+
+BOOL = DataType("bool")
+
+
+class NormalForm(Scopes):
+    """Appends bindings to the current scope; raises `OperandError`, for callers to place."""
+
+    def set_result(self, expr: Expr) -> None:
+        """The value that the function returns."""
+        self._frames[-1].result = self.operand(expr)
+
+    def bind(
+        self, expr: Expr, name_hint: str = "", span: Span | None = None,
+        annotation: StructInfo | None = None, outlives: bool = False,
+    ) -> Var:  # fmt: skip
+        """`emit` for callers that place blame themselves: raises `OperandError`.
+
+        `annotation` is the declared StructInfo: it must be compatible, and wins (rule 11.2.3).
+        """
+        expr = self.normalize(expr)
+        info = self.context.struct_info(expr)
+        if annotation is not None:
+            self.check_fits(info, annotation, "the value", "the annotation", "RX0205")
+            info = annotation
+        scope = self._scopes[-1]
+        if scope.dataflow and not outlives:
+            var: Var = DataflowVar.make(name_hint or self.get_unique_name("lv"), info, span=span)
+        else:
+            var = Var.make(name_hint or self.get_unique_name("gv"), info, span=span)
+        scope.bindings.append(VarBinding.make(var, expr, span=span))
+        self._in_scope.add(var)
+        scope.vars.append(var)
+        self._bindings[var] = expr
+        return var
+
+    def bind_match_cast(
+        self, value: Expr, struct_info: StructInfo, name_hint: str = "", span: Span | None = None,
+        outlives: bool = False,
+    ) -> Var:  # fmt: skip
+        """`match_cast` for callers that place blame themselves (rule 11.3)."""
+        value = self.operand(value)
+        known = self.struct_info(value)
+        if check_compatibility(known, struct_info) is NO and (
+            check_compatibility(struct_info, known) is NO
+        ):
+            reason = why(known, struct_info) or "it does not fit"
+            self.obligations.append(Obligation("value", known, struct_info, "never", reason))
+        dataflow = self.current_block_is_dataflow() and not outlives
+        kind = DataflowVar if dataflow else Var
+        name = name_hint or self.get_unique_name("lv" if dataflow else "gv")
+        var = kind.make(name, struct_info, span=span)
+        self._append(MatchCast.make(var, value, struct_info, span=span))
+        self._define_shape_vars(struct_info)
+        return var
+
+    def emit_function(self, var: Var, function: Function) -> None:
+        """Bind a local function to a variable that its own body may mention."""
+        self._append(VarBinding.make(var, function, span=var.span))
+
+    def emit_normalized(self, binding: Binding) -> None:
+        """Append a binding as it is; it must be in normal form and typed."""
+        self._append(binding)
+        if isinstance(binding, MatchCast):
+            self._define_shape_vars(binding.struct_info)
+
+    def _append(self, binding: Binding) -> None:
+        self._scopes[-1].bindings.append(binding)
+        self._define(binding.var)
+        self._bindings[binding.var] = binding.value
+
+    def check_fits(
+        self, given: StructInfo, wanted: StructInfo, operand: str, declared: str, code: str
+    ) -> None:
+        """Raise when a value cannot fit what was declared; note an obligation when it may not."""
+        if given is wanted:
+            return
+        answer = check_compatibility(given, wanted, self.context.facts)
+        if answer is NO:
+            reason = why(given, wanted) or f"is {kind_name(given)}"
+            raise OperandError(
+                operand, reason, code=code, message=f"{operand} does not fit {declared}",
+                help=f"it is `{given!r}`, declared as `{wanted!r}`",
+            )  # fmt: skip
+        if answer is UNKNOWN:
+            reason = why(given, wanted) or "it cannot be known now"
+            self.obligations.append(Obligation(operand, given, wanted, "fits", reason))
+
+    # ---- normal form
+
+    def normalize(self, expr: Expr) -> Expr:
+        """The expression in normal form; operands that are not leaves are bound to variables.
+
+        A SeqExpr is flattened into the current scope; branches and bodies become SeqExprs.
+        """
+        match expr:
+            case Call():
+                return self._normalize_call(expr)
+            case Tuple():
+                return self._normalize_tuple(expr)
+            case LeafExpr():
+                return expr
+            case TupleGetItem():
+                value = self.operand(expr.tuple_value)
+                if isinstance(value, Tuple) and 0 <= expr.index < len(value.fields):
+                    return value.fields[expr.index]
+                return expr.replace(tuple_value=value)
+            case If():
+                return self._normalize_if(expr)
+            case SeqExpr():
+                return self._flatten(expr)
+            case Function():
+                return self._normalize_function(expr)
+        return expr
+
+    def operand(self, expr: Expr, name_hint: str = "") -> Expr:
+        """The expression as a leaf: itself when it is one, else the variable it is bound to."""
+        if isinstance(expr, LeafExpr) and type(expr) is not Tuple:
+            return expr
+        normal = self.normalize(expr)
+        if isinstance(normal, LeafExpr):
+            return normal
+        return self.bind(normal, name_hint or self._name_of(normal), span=expr.span)
+
+    def _name_of(self, expr: Expr) -> str:
+        """Nested calls are named after their operator."""
+        match expr:
+            case Call(op=Op(name)):
+                return name.rpartition(".")[2]
+            case Call(op=GlobalVar(name_hint)):
+                return name_hint
+        return ""
+
+    def _normalize_call(self, call: Call) -> Call:
+        args = call.args
+        for arg in args:
+            if not isinstance(arg, LeafExpr) or type(arg) is Tuple:
+                args = tuple([self.operand(a) for a in call.args])
+                if any(a is not b for a, b in zip(args, call.args)):
+                    call = call.replace(args=args)
+                break
+        op = call.op
+        if type(op) is Op:
+            operator = lookup(op)
+            normalize = operator.normalize
+            if normalize is not None:
+                call = normalize(call)
+            pure = operator.pure
+        else:
+            callee = self.operand(op)
+            call = call.replace(op=callee)
+            pure = call_purity(call, self.context)
+        if not pure:
+            self._check_purity(call)
+        return call
+
+    def _check_purity(self, call: Call) -> None:
+        if self.current_block_is_dataflow():
+            code, place = "RX0402", "a dataflow block"
+            help = "move it out of the dataflow block"
+        elif self._frames and self._frames[-1].checks_purity:
+            code, place = "RX0401", "a pure function"
+            help = "declare the function impure: `@R.function(pure=False)`"
+        else:
+            return
+        what = getattr(call.op, "name", None) or getattr(call.op, "global_symbol", "this function")
+        raise OperandError(
+            "callee", "has side effects", code=code, help=help,
+            message=f"`{what}` is impure and cannot be called in {place}",
+        )  # fmt: skip
+
+    def _normalize_tuple(self, expr: Tuple) -> Expr:
+        fields = tuple([self.operand(f) for f in expr.fields])
+        if all(a is b for a, b in zip(fields, expr.fields)):
+            return expr
+        return expr.replace(fields=fields)
+
+    def _normalize_if(self, expr: If) -> If:
+        if self.current_block_is_dataflow():
+            raise OperandError(
+                "if", "is control flow", code="RX0307",
+                message="`if` cannot stand in a dataflow block",
+                help="move it out of the dataflow block",
+            )  # fmt: skip
+        cond = self.operand(expr.cond)
+        self.check_condition(cond)
+        true_branch = self._branch(expr.true_branch)
+        false_branch = self._branch(expr.false_branch)
+        return expr.replace(cond=cond, true_branch=true_branch, false_branch=false_branch)
+
+    def check_condition(self, cond: Expr) -> None:
+        """The condition of `If` must be a Bool scalar: a tensor of rank 0, or a Prim."""
+        match self.struct_info(cond):
+            case TensorStructInfo(dtype=dtype, ndim=rank) if dtype in ("bool", "void") and rank < 1:
+                return
+            case PrimStructInfo(dtype=dtype) if dtype is BOOL:
+                return
+            case info:
+                raise OperandError(
+                    "condition", f"is `{info!r}`", code="RX0201",
+                    message="the condition of `if` must be a bool scalar",
+                )  # fmt: skip
+
+    def _branch(self, expr: Expr) -> SeqExpr:
+        if isinstance(expr, SeqExpr) and expr.known_info is not None:
+            return expr
+        self.begin_scope()
+        return self.end_scope(self.operand(expr), span=expr.span)
+
+    def _flatten(self, seq: SeqExpr) -> Expr:
+        for block in seq.blocks:
+            self._enter_block(block)
+        return self.normalize(seq.body)
+
+    def _enter_block(self, block: BindingBlock) -> None:
+        inside = self.current_block_is_dataflow()
+        enters = isinstance(block, DataflowBlock) and not inside
+        if enters:
+            self.begin_dataflow()
+        for binding in block.bindings:
+            self._emit_again(binding)
+        if enters:
+            self.end_dataflow()
+
+    def _emit_again(self, binding: Binding) -> None:
+        """Append a binding of a hand-built program, typing its variable where that is needed."""
+        value = self.normalize(binding.value)
+        if isinstance(binding, MatchCast):
+            self.emit_normalized(binding.replace(value=value))
+            return
+        info = self.struct_info(value)
+        var = binding.var
+        if var.struct_info is None:
+            raise OperandError(
+                "variable", "has no StructInfo", code="RX0205",
+                message=f"the variable `{var.name_hint}` of a hand-built binding has no StructInfo",
+                help=f"it would be `{info!r}`",
+            )  # fmt: skip
+        self.emit_normalized(VarBinding.make(var, value, span=binding.span))
+
+    def _normalize_function(self, function: Function) -> Function:
+        if isinstance(function.body, SeqExpr) and function.ret_struct_info is not None:
+            return function
+        self.begin_function("local", function.params, function.is_pure, function.attrs)
+        try:
+            self.set_result(self.normalize(function.body))
+            return self.end_function(function.ret_struct_info, span=function.span)
+        except BaseException:
+            self.abandon_function()
+            raise

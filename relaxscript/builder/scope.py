@@ -1,0 +1,198 @@
+"""Scopes: functions and SeqExprs that are being written, and what is visible inside them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from relaxscript.analysis.derive import Context
+from relaxscript.errors import InternalError, Span
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.prim import Var as PrimVar
+from relaxscript.ir.relax import (
+    Attrs,
+    Binding,
+    BindingBlock,
+    DataflowBlock,
+    Expr,
+    Function,
+    SeqExpr,
+    Var,
+    as_expr,
+    remember_struct_info,
+)
+from relaxscript.ir.struct_info import StructInfo
+from relaxscript.op import Obligation
+from relaxscript.sinfo import definable_shape_vars, erase_to_well_defined, shape_vars
+
+__all__ = ["FunctionFrame", "Scope", "Scopes"]
+
+
+class Scope:
+    """One SeqExpr that is being written: finished blocks and the open one."""
+
+    __slots__ = ("bindings", "blocks", "dataflow", "shape_vars", "vars")
+
+    def __init__(self) -> None:
+        self.blocks: list[BindingBlock] = []
+        self.bindings: list[Binding] = []
+        self.dataflow = False
+        self.vars: list[Var] = []
+        self.shape_vars: list[PrimVar] = []
+
+    def close_block(self, span: Span | None = None) -> None:
+        """Finish the open block; empty ones are dropped, and neighbours of a kind are merged."""
+        if self.bindings:
+            kind = DataflowBlock if self.dataflow else BindingBlock
+            bindings = tuple(self.bindings)
+            if self.blocks and type(self.blocks[-1]) is kind:
+                bindings = (*self.blocks.pop().bindings, *bindings)
+            self.blocks.append(kind.make(bindings, span=span))
+            self.bindings = []
+
+
+class FunctionFrame:
+    """A function that is being written."""
+
+    def __init__(self, name: str, params: Sequence[Var], pure: bool, attrs: Attrs | None) -> None:
+        self.name = name
+        self.params = tuple(params)
+        self.pure = pure
+        self.attrs = attrs
+        self.result: Expr | None = None
+        self.depth = 0
+
+    @property
+    def checks_purity(self) -> bool:
+        return self.pure and not (
+            self.attrs is not None and self.attrs.get("relax.force_pure", False)
+        )
+
+
+class Scopes(ABC):
+    """The stack of scopes of a builder, and what is known in them."""
+
+    @abstractmethod
+    def check_fits(
+        self, given: StructInfo, wanted: StructInfo, operand: str, declared: str, code: str
+    ) -> None:
+        """Raise when a value cannot fit what was declared."""
+
+    def struct_info(self, expr: Expr) -> StructInfo:
+        """What is known of an expression here."""
+        return self.context.struct_info(expr)
+
+    def __init__(self, mod: IRModule | None = None) -> None:
+        self._module = mod.clone() if mod is not None else IRModule()
+        self._frames: list[FunctionFrame] = []
+        self._scopes: list[Scope] = []
+        self._names: dict[str, int] = {}
+        self._in_scope: set[Var] = set()
+        self._shape_scope: set[PrimVar] = set()
+        self._bindings: dict[Var, Expr] = {}
+        self.signatures: dict[str, StructInfo] = {}
+        self.obligations: list[Obligation] = []
+        self.context = Context(self._module, self.signatures, self.obligations.append)
+        self.context.shape_scope = self._shape_scope
+
+    def get_unique_name(self, name_prefix: str) -> str:
+        """`name_prefix`, with a number appended from its second use on."""
+        count = self._names.get(name_prefix, 0)
+        self._names[name_prefix] = count + 1
+        return name_prefix if count == 0 else f"{name_prefix}{count}"
+
+    # ---- scopes
+
+    def begin_scope(self, params: Sequence[Var] | None = None) -> None:
+        """Open a SeqExpr; `params` and their shape variables are in scope inside."""
+        scope = Scope()
+        self._scopes.append(scope)
+        for param in params or ():
+            self._define(param)
+            if param.struct_info is not None:
+                self._define_shape_vars(param.struct_info)
+
+    def end_scope(self, body: Expr | None = None, span: Span | None = None) -> SeqExpr:
+        """Close the SeqExpr; its result is `body`."""
+        scope = self._scopes[-1]
+        result = as_expr(() if body is None else body)
+        scope.close_block()
+        self._scopes.pop()
+        self._leave(scope)
+        seq = SeqExpr.make(tuple(scope.blocks), result, result.span, span=span)
+        info = self.struct_info(result)
+        if scope.vars or scope.shape_vars:
+            visible, shapes = self._in_scope, self._shape_scope
+            info = erase_to_well_defined(info, lambda v: v in visible, lambda v: v in shapes)
+        remember_struct_info(seq, info)
+        return seq
+
+    def _leave(self, scope: Scope) -> None:
+        self._in_scope.difference_update(scope.vars)
+        self._shape_scope.difference_update(scope.shape_vars)
+
+    def _define(self, var: Var) -> None:
+        self._in_scope.add(var)
+        self._scopes[-1].vars.append(var)
+
+    def _define_shape_vars(self, info: StructInfo) -> None:
+        for v in definable_shape_vars(info):
+            if v not in self._shape_scope:
+                self._shape_scope.add(v)
+                self._scopes[-1].shape_vars.append(v)
+
+    def is_in_scope(self, var: PrimVar) -> bool:
+        """Whether a shape variable is defined here."""
+        return var in self._shape_scope
+
+    def begin_dataflow(self) -> None:
+        scope = self._scopes[-1]
+        scope.close_block()
+        scope.dataflow = True
+
+    def end_dataflow(self, span: Span | None = None) -> None:
+        scope = self._scopes[-1]
+        scope.close_block(span)
+        scope.dataflow = False
+
+    def current_block_is_dataflow(self) -> bool:
+        return bool(self._scopes) and self._scopes[-1].dataflow
+
+    # ---- functions
+
+    def begin_function(
+        self, name: str, params: Sequence[Var], pure: bool = True, attrs: Attrs | None = None
+    ) -> None:
+        """Start a function; `end_function` gives it back. `function` is the safe way."""
+        self._frames.append(FunctionFrame(name, params, pure, attrs))
+        self.begin_scope(params)
+
+    def end_function(
+        self, ret_struct_info: StructInfo | None = None, span: Span | None = None,
+        body_span: Span | None = None, ret_span: Span | None = None,
+    ) -> Function:  # fmt: skip
+        """Finish the function whose result was given; a declared result is its result."""
+        frame = self._frames[-1]
+        if frame.result is None:
+            raise InternalError(f"function `{frame.name}` is finished without a result")
+        derived = self.struct_info(frame.result)
+        body = self.end_scope(frame.result, span=body_span)
+        if ret_struct_info is None:
+            known = set().union(*(shape_vars(p.struct_info) for p in frame.params if p.struct_info))
+            known |= self._shape_scope
+            scope = self._in_scope
+            ret_struct_info = erase_to_well_defined(
+                derived, lambda v: v in scope, lambda v: v in known
+            )
+        else:
+            self.check_fits(derived, ret_struct_info, "the result", "the declared result", "RX0205")
+        self._frames.pop()
+        return Function.make(
+            frame.params, body, ret_struct_info, frame.pure, frame.attrs, ret_span, span=span
+        )
+
+    def abandon_function(self) -> None:
+        """Forget the function that failed, so that the builder stays usable."""
+        while len(self._scopes) > len(self._frames) - 1 and self._scopes:
+            self._leave(self._scopes.pop())
+        self._frames.pop()

@@ -1,0 +1,11 @@
+"""The script language: what `I.`, `R.` and `T.` mean, parsing, and printing.
+
+from relaxscript.script import ir as I, relax as R, tir as T
+"""
+
+from __future__ import annotations
+
+from . import ir, printer, relax, tir
+from .parser.entry import from_source
+
+__all__ = ["from_source", "ir", "printer", "relax", "tir"]

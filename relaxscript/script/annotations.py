@@ -1,0 +1,382 @@
+"""What `R.Tensor(...)` and its relatives mean: callables that give a StructInfo.
+
+The same callables serve the parser, which gives them dimensions whose names it has resolved, and
+plain Python: builder programs, and the annotations of decorated functions, which Python itself
+evaluates before any decorator runs. A mistake in such an annotation must not stop Python with a
+message of its own, since the decorator is about to report it with its exact place; so on the error
+path only, the caller's source is consulted (`in_annotation`).
+
+Source: TVM `R.Tensor` and its relatives for parameters; spec "Defining Structural Information".
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Callable as AnyCallable
+from types import FrameType
+from typing import Any
+
+from relaxscript.dtypes import DataType, is_dtype
+from relaxscript.errors import Diagnostic, DiagnosticError, nearest
+from relaxscript.errors.caller import caller_frame, caller_span
+from relaxscript.ir.module import VDevice, as_target
+from relaxscript.ir.prim import PrimExpr, as_prim
+from relaxscript.ir.relax import Expr, ShapeExpr, Var
+from relaxscript.ir.struct_info import (
+    FuncStructInfo,
+    ObjectStructInfo,
+    PrimStructInfo,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+    default_derive,
+    empty_derive,
+)
+
+__all__ = [
+    "AnnotationError",
+    "Callable",
+    "Front",
+    "Object",
+    "Prim",
+    "Shape",
+    "Tensor",
+    "Tuple",
+    "as_struct_info",
+    "in_annotation",
+]  # fmt: skip
+
+KNOWN_DTYPES = (
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
+    "float32", "float64", "bfloat16", "float8_e4m3fn", "float8_e5m2",
+)  # fmt: skip
+
+
+class AnnotationError(Exception):
+    """An annotation that says nothing sensible; `parameter` is the argument to blame, if one is.
+
+    `fix` is what to write in its place.
+    """
+
+    def __init__(
+        self, message: str, parameter: str | None = None, help: str | None = None,
+        fix: str | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(message)
+        self.message = message
+        self.parameter = parameter
+        self.help = help
+        self.fix = fix
+
+
+def in_annotation(frame: FrameType | None) -> bool:
+    """Whether a frame is evaluating an annotation of a decorated definition just now."""
+    if frame is None:
+        return False
+    text = "".join(linecache.getlines(frame.f_code.co_filename, frame.f_globals))
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return False
+    line = frame.f_lineno
+    return any(
+        annotation.lineno <= line <= (annotation.end_lineno or annotation.lineno)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and node.decorator_list
+        for annotation in _annotations(node)
+    )
+
+
+def _annotations(node: ast.FunctionDef) -> list[ast.expr]:
+    args = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    found = [a.annotation for a in args if a.annotation is not None]
+    return [*found, node.returns] if node.returns is not None else found
+
+
+class Front:
+    """A name such as `R.Tensor`: bare, called or subscripted it means a StructInfo.
+
+    `parameters` are those of the call, in order; `build` makes the StructInfo of their values and
+    raises `AnnotationError`.
+    """
+
+    def __init__(
+        self, name: str, parameters: tuple[str, ...], build: AnyCallable[..., StructInfo], doc: str,
+        variadic: bool = False,
+    ) -> None:  # fmt: skip
+        self.name = name
+        self.parameters = parameters
+        self.build = build
+        self.variadic = variadic
+        self.__doc__ = doc
+        self.__name__ = name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> StructInfo:
+        try:
+            return self.bind(args, kwargs)
+        except AnnotationError as error:
+            if in_annotation(caller_frame()):
+                return ObjectStructInfo()
+            diagnostic = Diagnostic("RX0108", error.message, caller_span(), help=error.help)
+            raise DiagnosticError(diagnostic) from None
+
+    def __getitem__(self, items: Any) -> StructInfo:
+        return self(*(items if isinstance(items, tuple) else (items,)))
+
+    def __repr__(self) -> str:
+        return f"R.{self.name}"
+
+    @property
+    def bare(self) -> StructInfo:
+        """What the name alone means."""
+        return self.bind((), {})
+
+    def bind(self, args: Any, kwargs: dict[str, Any]) -> StructInfo:
+        """The StructInfo for arguments; raises `AnnotationError`."""
+        if self.variadic:
+            return self.build(*args, **kwargs)
+        if len(args) > len(self.parameters):
+            most = len(self.parameters)
+            raise AnnotationError(
+                f"`R.{self.name}` takes at most {most} arguments, {len(args)} are given"
+            )
+        bound = dict(zip(self.parameters, args))
+        for name, value in kwargs.items():
+            if name not in self.parameters:
+                near = nearest(name, self.parameters)
+                help = (
+                    f"did you mean `{near}=`?" if near else f"it takes {_listed(self.parameters)}"
+                )
+                raise AnnotationError(f"`R.{self.name}` has no parameter `{name}`", name, help)
+            if name in bound:
+                raise AnnotationError(f"`{name}` is given twice", name)
+            bound[name] = value
+        return self.build(**bound)
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def as_struct_info(value: Any) -> StructInfo:
+    """A StructInfo from what people write where one stands; None is unit."""
+    match value:
+        case StructInfo():
+            return value
+        case Front():
+            return value.bare
+        case None:
+            return TupleStructInfo(())
+        case tuple() | list():
+            return TupleStructInfo(tuple(as_struct_info(v) for v in value))
+    raise AnnotationError(
+        f"`{_shown(value)}` is not an annotation",
+        None,
+        'write for example `R.Tensor((2, 3), "float32")`',
+    )
+
+
+def _shown(value: Any) -> str:
+    name = getattr(value, "__name__", None)
+    return name if isinstance(name, str) else repr(value)
+
+
+def _dtype(value: Any, parameter: str = "dtype") -> DataType:
+    if isinstance(value, str) and is_dtype(value):
+        dtype = DataType(value)
+        if dtype.in_relax:
+            return dtype
+        raise AnnotationError(f'Relax has no data type "{value}"', parameter, _dtype_help(value))
+    if isinstance(value, str):
+        raise AnnotationError(f'"{value}" is not a data type', parameter, _dtype_help(value))
+    if isinstance(value, type) or hasattr(value, "dtype") or hasattr(value, "itemsize"):
+        try:
+            return DataType(value)
+        except (TypeError, ValueError):
+            pass
+    raise AnnotationError(
+        f"`{_shown(value)}` is not a data type", parameter, 'write for example `"float32"`'
+    )
+
+
+def _dtype_help(value: str) -> str:
+    near = nearest(value, KNOWN_DTYPES)
+    return f'did you mean "{near}"?' if near else "known are " + ", ".join(KNOWN_DTYPES)
+
+
+def _dims(shape: Any, parameter: str) -> tuple[PrimExpr, ...]:
+    dims = TensorStructInfo(shape, DataType("void")).dims if _has_names(shape) else None
+    if dims is not None:
+        return dims
+    return tuple(_dim(value, parameter) for value in shape)
+
+
+def _has_names(shape: Any) -> bool:
+    return any(isinstance(v, str) and v.isidentifier() for v in shape) and not any(
+        isinstance(v, str) and not v.isidentifier() for v in shape
+    )
+
+
+def _dim(value: Any, parameter: str) -> PrimExpr:
+    if isinstance(value, str):
+        # Python evaluates the annotation of a decorated function; the parser reads it again.
+        from relaxscript.ir.prim import Var as PrimVar
+
+        return PrimVar(value, DataType("int64"))
+    try:
+        dim = as_prim(value)
+    except TypeError:
+        raise AnnotationError(
+            f"`{_shown(value)}` is not a dimension", parameter,
+            'a dimension is a whole number, a name such as "n", or arithmetic of these',
+        ) from None  # fmt: skip
+    if not dim.dtype.is_integer:
+        raise AnnotationError(f"`{_shown(value)}` is not a whole number of elements", parameter)
+    if isinstance(value, int) and value < 0:
+        raise AnnotationError(f"a dimension cannot be negative, this is {value}", parameter)
+    return dim
+
+
+def _shape(shape: Any, parameter: str) -> Expr | None:
+    match shape:
+        case None:
+            return None
+        case ShapeExpr() | Var():
+            return shape
+        case tuple() | list():
+            return ShapeExpr.make(_dims(shape, parameter))
+    text = _shown(shape)
+    if isinstance(shape, (int, PrimExpr)):
+        written = text if isinstance(shape, int) else getattr(shape, "name", "n")
+        raise AnnotationError(
+            "a shape is a tuple, this is a single number", parameter,
+            f"write `({written},)`", f"({written},)",
+        )  # fmt: skip
+    raise AnnotationError(f"`{text}` is not a shape", parameter, "write a tuple such as `(2, 3)`")
+
+
+def _vdevice(value: Any) -> VDevice | None:
+    match value:
+        case None | VDevice():
+            return value
+        case str():
+            kind, _, rest = value.partition(":")
+            index, _, scope = rest.partition(":")
+            if index and not index.isdigit():
+                raise AnnotationError(
+                    f'"{value}" is not a virtual device', "vdevice", 'write "kind:index"'
+                )
+            kind = "llvm" if kind == "cpu" else kind
+            return VDevice(as_target(kind), int(index or 0), scope or "global")
+    raise AnnotationError(f"`{_shown(value)}` is not a virtual device", "vdevice")
+
+
+def _rank(ndim: Any) -> int:
+    if isinstance(ndim, int) and not isinstance(ndim, bool) and ndim >= -1:
+        return ndim
+    raise AnnotationError(f"`{_shown(ndim)}` is not a rank", "ndim", "a rank is a whole number")
+
+
+def _tensor(
+    shape: Any = None, dtype: Any = None, vdevice: Any = None, ndim: Any = -1
+) -> StructInfo:
+    if isinstance(shape, str):
+        if dtype is not None:
+            raise AnnotationError(
+                f'"{shape}" is not a shape', "shape", f'write `("{shape}",)`', f'("{shape}",)'
+            )
+        shape, dtype = None, shape
+    where = _shape(shape, "shape")
+    element = DataType("void") if dtype is None else _dtype(dtype)
+    rank = _rank(ndim)
+    try:
+        return TensorStructInfo(where, element, _vdevice(vdevice), rank)
+    except ValueError as error:
+        raise AnnotationError(str(error), "ndim") from None
+
+
+def _shape_info(values: Any = None, ndim: Any = -1) -> StructInfo:
+    where = _shape(values, "values")
+    try:
+        return ShapeStructInfo(getattr(where, "values", None), _rank(ndim))
+    except ValueError as error:
+        raise AnnotationError(str(error), "ndim") from None
+
+
+def _prim(dtype: Any = None, value: Any = None) -> StructInfo:
+    if dtype is not None and not isinstance(dtype, str) and value is None:
+        dtype, value = None, dtype
+    if dtype is None and value is None:
+        raise AnnotationError(
+            "`R.Prim` needs a data type or a value", None, 'write `R.Prim("int64")`'
+        )
+    if isinstance(value, str):
+        value = _dim(value, "value")
+    known = None if value is None else as_prim(value)
+    element = known.dtype if dtype is None and known is not None else _dtype(dtype)
+    if element.is_void:
+        raise AnnotationError(f'a scalar cannot be "{dtype}"', "dtype")
+    if known is not None and known.dtype is not element:
+        known = _converted(value, known, element)
+    return PrimStructInfo.make(element, known)
+
+
+def _converted(value: Any, known: PrimExpr, element: DataType) -> PrimExpr:
+    from relaxscript.ir.prim import const
+
+    if isinstance(value, (int, float)) and (element.is_float or not isinstance(value, float)):
+        return const(value, element)
+    raise AnnotationError(f"the value is {known.dtype}, the scalar {element}", "value")
+
+
+def _object() -> StructInfo:
+    return ObjectStructInfo()
+
+
+def _tuple(*fields: Any) -> StructInfo:
+    if len(fields) == 1 and isinstance(fields[0], (list, tuple)):
+        fields = tuple(fields[0])
+    return TupleStructInfo(tuple(as_struct_info(f) for f in fields))
+
+
+def _callable(
+    params: Any = None, ret: Any = None, purity: Any = None, derive_func: Any = None
+) -> StructInfo:
+    result = ObjectStructInfo() if ret is None and params is None else as_struct_info(ret)
+    if params is None:
+        derive = derive_func or (empty_derive if ret is None else None)
+        if derive_func == "default_derive":
+            derive = default_derive
+        return FuncStructInfo(None, result, bool(purity), derive)
+    if derive_func is not None:
+        raise AnnotationError("a function has `params` or `derive_func`, not both", "derive_func")
+    given = params if isinstance(params, (list, tuple)) else (params,)
+    infos = tuple(as_struct_info(p) for p in given)
+    return FuncStructInfo(infos, result, True if purity is None else bool(purity))
+
+
+Tensor = Front(
+    "Tensor", ("shape", "dtype", "vdevice", "ndim"), _tensor,
+    """A tensor: `R.Tensor((n, 4), "float32")`; what is left out is unknown.""",
+)  # fmt: skip
+Shape = Front(
+    "Shape", ("values", "ndim"), _shape_info, """A shape: `R.Shape([n, 4])`, `R.Shape(ndim=2)`."""
+)
+Prim = Front(
+    "Prim", ("dtype", "value"), _prim, """A scalar: `R.Prim("int64")`, `R.Prim(value=n)`."""
+)
+Object = Front("Object", (), _object, """Any value.""")
+Tuple = Front(
+    "Tuple", (), _tuple, """A tuple: `R.Tuple(R.Tensor((2,), "float32"), R.Shape)`.""", True
+)
+Callable = Front(
+    "Callable", ("params", "ret", "purity", "derive_func"), _callable,
+    """A function: `R.Callable((R.Tensor,), R.Tensor)`; without parameters, a PackedFunc.""",
+)  # fmt: skip
+
+
+def is_annotation(value: Any) -> bool:
+    """Whether a value can stand as an annotation."""
+    return isinstance(value, (Front, StructInfo)) or value is None

@@ -1,0 +1,37 @@
+"""What `I.` means: modules, their attributes and global infos.
+
+    from relaxscript.script import ir as I
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from relaxscript.ir.module import DummyGlobalInfo, VDevice
+
+from .parser.base import safe_callables
+from .parser.entry import ir_module
+
+__all__ = ["dummy_global_info", "ir_module", "module_attrs", "module_global_infos", "vdevice"]
+
+
+def module_attrs(attrs: Mapping[str, Any], allow_overwrite: bool = False) -> None:
+    """Attributes of the module; stands in the body of the class."""
+
+
+def module_global_infos(global_infos: Mapping[str, Sequence[Any]]) -> None:
+    """Global infos of the module by kind, for example its virtual devices."""
+
+
+def vdevice(target: Any = "llvm", vdevice_id: int = 0, memory_scope: str = "global") -> VDevice:
+    """A virtual device: a target, its number, a memory scope."""
+    return VDevice(target, vdevice_id, memory_scope)
+
+
+def dummy_global_info() -> DummyGlobalInfo:
+    """A global info that says nothing."""
+    return DummyGlobalInfo()
+
+
+safe_callables(module_attrs, module_global_infos, vdevice, dummy_global_info)

@@ -1,0 +1,279 @@
+"""Parsing annotations: StructInfo as the user wrote it, with a place on every dimension.
+
+    annotation = front | front "(" arguments ")" | front "[" arguments "]" | "None" | string
+    dimension  = integer | name | string | arithmetic of dimensions
+
+Annotations are read from the syntax tree, never from `__annotations__`. A string dimension names a
+shape variable; in the annotation of a parameter it may introduce one.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from relaxscript.dtypes import DataType
+from relaxscript.errors import Source, Span, nearest
+from relaxscript.ir.module import VDevice
+from relaxscript.ir.prim import INT64, IntImm, PrimExpr, Var as PrimVar
+from relaxscript.ir.relax import Expr, Var
+from relaxscript.ir.struct_info import ShapeStructInfo, StructInfo, TensorStructInfo
+from relaxscript.script.annotations import AnnotationError, Front, as_struct_info
+
+from .base import ExpressionParser, Failed, Reporter
+from .context import ModuleContext
+from .environment import Environment
+
+__all__ = ["AnnotationParser"]
+
+
+class AnnotationParser(ExpressionParser):
+    """Adds annotations to expressions; `dims` holds the shape variables in scope by name."""
+
+    def __init__(
+        self, source: Source, environment: Environment, reporter: Reporter, module: ModuleContext
+    ) -> None:
+        super().__init__(source, environment, reporter)
+        self.module = module
+        self.dims: dict[str, PrimVar] = {}
+        self._own: dict[PrimVar, PrimVar] = {}
+        self.introduces = False
+        self._inside_string: ast.expr | None = None
+
+    def span(self, node: ast.AST) -> Span | None:
+        # A dimension inside a string has no place of its own: the whole string is blamed.
+        return self.source.span(self._inside_string or node)
+
+    def annotation(self, node: ast.expr) -> StructInfo:
+        """The StructInfo that an annotation means; raises `Failed` after recording a mistake."""
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            return self.quoted(node)
+        value = self.value(node)
+        return self.struct_info_of(value, node)
+
+    def struct_info_of(self, value: Any, node: ast.expr) -> StructInfo:
+        """A value that stands as an annotation, with the place of the annotation."""
+        try:
+            info = as_struct_info(value)
+        except AnnotationError as error:
+            raise self.error(node, "RX0108", error.message, help=error.help) from None
+        return info if info.span is not None else info.replace(span=self.span(node))
+
+    def quoted(self, node: ast.Constant) -> StructInfo:
+        """An annotation in quotes, `x: "R.Tensor((n, 4))"`."""
+        inner = self._parsed_string(node)
+        outer, self._inside_string = self._inside_string, node
+        try:
+            return self.annotation(inner)
+        finally:
+            self._inside_string = outer
+
+    def _parsed_string(self, node: ast.Constant) -> ast.expr:
+        try:
+            return ast.parse(str(node.value).strip(), mode="eval").body
+        except SyntaxError:
+            raise self.error(node, "RX0108", f'"{node.value!s}" is not an expression') from None
+
+    def front_call(self, front: Front, node: ast.Call) -> StructInfo:
+        """`R.Tensor((n, 4), "float32")`, each mistake blamed on its own argument."""
+        places: dict[str, ast.expr] = dict(zip(front.parameters, node.args))
+        args: list[Any] = []
+        kwargs: dict[str, Any] = {}
+        failed: Failed | None = None
+        for position, argument in enumerate(node.args):
+            name = front.parameters[position] if position < len(front.parameters) else ""
+            try:
+                args.append(self.front_argument(front, name, argument))
+            except Failed as failure:
+                failed = failure
+        for keyword in node.keywords:
+            name = keyword.arg or ""
+            places[name] = keyword.value
+            try:
+                kwargs[name] = self.front_argument(front, name, keyword.value)
+            except Failed as failure:
+                failed = failure
+        if failed is not None:
+            raise failed
+        return self._built(front, args, kwargs, places, node)
+
+    def front_subscript(self, front: Front, node: ast.Subscript) -> StructInfo:
+        """`R.Tensor[(n, 4), "float32"]`, the older spelling."""
+        items = list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if front.name == "Shape" or (front.name == "Tensor" and self._is_dimension(items[0])):
+            items = [node.slice]
+        as_call = ast.Call(func=node.value, args=items, keywords=[])
+        return self.front_call(front, ast.copy_location(as_call, node))
+
+    def _is_dimension(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Constant) and isinstance(node.value, int)
+
+    def _built(
+        self, front: Front, args: list[Any], kwargs: dict[str, Any], places: dict[str, ast.expr],
+        node: ast.expr,
+    ) -> StructInfo:  # fmt: skip
+        try:
+            info = front.bind(args, kwargs)
+        except AnnotationError as error:
+            at = places.get(error.parameter or "", node)
+            raise self.error(at, "RX0108", error.message, help=error.help, fix=error.fix) from None
+        if isinstance(info, TensorStructInfo) and info.vdevice is not None:
+            info = info.replace(vdevice=self._vdevice(info.vdevice, places.get("vdevice", node)))
+        return info.replace(span=self.span(node))
+
+    def _vdevice(self, asked: VDevice, node: ast.expr) -> VDevice:
+        known = self.module.vdevice(asked)
+        if known is None:
+            raise self.error(
+                node, "RX0324", f"the module has no virtual device `{asked}`",
+                help='declare it: `I.module_global_infos({"vdevice": [I.vdevice("llvm")]})`',
+            )  # fmt: skip
+        return known
+
+    def front_argument(self, front: Front, name: str, node: ast.expr) -> Any:
+        """An argument of a front: shapes and scalar values hold dimensions, others are values."""
+        if name in ("shape", "values") and isinstance(node, (ast.Tuple, ast.List)):
+            return self.dimensions(node.elts)
+        if name == "value" and isinstance(node, ast.Constant) and isinstance(node.value, str):
+            return self.dimension(node)
+        if name in ("params", "ret") or front.variadic:
+            return self.annotation_argument(node)
+        value = self.value(node)
+        if name in ("shape", "values"):
+            return self._shape_value(value, node)
+        return value
+
+    def annotation_argument(self, node: ast.expr) -> Any:
+        """Annotations inside annotations: one, or several in a tuple or list."""
+        if isinstance(node, (ast.Tuple, ast.List)):
+            return [self.annotation(e) for e in node.elts]
+        return self.annotation(node)
+
+    def _shape_value(self, value: Any, node: ast.expr) -> Any:
+        if isinstance(value, (tuple, list)):
+            return [self.as_dimension(v, node) for v in value]
+        if isinstance(value, Var) and not isinstance(value.struct_info, ShapeStructInfo):
+            raise self.error(
+                node, "RX0314", "only a shape can stand here",
+                labels=[(node, f"is `{value.struct_info!r}`")],
+            )  # fmt: skip
+        return value
+
+    def dimensions(self, nodes: list[ast.expr]) -> list[PrimExpr]:
+        """Several dimensions; mistakes in all of them are reported."""
+        found: list[PrimExpr] = []
+        failed: Failed | None = None
+        for node in nodes:
+            try:
+                if isinstance(node, ast.Starred):
+                    found.extend(self.as_dimension(v, node) for v in self.host_iterable(node.value))
+                else:
+                    found.append(self.dimension(node))
+            except Failed as failure:
+                failed = failure
+        if failed is not None:
+            raise failed
+        return found
+
+    def dimension(self, node: ast.expr) -> PrimExpr:
+        """One dimension, with its place."""
+        if type(node) is ast.Constant and type(node.value) is int and node.value >= 0:
+            return IntImm.make(INT64, node.value, span=self.span(node))
+        if type(node) is ast.Name:
+            known = self.dims.get(node.id)
+            if known is not None:
+                return known
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            return self._string_dimension(node)
+        return self.as_dimension(self.value(node), node)
+
+    def _string_dimension(self, node: ast.Constant) -> PrimExpr:
+        inner = self._parsed_string(node)
+        outer, self._inside_string = self._inside_string, node
+        try:
+            if isinstance(inner, ast.Name):
+                return self.named_dimension(inner.id, node)
+            for name in ast.walk(inner):
+                if isinstance(name, ast.Name) and self._is_free(name.id):
+                    self.named_dimension(name.id, node)
+            return self.as_dimension(self.value(inner), node)
+        finally:
+            self._inside_string = outer
+
+    def _is_free(self, name: str) -> bool:
+        return name not in self.dims and name not in ("max", "min", "T", "abs")
+
+    def named_dimension(self, name: str, node: ast.expr) -> PrimExpr:
+        """The shape variable of a name; parameters and match_cast may introduce it."""
+        known = self.dims.get(name)
+        if known is not None:
+            return known
+        bound = self.names.get(name)
+        if isinstance(bound, PrimExpr):
+            return bound
+        if not self.introduces:
+            raise self.undefined_dimension(name, node)
+        var = PrimVar.make(name, INT64, span=self.span(node))
+        self.dims[name] = var
+        return var
+
+    def undefined_dimension(self, name: str, node: ast.expr) -> Failed:
+        near = nearest(name, self.dims)
+        help = f"did you mean `{near}`?" if near else None
+        return self.error(
+            node, "RX0109", f"the dimension `{name}` is not defined here",
+            help=help
+            or f'name it in a parameter, `R.Tensor(("{name}",), ...)`, or in an `R.match_cast`',
+        )  # fmt: skip
+
+    def as_dimension(self, value: Any, node: ast.expr) -> PrimExpr:
+        """A value that stands as a dimension."""
+        if isinstance(value, bool) or not isinstance(value, (PrimExpr, int)):
+            if isinstance(value, str):
+                return self.named_dimension(value, node)
+            if not hasattr(value, "__index__") or isinstance(value, bool):
+                raise self.not_a_dimension(value, node)
+            value = value.__index__()
+        if isinstance(value, int):
+            if value < 0:
+                raise self.error(node, "RX0108", f"a dimension cannot be negative, this is {value}")
+            return IntImm.make(INT64, value, span=self.span(node))
+        if isinstance(value, IntImm) and value.value < 0:
+            raise self.error(
+                node, "RX0108", f"a dimension cannot be negative, this is {value.value}"
+            )
+        if not value.dtype.is_integer:
+            raise self.error(
+                node, "RX0108", f"a dimension is a whole number, this is {value.dtype}"
+            )
+        dim: PrimExpr = value
+        return dim
+
+    def not_a_dimension(self, value: Any, node: ast.expr) -> Failed:
+        if isinstance(value, Expr):
+            return self.error(
+                node, "RX0108", "a value known only at run time is not a dimension",
+                help="bind its extent first: `n = T.int64()` and `R.match_cast(x, R.Tensor((n,)))`",
+            )  # fmt: skip
+        return self.error(
+            node, "RX0108", f"`{ast.unparse(node)}` is not a dimension",
+            help='a dimension is a whole number, a name such as "n", or arithmetic of these',
+        )  # fmt: skip
+
+    def captured_dimension(self, var: PrimVar) -> PrimVar:
+        """A shape variable that Python captured: each function has its own of that name."""
+        own = self._own.get(var)
+        if own is None:
+            own = self.dims.get(var.name) or PrimVar.make(var.name, DataType(var.dtype))
+            self._own[var] = own
+            self.dims.setdefault(var.name, own)
+        return own
+
+    def find_name(self, node: ast.Name) -> Any:
+        known = self.dims.get(node.id)
+        if known is not None:
+            return known
+        if self.module.name and node.id == self.module.name:
+            return self.module.itself
+        value = super().find_name(node)
+        return self.captured_dimension(value) if isinstance(value, PrimVar) else value

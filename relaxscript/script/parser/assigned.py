@@ -1,0 +1,37 @@
+"""Which names a statement binds, read from its syntax."""
+
+from __future__ import annotations
+
+import ast
+
+__all__ = ["assigned_names", "assigned_targets"]
+
+
+def assigned_targets(statement: ast.stmt) -> list[ast.Name]:
+    """The names that a statement assigns, as syntax."""
+    match statement:
+        case ast.Assign(targets=targets):
+            pending: list[ast.expr] = list(targets)
+        case ast.AnnAssign(target=target) | ast.AugAssign(target=target):
+            pending = [target]
+        case ast.If(body=body, orelse=orelse):
+            return assigned_targets((orelse or body)[-1])
+        case ast.With(body=body):
+            return [name for inner in body for name in assigned_targets(inner)]
+        case _:
+            return []
+    found: list[ast.Name] = []
+    while pending:
+        node = pending.pop(0)
+        if isinstance(node, ast.Name):
+            found.append(node)
+        elif isinstance(node, (ast.Tuple, ast.List)):
+            pending = [*node.elts, *pending]
+    return found
+
+
+def assigned_names(statement: ast.stmt) -> list[str]:
+    """The names that a statement binds."""
+    if isinstance(statement, ast.FunctionDef):
+        return [statement.name]
+    return [target.id for target in assigned_targets(statement)]

@@ -1,0 +1,44 @@
+"""What the functions of one module share while it is parsed: its names, infos and signatures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from relaxscript.ir.module import GlobalInfo, VDevice
+from relaxscript.ir.relax import GlobalVar
+from relaxscript.ir.struct_info import StructInfo
+
+__all__ = ["ModuleContext", "ModuleName"]
+
+
+class ModuleName:
+    """The module's own name inside its functions, `Digits` or `cls`."""
+
+    def __init__(self, context: ModuleContext) -> None:
+        self.context = context
+
+
+class ModuleContext:
+    """The module that is being parsed; a function on its own is a module without names."""
+
+    def __init__(self, name: str = "", functions: Iterable[str] = ()) -> None:
+        self.name = name
+        self.global_vars = {function: GlobalVar(function) for function in functions}
+        self.signatures: dict[str, StructInfo] = {}
+        self.global_infos: dict[str, tuple[GlobalInfo, ...]] = {}
+        self.broken: set[str] = set()
+        self.itself = ModuleName(self)
+
+    def vdevice(self, asked: VDevice) -> VDevice | None:
+        """The module's own virtual device that an annotation names, or None."""
+        for known in self.global_infos.get("vdevice", ()):
+            if isinstance(known, VDevice) and str(known) == str(asked):
+                return known
+        of_kind = [
+            known
+            for known in self.global_infos.get("vdevice", ())
+            if isinstance(known, VDevice) and known.target.kind == asked.target.kind
+        ]
+        if 0 <= asked.vdevice_id < len(of_kind) and asked.memory_scope == "global":
+            return of_kind[asked.vdevice_id]
+        return None

@@ -1,0 +1,409 @@
+"""Relax functions, statement by statement.
+
+    function  = decorators "def" name "(" parameters ")" ["->" annotation] ":" body
+    body      = { statement } "return" expression
+    statement = binding | call | "with" "R.dataflow()" ":" block
+              | "if" expression ":" branch "else" ":" branch | local function | "pass" | docstring
+    block     = { statement } "R.output(" names ")"
+    branch    = { statement }            (the last one binds the name that `if` gives)
+
+Shape variables are named by string dimensions or `n = T.int64()`. The printer's methods of the same
+names are the inverse of these.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from relaxscript.errors import OperandError, Span
+from relaxscript.ir.prim import PrimExpr
+from relaxscript.ir.relax import (
+    Constant,
+    Expr,
+    Function,
+    If,
+    SeqExpr,
+    Tuple,
+    Var,
+)
+from relaxscript.ir.struct_info import FuncStructInfo, ObjectStructInfo
+
+from .assigned import assigned_names, assigned_targets
+from .base import UNKNOWN, Failed
+from .relax_binding import RelaxBindings, python_constant
+from .relax_expression import MatchCastValue
+from .relax_signature import Header
+
+__all__ = ["RelaxParser"]
+
+
+class RelaxParser(RelaxBindings):
+    """Parses one Relax function; a parser is used once."""
+
+    # function = header body
+    def function(self, node: ast.FunctionDef, header: Header) -> Function | None:
+        """The function; None when mistakes were recorded."""
+        self.begin(header)
+        for param in header.params:
+            self.names[param.name_hint] = param
+        before = len(self.reporter.diagnostics)
+        self.statements(node.body)
+        errors = [d for d in self.reporter.diagnostics[before:] if d.severity == "error"]
+        if not self.returned and not errors:
+            self.missing_return(node)
+            return None
+        if errors or header.failed:
+            return None
+        return self.finish(node, header)
+
+    def begin(self, header: Header) -> None:
+        self.returned = False
+        self.builder.begin_function(header.name, header.params, header.pure, header.attrs)
+
+    def finish(self, node: ast.FunctionDef, header: Header) -> Function | None:
+        """Close the function: the result must fit what was declared."""
+        body_span = self.body_span(node.body)
+        returned = self._return_node
+        try:
+            return self.builder.end_function(
+                header.ret, span=self.source.span(node), body_span=body_span,
+                ret_span=None if node.returns is None else self.source.span(node.returns),
+            )  # fmt: skip
+        except OperandError as error:
+            places = {"the result": returned, "the declared result": node.returns}
+            known = {k: v for k, v in places.items() if v is not None}
+            diagnostic = error.diagnostic(
+                header.name, self.source.span(returned or node),
+                {name: self.source.span(at) for name, at in known.items()},
+            )  # fmt: skip
+            self.report(self.with_declared(diagnostic, node.returns))
+            return None
+        finally:
+            self.note_obligations(returned or node)
+
+    def body_span(self, body: Sequence[ast.stmt]) -> Span | None:
+        """From the first statement to the last."""
+        first, last = self.source.span(body[0]), self.source.span(body[-1])
+        return first if first is None or last is None else first.cover(last)
+
+    def missing_return(self, node: ast.FunctionDef) -> None:
+        span = self.source.name_span(node)
+        last = self.last_bound
+        help = (
+            f"end the function with `return {last}`"
+            if last
+            else "end the function with `return ...`"
+        )
+        self.error_at(span, "RX0105", f"the function `{node.name}` does not return anything", help)
+
+    # body = { statement }
+    def statements(self, body: Iterable[ast.stmt]) -> None:
+        """Every statement; one that fails leaves the names it assigns unknown."""
+        for statement in body:
+            try:
+                self.statement(statement)
+            except Failed:
+                for name in assigned_names(statement):
+                    self.bind_name(name, UNKNOWN)
+                if isinstance(statement, ast.Return):
+                    self.returned = True
+
+    # One case for each form of the grammar above.
+    def statement(self, node: ast.stmt) -> None:  # noqa: C901
+        if self.returned:
+            raise self.error(
+                node, "RX0105", "nothing can follow `return`",
+                help="a function returns once, at its end",
+            )  # fmt: skip
+        match node:
+            case ast.Assign(targets=[ast.Name() as target], value=value):
+                self.assign(target, value)
+            case ast.Assign(targets=targets, value=value):
+                self.assign_all(targets, value)
+            case ast.AnnAssign(target=ast.Name() as target, annotation=annotation, value=value):
+                self.assign_annotated(node, target, annotation, value)
+            case ast.AugAssign(target=ast.Name() as target, op=op, value=value):
+                left = ast.copy_location(ast.Name(target.id, ast.Load()), target)
+                self.assign(target, ast.copy_location(ast.BinOp(left, op, value), node))
+            case ast.Expr(value=ast.Constant(value=str())) | ast.Pass():
+                return
+            case ast.Expr(value=value):
+                self.void(value)
+            case ast.With(items=[ast.withitem(context_expr=block, optional_vars=None)]):
+                self.with_block(node, block)
+            case ast.If():
+                self.branch(node)
+            case ast.FunctionDef():
+                self.local_function(node)
+            case ast.Return(value=value):
+                self.result(node, value)
+            case _:
+                raise self.unsupported_statement(node)
+
+    # statement = "with" "R.dataflow()" ":" block
+    def with_block(self, node: ast.With, block: ast.expr) -> None:
+        from relaxscript.script.relax import Dataflow
+
+        value = self.value(block)
+        if not isinstance(value, Dataflow):
+            raise self.error(block, "RX0104", "only `with R.dataflow():` has a meaning in Relax")
+        if self.builder.current_block_is_dataflow():
+            raise self.error(block, "RX0104", "a dataflow block cannot stand inside another")
+        self.dataflow(node)
+
+    # block = { statement } "R.output(" names ")"
+    def dataflow(self, node: ast.With) -> None:
+        body, output = self.split_output(node.body)
+        names = self.output_names(output, body)
+        outer, self.outputs = self.outputs, self.last_targets(body, set(names))
+        self.builder.begin_dataflow()
+        kept: dict[str, Any] = {}
+        inside: list[tuple[str, Any]] = []
+        try:
+            with self.scope():
+                self.statements(body)
+                kept = {name: self.names.get(name, UNKNOWN) for name in names}
+                inside = list(self.scopes[-1])
+        finally:
+            self.builder.end_dataflow(self.source.span(node))
+            self.outputs = outer
+        for name, before in inside:
+            if name not in kept and before is self:
+                listed = ", ".join([*names, name])
+                self.lost[name] = f"let it leave the block: `R.output({listed})`"
+        for name, value in kept.items():
+            self.bind_name(name, value)
+
+    def split_output(self, body: list[ast.stmt]) -> tuple[list[ast.stmt], ast.Call | None]:
+        """The statements of a dataflow block and the `R.output` that closes it."""
+        match body[-1]:
+            case ast.Expr(value=ast.Call(func=ast.Attribute(attr="output" | "outputs")) as call):
+                return body[:-1], call
+        return body, None
+
+    def output_names(self, output: ast.Call | None, body: list[ast.stmt]) -> list[str]:
+        if output is None:
+            return []
+        bound = {name for statement in body for name in assigned_names(statement)}
+        names: list[str] = []
+        for argument in output.args:
+            if isinstance(argument, ast.Name) and argument.id in bound:
+                names.append(argument.id)
+            elif isinstance(argument, ast.Name):
+                self.not_an_output(argument, bound)
+            else:
+                self.error(argument, "RX0104", "`R.output` takes names that the block bound")
+        return names
+
+    def not_an_output(self, node: ast.Name, bound: set[str]) -> None:
+        if node.id in self.names:
+            self.error(
+                node, "RX0107", f"`{node.id}` is not bound in this dataflow block",
+                help="what was bound before is visible after the block anyway",
+            )  # fmt: skip
+            return
+        known, self.names = self.names, {**self.names, **dict.fromkeys(bound)}
+        try:
+            self.undefined(node)
+        finally:
+            self.names = known
+
+    def last_targets(self, body: list[ast.stmt], names: set[str]) -> set[ast.Name]:
+        """The syntax that binds each output for the last time."""
+        last: dict[str, ast.Name] = {}
+        for statement in body:
+            for target in assigned_targets(statement):
+                if target.id in names:
+                    last[target.id] = target
+        return set(last.values())
+
+    # statement = "if" expression ":" branch "else" ":" branch
+    def branch(self, node: ast.If) -> None:
+        condition = self.value(node.test)
+        if not isinstance(condition, (Expr, PrimExpr)):
+            # A Python value is known now: Python's own `if`, decided while parsing.
+            self.statements_in_place(node.body if condition else node.orelse)
+            return
+        if self.builder.current_block_is_dataflow():
+            raise self.error(
+                node.test, "RX0307", "`if` cannot stand in a dataflow block",
+                help="close the block with `R.output(...)` first, or use `R.where`",
+            )  # fmt: skip
+        cond = self.leaf(self.expr_of(condition, node.test), node.test)
+        try:
+            self.builder.check_condition(cond)
+        except OperandError as error:
+            places = {"condition": self.source.span(node.test)}
+            raise self.report(error.diagnostic("if", self.source.span(node.test), places)) from None
+        self.branches(node, cond)
+
+    def statements_in_place(self, body: list[ast.stmt]) -> None:
+        for statement in body:
+            self.statement(statement)
+
+    def branches(self, node: ast.If, cond: Expr) -> None:
+        if not node.orelse:
+            names = assigned_names(node.body[-1])
+            name = names[0] if names else "y"
+            raise self.error_at(
+                self.keyword_span(node), "RX0106", "this `if` has no `else`",
+                f"both ways must bind a value: add `else:` with `{name} = ...`",
+            )  # fmt: skip
+        before = len(self.reporter.diagnostics)
+        true_name, true_branch = self.one_branch(node.body)
+        false_name, false_branch = self.one_branch(node.orelse)
+        if true_branch is None or false_branch is None:
+            if len(self.reporter.diagnostics) == before:
+                raise self.error(node.test, "RX0106", "the branches bind nothing")
+            raise Failed
+        if true_name != false_name:
+            raise self.error(
+                node.orelse[-1], "RX0106", "the branches bind different names at their ends",
+                labels=[
+                    (node.body[-1], f"binds `{true_name}`"),
+                    (node.orelse[-1], f"binds `{false_name}`"),
+                ],
+                help="the last statement of both branches binds the name that is used afterwards",
+            )  # fmt: skip
+        span = self.source.span(node)
+        choice = If.make(cond, true_branch, false_branch, self.source.span(node.test), span=span)
+        target = assigned_targets(node.body[-1])[0]
+        var = self.builder.bind(choice, true_name, self.source.span(target))
+        self.bind_name(true_name, var)
+        self.last_bound = true_name
+
+    def keyword_span(self, node: ast.If) -> Span | None:
+        """The condition of an `if`, which is where a missing `else` is shown."""
+        return self.source.span(node.test)
+
+    # branch = { statement }
+    def one_branch(self, body: list[ast.stmt]) -> tuple[str, SeqExpr | None]:
+        """The name that the last statement binds, and the branch as a SeqExpr."""
+        names = assigned_names(body[-1])
+        if len(names) != 1:
+            self.error(
+                body[-1], "RX0106", "a branch ends with the binding of one name",
+                help="bind the value of the branch in its last statement: `y = ...`",
+            )  # fmt: skip
+            return "", None
+        name = names[0]
+        before = len(self.reporter.diagnostics)
+        dims = dict(self.dims)
+        self.builder.begin_scope()
+        try:
+            with self.scope():
+                self.statements(body[:-1])
+                result = self.branch_result(body[-1], name)
+        except Failed:
+            result = None
+        finally:
+            self.dims = dims
+        failed = any(d.severity == "error" for d in self.reporter.diagnostics[before:])
+        if result is None or failed or self.returned_early(body):
+            self.builder.end_scope()
+            return name, None
+        return name, self.builder.end_scope(result, self.body_span(body))
+
+    def returned_early(self, body: list[ast.stmt]) -> bool:
+        """Whether a branch returned, which only the end of a function may do."""
+        if not self.returned:
+            return False
+        self.returned = False
+        at = next((s for s in body if isinstance(s, ast.Return)), body[-1])
+        self.error(
+            at, "RX0105", "a branch cannot return from the function",
+            help="bind the value in both branches, and return it after the `if`",
+        )  # fmt: skip
+        return True
+
+    def branch_result(self, last: ast.stmt, name: str) -> Expr | None:
+        """The value of a branch: what its last statement binds; a leaf stands for itself."""
+        match last:
+            case ast.Assign(targets=[ast.Name()], value=value):
+                found = self.value(value)
+                if isinstance(found, Expr) and self.is_leaf(found):
+                    return found
+                self.bind(
+                    ast.copy_location(ast.Name(name, ast.Store()), last.targets[0]), found, value
+                )
+            case _:
+                self.statement(last)
+        bound = self.names.get(name)
+        return bound if isinstance(bound, Expr) else None
+
+    def is_leaf(self, expr: Expr) -> bool:
+        return isinstance(expr, Var)
+
+    # statement = local function
+    def local_function(self, node: ast.FunctionDef) -> None:
+        """A closure; it sees the names around it, and itself when its result is declared."""
+        header = self.header(node, self.decorator_options(node), local=True)
+        if header.failed:
+            raise Failed
+        infos = tuple(p.struct_info for p in header.params)
+        declared = header.ret or ObjectStructInfo()
+        known = FuncStructInfo.make(infos, declared, header.pure)
+        dataflow = self.builder.current_block_is_dataflow()
+        if dataflow:
+            raise self.error_at(
+                self.source.name_span(node), "RX0104",
+                "a function cannot be defined in a dataflow block",
+                "define it before the block",
+            )  # fmt: skip
+        itself = Var.make(node.name, known, span=self.source.name_span(node))
+        function = self.closure_body(node, header, itself)
+        info = self.builder.struct_info(function)
+        var = itself if header.ret is not None else Var.make(node.name, info, span=itself.span)
+        self.builder.emit_function(var, function)
+        self.bind_name(node.name, var)
+        self.last_bound = node.name
+
+    def closure_body(self, node: ast.FunctionDef, header: Header, itself: Var) -> Function:
+        outer = (self.returned, self._return_node, self.outputs, dict(self.dims))
+        self.outputs = set()
+        for name, var in header.introduced.items():
+            self.dims[name] = var
+        try:
+            with self.scope():
+                if header.ret is not None:
+                    self.bind_name(node.name, itself)
+                for param in header.params:
+                    self.bind_name(param.name_hint, param)
+                self.begin(header)
+                before = len(self.reporter.diagnostics)
+                self.statements(node.body)
+                failed = any(d.severity == "error" for d in self.reporter.diagnostics[before:])
+                if not self.returned and not failed:
+                    self.missing_return(node)
+                function = None if failed or not self.returned else self.finish(node, header)
+                if function is None:
+                    self.builder.abandon_function()
+                    raise Failed
+                return function
+        finally:
+            self.returned, self._return_node, self.outputs, self.dims = outer
+
+    # body = ... "return" expression
+    def result(self, node: ast.Return, value: ast.expr | None) -> None:
+        if self.builder.current_block_is_dataflow():
+            raise self.error(
+                node, "RX0105", "`return` cannot stand in a dataflow block",
+                help="close the block with `R.output(...)`, then return",
+            )  # fmt: skip
+        self.returned = True
+        self._return_node = value or node
+        if value is None:
+            self.builder.set_result(Tuple.make(()))
+            return
+        found = self.value(value)
+        if isinstance(found, (bool, int, float, np.generic)):
+            found = Constant(python_constant(found)).replace(span=self.source.span(value))
+        if isinstance(found, MatchCastValue):
+            target = ast.copy_location(ast.Name("gv", ast.Store()), value)
+            self.bind_match_cast(target, found, value, None)
+            found = self.names["gv"]
+        self.builder.set_result(self.leaf(self.expr_of(found, value), value))

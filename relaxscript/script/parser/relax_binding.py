@@ -1,0 +1,250 @@
+"""Bindings of Relax: assignments of every form, and calls for their effect.
+
+binding = names "=" expression | name ":" annotation "=" expression | name op "=" expression | call
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from relaxscript.errors import OperandError
+from relaxscript.ir.prim import PrimExpr
+from relaxscript.ir.relax import Constant, Expr, Tuple, TupleGetItem
+from relaxscript.ir.struct_info import ObjectStructInfo, StructInfo, TupleStructInfo
+
+from .base import Failed
+from .context import ModuleName
+from .relax_expression import MatchCastValue
+from .relax_signature import RelaxSignatures
+
+__all__ = ["RelaxBindings", "python_constant"]
+
+
+class RelaxBindings(RelaxSignatures):
+    """Binds names: to variables of the program, or to Python values in the parser only."""
+
+    # statement = name "=" expression
+    def assign(self, target: ast.Name, value: ast.expr) -> None:
+        declared = self.shape_declaration(target.id, value)
+        if declared is not None:
+            self.bind_name(target.id, declared)
+            return
+        self.bind(target, self.value(value), value)
+
+    # statement = targets "=" expression
+    def assign_all(self, targets: Sequence[ast.expr], value: ast.expr) -> None:
+        """Unpacking, and several targets: each is assigned the same value, as in Python."""
+        if self._declares_several(targets, value):
+            return
+        found = self.value(value)
+        if len(targets) > 1 and isinstance(found, Expr):
+            found = self.leaf(found, value)
+        for target in targets:
+            self.assign_to(target, found, value)
+
+    def _declares_several(self, targets: Sequence[ast.expr], value: ast.expr) -> bool:
+        match targets, value:
+            case [ast.Tuple(elts=names)], ast.Tuple(elts=values) if len(names) == len(values):
+                pairs = [
+                    (n, self.shape_declaration(n.id, v))
+                    for n, v in zip(names, values)
+                    if isinstance(n, ast.Name)
+                ]
+                if pairs and all(var is not None for _, var in pairs) and len(pairs) == len(names):
+                    for name, var in pairs:
+                        self.bind_name(name.id, var)
+                    return True
+        return False
+
+    def assign_to(self, target: ast.expr, value: Any, node: ast.expr) -> None:
+        match target:
+            case ast.Name():
+                self.bind(target, value, node)
+            case ast.Tuple(elts=targets) | ast.List(elts=targets):
+                self.unpack(target, targets, value, node)
+            case _:
+                raise self.error(
+                    target, "RX0104", "only names can be assigned in Relax, values never change",
+                    help="bind the new value to a name",
+                )  # fmt: skip
+
+    def unpack(
+        self, target: ast.expr, targets: Sequence[ast.expr], value: Any, node: ast.expr
+    ) -> None:
+        """`a, b = t`: one binding for each field."""
+        if isinstance(value, Expr):
+            parts = self.tuple_parts(value, node, len(targets), target)
+        elif isinstance(value, (tuple, list)):
+            parts = list(value)
+        else:
+            raise self.error(node, "RX0208", f"`{ast.unparse(node)}` cannot be unpacked")
+        if len(parts) != len(targets) or any(isinstance(t, ast.Starred) for t in targets):
+            raise self.wrong_count(target, node, len(targets), len(parts))
+        for part, name in zip(parts, targets):
+            self.assign_to(name, part, node)
+
+    def wrong_count(self, target: ast.AST, node: ast.AST, names: int, fields: int) -> Failed:
+        return self.error(
+            target, "RX0208", f"{names} names cannot take {fields} fields",
+            labels=[(node, f"has {fields} fields")],
+        )  # fmt: skip
+
+    def tuple_parts(self, value: Expr, node: ast.expr, count: int, target: ast.expr) -> list[Expr]:
+        if isinstance(value, Tuple):
+            return list(value.fields)
+        leaf = self.leaf(value, node)
+        if isinstance(leaf, Tuple):
+            return list(leaf.fields)
+        match self.builder.struct_info(leaf):
+            case TupleStructInfo(fields):
+                if len(fields) != count:
+                    raise self.wrong_count(target, node, count, len(fields))
+                span = self.source.span(node)
+                return [TupleGetItem.make(leaf, i, span, span=span) for i in range(count)]
+            case info:
+                raise self.error(
+                    node, "RX0208", f"`{ast.unparse(node)}` is not a tuple",
+                    labels=[(node, f"is `{info!r}`")],
+                )  # fmt: skip
+
+    # statement = name ":" annotation "=" expression
+    def assign_annotated(
+        self, node: ast.AnnAssign, target: ast.Name, annotation: ast.expr, value: ast.expr | None
+    ) -> None:
+        if value is None:
+            raise self.error(
+                node, "RX0104", f"`{target.id}` is annotated but not given a value",
+                help=f"write `{target.id}: {ast.unparse(annotation)} = ...`",
+            )  # fmt: skip
+        failed: Failed | None = None
+        info: StructInfo | None = None
+        try:
+            info = self.annotation(annotation)
+        except Failed as failure:
+            failed = failure
+        found = self.value(value)
+        if failed is not None:
+            raise failed
+        self.bind(target, found, value, info, annotation)
+
+    def bind(
+        self, target: ast.Name, value: Any, node: ast.expr, annotation: StructInfo | None = None,
+        annotation_node: ast.expr | None = None,
+    ) -> None:  # fmt: skip
+        """Bind a name: values of the program to a variable, Python values in the parser only."""
+        name = target.id
+        match value:
+            case MatchCastValue():
+                self.bind_match_cast(target, value, node, annotation)
+                return
+            case PrimExpr() | ModuleName() if annotation is None:
+                self.bind_name(name, value)
+                return
+            case bool() | int() | float() | np.generic():
+                value = Constant(python_constant(value)).replace(span=self.source.span(node))
+            case Expr():
+                pass
+            case tuple() | list() if any(isinstance(v, (Expr, tuple)) for v in value) or annotation:
+                value = self.expr_of(value, node)
+            case tuple():
+                value = self.expr_of(value, node)
+            case _ if annotation is None:
+                self.bind_name(name, value)
+                return
+            case _:
+                value = self.expr_of(value, node)
+        span = self.source.span(target)
+        try:
+            var = self.builder.bind(value, name, span, annotation, outlives=target in self.outputs)
+        except OperandError as error:
+            raise self.binding_error(error, node, value, annotation_node) from None
+        finally:
+            self.note_obligations(annotation_node or node)
+        self.bind_name(name, var)
+        self.last_bound = name
+
+    def binding_error(
+        self, error: OperandError, node: ast.expr, value: Expr, annotation: ast.expr | None
+    ) -> Failed:
+        if error.operand != "the value":
+            return self.operand_error(error, node, value)
+        places = {"the value": self.source.span(node)}
+        diagnostic = error.diagnostic("", self.source.span(node), places)
+        return self.report(self.with_declared(diagnostic, annotation))
+
+    def bind_match_cast(
+        self, target: ast.Name, cast: MatchCastValue, node: ast.expr, annotation: StructInfo | None
+    ) -> None:
+        value = self.leaf(self.expr_of(cast.value, node), node)
+        outlives = target in self.outputs
+        span = self.source.span(target)
+        try:
+            var = self.builder.bind_match_cast(value, cast.struct_info, target.id, span, outlives)
+            if annotation is not None:
+                self.builder.check_fits(
+                    cast.struct_info, annotation, "the value", "the annotation", "RX0205"
+                )
+        except OperandError as error:
+            raise self.binding_error(error, node, value, None) from None
+        finally:
+            self.note_obligations(node)
+        self.bind_name(target.id, var)
+        self.last_bound = target.id
+
+    def bind_name(self, name: str, value: Any) -> None:
+        """A name from here on; scopes restore what it meant before."""
+        if self.scopes:
+            self.scopes[-1].append((name, self.names.get(name, self)))
+        self.names[name] = value
+        self.lost.pop(name, None)
+
+    @contextmanager
+    def scope(self) -> Any:
+        """Names bound inside mean what they meant before again afterwards."""
+        self.scopes.append([])
+        try:
+            yield
+        finally:
+            for name, before in reversed(self.scopes.pop()):
+                if before is self:
+                    self.names.pop(name, None)
+                else:
+                    self.names[name] = before
+
+    # statement = call
+    def void(self, node: ast.expr) -> None:
+        """A call for its effect: its value must be unit."""
+        value = self.value(node)
+        if value is None or not isinstance(value, (Expr, MatchCastValue)):
+            return
+        if isinstance(value, MatchCastValue):
+            target = ast.copy_location(ast.Name("_", ast.Store()), node)
+            self.bind_match_cast(target, value, node, None)
+            return
+        try:
+            var = self.builder.bind(value, "_", self.source.span(node))
+        except OperandError as error:
+            raise self.operand_error(error, node, value) from None
+        finally:
+            self.note_obligations(node)
+        match var.struct_info:
+            case TupleStructInfo(fields=()):
+                return
+        if isinstance(var.struct_info, ObjectStructInfo):
+            return
+        raise self.error(
+            node, "RX0104", "the value of this expression is not used", help="bind it: `y = ...`"
+        )
+
+
+def python_constant(value: Any) -> Any:
+    """A Python number as a tensor: int32, float32 or bool, as R.const."""
+    if isinstance(value, np.generic):
+        return np.asarray(value)
+    dtype = "bool" if isinstance(value, bool) else "int32" if isinstance(value, int) else "float32"
+    return np.asarray(value, dtype)

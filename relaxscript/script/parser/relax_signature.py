@@ -1,0 +1,295 @@
+"""The header of a Relax function: decorator options, parameters, result, shape variables.
+
+header     = "@R.function" [options] "def" name "(" parameters ")" ["->" annotation]
+parameters = name [":" annotation] { "," ... }
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from relaxscript.dtypes import is_dtype
+from relaxscript.errors import Diagnostic, Edit, Label, Source, Span
+from relaxscript.ir.prim import Var as PrimVar
+from relaxscript.ir.relax import Attrs, Var
+from relaxscript.ir.struct_info import ObjectStructInfo, StructInfo
+from relaxscript.sinfo import definable_shape_vars, shape_vars
+
+from .base import Failed, Reporter
+from .context import ModuleContext
+from .environment import Environment
+from .relax_expression import RelaxExpressions
+
+__all__ = ["Header", "RelaxSignatures"]
+
+
+@dataclass
+class Header:
+    """What the first lines of a function say."""
+
+    name: str
+    params: list[Var]
+    ret: StructInfo | None
+    pure: bool = True
+    private: bool = False
+    attrs: Attrs | None = None
+    failed: bool = False
+    introduced: dict[str, PrimVar] = field(default_factory=dict)
+
+
+class RelaxSignatures(RelaxExpressions):
+    """Reads headers; the state of the statement parser lives here too."""
+
+    def __init__(
+        self, source: Source, environment: Environment, reporter: Reporter, module: ModuleContext
+    ) -> None:
+        super().__init__(source, environment, reporter, module)
+        self.returned = False
+        self.last_bound = ""
+        self.outputs: set[ast.Name] = set()
+        self.scopes: list[list[tuple[str, Any]]] = []
+        self._return_node: ast.AST | None = None
+
+    def error_at(
+        self, span: Span | None, code: str, message: str, help: str | None = None
+    ) -> Failed:
+        """Record a mistake at a place that no single piece of syntax covers."""
+        return self.report(Diagnostic(code, message, span, help=help))
+
+    def with_declared(self, diagnostic: Diagnostic, node: ast.expr | None) -> Diagnostic:
+        """Shows the declaration that a value does not fit."""
+        span = None if node is None else self.source.span(node)
+        if span is None:
+            return diagnostic
+        labels = (*diagnostic.labels, Label(span, "declared here"))
+        return replace(diagnostic, labels=labels)
+
+    # header = decorators "def" name "(" parameters ")" ["->" annotation]
+    def header(
+        self, node: ast.FunctionDef, options: dict[str, bool], local: bool = False
+    ) -> Header:
+        """The header of a function; mistakes are recorded, and `failed` says so."""
+        before = len(self.reporter.diagnostics)
+        outer = dict(self.dims)
+        self.prelude(node.body)
+        params = self.parameters(node)
+        ret = self.return_annotation(node)
+        failed = any(d.severity == "error" for d in self.reporter.diagnostics[before:])
+        header = Header(node.name, params, ret, failed=failed)
+        header.pure = options.get("pure", True)
+        header.private = options.get("private", False) or local
+        if not failed:
+            self.check_bound(node, params, ret, set(outer.values()))
+            header.failed = len(self.reporter.diagnostics) > before and self.reporter.failed
+        header.introduced = {n: v for n, v in self.dims.items() if outer.get(n) is not v}
+        if local:
+            self.dims = outer
+        header.attrs = self.function_attrs(node, header)
+        return header
+
+    def prelude(self, body: list[ast.stmt]) -> None:
+        """Shape variables declared in the body belong to the signature as well."""
+        for statement in body:
+            match statement:
+                case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                    self.declare(name, value)
+                case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)):
+                    for target, value in zip(names, values):
+                        if isinstance(target, ast.Name):
+                            self.declare(target.id, value)
+
+    def declare(self, name: str, value: ast.expr) -> None:
+        try:
+            var = self.declared_variable(name, value)
+        except Failed:
+            return
+        if var is not None:
+            self.dims.setdefault(name, var)
+
+    def declared_variable(self, name: str, value: ast.expr) -> PrimVar | None:
+        """The variable that `n = T.int64()` declares, or None for other values."""
+        match value:
+            case ast.Call(func=ast.Attribute(attr=attr) as func, args=[]) if is_dtype(attr):
+                constructor = self.value(func)
+                made = constructor() if callable(constructor) else None
+                if isinstance(made, PrimVar):
+                    return made.replace(name=name, span=self.source.span(func))
+        return None
+
+    def shape_declaration(self, name: str, value: ast.expr) -> PrimVar | None:
+        """The shape variable that a statement of the body declares; the same as in the header."""
+        if not isinstance(value, ast.Call) or value.args:
+            return None
+        var = self.declared_variable(name, value)
+        if var is None:
+            return None
+        return self.dims.setdefault(name, var)
+
+    # parameters = name [":" annotation] { "," ... }
+    def parameters(self, node: ast.FunctionDef) -> list[Var]:
+        self.refuse_other_parameters(node.args)
+        self.introduces = True
+        try:
+            return [self.parameter(arg) for arg in [*node.args.posonlyargs, *node.args.args]]
+        finally:
+            self.introduces = False
+
+    def refuse_other_parameters(self, args: ast.arguments) -> None:
+        """Defaults, `*args` and keyword-only parameters are refused, never dropped in silence."""
+        for arg, what in ((args.vararg, f"*{getattr(args.vararg, 'arg', '')}"),
+                          (args.kwarg, f"**{getattr(args.kwarg, 'arg', '')}")):  # fmt: skip
+            if arg is not None:
+                self.error(
+                    arg, "RX0104", f"a Relax function has no `{what}`", help="name each parameter"
+                )
+        for arg in args.kwonlyargs:
+            self.error(arg, "RX0104", f"`{arg.arg}` cannot be keyword-only in a Relax function")
+        for default in [*args.defaults, *(d for d in args.kw_defaults if d is not None)]:
+            self.error(
+                default, "RX0104", "a Relax parameter has no default value",
+                help="pass the value at every call",
+            )  # fmt: skip
+
+    def parameter(self, node: ast.arg) -> Var:
+        span = self.source.name_span(node)
+        if node.annotation is None:
+            self.unannotated(node, span)
+            return Var.make(node.arg, ObjectStructInfo(), span=span)
+        try:
+            info = self.annotation(node.annotation)
+        except Failed:
+            info = ObjectStructInfo()
+        return Var.make(node.arg, info, span=span)
+
+    def unannotated(self, node: ast.arg, span: Span | None) -> None:
+        fix = (Edit(span, f"{node.arg}: R.Object"),) if span is not None else ()
+        message = f"the parameter `{node.arg}` has no annotation: it is taken as `R.Object`"
+        help = f"write `{node.arg}: R.Object`, or what it is"
+        self.report(Diagnostic("RX0209", message, span, (), (), help, fix, "warning"))
+
+    def return_annotation(self, node: ast.FunctionDef) -> StructInfo | None:
+        if node.returns is None:
+            return None
+        try:
+            return self.annotation(node.returns)
+        except Failed:
+            return None
+
+    def check_bound(
+        self, node: ast.FunctionDef, params: list[Var], ret: StructInfo | None, outer: set[PrimVar]
+    ) -> None:
+        """Criteria 4 and 6: each shape variable stands alone in some parameter."""
+        bound = outer.union(*(definable_shape_vars(p.struct_info) for p in params))
+        arguments = [*node.args.posonlyargs, *node.args.args]
+        for param, arg in zip(params, arguments):
+            for var in shape_vars(param.struct_info):
+                if var not in bound:
+                    self.unbound_dimension(var, arg.annotation or arg, "RX0306")
+                    bound.add(var)
+        for var in shape_vars(ret) if ret is not None else ():
+            if var not in bound and node.returns is not None:
+                self.unbound_dimension(var, node.returns, "RX0304")
+                bound.add(var)
+
+    def unbound_dimension(self, var: PrimVar, at: ast.AST, code: str) -> None:
+        place = next((n for n in ast.walk(at) if _mentions(n, var.name)), at)
+        self.error(
+            place, code,
+            f"no parameter has `{var.name}` as a dimension of its own, so it has no value",
+            help=f"let a parameter have the dimension `{var.name}` by itself",
+        )  # fmt: skip
+
+    # header = "@R.function" [options]
+    def decorator_options(self, node: ast.FunctionDef) -> dict[str, bool]:
+        """`pure`, `private` and `check_well_formed` of the decorator, which must be literals."""
+        options: dict[str, bool] = {}
+        for decorator in node.decorator_list:
+            for keyword in decorator.keywords if isinstance(decorator, ast.Call) else ():
+                if keyword.arg in ("pure", "private", "check_well_formed"):
+                    value = self.literal(keyword.value, f"`{keyword.arg}`")
+                    options[keyword.arg] = bool(value)
+                else:
+                    self.error(keyword, "RX0103", f"`R.function` has no option `{keyword.arg}`")
+        return options
+
+    def function_attrs(self, node: ast.FunctionDef, header: Header) -> Attrs | None:
+        """`R.func_attr({...})` of the body, and the global symbol of a public function."""
+        attrs: dict[str, Any] = {}
+        for statement in node.body:
+            match statement:
+                case ast.Expr(value=ast.Call(func=ast.Attribute(attr="func_attr"), args=[given])):
+                    try:
+                        attrs.update(self.host_mapping(given))
+                    except Failed:
+                        header.failed = True
+        if not header.private:
+            attrs.setdefault("global_symbol", header.name)
+        return Attrs(attrs) if attrs else None
+
+    def unsupported_statement(self, node: ast.stmt) -> Failed:
+        """Record a statement of Python that Relax does not have, with what to write instead."""
+        name, help = STATEMENTS.get(type(node), (f"`{type(node).__name__}`", None))
+        span = self.source.span(node)
+        keyword = self.first_word(node)
+        return self.error_at(
+            keyword or span, "RX0104", f"{name} cannot be used in a Relax function", help
+        )
+
+    def first_word(self, node: ast.stmt) -> Span | None:
+        """The word that a statement begins with, or the whole of a statement without one."""
+        if not isinstance(node, _COMPOUND):
+            return None
+        text = self.source.lines[node.lineno - 1].encode()[node.col_offset :]
+        length = next((i for i, c in enumerate(text) if not chr(c).isalpha()), len(text))
+        word = ast.expr(
+            lineno=node.lineno, col_offset=node.col_offset, end_lineno=node.lineno,
+            end_col_offset=node.col_offset + length,
+        )  # fmt: skip
+        return self.source.span(word)
+
+
+_COMPOUND = (ast.For, ast.While, ast.Try, ast.With, ast.ClassDef, ast.AsyncFor, ast.AsyncWith,
+             ast.AsyncFunctionDef, ast.Match)  # fmt: skip
+
+
+def _mentions(node: ast.AST, name: str) -> bool:
+    match node:
+        case ast.Name(id=found):
+            return found == name
+        case ast.Constant(value=str(text)):
+            try:
+                inner = ast.parse(text.strip(), mode="eval")
+            except SyntaxError:
+                return False
+            return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(inner))
+    return False
+
+
+STATEMENTS: dict[type[ast.stmt], tuple[str, str | None]] = {
+    ast.For: ("`for`", "write the steps out, or loop in a `@T.prim_func`"),
+    ast.AsyncFor: ("`async for`", None),
+    ast.While: (
+        "`while`",
+        "write a recursive function with a declared result, or a `@T.prim_func`",
+    ),
+    ast.Try: (
+        "`try`",
+        "Relax has no exceptions: check values with `R.match_cast` or `R.assert_op`",
+    ),
+    ast.Raise: ("`raise`", "stop with `R.assert_op(condition, ...)`"),
+    ast.Assert: ("`assert`", "write `R.assert_op(condition, ...)` in an impure function"),
+    ast.Delete: ("`del`", "values are freed after their last use by themselves"),
+    ast.Import: ("`import`", "import outside the function"),
+    ast.ImportFrom: ("`import`", "import outside the function"),
+    ast.Global: ("`global`", "Relax functions have no variables outside: pass values as arguments"),
+    ast.Nonlocal: ("`nonlocal`", "closures cannot change what they capture: return the new value"),
+    ast.ClassDef: ("`class`", "define it outside the function"),
+    ast.With: ("`with`", "only `with R.dataflow():` has a meaning in Relax"),
+    ast.AsyncWith: ("`async with`", None),
+    ast.AsyncFunctionDef: ("`async def`", "define a plain function"),
+    ast.Match: ("`match`", "write `if` and `else`"),
+    ast.Break: ("`break`", None),
+    ast.Continue: ("`continue`", None),
+}
