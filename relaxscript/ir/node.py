@@ -206,22 +206,44 @@ def node(cls: N) -> N:
     for base in made.__mro__[1:]:
         derived = {**getattr(base, "_derived", {}), **derived}
     made._derived = derived
-    scope: dict[str, Any] = {"_new": object.__new__, "_cls": made}
+    made.__init__, made.make = _on_first_use(made, list(dict.fromkeys([*cached, *inherited])))
+    return made  # type: ignore[no-any-return]
+
+
+def _on_first_use(
+    made: Any, slots: list[str]
+) -> tuple[Callable[..., None], staticmethod[..., Any]]:
+    """Stand-ins for the constructor and `make`, which generate the real ones when called.
+
+    Most programs use a third of the node classes; generating all of them at import took 12 ms.
+    """
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        _generate(made, slots)
+        made.__init__(self, *args, **kwargs)
+
+    def make(*args: Any, **kwargs: Any) -> Any:
+        _generate(made, slots)
+        return made.make(*args, **kwargs)
+
+    return __init__, staticmethod(make)
+
+
+def _generate(made: Any, slots: list[str]) -> None:
+    fields: tuple[FieldInfo, ...] = made._fields
+    derived: dict[str, Callable[..., Any]] = made._derived
+    arrange = getattr(made, "_arrange", None)
+    scope: dict[str, Any] = {"_new": object.__new__, "_cls": made, "_arrange": arrange}
     scope["_check"] = getattr(made, "_check", _no_check)
-    for name in (*(f.name for f in fields), "span", *cached, *inherited):
+    for name in (*(f.name for f in fields), "span", *slots):
         scope[f"_set_{name}"] = getattr(made, name).__set__
-    for name, rule in derived.items():
-        scope[f"_derive_{name}"] = rule
+    scope |= {f"_derive_{name}": rule for name, rule in derived.items()}
     for info in fields:
         scope[f"_d_{info.name}"] = info.default
         scope[f"_c_{info.name}"] = info.convert
-    arrange = getattr(made, "_arrange", None)
-    scope["_arrange"] = arrange
-    slots = [*cached, *dict.fromkeys(inherited)]
     exec(_source(fields, slots, derived, arrange is not None), scope)
+    for function in (scope["__init__"], scope["make"]):
+        function.__qualname__ = f"{made.__qualname__}.{function.__name__}"
+        function.__module__ = made.__module__
     made.__init__ = scope["__init__"]
     made.make = staticmethod(scope["make"])
-    for function in (scope["__init__"], scope["make"]):
-        function.__qualname__ = f"{cls.__qualname__}.{function.__name__}"
-        function.__module__ = cls.__module__
-    return made  # type: ignore[no-any-return]

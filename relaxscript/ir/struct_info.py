@@ -62,7 +62,7 @@ def _dims(values: Any) -> tuple[PrimExpr, ...]:
 class PrimStructInfo(StructInfo):
     """A scalar of a data type, with its value where that is known."""
 
-    dtype: DataType
+    dtype: DataType = field(default=None)
     value: PrimExpr | None = None
 
     @staticmethod

@@ -1,0 +1,149 @@
+"""StructInfo constructors, modules and hooks."""
+
+from __future__ import annotations
+
+import pytest
+
+from relaxscript.errors import InternalError
+from relaxscript.ir import DummyGlobalInfo, GlobalVar, IRModule, Target, VDevice
+from relaxscript.ir.hooks import Hook, unfilled
+from relaxscript.ir.relax import Function, ShapeExpr, Tuple, Var
+from relaxscript.ir.struct_info import (
+    FuncStructInfo,
+    ObjectStructInfo,
+    PrimStructInfo,
+    ShapeStructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
+
+
+def test_dimensions_are_converted_and_counted():
+    info = TensorStructInfo(("n", 4, "n"), "float32")
+    assert info.ndim == 3
+    assert info.dims[0] is info.dims[2]
+    assert info.dims[1].value == 4
+    assert isinstance(info.shape, ShapeExpr)
+
+
+def test_a_shape_may_be_held_by_a_variable():
+    s = Var("s", ShapeStructInfo(ndim=2))
+    info = TensorStructInfo(s, "float32")
+    assert (info.ndim, info.dims, info.shape) == (2, None, s)
+
+
+def test_what_is_not_said_is_unknown():
+    info = TensorStructInfo(dtype=None)
+    assert (info.ndim, info.dtype, info.shape, info.dims) == (-1, "void", None, None)
+    assert TensorStructInfo().dtype == "float32"
+
+
+def test_rank_and_shape_must_agree():
+    with pytest.raises(ValueError, match="ndim is 3, but the shape has 2 dimensions"):
+        TensorStructInfo((1, 2), "float32", ndim=3)
+    with pytest.raises(ValueError, match="ndim is 3, but the shape has 2 dimensions"):
+        ShapeStructInfo((1, 2), ndim=3)
+
+
+def test_a_scalar_has_a_data_type_or_a_value():
+    assert PrimStructInfo(value=3).dtype == "int64"
+    assert PrimStructInfo("float32").value is None
+    with pytest.raises(TypeError, match="PrimStructInfo needs a data type or a value"):
+        PrimStructInfo(None)
+
+
+def test_opaque_functions_have_no_parameters():
+    info = FuncStructInfo.opaque_func()
+    assert info.params is None
+    assert callable(info.derive_func)
+    assert not info.purity
+    assert FuncStructInfo.opaque_func(ret=TupleStructInfo([])).derive_func is None
+
+
+def function() -> Function:
+    return Function([], Tuple([]), TupleStructInfo([]))
+
+
+def test_a_module_finds_functions_by_name_and_by_variable():
+    mod = IRModule({"f": function()})
+    gv = mod.get_global_var("f")
+    assert mod["f"] is mod[gv] is mod[GlobalVar("f")]
+    assert gv in mod
+    assert "f" in mod
+    assert "g" not in mod
+    assert len(mod) == 1
+    assert list(mod) == [gv]
+
+
+def test_a_missing_function_is_named_with_the_nearest():
+    with pytest.raises(KeyError, match="no function `mian`; did you mean `main`"):
+        _ = IRModule({"main": function()})["mian"]
+
+
+def test_updating_a_clone_leaves_the_module_alone():
+    mod = IRModule({"f": function()})
+    other = mod.clone()
+    other.update_func("g", function())
+    other.update_func("f", function())
+    del other["f"]
+    assert [gv.name for gv in mod.get_global_vars()] == ["f"]
+    assert [gv.name for gv in other.get_global_vars()] == ["g"]
+    mod.update(other)
+    assert [gv.name for gv, _ in mod.functions_items()] == ["f", "g"]
+
+
+def test_module_attributes_make_copies():
+    mod = IRModule({"f": function()})
+    other = mod.with_attr("a", 1)
+    assert (mod.get_attr("a"), other.get_attr("a")) == (None, 1)
+    assert other.without_attr("a").get_attr("a") is None
+    assert other.with_attrs({"b": 2}).get_attr("b") == 2
+
+
+def test_a_module_can_be_made_of_one_function():
+    named = function().with_attr("global_symbol", "f")
+    assert [gv.name for gv in IRModule.from_expr(named)] == ["f"]
+    assert [gv.name for gv in IRModule.from_expr(function())] == ["main"]
+
+
+def test_function_attributes_make_copies():
+    f = function()
+    g = f.with_attr("global_symbol", "g")
+    assert f.is_private
+    assert not g.is_private
+    assert g.without_attr("global_symbol").attrs is None
+    assert g.with_attrs({"a": 1}).attrs.a == 1
+    assert f.with_attr({"a": 1, "b": 2}).attrs.b == 2
+
+
+def test_targets_and_virtual_devices_read_their_text():
+    assert str(Target("llvm")) == "llvm"
+    device = VDevice("llvm -mcpu=generic", 1)
+    assert device.target.attrs["mcpu"] == "generic"
+    assert str(device) == "llvm -mcpu=generic:1:global" or str(device) == "llvm:1:global"
+    assert VDevice({"kind": "llvm", "opt": 2}).target.attrs.opt == 2
+    mod = IRModule()
+    mod.update_global_info("dummy", [DummyGlobalInfo()])
+    assert len(mod.global_infos["dummy"]) == 1
+
+
+def test_an_unfilled_hook_says_that_it_is_our_mistake():
+    with pytest.raises(InternalError, match=r"the hook `h` \(does things\) was never filled"):
+        Hook("h", "does things")()
+
+
+def test_a_filled_hook_is_called():
+    hook = Hook("h", "adds one")
+    hook.fill(lambda x: x + 1)
+    assert hook.is_filled
+    assert hook(1) == 2
+
+
+def test_every_hook_is_filled():
+    import relaxscript  # noqa: F401
+
+    assert unfilled() == []
+
+
+def test_an_object_is_anything():
+    assert ObjectStructInfo() is not ObjectStructInfo()

@@ -1,0 +1,128 @@
+"""Traversal and rewriting are derived from fields and never recurse."""
+
+from __future__ import annotations
+
+from hypothesis import given, strategies as st
+
+from relaxscript.ir import prim, structural_equal
+from relaxscript.ir.prim import Add, IntImm, Let, Mul, Var
+from relaxscript.ir.relax import (
+    BindingBlock,
+    Call,
+    DataflowBlock,
+    Function,
+    MatchCast,
+    Op,
+    SeqExpr,
+    ShapeExpr,
+    Tuple,
+    Var as RelaxVar,
+    VarBinding,
+)
+from relaxscript.ir.struct_info import TensorStructInfo
+from relaxscript.ir.tir import Buffer, BufferStore, For, PrimFunc
+from relaxscript.ir.walk import (
+    bound_vars,
+    children,
+    free_vars,
+    post_order,
+    rewrite,
+    rewrite_top_down,
+    substitute,
+    variables,
+    walk,
+)
+
+n, m = Var("n", "int64"), Var("m", "int64")
+
+
+@st.composite
+def scalars(draw, depth=4):
+    if depth == 0 or draw(st.booleans()):
+        return draw(st.sampled_from([n, m, IntImm("int64", 1), IntImm("int64", 2)]))
+    kind = draw(st.sampled_from([Add, Mul, prim.FloorDiv, prim.Max]))
+    return kind(draw(scalars(depth - 1)), draw(scalars(depth - 1)))
+
+
+def test_children_are_the_nodes_directly_inside():
+    call = Call(Op("relax.add"), [Tuple([RelaxVar("x", None)]), ShapeExpr([n, 2])])
+    assert [type(c).__name__ for c in children(call)] == ["Op", "Tuple", "ShapeExpr"]
+
+
+def test_walk_meets_parents_before_children_and_post_order_after():
+    e = Add(n, Mul(m, n))
+    assert [type(v).__name__ for v in walk(e)] == ["Add", "Var", "Mul", "Var", "Var"]
+    assert [type(v).__name__ for v in post_order(e)] == ["Var", "Var", "Mul", "Add"]
+
+
+@given(scalars())
+def test_rewriting_nothing_gives_the_same_object(e):
+    assert rewrite(e, lambda node: None) is e
+
+
+@given(scalars())
+def test_substituting_and_substituting_back_changes_nothing(e):
+    k = Var("k", "int64")
+    there = substitute(e, {n: k})
+    assert n not in free_vars(there)
+    assert structural_equal(substitute(there, {k: n}), e)
+
+
+@given(scalars())
+def test_a_shared_node_is_rebuilt_once(e):
+    pair = Add(e, e)
+    widened = rewrite(pair, lambda v: IntImm("int64", 7) if v is n else None)
+    assert widened.a is widened.b
+
+
+def test_top_down_replacements_are_not_entered():
+    e = Add(Mul(n, n), n)
+    replaced = rewrite_top_down(e, lambda v: Add(v, v) if isinstance(v, Mul) else None)
+    assert isinstance(replaced.a, Add)
+    assert replaced.b is n
+
+
+def test_substitution_reaches_definitions_buffers_and_mappings():
+    a = Var("a", "handle")
+    i = Var("i", "int32")
+    buffer = Buffer("A", (n,), "float32")
+    store = BufferStore(buffer, 1.0, (i,))
+    func = PrimFunc([a], For(i, 0, n, "serial", store), None, {a: buffer})
+    other = substitute(func, {n: m})
+    assert free_vars(other) == []
+    assert other.buffer_map[a].shape[0] is m
+    assert other.body.body.buffer is other.buffer_map[a]
+
+
+def function() -> Function:
+    x = RelaxVar("x", TensorStructInfo((n, 4), "float32"))
+    y = RelaxVar("y", TensorStructInfo((n, 4), "float32"))
+    z = RelaxVar("z", TensorStructInfo((m,), "float32"))
+    cast = MatchCast(z, y, z.struct_info)
+    body = SeqExpr([DataflowBlock([VarBinding(y, x)]), BindingBlock([cast])], z)
+    return Function([x], body, None)
+
+
+def test_parameters_bindings_and_casts_bind_their_variables():
+    names = [v.name for v in bound_vars(function())]
+    assert sorted(names) == ["m", "n", "x", "y", "z"]
+
+
+def test_free_variables_are_those_without_a_definition():
+    w = RelaxVar("w", None)
+    assert free_vars(function()) == []
+    assert free_vars(Tuple([w, function()])) == [w]
+    assert free_vars(Let(n, 1, n + m)) == [m]
+
+
+def test_variables_come_in_the_order_of_their_first_occurrence():
+    assert variables(Add(m, Add(n, m))) == [m, n]
+
+
+def test_nothing_recurses():
+    e = n
+    for _ in range(100_000):
+        e = Add.make(e, m)
+    assert free_vars(e) == [n, m]
+    assert rewrite(e, lambda v: m if v is n else None) is not e
+    assert sum(1 for _ in walk(e)) == 200_001
