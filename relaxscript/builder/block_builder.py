@@ -28,6 +28,7 @@ from relaxscript.errors.caller import caller_span
 from relaxscript.ir.module import IRModule, ModuleFunction
 from relaxscript.ir.prim import Var as PrimVar
 from relaxscript.ir.relax import Attrs, Expr, GlobalVar, Var, as_expr
+from relaxscript.ir.same import structural_equal
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.op import Obligation
 
@@ -105,8 +106,13 @@ class BlockBuilder(NormalForm):
         self._module[name] = self.end_function()
 
     def add_func(self, func: ModuleFunction, func_name: str) -> GlobalVar:
-        """Add a function under a name made unique; a structurally equal one is shared."""
-        name = self.get_unique_name(func_name) if func_name in self._module else func_name
+        """Add a function under a name made unique; one that is there already is shared."""
+        for gv, known in self._module.items():
+            if gv.name_hint.startswith(func_name) and structural_equal(known, func):
+                return gv
+        name = func_name
+        while name in self._module:
+            name = self.get_unique_name(func_name)
         self._module[name] = func
         return self._module.get_global_var(name)
 

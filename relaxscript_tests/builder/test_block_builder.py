@@ -1,0 +1,333 @@
+"""BlockBuilder: normal form, types, purity, scopes, blame."""
+
+from __future__ import annotations
+
+import pytest
+
+from relaxscript import op
+from relaxscript.builder import BlockBuilder
+from relaxscript.errors import DiagnosticError, RelaxWarning
+from relaxscript.ir import structural_equal
+from relaxscript.ir.prim import Var as PrimVar
+from relaxscript.ir.relax import (
+    BindingBlock,
+    Call,
+    Constant,
+    DataflowBlock,
+    DataflowVar,
+    ExternFunc,
+    Function,
+    If,
+    MatchCast,
+    SeqExpr,
+    Tuple,
+    TupleGetItem,
+    Var,
+    VarBinding,
+)
+from relaxscript.ir.struct_info import (
+    ObjectStructInfo,
+    PrimStructInfo,
+    ShapeStructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
+
+
+def tensor(*dims, dtype="float32"):
+    return TensorStructInfo(dims, dtype)
+
+
+@pytest.fixture
+def x():
+    return Var("x", tensor("n", 4))
+
+
+def function_of(bb: BlockBuilder, name: str = "main") -> Function:
+    return bb.finalize()[name]
+
+
+def test_a_function_is_written_binding_by_binding(x):
+    bb = BlockBuilder()
+    with bb.function("main", [x]):
+        with bb.dataflow():
+            y = bb.emit(op.add(x, x))
+            z = bb.emit_output(op.nn.relu(y))
+        bb.emit_func_output(z)
+    f = function_of(bb)
+    (block,) = f.body.blocks
+    assert isinstance(block, DataflowBlock)
+    assert isinstance(block.bindings[0].var, DataflowVar)
+    assert type(block.bindings[1].var) is Var
+    assert f.body.body is z
+    assert f.attrs.global_symbol == "main"
+    assert structural_equal(f.ret_struct_info, x.struct_info)
+
+
+def test_nested_operands_are_bound_to_variables_named_after_their_operator(x):
+    bb = BlockBuilder()
+    with bb.function("main", [x]):
+        y = bb.emit(op.add(op.exp(x), op.nn.relu(op.tanh(x))))
+        bb.emit_func_output(y)
+    names = [b.var.name_hint for b in function_of(bb).body.blocks[0].bindings]
+    assert names[:3] == ["exp", "tanh", "relu"]
+
+
+def test_operands_in_tuples_are_bound_too(x):
+    bb = BlockBuilder()
+    with bb.function("main", [x]):
+        t = bb.emit(Tuple([op.exp(x), x]))
+        bb.emit_func_output(t)
+    bindings = function_of(bb).body.blocks[0].bindings
+    assert [type(b.value).__name__ for b in bindings] == ["Call", "Tuple"]
+
+
+def test_a_field_of_a_tuple_literal_is_the_field(x):
+    bb = BlockBuilder()
+    with bb.function("main", [x]):
+        y = bb.emit(TupleGetItem(Tuple([x, x]), 1))
+        bb.emit_func_output(y)
+    assert bb.lookup_binding(y) is x
+
+
+def test_blocks_of_a_kind_are_merged_and_empty_ones_dropped(x):
+    bb = BlockBuilder()
+    with bb.function("main", [x]):
+        with bb.dataflow():
+            bb.emit_output(op.exp(x))
+        with bb.dataflow():
+            pass
+        with bb.dataflow():
+            z = bb.emit_output(op.exp(x))
+        bb.emit(op.exp(x))
+        bb.emit_func_output(z)
+    kinds = [(type(b), len(b.bindings)) for b in function_of(bb).body.blocks]
+    assert kinds == [(DataflowBlock, 2), (BindingBlock, 1)]
+
+
+def test_a_nested_sequence_is_flattened(x):
+    y = Var("y", tensor("n", 4))
+    bb = BlockBuilder()
+    with bb.function("main", [x]):
+        z = bb.emit(SeqExpr([BindingBlock([VarBinding(y, op.exp(x))])], op.exp(y)))
+        bb.emit_func_output(z)
+    assert [b.var.name_hint for b in function_of(bb).body.blocks[0].bindings] == ["y", "gv"]
+
+
+def test_branches_become_sequences_and_their_bindings_stay_inside(x):
+    c = Var("c", tensor(dtype="bool"))
+    bb = BlockBuilder()
+    with bb.function("main", [c, x]):
+        y = bb.emit(If(c, op.exp(op.exp(x)), x))
+        bb.emit_func_output(y)
+    choice = function_of(bb).body.blocks[0].bindings[0].value
+    assert isinstance(choice.true_branch, SeqExpr)
+    assert len(choice.true_branch.blocks[0].bindings) == 2
+    assert choice.false_branch.blocks == ()
+
+
+def test_a_match_cast_brings_its_shape_variables_into_scope(x):
+    m = PrimVar("m", "int64")
+    bb = BlockBuilder()
+    with bb.function("main", [Var("o", ObjectStructInfo())]):
+        y = bb.match_cast(bb._frames[-1].params[0], tensor(m, 4))
+        assert bb.is_in_scope(m)
+        bb.emit_func_output(y)
+    assert not bb.is_in_scope(m)
+    f = function_of(bb)
+    assert isinstance(f.body.blocks[0].bindings[0], MatchCast)
+    # m lives in the body only, so the result of the function cannot mention it.
+    assert (f.ret_struct_info.shape, f.ret_struct_info.ndim) == (None, 2)
+
+
+def test_constants_scalars_shapes_and_texts_are_typed():
+    bb = BlockBuilder()
+    with bb.function("main", []):
+        t = bb.emit(Tuple([Constant([1.5]), 3, "text"]))
+        bb.emit_func_output(t)
+    fields = t.struct_info.fields
+    kinds = [TensorStructInfo, PrimStructInfo, ObjectStructInfo]
+    assert [type(f) for f in fields] == kinds
+
+
+def test_impure_calls_are_refused_in_a_pure_function(x):
+    bb = BlockBuilder()
+    with (
+        pytest.raises(
+            DiagnosticError, match="`f` is impure and cannot be called in a pure function"
+        ),
+        bb.function("main", [x]),
+    ):
+        bb.emit(Call(ExternFunc("f"), [x]))
+
+
+def test_impure_calls_are_refused_in_a_dataflow_block(x):
+    bb = BlockBuilder()
+    with (
+        pytest.raises(
+            DiagnosticError, match="`f` is impure and cannot be called in a dataflow block"
+        ),
+        bb.function("main", [x], pure=False),
+        bb.dataflow(),
+    ):
+        bb.emit(Call(ExternFunc("f"), [x]))
+
+
+@pytest.mark.parametrize("options", [{"pure": False}, {"attrs": {"relax.force_pure": True}}])
+def test_impure_functions_and_forced_ones_may_call_anything(x, options):
+    bb = BlockBuilder()
+    with bb.function("main", [x], **options):
+        bb.emit_func_output(bb.emit(Call(ExternFunc("f"), [x])))
+    assert function_of(bb).is_pure == options.get("pure", True)
+
+
+def test_control_flow_is_refused_in_a_dataflow_block(x):
+    c = Var("c", tensor(dtype="bool"))
+    bb = BlockBuilder()
+    with (
+        pytest.raises(DiagnosticError, match="`if` cannot stand in a dataflow block"),
+        bb.function("main", [c, x]),
+        bb.dataflow(),
+    ):
+        bb.emit(If(c, x, x))
+
+
+@pytest.mark.parametrize(
+    "info",
+    [tensor(2, dtype="bool"), tensor(dtype="float32"), PrimStructInfo("int64"), ShapeStructInfo()],
+)
+def test_a_condition_must_be_a_bool_scalar(x, info):
+    bb = BlockBuilder()
+    with (
+        pytest.raises(DiagnosticError, match="the condition of `if` must be a bool scalar"),
+        bb.function("main", [Var("c", info), x]),
+    ):
+        bb.emit(If(bb._frames[-1].params[0], x, x))
+
+
+def test_operands_that_do_not_fit_are_blamed_on_the_calling_line(x):
+    bb = BlockBuilder()
+    w = Var("w", tensor(5, 6))
+    with pytest.raises(DiagnosticError) as caught, bb.function("main", [x, w]):
+        bb.emit(op.matmul(x, w))
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.code == "RX0203"
+    assert diagnostic.span is not None
+    assert diagnostic.span.filename == __file__
+    assert "op.matmul(x, w)" in diagnostic.span.source.line(diagnostic.span.line)
+
+
+def test_what_cannot_be_decided_is_a_warning_at_the_calling_line(x):
+    bb = BlockBuilder()
+    z = Var("z", tensor("m", 4))
+    with bb.function("main", [x, z]):
+        with pytest.warns(RelaxWarning, match="checked when the program runs"):
+            y = bb.emit(op.add(x, z))
+        bb.emit_func_output(y)
+    assert y.struct_info.ndim == 2
+
+
+def test_a_function_needs_a_result(x):
+    bb = BlockBuilder()
+    with (
+        pytest.raises(DiagnosticError, match="the function `main` has no result"),
+        bb.function("main", [x]),
+    ):
+        bb.emit(op.exp(x))
+
+
+def test_an_open_function_cannot_be_finalised(x):
+    bb = BlockBuilder()
+    bb.begin_function("main", [x])
+    with pytest.raises(DiagnosticError, match="the function `main` is still open"):
+        bb.finalize()
+
+
+def test_an_output_belongs_in_a_dataflow_block(x):
+    bb = BlockBuilder()
+    with (
+        pytest.raises(DiagnosticError, match="`emit_output` belongs in a dataflow block"),
+        bb.function("main", [x]),
+    ):
+        bb.emit_output(x)
+
+
+def test_a_builder_survives_a_function_that_failed(x):
+    bb = BlockBuilder()
+    with pytest.raises(ZeroDivisionError), bb.function("bad", [x]):
+        raise ZeroDivisionError
+    with bb.function("good", [x]):
+        bb.emit_func_output(x)
+    assert [gv.name for gv in bb.finalize()] == ["good"]
+
+
+def test_a_hand_built_binding_needs_a_typed_variable(x):
+    bb = BlockBuilder()
+    seq = SeqExpr([BindingBlock([VarBinding(Var("y"), op.exp(x))])], x)
+    with (
+        pytest.raises(DiagnosticError, match="the variable `y` of a hand-built binding"),
+        bb.function("main", [x]),
+    ):
+        bb.emit(seq)
+
+
+def test_names_are_made_unique_from_their_second_use_on():
+    bb = BlockBuilder()
+    assert [bb.get_unique_name("lv") for _ in range(3)] == ["lv", "lv1", "lv2"]
+
+
+def test_the_module_to_start_from_is_not_changed(x):
+    first = BlockBuilder()
+    with first.function("main", [x]):
+        first.emit_func_output(x)
+    mod = first.finalize()
+    bb = BlockBuilder(mod)
+    gv = bb.add_func(mod["main"].with_attr("other", 1), "main")
+    bb.update_func(bb.get().get_global_var("main"), mod["main"].with_attr("k", 1))
+    assert gv.name_hint == "main1"
+    assert [v.name_hint for v in mod] == ["main"]
+    assert "k" not in mod["main"].attrs
+    assert bb.get()["main"].attrs.k == 1
+
+
+def test_adding_a_function_that_is_there_gives_its_name(x):
+    bb = BlockBuilder()
+    with bb.function("main", [x]):
+        bb.emit_func_output(x)
+    mod = bb.finalize()
+    assert bb.add_func(mod["main"], "main").name_hint == "main"
+    assert len(bb.finalize()) == 1
+
+
+def test_the_enclosing_builder_is_the_current_one(x):
+    assert BlockBuilder.current() is None
+    bb = BlockBuilder()
+    with bb.function("main", [x]):
+        assert BlockBuilder.current() is bb
+        bb.emit_func_output(x)
+    assert BlockBuilder.current() is None
+
+
+def test_a_testing_scope_defines_shape_variables(x):
+    n = PrimVar("n", "int64")
+    bb = BlockBuilder()
+    with bb.testing_scope([n]):
+        y = bb.emit(op.exp(Var("y", tensor(n, 2))))
+        assert structural_equal(y.struct_info, tensor(n, 2))
+    assert not bb.is_in_scope(n)
+
+
+def test_a_private_function_has_no_global_symbol(x):
+    bb = BlockBuilder()
+    with bb.function("main", [x], private=True):
+        bb.emit_func_output(())
+    f = function_of(bb)
+    assert f.is_private
+    assert isinstance(f.ret_struct_info, TupleStructInfo)
+
+
+def test_parameters_may_be_given_with_the_result(x):
+    bb = BlockBuilder()
+    with bb.function("main"):
+        bb.emit_func_output(bb.emit(op.exp(x)), params=[x])
+    assert function_of(bb).params == (x,)
