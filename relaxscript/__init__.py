@@ -1,1 +1,199 @@
-"""Relax, the graph-level language of deep-learning compilers, embedded in Python."""
+"""Relax, the graph-level language of deep-learning compilers, embedded in Python.
+
+Models are decorated classes that are parsed into typed IR, checked, printed, and run:
+
+    import relaxscript as rx
+    from relaxscript.script import ir as I, relax as R, tir as T
+
+    @I.ir_module
+    class Model:
+        @R.function
+        def main(x: R.Tensor(("n", 4), "float32")):
+            y = R.nn.relu(x)
+            return y
+
+    Model.show()
+    rx.jit(Model).main(array)
+
+Here stand the names that `tvm.relax` has, so `import relaxscript as relax` reads as before. What
+compiles and runs is imported when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from . import analysis, arith, errors, ir, op, script
+from .builder import BlockBuilder
+from .dtypes import DataType
+from .errors import DiagnosticError, RelaxWarning, VMError, explain
+from .ir import (
+    GlobalVar,
+    IRModule,
+    Target,
+    VDevice,
+    assert_structural_equal,
+    structural_equal,
+    structural_hash,
+)
+from .ir.relax import (
+    Binding,
+    BindingBlock,
+    Call,
+    Constant,
+    DataflowBlock,
+    DataflowVar,
+    DataTypeImm,
+    Expr,
+    ExternFunc,
+    Function,
+    If,
+    MatchCast,
+    Op,
+    PrimValue,
+    SeqExpr,
+    ShapeExpr,
+    StringImm,
+    Tuple,
+    TupleGetItem,
+    Var,
+    VarBinding,
+)
+from .ir.struct_info import (
+    FuncStructInfo,
+    ObjectStructInfo,
+    PrimStructInfo,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
+from .script import from_source, ir as I, relax as R, tir as T
+from .script.ir import ir_module
+from .script.relax import const
+
+if TYPE_CHECKING:
+    from . import cli, compiler, interpreter, nd, runtime, target, testing, tir, vm
+    from .compiler import VirtualMachine, build, jit
+    from .runtime import (
+        PackedFunc,
+        cpu,
+        device,
+        get_global_func,
+        list_global_func_names,
+        register_func,
+        remove_global_func,
+    )
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Binding",
+    "BindingBlock",
+    "BlockBuilder",
+    "Call",
+    "Constant",
+    "DataType",
+    "DataTypeImm",
+    "DataflowBlock",
+    "DataflowVar",
+    "DiagnosticError",
+    "Expr",
+    "ExternFunc",
+    "FuncStructInfo",
+    "Function",
+    "GlobalVar",
+    "I",
+    "IRModule",
+    "If",
+    "MatchCast",
+    "ObjectStructInfo",
+    "Op",
+    "PackedFunc",
+    "PrimStructInfo",
+    "PrimValue",
+    "R",
+    "RelaxWarning",
+    "SeqExpr",
+    "ShapeExpr",
+    "ShapeStructInfo",
+    "StringImm",
+    "StructInfo",
+    "T",
+    "Target",
+    "TensorStructInfo",
+    "Tuple",
+    "TupleGetItem",
+    "TupleStructInfo",
+    "VDevice",
+    "VMError",
+    "Var",
+    "VarBinding",
+    "VirtualMachine",
+    "analysis",
+    "arith",
+    "assert_structural_equal",
+    "build",
+    "cli",
+    "compiler",
+    "const",
+    "cpu",
+    "device",
+    "errors",
+    "explain",
+    "from_source",
+    "get_global_func",
+    "interpreter",
+    "ir",
+    "ir_module",
+    "jit",
+    "list_global_func_names",
+    "nd",
+    "op",
+    "register_func",
+    "remove_global_func",
+    "runtime",
+    "script",
+    "structural_equal",
+    "structural_hash",
+    "target",
+    "testing",
+    "tir",
+    "vm",
+]
+
+# Where the names stand that are imported when they are first used; "" is the room itself.
+_LATER = {
+    **dict.fromkeys(("VirtualMachine", "build", "jit"), "compiler"),
+    **dict.fromkeys(
+        (
+            "PackedFunc",
+            "cpu",
+            "device",
+            "get_global_func",
+            "list_global_func_names",
+            "register_func",
+            "remove_global_func",
+        ),
+        "runtime",
+    ),
+    **dict.fromkeys(
+        ("cli", "compiler", "interpreter", "nd", "runtime", "target", "testing", "tir", "vm"), ""
+    ),
+}
+
+
+def __getattr__(name: str) -> Any:
+    room = _LATER.get(name)
+    if room is None:
+        raise AttributeError(f"module `relaxscript` has no attribute `{name}`")
+    if not room:
+        return import_module(f"{__name__}.{name}")
+    value = getattr(import_module(f"{__name__}.{room}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

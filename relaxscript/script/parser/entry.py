@@ -17,6 +17,7 @@ from relaxscript.errors import Diagnostic, DiagnosticError, Source, warn
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Function
 from relaxscript.ir.tir import PrimFunc
+from relaxscript.script.printer.constants import MetadataError, decode
 
 from .base import Reporter
 from .environment import Environment, Mode
@@ -138,13 +139,15 @@ def _finished(parse: Callable[[Reporter], Any]) -> Any:
 
 def from_source(
     text: str | type | FunctionType, *, filename: str = "<text>", mode: Mode = "data",
-    extra_vars: Mapping[str, Any] | None = None, check_well_formed: bool = True,
+    extra_vars: Mapping[str, Any] | None = None, metadata: Mapping[str, Any] | None = None,
+    check_well_formed: bool = True,
 ) -> Any:  # fmt: skip
     """The module or function that a text means; the last definition when there are several.
 
     In "data" mode no Python is evaluated: literals and the names of `I`, `R` and `T` are known.
-    "python" mode also knows `extra_vars`. A decorated class or function is parsed again from its
-    source. Raises `DiagnosticError` with every mistake.
+    "python" mode also knows `extra_vars`. `metadata` holds the constants that a script printed
+    without them refers to; a script with `show_meta=True` brings its own. A decorated class or
+    function is parsed again from its source. Raises `DiagnosticError` with every mistake.
     """
     frame = sys._getframe(1)
     try:
@@ -153,7 +156,8 @@ def from_source(
         if isinstance(text, FunctionType):
             return _decorated(text, frame, relax_function)
         source, tree = parse_text(filename, text)
-        environment = Environment([dict(extra_vars or {}), _namespaces(tree)], mode)
+        known = {**(extra_vars or {}), **_metadata(source, tree, metadata)}
+        environment = Environment([known, _namespaces(tree)], mode)
         return _finished(lambda reporter: _last_definition(source, tree, environment, reporter))
     except DiagnosticError as error:
         raise error.with_traceback(None) from None
@@ -178,6 +182,32 @@ def _namespaces(tree: ast.Module) -> dict[str, Any]:
     return known
 
 
+def _metadata(source: Source, tree: ast.Module, given: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The constants of the script's own metadata, or of what was given with it."""
+    at: ast.stmt | None = None
+    for node in tree.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id="metadata")], value=value):
+                at, given = node, _literal(source, value)
+    if given is None:
+        return {}
+    try:
+        return {"metadata": {key: [decode(e) for e in entries] for key, entries in given.items()}}
+    except (MetadataError, AttributeError, TypeError) as error:
+        span = None if at is None else source.span(at)
+        raise DiagnosticError(
+            Diagnostic("RX0108", f"the metadata is damaged: {error}", span)
+        ) from None
+
+
+def _literal(source: Source, value: ast.expr) -> Any:
+    try:
+        return ast.literal_eval(value)
+    except ValueError:
+        message = "the metadata of a script is written out as a literal"
+        raise DiagnosticError(Diagnostic("RX0104", message, source.span(value))) from None
+
+
 def _last_definition(
     source: Source, tree: ast.Module, environment: Environment, reporter: Reporter
 ) -> Any:
@@ -191,6 +221,8 @@ def _last_definition(
             case ast.FunctionDef():
                 parsed.append(relax_function(source, node, environment, reporter))
             case ast.Import() | ast.ImportFrom() | ast.Expr(value=ast.Constant()):
+                continue
+            case ast.Assign(targets=[ast.Name(id="metadata")]):
                 continue
             case _:
                 reporter.diagnostics.append(_stray(source, node))

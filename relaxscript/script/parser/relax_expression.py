@@ -49,6 +49,15 @@ class MatchCastValue:
         self.struct_info = struct_info
 
 
+class Method:
+    """An operator with its first operand, `x.astype`, before it is called."""
+
+    def __init__(self, operator: Operator, owner: Expr, node: ast.expr) -> None:
+        self.operator = operator
+        self.owner = owner
+        self.node = node
+
+
 def _plain_arity(operator: Operator) -> int:
     """The number of operands of an operator that takes nothing but tensors, else -1."""
     plain = all(p.kind == "operand" and p.wants == "tensor" for p in operator.parameters)
@@ -116,16 +125,20 @@ class RelaxExpressions(AnnotationParser):
         return known
 
     def tensor_attribute(self, owner: Expr, node: ast.Attribute) -> Any:
-        """`x.astype`; other attributes are operators, written as functions."""
-        if node.attr == "astype":
-            return lambda dtype: owner.astype(dtype)
+        """`x.astype`: an operator as a method of its first operand."""
+        operator = REGISTRY.get(f"relax.{node.attr}")
+        if (
+            operator is not None
+            and operator.parameters
+            and operator.parameters[0].wants == "tensor"
+        ):
+            return Method(operator, self.leaf(owner, node.value), node.value)
         written = ast.unparse(node.value)
-        if f"relax.{node.attr}" in REGISTRY:
-            help = f"write `R.{node.attr}({written}, ...)`"
-        elif node.attr == "shape":
-            help = f"write `R.shape_of({written})`"
-        else:
-            help = None
+        help = f"write `R.shape_of({written})`" if node.attr == "shape" else None
+        if help is None:
+            methods = [name.removeprefix("relax.") for name in REGISTRY]
+            near = nearest(node.attr, methods)
+            help = f"did you mean `{written}.{near}`?" if near else None
         raise self.error(node, "RX0102", f"`{written}` has no attribute `{node.attr}`", help=help)
 
     # ---- operands
@@ -180,6 +193,11 @@ class RelaxExpressions(AnnotationParser):
 
     def call_value(self, callee: Any, node: ast.Call) -> Any:
         match callee:
+            case Method():
+                # The operand was evaluated with the method: it stands in the call as it is.
+                owner = ast.copy_location(ast.Constant(callee.owner), callee.node)  # type: ignore[arg-type]
+                call = ast.Call(func=node.func, args=[owner, *node.args], keywords=node.keywords)
+                return self.operator_call(callee.operator, ast.copy_location(call, node))
             case Operator():
                 return self.operator_call(callee, node)
             case Front():

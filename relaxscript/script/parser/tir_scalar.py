@@ -33,7 +33,7 @@ from relaxscript.ir.tir import Buffer, BufferRegion, Range
 
 from .. import tir_axis, tir_dtypes, tir_forms, tir_nodes
 from ..tir_dtypes import ScalarType
-from ..tir_forms import BufferFront, Form
+from ..tir_forms import Form
 from .base import ExpressionParser, Failed
 from .context import ModuleName
 

@@ -1,0 +1,56 @@
+"""Printing: from IR to a script that parses back to the same IR.
+
+Importing this fills the hooks through which the IR prints itself; what does the printing is
+imported when it is needed. `Printer` (module.py) is the place to start reading: modules there,
+Relax functions in relax.py and calls.py, StructInfos in annotations.py, PrimFuncs in tir.py,
+scalars in prim.py. Everything becomes Python's `ast` and then text by unparser.py and layout.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from relaxscript.ir import hooks
+
+__all__ = ["blame", "html_of", "script_of"]
+
+
+@hooks.script_of.fill
+def script_of(
+    root: Any,
+    *,
+    show: bool = False,
+    style: str | None = None,
+    black_format: bool | None = None,
+    **options: Any,
+) -> str:
+    """The script of a node, function or module; with `show`, as a terminal or notebook shows it.
+
+    Options are those of `session.Options`. With `show` the text is coloured where it will be seen
+    in colour; the result is empty when a notebook has displayed it already.
+    """
+    from .module import script
+
+    text = script(root, **options)
+    if not show:
+        return text
+    from .show import shown
+
+    return shown(text, style, black_format)
+
+
+@hooks.html_of.fill
+def html_of(root: Any) -> str:
+    """The script as coloured HTML, for notebooks."""
+    from .html import html
+    from .module import script
+
+    return html(script(root))
+
+
+@hooks.blame.fill
+def blame(root: Any, node: Any, message: str) -> str:
+    """The printed root with `node` underlined and `message` beside it."""
+    from .blame import blamed
+
+    return blamed(root, node, message)

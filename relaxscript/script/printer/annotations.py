@@ -1,0 +1,233 @@
+"""StructInfos as annotations.
+
+In the signature of a function dimensions are strings, for they introduce the shape variables;
+everywhere else they are expressions of variables that the function has declared. One StructInfo is
+shared by many variables, so each is turned into syntax once.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from relaxscript.dtypes import DataType
+from relaxscript.errors import InternalError
+from relaxscript.ir import prim
+from relaxscript.ir.module import VDevice
+from relaxscript.ir.relax import Attrs, Expr, ShapeExpr
+from relaxscript.ir.struct_info import (
+    FuncStructInfo,
+    ObjectStructInfo,
+    PrimStructInfo,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+    default_derive,
+    empty_derive,
+)
+from relaxscript.ir.walk import variables
+from relaxscript.script.syntax import DIM_DTYPE
+
+from . import tree
+from .prim import ScalarPrinter
+from .session import Session
+
+__all__ = ["AnnotationPrinter", "vdevice_call"]
+
+
+class AnnotationPrinter(ScalarPrinter):
+    """Adds StructInfos to scalar expressions."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self.quoting = False
+        self._annotations: dict[Any, ast.expr] = {}
+
+    def annotation(self, info: StructInfo) -> ast.expr:
+        """The annotation that means a StructInfo."""
+        if self.quoting or self.session.record:
+            return self.session.at(info, self._annotation(info))
+        key: Any = info
+        if isinstance(info, TensorStructInfo) and info.dims is not None:
+            dims = [d.value if isinstance(d, prim.IntImm) else d for d in info.dims]
+            key = (info.dtype, info.vdevice, info.ndim, *dims)
+        found = self._annotations.get(key)
+        if found is None:
+            found = self._annotations[key] = self._annotation(info)
+        return found
+
+    def signature(self, info: StructInfo) -> ast.expr:
+        """An annotation in the signature of a function."""
+        self.quoting = True
+        try:
+            return self.annotation(info)
+        finally:
+            self.quoting = False
+
+    def _annotation(self, info: StructInfo) -> ast.expr:
+        match info:
+            case TensorStructInfo():
+                return self.tensor_info(info)
+            case ShapeStructInfo(values, ndim):
+                shape = None if values is None else [tree.items(self.dims(values))]
+                rank = tree.number(ndim) if values is None and ndim != -1 else None
+                return self.front("Shape", shape or [], ndim=rank)
+            case PrimStructInfo():
+                return self.scalar_info(info)
+            case TupleStructInfo(fields):
+                return self.front("Tuple", [self.annotation(f) for f in fields])
+            case FuncStructInfo():
+                return self.function_info(info)
+            case ObjectStructInfo():
+                return self.member_of_relax("Object")
+        raise InternalError(f"the printer does not know the StructInfo {type(info).__name__}")
+
+    def member_of_relax(self, path: str) -> ast.expr:
+        """`R.<path>`."""
+        return self.session.member("relax", path)
+
+    def front(self, word: str, args: Iterable[ast.expr], **keywords: ast.expr | None) -> ast.expr:
+        """`R.Word(...)`, or the bare word where nothing is to be said."""
+        made = tree.call(self.member_of_relax(word), args, **keywords)
+        return made if made.args or made.keywords else made.func
+
+    # ---- the kinds
+
+    def tensor_info(self, info: TensorStructInfo) -> ast.expr:
+        """`R.Tensor((n, 64), "float32")`."""
+        args: list[ast.expr] = []
+        rank = info.ndim
+        if info.dims is not None:
+            shape = tree.items(self.dims(info.dims), ast.Tuple)
+            args.append(self.session.at(info.shape, shape))
+            rank = -1
+        elif info.shape is not None:
+            args.append(self.use(info.shape))
+            known = info.shape.struct_info
+            rank = -1 if getattr(known, "ndim", -1) == rank else rank
+        keywords: dict[str, ast.expr] = {}
+        if not info.dtype.is_void:
+            dtype = tree.constant(str(info.dtype))
+            if args:
+                args.append(dtype)
+            else:
+                keywords["dtype"] = dtype
+        if info.vdevice is not None:
+            keywords["vdevice"] = self.vdevice(info.vdevice)
+        if rank != -1:
+            keywords["ndim"] = tree.number(rank)
+        return self.front("Tensor", args, **keywords)
+
+    def scalar_info(self, info: PrimStructInfo) -> ast.expr:
+        """`R.Prim("int64")`, `R.Prim(value=n)`."""
+        if info.value is None:
+            return self.front("Prim", [tree.constant(str(info.dtype))])
+        dtype = None if info.value.dtype is info.dtype else tree.constant(str(info.dtype))
+        return self.front("Prim", [], dtype=dtype, value=self.dim(info.value))
+
+    def function_info(self, info: FuncStructInfo) -> ast.expr:
+        """`R.Callable((R.Object,), R.Object)`; a PackedFunc has a `derive_func` instead."""
+        if info.params is not None:
+            params = tree.items([self.annotation(p) for p in info.params], ast.Tuple)
+            pure = None if info.purity else tree.constant(False)
+            return self.front("Callable", [params, self.annotation(info.ret)], purity=pure)
+        derive = info.derive_func
+        opaque = isinstance(info.ret, ObjectStructInfo)
+        ret = None if opaque and derive is not None else self.annotation(info.ret)
+        named = None if derive is None or (derive is empty_derive and ret is None) else derive
+        return self.front(
+            "Callable", [], ret=ret, purity=tree.constant(True) if info.purity else None,
+            derive_func=None if named is None else tree.constant(_derive_name(named)),
+        )  # fmt: skip
+
+    # ---- dimensions and values
+
+    def dims(self, values: Iterable[prim.PrimExpr]) -> list[ast.expr]:
+        return [self.dim(value) for value in values]
+
+    def dim(self, value: prim.PrimExpr) -> ast.expr:
+        """A dimension: in a signature a string, where it has variables of this function."""
+        made: ast.expr
+        if not self.quoting or isinstance(value, prim.IntImm):
+            return self.scalar(value, DIM_DTYPE)
+        introduced = self.introduce_all(value)
+        if isinstance(value, prim.Var):
+            made = tree.constant(self.names[value]) if introduced else self.variable(value)
+        elif introduced:
+            made = tree.constant(self.text(value))
+        else:
+            made = self.scalar(value, DIM_DTYPE)
+        return self.session.at(value, made)
+
+    def introduce_all(self, value: prim.PrimExpr) -> bool:
+        """Name the variables of a dimension in a signature; whether any is of this function."""
+        found = [value] if isinstance(value, prim.Var) else variables(value)
+        own = False
+        for var in found:
+            if isinstance(var, prim.Var):
+                if self.names.get(var) is None:
+                    self.introduce(var, declared=False)
+                own = own or var in self.scopes[-1].variables
+        return own
+
+    def text(self, value: prim.PrimExpr, default: DataType = DIM_DTYPE) -> str:
+        """The text of a dimension."""
+        from .unparser import unparse
+
+        # Names in a string are no uses that the body would have to declare.
+        plain = ScalarPrinter(self.session)
+        plain.names = self.names
+        return unparse(plain.scalar(value, default), 10**9)
+
+    def use(self, expr: Expr) -> ast.expr:
+        """An expression that a StructInfo mentions; the printer of Relax knows how."""
+        raise InternalError(f"the shape {expr!r} stands outside of a function")
+
+    def vdevice(self, device: VDevice) -> ast.expr:
+        """A virtual device: `"llvm:0"`, or written out where it has options."""
+        if device.target.attrs:
+            return vdevice_call(self.session, device)
+        scope = "" if device.memory_scope == "global" else f":{device.memory_scope}"
+        return tree.constant(f"{device.target.kind}:{device.vdevice_id}{scope}")
+
+    def value(self, value: Any) -> ast.expr:
+        """An attribute: a number, text, data type, node, or several of these."""
+        match value:
+            case None | bool() | str():
+                return tree.constant(str(value) if isinstance(value, str) else value)
+            case int() | float():
+                return tree.number(value)
+            case tuple() | list():
+                return tree.items([self.value(item) for item in value])
+            case Attrs() | Mapping():
+                return tree.dictionary((self.value(k), self.value(v)) for k, v in value.items())
+            case prim.PrimExpr():
+                return self.scalar(value)
+            case StructInfo():
+                return self.annotation(value)
+            case VDevice():
+                return self.vdevice(value)
+            case ShapeExpr() | Expr():
+                return self.use(value)
+        return tree.constant(str(value))
+
+
+def vdevice_call(session: Session, device: VDevice) -> ast.expr:
+    """`I.vdevice("llvm", 0, "global")`."""
+    args: list[ast.expr] = [tree.constant(str(device.target))]
+    plain = device.memory_scope == "global"
+    if device.vdevice_id or not plain:
+        args.append(tree.number(device.vdevice_id))
+    if not plain:
+        args.append(tree.constant(device.memory_scope))
+    return tree.call(session.member("ir", "vdevice"), args)
+
+
+def _derive_name(derive: Any) -> str:
+    if derive is default_derive:
+        return "default_derive"
+    if derive is empty_derive:
+        return "empty_derive"
+    return derive if isinstance(derive, str) else str(getattr(derive, "__name__", derive))

@@ -1,0 +1,177 @@
+"""Buffers of PrimFuncs as syntax: their definitions, loads, stores and regions."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from relaxscript.ir import prim, tir
+from relaxscript.ir.relax import Attrs
+from relaxscript.ir.same import structural_equal
+from relaxscript.script.syntax import BUFFER_DIM_DTYPE, TIR_INT_DTYPE
+
+from . import tree
+from .annotations import AnnotationPrinter
+from .session import Session
+
+__all__ = ["BufferPrinter", "is_plain"]
+
+
+def is_plain(buffer: tir.Buffer) -> bool:
+    """Whether shape and data type say all that is to be said of a buffer."""
+    return not _unusual(buffer)
+
+
+def _unusual(buffer: tir.Buffer) -> dict[str, Any]:
+    """What a buffer says beside its shape and data type, by the parameters of `T.match_buffer`."""
+    found: dict[str, Any] = {}
+    if buffer.strides:
+        found["strides"] = buffer.strides
+    if buffer.elem_offset is not None:
+        found["elem_offset"] = buffer.elem_offset
+    if buffer.scope != "global":
+        found["scope"] = buffer.scope
+    if buffer.data_alignment != 64:
+        found["align"] = buffer.data_alignment
+    if buffer.offset_factor != 1:
+        found["offset_factor"] = buffer.offset_factor
+    if buffer.buffer_type != "default":
+        found["buffer_type"] = buffer.buffer_type
+    if buffer.axis_separators:
+        found["axis_separators"] = buffer.axis_separators
+    return found
+
+
+class BufferPrinter(AnnotationPrinter):
+    """Adds buffers to scalar expressions."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self.owner: dict[prim.Var, tir.Buffer] = {}
+
+    def variable(self, var: prim.Var) -> ast.expr:
+        """A use of a scalar variable; the memory of a buffer is `A.data`."""
+        buffer = self.owner.get(var)
+        if buffer is None:
+            known = self.names.get(var)
+            return super().variable(var) if known is None else self.named(var, known)
+        return tree.attribute(tree.name(self.names[buffer]), "data")
+
+    def named(self, var: prim.Var, name: str) -> ast.expr:
+        # Loops give a name anew, so uses are not kept as they are in Relax.
+        for scope in reversed(self.scopes):
+            if var in scope.variables:
+                scope.variables[var] = True
+                break
+        return self.session.at(var, tree.name(name))
+
+    # ---- definitions
+
+    def define_buffer(self, buffer: tir.Buffer) -> str:
+        """The name of a buffer, from now on."""
+        if buffer.data is not None and self.names.get(buffer.data) is None:
+            self.owner.setdefault(buffer.data, buffer)
+        return self.names.define(buffer, buffer.name)
+
+    def bind_buffer(self, buffer: tir.Buffer) -> ast.Name:
+        """A buffer on the left of its definition."""
+        return self.session.at(buffer, tree.name(self.define_buffer(buffer)))
+
+    def buffer_call(self, word: str, buffer: tir.Buffer, before: list[ast.expr]) -> ast.expr:
+        """`T.match_buffer(p, shape, dtype, ...)` and its relatives."""
+        dims = tree.items([self.scalar(d, BUFFER_DIM_DTYPE) for d in buffer.shape], ast.Tuple)
+        keywords: dict[str, ast.expr] = {}
+        data = buffer.data
+        if data is not None and (data in self.owner or self.names.get(data) is not None):
+            keywords["data"] = self.variable(data)
+        for name, value in _unusual(buffer).items():
+            keywords[name] = self.buffer_fact(value)
+        args = [*before, dims, tree.constant(str(buffer.dtype))]
+        return tree.call(self.member(word), args, **keywords)
+
+    def buffer_fact(self, value: Any) -> ast.expr:
+        match value:
+            case prim.PrimExpr():
+                return self.scalar(value, BUFFER_DIM_DTYPE)
+            case tuple():
+                return tree.items([self.buffer_fact(v) for v in value])
+        return self.value(value)
+
+    def allocation(self, buffer: tir.Buffer) -> ast.stmt:
+        """`B = T.alloc_buffer((64,), "float32")`."""
+        made = self.buffer_call("alloc_buffer", buffer, [])
+        return tree.assign(self.bind_buffer(buffer), made)
+
+    def buffer(self, buffer: tir.Buffer) -> ast.expr:
+        """A use of a buffer; one that nobody defined gets a name now."""
+        name = self.names.get(buffer)
+        if name is None:
+            name = self.define_buffer(buffer)
+        return self.session.at(buffer, tree.name(name))
+
+    # ---- uses
+
+    def load(self, e: prim.BufferLoad) -> ast.expr:
+        indices = [self.scalar(i, TIR_INT_DTYPE) for i in e.indices]
+        if e.predicate is not None:
+            method = tree.attribute(self.buffer(e.buffer), "vload")
+            return tree.call(method, [tree.items(indices)], predicate=self.scalar(e.predicate))
+        return tree.subscript(self.buffer(e.buffer), indices)
+
+    def store(self, s: tir.BufferStore) -> ast.stmt:
+        """`A[i, j] = value`."""
+        value = self.scalar(s.value, s.buffer.dtype if s.buffer.dtype is prim.INT32 else None)
+        indices = [self.scalar(i, TIR_INT_DTYPE) for i in s.indices]
+        if s.predicate is not None:
+            method = tree.attribute(self.buffer(s.buffer), "vstore")
+            args = [tree.items(indices), value]
+            return tree.statement(tree.call(method, args, predicate=self.scalar(s.predicate)))
+        return tree.assign(tree.subscript(self.buffer(s.buffer), indices), value)
+
+    def region(self, region: tir.BufferRegion) -> ast.expr:
+        """`A[i, 0:64]`."""
+        index: list[ast.expr] = []
+        for part in region.region:
+            low = self.scalar(part.min, TIR_INT_DTYPE)
+            if isinstance(part.extent, prim.IntImm) and part.extent.value == 1:
+                index.append(low)
+            else:
+                stop = self.stop(part.min, part.extent)
+                index.append(tree.pair(low, self.scalar(stop, TIR_INT_DTYPE)))
+        return self.session.at(region, tree.subscript(self.buffer(region.buffer), index))
+
+    def stop(self, low: prim.PrimExpr, extent: prim.PrimExpr) -> prim.PrimExpr:
+        """The end of a range, in the form that gives back the extent."""
+        match low, extent:
+            case prim.IntImm(value=start), prim.IntImm(dtype=dtype, value=size):
+                return prim.IntImm.make(dtype, start + size)
+            case prim.IntImm(value=0), _:
+                return extent
+            case _, prim.Sub(a=end, b=start) if structural_equal(start, low):
+                return end
+        return prim.Add.make(low, extent)
+
+    # ---- types
+
+    def type(self, type_: prim.PrimType | prim.PointerType) -> ast.expr:
+        """`T.int32`, `T.handle("float32")`."""
+        if isinstance(type_, prim.PrimType):
+            return self.dtype_word(type_.dtype)
+        args: list[ast.expr] = [tree.constant(str(type_.element_type.dtype))]
+        if type_.storage_scope != "global":
+            args.append(tree.constant(type_.storage_scope))
+        return tree.call(self.member("handle"), args)
+
+    def variable_type(self, var: prim.Var) -> ast.expr:
+        """The annotation of a parameter or of a variable that is bound."""
+        if var.type_annotation is not None:
+            return self.type(var.type_annotation)
+        return self.dtype_word(var.dtype)
+
+    def notes(self, attrs: Attrs) -> ast.expr:
+        return self.value(attrs)
+
+    @staticmethod
+    def is_true(e: prim.PrimExpr) -> bool:
+        """Whether a condition is the literal true."""
+        return isinstance(e, prim.IntImm) and e.value == 1 and e.dtype.is_bool

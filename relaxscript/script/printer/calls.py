@@ -1,0 +1,134 @@
+"""Calls of Relax: operators by their signature, functions, closures and PackedFuncs."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from relaxscript.ir.relax import Call, Expr, ExternFunc, Op, ShapeExpr, StringImm
+from relaxscript.ir.struct_info import StructInfo
+from relaxscript.op import REGISTRY, Operator, Parameter
+from relaxscript.op.parameters import REQUIRED
+from relaxscript.script.syntax import DIM_DTYPE
+
+from . import tree
+from .annotations import AnnotationPrinter
+from .session import Session
+
+__all__ = ["CallPrinter"]
+
+
+class CallPrinter(AnnotationPrinter):
+    """Adds calls; the printer of functions says how an operand is written."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        # Operators that take nothing but that many tensors, with their names as syntax.
+        self._plain: dict[Op, tuple[int, ast.expr]] = {}
+
+    def expression(self, e: Expr) -> ast.expr:
+        """An operand."""
+        raise NotImplementedError
+
+    # call = operator "(" arguments ")" | function "(" operands ")"
+    def call_expression(self, e: Any) -> ast.expr:
+        op = e.op
+        if op.__class__ is Op:
+            plain = self._plain.get(op) or self._find_plain(op)
+            if plain[0] == len(e.args) and not e.attrs and not e.sinfo_args:
+                return ast.Call(plain[1], [self.expression(arg) for arg in e.args], [])
+            return self.operator_call(e)
+        if isinstance(op, ExternFunc):
+            return self.packed_call(e, op)
+        args = [self.expression(arg) for arg in e.args]
+        return tree.call(self.expression(op), args, **self.extras(e))
+
+    def _find_plain(self, op: Op) -> tuple[int, ast.expr]:
+        operator = REGISTRY.get(op.name)
+        arity = -1
+        if operator is not None and all(p.kind == "operand" for p in operator.parameters):
+            arity = len(operator.parameters)
+        word = self.member_of_relax(op.name.removeprefix("relax."))
+        if self.session.record:
+            self.session.at(op, word)
+        found = self._plain[op] = (arity, word)
+        return found
+
+    def operator_call(self, e: Call) -> ast.expr:
+        """`R.op(operands, attribute=value)`."""
+        op = e.op
+        word = self._plain[op][1]  # type: ignore[index]
+        operator = REGISTRY.get(op.name)  # type: ignore[attr-defined]
+        if op.name == "relax.compute_prim_value":  # type: ignore[attr-defined]
+            match e.args:
+                case (ShapeExpr(values=(value,)),):
+                    written = self.scalar(value, DIM_DTYPE)
+                    return tree.call(self.member_of_relax("prim_value"), [written])
+        if operator is None:
+            args = [self.expression(arg) for arg in e.args]
+            return tree.call(word, args, **self.extras(e))
+        return self.arguments_of(operator, e, word)
+
+    def arguments_of(self, operator: Operator, e: Call, word: ast.expr) -> ast.expr:
+        """Operands by position until one is left out, the rest by name."""
+        args: list[ast.expr] = []
+        keywords: dict[str, ast.expr] = {}
+        by_position = True
+        for parameter, value in operator.arguments(e):
+            if parameter.kind == "rest":
+                args += [self.expression(item) for item in value]
+                continue
+            if parameter.kind in ("attribute", "sinfo") or parameter.keyword_only:
+                by_position = False
+            if _is_default(parameter, value):
+                by_position = False
+                continue
+            made = self.argument(parameter, value)
+            if by_position:
+                args.append(made)
+            else:
+                keywords[parameter.name] = made
+        return tree.call(word, args, **keywords)
+
+    def argument(self, parameter: Parameter, value: Any) -> ast.expr:
+        """What one parameter is given."""
+        match value:
+            case ExternFunc(global_symbol) if parameter.kind == "callee":
+                return tree.constant(global_symbol)
+            case StringImm(text) if parameter.kind == "text":
+                return tree.constant(text)
+            case Expr():
+                return self.expression(value)
+            case tuple() if parameter.kind == "sinfo":
+                return tree.items([self.annotation(info) for info in value])
+            case tuple() if parameter.kind == "tensors":
+                return tree.items([self.expression(item) for item in value], ast.Tuple)
+        return self.value(value)
+
+    def packed_call(self, e: Call, callee: ExternFunc) -> ast.expr:
+        """`R.call_packed("name", x, sinfo_args=...)`."""
+        word = self.member_of_relax("call_packed")
+        args = [tree.constant(callee.global_symbol), *(self.expression(arg) for arg in e.args)]
+        return tree.call(word, args, **self.extras(e))
+
+    def extras(self, e: Call) -> dict[str, ast.expr]:
+        """Attributes and StructInfo arguments of a call without a signature."""
+        words = {name: self.value(value) for name, value in (e.attrs or {}).items()}
+        infos: tuple[StructInfo, ...] = e.sinfo_args
+        if len(infos) == 1:
+            words["sinfo_args"] = self.annotation(infos[0])
+        elif infos:
+            words["sinfo_args"] = tree.items([self.annotation(i) for i in infos], ast.Tuple)
+        return words
+
+
+def _is_default(parameter: Parameter, value: Any) -> bool:
+    """Whether an argument may be left out."""
+    default = parameter.default
+    if default is REQUIRED:
+        return value is None and not parameter.is_required
+    if isinstance(value, StringImm) and parameter.kind == "text":
+        value = value.value
+    if value is default:
+        return True
+    return type(value) is type(default) and bool(value == default)

@@ -1,0 +1,191 @@
+"""Breaking a line that is too long, inside its brackets, the way Python formatters do.
+
+A line is a list of pieces of text. Most pieces are plain strings; those where a line may be broken
+are of the classes below. To break the line these pieces are replaced by ones that hold the newline,
+so the number of pieces never changes and whoever remembers positions by piece keeps them.
+
+The rule, which formatters call the right-hand split:
+
+    head(            the last bracket of the line that does any good (of a `def`: the first)
+        body         on one line, if it fits
+    )tail
+
+and where the body does not fit, one item a line, each with a comma, each broken by the same rule.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from relaxscript.script import syntax
+
+__all__ = ["Close", "Comma", "LastClose", "Open", "Operator", "lay_out"]
+
+INDENT = 4
+
+
+class Open(str):
+    """An opening bracket; the empty one is a parenthesis that only shows when it is needed."""
+
+    __slots__ = ()
+
+
+class Close(str):
+    """A closing bracket; a comma may stand before it."""
+
+    __slots__ = ()
+
+
+class LastClose(Close):
+    """A closing bracket that must not have a comma before it."""
+
+    __slots__ = ()
+
+
+class Comma(str):
+    """The separator of items."""
+
+    __slots__ = ()
+
+
+class Operator(str):
+    """A binary operator with its blanks; a broken line goes on with the operator."""
+
+    __slots__ = ("level",)
+    level: syntax.Level
+
+
+def lay_out(pieces: list[str], start: int, width: int) -> None:
+    """Break the line that begins at piece `start` (its newline and indentation), in place."""
+    indent = len(pieces[start].rpartition("\n")[2])
+    definition = len(pieces) > start + 1 and pieces[start + 1].startswith(("def ", "class "))
+    _Line(pieces, width).lay(start + 1, len(pieces), indent, indent, 0, definition=definition)
+
+
+class _Line:
+    """One long line; `lay` breaks a stretch of its pieces where that does not fit."""
+
+    def __init__(self, pieces: list[str], width: int) -> None:
+        self.pieces = pieces
+        self.width = width
+
+    def lay(
+        self, low: int, high: int, indent: int, column: int, after: int,
+        definition: bool = False, inside: bool = False,
+    ) -> None:  # fmt: skip
+        """Break pieces `low` to `high`, which begin at `column` of a line indented by `indent`.
+
+        `after` is the width of what follows on the same line; `inside` says that brackets around
+        it are broken, so that the stretch may be broken at its operators.
+        """
+        if column + self.length(low, high) + after <= self.width:
+            return
+        pairs = self.pairs(low, high)
+        if inside and self.separate(low, high, indent, pairs):
+            return
+        chosen = self.choose(pairs, low, high, indent, column, after, definition)
+        if chosen is None:
+            return
+        opening, closing = chosen
+        self.lay(low, opening, indent, column, max(len(self.pieces[opening]), 1))
+        tail = indent + max(len(self.pieces[closing]), 1)
+        self.split(opening, closing, indent, definition)
+        self.lay(closing + 1, high, indent, tail, after)
+
+    def length(self, low: int, high: int) -> int:
+        return sum(map(len, self.pieces[low:high]))
+
+    def pairs(self, low: int, high: int) -> list[tuple[int, int]]:
+        """The outermost pairs of brackets that hold something."""
+        found: list[tuple[int, int]] = []
+        opened: list[int] = []
+        for at in range(low, high):
+            piece = self.pieces[at]
+            if piece.__class__ is str:
+                continue
+            if isinstance(piece, Open):
+                opened.append(at)
+            elif isinstance(piece, Close):
+                opening = opened.pop()
+                if not opened and at > opening + 1:
+                    found.append((opening, at))
+        return found
+
+    def choose(
+        self, pairs: list[tuple[int, int]], low: int, high: int, indent: int, column: int,
+        after: int, definition: bool,
+    ) -> tuple[int, int] | None:  # fmt: skip
+        """The pair to break: the last one that leaves a head and a tail that fit."""
+        if definition or not pairs:
+            return pairs[0] if pairs else None
+        for opening, closing in reversed(pairs):
+            head = column + self.length(low, opening + 1)
+            tail = indent + self.length(closing, high) + after
+            if head <= self.width and tail <= self.width:
+                return opening, closing
+        return pairs[-1]
+
+    def separators(self, low: int, high: int) -> list[int]:
+        """The commas of a stretch at its own depth, or else its weakest operators."""
+        commas: list[int] = []
+        operators: list[int] = []
+        depth = 0
+        for at in range(low, high):
+            piece = self.pieces[at]
+            if piece.__class__ is str:
+                continue
+            if isinstance(piece, Open):
+                depth += 1
+            elif isinstance(piece, Close):
+                depth -= 1
+            elif depth == 0 and isinstance(piece, Comma):
+                commas.append(at)
+            elif depth == 0 and isinstance(piece, Operator):
+                operators.append(at)
+        if commas:
+            return commas
+        levels = {
+            at: piece.level for at in operators if isinstance(piece := self.pieces[at], Operator)
+        }
+        weakest = min(levels.values(), default=0)
+        return [at for at in operators if levels[at] == weakest]
+
+    def split(self, opening: int, closing: int, indent: int, definition: bool) -> None:
+        """Put what stands between two brackets on lines of its own."""
+        inner = indent + INDENT
+        fits = inner + self.length(opening + 1, closing) <= self.width
+        separators = self.separators(opening + 1, closing)
+        commas = bool(separators) and isinstance(self.pieces[separators[0]], Comma)
+        comma = ""
+        if not fits and separators:
+            self.items(opening + 1, closing, inner, separators)
+            comma = "," if commas else ""
+        elif not fits:
+            self.lay(opening + 1, closing, inner, inner, 0, inside=True)
+        alone = definition and not commas  # formatters give a lone parameter a comma
+        if isinstance(self.pieces[closing], LastClose):
+            comma = ""
+        elif alone:
+            comma = ","
+        self.pieces[opening] = f"{self.pieces[opening] or '('}\n{' ' * inner}"
+        self.pieces[closing] = f"{comma}\n{' ' * indent}{self.pieces[closing] or ')'}"
+
+    def separate(self, low: int, high: int, indent: int, pairs: list[tuple[int, int]]) -> bool:
+        """Break a stretch inside broken brackets at its operators, if it has any."""
+        separators = self.separators(low, high)
+        if not separators or isinstance(self.pieces[separators[0]], Comma):
+            return False
+        self.items(low, high, indent, separators)
+        return True
+
+    def items(self, low: int, high: int, inner: int, separators: list[int]) -> None:
+        """One item a line: break at the separators, and within the items that are too long."""
+        bounds = [low - 1, *separators, high]
+        newline = "\n" + " " * inner
+        for before, at in pairwise(bounds):
+            sign = self.pieces[before] if isinstance(self.pieces[before], Operator) else ""
+            self.lay(before + 1, at, inner, inner + len(sign.lstrip()), 1, inside=True)
+        for at in separators:
+            piece = self.pieces[at]
+            comma = isinstance(piece, Comma)
+            self.pieces[at] = f",{newline}" if comma else newline + piece.lstrip()

@@ -1,0 +1,250 @@
+"""Printing anything: modules, functions, and pieces of them.
+
+    printer = Printer("<after fuse_ops>")
+    printer.print(module)
+    printer.where[binding.value]          # the span of that call in the printed text
+
+The text is a `Source` like any other, so a diagnostic can point into it. Places are found only when
+somebody asks for them: the script is then made once more, with places recorded.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import Any
+
+from relaxscript.errors import InternalError, Source, Span
+from relaxscript.ir import prim, tir
+from relaxscript.ir.module import GlobalInfo, IRModule, VDevice
+from relaxscript.ir.node import Node
+from relaxscript.ir.relax import Attrs, Binding, BindingBlock, Expr, ExternFunc, Function, GlobalVar
+from relaxscript.ir.struct_info import StructInfo
+from relaxscript.ir.walk import children
+from relaxscript.script.syntax import HEADERS
+
+from . import tree
+from .annotations import vdevice_call
+from .constants import metadata_tree
+from .marks import decorated
+from .names import identifier
+from .relax import RelaxPrinter
+from .session import Options, Session
+from .tir import TIRPrinter
+
+__all__ = ["Printer", "script"]
+
+
+def script(root: Any, **options: Any) -> str:
+    """The script of a node, function or module; options as `Options`."""
+    return Printer(**options).print(root)
+
+
+class Printer:
+    """Prints one thing at a time and knows where in the text each node landed.
+
+    `filename` is the name by which diagnostics call the text.
+    """
+
+    def __init__(self, filename: str = "<script>", **options: Any) -> None:
+        self.filename = filename
+        self.options = Options.read(options)
+        self.source = Source(filename, "")
+        self._root: Any = None
+        self._places: dict[Any, list[Span]] | None = None
+
+    def print(self, root: Any) -> str:
+        """The script of a node, function or module."""
+        from .unparser import HouseUnparser
+
+        self._root, self._places = root, None
+        made = _Script(Session(self.options)).of(root)
+        text = HouseUnparser(made, self.options.line_width).text
+        self.source = Source(self.filename, text)
+        return decorated(self, text) if _wants_marks(self.options) else text
+
+    @property
+    def where(self) -> Mapping[Any, Span]:
+        """The place of each printed node; of one that stands in several places, the first."""
+        return {node: spans[0] for node, spans in self.places.items()}
+
+    @property
+    def places(self) -> Mapping[Any, list[Span]]:
+        """All places of each printed node, in the order of the text."""
+        if self._places is None:
+            self._places = self._recorded()
+        return self._places
+
+    def place(self, node: Any) -> Span | None:
+        """Where a node stands; for one that is not written itself, where its parts stand."""
+        found = self.places.get(node)
+        if found:
+            return found[0]
+        parts = [] if not isinstance(node, Node) else children(node)
+        spans = [span for part in parts if (span := self.place(part)) is not None]
+        return spans[0].cover(*spans[1:]) if spans else None
+
+    def _recorded(self) -> dict[Any, list[Span]]:
+        from .unparser import HouseUnparser
+
+        made = _Script(Session(self.options, record=True)).of(self._root)
+        unparser = HouseUnparser(made, self.options.line_width, record=True)
+        if unparser.text != self.source.text:
+            raise InternalError("printing twice gave two texts")
+        starts = [-1 if unparser.pieces[:1] and unparser.pieces[0].startswith("\n") else 0]
+        for piece in unparser.pieces:
+            starts.append(starts[-1] + len(piece))
+        text = unparser.text
+        spans: dict[Any, list[Span]] = {}
+        for node, first, last in sorted(unparser.marks, key=lambda mark: mark[1:]):
+            start, end = max(starts[first], 0), starts[last]
+            while start < end and text[start] in " \n":
+                start += 1
+            spans.setdefault(node, []).append(self.source.between(start, end))
+        return spans
+
+
+def _wants_marks(options: Options) -> bool:
+    return bool(options.obj_to_underline or options.obj_to_annotate or options.print_line_numbers)
+
+
+class _Script:
+    """The syntax of one thing."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.options = session.options
+
+    def of(self, root: Any) -> ast.AST:
+        """The whole text as syntax."""
+        match root:
+            case IRModule():
+                self.session.module_name = identifier(self.options.name or root.__name__)
+                return self.with_headers([self.module(root)])
+            case Function() | tir.PrimFunc():
+                title = self.options.name or (root.attrs or Attrs()).get("global_symbol", "main")
+                return self.with_headers([self.function(root, identifier(title))])
+            case ExternFunc() if self.options.name:
+                return self.with_headers([self.extern(self.options.name, root)])
+        return ast.Module(self.piece(root), [])
+
+    def with_headers(self, body: list[ast.stmt]) -> ast.Module:
+        """The comments that say what the prefixes are, and the metadata."""
+        headers: list[ast.stmt] = []
+        for namespace, module in HEADERS.items():
+            if namespace in self.session.used:
+                prefix = getattr(self.options, f"{namespace}_prefix")
+                alias = "" if prefix == module else f" as {prefix}"
+                headers.append(tree.Comment(f"from relaxscript.script import {module}{alias}"))
+        return ast.Module([*headers, *body, *self.metadata()], [])
+
+    def metadata(self) -> list[ast.stmt]:
+        if not self.session.constants:
+            return []
+        if self.options.show_meta:
+            return [metadata_tree(self.session.constants)]
+        return [tree.Comment("Metadata is left out; `show_meta=True` of `script()` shows it.")]
+
+    # module = "@I.ir_module" "class" name ":" [attrs] [global infos] { function }
+    def module(self, mod: IRModule) -> ast.stmt:
+        body: list[ast.stmt] = []
+        if mod.attrs:
+            body.append(self.call("module_attrs", self.value(mod.attrs)))
+        if mod.global_infos:
+            body.append(self.call("module_global_infos", self.global_infos(mod)))
+        for var, function in sorted(mod.items(), key=_order):
+            name = identifier(var.name_hint)
+            if isinstance(function, ExternFunc):
+                body.append(self.extern(name, function))
+            else:
+                body.append(self.function(function, name))
+        decorator = self.session.member("ir", "ir_module")
+        made = ast.ClassDef(self.session.module_name, [], [], body or [ast.Pass()], [decorator])
+        vars(made).setdefault("type_params", [])
+        return self.session.at(mod, made)
+
+    def call(self, word: str, argument: ast.expr) -> ast.stmt:
+        return tree.statement(tree.call(self.session.member("ir", word), [argument]))
+
+    def value(self, attrs: Attrs) -> ast.expr:
+        return RelaxPrinter(self.session).value(attrs)
+
+    def global_infos(self, mod: IRModule) -> ast.expr:
+        """`{"vdevice": [I.vdevice("llvm")]}`."""
+        return tree.dictionary(
+            (tree.constant(key), tree.items([self.global_info(info) for info in infos]))
+            for key, infos in mod.global_infos.items()
+        )
+
+    def global_info(self, info: GlobalInfo) -> ast.expr:
+        if isinstance(info, VDevice):
+            return vdevice_call(self.session, info)
+        return tree.call(self.session.member("ir", "dummy_global_info"))
+
+    def function(self, function: Any, title: str) -> ast.stmt:
+        """A Relax function or a PrimFunc."""
+        if isinstance(function, tir.PrimFunc):
+            return TIRPrinter(self.session).function(function, title)
+        return RelaxPrinter(self.session).function(function, title)
+
+    def extern(self, title: str, function: ExternFunc) -> ast.stmt:
+        """`name = R.ExternFunc("symbol")`."""
+        made = RelaxPrinter(self.session).expression(function)
+        return tree.assign(tree.name(title), made)
+
+    # ---- pieces
+
+    def piece(self, root: Any) -> list[ast.stmt]:
+        """A part of a function, by itself."""
+        statements: list[ast.stmt] = []
+        relax = RelaxPrinter(self.session)
+        match root:
+            case StructInfo():
+                return [tree.statement(relax.annotation(root))]
+            case Expr():
+                left = relax.sequence(root, statements)
+                value = relax.operand(left, statements)
+                return [*statements, tree.statement(value)]
+            case Binding():
+                relax.binding(root, statements)
+            case BindingBlock():
+                relax.block(root, statements)
+            case tir.Stmt() if not isinstance(root, tir.Block):
+                TIRPrinter(self.session).statement(root, statements)
+            case _:
+                statements = [tree.statement(self.small_piece(root))]
+        return statements
+
+    def small_piece(self, root: Any) -> ast.expr:
+        """Scalars, buffers, types, devices, and whatever else has no statements."""
+        printer = TIRPrinter(self.session)
+        match root:
+            case prim.PrimExpr():
+                return printer.scalar(root)
+            case prim.PrimType() | prim.PointerType():
+                return printer.type(root)
+            case tir.Buffer():
+                return printer.buffer_call("Buffer", root, [])
+            case tir.BufferRegion():
+                return printer.region(root)
+            case tir.Range(low, extent):
+                stop = printer.stop(low, extent)
+                args = [printer.scalar(low, prim.INT32), printer.scalar(stop, prim.INT32)]
+                return tree.call(self.session.member("ir", "Range"), args)
+            case VDevice():
+                return vdevice_call(self.session, root)
+            case GlobalInfo():
+                return self.global_info(root)
+            case tir.IterVar():
+                return printer.axis(root, root.var)
+            case tir.Block():
+                return tree.call(printer.member("block"), [tree.constant(root.name_hint)])
+        raise TypeError(f"a {type(root).__name__} has no script")
+
+
+def _order(item: tuple[GlobalVar, Any]) -> tuple[int, str]:
+    """PrimFuncs, then ExternFuncs, then Relax functions; `main` last."""
+    var, function = item
+    kinds = (tir.PrimFunc, ExternFunc)
+    kind = next((i for i, cls in enumerate(kinds) if isinstance(function, cls)), len(kinds))
+    return kind + (var.name_hint == "main" and kind == len(kinds)), var.name_hint

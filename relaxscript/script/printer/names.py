@@ -1,0 +1,89 @@
+"""Which name a variable gets: its own where that is free, else with a suffix `_1`, `_2` and so on.
+
+One policy serves Relax variables, scalar variables and buffers. Names live in scopes: a name that a
+scope gave away is free again after it, for two branches or two loops may well use the same one.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+__all__ = ["Names", "identifier"]
+
+_KEYWORDS = frozenset(keyword.kwlist)
+_FOREIGN = re.compile(r"\W")
+
+
+def identifier(hint: str) -> str:
+    """The hint as a name of Python; what cannot stand in a name becomes an underscore."""
+    if hint.isidentifier() and hint.isascii():
+        return f"{hint}_" if keyword.iskeyword(hint) else hint
+    plain = _FOREIGN.sub("_", unicodedata.normalize("NFKC", hint))
+    return plain if plain.isidentifier() else f"v{plain}"
+
+
+class Names:
+    """The names given so far in one function, and to whom."""
+
+    def __init__(self, reserved: Iterable[str] = ()) -> None:
+        self._of: dict[Any, str] = {}
+        self._taken = {*_KEYWORDS, *reserved}
+        self._ever: set[str] = set()
+        self._frames: list[list[str]] = [[]]
+        self._suffix: dict[str, int] = {}
+
+    def get(self, node: Any) -> str | None:
+        """The name of a variable, if it has one."""
+        return self._of.get(node)
+
+    def __getitem__(self, node: Any) -> str:
+        return self._of[node]
+
+    def define(self, node: Any, hint: str, *, outer: bool = False) -> str:
+        """The name of `node`, from now on and, unless `outer`, in this scope only."""
+        name = self.fresh(hint, outer=outer)
+        self._of[node] = name
+        return name
+
+    def define_for_all(self, node: Any, hint: str) -> str:
+        """A name that nobody in the function has had before, for what is declared at its top."""
+        base = identifier(hint)
+        name, number = base, 0
+        while name in self._taken or name in self._ever:
+            number += 1
+            name = f"{base}_{number}"
+        self._taken.add(name)
+        self._of[node] = name
+        return name
+
+    def alias(self, node: Any, name: str) -> None:
+        """Let `node` go by a name that was given already."""
+        self._of[node] = name
+
+    def fresh(self, hint: str, *, outer: bool = False) -> str:
+        """A free name like `hint`, taken from now on."""
+        base = name = identifier(hint)
+        if name in self._taken:
+            number = self._suffix.get(base, 0) + 1
+            while f"{base}_{number}" in self._taken:
+                number += 1
+            self._suffix[base] = number
+            name = f"{base}_{number}"
+        self._taken.add(name)
+        self._ever.add(name)
+        self._frames[-2 if outer and len(self._frames) > 1 else -1].append(name)
+        return name
+
+    @contextmanager
+    def scope(self) -> Iterator[None]:
+        """Names given inside are free again afterwards."""
+        suffixes = dict(self._suffix)
+        self._frames.append([])
+        yield
+        self._taken.difference_update(self._frames.pop())
+        self._suffix = suffixes

@@ -1,0 +1,85 @@
+"""Showing a script: colours in a terminal that wants them, HTML in a notebook, else plain text.
+
+The styles are "light", "dark", "ansi" (the sixteen colours that every terminal has) and those of
+pygments by name. A terminal is coloured only when it is one and `NO_COLOR` is not set.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+
+from relaxscript.errors import nearest
+
+__all__ = ["shown"]
+
+NAMED = {"light": "default", "dark": "monokai"}
+
+
+def shown(text: str, style: str | None = None, black_format: bool | None = None) -> str:
+    """What to print; empty when a notebook has displayed the text already.
+
+    Raises `ValueError` for a style that there is not.
+    """
+    check_style(style)
+    if black_format:
+        text = formatted(text)
+    if _display_html(text, style):
+        return ""
+    wanted = sys.stdout is not None and sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    return coloured(text, style) if wanted else text
+
+
+def check_style(style: str | None) -> None:
+    """Refuse a style that nobody knows."""
+    if style is None or style == "ansi" or style in NAMED:
+        return
+    from pygments.styles import get_all_styles
+
+    known = [*NAMED, "ansi", *get_all_styles()]
+    if style not in known:
+        near = nearest(style, known)
+        hint = f"; did you mean `{near}`?" if near else ""
+        raise ValueError(f"there is no style `{style}`{hint}")
+
+
+def coloured(text: str, style: str | None = None) -> str:
+    """The text with escape sequences for a terminal."""
+    from pygments import highlight
+    from pygments.formatters.terminal import TerminalFormatter
+    from pygments.formatters.terminal256 import Terminal256Formatter
+    from pygments.lexers.python import PythonLexer
+
+    if style in (None, "ansi", "light", "dark"):
+        formatter = TerminalFormatter(bg="dark" if style == "dark" else "light")
+    else:
+        formatter = Terminal256Formatter(style=style)
+    return str(highlight(text, PythonLexer(), formatter)).rstrip("\n")
+
+
+def formatted(text: str) -> str:
+    """The text as ruff or black formats it; raises `RuntimeError` when neither is installed."""
+    for command in (["ruff", "format", "-"], ["black", "-q", "-"]):
+        program = shutil.which(command[0])
+        if program is not None:
+            done = subprocess.run(
+                [program, *command[1:]], input=text, capture_output=True, text=True
+            )
+            if done.returncode == 0:
+                return done.stdout.rstrip("\n")
+    raise RuntimeError("black_format needs ruff or black: `pip install ruff`")
+
+
+def _display_html(text: str, style: str | None) -> bool:
+    """Display the text in the notebook that runs us, if one does."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    if shell is None or not hasattr(shell, "kernel"):
+        return False
+    from .html import html
+
+    chosen = NAMED.get(style or "", style if style != "ansi" else None)
+    shell.display_pub.publish({"text/plain": text, "text/html": html(text, chosen)})
+    return True

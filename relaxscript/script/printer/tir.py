@@ -1,0 +1,251 @@
+"""PrimFuncs as syntax; the methods are the inverse of the parser's of the same names.
+
+A parameter that stands for a plain buffer is written `A: T.Buffer((64, 64), "float32")`, any other
+as a handle with `T.match_buffer`. A root block that says nothing is left out; perfect nests of
+serial loops from zero are one `T.grid`. Start reading at `TIRPrinter.function`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from relaxscript.errors import InternalError
+from relaxscript.ir import prim, tir
+from relaxscript.ir.walk import free_vars, variables
+from relaxscript.script.syntax import BUFFER_DIM_DTYPE, LOOPS, TIR_INT_DTYPE
+
+from . import tree
+from .blocks import BlockPrinter
+from .buffers import is_plain
+from .prim import FunctionScope
+
+__all__ = ["TIRPrinter"]
+
+
+class TIRPrinter(BlockPrinter):
+    """Writes one PrimFunc, or a piece of one; a printer is used once."""
+
+    # function = decorator "def" name "(" parameters ")" ["->" type] ":" body
+    def function(self, f: tir.PrimFunc, title: str) -> ast.FunctionDef:
+        """A PrimFunc of the module, or one that stands alone."""
+        attrs = dict(f.attrs or {})
+        private = "global_symbol" not in attrs
+        if attrs.get("global_symbol") == title:
+            del attrs["global_symbol"]
+        self.scopes.append(FunctionScope())
+        scalars = [p for p in f.params if p not in f.buffer_map]
+        matched: list[ast.stmt] = []
+        for param in f.params:
+            self.parameter_name(f, param, scalars)
+        params = [self.parameter(f, param, matched) for param in f.params]
+        returns = None if f.ret_type is None else self.type(f.ret_type)
+        statements: list[ast.stmt] = []
+        if attrs:
+            word = self.member("func_attr")
+            statements.append(tree.statement(tree.call(word, [self.value(attrs)])))
+        body = self.body(f.body)
+        statements += [*self.declarations(), *matched, *body]
+        self.scopes.pop()
+        hidden = tree.constant(True) if private else None
+        word = self.member("prim_func")
+        decorator: ast.expr = tree.call(word, private=hidden) if private else word
+        return self.session.at(f, tree.define(title, params, statements, decorator, returns))
+
+    def parameter_name(self, f: tir.PrimFunc, param: prim.Var, scalars: Sequence[prim.Var]) -> None:
+        """Parameters keep their names; one that is a plain buffer goes by the buffer's."""
+        buffer = f.buffer_map.get(param)
+        if buffer is not None and self.in_signature(buffer, scalars):
+            self.define_buffer(buffer)
+            return
+        self.names.define(param, param.name)
+
+    def in_signature(self, buffer: tir.Buffer, scalars: Sequence[prim.Var]) -> bool:
+        """Whether a buffer can be written as the annotation of its parameter."""
+        used = [v for dim in buffer.shape for v in variables(dim)]
+        return is_plain(buffer) and not any(v in scalars for v in used)
+
+    def parameter(self, f: tir.PrimFunc, param: prim.Var, matched: list[ast.stmt]) -> ast.arg:
+        buffer = f.buffer_map.get(param)
+        if buffer is None:
+            return self.session.at(param, ast.arg(self.names[param], self.variable_type(param)))
+        if self.names.get(buffer) is not None:
+            dims = tree.items([self.quoted_dim(d) for d in buffer.shape], ast.Tuple)
+            dtype = tree.constant(str(buffer.dtype))
+            annotation = tree.call(self.member("Buffer"), [dims, dtype])
+            return self.session.at(buffer, ast.arg(self.names[buffer], annotation))
+        made = self.buffer_call("match_buffer", buffer, [tree.name(self.names[param])])
+        matched.append(tree.assign(self.bind_buffer(buffer), made))
+        return self.session.at(param, ast.arg(self.names[param], self.variable_type(param)))
+
+    def quoted_dim(self, dim: prim.PrimExpr) -> ast.expr:
+        """A dimension in the signature: a string, where it names shape variables."""
+        if isinstance(dim, prim.IntImm):
+            return self.scalar(dim, BUFFER_DIM_DTYPE)
+        for var in variables(dim):
+            if isinstance(var, prim.Var) and self.names.get(var) is None:
+                self.introduce(var, declared=False)
+        if isinstance(dim, prim.Var):
+            return tree.constant(self.names[dim])
+        return tree.constant(self.text(dim, BUFFER_DIM_DTYPE))
+
+    def body(self, s: tir.Stmt) -> list[ast.stmt]:
+        """The statements of a function; a root block that says nothing is not written."""
+        statements: list[ast.stmt] = []
+        match s:
+            case tir.BlockRealize(iter_values=(), predicate=predicate, block=block) if (
+                not block.reads and not block.writes and not block.match_buffers
+                and not block.annotations and block.init is None and self.is_true(predicate)
+            ):  # fmt: skip
+                statements += [self.allocation(buffer) for buffer in block.alloc_buffers]
+                self.statement(block.body, statements)
+            case _:
+                self.statement(s, statements)
+        return statements
+
+    # statement = loop | block | store | let | if | while | assert | evaluate | ...
+    def statement(self, s: tir.Stmt, statements: list[ast.stmt]) -> None:
+        """One statement, and what follows it where it holds that as its body."""
+        before = len(statements)
+        match s:
+            case tir.SeqStmt(seq):
+                for inner in seq:
+                    self.statement(inner, statements)
+            case tir.For():
+                self.loop(s, statements)
+            case tir.BlockRealize():
+                statements.append(self.block(s))
+            case tir.BufferStore():
+                statements.append(self.store(s))
+            case tir.IfThenElse(condition, then_case, else_case):
+                orelse = [] if else_case is None else self.inner(else_case)
+                test = self.scalar(condition)
+                statements.append(ast.If(test, self.inner(then_case), orelse))
+            case tir.While(condition, body):
+                statements.append(ast.While(self.scalar(condition), self.inner(body), []))
+            case tir.Evaluate(value):
+                written = self.scalar(value, TIR_INT_DTYPE)
+                statements.append(tree.statement(tree.call(self.member("evaluate"), [written])))
+            case _:
+                self.holder(s, statements)
+        if self.session.record and len(statements) > before:
+            statements[before] = self.session.at(s, statements[before])
+
+    def holder(self, s: tir.Stmt, statements: list[ast.stmt]) -> None:
+        """A statement that holds what follows it as its body."""
+        match s:
+            case tir.LetStmt(var, value, body):
+                made = self.scalar(value)
+                name = self.names.define(var, var.name)
+                target = self.session.at(var, tree.name(name))
+                statements.append(tree.annotated(target, self.variable_type(var), made))
+                self.statement(body, statements)
+            case tir.AssertStmt(condition, message, body):
+                statements.append(ast.Assert(self.scalar(condition), self.scalar(message)))
+                self.statement(body, statements)
+            case tir.AttrStmt(node, attr_key, value, body):
+                args = [
+                    self.value(node),
+                    tree.constant(attr_key),
+                    self.scalar(value, TIR_INT_DTYPE),
+                ]
+                context = tree.call(self.member("attr"), args)
+                statements.append(tree.with_block(context, self.inner(body)))
+            case tir.Allocate():
+                statements.append(self.allocate(s))
+            case tir.AllocateConst():
+                statements.append(self.allocate_const(s))
+            case tir.DeclBuffer(buffer, body):
+                declared = self.buffer_call("decl_buffer", buffer, [])
+                with self.names.scope():
+                    target = self.bind_buffer(buffer)
+                    rest = self.inner(body)
+                statements.append(tree.with_block(declared, rest, target))
+            case _:
+                raise InternalError(f"the printer does not know the statement {type(s).__name__}")
+
+    def inner(self, s: tir.Stmt) -> list[ast.stmt]:
+        """The statements of a nested block of Python."""
+        statements: list[ast.stmt] = []
+        with self.names.scope():
+            self.statement(s, statements)
+        return statements or [ast.Pass()]
+
+    def allocate(self, s: tir.Allocate) -> ast.stmt:
+        """`with T.allocate([16], "float32", "global") as data:`."""
+        pointer = s.buffer_var.type_annotation
+        scope = pointer.storage_scope if pointer is not None else "global"
+        extents = tree.items([self.scalar(x, TIR_INT_DTYPE) for x in s.extents])
+        condition = None if self.is_true(s.condition) else self.scalar(s.condition)
+        notes = self.value(s.annotations) if s.annotations else None
+        args = [extents, tree.constant(str(s.dtype)), tree.constant(scope)]
+        context: ast.expr = tree.call(
+            self.member("allocate"), args, condition=condition, annotations=notes
+        )
+        with self.names.scope():
+            target = tree.name(self.names.define(s.buffer_var, s.buffer_var.name))
+            return tree.with_block(context, self.inner(s.body), target)
+
+    def allocate_const(self, s: tir.AllocateConst) -> ast.stmt:
+        """`with T.allocate_const([1, 2], "int32", [2]) as data:`."""
+        extents = tree.items([self.scalar(x, TIR_INT_DTYPE) for x in s.extents])
+        data = getattr(s.data, "data", s.data)
+        values = self.value(data.tolist() if hasattr(data, "tolist") else data)
+        args = [values, tree.constant(str(s.dtype)), extents]
+        context = tree.call(self.member("allocate_const"), args)
+        with self.names.scope():
+            target = tree.name(self.names.define(s.buffer_var, s.buffer_var.name))
+            return tree.with_block(context, self.inner(s.body), target)
+
+    # loop = "for" names "in" ("range" | "T.grid" | "T.parallel" ...) "(" extents ")" ":" body
+    def loop(self, s: tir.For, statements: list[ast.stmt]) -> None:
+        nest = [s]
+        while isinstance(following := nest[-1].body, tir.For) and self.continues(nest, following):
+            nest.append(following)
+        extents = [self.scalar(loop.extent, TIR_INT_DTYPE) for loop in nest]
+        if len(nest) > 1:
+            iterable: ast.expr = tree.call(self.member("grid"), extents)
+        else:
+            iterable = self.iterable(s, extents[0])
+        with self.names.scope():
+            names = [self.loop_variable(loop) for loop in nest]
+            target = names[0] if len(names) == 1 else tree.items(names, ast.Tuple)
+            body = self.inner(nest[-1].body)
+        made = ast.For(target, iterable, body, [], None)
+        for loop in nest[1:]:
+            self.session.at(loop, made)
+        statements.append(made)
+
+    def continues(self, nest: Sequence[tir.For], s: tir.For) -> bool:
+        """Whether a loop goes on a nest that is written as one `T.grid`."""
+        if not _is_grid(nest[0]) or not _is_grid(s):
+            return False
+        outer = {loop.loop_var for loop in nest}
+        return not any(v in outer for v in free_vars(s.extent))
+
+    def loop_variable(self, s: tir.For) -> ast.expr:
+        self.loops[s.loop_var] = s
+        return self.session.at(
+            s.loop_var, tree.name(self.names.define(s.loop_var, s.loop_var.name))
+        )
+
+    def iterable(self, s: tir.For, extent: ast.expr) -> ast.expr:
+        """What a single loop runs over."""
+        bounds = [extent]
+        if not _is_zero(s.min) or s.min.dtype != s.extent.dtype:
+            low = self.scalar(s.min, TIR_INT_DTYPE)
+            bounds = [low, self.scalar(self.stop(s.min, s.extent), TIR_INT_DTYPE)]
+        thread = None if s.thread_binding is None else tree.constant(s.thread_binding.thread_tag)
+        notes = self.value(s.annotations) if s.annotations else None
+        if s.kind == "serial" and notes is None:
+            return tree.call(tree.name("range"), bounds)
+        return tree.call(self.member(LOOPS[s.kind]), bounds, thread=thread, annotations=notes)
+
+
+def _is_zero(e: prim.PrimExpr) -> bool:
+    return isinstance(e, prim.IntImm) and e.value == 0
+
+
+def _is_grid(s: tir.For) -> bool:
+    plain = s.kind == "serial" and not s.annotations and s.thread_binding is None
+    return plain and _is_zero(s.min) and s.min.dtype == s.extent.dtype

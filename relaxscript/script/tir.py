@@ -1,0 +1,43 @@
+"""What `T.` means: the statements and scalars of PrimFuncs.
+
+    from relaxscript.script import tir as T
+
+The names stand in five files: statements and buffers (`tir_forms.py`), axes of blocks
+(`tir_axis.py`), data types (`tir_dtypes.py`), nodes (`tir_nodes.py`), intrinsics (`tir_math.py`).
+
+Source: TVM `tvm.script.tir` for names, order of parameters and defaults.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from relaxscript.errors import nearest
+
+from . import tir_axis as axis, tir_dtypes, tir_forms, tir_math, tir_nodes
+from .annotations import in_annotation
+from .parser.base import safe_callables
+from .parser.entry import prim_func
+from .tir_dtypes import *  # noqa: F403
+from .tir_forms import *  # noqa: F403
+from .tir_math import *  # noqa: F403
+from .tir_nodes import *  # noqa: F403
+
+_PARTS = (tir_dtypes, tir_forms, tir_math, tir_nodes)
+_INNER = {"BufferFront", "Form", "HandleType", "ScalarType"}
+
+__all__ = ["axis", "prim_func"]
+__all__ += [name for part in _PARTS for name in part.__all__ if name not in _INNER]
+
+safe_callables(*(getattr(part, name) for part in (axis, *_PARTS) for name in part.__all__))
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """A name that `T` does not have; in an annotation the parser reports it with its place."""
+        if not name.startswith("_") and in_annotation(sys._getframe(1)):
+            return tir_forms.Buffer
+        near = nearest(name, __all__)
+        hint = f"; did you mean `T.{near}`?" if near else ""
+        raise AttributeError(f"`T` has no `{name}`{hint}")

@@ -1,0 +1,316 @@
+"""The statements that `T.` names: loops, blocks and their parts, buffers, scopes.
+
+Each function describes one statement and returns a `Form`: the function itself and its arguments,
+by name. The parser gives forms their meaning where they stand; plain Python may make and read them
+too. Nothing is checked here, because Python evaluates annotations before any parser sees them.
+
+Source: TVM `tvm.script.parser.tir` for names, order of parameters and defaults.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+__all__ = [
+    "Assert", "Buffer", "BufferFront", "Else", "Form", "If", "LetStmt", "Range", "Then", "While",
+    "alloc_buffer", "allocate",
+    "allocate_const", "attr", "block", "block_attr", "buffer", "buffer_decl", "buffer_store",
+    "decl_buffer", "evaluate", "func_attr", "grid", "init", "iter_var", "match_buffer", "meta_var",
+    "parallel", "reads", "serial", "thread_binding", "unroll", "vectorized", "where", "writes",
+]  # fmt: skip
+
+
+class Form:
+    """A statement as it was written: `maker` is the function of `T.` that described it."""
+
+    __slots__ = ("arguments", "maker")
+
+    def __init__(self, maker: Callable[..., Form], **arguments: Any) -> None:
+        self.maker = maker
+        self.arguments = arguments
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.arguments[name]
+        except KeyError:
+            raise AttributeError(f"`{self.name}` has no `{name}`") from None
+
+    @property
+    def name(self) -> str:
+        """How the statement is called, for example "T.grid"."""
+        maker = self.maker
+        inner = "axis." if maker.__module__.endswith("tir_axis") else ""
+        return f"T.{inner}{maker.__name__}"
+
+    def __repr__(self) -> str:
+        return f"{self.name}({', '.join(f'{k}={v!r}' for k, v in self.arguments.items())})"
+
+
+Attributes = Mapping[str, Any]
+
+
+# ---- loops
+
+
+def serial(start: Any, stop: Any = None, *, annotations: Attributes | None = None) -> Form:
+    """A loop over `start <= i < stop` (or `0 <= i < start`), one iteration after the other."""
+    return Form(serial, start=start, stop=stop, annotations=annotations)
+
+
+def parallel(start: Any, stop: Any = None, *, annotations: Attributes | None = None) -> Form:
+    """A loop whose iterations may run at the same time, on several threads."""
+    return Form(parallel, start=start, stop=stop, annotations=annotations)
+
+
+def vectorized(start: Any, stop: Any = None, *, annotations: Attributes | None = None) -> Form:
+    """A loop whose iterations may run as lanes of vector instructions."""
+    return Form(vectorized, start=start, stop=stop, annotations=annotations)
+
+
+def unroll(start: Any, stop: Any = None, *, annotations: Attributes | None = None) -> Form:
+    """A loop whose iterations are written out one after the other."""
+    return Form(unroll, start=start, stop=stop, annotations=annotations)
+
+
+def thread_binding(
+    start: Any,
+    stop: Any = None,
+    thread: str | None = None,
+    *,
+    annotations: Attributes | None = None,
+) -> Form:
+    """A loop whose iterations are the threads of a device; `thread` such as "threadIdx.x"."""
+    return Form(thread_binding, start=start, stop=stop, thread=thread, annotations=annotations)
+
+
+def grid(*extents: Any) -> Form:
+    """Nested serial loops, one for each extent: `for i, j in T.grid(n, 64)`."""
+    return Form(grid, extents=extents)
+
+
+# ---- blocks
+
+
+def block(name: str = "", no_realize: bool = False) -> Form:
+    """A unit of computation over its own axes: `with T.block("matmul"):`."""
+    return Form(block, name=name, no_realize=no_realize)
+
+
+def init() -> Form:
+    """What a block does first wherever its reduction axes start: `with T.init():`."""
+    return Form(init)
+
+
+def where(predicate: Any) -> Form:
+    """The block runs only where `predicate` holds."""
+    return Form(where, predicate=predicate)
+
+
+def reads(*buffer_slices: Any) -> Form:
+    """The regions of buffers that a block reads; without it they are derived from the body."""
+    return Form(reads, regions=buffer_slices)
+
+
+def writes(*buffer_slices: Any) -> Form:
+    """The regions of buffers that a block writes; without it they are derived from the body."""
+    return Form(writes, regions=buffer_slices)
+
+
+def block_attr(attrs: Attributes) -> Form:
+    """Annotations of a block."""
+    return Form(block_attr, attrs=attrs)
+
+
+def func_attr(attrs: Attributes) -> Form:
+    """Attributes of the function."""
+    return Form(func_attr, attrs=attrs)
+
+
+# ---- buffers and memory
+
+
+def match_buffer(
+    param: Any,
+    shape: Sequence[Any] | None = None,
+    dtype: str = "float32",
+    data: Any = None,
+    strides: Sequence[Any] | None = None,
+    elem_offset: Any = None,
+    scope: str = "global",
+    align: int = -1,
+    offset_factor: int = 0,
+    buffer_type: str = "default",
+    axis_separators: Sequence[int] | None = None,
+) -> Form:
+    """The buffer behind a `T.handle` parameter, or in a block another name of a region."""
+    return Form(match_buffer, **locals())
+
+
+def alloc_buffer(
+    shape: Sequence[Any],
+    dtype: str = "float32",
+    data: Any = None,
+    strides: Sequence[Any] | None = None,
+    elem_offset: Any = None,
+    scope: str = "global",
+    align: int = -1,
+    offset_factor: int = 0,
+    buffer_type: str = "default",
+    axis_separators: Sequence[int] | None = None,
+) -> Form:
+    """A new buffer that lives as long as the block (outside of blocks: the function) runs."""
+    return Form(alloc_buffer, **locals())
+
+
+def decl_buffer(
+    shape: Sequence[Any],
+    dtype: str = "float32",
+    data: Any = None,
+    strides: Sequence[Any] | None = None,
+    elem_offset: Any = None,
+    scope: str = "global",
+    align: int = 0,
+    offset_factor: int = 0,
+    buffer_type: str = "",
+    axis_separators: Sequence[int] | None = None,
+) -> Form:
+    """A buffer over the memory at `data`; without `data`, over memory allocated for it."""
+    return Form(decl_buffer, **locals())
+
+
+def buffer(
+    shape: Sequence[Any],
+    dtype: str = "float32",
+    data: Any = None,
+    strides: Sequence[Any] | None = None,
+    elem_offset: Any = None,
+    scope: str = "global",
+    align: int = 0,
+    offset_factor: int = 0,
+    buffer_type: str = "",
+    axis_separators: Sequence[int] | None = None,
+) -> Form:
+    """The same as `decl_buffer`."""
+    return Form(buffer, **locals())
+
+
+def buffer_decl(*args: Any, **kwargs: Any) -> Form:
+    """The same as `decl_buffer`, by its older name."""
+    return buffer(*args, **kwargs)
+
+
+def buffer_store(buffer: Any, value: Any, indices: Sequence[Any], predicate: Any = None) -> Form:
+    """`buffer[indices] = value`; with `predicate`, in the lanes where it holds."""
+    return Form(buffer_store, buffer=buffer, value=value, indices=indices, predicate=predicate)
+
+
+def allocate(
+    extents: Sequence[Any],
+    dtype: str,
+    scope: str = "global",
+    condition: Any = None,
+    annotations: Attributes | None = None,
+) -> Form:
+    """Memory for as long as the statements after it run; its value is the address."""
+    return Form(allocate, **locals())
+
+
+def allocate_const(
+    data: Sequence[Any],
+    dtype: str,
+    extents: Sequence[Any],
+    annotations: Attributes | None = None,
+) -> Form:
+    """Memory that holds constants; its value is the address."""
+    return Form(allocate_const, **locals())
+
+
+# ---- scopes and control
+
+
+def LetStmt(value: Any, type_annotation: Any = None, *, var: Any = None) -> Form:
+    """A scalar variable: `with T.LetStmt(a + b) as c:`, which is `c = a + b` with a visible end."""
+    return Form(LetStmt, value=value, type_annotation=type_annotation, var=var)
+
+
+def attr(node: Any, attr_key: str, value: Any) -> Form:
+    """A hint for the compiler about the statements after it."""
+    return Form(attr, node=node, attr_key=attr_key, value=value)
+
+
+def Assert(condition: Any, message: str) -> Form:
+    """Stop with `message` unless `condition` holds: `assert condition, message`."""
+    return Form(Assert, condition=condition, message=message)
+
+
+def While(condition: Any) -> Form:
+    """`while condition:` as a scope."""
+    return Form(While, condition=condition)
+
+
+def If(condition: Any) -> Form:
+    """`if condition:` as a scope that holds `with T.Then():` and perhaps `with T.Else():`."""
+    return Form(If, condition=condition)
+
+
+def Then() -> Form:
+    """What is done when the condition of the `T.If` around it holds."""
+    return Form(Then)
+
+
+def Else() -> Form:
+    """What is done when the condition of the `T.If` around it does not hold."""
+    return Form(Else)
+
+
+def evaluate(value: Any) -> Form:
+    """Compute a value for its effect."""
+    return Form(evaluate, value=value)
+
+
+# ---- what is no statement by itself
+
+
+def meta_var(value: Any) -> Form:
+    """`x = T.meta_var(e)` makes `x` another name of `e`, without a variable in the program."""
+    return Form(meta_var, value=value)
+
+
+def Range(begin: Any, end: Any) -> Form:
+    """The integers `begin <= i < end`, as the domain of an axis."""
+    return Form(Range, begin=begin, end=end)
+
+
+def iter_var(v: Any, dom: Any, iter_type: str, thread_tag: str) -> Form:
+    """An axis, as the node of `T.attr`."""
+    return Form(iter_var, v=v, dom=dom, iter_type=iter_type, thread_tag=thread_tag)
+
+
+class BufferFront:
+    """What `T.Buffer` is: called or subscripted, in an annotation or in the body of a PrimFunc.
+
+    Python evaluates annotations before the parser reads them; so any arguments are taken, and the
+    parser reports the mistakes with their places.
+    """
+
+    __name__ = "Buffer"
+    __signature__ = inspect.signature(buffer)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Form:
+        """A buffer by its shape and data type: `x: T.Buffer((64, "n"), "float32")`.
+
+        A string names a shape variable, or is arithmetic of shape variables. In the body of a
+        PrimFunc it stands for `T.decl_buffer`.
+        """
+        return Form(self, args=args, **kwargs)  # type: ignore[arg-type]
+
+    def __getitem__(self, items: Any) -> Form:
+        return self(*(items if isinstance(items, tuple) else (items,)))
+
+    def __repr__(self) -> str:
+        return "T.Buffer"
+
+
+Buffer = BufferFront()
