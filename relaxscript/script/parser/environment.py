@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterable, Mapping
-from types import FrameType, FunctionType
+from types import CodeType, FrameType, FunctionType
 from typing import Any, Literal
 
 __all__ = ["Environment", "Mode"]
@@ -49,7 +49,8 @@ class Environment:
             plain = getattr(member, "__func__", member)
             if isinstance(plain, FunctionType):
                 closures.update(Environment.of_function(plain, None).scopes[0])
-        return Environment([closures, *_enclosing(frame)], "python")
+        module = {} if frame is None else frame.f_globals
+        return Environment([closures, *_enclosing(frame), module], "python")
 
     def lookup(self, name: str) -> Any:
         """The value of a name; raises `KeyError` when nothing has that name."""
@@ -66,14 +67,17 @@ class Environment:
 def _enclosing(frame: FrameType | None) -> list[Mapping[str, Any]]:
     """The scopes around a definition as far as Python still knows them.
 
-    A class body's frame sees its function's variables only when it used them, so the callers that
-    are part of the same definition are asked as well.
+    A function's frame sees variables of the functions around it only when its own code uses them,
+    and an annotation that Python does not evaluate is no use. So the callers whose code contains
+    the definition are asked as well.
     """
     scopes: list[Mapping[str, Any]] = []
+    inner: CodeType | None = None
     while frame is not None:
-        scopes.append(frame.f_locals)
-        if "__qualname__" not in frame.f_locals or frame.f_locals is frame.f_globals:
-            scopes.append(frame.f_globals)
-            break
+        if inner is None or inner in frame.f_code.co_consts:
+            scopes.append(frame.f_locals)
+            inner = frame.f_code
+            if frame.f_locals is frame.f_globals:
+                break
         frame = frame.f_back
     return scopes

@@ -129,6 +129,8 @@ def _find(filename: str, line: int, name: str, scope: dict[str, Any]) -> Definit
         first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
         if first <= line <= (node.end_lineno or node.lineno):
             best = node
+    if best is None and len(definitions.get(name, ())) == 1:
+        (best,) = definitions[name]
     if best is None:
         raise DiagnosticError(_not_found(name, filename))
     return Definition(source, best, tree)
