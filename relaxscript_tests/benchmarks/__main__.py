@@ -1,0 +1,19 @@
+"""Every benchmark in turn, or those that are named."""
+
+from __future__ import annotations
+
+import sys
+
+from . import front_end, import_time
+
+ALL = {"import_time": import_time.main, "front_end": front_end.main}
+
+
+def main(names: list[str]) -> None:
+    for name in names or ALL:
+        print(f"== {name}")
+        ALL[name]()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
