@@ -12,44 +12,48 @@ Imports nothing of the compiler: what needs it is handed in as data and callable
 
 from __future__ import annotations
 
-from .benchmark import BenchmarkResult
-from .bytecode import (
-    Arg,
-    ArgKind,
-    Call,
-    Goto,
-    If,
-    Instruction,
-    Ret,
-    SpecialReg,
-    VMFuncKind,
-    VMFunction,
-)
-from .check import (
-    AnyCheck,
-    Check,
-    Dim,
-    DimBind,
-    DimConst,
-    DimExpr,
-    DimLoad,
-    FuncCheck,
-    PrimCheck,
-    ShapeCheck,
-    TensorCheck,
-    TupleCheck,
-)
-from .executable import ExecBuilder, Executable
-from .machine import VirtualMachine, VMInstrumentReturnKind
-from .packed_func import (
-    PackedFunc,
-    get_global_func,
-    list_global_func_names,
-    register_func,
-    remove_global_func,
-)
-from .profiler import Report
-from .values import Closure, Device, DeviceTensor, Prim, Shape, cpu, device, to_tensor
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .benchmark import BenchmarkResult
+    from .bytecode import (
+        Arg,
+        ArgKind,
+        Call,
+        Goto,
+        If,
+        Instruction,
+        Ret,
+        SpecialReg,
+        VMFuncKind,
+        VMFunction,
+    )
+    from .check import (
+        AnyCheck,
+        Check,
+        Dim,
+        DimBind,
+        DimConst,
+        DimExpr,
+        DimLoad,
+        FuncCheck,
+        PrimCheck,
+        ShapeCheck,
+        TensorCheck,
+        TupleCheck,
+    )
+    from .executable import ExecBuilder, Executable
+    from .machine import VirtualMachine, VMInstrumentReturnKind
+    from .packed_func import (
+        PackedFunc,
+        get_global_func,
+        list_global_func_names,
+        register_func,
+        remove_global_func,
+    )
+    from .profiler import Report
+    from .values import Closure, Device, DeviceTensor, Prim, Shape, cpu, device, to_tensor
 
 __all__ = [
     "AnyCheck",
@@ -94,3 +98,73 @@ __all__ = [
     "remove_global_func",
     "to_tensor",
 ]
+
+# Every room imports `values.py`, few of them the machine: the rest is imported when first used.
+_HOME = {
+    "benchmark": ("BenchmarkResult",),
+    "bytecode": (
+        "Arg",
+        "ArgKind",
+        "Call",
+        "Goto",
+        "If",
+        "Instruction",
+        "Ret",
+        "SpecialReg",
+        "VMFuncKind",
+        "VMFunction",
+    ),
+    "check": (
+        "AnyCheck",
+        "Check",
+        "Dim",
+        "DimBind",
+        "DimConst",
+        "DimExpr",
+        "DimLoad",
+        "FuncCheck",
+        "PrimCheck",
+        "ShapeCheck",
+        "TensorCheck",
+        "TupleCheck",
+    ),
+    "executable": (
+        "ExecBuilder",
+        "Executable",
+    ),
+    "machine": (
+        "VirtualMachine",
+        "VMInstrumentReturnKind",
+    ),
+    "packed_func": (
+        "PackedFunc",
+        "get_global_func",
+        "list_global_func_names",
+        "register_func",
+        "remove_global_func",
+    ),
+    "profiler": ("Report",),
+    "values": (
+        "Closure",
+        "Device",
+        "DeviceTensor",
+        "Prim",
+        "Shape",
+        "cpu",
+        "device",
+        "to_tensor",
+    ),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for home, names in _HOME.items():
+        if name in names:
+            value = getattr(import_module(f"{__name__}.{home}"), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module `{__name__}` has no attribute `{name}`")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

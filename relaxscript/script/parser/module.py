@@ -26,9 +26,15 @@ from .context import ModuleContext
 from .environment import Environment
 from .relax import RelaxParser
 from .relax_signature import Header
-from .tir import parse_prim_func
 
 __all__ = ["module_of_class", "relax_function", "tir_function"]
+
+
+def parse_prim_func(*args: Any, **options: Any) -> PrimFunc | None:
+    """`tir.parse_prim_func`; the parser of TIR is imported by the first PrimFunc that needs it."""
+    from .tir import parse_prim_func as parse
+
+    return parse(*args, **options)
 
 
 def relax_function(
