@@ -71,7 +71,7 @@ from .ir.struct_info import (
 )
 from .script import from_source, ir as I, relax as R, tir as T
 from .script.ir import ir_module
-from .script.relax import const
+from .script.relax_forms import const
 
 if TYPE_CHECKING:
     from . import cli, compiler, interpreter, nd, runtime, target, testing, tir, vm

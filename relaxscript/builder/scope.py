@@ -169,9 +169,12 @@ class Scopes(ABC):
 
     def end_function(
         self, ret_struct_info: StructInfo | None = None, span: Span | None = None,
-        body_span: Span | None = None, ret_span: Span | None = None,
+        body_span: Span | None = None, ret_span: Span | None = None, checked: bool = False,
     ) -> Function:  # fmt: skip
-        """Finish the function whose result was given; a declared result is its result."""
+        """Finish the function whose result was given; a declared result is its result.
+
+        `checked` says that the value was compared with what is declared already.
+        """
         frame = self._frames[-1]
         if frame.result is None:
             raise InternalError(f"function `{frame.name}` is finished without a result")
@@ -184,7 +187,7 @@ class Scopes(ABC):
             ret_struct_info = erase_to_well_defined(
                 derived, lambda v: v in scope, lambda v: v in known
             )
-        else:
+        elif not checked:
             self.check_fits(derived, ret_struct_info, "the result", "the declared result", "RX0205")
         self._frames.pop()
         return Function.make(

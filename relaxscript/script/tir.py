@@ -25,10 +25,9 @@ from .tir_math import *  # noqa: F403
 from .tir_nodes import *  # noqa: F403
 
 _PARTS = (tir_dtypes, tir_forms, tir_math, tir_nodes)
-_INNER = {"BufferFront", "Form", "HandleType", "ScalarType"}
 
 __all__ = ["axis", "prim_func"]
-__all__ += [name for part in _PARTS for name in part.__all__ if name not in _INNER]
+__all__ += [name for part in _PARTS for name in part.__all__]
 
 safe_callables(*(getattr(part, name) for part in (axis, *_PARTS) for name in part.__all__))
 

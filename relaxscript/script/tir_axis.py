@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .tir_forms import Form
+from .tir_types import Form
 
 __all__ = ["R", "S", "opaque", "reduce", "remap", "scan", "spatial"]
 

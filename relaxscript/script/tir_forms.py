@@ -9,43 +9,18 @@ Source: TVM `tvm.script.parser.tir` for names, order of parameters and defaults.
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .tir_types import BufferFront, Form
+
 __all__ = [
-    "Assert", "Buffer", "BufferFront", "Else", "Form", "If", "LetStmt", "Range", "Then", "While",
+    "Assert", "Buffer", "Else", "If", "LetStmt", "Range", "Then", "While",
     "alloc_buffer", "allocate",
     "allocate_const", "attr", "block", "block_attr", "buffer", "buffer_decl", "buffer_store",
     "decl_buffer", "evaluate", "func_attr", "grid", "init", "iter_var", "match_buffer", "meta_var",
     "parallel", "reads", "serial", "thread_binding", "unroll", "vectorized", "where", "writes",
 ]  # fmt: skip
-
-
-class Form:
-    """A statement as it was written: `maker` is the function of `T.` that described it."""
-
-    __slots__ = ("arguments", "maker")
-
-    def __init__(self, maker: Callable[..., Form], **arguments: Any) -> None:
-        self.maker = maker
-        self.arguments = arguments
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self.arguments[name]
-        except KeyError:
-            raise AttributeError(f"`{self.name}` has no `{name}`") from None
-
-    @property
-    def name(self) -> str:
-        """How the statement is called, for example "T.grid"."""
-        maker = self.maker
-        inner = "axis." if maker.__module__.endswith("tir_axis") else ""
-        return f"T.{inner}{maker.__name__}"
-
-    def __repr__(self) -> str:
-        return f"{self.name}({', '.join(f'{k}={v!r}' for k, v in self.arguments.items())})"
 
 
 Attributes = Mapping[str, Any]
@@ -288,29 +263,4 @@ def iter_var(v: Any, dom: Any, iter_type: str, thread_tag: str) -> Form:
     return Form(iter_var, v=v, dom=dom, iter_type=iter_type, thread_tag=thread_tag)
 
 
-class BufferFront:
-    """What `T.Buffer` is: called or subscripted, in an annotation or in the body of a PrimFunc.
-
-    Python evaluates annotations before the parser reads them; so any arguments are taken, and the
-    parser reports the mistakes with their places.
-    """
-
-    __name__ = "Buffer"
-    __signature__ = inspect.signature(buffer)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Form:
-        """A buffer by its shape and data type: `x: T.Buffer((64, "n"), "float32")`.
-
-        A string names a shape variable, or is arithmetic of shape variables. In the body of a
-        PrimFunc it stands for `T.decl_buffer`.
-        """
-        return Form(self, args=args, **kwargs)  # type: ignore[arg-type]
-
-    def __getitem__(self, items: Any) -> Form:
-        return self(*(items if isinstance(items, tuple) else (items,)))
-
-    def __repr__(self) -> str:
-        return "T.Buffer"
-
-
-Buffer = BufferFront()
+Buffer = BufferFront(buffer)

@@ -18,7 +18,7 @@ from relaxscript.ir.prim import PrimExpr, PrimExprLike, StringImm, const, match_
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.scalar_functions import FUNCTIONS
 
-from .tir_dtypes import ScalarType
+from .tir_types import ScalarType, converted
 
 __all__ = [
     "EQ", "GE", "GT", "LE", "LT", "NE", "Add", "And", "Broadcast", "BufferLoad", "Call", "Cast",
@@ -97,20 +97,17 @@ def cast(value: PrimExprLike, dtype: str) -> PrimExpr:
     target = _dtype(dtype)
     if not isinstance(value, PrimExpr) and not target.is_bool:
         return const(_scalar(value).value, target)  # type: ignore[attr-defined]
-    e = _scalar(value)
-    if e.dtype.lanes == 1 and target.lanes > 1:
-        return prim.Broadcast.make(prim.cast(e, target.element), target.lanes)
-    return prim.cast(e, target)
+    return converted(_scalar(value), target)
 
 
 def min(a: PrimExprLike, b: PrimExprLike, *more: PrimExprLike) -> PrimExpr:
     """The least of two or more scalars."""
-    return reduce(FUNCTIONS["min"], (b, *more), a)  # type: ignore[arg-type, return-value]
+    return reduce(FUNCTIONS["min"], (b, *more), a)  # type: ignore[return-value]
 
 
 def max(a: PrimExprLike, b: PrimExprLike, *more: PrimExprLike) -> PrimExpr:
     """The greatest of two or more scalars."""
-    return reduce(FUNCTIONS["max"], (b, *more), a)  # type: ignore[arg-type, return-value]
+    return reduce(FUNCTIONS["max"], (b, *more), a)  # type: ignore[return-value]
 
 
 def Ramp(base: PrimExprLike, stride: PrimExprLike, lanes: int) -> PrimExpr:
@@ -148,7 +145,7 @@ def Call(dtype: str, op: str | GlobalVar, args: Sequence[PrimExprLike]) -> PrimE
 def Let(expr: PrimExprLike, where: Mapping[prim.Var, PrimExprLike]) -> PrimExpr:
     """`expr` with variables standing for values: `T.Let(x * x, where={x: a + b})`."""
     body = _scalar(expr)
-    for variable, value in reversed(where.items()):
+    for variable, value in reversed(list(where.items())):
         body = prim.Let.make(variable, _scalar(value), body)
     return body
 

@@ -116,10 +116,21 @@ class AnnotationParser(ExpressionParser):
             info = front.bind(args, kwargs)
         except AnnotationError as error:
             at = places.get(error.parameter or "", node)
-            raise self.error(at, "RX0108", error.message, help=error.help, fix=error.fix) from None
+            fix = error.fix
+            if fix is not None and fix.startswith("(") and self._in_parentheses(at):
+                fix = fix[1:-1]
+            raise self.error(at, "RX0108", error.message, help=error.help, fix=fix) from None
         if isinstance(info, TensorStructInfo) and info.vdevice is not None:
             info = info.replace(vdevice=self._vdevice(info.vdevice, places.get("vdevice", node)))
         return info.replace(span=self.span(node))
+
+    def _in_parentheses(self, node: ast.expr) -> bool:
+        """Whether parentheses stand around `node` that are no part of it, as in `(4)`."""
+        span = self.source.span(node)
+        line = self.source.line(span.line)
+        before = line[: span.column - 1].rstrip()
+        after = self.source.line(span.end_line)[span.end_column - 1 :].lstrip()
+        return before.endswith("((") and after.startswith(")")
 
     def _vdevice(self, asked: VDevice, node: ast.expr) -> VDevice:
         known = self.module.vdevice(asked)
@@ -183,6 +194,8 @@ class AnnotationParser(ExpressionParser):
             known = self.dims.get(node.id)
             if known is not None:
                 return known
+            if self.is_undefined(node.id):
+                raise self.undefined_dimension(node.id, node)
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             return self._string_dimension(node)
         return self.as_dimension(self.value(node), node)
@@ -217,14 +230,26 @@ class AnnotationParser(ExpressionParser):
         self.dims[name] = var
         return var
 
+    def is_undefined(self, name: str) -> bool:
+        """Whether a name means nothing at all, neither in the script nor in Python around it."""
+        if name in self.names or name == self.module.name:
+            return False
+        try:
+            self.environment.lookup(name)
+        except KeyError:
+            return True
+        return False
+
     def undefined_dimension(self, name: str, node: ast.expr) -> Failed:
         near = nearest(name, self.dims)
-        help = f"did you mean `{near}`?" if near else None
-        return self.error(
-            node, "RX0109", f"the dimension `{name}` is not defined here",
-            help=help
-            or f'name it in a parameter, `R.Tensor(("{name}",), ...)`, or in an `R.match_cast`',
-        )  # fmt: skip
+        message = f"the dimension `{name}` is not defined here"
+        if near is not None:
+            return self.error(node, "RX0109", message, help=f"did you mean `{near}`?", fix=near)
+        if self.introduces:
+            help = f'write `"{name}"`, or declare it in the body: `{name} = T.int64()`'
+            return self.error(node, "RX0109", message, help=help, fix=f'"{name}"')
+        help = f'name it in a parameter, `R.Tensor(("{name}",), ...)`, or in an `R.match_cast`'
+        return self.error(node, "RX0109", message, help=help)
 
     def as_dimension(self, value: Any, node: ast.expr) -> PrimExpr:
         """A value that stands as a dimension."""

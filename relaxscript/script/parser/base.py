@@ -76,7 +76,11 @@ CONVERSIONS: dict[str, Callable[[Any], str]] = {"r": repr, "s": str, "a": ascii}
 # Callables that only build IR or annotations: the ones that data mode may call.
 _SAFE: set[int] = set()
 _KEPT_ALIVE: list[Any] = []
-_NAMESPACES = ("relaxscript.script.ir", "relaxscript.script.relax", "relaxscript.script.tir")
+_NAMESPACES = (
+    "relaxscript.script.ir",
+    "relaxscript.script.relax_forms",
+    "relaxscript.script.tir",
+)
 
 
 def safe_callables(*functions: Any) -> None:

@@ -27,7 +27,21 @@ class ModuleContext:
         self.signatures: dict[str, StructInfo] = {}
         self.global_infos: dict[str, tuple[GlobalInfo, ...]] = {}
         self.broken: set[str] = set()
+        self.mentions: dict[str, list[str]] = {}
         self.itself = ModuleName(self)
+
+    def reaches(self, caller: str, callee: str) -> bool:
+        """Whether a function mentions another, by itself or through those it mentions."""
+        seen: set[str] = set()
+        pending = [caller]
+        while pending:
+            for name in self.mentions.get(pending.pop(), ()):
+                if name == callee:
+                    return True
+                if name not in seen:
+                    seen.add(name)
+                    pending.append(name)
+        return False
 
     def vdevice(self, asked: VDevice) -> VDevice | None:
         """The module's own virtual device that an annotation names, or None."""

@@ -31,18 +31,19 @@ __all__ = ["from_source", "function", "ir_module", "prim_func"]
 def ir_module(mod: Any = None, *, check_well_formed: bool = True) -> Any:
     """Decorate a class whose methods are functions of a module; the class becomes an `IRModule`.
 
+    `check_well_formed=False` lets a module pass that nothing outside can call, as work in progress.
     Raises `DiagnosticError` with every mistake in the class.
     """
     frame = sys._getframe(1)
     if mod is None:
-        return lambda cls: _shortly(_ir_module, cls, frame)
+        return lambda cls: _shortly(_ir_module, cls, frame, check_well_formed)
     try:
-        return _ir_module(mod, frame)
+        return _ir_module(mod, frame, check_well_formed)
     except DiagnosticError as error:
         raise error.with_traceback(None) from None
 
 
-def _ir_module(cls: Any, frame: FrameType | None) -> IRModule:
+def _ir_module(cls: Any, frame: FrameType | None, check_well_formed: bool) -> IRModule:
     if not isinstance(cls, type):
         raise DiagnosticError(
             Diagnostic("RX0111", "`I.ir_module` decorates a class", None, help="decorate a `class`")
@@ -51,7 +52,9 @@ def _ir_module(cls: Any, frame: FrameType | None) -> IRModule:
     if not isinstance(node, ast.ClassDef):
         raise DiagnosticError(Diagnostic("RX0111", f"`{cls.__name__}` is not a class", None))
     environment = Environment.of_class(cls, frame)
-    module: IRModule = _finished(lambda r: module_of_class(source, node, environment, r))
+    module: IRModule = _finished(
+        lambda r: module_of_class(source, node, environment, r, check_well_formed)
+    )
     return module
 
 
@@ -152,13 +155,15 @@ def from_source(
     frame = sys._getframe(1)
     try:
         if isinstance(text, type):
-            return _ir_module(text, frame)
+            return _ir_module(text, frame, check_well_formed)
         if isinstance(text, FunctionType):
             return _decorated(text, frame, relax_function)
         source, tree = parse_text(filename, text)
         known = {**(extra_vars or {}), **_metadata(source, tree, metadata)}
         environment = Environment([known, _namespaces(tree)], mode)
-        return _finished(lambda reporter: _last_definition(source, tree, environment, reporter))
+        return _finished(
+            lambda r: _last_definition(source, tree, environment, r, check_well_formed)
+        )
     except DiagnosticError as error:
         raise error.with_traceback(None) from None
 
@@ -209,13 +214,16 @@ def _literal(source: Source, value: ast.expr) -> Any:
 
 
 def _last_definition(
-    source: Source, tree: ast.Module, environment: Environment, reporter: Reporter
-) -> Any:
+    source: Source, tree: ast.Module, environment: Environment, reporter: Reporter,
+    check_well_formed: bool,
+) -> Any:  # fmt: skip
     parsed: list[IRModule | Function | PrimFunc | None] = []
     for node in tree.body:
         match node:
             case ast.ClassDef():
-                parsed.append(module_of_class(source, node, environment, reporter))
+                parsed.append(
+                    module_of_class(source, node, environment, reporter, check_well_formed)
+                )
             case ast.FunctionDef() if _decorator_name(node) == "prim_func":
                 parsed.append(tir_function(source, node, environment, reporter))
             case ast.FunctionDef():

@@ -15,7 +15,7 @@ import ast
 from typing import Any
 
 from relaxscript.analysis.derive import function_struct_info
-from relaxscript.errors import Source
+from relaxscript.errors import Diagnostic, Source
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import ExternFunc, Function
 from relaxscript.ir.struct_info import FuncStructInfo
@@ -74,10 +74,12 @@ def _is_private(
 
 
 def module_of_class(
-    source: Source, node: ast.ClassDef, environment: Environment, reporter: Reporter
-) -> IRModule | None:
+    source: Source, node: ast.ClassDef, environment: Environment, reporter: Reporter,
+    check_well_formed: bool = True,
+) -> IRModule | None:  # fmt: skip
     """The module that a class means; None when mistakes were recorded."""
     parser = _ModuleParser(source, node, environment, reporter)
+    parser.check_well_formed = check_well_formed
     return parser.module()
 
 
@@ -89,6 +91,7 @@ class _ModuleParser(ExpressionParser):
     ) -> None:
         super().__init__(source, environment, reporter)
         self.node = node
+        self.check_well_formed = True
         self.attrs: dict[str, Any] = {}
         self.parsed: dict[str, Any] = {}
         self.relax: dict[str, ast.FunctionDef] = {}
@@ -110,6 +113,8 @@ class _ModuleParser(ExpressionParser):
         for name, definition in self.relax.items():
             self.relax_header(name, definition)
         self.relax_functions()
+        if self.check_well_formed:
+            self.check_entry_point()
         if self.reporter.failed:
             return None
         order = [n for n in self.context.global_vars if self.parsed.get(n) is not None]
@@ -118,6 +123,19 @@ class _ModuleParser(ExpressionParser):
             self.attrs or None, self.context.global_infos, self.source.span(self.node),
             self.node.name,
         )  # fmt: skip
+
+    def check_entry_point(self) -> None:
+        """Criterion 12: a module of Relax functions has one that can be called from outside."""
+        functions = [f for f in self.parsed.values() if isinstance(f, Function)]
+        if functions and not self.context.broken and all(f.is_private for f in functions):
+            self.report(
+                Diagnostic(
+                    "RX0312",
+                    f"every function of `{self.node.name}` is private, so none can be called",
+                    self.source.name_span(self.node),
+                    help="leave out `private=True` of one of them",
+                )
+            )
 
     def member(self, member: ast.stmt) -> None:
         match member:
@@ -147,6 +165,7 @@ class _ModuleParser(ExpressionParser):
             raise self.error(member, "RX0302", f"the module has two functions `{name}`")
         language = self.language(member)
         (self.tir if language == "prim_func" else self.relax)[name] = member
+        self.context.mentions[name] = self.mentioned(member)
 
     def language(self, member: ast.FunctionDef) -> str:
         for decorator in reversed(member.decorator_list):
@@ -175,7 +194,7 @@ class _ModuleParser(ExpressionParser):
             private = _is_private(self.source, node, self.environment, self.reporter)
             function = parse_prim_func(
                 self.source, node, self.environment, self.reporter, private=private,
-                global_vars=self.context.global_vars,
+                global_vars=self.context.global_vars, module_name=self.node.name,
             )  # fmt: skip
         except Failed:
             function = None
@@ -240,16 +259,18 @@ class _ModuleParser(ExpressionParser):
         return order
 
     def undeclared_callees(self, name: str) -> list[str]:
-        """The functions without declared result that a function calls."""
-        aliases = {self.node.name, "cls"}
+        """The functions without declared result that a function mentions."""
+        mentioned = self.context.mentions[name]
+        return [n for n in mentioned if n in self.headers and self.headers[n][1].ret is None]
+
+    def mentioned(self, node: ast.FunctionDef) -> list[str]:
+        """The functions of the module that a function mentions, by syntax."""
         return [
             inner.attr
-            for inner in ast.walk(self.relax[name])
+            for inner in ast.walk(node)
             if isinstance(inner, ast.Attribute)
             and isinstance(inner.value, ast.Name)
-            and inner.value.id in aliases
-            and inner.attr in self.headers
-            and self.headers[inner.attr][1].ret is None
+            and inner.attr in self.context.global_vars
         ]
 
     def undeclared_recursion(self, name: str) -> None:

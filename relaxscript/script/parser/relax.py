@@ -62,28 +62,33 @@ class RelaxParser(RelaxBindings):
 
     def begin(self, header: Header) -> None:
         self.returned = False
+        self.declared = header
+        self.function_name = self.function_name or header.name
         self.builder.begin_function(header.name, header.params, header.pure, header.attrs)
 
-    def finish(self, node: ast.FunctionDef, header: Header) -> Function | None:
-        """Close the function: the result must fit what was declared."""
-        body_span = self.body_span(node.body)
-        returned = self._return_node
+    def finish(self, node: ast.FunctionDef, header: Header) -> Function:
+        """Close the function, whose result was compared with what was declared."""
+        return self.builder.end_function(
+            header.ret, span=self.source.span(node), body_span=self.body_span(node.body),
+            ret_span=None if node.returns is None else self.source.span(node.returns), checked=True,
+        )  # fmt: skip
+
+    def check_result(self, result: Expr, node: ast.expr | ast.Return) -> None:
+        """The result must fit what was declared; it may be known to be less precise."""
+        declared = self.declared
+        if declared is None or declared.ret is None:
+            return
         try:
-            return self.builder.end_function(
-                header.ret, span=self.source.span(node), body_span=body_span,
-                ret_span=None if node.returns is None else self.source.span(node.returns),
-            )  # fmt: skip
+            info = self.builder.struct_info(result)
+            self.builder.check_fits(
+                info, declared.ret, "the result", "the declared result", "RX0205"
+            )
         except OperandError as error:
-            places = {"the result": returned, "the declared result": node.returns}
-            known = {k: v for k, v in places.items() if v is not None}
-            diagnostic = error.diagnostic(
-                header.name, self.source.span(returned or node),
-                {name: self.source.span(at) for name, at in known.items()},
-            )  # fmt: skip
-            self.report(self.with_declared(diagnostic, node.returns))
-            return None
+            span = self.source.span(node)
+            diagnostic = error.diagnostic(declared.name, span, {"the result": span})
+            raise self.report(self.with_declared(diagnostic, declared.returns)) from None
         finally:
-            self.note_obligations(returned or node)
+            self.note_obligations(node)
 
     def body_span(self, body: Sequence[ast.stmt]) -> Span | None:
         """From the first statement to the last."""
@@ -146,7 +151,7 @@ class RelaxParser(RelaxBindings):
 
     # statement = "with" "R.dataflow()" ":" block
     def with_block(self, node: ast.With, block: ast.expr) -> None:
-        from relaxscript.script.relax import Dataflow
+        from relaxscript.script.relax_forms import Dataflow
 
         value = self.value(block)
         if not isinstance(value, Dataflow):
@@ -363,7 +368,7 @@ class RelaxParser(RelaxBindings):
         self.last_bound = node.name
 
     def closure_body(self, node: ast.FunctionDef, header: Header, itself: Var) -> Function:
-        outer = (self.returned, self._return_node, self.outputs, dict(self.dims))
+        outer = (self.returned, self.declared, self.outputs, dict(self.dims))
         self.outputs = set()
         for name, var in header.introduced.items():
             self.dims[name] = var
@@ -379,13 +384,12 @@ class RelaxParser(RelaxBindings):
                 failed = any(d.severity == "error" for d in self.reporter.diagnostics[before:])
                 if not self.returned and not failed:
                     self.missing_return(node)
-                function = None if failed or not self.returned else self.finish(node, header)
-                if function is None:
+                if failed or not self.returned:
                     self.builder.abandon_function()
                     raise Failed
-                return function
+                return self.finish(node, header)
         finally:
-            self.returned, self._return_node, self.outputs, self.dims = outer
+            self.returned, self.declared, self.outputs, self.dims = outer
 
     # body = ... "return" expression
     def result(self, node: ast.Return, value: ast.expr | None) -> None:
@@ -395,9 +399,9 @@ class RelaxParser(RelaxBindings):
                 help="close the block with `R.output(...)`, then return",
             )  # fmt: skip
         self.returned = True
-        self._return_node = value or node
         if value is None:
             self.builder.set_result(Tuple.make(()))
+            self.check_result(Tuple.make(()), node)
             return
         found = self.value(value)
         if isinstance(found, (bool, int, float, np.generic)):
@@ -406,4 +410,6 @@ class RelaxParser(RelaxBindings):
             target = ast.copy_location(ast.Name("gv", ast.Store()), value)
             self.bind_match_cast(target, found, value, None)
             found = self.names["gv"]
-        self.builder.set_result(self.leaf(self.expr_of(found, value), value))
+        result = self.leaf(self.expr_of(found, value), value)
+        self.builder.set_result(result)
+        self.check_result(result, value)

@@ -74,6 +74,7 @@ class RelaxExpressions(AnnotationParser):
         self.builder = BlockBuilder()
         self.builder.signatures.update(module.signatures)
         self.lost: dict[str, str] = {}
+        self.function_name = ""
         self._arity: dict[Operator, int] = {}
 
     # ---- names
@@ -184,7 +185,7 @@ class RelaxExpressions(AnnotationParser):
 
     def prim_value(self, value: PrimExpr) -> Expr:
         """A scalar expression as a value (spec_notes: anything but a literal is computed)."""
-        from relaxscript.script.relax import prim_value
+        from relaxscript.script.relax_forms import prim_value
 
         result: Expr = prim_value(value)
         return result
@@ -309,13 +310,26 @@ class RelaxExpressions(AnnotationParser):
             raise self.error(
                 node.keywords[0], "RX0103", "a Relax function takes positional arguments only"
             )
-        if isinstance(callee, GlobalVar) and callee.name_hint not in self.builder.signatures:
-            self.builder.signatures.update(self.module.signatures)
+        if isinstance(callee, GlobalVar):
+            self.check_recursion(callee.name_hint, node)
         values = self.call_operands(node.args)
         args = tuple([self.leaf(self.expr_of(v, n), n) for v, n in self._placed(values, node)])
         spans = tuple([self.source.span(n) for n in node.args])
         target = self.leaf(callee, node.func)
         return Call.make(target, args, None, (), spans, span=self.source.span(node))
+
+    def check_recursion(self, callee: str, node: ast.Call) -> None:
+        """Criterion 7: no call in a dataflow block may lead back to the function it stands in."""
+        name = self.function_name
+        if not self.builder.current_block_is_dataflow():
+            return
+        if callee == name or self.module.reaches(callee, name):
+            written = ast.unparse(node.func)
+            raise self.error(
+                node, "RX0307",
+                f"`{written}` is recursive and cannot be called in a dataflow block",
+                help="move the call out of the dataflow block",
+            )  # fmt: skip
 
     # ---- operators of Python
 
@@ -442,9 +456,10 @@ class RelaxExpressions(AnnotationParser):
         if callee is None or not parameters:
             places = {f"argument {i}": a for i, a in enumerate(node.args, 1)}
             places.update(zip(_names_of(callee), node.args))
-        for keyword in node.keywords:
-            if keyword.arg is not None:
-                places[keyword.arg] = keyword.value
+        places.update({k.arg: k.value for k in node.keywords if k.arg is not None})
+        for name, at in list(places.items()):
+            if isinstance(at, (ast.Tuple, ast.List)):
+                places.update({f"{name}[{i}]": field for i, field in enumerate(at.elts)})
         return places
 
     def _with_origins(
@@ -466,10 +481,14 @@ class RelaxExpressions(AnnotationParser):
 
 
 def in_the_users_words(diagnostic: Diagnostic, written: Mapping[str, str]) -> Diagnostic:
-    """Parameters that were given as names are called by these names."""
+    """Parameters that were given as names are called by these names, wherever code is quoted."""
+    words = "|".join(sorted(written, key=len, reverse=True))
+    if not words:
+        return diagnostic
+    name = re.compile(rf"(?<![\w.\"])({words})(?![\w\"]|\s*=)")
 
     def mended(text: str) -> str:
-        return re.sub(r"`(\w+)`", lambda m: f"`{written.get(m[1], m[1])}`", text)
+        return re.sub(r"`[^`]*`", lambda code: name.sub(lambda m: written[m[1]], code[0]), text)
 
     return replace(
         diagnostic,

@@ -37,6 +37,7 @@ class Header:
     attrs: Attrs | None = None
     failed: bool = False
     introduced: dict[str, PrimVar] = field(default_factory=dict)
+    returns: ast.expr | None = None
 
 
 class RelaxSignatures(RelaxExpressions):
@@ -50,7 +51,7 @@ class RelaxSignatures(RelaxExpressions):
         self.last_bound = ""
         self.outputs: set[ast.Name] = set()
         self.scopes: list[list[tuple[str, Any]]] = []
-        self._return_node: ast.AST | None = None
+        self.declared: Header | None = None
 
     def error_at(
         self, span: Span | None, code: str, message: str, help: str | None = None
@@ -77,7 +78,7 @@ class RelaxSignatures(RelaxExpressions):
         params = self.parameters(node)
         ret = self.return_annotation(node)
         failed = any(d.severity == "error" for d in self.reporter.diagnostics[before:])
-        header = Header(node.name, params, ret, failed=failed)
+        header = Header(node.name, params, ret, failed=failed, returns=node.returns)
         header.pure = options.get("pure", True)
         header.private = options.get("private", False) or local
         if not failed:
@@ -224,9 +225,27 @@ class RelaxSignatures(RelaxExpressions):
                         attrs.update(self.host_mapping(given))
                     except Failed:
                         header.failed = True
+        self.check_attrs(node, header, attrs)
         if not header.private:
             attrs.setdefault("global_symbol", header.name)
         return Attrs(attrs) if attrs else None
+
+    def check_attrs(self, node: ast.FunctionDef, header: Header, attrs: dict[str, Any]) -> None:
+        """Criteria 13 and 21: what attributes say agrees with the rest of the header."""
+        symbol = attrs.get("global_symbol", header.name)
+        if symbol != header.name:
+            self.error_at(
+                self.source.name_span(node), "RX0313",
+                f"the global symbol of `{header.name}` is `{symbol}`", "use one name for both",
+            )  # fmt: skip
+            header.failed = True
+        if attrs.get("relax.force_pure", False) and not header.pure:
+            self.error_at(
+                self.source.name_span(node), "RX0321",
+                f"`{header.name}` is declared impure and forced to be pure",
+                "leave out `pure=False`, or the attribute `relax.force_pure`",
+            )  # fmt: skip
+            header.failed = True
 
     def unsupported_statement(self, node: ast.stmt) -> Failed:
         """Record a statement of Python that Relax does not have, with what to write instead."""

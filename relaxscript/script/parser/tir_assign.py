@@ -1,8 +1,8 @@
 """Assignments of PrimFuncs: stores into buffers, scalar variables, buffers and their memory.
 
-    element "=" scalar | element op "=" scalar | name "=" scalar | name ":" type "=" scalar
-    | name "=" "T.alloc_buffer(...)" | name "=" "T.match_buffer(...)" | name "=" "T.allocate(...)"
-    | names "=" "T.axis.remap(...)" | name "=" Python value
+element "=" scalar | element op "=" scalar | name "=" scalar | name ":" type "=" scalar
+| name "=" "T.alloc_buffer(...)" | name "=" "T.match_buffer(...)" | name "=" "T.allocate(...)"
+| names "=" "T.axis.remap(...)" | name "=" Python value
 """
 
 from __future__ import annotations
@@ -19,10 +19,9 @@ from relaxscript.ir import prim, tir
 from relaxscript.ir.prim import HANDLE, INT32, PointerType, PrimExpr, PrimType, const
 from relaxscript.ir.relax import Attrs
 from relaxscript.ir.tir import Buffer, BufferRegion, BufferStore
+from relaxscript.script import tir_axis, tir_forms
+from relaxscript.script.tir_types import BufferFront, Form, ScalarType
 
-from .. import tir_axis, tir_forms
-from ..tir_dtypes import ScalarType
-from ..tir_forms import BufferFront, Form
 from .base import BINARY, UNKNOWN, Failed
 from .tir_block import BlockParser
 from .tir_scalar import describe
@@ -111,14 +110,11 @@ class AssignParser(BlockParser):
         for target in targets:
             if not isinstance(target, ast.Name):
                 raise self.error(target, "RX0504", "an axis is bound to a name")
-            self.check_rebinding(target)
             names.append(target.id)
         for name, var in zip(names, self.axes(form, names, call)):
             self.names[name] = var
 
-    def bind_name(
-        self, target: ast.Name, value: Any, node: ast.expr, statement: ast.stmt
-    ) -> None:
+    def bind_name(self, target: ast.Name, value: Any, node: ast.expr, statement: ast.stmt) -> None:
         """One name: a variable, a buffer, an axis, or a Python value."""
         match value:
             case BufferSyntax():
@@ -135,7 +131,8 @@ class AssignParser(BlockParser):
             case BufferRegion():
                 raise self.error(
                     node, "RX0501", "a region of a buffer is no value",
-                    help=f"give it a name in a block: `{target.id} = T.match_buffer({self.written(node)}, shape)`",
+                    help="give it a name in a block: "
+                    f"`{target.id} = T.match_buffer({self.written(node)}, shape)`",
                 )  # fmt: skip
             case bool() | int() | float() | np.generic() | PrimExpr():
                 self.check_rebinding(target)
@@ -160,7 +157,7 @@ class AssignParser(BlockParser):
         if isinstance(known, Buffer) and known in self.made:
             indices = ", ".join("ijklmn"[axis % 6] for axis in range(known.ndim)) or "()"
             raise self.error(
-                target, "RX0501", f"`{target.id}` is a buffer; it cannot be bound to something else",
+                target, "RX0501", f"`{target.id}` is a buffer; it cannot be bound again",
                 help=f"store into its elements: `{target.id}[{indices}] = ...`",
                 labels=[(known.span, "the buffer")],
             )  # fmt: skip
@@ -214,7 +211,8 @@ class AssignParser(BlockParser):
     def store(self, target: ast.Subscript, node: ast.expr, statement: ast.stmt) -> None:
         owner, index, value = self.values([target.value, target.slice, node])
         buffer, indices = self.stored_place(owner, index, target)
-        self.add_store(buffer, indices, value, node, target, statement)
+        made = self.made_store(buffer, indices, value, node, target)
+        self.items.append(made.replace(span=self.span(statement)))
 
     def stored_place(
         self, owner: Any, index: Any, target: ast.Subscript
@@ -223,20 +221,22 @@ class AssignParser(BlockParser):
             if isinstance(owner, PrimExpr):
                 raise self.not_indexable(owner, target)
             raise self.error(
-                target.value, "RX0501", f"only elements of buffers are stored, this is {describe(owner)}"
+                target.value,
+                "RX0501",
+                f"only elements of buffers are stored, this is {describe(owner)}",
             )
         given = index if isinstance(index, tuple) else (index,)
         self.check_rank(owner, len(given), target)
         return owner, self.indices(owner, given, self.index_nodes(target))
 
-    def add_store(
+    def made_store(
         self, buffer: Buffer, indices: tuple[PrimExpr, ...], value: Any, node: ast.expr,
-        target: ast.Subscript, statement: ast.stmt,
-    ) -> None:  # fmt: skip
+        target: ast.expr,
+    ) -> BufferStore:  # fmt: skip
         lanes = indices[-1].dtype.lanes * buffer.dtype.lanes if indices else buffer.dtype.lanes
         wanted = buffer.dtype.with_lanes(lanes)
         e = self.fitted(value, node, wanted, target, "holds")
-        self.items.append(BufferStore.make(buffer, e, indices, span=self.span(statement)))
+        return BufferStore.make(buffer, e, indices)
 
     def fitted(
         self, value: Any, node: ast.expr, wanted: DataType, place: ast.AST, verb: str
@@ -278,7 +278,9 @@ class AssignParser(BlockParser):
         try:
             made = const(value, wanted)
         except ValueError as error:
-            raise self.error(node, "RX0502", str(error), labels=[(place, f"{verb} {wanted}")]) from None
+            raise self.error(
+                node, "RX0502", str(error), labels=[(place, f"{verb} {wanted}")]
+            ) from None
         return made.replace(span=self.span(node))
 
     # statement = target op "=" scalar
@@ -290,7 +292,8 @@ class AssignParser(BlockParser):
                 buffer, indices = self.stored_place(owner, index, target)
                 load = prim.BufferLoad.make(buffer, indices, span=self.span(target))
                 result = self.combine(symbol, (load, value), (target, node.value), node)
-                self.add_store(buffer, indices, result, node.value, target, node)
+                made = self.made_store(buffer, indices, result, node.value, target)
+                self.items.append(made.replace(span=self.span(node)))
             case ast.Name(id=name) as target:
                 before = self.value(ast.copy_location(ast.Name(name, ast.Load()), target))
                 value = self.value(node.value)
@@ -308,9 +311,7 @@ class AssignParser(BlockParser):
 
     # ---- forms on the right of "="
 
-    def bind_form(
-        self, target: ast.Name, form: Form, node: ast.expr, statement: ast.stmt
-    ) -> None:
+    def bind_form(self, target: ast.Name, form: Form, node: ast.expr, statement: ast.stmt) -> None:
         self.check_rebinding(target)
         maker = form.maker
         if maker is tir_forms.meta_var:
@@ -338,9 +339,7 @@ class AssignParser(BlockParser):
             return
         self.names[target.id] = self.axes(form, [target.id], call)[0]
 
-    def bind_buffer(
-        self, target: ast.Name, syntax: BufferSyntax, statement: ast.stmt
-    ) -> Buffer:
+    def bind_buffer(self, target: ast.Name, syntax: BufferSyntax, statement: ast.stmt) -> Buffer:
         """A buffer of the body: of a parameter, allocated, or over memory that exists."""
         span = self.span(target)
         if syntax.maker is tir_forms.match_buffer:
@@ -366,14 +365,14 @@ class AssignParser(BlockParser):
             self.made[buffer] = syntax
             true = const(1, prim.BOOL)
             self.items.append(
-                lambda body: tir.Allocate.make(data, buffer.dtype, buffer.shape, true, body, span=span)
+                lambda body: tir.Allocate.make(
+                    data, buffer.dtype, buffer.shape, true, body, span=span
+                )
             )
         self.items.append(lambda body: tir.DeclBuffer.make(buffer, body, span=span))
         return buffer
 
-    def match_buffer(
-        self, target: ast.Name, syntax: BufferSyntax, span: Span | None
-    ) -> Buffer:
+    def match_buffer(self, target: ast.Name, syntax: BufferSyntax, span: Span | None) -> Buffer:
         """The buffer of a parameter, or of a region."""
         at = syntax.nodes["param"]
         source = self.value(at)
@@ -381,10 +380,12 @@ class AssignParser(BlockParser):
             buffer = self.buffer(target.id, syntax, span)
             self.match_parameter(source, buffer, at)
             return buffer
-        if self.block is self.root or not isinstance(source, (Buffer, BufferRegion, prim.BufferLoad)):
+        if self.block is self.root or not isinstance(
+            source, (Buffer, BufferRegion, prim.BufferLoad)
+        ):
             raise self.error(
-                at, "RX0501", f"`T.match_buffer` takes a parameter `a: T.handle`, this is {describe(source)}",
-                help=f"`{self.written(at)}` is a buffer already" if isinstance(source, Buffer) else None,
+                at, "RX0501", "`T.match_buffer` takes a parameter `a: T.handle`",
+                labels=[(at, f"is {describe(source)}")],
             )  # fmt: skip
         region = self.region_of(source, at)
         if "dtype" not in syntax.nodes:

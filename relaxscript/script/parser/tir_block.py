@@ -19,7 +19,7 @@ from typing import Any
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Span
 from relaxscript.ir import prim
-from relaxscript.ir.prim import INT32, IntImm, PrimExpr, const
+from relaxscript.ir.prim import INT32, PrimExpr, const
 from relaxscript.ir.relax import Attrs
 from relaxscript.ir.tir import (
     Block,
@@ -33,10 +33,10 @@ from relaxscript.ir.tir import (
     SeqStmt,
     Stmt,
 )
+from relaxscript.script import tir_axis
+from relaxscript.script.syntax import AXIS_LETTERS
+from relaxscript.script.tir_types import Form
 
-from .. import tir_axis
-from ..syntax import AXIS_LETTERS
-from ..tir_forms import Form
 from .base import Failed
 from .tir_region import access_regions
 from .tir_scalar import describe, extent_between
@@ -107,6 +107,12 @@ class BlockParser(SignatureParser):
 
     @contextmanager
     def scope(self) -> Iterator[None]:
+        raise NotImplementedError
+
+    def statements(self, body: Sequence[ast.stmt]) -> None:
+        raise NotImplementedError
+
+    def head(self, node: ast.stmt) -> ast.AST:
         raise NotImplementedError
 
     # block = "with" "T.block(" name "):" ...
@@ -195,28 +201,29 @@ class BlockParser(SignatureParser):
         if not binding.dtype.is_integer:
             raise self.error(places["binding"], "RX0504", "the value of an axis is an integer",
                              labels=[(places["binding"], f"is {binding.dtype}")])  # fmt: skip
-        dtype = self.axis_dtype(form, places, call)
         domain = form.arguments["dom"]
-        bounds = self.domain_bounds(domain, places["dom"])
-        dtypes = [dtype, *(e.dtype for e in (*bounds, binding) if isinstance(e, PrimExpr) and not (
-            isinstance(e, IntImm) and e.span is None))]  # fmt: skip
-        widest = max(dtypes, key=lambda d: d.bits)
+        bounds = None if domain is None else self.domain_bounds(domain, places["dom"])
+        kind = self.axis_dtype(places.get("dtype"), [*(bounds or ()), binding])
+        if not isinstance(form.arguments["binding"], PrimExpr):
+            binding = prim.cast(binding, kind)
+        ranged = None if bounds is None else self.domain(bounds, kind, places["dom"])
+        return self.add_axis(name, ranged, binding, AXIS_MAKERS[form.maker], kind, call)
+
+    def axis_dtype(self, given: ast.expr | None, values: Sequence[Any]) -> DataType:
+        """The data type of an axis: the widest of what it is made of, and at least int32."""
+        if given is not None:
+            return self.dtype(given)
+        dtypes = [INT32, *(v.dtype for v in values if isinstance(v, PrimExpr))]
+        return max(dtypes, key=lambda d: d.bits)
+
+    def domain(self, bounds: tuple[Any, Any], kind: DataType, node: ast.AST) -> Range:
+        """The range of an axis; plain numbers take the data type of the axis."""
         low, high = (
-            e if isinstance(e, PrimExpr) else self.immediate(e, widest, places["dom"])
-            for e in bounds
+            e if isinstance(e, PrimExpr) else self.immediate(e, kind, node) for e in bounds
         )
         if low.dtype is not high.dtype:
             low, high = prim.match_dtypes(low, high)
-        if not isinstance(form.arguments["binding"], PrimExpr):
-            binding = const(binding.value, widest)  # type: ignore[attr-defined]
-        return self.add_axis(
-            name, Range.make(low, extent_between(low, high)), binding, AXIS_MAKERS[form.maker],
-            widest, call,
-        )  # fmt: skip
-
-    def axis_dtype(self, form: Form, places: dict[str, ast.AST], call: ast.Call) -> DataType:
-        at = places.get("dtype")
-        return INT32 if not isinstance(at, ast.expr) else self.dtype(at)
+        return Range.make(low, extent_between(low, high))
 
     def domain_bounds(self, domain: Any, node: ast.AST) -> tuple[Any, Any]:
         """Where the domain of an axis begins and ends; plain numbers as they are."""
@@ -235,8 +242,9 @@ class BlockParser(SignatureParser):
         return bounds[0], bounds[1]
 
     def add_axis(
-        self, name: str, domain: Range, value: PrimExpr, kind: str, dtype: DataType, node: ast.AST
-    ) -> prim.Var:
+        self, name: str, domain: Range | None, value: PrimExpr, kind: str, dtype: DataType,
+        node: ast.AST,
+    ) -> prim.Var:  # fmt: skip
         var = prim.Var.make(name, dtype, span=self.span(node))
         self.block.iter_vars.append(IterVar.make(domain, var, kind, "", span=var.span))
         self.block.iter_values.append(value)
@@ -248,7 +256,9 @@ class BlockParser(SignatureParser):
         places = self.argument_nodes(form.maker, call)
         kinds, bindings = form.arguments["kinds"], form.arguments["bindings"]
         if not isinstance(kinds, str):
-            raise self.error(places["kinds"], "RX0504", "the kinds of axes are a text such as \"SSR\"")
+            raise self.error(
+                places["kinds"], "RX0504", 'the kinds of axes are a text such as "SSR"'
+            )
         if not isinstance(bindings, (list, tuple)):
             raise self.error(places["bindings"], "RX0504", "the loop variables stand in a list",
                              help=f"write `[{self.written(places['bindings'])}]`")  # fmt: skip
@@ -271,7 +281,7 @@ class BlockParser(SignatureParser):
         ]
 
     def count_mismatch(
-        self, places: dict[str, ast.AST], what: str, count: int, other: str, others: int
+        self, places: dict[str, ast.expr], what: str, count: int, other: str, others: int
     ) -> Failed:
         def counted(n: int, word: str) -> str:
             return f"{n} {word}{'' if n == 1 else 's'}"
@@ -344,8 +354,8 @@ class BlockParser(SignatureParser):
 
     def where(self, form: Form, call: ast.Call) -> None:
         block = self.in_block(form, call)
-        condition = self.condition(form.arguments["predicate"], call.args[0] if call.args else call)
-        block.predicate = condition
+        at = self.argument_nodes(form.maker, call)["predicate"]
+        block.predicate = self.condition(form.arguments["predicate"], at)
 
     def block_attr(self, form: Form, call: ast.Call) -> None:
         block = self.in_block(form, call)
@@ -357,11 +367,7 @@ class BlockParser(SignatureParser):
         if not isinstance(value, dict) or not all(isinstance(k, str) for k in value):
             raise self.error(at, "RX0103", "attributes are a dict with texts as keys",
                              help='write `{"name": value}`')  # fmt: skip
-        return {k: self.attribute_value(v) for k, v in value.items()}
-
-    def attribute_value(self, value: Any) -> Any:
-        """Attributes hold Python numbers, texts and nodes; a typed literal stays a node."""
-        return value
+        return dict(value)
 
     # init = "with T.init():" ...
     def init(self, form: Form, node: ast.With, body: Sequence[ast.stmt]) -> None:
@@ -380,4 +386,3 @@ class BlockParser(SignatureParser):
         self.block.match_buffers.append(
             MatchBufferRegion.make(buffer, region, span=self.span(node))
         )
-

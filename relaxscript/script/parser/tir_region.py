@@ -11,7 +11,7 @@ that a block with `init` writes is not listed among its reads.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Union
+from typing import TypeAlias
 
 from relaxscript.arith import simplify
 from relaxscript.ir import prim, tir
@@ -23,8 +23,7 @@ from relaxscript.ir.walk import children
 __all__ = ["access_regions"]
 
 # The least and the greatest value of an index, both included; None where that is not known.
-Interval = Union[tuple[PrimExpr, PrimExpr], None]
-Domains = Mapping[Var, Interval]
+Interval: TypeAlias = "tuple[PrimExpr, PrimExpr] | None"
 
 
 def access_regions(

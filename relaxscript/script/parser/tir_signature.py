@@ -23,12 +23,12 @@ from relaxscript.ir import prim
 from relaxscript.ir.prim import INT64, IntImm, PointerType, PrimExpr, PrimType
 from relaxscript.ir.relax import ShapeExpr
 from relaxscript.ir.tir import Buffer, handle_var
+from relaxscript.script import tir_forms
+from relaxscript.script.tir_types import BufferFront, Form, HandleType, ScalarType
 
-from .. import tir_forms
-from ..tir_dtypes import HandleType, ScalarType
-from ..tir_forms import BufferFront, Form
 from .base import UNKNOWN, Failed
-from .tir_scalar import ScalarParser, describe
+from .tir_call import CallParser
+from .tir_scalar import describe
 
 __all__ = ["BufferSyntax", "Signature", "SignatureParser"]
 
@@ -63,7 +63,7 @@ BUFFER_MAKERS = {
 }  # fmt: skip
 
 
-class SignatureParser(ScalarParser):
+class SignatureParser(CallParser):
     """Adds parameters and buffers to expressions."""
 
     signature: Signature
@@ -125,8 +125,11 @@ class SignatureParser(ScalarParser):
         self.refuse_other_parameters(node.args)
         args = [*node.args.posonlyargs, *node.args.args]
         found = [self.annotation_of(arg) for arg in args]
-        scalars = {arg.arg: self.scalar_parameter(arg, value)
-                   for arg, value in zip(args, found) if isinstance(value, (ScalarType, prim.Var))}  # fmt: skip
+        scalars = {
+            arg.arg: self.scalar_parameter(arg, value)
+            for arg, value in zip(args, found)
+            if isinstance(value, (ScalarType, prim.Var))
+        }
         for value in found:
             if isinstance(value, BufferSyntax):
                 self.introduce_dimensions(value)
@@ -273,11 +276,18 @@ class SignatureParser(ScalarParser):
             if isinstance(extra, ast.Starred) or any(
                 k.value is extra and k.arg is None for k in node.keywords
             ):
-                raise self.error(extra, "RX0104", "the arguments of a buffer are written out one by one")
+                raise self.error(
+                    extra, "RX0104", "the arguments of a buffer are written out one by one"
+                )
         keywords = {k.arg: k.value for k in node.keywords if k.arg is not None}
-        missing = [p.name for p in signature.parameters.values()
-                   if p.default is p.empty and p.name not in nodes and p.name not in keywords]  # fmt: skip
-        if missing or len(node.args) > len(signature.parameters) or set(keywords) - set(signature.parameters):
+        given = {*nodes, *keywords}
+        parameters = signature.parameters.values()
+        missing = [p for p in parameters if p.default is p.empty and p.name not in given]
+        if (
+            missing
+            or len(node.args) > len(signature.parameters)
+            or set(keywords) - set(signature.parameters)
+        ):
             raise self.wrong_arguments(self.written(node.func), signature, node, keywords)
         return BufferSyntax(maker, {**nodes, **keywords}, self._inside_string or node)
 
@@ -287,7 +297,9 @@ class SignatureParser(ScalarParser):
             node = syntax.nodes.get(name)
             elements = node.elts if isinstance(node, (ast.Tuple, ast.List)) else [node]
             for element in elements:
-                text = getattr(element, "value", None) if isinstance(element, ast.Constant) else None
+                text = (
+                    getattr(element, "value", None) if isinstance(element, ast.Constant) else None
+                )
                 texts = text if isinstance(text, (tuple, list)) else (text,)
                 for one in texts:
                     if isinstance(one, str) and one.strip().isidentifier():
@@ -404,7 +416,7 @@ class SignatureParser(ScalarParser):
         return self.dim_of(self.value(node), node)
 
     def bare_dimension(self, node: ast.Name) -> PrimExpr:
-        """A name that nobody declared: it can only be a new shape variable, which deserves a word."""
+        """A name that nobody declared can only be a new shape variable, which deserves a word."""
         try:
             return self.dim_of(self.environment.lookup(node.id), node)
         except KeyError:
@@ -412,7 +424,7 @@ class SignatureParser(ScalarParser):
         if near is not None:
             raise self.undefined(node)
         self.report(Diagnostic(
-            "RX0109", f"the dimension `{node.id}` is not declared; it is taken as a new shape variable",
+            "RX0109", f"the dimension `{node.id}` is not declared; it is a new shape variable",
             self.span(node), help=f"declare it first: `{node.id} = T.int64()`", severity="warning",
         ))  # fmt: skip
         return self.shape_variable(node.id, node)
@@ -474,7 +486,9 @@ class SignatureParser(ScalarParser):
                 return DataType(value)
         if not isinstance(value, str):
             raise self.error(
-                node, "RX0108", f'a data type is a text such as "float32", this is {describe(value)}'
+                node,
+                "RX0108",
+                f'a data type is a text such as "float32", this is {describe(value)}',
             )
         near = nearest(value, COMMON_DTYPES)
         raise self.error(
@@ -502,13 +516,17 @@ class SignatureParser(ScalarParser):
         value = self.value(node)
         if isinstance(value, int) and not isinstance(value, bool):
             return value
-        raise self.error(node, "RX0103", f"a whole number is needed here, this is {describe(value)}")
+        raise self.error(
+            node, "RX0103", f"a whole number is needed here, this is {describe(value)}"
+        )
 
     def numbers(self, node: ast.expr) -> tuple[int, ...]:
         value = self.value(node)
         if isinstance(value, (tuple, list)) and all(isinstance(v, int) for v in value):
             return tuple(value)
-        raise self.error(node, "RX0103", f"whole numbers are needed here, this is {describe(value)}")
+        raise self.error(
+            node, "RX0103", f"whole numbers are needed here, this is {describe(value)}"
+        )
 
 
 COMMON_DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",

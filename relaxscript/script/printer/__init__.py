@@ -12,7 +12,7 @@ from typing import Any
 
 from relaxscript.ir import hooks
 
-__all__ = ["blame", "html_of", "script_of"]
+__all__ = ["blame_of", "html_of", "script_of"]
 
 
 @hooks.script_of.fill
@@ -49,7 +49,7 @@ def html_of(root: Any) -> str:
 
 
 @hooks.blame.fill
-def blame(root: Any, node: Any, message: str) -> str:
+def blame_of(root: Any, node: Any, message: str) -> str:
     """The printed root with `node` underlined and `message` beside it."""
     from .blame import blamed
 

@@ -125,7 +125,11 @@ class AnnotationPrinter(ScalarPrinter):
         if info.value is None:
             return self.front("Prim", [tree.constant(str(info.dtype))])
         dtype = None if info.value.dtype is info.dtype else tree.constant(str(info.dtype))
-        return self.front("Prim", [], dtype=dtype, value=self.dim(info.value))
+        value = info.value
+        if isinstance(value, prim.IntImm) and value.dtype.is_bool:
+            truth = tree.constant(bool(value.value))
+            return self.front("Prim", [], dtype=dtype, value=self.session.at(value, truth))
+        return self.front("Prim", [], dtype=dtype, value=self.dim(value))
 
     def function_info(self, info: FuncStructInfo) -> ast.expr:
         """`R.Callable((R.Object,), R.Object)`; a PackedFunc has a `derive_func` instead."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from relaxscript.dtypes import DataType
 from relaxscript.ir import prim, tir
 from relaxscript.ir.same import structural_equal
 from relaxscript.script.syntax import AXIS_LETTERS, TIR_INT_DTYPE
@@ -86,19 +87,21 @@ class BlockPrinter(BufferPrinter):
 
     def axis(self, axis: tir.IterVar, value: prim.PrimExpr) -> ast.expr:
         """`T.axis.spatial(64, i * 4 + j)`."""
-        args = [self.domain(axis.dom), self.scalar(value, TIR_INT_DTYPE)]
-        dtype = None if axis.var.dtype == value.dtype else tree.constant(str(axis.var.dtype))
+        kind = axis.var.dtype
+        args = [self.domain(axis.dom, kind), self.scalar(value, TIR_INT_DTYPE)]
+        given = kind == value.dtype and kind.bits >= TIR_INT_DTYPE.bits
+        dtype = None if given else tree.constant(str(kind))
         return tree.call(self.member(f"axis.{axis.iter_type}"), args, dtype=dtype)
 
-    def domain(self, dom: tir.Range | None) -> ast.expr:
-        """The extent of an axis, or where it begins and ends."""
+    def domain(self, dom: tir.Range | None, kind: DataType) -> ast.expr:
+        """The extent of an axis, or where it begins and ends; its numbers are of the axis' type."""
         if dom is None:
             return tree.constant(None)
-        extent = self.scalar(dom.extent, TIR_INT_DTYPE)
+        extent = self.scalar(dom.extent, kind)
         if isinstance(dom.min, prim.IntImm) and dom.min.value == 0:
             return extent
-        stop = self.scalar(self.stop(dom.min, dom.extent), TIR_INT_DTYPE)
-        return tree.items([self.scalar(dom.min, TIR_INT_DTYPE), stop], ast.Tuple)
+        stop = self.scalar(self.stop(dom.min, dom.extent), kind)
+        return tree.items([self.scalar(dom.min, kind), stop], ast.Tuple)
 
     def axis_name(self, axis: tir.IterVar) -> ast.expr:
         name = self.names.define(axis.var, axis.var.name)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from relaxscript.errors import InternalError
 from relaxscript.ir import prim, tir
-from relaxscript.ir.walk import free_vars, variables
+from relaxscript.ir.walk import free_vars, variables, walk
 from relaxscript.script.syntax import BUFFER_DIM_DTYPE, LOOPS, TIR_INT_DTYPE
 
 from . import tree
@@ -90,18 +90,25 @@ class TIRPrinter(BlockPrinter):
         return tree.constant(self.text(dim, BUFFER_DIM_DTYPE))
 
     def body(self, s: tir.Stmt) -> list[ast.stmt]:
-        """The statements of a function; a root block that says nothing is not written."""
+        """The statements of a function, without the root block that the parser puts around them."""
         statements: list[ast.stmt] = []
-        match s:
-            case tir.BlockRealize(iter_values=(), predicate=predicate, block=block) if (
-                not block.reads and not block.writes and not block.match_buffers
-                and not block.annotations and block.init is None and self.is_true(predicate)
-            ):  # fmt: skip
-                statements += [self.allocation(buffer) for buffer in block.alloc_buffers]
-                self.statement(block.body, statements)
-            case _:
-                self.statement(s, statements)
+        if isinstance(s, tir.BlockRealize) and self.is_root(s):
+            statements += [self.allocation(buffer) for buffer in s.block.alloc_buffers]
+            s = s.block.body
+        self.statement(s, statements)
         return statements
+
+    def is_root(self, s: tir.BlockRealize) -> bool:
+        """Whether the parser gives back a block around the body when it is not written."""
+        block = s.block
+        silent = not (block.iter_vars or block.reads or block.writes or block.match_buffers)
+        if not silent or block.annotations or block.init or not self.is_true(s.predicate):
+            return False
+        if block.alloc_buffers:
+            return True
+        if isinstance(block.body, tir.BlockRealize):
+            return bool(block.body.block.iter_vars)
+        return any(isinstance(node, tir.BlockRealize) for node in walk(block.body))
 
     # statement = loop | block | store | let | if | while | assert | evaluate | ...
     def statement(self, s: tir.Stmt, statements: list[ast.stmt]) -> None:

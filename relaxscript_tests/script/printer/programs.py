@@ -6,11 +6,14 @@ import textwrap
 from typing import Any
 
 from relaxscript.ir import prim, relax, tir
+from relaxscript.ir.same import assert_structural_equal
 from relaxscript.ir.struct_info import TensorStructInfo
+from relaxscript.script import from_source
 from relaxscript.script.printer.module import script
 
 __all__ = [
-    "add", "block_of", "body_of", "call", "function", "int32", "int64", "loop", "prim_func",
+    "add", "block_of", "body_of", "call", "comes_back", "function", "int32", "int64", "loop",
+    "prim_func",
     "region", "sequence", "tensor", "text",
 ]  # fmt: skip
 
@@ -21,11 +24,20 @@ def text(expected: str) -> str:
 
 
 def body_of(root: Any, **options: Any) -> str:
-    """The printed function without comments, decorator and header lines, dedented."""
-    lines = script(root, **options).split("\n")
-    start = next(i for i, line in enumerate(lines) if line.endswith(":") and "def" not in line)
-    headers = [i for i, line in enumerate(lines) if line.startswith(("def ", ")"))]
-    return textwrap.dedent("\n".join(lines[(headers[-1] if headers else start) + 1 :]))
+    """The statements of a printed function, without its header, dedented."""
+    printed = script(root, **{"line_width": 100, **options}).split("\n")
+    header = next(i for i, line in enumerate(printed) if line.startswith("def "))
+    while not printed[header].endswith(":"):
+        header += 1
+    return textwrap.dedent("\n".join(printed[header + 1 :]))
+
+
+def comes_back(root: Any, **options: Any) -> None:
+    """The script is parsed to the same program, which prints the same text."""
+    written = script(root, show_meta=True, **options)
+    read = from_source(written)
+    assert_structural_equal(read, root)
+    assert script(read, show_meta=True, **options) == written
 
 
 def tensor(*dims: Any, dtype: str = "float32") -> TensorStructInfo:

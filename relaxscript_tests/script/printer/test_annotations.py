@@ -8,8 +8,15 @@ from relaxscript.errors import InternalError
 from relaxscript.ir import prim, relax
 from relaxscript.ir.module import VDevice
 from relaxscript.ir.struct_info import (
-    FuncStructInfo, ObjectStructInfo, PrimStructInfo, ShapeStructInfo, StructInfo, TensorStructInfo,
-    TupleStructInfo, default_derive, empty_derive,
+    FuncStructInfo,
+    ObjectStructInfo,
+    PrimStructInfo,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+    default_derive,
+    empty_derive,
 )  # fmt: skip
 from relaxscript.script.printer.module import script
 
@@ -31,7 +38,8 @@ CASES = [
     (TensorStructInfo(None, None, ndim=0), "R.Tensor(ndim=0)"),
     (TensorStructInfo(shape, "float32"), 'R.Tensor(s, "float32")'),
     (TensorStructInfo(anyshape, "float32", ndim=3), 'R.Tensor(s, "float32", ndim=3)'),
-    (TensorStructInfo((2,), "float32", VDevice("llvm", 1)), 'R.Tensor((2,), "float32", vdevice="llvm:1")'),
+    (TensorStructInfo((2,), "float32", VDevice("llvm", 1)),
+     'R.Tensor((2,), "float32", vdevice="llvm:1")'),
     (TensorStructInfo((2,), "float32", VDevice("cuda", 0, "shared")),
      'R.Tensor((2,), "float32", vdevice="cuda:0:shared")'),
     (TensorStructInfo((2,), "float32", VDevice("llvm -mcpu=a", 1, "b")),
@@ -42,11 +50,13 @@ CASES = [
     (ShapeStructInfo([n, 3]), "R.Shape([n, 3])"),
     (PrimStructInfo("int64"), 'R.Prim("int64")'),
     (PrimStructInfo(None, n), "R.Prim(value=n)"),
+    (PrimStructInfo(None, prim.const(True)), "R.Prim(value=True)"),
     (PrimStructInfo("int32", prim.const(3)), "R.Prim(value=T.int32(3))"),
     (PrimStructInfo("float32", prim.const(3)), 'R.Prim(dtype="float32", value=T.int32(3))'),
     (ObjectStructInfo(), "R.Object"),
     (TupleStructInfo([]), "R.Tuple"),
-    (TupleStructInfo([tensor(2), ObjectStructInfo()]), 'R.Tuple(R.Tensor((2,), "float32"), R.Object)'),
+    (TupleStructInfo([tensor(2), ObjectStructInfo()]),
+     'R.Tuple(R.Tensor((2,), "float32"), R.Object)'),
     (FuncStructInfo([tensor(n)], tensor(n)),
      'R.Callable((R.Tensor((n,), "float32"),), R.Tensor((n,), "float32"))'),
     (FuncStructInfo([], ObjectStructInfo(), False), "R.Callable((), R.Object, purity=False)"),

@@ -114,11 +114,13 @@ def big(first: int) -> Constant:
 
 def test_without_metadata_a_comment_says_so():
     a = big(0)
-    assert script(function([], result=a)).endswith(text("""
+    assert script(function([], result=a)).endswith(
+        text("""
             return metadata["relax.expr.Constant"][0]
 
         # Metadata is left out; `show_meta=True` of `script()` shows it.
-    """))
+    """)
+    )
 
 
 def test_with_metadata_the_script_is_complete():

@@ -58,7 +58,15 @@ def test_an_alias_shares_a_name():
 
 def test_hints_become_identifiers():
     hints = ["a.b", "1x", "", "p/q-r", "\u00e9t\u00e9", "\ufb01n", "class"]
-    assert [identifier(h) for h in hints] == ["a_b", "v1x", "v", "p_q_r", "\u00e9t\u00e9", "fin", "class_"]
+    assert [identifier(h) for h in hints] == [
+        "a_b",
+        "v1x",
+        "v",
+        "p_q_r",
+        "\u00e9t\u00e9",
+        "fin",
+        "class_",
+    ]
 
 
 @given(st.lists(st.text(max_size=3), max_size=30))

@@ -11,8 +11,35 @@ from hypothesis import given, strategies as st
 from relaxscript.errors import InternalError
 from relaxscript.ir import prim, relax, tir
 from relaxscript.ir.prim import (
-    EQ, GT, LT, Add, And, Broadcast, BufferLoad, Call, Cast, Div, FloatImm, FloorDiv, FloorMod, IntImm,
-    Let, Max, Min, Mod, Mul, Not, Or, Ramp, Select, Shuffle, SizeVar, StringImm, Sub, Var, const,
+    EQ,
+    GT,
+    LT,
+    Add,
+    And,
+    Broadcast,
+    BufferLoad,
+    Call,
+    Cast,
+    Div,
+    FloatImm,
+    FloorDiv,
+    FloorMod,
+    IntImm,
+    Let,
+    Max,
+    Min,
+    Mod,
+    Mul,
+    Not,
+    Or,
+    Ramp,
+    Select,
+    Shuffle,
+    SizeVar,
+    StringImm,
+    Sub,
+    Var,
+    const,
 )  # fmt: skip
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.script.printer.module import script
@@ -129,7 +156,8 @@ LOGIC = {And: ast.And, Or: ast.Or}
 
 numbers = st.recursive(
     st.sampled_from([i, j]),
-    lambda inner: st.builds(lambda make, a, b: make(a, b), st.sampled_from(list(ARITHMETIC)), inner, inner),
+    lambda inner: st.builds(lambda make, a, b: make(a, b), st.sampled_from(list(ARITHMETIC)),
+        inner, inner),
     max_leaves=12,
 )  # fmt: skip
 conditions = st.recursive(
@@ -164,8 +192,9 @@ def structure_of_text(tree: ast.expr) -> Any:
             return value
         case ast.UnaryOp(op=op, operand=operand):
             return (type(op), structure_of_text(operand))
-        case ast.BinOp(left=left, op=op, right=right) | ast.Compare(
-            left=left, ops=[op], comparators=[right]
+        case (
+            ast.BinOp(left=left, op=op, right=right)
+            | ast.Compare(left=left, ops=[op], comparators=[right])
         ):
             return (type(op), structure_of_text(left), structure_of_text(right))
         case ast.BoolOp(op=op, values=[first, *rest]):

@@ -47,17 +47,23 @@ def test_every_statement_means_what_it_did(text: str):
 
 
 EXPRESSIONS = [
-    "a + b * c - (d - e) / f // g % h @ i", "(a + b) * c", "a - (b + c)", "(a ** b) ** c", "a ** -b ** c",
+    "a + b * c - (d - e) / f // g % h @ i", "(a + b) * c", "a - (b + c)", "(a ** b) ** c",
+    "a ** -b ** c",
     "-a ** b", "(-a) ** b", "- -a", "not a == b", "(not a) == b", "~a | b ^ c & d << e >> f",
     "a and b or c and not d", "(a or b) and c", "a and (b and c)", "(a if b else c) if d else e",
-    "a if b else c if d else e", "a < b <= c", "(a < b) < c", "a < (b < c)", "a is not b", "a not in b",
+    "a if b else c if d else e", "a < b <= c", "(a < b) < c", "a < (b < c)", "a is not b",
+    "a not in b",
     "lambda: 0", "lambda x, *y, z=1, **k: x", "(lambda x: x)(1)", "[lambda: x, (yield)]",
     "f(*a, b, *c, d=e, **g)", "f(x for x in y)", "f((x for x in y), z)", "(a, *b)", "(a,)", "()",
     "[a, *b]", "{a, *b}", "{**a, 'b': c}", "{}", "[x for x in (a if b else c) if d if (lambda: e)]",
-    "{k: v for k, v in z}", "x[1:2, ::3]", "x[1:2,]", "x[a, b]", "x[a,]", "x[()]", "x[:]", "x[a:b:c]",
-    "x[(a := 1)]", "(a.b).c(d)[e]", "(1).real", "1.5.real", "1j.imag", "(1, 2)[0]", "'a'.b", "(a + b).c",
-    "-1", "1e400", "-1e400", "1e400j", "0x10", "1_000", "b'a\\x00\"'", "'it''s'", "'\\'\"'", "'a\\n\\\\'",
-    "'\u00e9\\ud800'", "...", "None", "f'{a!r:>{b}} {{c}}'", "f'{x:%H:%M}'", "await_", "(a := b)", "[a := b]",
+    "{k: v for k, v in z}", "x[1:2, ::3]", "x[1:2,]", "x[a, b]", "x[a,]", "x[()]", "x[:]",
+    "x[a:b:c]",
+    "x[(a := 1)]", "(a.b).c(d)[e]", "(1).real", "1.5.real", "1j.imag", "(1, 2)[0]", "'a'.b",
+    "(a + b).c",
+    "-1", "1e400", "-1e400", "1e400j", "0x10", "1_000", "b'a\\x00\"'", "'it''s'", "'\\'\"'",
+    "'a\\n\\\\'",
+    "'\u00e9\\ud800'", "...", "None", "f'{a!r:>{b}} {{c}}'", "f'{x:%H:%M}'", "await_", "(a := b)",
+    "[a := b]",
     "(a, b := c)", "f(a := b)",
 ]  # fmt: skip
 
@@ -86,7 +92,8 @@ def test_the_syntax_of_newer_pythons_means_what_it_did(version: tuple[int, int])
 @pytest.mark.parametrize(
     "text",
     [
-        'x = "text"', "x = 'say \"hi\"'", 'x = "it\'s"', "y = a + b * c - (d - e)", "y = (a + b) * c",
+        'x = "text"', "x = 'say \"hi\"'", 'x = "it\'s"', "y = a + b * c - (d - e)",
+            "y = (a + b) * c",
         "y = not a and b or -c ** 2", "y = x[i, j + 1].f(a, *b, k=c)[0:n]", "a, b = t", "x = (a,)",
         "for i, j in T.grid(n, 64):\n    pass", "return_ = lambda x: x + 1",
     ],
@@ -101,7 +108,9 @@ def test_parentheses_stand_only_where_they_are_needed():
 
 
 def test_definitions_are_separated_by_a_line():
-    written = unparse(ast.parse("class A:\n  def f(): ...\n  def g(): ...\nx = 1\n@d\ndef h(): ...\ny = 2"))
+    written = unparse(
+        ast.parse("class A:\n  def f(): ...\n  def g(): ...\nx = 1\n@d\ndef h(): ...\ny = 2")
+    )
     assert written == (
         "class A:\n    def f():\n        ...\n\n    def g():\n        ...\n\n"
         "x = 1\n\n@d\ndef h():\n    ...\n\ny = 2"

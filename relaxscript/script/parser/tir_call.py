@@ -1,0 +1,393 @@
+"""Calls and attributes in PrimFuncs: the functions of `T`, of the module, and Python's own.
+
+    call      = "T." name "(" arguments ")" | module "." function "(" arguments ")"
+    attribute = buffer "." name | scalar ".dtype" | scalar ".astype"
+
+Python's `min`, `max`, `abs`, `int`, `float`, `bool`, `pow`, `round` and `range` mean what a reader
+expects of them. What a function of ours refuses is blamed on the argument.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+from relaxscript.dtypes import DataType, is_dtype
+from relaxscript.errors import InternalError, OperandError, Span, nearest
+from relaxscript.ir import prim
+from relaxscript.ir.node import Node
+from relaxscript.ir.prim import BOOL, INT32, PrimExpr, const
+from relaxscript.ir.relax import GlobalVar
+from relaxscript.ir.scalar_functions import FUNCTIONS
+from relaxscript.ir.tir import Buffer, BufferRegion
+from relaxscript.script import tir_axis, tir_dtypes, tir_forms, tir_nodes
+from relaxscript.script.tir_types import Form, ScalarType
+
+from .base import Failed
+from .context import ModuleName
+from .source import parse_text
+from .tir_operator import OperatorParser
+from .tir_scalar import describe
+
+__all__ = [
+    "METHODS",
+    "OURS",
+    "PYTHON_NAMES",
+    "PYTHON_RANGE",
+    "SCALAR_FUNCTIONS",
+    "CallParser",
+    "vstore",
+]
+
+# Functions of `T.` whose operands are scalars: elements and regions of buffers become loads.
+SCALAR_FUNCTIONS = {
+    id(f)
+    for f in (*FUNCTIONS.values(), *(getattr(tir_nodes, n) for n in tir_nodes.__all__))
+    if f not in (tir_nodes.BufferLoad, FUNCTIONS["address_of"])
+}
+
+OURS = {
+    *SCALAR_FUNCTIONS,
+    *(id(getattr(tir_forms, n)) for n in tir_forms.__all__),
+    *(id(getattr(tir_axis, n)) for n in tir_axis.__all__),
+    *(id(getattr(tir_dtypes, n)) for n in tir_dtypes.__all__),
+    id(tir_nodes.BufferLoad),
+    id(FUNCTIONS["address_of"]),
+}
+
+# What only other devices have; TVM's scripts know these names.
+OTHER_DEVICES = frozenset({"launch_thread", "env_thread", "call_kernel"})
+
+BUFFER_ATTRIBUTES = ("data", "dtype", "elem_offset", "name", "ndim", "scope", "shape", "strides")
+
+
+def astype(self: PrimExpr, dtype: str) -> PrimExpr:
+    """`x.astype("float32")`."""
+    return tir_nodes.cast(self, dtype)
+
+
+def vload(
+    self: Buffer, begin: Any, dtype: str | None = None, predicate: PrimExpr | None = None
+) -> PrimExpr:
+    """`A.vload([i])`: a load with a predicate for each lane, or of several lanes by `dtype`."""
+    indices = [_index(i) for i in (begin if isinstance(begin, (list, tuple)) else [begin])]
+    if dtype is not None and indices and DataType(dtype).lanes > self.dtype.lanes:
+        lanes = DataType(dtype).lanes // self.dtype.lanes
+        indices[-1] = prim.Ramp.make(indices[-1], const(1, indices[-1].dtype), lanes)
+    return prim.BufferLoad.make(self, tuple(indices), predicate)
+
+
+def vstore(self: Buffer, begin: Any, value: Any, predicate: PrimExpr | None = None) -> Form:
+    """`A.vstore([i], value)`: a store with a predicate for each lane."""
+    return Form(vstore, buffer=self, indices=begin, value=value, predicate=predicate)
+
+
+def _index(value: Any) -> PrimExpr:
+    return value if isinstance(value, PrimExpr) else const(value, INT32)
+
+
+METHODS = (astype, vload, vstore)
+
+
+class CallParser(OperatorParser):
+    """Adds calls and attributes to operators."""
+
+    global_vars: dict[str, GlobalVar] | None = None
+    module_name: str = ""
+
+    def find_name(self, node: ast.Name) -> Any:
+        if self.module_name and node.id == self.module_name:
+            return ModuleName
+        return super().find_name(node)
+
+    def attribute_of(self, owner: Any, node: ast.Attribute) -> Any:
+        match owner:
+            case Buffer():
+                return self.buffer_attribute(owner, node)
+            case PrimExpr():
+                return self.scalar_attribute(owner, node)
+            case _ if owner is ModuleName or isinstance(owner, ModuleName):
+                return self.function_of_module(node)
+        if owner is tir_axis:
+            return self.namespace_member(owner, node)
+        if isinstance(owner, ModuleType) and node.attr in OTHER_DEVICES:
+            raise self.error(
+                node, "RX0505", f"`{self.written(node)}` belongs to the threads of a GPU",
+                help="on a CPU write `T.parallel(...)`",
+            )  # fmt: skip
+        return super().attribute_of(owner, node)
+
+    def function_of_module(self, node: ast.Attribute) -> GlobalVar:
+        known = self.global_vars or {}
+        if node.attr in known:
+            return known[node.attr]
+        near = nearest(node.attr, known)
+        base = self.written(node.value)
+        raise self.error(
+            node, "RX0102", f"the module has no function `{node.attr}`",
+            help=f"did you mean `{base}.{near}`?" if near else None,
+            fix=f"{base}.{near}" if near else None,
+        )  # fmt: skip
+
+    def buffer_attribute(self, buffer: Buffer, node: ast.Attribute) -> Any:
+        if node.attr == "data":
+            return self.data_of(buffer, node)
+        if node.attr in ("vload", "vstore"):
+            return partial(vload if node.attr == "vload" else vstore, buffer)
+        if node.attr in BUFFER_ATTRIBUTES:
+            return getattr(buffer, node.attr)
+        near = nearest(node.attr, BUFFER_ATTRIBUTES)
+        base = self.written(node.value)
+        raise self.error(
+            node, "RX0102", f"a buffer has no `{node.attr}`",
+            help=f"did you mean `{base}.{near}`?" if near else None,
+            fix=f"{base}.{near}" if near else None,
+        )  # fmt: skip
+
+    def data_of(self, buffer: Buffer, node: ast.AST) -> PrimExpr:
+        """The address of a buffer's memory."""
+        raise InternalError("only functions know the memory of buffers")
+
+    def scalar_attribute(self, e: PrimExpr, node: ast.Attribute) -> Any:
+        match node.attr:
+            case "dtype":
+                return e.dtype
+            case "astype":
+                return partial(astype, e)
+            case "name" if isinstance(e, prim.Var):
+                return e.name
+        raise self.error(
+            node, "RX0102", f"a scalar has no `{node.attr}`",
+            help='it has `.dtype` and `.astype("float32")`',
+        )  # fmt: skip
+
+    def call_value(self, callee: Any, node: ast.Call) -> Any:
+        kind = id(callee)
+        if kind in OURS:
+            return self.call_ours(callee, node)
+        if isinstance(callee, GlobalVar):
+            return self.call_function(callee, node)
+        if isinstance(callee, partial) and callee.func in METHODS:
+            args, kwargs = self.arguments(node)
+            return self.guarded(callee, args, kwargs, node)
+        rule = PYTHON_NAMES.get(kind)
+        if rule is not None:
+            return self.call_builtin(callee, rule, node)
+        if not callable(callee):
+            raise self.error(node.func, "RX0103", f"{describe(callee)} cannot be called")
+        return self.call_python(callee, node)
+
+    def call_ours(self, callee: Any, node: ast.Call) -> Any:
+        args, kwargs = self.arguments(node)
+        if id(callee) in SCALAR_FUNCTIONS or isinstance(callee, ScalarType):
+            args = [self.operand(v, at) for v, at in zip(args, node.args)] if len(args) == len(
+                node.args) else args  # fmt: skip
+        return self.guarded(callee, args, kwargs, node)
+
+    def operand(self, value: Any, node: ast.AST) -> Any:
+        """An operand of a scalar function: buffers are refused here, regions become vectors."""
+        if isinstance(value, (Buffer, BufferRegion)):
+            return self.scalar(value, node)
+        return value
+
+    def guarded(self, callee: Any, args: list[Any], kwargs: dict[str, Any], node: ast.Call) -> Any:
+        """Call a function of ours; what it refuses is blamed on the argument."""
+        try:
+            result = callee(*args, **kwargs)
+        except OperandError as error:
+            spans = self.argument_spans(callee, node)
+            diagnostic = error.diagnostic(self.written(node.func), self.span(node), spans)
+            raise self.report(diagnostic) from None
+        except (TypeError, ValueError, AttributeError) as error:
+            raise self.misfit(callee, args, kwargs, node, error) from None
+        if type(result) is prim.Call and result.span is None:
+            return prim.Call.make(result.dtype, result.op, result.args, span=self.span(node))
+        return result
+
+    def argument_nodes(self, callee: Any, node: ast.Call) -> dict[str, ast.expr]:
+        """Where the argument of each parameter stands; those of `*rest` are `rest[0]`, ..."""
+        names = list(inspect.signature(callee).parameters.values())
+        found: dict[str, ast.expr] = {}
+        for position, at in enumerate(node.args):
+            rest = next((p for p in names if p.kind is p.VAR_POSITIONAL), None)
+            fixed = [p for p in names if p.kind is p.POSITIONAL_OR_KEYWORD]
+            if position < len(fixed):
+                found[fixed[position].name] = at
+            elif rest is not None:
+                index = position - len(fixed)
+                found[f"{rest.name}[{index}]"] = at
+                found[f"operand {index}"] = at
+        found.update({k.arg: k.value for k in node.keywords if k.arg is not None})
+        return found
+
+    def argument_spans(self, callee: Any, node: ast.Call) -> dict[str, Span | None]:
+        return {name: self.span(at) for name, at in self.argument_nodes(callee, node).items()}
+
+    def misfit(
+        self, callee: Any, args: list[Any], kwargs: dict[str, Any], node: ast.Call, error: Exception
+    ) -> Failed:
+        """Record why a call of ours cannot be: its arguments, or what they are."""
+        written = self.written(node.func)
+        signature = inspect.signature(callee)
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError:
+            return self.wrong_arguments(written, signature, node, kwargs)
+        places = self.argument_nodes(callee, node)
+        for name, value in bound.arguments.items():
+            if name == "dtype" and not is_dtype(value) and not isinstance(value, ScalarType):
+                near = nearest(str(value), tir_dtypes.__all__)
+                return self.error(
+                    places.get(name, node), "RX0502", f'"{value}" is not a data type',
+                    help=f'did you mean "{near}"?' if near else 'write for example `"float32"`',
+                    fix=f'"{near}"' if near else None,
+                )  # fmt: skip
+        at = next(iter(places.values())) if len(places) == 1 else node
+        return self.error(at, "RX0502", f"`{written}` cannot take these operands: {error}")
+
+    def wrong_arguments(
+        self, written: str, signature: inspect.Signature, node: ast.Call, kwargs: dict[str, Any]
+    ) -> Failed:
+        parameters = signature.parameters
+        for keyword in node.keywords:
+            if keyword.arg is not None and keyword.arg not in parameters:
+                near = nearest(keyword.arg, parameters)
+                listed = signature_text(signature)
+                return self.error(
+                    keyword, "RX0103", f"`{written}` has no parameter `{keyword.arg}`",
+                    help=f"did you mean `{near}=`?" if near else f"write `{written}{listed}`",
+                )  # fmt: skip
+        takes = [p for p in parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+        needed = [p.name for p in takes if p.default is p.empty]
+        missing = [name for name in needed[len(node.args) :] if name not in kwargs]
+        if missing:
+            names = " and ".join(f"`{name}`" for name in missing)
+            return self.error(node, "RX0103", f"`{written}` needs {names}",
+                              help=f"write `{written}{signature_text(signature)}`")  # fmt: skip
+        count = "no arguments" if not takes else counted(len(takes), "argument")
+        at = node.args[len(takes)] if len(node.args) > len(takes) else node
+        return self.error(at, "RX0103", f"`{written}` takes {count}, {len(node.args)} are given",
+                          help=f"write `{written}{signature_text(signature)}`")  # fmt: skip
+
+    def call_function(self, callee: GlobalVar, node: ast.Call) -> PrimExpr:
+        """A call of another PrimFunc of the module; buffers are passed by their address."""
+        args, kwargs = self.arguments(node)
+        if kwargs:
+            raise self.error(
+                node.keywords[0], "RX0103", "arguments of PrimFuncs are given by position"
+            )
+        sibling = self.sibling(callee.name_hint)
+        takes = None if sibling is None else len(sibling.args.posonlyargs) + len(sibling.args.args)
+        if takes is not None and takes != len(args):
+            raise self.error(
+                node, "RX0103", f"`{self.written(node.func)}` takes {counted(takes, 'argument')}, "
+                f"{len(args)} {'is' if len(args) == 1 else 'are'} given",
+            )  # fmt: skip
+        places = node.args if len(node.args) == len(args) else [node] * len(args)
+        operands = tuple(
+            self.data_of(v, at) if isinstance(v, Buffer) else self.scalar(v, at)
+            for v, at in zip(args, places)
+        )
+        dtype = self.result_dtype(sibling)
+        return prim.Call.make(dtype, callee, operands, span=self.span(node))
+
+    def sibling(self, name: str) -> ast.FunctionDef | None:
+        """The definition of another function of the module, where it stands in the same class."""
+        _, tree = parse_text(self.source.filename, self.source.text)
+        for owner in ast.walk(tree):
+            if isinstance(owner, ast.ClassDef) and owner.name == self.module_name:
+                for member in owner.body:
+                    if isinstance(member, ast.FunctionDef) and member.name == name:
+                        return member
+        return None
+
+    def result_dtype(self, definition: ast.FunctionDef | None) -> DataType:
+        """What a function says that it returns; "void" where it says nothing."""
+        returns = None if definition is None else definition.returns
+        if returns is None or (isinstance(returns, ast.Constant) and returns.value is None):
+            return DataType("void")
+        value = self.value(returns)
+        return value.dtype if isinstance(value, ScalarType) else DataType("void")
+
+    def call_builtin(self, callee: Any, rule: Any, node: ast.Call) -> Any:
+        """Python's own functions on scalars; on Python values they are Python's."""
+        args, kwargs = self.arguments(node)
+        if not any(isinstance(v, Node) for v in args):
+            with self.at(node):
+                return callee(*args, **kwargs)
+        if any(isinstance(v, (Buffer, BufferRegion)) for v in args):
+            args = [self.operand(v, at) for v, at in zip(args, node.args)]
+        return self.guarded(rule, args, kwargs, node)
+
+    def call_python(self, callee: Any, node: ast.Call) -> Any:
+        name = getattr(callee, "__name__", "")
+        home = getattr(callee, "__module__", None) or getattr(type(callee), "__module__", "")
+        if name in FUNCTIONS and str(home).partition(".")[0] in ("math", "numpy"):
+            args, _ = self.arguments(node)
+            if any(isinstance(v, Node) for v in args):
+                written = self.written(node.func)
+                raise self.error(
+                    node.func, "RX0501", f"`{written}` computes with Python numbers only",
+                    help=f"write `T.{name}`", fix=f"T.{name}",
+                )  # fmt: skip
+        return super().call_python(callee, node)
+
+
+def counted(number: int, word: str) -> str:
+    """`1 argument`, `2 arguments`."""
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+def signature_text(signature: inspect.Signature) -> str:
+    """`(start, stop=None)`: a signature without its annotations; of a long one the beginning."""
+    if len(signature.parameters) > 6:
+        needed = [n for n, p in signature.parameters.items() if p.default is p.empty]
+        return f"({', '.join(needed)}, ...)"
+    plain = [
+        p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()
+    ]  # fmt: skip
+    return str(signature.replace(parameters=plain, return_annotation=inspect.Signature.empty))
+
+
+def _as_int(x: PrimExpr) -> PrimExpr:
+    """`int(x)`: towards zero, as Python's."""
+    return x if x.dtype.is_integer else tir_nodes.cast(x, "int32")
+
+
+def _as_float(x: PrimExpr) -> PrimExpr:
+    """`float(x)`."""
+    return x if x.dtype.is_float else tir_nodes.cast(x, "float32")
+
+
+def _as_bool(x: PrimExpr) -> PrimExpr:
+    """`bool(x)`."""
+    return x if x.dtype is BOOL else prim.NE.make(x, const(0, x.dtype))
+
+
+def _round(number: PrimExpr) -> PrimExpr:
+    """`round(x)`: halves go to the even number, as Python's."""
+    return FUNCTIONS["nearbyint"](number)
+
+
+def _range(start: Any, stop: Any = None, step: Any = 1) -> Form:
+    """`range(...)` with bounds that are scalars."""
+    return Form(_range, start=start, stop=stop, step=step)
+
+
+PYTHON_RANGE = _range
+
+PYTHON_NAMES: dict[int, Any] = {
+    id(builtins.min): tir_nodes.min,
+    id(builtins.max): tir_nodes.max,
+    id(builtins.abs): FUNCTIONS["abs"],
+    id(builtins.pow): FUNCTIONS["pow"],
+    id(builtins.int): _as_int,
+    id(builtins.float): _as_float,
+    id(builtins.bool): _as_bool,
+    id(builtins.round): _round,
+    id(builtins.range): _range,
+}

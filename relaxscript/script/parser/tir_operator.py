@@ -1,0 +1,198 @@
+"""Operators of PrimFuncs: each symbol makes its node, and the truth of a scalar is never asked.
+
+    operation = scalar operator scalar | "not" scalar | scalar "and" scalar | scalar "<" scalar ...
+    choice    = scalar "if" scalar "else" scalar              (which is `T.if_then_else`)
+
+Operands are matched in data type; Python values among themselves are left to Python.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Sequence
+from typing import Any
+
+from relaxscript.errors import OperandError
+from relaxscript.ir import prim
+from relaxscript.ir.node import Node
+from relaxscript.ir.prim import IntImm, PrimExpr, const, match_dtypes
+from relaxscript.ir.scalar_functions import FUNCTIONS
+from relaxscript.script.tir_types import Form
+
+from .base import COMPARE
+from .tir_scalar import ScalarParser
+
+__all__ = ["OperatorParser"]
+
+NODES: dict[str, Any] = {
+    "+": prim.Add, "-": prim.Sub, "*": prim.Mul, "/": prim.Div, "//": prim.FloorDiv,
+    "%": prim.FloorMod, "==": prim.EQ, "!=": prim.NE, "<": prim.LT, "<=": prim.LE, ">": prim.GT,
+    ">=": prim.GE,
+}  # fmt: skip
+INTRINSICS = {
+    "**": "pow", "&": "bitwise_and", "|": "bitwise_or", "^": "bitwise_xor", "<<": "shift_left",
+    ">>": "shift_right",
+}  # fmt: skip
+DIVISION = {
+    "/": ("is ambiguous for integers",
+          '`a // b` rounds down, `T.truncdiv(a, b)` towards zero, `T.cast(a, "float32") / b` not'),
+    "//": ("divides integers", "write `T.floor(a / b)`"),
+    "%": ("divides integers", "write `T.fmod(a, b)`"),
+}  # fmt: skip
+
+
+class OperatorParser(ScalarParser):
+    """Adds operators to scalars."""
+
+    def operate(self, symbol: str, operands: tuple[Any, ...], node: ast.expr) -> Any:
+        if not any(isinstance(v, Node) for v in operands):
+            return super().operate(symbol, operands, node)
+        places = self.operand_nodes(node, len(operands))
+        return self.combine(symbol, operands, places, node)
+
+    def operand_nodes(self, node: ast.AST, count: int) -> Sequence[ast.AST]:
+        """Where the operands of an operator stand."""
+        match node:
+            case ast.BinOp(left=left, right=right):
+                return (left, right)
+            case ast.UnaryOp(operand=operand):
+                return (operand,)
+            case ast.AugAssign(target=target, value=value):
+                return (target, value)
+        return (node,) * count
+
+    def combine(
+        self, symbol: str, operands: Sequence[Any], places: Sequence[ast.AST], node: ast.AST
+    ) -> PrimExpr:
+        """The node that an operator makes of its operands."""
+        values = [
+            v if type(v) in (int, float, bool) else self.scalar(v, at)
+            for v, at in zip(operands, places)
+        ]
+        if len(values) == 1:
+            return self.combine_one(symbol, values[0], node)
+        if symbol in ("and", "or"):
+            a, b = (self.condition(v, at) for v, at in zip(values, places))
+            return (prim.And if symbol == "and" else prim.Or).make(a, b, span=self.span(node))
+        make = NODES.get(symbol)
+        if make is not None:
+            a, b = self.matched(symbol, values[0], values[1], places)
+            if symbol in DIVISION:
+                self.check_division(symbol, a, node)
+            return make.make(a, b, span=self.span(node))  # type: ignore[no-any-return]
+        name = INTRINSICS.get(symbol)
+        if name is None:
+            help = "write `==`" if symbol in ("is", "is not") else None
+            raise self.error(node, "RX0501", f"`{symbol}` has no meaning for scalars", help=help)
+        return self.apply(FUNCTIONS[name], values, node, places)
+
+    def combine_one(self, symbol: str, value: PrimExpr, node: ast.AST) -> PrimExpr:
+        span = self.span(node)
+        match symbol:
+            case "not":
+                operand = node.operand if isinstance(node, ast.UnaryOp) else node
+                return prim.Not.make(self.condition(value, operand), span=span)
+            case "unary +":
+                return value
+            case "~":
+                return self.apply(FUNCTIONS["bitwise_not"], [value], node, [node])
+        if isinstance(value, prim.FloatImm):
+            return prim.FloatImm.make(value.dtype, -value.value, span=span)
+        if isinstance(value, IntImm) and value.dtype.kind == "int":
+            return self.immediate(-value.value, value.dtype, node)
+        return prim.Sub.make(const(0, value.dtype), value, span=span)
+
+    def matched(
+        self, symbol: str, a: Any, b: Any, places: Sequence[ast.AST]
+    ) -> tuple[PrimExpr, PrimExpr]:
+        """Both operands in one data type."""
+        try:
+            return match_dtypes(a, b)
+        except (TypeError, ValueError) as error:
+            facts = [
+                (at, f"is {v.dtype}")
+                for v, at in zip((a, b), places)
+                if isinstance(v, PrimExpr)
+            ]  # fmt: skip
+            reason = f": {error}" if isinstance(error, ValueError) else ""
+            raise self.error(
+                places[1],
+                "RX0502",
+                f"`{symbol}` cannot combine these operands{reason}",
+                labels=facts,
+            ) from None
+
+    def check_division(self, symbol: str, operand: PrimExpr, node: ast.AST) -> None:
+        if operand.dtype.is_float == (symbol == "/"):
+            return
+        fact, help = DIVISION[symbol]
+        match node:
+            case ast.BinOp(left=left, right=right) | ast.AugAssign(target=left, value=right):
+                a, b = self.written(left), self.written(right)
+                help = help.replace("a // b", f"{a} // {b}").replace("(a, b)", f"({a}, {b})")
+                help = help.replace("a / b", f"{a} / {b}").replace("(a, ", f"({a}, ")
+                help = help.replace(") / b", f") / {b}")
+        what = "" if symbol == "/" else f", these are {operand.dtype}"
+        raise self.error(node, "RX0502", f"`{symbol}` {fact}{what}", help=help)
+
+    def comparison(self, node: ast.Compare) -> Any:
+        """Each pair compared, combined with `and`, as in Python."""
+        nodes = [node.left, *node.comparators]
+        operands = self.values(nodes)
+        if not any(isinstance(v, Node) for v in operands):
+            return super().comparison(node)
+        result: Any = None
+        for i, op in enumerate(node.ops):
+            pair = (operands[i], operands[i + 1])
+            symbol = COMPARE[type(op)]
+            if any(isinstance(v, Node) for v in pair):
+                one: Any = self.combine(symbol, pair, nodes[i : i + 2], node)
+            else:
+                one = super().operate(symbol, pair, node)
+            result = one if i == 0 else self.joined("and", result, one, (node, node), node)
+        return result
+
+    def boolean(self, node: ast.BoolOp) -> Any:
+        symbol = "and" if type(node.op) is ast.And else "or"
+        result, place = self.value(node.values[0]), node.values[0]
+        for other in node.values[1:]:
+            if not isinstance(result, Node) and bool(result) == (symbol == "or"):
+                return result
+            result = self.joined(symbol, result, self.value(other), (place, other), node)
+            place = other
+        return result
+
+    def joined(
+        self, symbol: str, a: Any, b: Any, places: Sequence[ast.AST], node: ast.AST
+    ) -> Any:  # fmt: skip
+        """`a and b`; Python values on the left are decided at once."""
+        if isinstance(a, Node) and (isinstance(b, (Node, bool)) or not isinstance(b, Form)):
+            return self.combine(symbol, (a, b), places, node)
+        return b if bool(a) == (symbol == "and") else a
+
+    def conditional(self, node: ast.IfExp) -> Any:
+        """`a if c else b`: only the chosen value is evaluated, which is `T.if_then_else`."""
+        test = self.value(node.test)
+        if not isinstance(test, Node):
+            return self.value(node.body if test else node.orelse)
+        condition = self.condition(test, node.test)
+        yes, no = self.values([node.body, node.orelse])
+        values = [v if type(v) in (int, float, bool) else self.scalar(v, at)
+                  for v, at in ((yes, node.body), (no, node.orelse))]  # fmt: skip
+        places = [node.test, node.body, node.orelse]
+        return self.apply(FUNCTIONS["if_then_else"], [condition, *values], node, places)
+
+    def apply(
+        self, function: Any, values: list[Any], node: ast.AST, places: Sequence[ast.AST]
+    ) -> PrimExpr:
+        """Call an intrinsic's function for an operator."""
+        try:
+            result: PrimExpr = function(*values)
+        except OperandError as error:
+            names = list(inspect.signature(function).parameters)
+            spans = {n: self.span(at) for n, at in zip(names, places)}
+            raise self.report(error.diagnostic(function.__name__, self.span(node), spans)) from None
+        if type(result) is prim.Call and result.span is None:
+            return prim.Call.make(result.dtype, result.op, result.args, span=self.span(node))
+        return result

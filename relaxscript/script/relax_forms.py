@@ -1,0 +1,125 @@
+"""The forms of `R.` beside annotations and operators: leaf values, and what only scripts say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from relaxscript.dtypes import DataType
+from relaxscript.ir import relax as ir
+from relaxscript.ir.prim import FloatImm, IntImm, PrimExpr, as_prim
+from relaxscript.ir.relax import ExternFunc, ShapeExpr, TupleGetItem
+from relaxscript.op import REGISTRY
+
+from .annotations import as_struct_info
+from .parser.base import safe_callables
+from .parser.relax_expression import MatchCastValue
+
+__all__ = [
+    "ExternFunc", "ShapeExpr", "TupleGetItem", "const", "dataflow", "dtype", "func_attr",
+    "match_cast", "output", "outputs", "prim_value", "shape", "str", "tuple",
+]  # fmt: skip
+
+
+class Dataflow:
+    """The block that `with R.dataflow():` opens; it has a meaning in scripts only."""
+
+
+def dataflow() -> Any:
+    """A block of bindings without side effects or control flow; `R.output` says what leaves it.
+
+    In a builder program write `with bb.dataflow():`.
+    """
+    return Dataflow()
+
+
+def output(*names: Any) -> None:
+    """The variables of a dataflow block that can be used after it."""
+
+
+outputs = output
+
+
+def func_attr(attrs: Mapping[str, Any]) -> None:  # type: ignore[valid-type]
+    """Attributes of the function."""
+
+
+def const(value: npt.ArrayLike, dtype: Any = None) -> ir.Constant:
+    """A constant tensor; without `dtype`, Python numbers are int32, float32 or bool.
+
+    `value` is a number, nested lists of numbers, or an array (copied). Raises `ValueError` when the
+    value does not fit the data type exactly as numpy converts it.
+    """
+    if isinstance(value, np.ndarray) and dtype is None:
+        return ir.Constant(value)
+    array = np.asarray(value)
+    if dtype is None:
+        wanted = {"i": "int32", "f": "float32", "b": "bool"}.get(array.dtype.kind)
+        plain = not isinstance(value, (np.ndarray, np.generic))
+        return ir.Constant(array.astype(wanted) if plain and wanted else array)
+    return ir.Constant(_converted(value, array, DataType(dtype)))
+
+
+def _converted(value: Any, array: np.ndarray[Any, Any], dtype: DataType) -> np.ndarray[Any, Any]:
+    if array.dtype.kind in "iu" and dtype.is_integer and array.size:
+        limits = np.iinfo(dtype.numpy)
+        low, high = int(array.min()), int(array.max())
+        if low < limits.min or high > limits.max:
+            worst = low if low < limits.min else high
+            raise ValueError(f"{worst} does not fit in {dtype}")
+    with np.errstate(over="ignore"):
+        return array.astype(dtype.numpy)
+
+
+def prim_value(value: Any) -> ir.Expr:
+    """A scalar value: int64, float64 or bool for Python numbers; computed for other expressions."""
+    if isinstance(value, float):
+        return ir.PrimValue(FloatImm.make(DataType("float64"), value))
+    scalar = as_prim(value)
+    if isinstance(scalar, (IntImm, FloatImm)):
+        return ir.PrimValue(scalar)
+    return _computed(scalar)
+
+
+def _computed(scalar: PrimExpr) -> ir.Expr:
+    operator = REGISTRY["relax.compute_prim_value"]
+    result: ir.Expr = operator.build([scalar])
+    return result
+
+
+def str(value: Any) -> ir.StringImm:
+    """A text as a value."""
+    return ir.StringImm(value)
+
+
+def dtype(value: Any) -> ir.DataTypeImm:
+    """A data type as a value."""
+    return ir.DataTypeImm(value)
+
+
+def shape(values: Any) -> ir.ShapeExpr:
+    """A shape as a value; dimensions may use the shape variables in scope."""
+    return ir.ShapeExpr(values)
+
+
+def tuple(*fields: Any) -> ir.Tuple:
+    """A tuple of values."""
+    return ir.Tuple.make(_fields(fields))
+
+
+def _fields(fields: Any) -> Any:
+    return (*(ir.as_expr(f) for f in fields),)
+
+
+def match_cast(value: Any, struct_info: Any) -> MatchCastValue:
+    """Check a value at run time and bind new shape variables; stands on the right of `=`."""
+    return MatchCastValue(value, as_struct_info(struct_info))
+
+
+safe_callables(
+    const, dataflow, dtype, func_attr, output, prim_value, shape, str, tuple, match_cast,
+    ExternFunc, ShapeExpr, TupleGetItem,
+)  # fmt: skip

@@ -1,0 +1,16 @@
+"""What importing the printer costs and fills."""
+
+from __future__ import annotations
+
+from relaxscript.ir import hooks
+from relaxscript.ir.relax import PrimValue
+from relaxscript.script import printer
+
+from .programs import function, tensor
+
+
+def test_the_hooks_of_the_ir_are_the_printer():
+    f = function([], result=PrimValue(1), ret=tensor())
+    assert hooks.script_of(f) == printer.script_of(f) == f.script()
+    assert hooks.html_of(f) == printer.html_of(f)
+    assert printer.blame_of(f, f, "all of it") == hooks.blame(f, f, "all of it")

@@ -1,0 +1,45 @@
+"""Underlines, remarks and numbers in a printed text."""
+
+from __future__ import annotations
+
+from relaxscript.ir import prim, relax
+from relaxscript.script.printer.module import script
+
+from .programs import add, function, tensor
+
+n = prim.Var("n", "int64")
+x, y = relax.Var("x", tensor(2)), relax.Var("y", tensor(2))
+value = add(x, x)
+f = function([x], (y, value), result=y, ret=tensor(2))
+
+
+def test_an_underlined_node_has_carets_below_it():
+    assert script(f, obj_to_underline=[value, relax.Var("strange", None)]).split("\n")[-3:] == [
+        '    y: R.Tensor((2,), "float32") = R.add(x, x)',
+        "                                   ^^^^^^^^^^^",
+        "    return y",
+    ]
+
+
+def test_a_node_of_several_lines_is_underlined_line_by_line():
+    shown = script(f, obj_to_underline=[f.body.blocks[0].bindings[0]], line_width=30)
+    assert shown.split("\n")[-7:-1] == [
+        "    y: R.Tensor(",
+        "    ^^^^^^^^^^^^",
+        '        (2,), "float32"',
+        "        ^^^^^^^^^^^^^^^",
+        "    ) = R.add(x, x)",
+        "    ^^^^^^^^^^^^^^^",
+    ]
+
+
+def test_a_remark_stands_behind_the_statement():
+    shown = script(f, obj_to_annotate={value: "twice", relax.Var("strange", None): "never"})
+    assert 'y: R.Tensor((2,), "float32") = R.add(x, x)  # twice' in shown
+    assert "never" not in shown
+
+
+def test_lines_can_be_numbered():
+    lines = script(f, print_line_numbers=True).split("\n")
+    assert lines[0] == "1 # from relaxscript.script import relax as R"
+    assert lines[-1] == "6     return y"
