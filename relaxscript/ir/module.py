@@ -193,6 +193,15 @@ class IRModule:
         """The Relax functions only."""
         return {gv: f for gv, f in self.functions.items() if isinstance(f, Function)}
 
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """The constants that the script without `show_meta` refers to, as plain data.
+
+        `from_source(mod.script(), metadata=mod.metadata)` gives the module back.
+        """
+        found: dict[str, Any] = hooks.metadata_of(self)
+        return found
+
     def script(self, **options: Any) -> str:
         """The module as a script that parses back to the same module; options as `show`."""
         text: str = hooks.script_of(self, **options)

@@ -471,6 +471,12 @@ class BaseFunc(Expr):
         @property
         def attrs(self) -> Attrs | None: ...
 
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """The constants that the script without `show_meta` refers to, as plain data."""
+        found: dict[str, Any] = hooks.metadata_of(self)
+        return found
+
     def with_attr(self, key: str | Mapping[str, Any], value: Any = None) -> Any:
         """A copy with one attribute more, or several from a mapping."""
         extra = {key: value} if isinstance(key, str) else dict(key)

@@ -244,7 +244,8 @@ def _exact(name: str, make: Any) -> Callable[[PrimExprLike, PrimExprLike], PrimE
 def ceildiv(lhs: PrimExprLike, rhs: PrimExprLike) -> PrimExpr:
     """Division rounding up: `(lhs + rhs - 1) // rhs`, which is so for positive `rhs`."""
     a, b = _matched("ceildiv", ("lhs", "rhs"), lhs, rhs)
-    return FloorDiv.make(a + (b - 1), b)
+    less: PrimExpr = const(b.value - 1, b.dtype) if isinstance(b, IntImm) else b - 1
+    return FloorDiv.make(a + less, b)
 
 
 def _float_info(dtype: DataType) -> Any:

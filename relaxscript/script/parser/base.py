@@ -16,6 +16,7 @@ import ast
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
@@ -91,10 +92,11 @@ def safe_callables(*functions: Any) -> None:
 
 
 class Reporter:
-    """Mistakes found so far in one definition."""
+    """Mistakes found so far in one definition; `strict` makes what cannot be decided one too."""
 
-    def __init__(self) -> None:
+    def __init__(self, strict: bool = False) -> None:
         self.diagnostics: list[Diagnostic] = []
+        self.strict = strict
 
     @property
     def failed(self) -> bool:
@@ -103,6 +105,8 @@ class Reporter:
     def finish(self) -> list[Diagnostic]:
         """Raise the errors, in the order of their places; give back the warnings."""
         ordered = sorted(self.diagnostics, key=_position)
+        if self.strict:
+            ordered = [replace(d, severity="error") if d.code == "RX0207" else d for d in ordered]
         errors = [d for d in ordered if d.severity == "error"]
         if errors:
             raise DiagnosticError(errors)

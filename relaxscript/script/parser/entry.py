@@ -28,22 +28,25 @@ from .source import definition_of_class, definition_of_function, parse_text
 __all__ = ["from_source", "function", "ir_module", "prim_func"]
 
 
-def ir_module(mod: Any = None, *, check_well_formed: bool = True) -> Any:
+def ir_module(mod: Any = None, *, check_well_formed: bool = True, strict: bool = False) -> Any:
     """Decorate a class whose methods are functions of a module; the class becomes an `IRModule`.
 
-    `check_well_formed=False` lets a module pass that nothing outside can call, as work in progress.
+    `check_well_formed=False` lets a module pass that nothing outside can call, as work in progress;
+    `strict=True` makes errors of the warnings about what can only be checked at run time.
     Raises `DiagnosticError` with every mistake in the class.
     """
     frame = sys._getframe(1)
     if mod is None:
-        return lambda cls: _shortly(_ir_module, cls, frame, check_well_formed)
+        return lambda cls: _shortly(_ir_module, cls, frame, check_well_formed, strict)
     try:
-        return _ir_module(mod, frame, check_well_formed)
+        return _ir_module(mod, frame, check_well_formed, strict)
     except DiagnosticError as error:
         raise error.with_traceback(None) from None
 
 
-def _ir_module(cls: Any, frame: FrameType | None, check_well_formed: bool) -> IRModule:
+def _ir_module(
+    cls: Any, frame: FrameType | None, check_well_formed: bool, strict: bool
+) -> IRModule:
     if not isinstance(cls, type):
         raise DiagnosticError(
             Diagnostic("RX0111", "`I.ir_module` decorates a class", None, help="decorate a `class`")
@@ -53,24 +56,26 @@ def _ir_module(cls: Any, frame: FrameType | None, check_well_formed: bool) -> IR
         raise DiagnosticError(Diagnostic("RX0111", f"`{cls.__name__}` is not a class", None))
     environment = Environment.of_class(cls, frame)
     module: IRModule = _finished(
-        lambda r: module_of_class(source, node, environment, r, check_well_formed)
+        lambda r: module_of_class(source, node, environment, r, check_well_formed), strict
     )
     return module
 
 
 def function(
-    f: Any = None, pure: bool = True, private: bool = False, check_well_formed: bool = True
-) -> Any:
+    f: Any = None, pure: bool = True, private: bool = False, check_well_formed: bool = True,
+    strict: bool = False,
+) -> Any:  # fmt: skip
     """Decorate a Python function: its body is parsed as Relax, and it becomes a `Function`.
 
-    `pure=False` allows side effects; `private=True` hides it outside its module. Inside a class
+    `pure=False` allows side effects; `private=True` hides it outside its module; `strict=True`
+    makes errors of the warnings about what can only be checked at run time. Inside a class
     under `I.ir_module` the function is left to the module. Raises `DiagnosticError`.
     """
     frame = sys._getframe(1)
     if f is None:
-        return lambda inner: _shortly(_decorated, inner, frame, relax_function)
+        return lambda inner: _shortly(_decorated, inner, frame, relax_function, strict)
     try:
-        return _decorated(f, frame, relax_function)
+        return _decorated(f, frame, relax_function, strict)
     except DiagnosticError as error:
         raise error.with_traceback(None) from None
 
@@ -102,7 +107,7 @@ def _shortly(parse: Callable[..., Any], *args: Any) -> Any:
 Parse = Callable[[Source, ast.FunctionDef, Environment, Reporter], Any]
 
 
-def _decorated(f: Any, frame: FrameType, parse: Parse) -> Any:
+def _decorated(f: Any, frame: FrameType, parse: Parse, strict: bool = False) -> Any:
     if _in_module_class(f, frame):
         return f
     if not isinstance(f, FunctionType):
@@ -111,7 +116,7 @@ def _decorated(f: Any, frame: FrameType, parse: Parse) -> Any:
     if not isinstance(node, ast.FunctionDef):
         raise DiagnosticError(Diagnostic("RX0111", f"`{f.__name__}` is not a function", None))
     environment = Environment.of_function(f, frame)
-    return _finished(lambda reporter: parse(source, node, environment, reporter))
+    return _finished(lambda reporter: parse(source, node, environment, reporter), strict)
 
 
 def _in_module_class(f: Any, frame: FrameType) -> bool:
@@ -131,8 +136,8 @@ def _in_module_class(f: Any, frame: FrameType) -> bool:
     return False
 
 
-def _finished(parse: Callable[[Reporter], Any]) -> Any:
-    reporter = Reporter()
+def _finished(parse: Callable[[Reporter], Any], strict: bool = False) -> Any:
+    reporter = Reporter(strict)
     with collector_paused():
         result = parse(reporter)
     for warning in reporter.finish():
@@ -143,26 +148,27 @@ def _finished(parse: Callable[[Reporter], Any]) -> Any:
 def from_source(
     text: str | type | FunctionType, *, filename: str = "<text>", mode: Mode = "data",
     extra_vars: Mapping[str, Any] | None = None, metadata: Mapping[str, Any] | None = None,
-    check_well_formed: bool = True,
+    check_well_formed: bool = True, strict: bool = False,
 ) -> Any:  # fmt: skip
     """The module or function that a text means; the last definition when there are several.
 
     In "data" mode no Python is evaluated: literals and the names of `I`, `R` and `T` are known.
     "python" mode also knows `extra_vars`. `metadata` holds the constants that a script printed
-    without them refers to; a script with `show_meta=True` brings its own. A decorated class or
-    function is parsed again from its source. Raises `DiagnosticError` with every mistake.
+    without them refers to; a script with `show_meta=True` brings its own. `strict=True` makes errors
+    of the warnings about what can only be checked at run time. A decorated class or function is
+    parsed again from its source. Raises `DiagnosticError` with every mistake.
     """
     frame = sys._getframe(1)
     try:
         if isinstance(text, type):
-            return _ir_module(text, frame, check_well_formed)
+            return _ir_module(text, frame, check_well_formed, strict)
         if isinstance(text, FunctionType):
-            return _decorated(text, frame, relax_function)
+            return _decorated(text, frame, relax_function, strict)
         source, tree = parse_text(filename, text)
         known = {**(extra_vars or {}), **_metadata(source, tree, metadata)}
         environment = Environment([known, _namespaces(tree)], mode)
         return _finished(
-            lambda r: _last_definition(source, tree, environment, r, check_well_formed)
+            lambda r: _last_definition(source, tree, environment, r, check_well_formed), strict
         )
     except DiagnosticError as error:
         raise error.with_traceback(None) from None

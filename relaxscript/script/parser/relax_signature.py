@@ -208,7 +208,7 @@ class RelaxSignatures(RelaxExpressions):
         options: dict[str, bool] = {}
         for decorator in node.decorator_list:
             for keyword in decorator.keywords if isinstance(decorator, ast.Call) else ():
-                if keyword.arg in ("pure", "private", "check_well_formed"):
+                if keyword.arg in ("pure", "private", "check_well_formed", "strict"):
                     value = self.literal(keyword.value, f"`{keyword.arg}`")
                     options[keyword.arg] = bool(value)
                 else:

@@ -17,13 +17,13 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import Span
 from relaxscript.ir import prim, tir
 from relaxscript.ir.prim import HANDLE, INT32, PointerType, PrimExpr, PrimType, const
-from relaxscript.ir.relax import Attrs
 from relaxscript.ir.tir import Buffer, BufferRegion, BufferStore
 from relaxscript.script import tir_axis, tir_forms
 from relaxscript.script.tir_types import BufferFront, Form, ScalarType
 
 from .base import BINARY, UNKNOWN, Failed
 from .tir_block import BlockParser
+from .tir_call import Places
 from .tir_scalar import describe
 from .tir_signature import BufferSyntax
 
@@ -414,27 +414,39 @@ class AssignParser(BlockParser):
         self, target: ast.Name, form: Form, node: ast.expr, statement: ast.stmt
     ) -> prim.Var:
         """`p = T.allocate(...)`: memory, by its address."""
-        places = self.argument_nodes(form.maker, node) if isinstance(node, ast.Call) else {}
-        wrong = {name: at for name, at in places.items() if isinstance(at, ast.expr)}
-        dtype = self.dtype(wrong["dtype"])
-        extents = tuple(self.extent(e, wrong["extents"]) for e in form.arguments["extents"])
+        places = Places(node)
+        if isinstance(node, ast.Call):
+            places = self.argument_nodes(form.maker, node)
+        dtype = self.dtype_of(form.arguments["dtype"], places["dtype"])
+        extents = self.extents(form.arguments["extents"], places["extents"])
         scope = form.arguments.get("scope", "global")
+        if not isinstance(scope, str):
+            raise self.error(places["scope"], "RX0103", "the scope of memory is a text")
         pointer = PointerType.make(PrimType.make(dtype), scope)
         var = prim.Var.make(target.id, HANDLE, pointer, span=self.span(target))
-        annotations, span = Attrs(form.arguments["annotations"] or {}), self.span(statement)
+        notes = self.attributes(form.arguments["annotations"], places["annotations"])
+        span = self.span(statement)
         self.fixed[var] = "the address of memory"
         if form.maker is tir_forms.allocate_const:
-            data = np.asarray(form.arguments["data"], dtype.numpy)
+            with self.at(places["data"]):
+                data = np.asarray(form.arguments["data"], dtype.numpy)
             self.items.append(lambda body: tir.AllocateConst.make(
-                var, dtype, extents, data, body, annotations, span=span))  # fmt: skip
+                var, dtype, extents, data, body, notes, span=span))  # fmt: skip
             return var
         given = form.arguments["condition"]
         condition = const(1, prim.BOOL)
         if given is not None:
-            condition = self.condition(given, wrong["condition"])
+            condition = self.condition(given, places["condition"])
         self.items.append(lambda body: tir.Allocate.make(
-            var, dtype, extents, condition, body, annotations, span=span))  # fmt: skip
+            var, dtype, extents, condition, body, notes, span=span))  # fmt: skip
         return var
+
+    def extents(self, values: Any, node: ast.expr) -> tuple[PrimExpr, ...]:
+        """The extents of memory, one for each axis."""
+        given = values if isinstance(values, (tuple, list)) else (values,)
+        nodes = node.elts if isinstance(node, (ast.Tuple, ast.List)) else []
+        places = nodes if len(nodes) == len(given) else [node] * len(given)
+        return tuple(self.extent(v, at) for v, at in zip(given, places))
 
     def extent(self, value: Any, node: ast.AST) -> PrimExpr:
         """The extent of memory along one axis."""

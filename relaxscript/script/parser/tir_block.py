@@ -359,15 +359,17 @@ class BlockParser(SignatureParser):
 
     def block_attr(self, form: Form, call: ast.Call) -> None:
         block = self.in_block(form, call)
-        block.annotations.update(self.attributes(form.arguments["attrs"], call))
+        at = self.argument_nodes(form.maker, call)["attrs"]
+        block.annotations.update(self.attributes(form.arguments["attrs"], at))
 
-    def attributes(self, value: Any, call: ast.Call) -> dict[str, Any]:
-        """The dict of an attribute statement."""
-        at = call.args[0] if call.args else call
+    def attributes(self, value: Any, node: ast.AST) -> Attrs:
+        """A dict of attributes or annotations; None has none."""
+        if value is None:
+            return Attrs()
         if not isinstance(value, dict) or not all(isinstance(k, str) for k in value):
-            raise self.error(at, "RX0103", "attributes are a dict with texts as keys",
+            raise self.error(node, "RX0103", "attributes are a dict with texts as keys",
                              help='write `{"name": value}`')  # fmt: skip
-        return dict(value)
+        return Attrs(value)
 
     # init = "with T.init():" ...
     def init(self, form: Form, node: ast.With, body: Sequence[ast.stmt]) -> None:

@@ -93,6 +93,16 @@ def _index(value: Any) -> PrimExpr:
 METHODS = (astype, vload, vstore)
 
 
+class Places(dict[str, ast.expr]):
+    """Where the arguments of a call stand; one without a place of its own, where the call does."""
+
+    def __init__(self, node: ast.expr) -> None:
+        self.node = node
+
+    def __missing__(self, name: str) -> ast.expr:
+        return self.node
+
+
 class CallParser(OperatorParser):
     """Adds calls and attributes to operators."""
 
@@ -208,13 +218,15 @@ class CallParser(OperatorParser):
             return prim.Call.make(result.dtype, result.op, result.args, span=self.span(node))
         return result
 
-    def argument_nodes(self, callee: Any, node: ast.Call) -> dict[str, ast.expr]:
+    def argument_nodes(self, callee: Any, node: ast.Call) -> Places:
         """Where the argument of each parameter stands; those of `*rest` are `rest[0]`, ..."""
         names = list(inspect.signature(callee).parameters.values())
-        found: dict[str, ast.expr] = {}
+        rest = next((p for p in names if p.kind is p.VAR_POSITIONAL), None)
+        fixed = [p for p in names if p.kind is p.POSITIONAL_OR_KEYWORD]
+        found = Places(node)
+        if any(isinstance(at, ast.Starred) for at in node.args):
+            return found
         for position, at in enumerate(node.args):
-            rest = next((p for p in names if p.kind is p.VAR_POSITIONAL), None)
-            fixed = [p for p in names if p.kind is p.POSITIONAL_OR_KEYWORD]
             if position < len(fixed):
                 found[fixed[position].name] = at
             elif rest is not None:

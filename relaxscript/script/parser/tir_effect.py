@@ -64,7 +64,8 @@ class EffectParser(LoopParser):
                                  help="a statement stores, loops, or calls something")  # fmt: skip
 
     def func_attr(self, form: Form, call: ast.Call) -> None:
-        self.attrs.update(self.attributes(form.arguments["attrs"], call))
+        at = self.argument_nodes(form.maker, call)["attrs"]
+        self.attrs.update(self.attributes(form.arguments["attrs"], at))
 
     def evaluate(self, form: Form, call: ast.Call) -> None:
         at = self.argument_nodes(form.maker, call)["value"]
@@ -76,7 +77,7 @@ class EffectParser(LoopParser):
         if form.maker is vstore and isinstance(call.func, ast.Attribute):
             # The buffer stands before the dot.
             places = self.argument_nodes(partial(vstore, form.arguments["buffer"]), call)
-            places = {**places, "buffer": call.func.value, "indices": places["begin"]}
+            places.update({"buffer": call.func.value, "indices": places["begin"]})
         buffer, indices = form.arguments["buffer"], form.arguments["indices"]
         if not isinstance(buffer, Buffer):
             raise self.error(

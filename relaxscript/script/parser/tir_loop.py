@@ -76,7 +76,8 @@ class LoopParser(AssignParser):
         if variables is None or loops is None:
             return
         kind = LOOPS.get(form.maker, ForKind.SERIAL) if isinstance(form, Form) else ForKind.SERIAL
-        annotations, binding = self.loop_extras(form, node)
+        at = node.iter if isinstance(node, ast.For) else node.items[0].context_expr
+        annotations, binding = self.loop_extras(form, at)
         span = self.span(node)
         for var, domain in zip(reversed(variables), reversed(loops)):
             inner = For.make(
@@ -92,7 +93,7 @@ class LoopParser(AssignParser):
     def loop_extras(self, form: Any, node: ast.AST) -> tuple[Attrs, tir.IterVar | None]:
         if not isinstance(form, Form):
             return Attrs(), None
-        annotations = Attrs(form.arguments.get("annotations") or {})
+        annotations = self.attributes(form.arguments.get("annotations"), node)
         if form.maker is not tir_forms.thread_binding:
             return annotations, None
         thread = form.arguments["thread"]

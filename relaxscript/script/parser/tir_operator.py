@@ -18,7 +18,6 @@ from relaxscript.ir import prim
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import IntImm, PrimExpr, const, match_dtypes
 from relaxscript.ir.scalar_functions import FUNCTIONS
-from relaxscript.script.tir_types import Form
 
 from .base import COMPARE
 from .tir_scalar import ScalarParser
@@ -167,7 +166,7 @@ class OperatorParser(ScalarParser):
         self, symbol: str, a: Any, b: Any, places: Sequence[ast.AST], node: ast.AST
     ) -> Any:  # fmt: skip
         """`a and b`; Python values on the left are decided at once."""
-        if isinstance(a, Node) and (isinstance(b, (Node, bool)) or not isinstance(b, Form)):
+        if isinstance(a, Node):
             return self.combine(symbol, (a, b), places, node)
         return b if bool(a) == (symbol == "and") else a
 

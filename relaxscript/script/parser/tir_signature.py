@@ -435,7 +435,7 @@ class SignatureParser(CallParser):
             return self.text_dimension(value, node)
         if isinstance(value, IntImm):
             value = value if value.value >= 0 else value.value
-        if not isinstance(value, (bool, PrimExpr)) and hasattr(value, "__index__"):
+        if not isinstance(value, (bool, type, PrimExpr)) and hasattr(value, "__index__"):
             value = value.__index__()
         if type(value) is int and value < 0:
             raise self.error(node, "RX0108", f"a dimension cannot be negative, this is {value}")
@@ -476,7 +476,10 @@ class SignatureParser(CallParser):
 
     def dtype(self, node: ast.expr) -> DataType:
         """A data type by its name."""
-        value = self.value(node)
+        return self.dtype_of(self.value(node), node)
+
+    def dtype_of(self, value: Any, node: ast.AST) -> DataType:
+        """A data type by its name, or as `T.float32` or a type of numpy."""
         if isinstance(value, ScalarType):
             return value.dtype
         if isinstance(value, str) and is_dtype(value):

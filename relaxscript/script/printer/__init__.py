@@ -12,7 +12,7 @@ from typing import Any
 
 from relaxscript.ir import hooks
 
-__all__ = ["blame_of", "html_of", "script_of"]
+__all__ = ["blame_of", "html_of", "metadata_of", "script_of"]
 
 
 @hooks.script_of.fill
@@ -46,6 +46,14 @@ def html_of(root: Any) -> str:
     from .module import script
 
     return html(script(root))
+
+
+@hooks.metadata_of.fill
+def metadata_of(root: Any) -> dict[str, Any]:
+    """The constants that the script of `root` refers to, as plain data by their kind."""
+    from .module import metadata
+
+    return metadata(root)
 
 
 @hooks.blame.fill

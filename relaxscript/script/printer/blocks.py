@@ -65,7 +65,8 @@ class BlockPrinter(BufferPrinter):
         pairs = list(zip(axes, s.iter_values))
         if not pairs:
             return
-        if all(self.is_remapped(axis, value) for axis, value in pairs):
+        sugar = self.session.options.syntax_sugar
+        if sugar and all(self.is_remapped(axis, value) for axis, value in pairs):
             letters = "".join(AXIS_LETTERS[axis.iter_type] for axis in axes)
             values = tree.items([self.scalar(value) for value in s.iter_values])
             made = tree.call(self.member("axis.remap"), [tree.constant(letters), values])

@@ -21,8 +21,6 @@ from relaxscript.script import syntax
 
 __all__ = ["Close", "Comma", "LastClose", "Open", "Operator", "lay_out"]
 
-INDENT = 4
-
 
 class Open(str):
     """An opening bracket; the empty one is a parenthesis that only shows when it is needed."""
@@ -55,19 +53,23 @@ class Operator(str):
     level: syntax.Level
 
 
-def lay_out(pieces: list[str], start: int, width: int) -> None:
-    """Break the line that begins at piece `start` (its newline and indentation), in place."""
+def lay_out(pieces: list[str], start: int, width: int, step: int = 4) -> None:
+    """Break the line that begins at piece `start` (its newline and indentation), in place.
+
+    What stands between brackets is indented by `step` more.
+    """
     indent = len(pieces[start].rpartition("\n")[2])
     definition = len(pieces) > start + 1 and pieces[start + 1].startswith(("def ", "class "))
-    _Line(pieces, width).lay(start + 1, len(pieces), indent, indent, 0, definition=definition)
+    _Line(pieces, width, step).lay(start + 1, len(pieces), indent, indent, 0, definition=definition)
 
 
 class _Line:
     """One long line; `lay` breaks a stretch of its pieces where that does not fit."""
 
-    def __init__(self, pieces: list[str], width: int) -> None:
+    def __init__(self, pieces: list[str], width: int, step: int) -> None:
         self.pieces = pieces
         self.width = width
+        self.step = step
 
     def lay(
         self, low: int, high: int, indent: int, column: int, after: int,
@@ -152,7 +154,7 @@ class _Line:
 
     def split(self, opening: int, closing: int, indent: int, definition: bool) -> None:
         """Put what stands between two brackets on lines of its own."""
-        inner = indent + INDENT
+        inner = indent + self.step
         fits = inner + self.length(opening + 1, closing) <= self.width
         separators = self.separators(opening + 1, closing)
         commas = bool(separators) and isinstance(self.pieces[separators[0]], Comma)

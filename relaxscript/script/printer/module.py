@@ -25,19 +25,29 @@ from relaxscript.script.syntax import HEADERS
 
 from . import tree
 from .annotations import vdevice_call
-from .constants import metadata_tree
+from .constants import encode, metadata_tree
 from .marks import decorated
 from .names import identifier
 from .relax import RelaxPrinter
-from .session import Options, Session
+from .session import METADATA_KEY, Options, Session
 from .tir import TIRPrinter
 
-__all__ = ["Printer", "script"]
+if TYPE_CHECKING:
+    from .unparser import HouseUnparser
+
+__all__ = ["Printer", "metadata", "script"]
 
 
 def script(root: Any, **options: Any) -> str:
     """The script of a node, function or module; options as `Options`."""
     return Printer(**options).print(root)
+
+
+def metadata(root: Any) -> dict[str, Any]:
+    """The constants that the script of `root` refers to, as plain data by their kind."""
+    session = Session(Options.read({}))
+    _Script(session).of(root)
+    return {METADATA_KEY: [encode(e) for e in session.constants]}
 
 
 class Printer:
@@ -55,13 +65,17 @@ class Printer:
 
     def print(self, root: Any) -> str:
         """The script of a node, function or module."""
-        from .unparser import HouseUnparser
-
         self._root, self._places = root, None
         made = _Script(Session(self.options)).of(root)
-        text = HouseUnparser(made, self.options.line_width).text
+        text = self._unparser(made, False).text
         self.source = Source(self.filename, text)
         return decorated(self, text) if _wants_marks(self.options) else text
+
+    def _unparser(self, made: ast.AST, record: bool) -> HouseUnparser:
+        from .unparser import HouseUnparser
+
+        options = self.options
+        return HouseUnparser(made, options.line_width, record, options.indent_spaces)
 
     @property
     def where(self) -> Mapping[Any, Span]:
@@ -85,10 +99,8 @@ class Printer:
         return spans[0].cover(*spans[1:]) if spans else None
 
     def _recorded(self) -> dict[Any, list[Span]]:
-        from .unparser import HouseUnparser
-
         made = _Script(Session(self.options, record=True)).of(self._root)
-        unparser = HouseUnparser(made, self.options.line_width, record=True)
+        unparser = self._unparser(made, True)
         if unparser.text != self.source.text:
             raise InternalError("printing twice gave two texts")
         starts = [-1 if unparser.pieces[:1] and unparser.pieces[0].startswith("\n") else 0]

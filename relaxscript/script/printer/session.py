@@ -29,7 +29,8 @@ class Options:
     `name` is the name of the printed class or function; `show_meta` appends the constants that do
     not stand in the text; the prefixes are those of the namespaces; an empty `module_alias` writes
     the module's name instead of `cls`; `show_all_struct_info=False` leaves out annotations that the
-    parser derives by itself; `obj_to_underline` and `obj_to_annotate` mark nodes in the text (which
+    parser derives by itself; `syntax_sugar=False` writes effects as bindings, and the loops and
+    blocks of TIR one by one; `obj_to_underline` and `obj_to_annotate` mark nodes in the text (which
     then may not be a script any more).
     """
 

@@ -8,7 +8,7 @@ serial loops from zero are one `T.grid`. Start reading at `TIRPrinter.function`.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Sequence, Set as AbstractSet
 
 from relaxscript.errors import InternalError
 from relaxscript.ir import prim, tir
@@ -26,6 +26,9 @@ __all__ = ["TIRPrinter"]
 class TIRPrinter(BlockPrinter):
     """Writes one PrimFunc, or a piece of one; a printer is used once."""
 
+    # The handles that the function uses as they are, not as buffers.
+    addresses: AbstractSet[prim.Var] = frozenset()
+
     # function = decorator "def" name "(" parameters ")" ["->" type] ":" body
     def function(self, f: tir.PrimFunc, title: str) -> ast.FunctionDef:
         """A PrimFunc of the module, or one that stands alone."""
@@ -34,6 +37,11 @@ class TIRPrinter(BlockPrinter):
         if attrs.get("global_symbol") == title:
             del attrs["global_symbol"]
         self.scopes.append(FunctionScope())
+        self.addresses = {
+            node
+            for node in walk(f.body)
+            if isinstance(node, prim.Var) and node.dtype.kind == "handle"
+        }
         scalars = [p for p in f.params if p not in f.buffer_map]
         matched: list[ast.stmt] = []
         for param in f.params:
@@ -55,15 +63,17 @@ class TIRPrinter(BlockPrinter):
     def parameter_name(self, f: tir.PrimFunc, param: prim.Var, scalars: Sequence[prim.Var]) -> None:
         """Parameters keep their names; one that is a plain buffer goes by the buffer's."""
         buffer = f.buffer_map.get(param)
-        if buffer is not None and self.in_signature(buffer, scalars):
+        free = buffer is not None and param not in self.addresses
+        if buffer is not None and free and self.in_signature(buffer, scalars):
             self.define_buffer(buffer)
             return
         self.names.define(param, param.name)
 
     def in_signature(self, buffer: tir.Buffer, scalars: Sequence[prim.Var]) -> bool:
         """Whether a buffer can be written as the annotation of its parameter."""
+        shared = buffer.data is not None and buffer.data in self.owner
         used = [v for dim in buffer.shape for v in variables(dim)]
-        return is_plain(buffer) and not any(v in scalars for v in used)
+        return is_plain(buffer) and not shared and not any(v in scalars for v in used)
 
     def parameter(self, f: tir.PrimFunc, param: prim.Var, matched: list[ast.stmt]) -> ast.arg:
         buffer = f.buffer_map.get(param)
@@ -92,7 +102,8 @@ class TIRPrinter(BlockPrinter):
     def body(self, s: tir.Stmt) -> list[ast.stmt]:
         """The statements of a function, without the root block that the parser puts around them."""
         statements: list[ast.stmt] = []
-        if isinstance(s, tir.BlockRealize) and self.is_root(s):
+        sugar = self.session.options.syntax_sugar
+        if sugar and isinstance(s, tir.BlockRealize) and self.is_root(s):
             statements += [self.allocation(buffer) for buffer in s.block.alloc_buffers]
             s = s.block.body
         self.statement(s, statements)
@@ -111,65 +122,78 @@ class TIRPrinter(BlockPrinter):
         return any(isinstance(node, tir.BlockRealize) for node in walk(block.body))
 
     # statement = loop | block | store | let | if | while | assert | evaluate | ...
-    def statement(self, s: tir.Stmt, statements: list[ast.stmt]) -> None:
-        """One statement, and what follows it where it holds that as its body."""
+    def statement(self, s: tir.Stmt, statements: list[ast.stmt], last: bool = True) -> None:
+        """One statement; what it holds as its body follows it, where it is the `last` one."""
         before = len(statements)
         match s:
             case tir.SeqStmt(seq):
-                for inner in seq:
-                    self.statement(inner, statements)
+                for number, inner in enumerate(seq, 1):
+                    self.statement(inner, statements, last and number == len(seq))
             case tir.For():
                 self.loop(s, statements)
-            case tir.BlockRealize():
-                statements.append(self.block(s))
-            case tir.BufferStore():
-                statements.append(self.store(s))
-            case tir.IfThenElse(condition, then_case, else_case):
-                orelse = [] if else_case is None else self.inner(else_case)
-                test = self.scalar(condition)
-                statements.append(ast.If(test, self.inner(then_case), orelse))
-            case tir.While(condition, body):
-                statements.append(ast.While(self.scalar(condition), self.inner(body), []))
-            case tir.Evaluate(value):
-                written = self.scalar(value, TIR_INT_DTYPE)
-                statements.append(tree.statement(tree.call(self.member("evaluate"), [written])))
-            case _:
+            case tir.LetStmt() | tir.AssertStmt() if last:
                 self.holder(s, statements)
+            case _:
+                statements.append(self.single(s))
         if self.session.record and len(statements) > before:
             statements[before] = self.session.at(s, statements[before])
 
-    def holder(self, s: tir.Stmt, statements: list[ast.stmt]) -> None:
+    def single(self, s: tir.Stmt) -> ast.stmt:
+        """A statement that is one of Python."""
+        match s:
+            case tir.BlockRealize():
+                return self.block(s)
+            case tir.BufferStore():
+                return self.store(s)
+            case tir.IfThenElse(condition, then_case, else_case):
+                orelse = [] if else_case is None else self.inner(else_case)
+                return ast.If(self.scalar(condition), self.inner(then_case), orelse)
+            case tir.While(condition, body):
+                return ast.While(self.scalar(condition), self.inner(body), [])
+            case tir.Evaluate(value):
+                written = self.scalar(value, TIR_INT_DTYPE)
+                return tree.statement(tree.call(self.member("evaluate"), [written]))
+        return self.scoped(s)
+
+    def holder(self, s: tir.LetStmt | tir.AssertStmt, statements: list[ast.stmt]) -> None:
         """A statement that holds what follows it as its body."""
+        if isinstance(s, tir.AssertStmt):
+            statements.append(ast.Assert(self.scalar(s.condition), self.scalar(s.message)))
+        else:
+            made = self.scalar(s.value)
+            name = self.names.define(s.var, s.var.name)
+            target = self.session.at(s.var, tree.name(name))
+            statements.append(tree.annotated(target, self.variable_type(s.var), made))
+        self.statement(s.body, statements)
+
+    def scoped(self, s: tir.Stmt) -> ast.stmt:
+        """A statement whose body is a block of Python: `with T.LetStmt(v) as x:`."""
+        target: ast.expr | None = None
         match s:
             case tir.LetStmt(var, value, body):
-                made = self.scalar(value)
-                name = self.names.define(var, var.name)
-                target = self.session.at(var, tree.name(name))
-                statements.append(tree.annotated(target, self.variable_type(var), made))
-                self.statement(body, statements)
+                context = tree.call(self.member("LetStmt"), [self.scalar(value)])
             case tir.AssertStmt(condition, message, body):
-                statements.append(ast.Assert(self.scalar(condition), self.scalar(message)))
-                self.statement(body, statements)
+                args = [self.scalar(condition), self.scalar(message)]
+                var, context = None, tree.call(self.member("Assert"), args)
             case tir.AttrStmt(node, attr_key, value, body):
-                args = [
-                    self.value(node),
-                    tree.constant(attr_key),
-                    self.scalar(value, TIR_INT_DTYPE),
-                ]
-                context = tree.call(self.member("attr"), args)
-                statements.append(tree.with_block(context, self.inner(body)))
-            case tir.Allocate():
-                statements.append(self.allocate(s))
-            case tir.AllocateConst():
-                statements.append(self.allocate_const(s))
+                args = [self.value(node), tree.constant(attr_key)]
+                args.append(self.scalar(value, TIR_INT_DTYPE))
+                var, context = None, tree.call(self.member("attr"), args)
+            case tir.Allocate(buffer_var=var, body=body):
+                context = self.allocate(s)
+            case tir.AllocateConst(buffer_var=var, body=body):
+                context = self.allocate_const(s)
             case tir.DeclBuffer(buffer, body):
-                declared = self.buffer_call("decl_buffer", buffer, [])
-                with self.names.scope():
-                    target = self.bind_buffer(buffer)
-                    rest = self.inner(body)
-                statements.append(tree.with_block(declared, rest, target))
+                var, context = None, self.buffer_call("decl_buffer", buffer, [])
             case _:
                 raise InternalError(f"the printer does not know the statement {type(s).__name__}")
+        with self.names.scope():
+            if isinstance(s, tir.DeclBuffer):
+                target = self.bind_buffer(s.buffer)
+            elif var is not None:
+                name = self.names.define(var, var.name)
+                target = self.session.at(var, tree.name(name))
+            return tree.with_block(context, self.inner(body), target)
 
     def inner(self, s: tir.Stmt) -> list[ast.stmt]:
         """The statements of a nested block of Python."""
@@ -178,31 +202,23 @@ class TIRPrinter(BlockPrinter):
             self.statement(s, statements)
         return statements or [ast.Pass()]
 
-    def allocate(self, s: tir.Allocate) -> ast.stmt:
-        """`with T.allocate([16], "float32", "global") as data:`."""
+    def allocate(self, s: tir.Allocate) -> ast.Call:
+        """`T.allocate([16], "float32", "global")`."""
         pointer = s.buffer_var.type_annotation
         scope = pointer.storage_scope if pointer is not None else "global"
         extents = tree.items([self.scalar(x, TIR_INT_DTYPE) for x in s.extents])
         condition = None if self.is_true(s.condition) else self.scalar(s.condition)
         notes = self.value(s.annotations) if s.annotations else None
         args = [extents, tree.constant(str(s.dtype)), tree.constant(scope)]
-        context: ast.expr = tree.call(
-            self.member("allocate"), args, condition=condition, annotations=notes
-        )
-        with self.names.scope():
-            target = tree.name(self.names.define(s.buffer_var, s.buffer_var.name))
-            return tree.with_block(context, self.inner(s.body), target)
+        return tree.call(self.member("allocate"), args, condition=condition, annotations=notes)
 
-    def allocate_const(self, s: tir.AllocateConst) -> ast.stmt:
-        """`with T.allocate_const([1, 2], "int32", [2]) as data:`."""
+    def allocate_const(self, s: tir.AllocateConst) -> ast.Call:
+        """`T.allocate_const([1, 2], "int32", [2])`."""
         extents = tree.items([self.scalar(x, TIR_INT_DTYPE) for x in s.extents])
         data = getattr(s.data, "data", s.data)
         values = self.value(data.tolist() if hasattr(data, "tolist") else data)
         args = [values, tree.constant(str(s.dtype)), extents]
-        context = tree.call(self.member("allocate_const"), args)
-        with self.names.scope():
-            target = tree.name(self.names.define(s.buffer_var, s.buffer_var.name))
-            return tree.with_block(context, self.inner(s.body), target)
+        return tree.call(self.member("allocate_const"), args)
 
     # loop = "for" names "in" ("range" | "T.grid" | "T.parallel" ...) "(" extents ")" ":" body
     def loop(self, s: tir.For, statements: list[ast.stmt]) -> None:
@@ -225,7 +241,7 @@ class TIRPrinter(BlockPrinter):
 
     def continues(self, nest: Sequence[tir.For], s: tir.For) -> bool:
         """Whether a loop goes on a nest that is written as one `T.grid`."""
-        if not _is_grid(nest[0]) or not _is_grid(s):
+        if not (self.session.options.syntax_sugar and _is_grid(nest[0]) and _is_grid(s)):
             return False
         outer = {loop.loop_var for loop in nest}
         return not any(v in outer for v in free_vars(s.extent))

@@ -58,11 +58,14 @@ class _Methods(dict[type, Any]):
 class HouseUnparser(ExpressionUnparser, PatternUnparser, Unparser):  # type: ignore[misc]
     """Renders one tree when it is made; `text` is the result."""
 
-    def __init__(self, tree: ast.AST, width: int = 100, record: bool = False) -> None:
+    def __init__(
+        self, tree: ast.AST, width: int = 100, record: bool = False, step: int = 4
+    ) -> None:
         self.pieces: list[str] = []
         self.write = self.pieces.append
         self.methods = _Methods(self)
         self.width = width
+        self.step = step
         self.marks: list[Mark] = []
         self.future_imports: list[str] = []
         self._rendered: dict[ast.AST, list[str]] = {}
@@ -88,18 +91,18 @@ class HouseUnparser(ExpressionUnparser, PatternUnparser, Unparser):  # type: ign
     def _end_line(self) -> None:
         line = self.pieces[self._line :]
         if len(line) > 1 and sum(map(len, line)) - 1 > self.width:
-            lay_out(self.pieces, self._line, self.width)
+            lay_out(self.pieces, self._line, self.width, self.step)
 
     def enter(self) -> None:
         """Open a block."""
         self.write(":")
         self._indent += 1
-        self._newline = "\n" + "    " * self._indent
+        self._newline = "\n" + " " * self.step * self._indent
 
     def leave(self) -> None:
         """Close a block."""
         self._indent -= 1
-        self._newline = "\n" + "    " * self._indent
+        self._newline = "\n" + " " * self.step * self._indent
 
     def _blank(self) -> None:
         # Two definitions are separated by a line; a definition that begins a block needs none.

@@ -7,6 +7,7 @@ import textwrap
 import numpy as np
 import pytest
 
+from relaxscript.errors import DiagnosticError, RelaxWarning
 from relaxscript.ir import IRModule, structural_equal
 from relaxscript.ir.relax import (
     Call,
@@ -391,3 +392,32 @@ def test_large_constants_come_back_with_metadata():
 def test_a_long_chain_of_operators_is_no_limit():
     f = body("y = " + " + ".join(["x"] * 400) + "\nreturn y")
     assert len(bindings(f)) == 399
+
+
+def test_a_script_without_metadata_takes_it_from_the_module():
+    mod = from_source(
+        "@I.ir_module\nclass M:\n    @R.function\n    def f():\n        return R.const(DATA)\n",
+        mode="python", extra_vars={"DATA": np.arange(1000, dtype="float32")},
+    )  # fmt: skip
+    assert structural_equal(from_source(mod.script(), metadata=mod.metadata), mod)
+    assert structural_equal(from_source(mod["f"].script(), metadata=mod["f"].metadata), mod["f"])
+
+
+UNDECIDED = """
+@R.function
+def main(x: R.Tensor(("n",), "float32"), y: R.Tensor(("m",), "float32")):
+    z = R.add(x, y)
+    return z
+"""
+
+
+def test_what_cannot_be_decided_is_a_warning():
+    with pytest.warns(RelaxWarning, match="`n` and `m` must be equal") as caught:
+        from_source(UNDECIDED)
+    assert caught[0].filename == "<text>"
+    assert caught[0].lineno == 4
+
+
+def test_strictly_what_cannot_be_decided_is_an_error():
+    with pytest.raises(DiagnosticError, match="`n` and `m` must be equal"):
+        from_source(UNDECIDED, strict=True)

@@ -113,11 +113,24 @@ def test_what_has_no_script_is_refused():
 
 def test_an_option_that_there_is_not_is_refused_with_the_nearest_one():
     with pytest.raises(
-        TypeError, match=r"`script` has no option `show_mtea`; did you mean `show_meta`"
+        TypeError, match=r"`script` has no option `show_mtea`; did you mean `show_meta`[?]"
     ):
         script(x, show_mtea=True)
     with pytest.raises(TypeError, match="has no option `qqqqq`$"):
         script(x, qqqqq=True)
+
+
+def test_indentation_is_as_wide_as_it_is_asked_for():
+    shown = script(named("main"), indent_spaces=2, line_width=40)
+    assert shown.endswith(
+        text("""
+        @R.function
+        def main(
+          x: R.Tensor(("n", 4), "float32"),
+        ) -> R.Tensor(("n", 4), "float32"):
+          return x
+    """)
+    )
 
 
 def test_printing_twice_gives_the_same_text():

@@ -13,7 +13,7 @@ from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.tir import Buffer, BufferStore, Evaluate, SeqStmt
 from relaxscript.script.printer.module import script
 
-from .programs import body_of, comes_back, int32, int64, loop, prim_func, text
+from .programs import block_of, body_of, comes_back, int32, int64, loop, prim_func, text
 
 n = Var("n", "int64")
 A = Buffer("A", (64, 64), "float32")
@@ -216,6 +216,51 @@ def test_statements_come_back():
             store(s, k)]))),
     ])  # fmt: skip
     comes_back(prim_func(body, B, s))
+
+
+def test_a_scope_that_ends_before_the_statements_do_is_visible():
+    let = tir.LetStmt(k, s * 2, store(k, k))
+    held = tir.AssertStmt(s < 3, StringImm("why"), store(s, s))
+    f = prim_func(SeqStmt([let, held, store(s, s)]), B, s)
+    assert body_of(f) == text("""
+        with T.LetStmt(s * 2) as k:
+            B[k] = k
+        with T.Assert(s < 3, "why"):
+            B[s] = s
+        B[s] = s
+    """)
+    comes_back(f)
+
+
+def test_a_handle_that_is_used_itself_stays_a_parameter():
+    handle = tir.handle_var("h")
+    use = Evaluate(Call("int32", "tir.call_extern", (StringImm("f"), handle)))
+    f = tir.PrimFunc([handle], use, None, {handle: B}, {"global_symbol": "main"})
+    assert header(f) == text("""
+        @T.prim_func
+        def main(h: T.handle):
+            B = T.match_buffer(h, (64,), "int32")
+            T.evaluate(T.call_extern("int32", "f", h))
+    """)
+
+
+def test_without_sugar_every_loop_and_block_is_written():
+    vi = Var("vi")
+    axis = (vi, int32(0), int32(4), "spatial", i)
+    inner = loop(i, 4, loop(j, 4, block_of([axis], store(vi, vi))))
+    root = tir.BlockRealize((), True, tir.Block((), (), (), "root", inner))
+    assert body_of(prim_func(root, B), syntax_sugar=False) == text("""
+        with T.block("root"):
+            T.reads()
+            T.writes()
+            for i in range(4):
+                for j in range(4):
+                    with T.block("block"):
+                        vi = T.axis.spatial(4, i)
+                        T.reads()
+                        T.writes()
+                        B[vi] = vi
+    """)
 
 
 def test_memory_is_allocated_for_the_statements_in_it():

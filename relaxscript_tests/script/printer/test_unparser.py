@@ -26,9 +26,11 @@ STATEMENTS = [
     "if a:\n    pass\nelse:\n    if b:\n        x\n    y",
     "while a < b:\n    break\nelse:\n    continue",
     "for i, j in f(x):\n    pass\nelse:\n    y",
-    "async def f():\n    async for x in y:\n        await z\n    async with a as b, c:\n        return (yield)",
+    "async def f():\n    async for x in y:\n        await z",
+    "async def f():\n    async with a as b, c:\n        return (yield)",
     "with a as b, c(d) as (e, f):\n    pass",
-    "try:\n    a\nexcept E as e:\n    b\nexcept (A, B):\n    raise E from e\nelse:\n    c\nfinally:\n    d",
+    "try:\n    a\nexcept E as e:\n    b\nexcept (A, B):\n    raise E from e\nelse:\n    c\n"
+    "finally:\n    d",
     "import a.b as c, d\nfrom . import e\nfrom ..f import g as h\nglobal x\n",
     "assert a < b, 'why'\nassert c",
     "def f(a, /, b: int = 1, *c, d=2, e: str, **f) -> int:\n    return\n",
@@ -36,7 +38,8 @@ STATEMENTS = [
     "@a.b(c)\nclass C(D, metaclass=E):\n    'doc'\n\n    x = 1\n\n    def f(self): ...\n",
     "match x:\n    case 1 | 'a' | -2.5 | 1 + 2j:\n        a\n    case [a, *_, b] if c:\n        d\n"
     "    case {'k': v, 1: _, **rest}:\n        e\n    case C(a, b=(1 | 2) as c):\n        f\n"
-    "    case None | True:\n        g\n    case a.b:\n        h\n    case (x as y) | (z as y):\n        i\n"
+    "    case None | True:\n        g\n    case a.b:\n        h\n"
+    "    case (x as y) | (z as y):\n        i\n"
     "    case _:\n        j",
 ]
 
