@@ -1,0 +1,24 @@
+"""How small and how large a scalar expression can be."""
+
+from __future__ import annotations
+
+from relaxscript.ir.prim import PrimExpr
+
+from .canonical import Space
+from .facts import Facts, Interval
+from .interval import lower, upper
+from .polynomial import GiveUp
+
+__all__ = ["bounds"]
+
+
+def bounds(e: PrimExpr, facts: Facts | None = None) -> Interval:
+    """Inclusive bounds of the values of `e`, an integer or bool; None where none was found."""
+    space = Space(facts)
+    try:
+        p = space.read(e)
+    except GiveUp:
+        return None, None
+    if e.dtype.is_float:
+        return None, None
+    return lower(space.atoms, p), upper(space.atoms, p)

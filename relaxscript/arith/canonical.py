@@ -1,0 +1,360 @@
+"""Reading scalar expressions into their canonical form: polynomials over shared atoms.
+
+`Space(facts).read(e)` gives the polynomial of `e`; two expressions read in one space are equal for
+all values of their variables if their polynomials are the same (where both are defined). int32 and
+int64 are read as mathematical integers. Values of other data types are opaque, except that bools
+are followed through comparisons and logic.
+
+`rules.py` holds what happens to divisions, maxima, choices and comparisons; `readable.py` writes
+polynomials as expressions again. Expressions may be nested arbitrarily deep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from relaxscript.dtypes import DataType
+from relaxscript.ir import prim, walk
+from relaxscript.ir.intrinsic import lookup
+from relaxscript.ir.prim import PrimExpr
+
+from . import conditions, rules
+from .atom import Atom
+from .evaluate import MEANING, EvaluationError, evaluate
+from .facts import Facts
+from .learning import learn
+from .operands import operands_of
+from .polynomial import (
+    CONSTANT,
+    MAX_COEFFICIENT,
+    GiveUp,
+    Poly,
+    TooLarge,
+    accumulate,
+    add,
+    key_of,
+    multiply,
+)
+
+__all__ = ["Space", "is_index"]
+
+INT32, INT64 = DataType("int32"), DataType("int64")
+MAX_DEPTH = 40
+MAX_STEPS = 2000
+
+
+class _Deep(Exception):
+    """An expression is nested too deep for recursion, or shares too many parts."""
+
+
+def is_index(dtype: DataType) -> bool:
+    """Whether values of `dtype` are read as mathematical integers."""
+    return dtype is INT64 or dtype is INT32
+
+
+class Space:
+    """The atoms of some expressions, and what is known of them."""
+
+    def __init__(self, facts: Facts | None = None) -> None:
+        self.facts = facts
+        self.atoms: list[Atom] = []
+        self.by_key: dict[Any, int] = {}
+        # What variables stand for, by equalities and by Let.
+        self.values: dict[prim.Var, Poly] = {}
+        # Polynomials that are at least zero, and bool atoms whose value is known.
+        self.inequalities: list[Poly] = []
+        self.truth: dict[int, bool] = {}
+        # Atoms that have no value for some values of the variables, since they divide by zero.
+        self.partial: set[int] = set()
+        self._memo: dict[int, Poly] = {}
+        self._kept: list[PrimExpr] = []
+        self._deep = False
+        self._depth = 0
+        if facts is not None and not facts.is_plain:
+            learn(self, facts)
+
+    # ------------------------------------------------------------ reading
+
+    def read(self, e: PrimExpr) -> Poly:
+        """The polynomial of `e`, which the caller may change.
+
+        Raises `GiveUp` when `e` is no subject for simplification: numbers beyond all bounds, or
+        calls with side effects.
+        """
+        self._deep = False
+        self._depth = 0
+        try:
+            return self._read(e)
+        except _Deep:
+            return self._read_bottom_up(e)
+        except TooLarge:
+            raise GiveUp from None
+
+    def sub(self, e: PrimExpr) -> Poly:
+        """The polynomial of an operand; it must not be changed."""
+        if self._memo:
+            known = self._memo.get(id(e))
+            if known is not None:
+                return known
+        self._depth += 1
+        try:
+            if self._depth > MAX_DEPTH and not self._deep:
+                raise _Deep
+            return self._read(e)
+        finally:
+            self._depth -= 1
+
+    def _read(self, root: PrimExpr) -> Poly:
+        dtype = root.dtype
+        if dtype is not INT64 and dtype is not INT32:
+            return self._other(root)
+        result: Poly = {}
+        stack: list[tuple[PrimExpr, int]] = [(root, 1)]
+        memo, values, by_key = self._memo, self.values, self.by_key
+        steps = 0
+        while stack:
+            e, k = stack.pop()
+            cls = e.__class__
+            steps += 1
+            if memo and id(e) in memo:
+                accumulate(result, memo[id(e)], k)
+            elif cls is prim.Add or cls is prim.Sub:
+                stack.append((e.b, k if cls is prim.Add else -k))  # type: ignore[attr-defined]
+                stack.append((e.a, k))  # type: ignore[attr-defined]
+            elif cls is prim.IntImm:
+                add(result, CONSTANT, e.value * k)  # type: ignore[attr-defined]
+            elif cls is prim.Var or cls is prim.SizeVar:
+                if e in values or e not in by_key:
+                    accumulate(result, self.variable(e), k)  # type: ignore[arg-type]
+                else:
+                    add(result, (by_key[e],), k)
+            elif cls is prim.Mul:
+                self._product(e.a, e.b, k, e, stack, result)  # type: ignore[attr-defined]
+            else:
+                accumulate(result, self._operation(e), k)
+            if steps > MAX_STEPS and not self._deep:
+                raise _Deep
+        return result
+
+    def _product(
+        self,
+        a: PrimExpr,
+        b: PrimExpr,
+        k: int,
+        e: PrimExpr,
+        stack: list[tuple[PrimExpr, int]],
+        result: Poly,
+    ) -> None:
+        if a.__class__ is prim.IntImm:
+            a, b = b, a
+        if b.__class__ is prim.IntImm:
+            k *= b.value
+            if abs(k) > MAX_COEFFICIENT:
+                raise TooLarge
+            if k:
+                stack.append((a, k))
+            else:
+                self.sub(a)
+            return
+        x, y = self.sub(a), self.sub(b)
+        try:
+            product = multiply(x, y)
+        except TooLarge:
+            product = self.atom("opaque", (x, y), e, detail=type(e))
+        accumulate(result, product, k)
+
+    def _read_bottom_up(self, root: PrimExpr) -> Poly:
+        """As `_read`, for expressions that are deep or share parts: each part once, inner first."""
+        order = [e for e in walk.post_order(root) if isinstance(e, PrimExpr)]
+        if any(isinstance(e, prim.Let) for e in order):
+            raise GiveUp
+        self._deep = True
+        self._depth = 0
+        parts: set[int] = set()
+        seen: set[int] = set()
+        for e in order:
+            linear = is_index(e.dtype) and (isinstance(e, (prim.Add, prim.Sub)) or _is_multiple(e))
+            for child in walk.children(e):
+                if not linear or id(child) in seen:
+                    parts.add(id(child))
+                seen.add(id(child))
+        try:
+            for e in order:
+                if id(e) in parts:
+                    self._memo[id(e)] = self._read(e)
+            # The memo knows expressions by their ids, so they must stay alive.
+            self._kept.append(root)
+            return self._read(root)
+        except TooLarge:
+            raise GiveUp from None
+
+    # ------------------------------------------------------------ atoms
+
+    def variable(self, v: prim.Var) -> Poly:
+        """The polynomial of a variable: what it is known to be, or its atom."""
+        if v in self.values:
+            return self.values[v]
+        number = self.by_key.get(v)
+        if number is None:
+            low, high = self._range(v)
+            number = self.add(v, Atom(len(self.atoms), "var", (), v, low, high))
+        return {(number,): 1}
+
+    def _range(self, v: prim.Var) -> tuple[int | None, int | None]:
+        if is_index(v.dtype):
+            return (0, None) if self.facts is None else self.facts.range_of(v)
+        return _range_of(v.dtype)
+
+    def add(self, key: Any, atom: Atom) -> int:
+        """Enter a new atom under its key."""
+        self.atoms.append(atom)
+        self.by_key[key] = atom.number
+        return atom.number
+
+    def atom(
+        self,
+        kind: str,
+        args: tuple[Poly, ...],
+        node: PrimExpr,
+        bounds: Callable[[], tuple[int | None, int | None]] | None = None,
+        *,
+        detail: Any = None,
+        unordered: bool = False,
+    ) -> Poly:
+        """The atom of an operation on `args`, made if there is none yet.
+
+        `detail` tells apart atoms of one kind; `unordered` says that the order of `args` does not
+        matter; `bounds` is asked only for a new atom.
+        """
+        keys = tuple(map(key_of, args))
+        key = (kind, detail, frozenset(keys) if unordered else keys)
+        number = self.by_key.get(key)
+        if number is None:
+            low, high = bounds() if bounds is not None else _range_of(node.dtype)
+            depth = 1 + max([self.atoms[n].depth for p in args for m in p for n in m], default=0)
+            atom = Atom(len(self.atoms), kind, args, node, low, high, detail, depth)
+            number = self.add(key, atom)
+        elif number in self.truth:
+            return {CONSTANT: 1} if self.truth[number] else {}
+        return {(number,): 1}
+
+    # ------------------------------------------------------------ operations
+
+    def _operation(self, e: PrimExpr) -> Poly:
+        """An int32 or int64 expression that is no sum or product."""
+        match e:
+            case prim.FloorDiv(a, b):
+                return rules.floor_division(self, self.sub(a), self.sub(b), e)
+            case prim.FloorMod(a, b):
+                return rules.remainder(self, self.sub(a), self.sub(b), e, rules.floor_division)
+            case prim.Div(a, b):
+                return rules.truncated(self, self.sub(a), self.sub(b), e)
+            case prim.Mod(a, b):
+                return rules.remainder(self, self.sub(a), self.sub(b), e, rules.truncated)
+            case prim.Max(a, b) | prim.Min(a, b):
+                return rules.extremum(self, self.sub(a), self.sub(b), e)
+            case prim.Select(condition, a, b):
+                return rules.select(self, self.sub(condition), self.sub(a), self.sub(b), e)
+            case prim.Cast(value=value):
+                return self._cast(e, value)
+            case prim.Let(var, value, body) if is_index(value.dtype):
+                self.values[var] = self.sub(value)
+                return self.sub(body)
+        return self._opaque(e)
+
+    def _cast(self, e: PrimExpr, value: PrimExpr) -> Poly:
+        if not (is_index(value.dtype) or (value.dtype.is_bool and value.dtype.lanes == 1)):
+            return self._opaque(e)
+        return rules.cast(self, self.sub(value), e)
+
+    def _other(self, e: PrimExpr) -> Poly:
+        """An expression of any other data type."""
+        if e.dtype.lanes != 1:
+            return self._opaque(e)
+        match e:
+            case prim.IntImm(value=value):
+                return {CONSTANT: value} if value else {}
+            case prim.Var():
+                return self.variable(e)
+            case prim.Comparison(a, b) if is_index(a.dtype) and is_index(b.dtype):
+                return conditions.comparison(self, self.sub(a), self.sub(b), e)
+            case prim.And(a, b) | prim.Or(a, b):
+                return conditions.logic(self, self.sub(a), self.sub(b), e)
+            case prim.Not(a):
+                return conditions.negation(self.sub(a))
+        return self._literal(e) or self._opaque(e)
+
+    def _literal(self, e: PrimExpr) -> Poly | None:
+        """An operation on two literals whose result is exact and fits the data type."""
+        match e:
+            case prim.Binary(prim.IntImm() as a, prim.IntImm() as b) if a.dtype is b.dtype:
+                try:
+                    value = int(evaluate(e))
+                except EvaluationError:
+                    return None
+                low, high = _range_of(e.dtype)
+                if low is not None and high is not None and low <= value <= high:
+                    return {CONSTANT: value} if value else {}
+            case prim.Binary(prim.FloatImm() as a, prim.FloatImm() as b):
+                exact = rules.exact_float(e, a, b)
+                return None if exact is None else self._opaque(exact)
+            case prim.Comparison(prim.FloatImm() as a, prim.FloatImm() as b) | prim.Comparison(
+                prim.IntImm() as a, prim.IntImm() as b
+            ):
+                return {CONSTANT: 1} if MEANING[type(e)](evaluate(a), evaluate(b)) else {}
+        return None
+
+    def _opaque(self, e: PrimExpr) -> Poly:
+        """An operation that is not looked into; its operands are simplified all the same."""
+        args = operands_of(e)
+        if not args and not isinstance(e, (prim.FloatImm, prim.StringImm, prim.Call)):
+            # Nothing is known of it: it equals itself only.
+            return self.atom("opaque", (), e, detail=e)
+        detail = (type(e), tuple(a.dtype for a in args), _detail(e))
+        return self.atom("opaque", tuple(self.sub(a) for a in args), e, detail=detail)
+
+
+def _detail(e: PrimExpr) -> Any:
+    """What tells operations of one class apart, their operands aside.
+
+    Raises `GiveUp` for a call that does more than give a value.
+    """
+    match e:
+        case prim.Cast(dtype=dtype):
+            return dtype
+        case prim.Call(dtype=dtype, op=op):
+            intrinsic = lookup(op)
+            if intrinsic is None or not intrinsic.is_pure:
+                raise GiveUp
+            return op, dtype
+        case prim.BufferLoad(buffer=buffer):
+            return buffer
+        case prim.FloatImm(dtype, value):
+            return dtype, float(value).hex()
+        case prim.StringImm(value=text):
+            return text
+        case prim.Let(var=var):
+            return var
+        case prim.Ramp(lanes=lanes) | prim.Broadcast(lanes=lanes):
+            return lanes
+        case prim.Shuffle(vectors=vectors):
+            return len(vectors)
+    return None
+
+
+def _is_multiple(e: PrimExpr) -> bool:
+    return isinstance(e, prim.Mul) and (
+        isinstance(e.a, prim.IntImm) or isinstance(e.b, prim.IntImm)
+    )
+
+
+def _range_of(dtype: DataType) -> tuple[int | None, int | None]:
+    """The values of a data type; nothing is assumed of what is read as a mathematical integer."""
+    if dtype.is_bool:
+        return 0, 1
+    if dtype.kind == "uint" and dtype.lanes == 1:
+        return 0, (1 << dtype.bits) - 1
+    if dtype.kind == "int" and dtype.lanes == 1 and not is_index(dtype):
+        return -(1 << (dtype.bits - 1)), (1 << (dtype.bits - 1)) - 1
+    return None, None

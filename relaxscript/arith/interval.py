@@ -1,0 +1,213 @@
+"""How small and how large a polynomial over atoms can be.
+
+`interval` adds up what is known of each atom. `lower` and `upper` also eliminate: a floor division
+`q = p // d` is replaced by `(p - r) / d` with a remainder `0 <= r < d`, a maximum or minimum by its
+operands, so that what cancels is seen to cancel. Both are sound, none is complete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby, islice
+
+from .atom import Atom
+from .polynomial import (
+    CONSTANT,
+    Monomial,
+    Poly,
+    TooLarge,
+    accumulate,
+    constant_of,
+    difference,
+    multiply,
+    scaled,
+)
+
+__all__ = ["between", "interval", "lower", "substitute_atom", "surely", "upper"]
+
+# Inclusive; None is unbounded.
+Bound = int | None
+MAX_CANDIDATES = 6
+
+
+def interval(atoms: Sequence[Atom], p: Poly) -> tuple[Bound, Bound]:
+    """Bounds of `p` from those of its atoms, term by term."""
+    low: Bound = 0
+    high: Bound = 0
+    for m, c in p.items():
+        if len(m) == 1:
+            atom = atoms[m[0]]
+            a, b = atom.low, atom.high
+        else:
+            a, b = _monomial(atoms, m)
+        if c < 0:
+            a, b = b, a
+        low = None if low is None or a is None else low + c * a
+        high = None if high is None or b is None else high + c * b
+        if low is None and high is None:
+            break
+    return low, high
+
+
+def _monomial(atoms: Sequence[Atom], m: Monomial) -> tuple[Bound, Bound]:
+    low: Bound = 1
+    high: Bound = 1
+    for number, group in groupby(m):
+        power = len(list(group))
+        a, b = _power(atoms[number].low, atoms[number].high, power)
+        low, high = between(low, high, a, b)
+    return low, high
+
+
+def _power(low: Bound, high: Bound, n: int) -> tuple[Bound, Bound]:
+    if n == 1:
+        return low, high
+    if n % 2 or (low is not None and low >= 0):
+        return None if low is None else low**n, None if high is None else high**n
+    least = high**n if high is not None and high < 0 else 0
+    most = None if low is None or high is None else max(low**n, high**n)
+    return least, most
+
+
+def between(a: Bound, b: Bound, c: Bound, d: Bound) -> tuple[Bound, Bound]:
+    """Bounds of `x * y` for `a <= x <= b` and `c <= y <= d`."""
+    if None not in (a, b, c, d):
+        corners = [x * y for x in (a, b) for y in (c, d)]  # type: ignore[operator]
+        return min(corners), max(corners)
+    if a is not None and c is not None and a >= 0 and c >= 0:
+        return a * c, None if b is None or d is None else b * d
+    return None, None
+
+
+def lower(atoms: Sequence[Atom], p: Poly, depth: int = 2) -> Bound:
+    """The greatest lower bound of `p` that is found by at most `depth` eliminations in a row."""
+    best = interval(atoms, p)[0]
+    if depth == 0:
+        return best
+    for found in islice(_eliminations(atoms, p, depth), MAX_CANDIDATES):
+        if found is not None and (best is None or found > best):
+            best = found
+    return best
+
+
+def surely(atoms: Sequence[Atom], known: Sequence[Poly], p: Poly) -> bool:
+    """Whether `p >= 0` by its bounds, or by those of what it exceeds something known to be >= 0."""
+    low = lower(atoms, p)
+    if low is not None and low >= 0:
+        return True
+    gaps = (lower(atoms, difference(p, other), 1) for other in known)
+    return any(gap is not None and gap >= 0 for gap in gaps)
+
+
+def upper(atoms: Sequence[Atom], p: Poly, depth: int = 2) -> Bound:
+    """The least upper bound of `p` that is found by at most `depth` eliminations in a row."""
+    found = lower(atoms, scaled(p, -1), depth)
+    return None if found is None else -found
+
+
+def _eliminations(atoms: Sequence[Atom], p: Poly, depth: int) -> Iterator[Bound]:
+    for m, c in p.items():
+        for number in dict.fromkeys(m):
+            atom = atoms[number]
+            eliminate = _ELIMINATE.get(atom.kind)
+            if eliminate is not None and (len(m) == 1 or atom.kind == "floordiv"):
+                yield eliminate(atoms, p, atom, m, c, depth)
+
+
+def _floor_division(
+    atoms: Sequence[Atom], p: Poly, atom: Atom, m: Monomial, c: int, depth: int
+) -> Bound:
+    """`d * p` with `d * q` replaced by `dividend - r`, `r` at its worst end."""
+    dividend, divisor = atom.args
+    d = constant_of(divisor)
+    if d is not None and len(m) == 1 and d > 0:
+        eliminated = {n: k * d for n, k in p.items() if n != m}
+        accumulate(eliminated, dividend, c)
+        if c > 0:
+            accumulate(eliminated, {CONSTANT: -c * (d - 1)})
+        found = lower(atoms, eliminated, depth - 1)
+        return None if found is None else -(-found // d)
+    if d is None:
+        return _symbolic_division(atoms, p, atom, depth)
+    return None
+
+
+def _symbolic_division(atoms: Sequence[Atom], p: Poly, atom: Atom, depth: int) -> Bound:
+    """`p = f * divisor * q + rest` is `f * (dividend - r) + rest` with `0 <= r < divisor`."""
+    dividend, divisor = atom.args
+    low = interval(atoms, divisor)[0]
+    if low is None or low < 0:
+        return None
+    lead = next(iter(divisor))
+    product = tuple(sorted((*lead, atom.number)))
+    if p.get(product, 0) % divisor[lead]:
+        return None
+    factor = p.get(product, 0) // divisor[lead]
+    if not factor:
+        return None
+    eliminated = dict(p)
+    accumulate(eliminated, multiply(divisor, {(atom.number,): 1}), -factor)
+    if any(atom.number in m for m in eliminated):
+        return None
+    accumulate(eliminated, dividend, factor)
+    if factor > 0:
+        accumulate(eliminated, divisor, -factor)
+        accumulate(eliminated, {CONSTANT: factor})
+    return lower(atoms, eliminated, depth - 1)
+
+
+def _extremum(atoms: Sequence[Atom], p: Poly, atom: Atom, m: Monomial, c: int, depth: int) -> Bound:
+    """Each operand in the place of the maximum or minimum: the best of them or the worst."""
+    found = [lower(atoms, substitute_atom(p, atom.number, a), depth - 1) for a in atom.args]
+    if (c > 0) == (atom.kind == "max"):
+        known = [low for low in found if low is not None]
+        return max(known) if known else None
+    return _worst(found)
+
+
+def _choice(atoms: Sequence[Atom], p: Poly, atom: Atom, m: Monomial, c: int, depth: int) -> Bound:
+    values = atom.args[1:]
+    return _worst([lower(atoms, substitute_atom(p, atom.number, a), depth - 1) for a in values])
+
+
+def _worst(found: list[Bound]) -> Bound:
+    known = [low for low in found if low is not None]
+    return min(known) if len(known) == len(found) else None
+
+
+def substitute_atom(p: Poly, number: int, value: Poly) -> Poly:
+    """`p` with an atom replaced wherever it is a factor; raises `TooLarge` when that explodes."""
+    result: Poly = {}
+    for m, c in p.items():
+        power = m.count(number)
+        if not power:
+            accumulate(result, {m: c})
+            continue
+        term: Poly = {tuple(n for n in m if n != number): c}
+        for _ in range(power):
+            term = multiply(term, value)
+        accumulate(result, term)
+    return result
+
+
+_Eliminate = Callable[[Sequence[Atom], Poly, Atom, Monomial, int, int], Bound]
+
+
+def _unless_too_large(eliminate: _Eliminate) -> _Eliminate:
+    def guarded(
+        atoms: Sequence[Atom], p: Poly, atom: Atom, m: Monomial, c: int, depth: int
+    ) -> Bound:
+        try:
+            return eliminate(atoms, p, atom, m, c, depth)
+        except TooLarge:
+            return None
+
+    return guarded
+
+
+_ELIMINATE: dict[str, _Eliminate] = {
+    "floordiv": _unless_too_large(_floor_division),
+    "max": _unless_too_large(_extremum),
+    "min": _unless_too_large(_extremum),
+    "select": _unless_too_large(_choice),
+}

@@ -1,0 +1,168 @@
+"""Taking facts into a space: what variables stand for, what is at least zero, what is true.
+
+Equalities are solved for a variable where one stands alone in them; congruences replace a variable
+by a multiple of a new atom; conditions tighten bounds or are kept as inequalities.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from relaxscript.ir import prim
+from relaxscript.ir.prim import PrimExpr
+
+from .atom import Atom
+from .conditions import tightened
+from .facts import Facts
+from .interval import interval, substitute_atom
+from .polynomial import CONSTANT, GiveUp, Poly, TooLarge, constant_of, difference, scaled
+
+if TYPE_CHECKING:
+    from .canonical import Space
+
+__all__ = ["learn"]
+
+
+def learn(space: Space, facts: Facts) -> None:
+    """Make a fresh space know `facts`."""
+    for v, (coefficient, base) in facts.congruences.items():
+        _learn_congruence(space, v, coefficient, base % coefficient if coefficient else base)
+    # What cannot be read says nothing.
+    for a, b in facts.equalities:
+        with contextlib.suppress(GiveUp):
+            _learn_equality(space, a, b)
+    for condition in facts.conditions:
+        with contextlib.suppress(GiveUp):
+            _learn_condition(space, space.read(condition), True)
+
+
+def _learn_congruence(space: Space, v: prim.Var, coefficient: int, base: int) -> None:
+    coefficient = abs(coefficient)
+    if coefficient == 1:
+        return
+    if coefficient == 0:
+        space.values[v] = {CONSTANT: base} if base else {}
+        return
+    low, high = space.facts.range_of(v) if space.facts is not None else (0, None)
+    atom = Atom(
+        len(space.atoms),
+        "multiple",
+        (),
+        v,
+        None if low is None else -((base - low) // coefficient),
+        None if high is None else (high - base) // coefficient,
+        (coefficient, base),
+    )
+    number = space.add(("multiple", v), atom)
+    space.values[v] = {(number,): coefficient}
+    if base:
+        space.values[v][CONSTANT] = base
+
+
+def _learn_equality(space: Space, a: PrimExpr, b: PrimExpr) -> None:
+    gap = difference(space.read(a), space.read(b))
+    if not gap:
+        return
+    for side in (a, b):
+        if isinstance(side, prim.Var) and _solve(space, gap, space.by_key.get(side)):
+            return
+    for m in list(gap):
+        if len(m) == 1 and _solve(space, gap, m[0]):
+            return
+    space.inequalities += [gap, scaled(gap, -1)]
+
+
+def _solve(space: Space, gap: Poly, number: int | None) -> bool:
+    """Learn what the variable `number` stands for from `gap == 0`, if that can be said."""
+    if number is None or abs(gap.get((number,), 0)) != 1:
+        return False
+    atom = space.atoms[number]
+    if atom.kind != "var" or not isinstance(atom.node, prim.Var):
+        return False
+    if _depends(space, {m: c for m, c in gap.items() if m != (number,)}, number):
+        return False
+    sign = gap[(number,)]
+    value = {m: -sign * c for m, c in gap.items() if m != (number,)}
+    if any(
+        _depends(space, known, number) and _only_inside(space, known, number)
+        for known in space.values.values()
+    ):
+        return False
+    try:
+        space.values = {
+            v: substitute_atom(known, number, value) for v, known in space.values.items()
+        }
+    except TooLarge:
+        return False
+    space.values[atom.node] = value
+    # What was known of the variable's range is now known of what it stands for.
+    if atom.low is not None:
+        _learn_at_least_zero(space, difference(value, {CONSTANT: atom.low}))
+    if atom.high is not None:
+        _learn_at_least_zero(space, difference({CONSTANT: atom.high}, value))
+    return True
+
+
+def _depends(space: Space, p: Poly, number: int) -> bool:
+    seen: set[int] = set()
+    stack = [n for m in p for n in m]
+    while stack:
+        n = stack.pop()
+        if n == number:
+            return True
+        if n not in seen:
+            seen.add(n)
+            stack.extend(k for q in space.atoms[n].args for m in q for k in m)
+    return False
+
+
+def _only_inside(space: Space, p: Poly, number: int) -> bool:
+    """Whether an atom of `p` other than `number` itself depends on it."""
+    return any(n != number and _depends(space, {(n,): 1}, number) for m in p for n in m)
+
+
+def _learn_condition(space: Space, p: Poly, truth: bool) -> None:
+    """Learn that the bool `p` is true, or false."""
+    if constant_of(p) is not None or len(p) > 2:
+        return
+    m = next((m for m in p if m), CONSTANT)
+    if len(m) != 1:
+        return
+    if p[m] < 0:
+        truth = not truth
+    atom = space.atoms[m[0]]
+    space.truth[m[0]] = truth
+    match atom.kind, truth:
+        case "ge0", True:
+            _learn_at_least_zero(space, atom.args[0])
+        case "ge0", False:
+            _learn_at_least_zero(space, difference(scaled(atom.args[0], -1), {CONSTANT: 1}))
+        case "eq0", True:
+            _learn_zero(space, atom.args[0])
+        case ("and", True) | ("or", False):
+            for part in atom.args:
+                _learn_condition(space, part, truth)
+
+
+def _learn_zero(space: Space, p: Poly) -> None:
+    for m in list(p):
+        if len(m) == 1 and _solve(space, p, m[0]):
+            return
+    space.inequalities += [p, scaled(p, -1)]
+
+
+def _learn_at_least_zero(space: Space, p: Poly) -> None:
+    if not p or constant_of(p) is not None:
+        return
+    p = tightened(p)
+    terms = [m for m in p if m]
+    if len(terms) == 1 and len(terms[0]) == 1 and abs(p[terms[0]]) == 1:
+        atom = space.atoms[terms[0][0]]
+        end = -p.get(CONSTANT, 0) * p[terms[0]]
+        if p[terms[0]] > 0:
+            atom.low = end if atom.low is None else max(atom.low, end)
+        else:
+            atom.high = end if atom.high is None else min(atom.high, end)
+    elif (low := interval(space.atoms, p)[0]) is None or low < 0:
+        space.inequalities.append(p)

@@ -1,0 +1,55 @@
+"""Proofs: whether equations and conditions hold for all values of their variables, or for none."""
+
+from __future__ import annotations
+
+from relaxscript.ir import prim
+from relaxscript.ir.prim import PrimExpr
+
+from .answer import NO, UNKNOWN, YES, Answer
+from .canonical import Space, is_index
+from .evaluate import evaluate
+from .facts import Facts
+from .polynomial import GiveUp, difference
+from .search import Prover
+
+__all__ = ["prove", "prove_equal"]
+
+
+def prove_equal(a: PrimExpr, b: PrimExpr, facts: Facts | None = None) -> Answer:
+    """Whether `a == b`: YES for all values of the variables, NO for none, else UNKNOWN.
+
+    Variables are at least zero unless `facts` say otherwise; values for which one side divides by
+    zero are left out of account.
+    """
+    if a is b:
+        return YES
+    cls, other = a.__class__, b.__class__
+    if cls is prim.IntImm and other is prim.IntImm:
+        return YES if a.value == b.value else NO  # type: ignore[attr-defined]
+    if facts is None and a.dtype is b.dtype and is_index(a.dtype):
+        if cls is prim.Var and other is prim.Var:
+            return UNKNOWN
+        if cls is prim.IntImm and other is prim.Var:
+            return NO if a.value < 0 else UNKNOWN  # type: ignore[attr-defined]
+        if cls is prim.Var and other is prim.IntImm:
+            return NO if b.value < 0 else UNKNOWN  # type: ignore[attr-defined]
+    if isinstance(a, prim.FloatImm) and isinstance(b, prim.FloatImm):
+        x, y = evaluate(a), evaluate(b)
+        return YES if x == y or (x != x and y != y) else NO
+    space = Space(facts)
+    try:
+        gap = difference(space.read(a), space.read(b))
+    except GiveUp:
+        return UNKNOWN
+    if not gap:
+        return YES
+    return UNKNOWN if a.dtype.is_float or b.dtype.is_float else Prover(space).is_zero(gap)
+
+
+def prove(condition: PrimExpr, facts: Facts | None = None) -> Answer:
+    """Whether a bool expression holds: YES for all values of the variables, NO for none."""
+    space = Space(facts)
+    try:
+        return Prover(space).holds(space.read(condition))
+    except GiveUp:
+        return UNKNOWN

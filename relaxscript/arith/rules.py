@@ -1,0 +1,378 @@
+"""What is true of divisions, maxima, choices, casts and comparisons of polynomials.
+
+Each function takes the space, the operands as polynomials and the expression they come from, and
+gives the result as a polynomial. Every rule is an identity of mathematical integers where both
+sides are defined; a division by zero is never folded away, except where a divisor cancels.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import struct
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from relaxscript.ir import prim
+from relaxscript.ir.prim import PrimExpr
+
+from .evaluate import evaluate, truncated_division
+from .interval import interval, lower, surely, upper
+from .polynomial import (
+    CONSTANT,
+    Monomial,
+    Poly,
+    TooLarge,
+    accumulate,
+    constant_of,
+    content,
+    difference,
+    divide_exactly,
+    key_of,
+    multiply,
+    quotient_of_monomials,
+    scaled,
+    total,
+    without_constant,
+)
+
+if TYPE_CHECKING:
+    from .canonical import Space
+
+__all__ = [
+    "cast", "exact_float", "extremum", "floor_division", "remainder", "select", "truncated",
+]  # fmt: skip
+
+MAX_OPERANDS = 6
+MAX_COMPARED = 12
+# Longer dividends are not taken apart, so that nesting cannot make polynomials grow and grow.
+MAX_DIVIDED = 300
+MAX_REMAINING = 60
+_INT32_LIMIT = 1 << 31
+
+Divide = Callable[["Space", Poly, Poly, PrimExpr], Poly]
+
+
+# ---------------------------------------------------------------- floor division
+
+
+def floor_division(space: Space, p: Poly, q: Poly, e: PrimExpr) -> Poly:
+    """`p // q`, rounding towards minus infinity."""
+    c = constant_of(q)
+    if c is None:
+        return _by_symbol(space, p, q, e)
+    if c == 0:
+        return _undefined(space, "floordiv", p, q, e)
+    if c < 0:
+        p, c = scaled(p, -1), -c
+    if c == 1:
+        return dict(p)
+    if len(p) > MAX_DIVIDED:
+        return space.atom("floordiv", (p, {CONSTANT: c}), e, lambda: _division_bounds(space, p, c))
+    quotient: Poly = {}
+    rest: Poly = {}
+    for m, k in p.items():
+        whole = truncated_division(k, c) if m else k // c
+        if whole:
+            quotient[m] = whole
+        if k - whole * c:
+            rest[m] = k - whole * c
+    if any(rest):
+        accumulate(quotient, _small_division(space, rest, c, e))
+    return quotient
+
+
+def _small_division(space: Space, rest: Poly, c: int, e: PrimExpr) -> Poly:
+    """`rest // c` where no whole multiple of `c` can be taken out of any term."""
+    g = content((c, *(k for m, k in rest.items() if m)))
+    if g > 1:
+        rest, c = {m: k // g for m, k in rest.items() if k // g}, c // g
+        if c == 1:
+            return rest
+    low, high = _division_bounds(space, rest, c)
+    if low is not None and low == high:
+        return {CONSTANT: low} if low else {}
+    terms = without_constant(rest)
+    (m, k), *others = terms.items()
+    if k == 1 and not others and len(m) == 1 and space.atoms[m[0]].kind == "floordiv":
+        # (x // a + k) // c == (x + k * a) // (a * c) for positive a and c.
+        dividend, divisor = space.atoms[m[0]].args
+        a = constant_of(divisor)
+        if a is not None and a > 0:
+            inner = total(dividend, {CONSTANT: rest.get(CONSTANT, 0) * a})
+            return floor_division(space, inner, {CONSTANT: a * c}, e)
+    return space.atom("floordiv", (rest, {CONSTANT: c}), e, lambda: (low, high))
+
+
+def _division_bounds(space: Space, p: Poly, c: int) -> tuple[int | None, int | None]:
+    low, high = interval(space.atoms, p)
+    if low is None or high is None or low // c != high // c:
+        low, high = lower(space.atoms, p), upper(space.atoms, p)
+    return None if low is None else low // c, None if high is None else high // c
+
+
+def _by_symbol(space: Space, p: Poly, q: Poly, e: PrimExpr) -> Poly:
+    """`p // q` for a divisor with variables; what cancels is taken not to be zero."""
+    p, q = _without_common_factors(p, q)
+    if constant_of(q) is not None:
+        return floor_division(space, p, q, e)
+    exact = divide_exactly(p, q) if p else None
+    if exact is not None:
+        return exact
+    quotient, rest = _split_by_monomial(p, q)
+    if not rest or _is_remainder(space, rest, q):
+        return quotient if quotient or rest else _undefined(space, "floordiv", p, q, e)
+    result = space.atom("floordiv", (rest, q), e, lambda: _symbolic_bounds(space, rest, q))
+    _mark_partial(space, result, q)
+    accumulate(quotient, result)
+    return quotient
+
+
+def _undefined(space: Space, kind: str, p: Poly, q: Poly, e: PrimExpr) -> Poly:
+    """A division whose divisor is or may be zero: it stays, whatever the dividend."""
+    result = space.atom(kind, (p, q), e, lambda: (None, None))
+    _mark_partial(space, result, q)
+    return result
+
+
+def _mark_partial(space: Space, result: Poly, q: Poly) -> None:
+    low, high = interval(space.atoms, q)
+    if (low is None or low <= 0) and (high is None or high >= 0):
+        space.partial.update(m[0] for m in result if m)
+
+
+def _without_common_factors(p: Poly, q: Poly) -> tuple[Poly, Poly]:
+    """Both without the integer and the atoms that divide every term, and `q` not all negative."""
+    if not p:
+        return p, q
+    g = content((*p.values(), *q.values()))
+    if all(k < 0 for k in q.values()):
+        g = -g
+    common = _common_monomial((*p, *q))
+    if g == 1 and not common:
+        return p, q
+
+    def reduced(r: Poly) -> Poly:
+        return {_quotient(m, common): k // g for m, k in r.items()}
+
+    return reduced(p), reduced(q)
+
+
+def _quotient(a: Monomial, b: Monomial) -> Monomial:
+    found = quotient_of_monomials(a, b)
+    assert found is not None
+    return found
+
+
+def _common_monomial(monomials: tuple[Monomial, ...]) -> Monomial:
+    common = monomials[0]
+    for m in monomials[1:]:
+        if not common:
+            break
+        rest = list(m)
+        kept = []
+        for atom in common:
+            if atom in rest:
+                rest.remove(atom)
+                kept.append(atom)
+        common = tuple(kept)
+    return common
+
+
+def _split_by_monomial(p: Poly, q: Poly) -> tuple[Poly, Poly]:
+    """`p == q * quotient + rest`, taking out the terms that a divisor of one term divides."""
+    if len(q) != 1:
+        return {}, p
+    ((lead, d),) = q.items()
+    quotient: Poly = {}
+    rest: Poly = {}
+    for m, k in p.items():
+        found = quotient_of_monomials(m, lead)
+        if found is None or k % d:
+            rest[m] = k
+        else:
+            quotient[found] = k // d
+    return quotient, rest
+
+
+def _is_remainder(space: Space, p: Poly, q: Poly) -> bool:
+    """Whether `0 <= p < q` is known, which includes that `q` is not zero."""
+    gap = difference(difference(q, p), {CONSTANT: 1})
+    atoms, known = space.atoms, space.inequalities
+    return surely(atoms, known, p) and surely(atoms, known, gap)
+
+
+def _symbolic_bounds(space: Space, p: Poly, q: Poly) -> tuple[int | None, int | None]:
+    low, high = interval(space.atoms, p)
+    least, most = interval(space.atoms, q)
+    if least is None or least < 0:
+        return None, None
+    least = max(least, 1)
+    if low is not None:
+        low = low // least if low < 0 else 0 if most is None else low // max(most, 1)
+    if high is not None:
+        high = high // least if high >= 0 else -1
+    return low, high
+
+
+# ---------------------------------------------------------------- truncating division, remainders
+
+
+def truncated(space: Space, p: Poly, q: Poly, e: PrimExpr) -> Poly:
+    """`p / q` rounding towards zero, as in C."""
+    c = constant_of(q)
+    if c == 0:
+        return _undefined(space, "div", p, q, e)
+    if c is not None and c < 0:
+        return scaled(truncated(space, p, {CONSTANT: -c}, e), -1)
+    low = lower(space.atoms, p)
+    if low is not None and low >= 0:
+        least = interval(space.atoms, q)[0]
+        if least is not None and least >= 0:
+            return floor_division(space, p, q, e)
+    exact = divide_exactly(p, q) if p else None
+    if exact is not None:
+        return exact
+    if c is None:
+        return _undefined(space, "div", p, q, e)
+    high = upper(space.atoms, p)
+    if high is not None and high <= 0:
+        return scaled(floor_division(space, scaled(p, -1), q, e), -1)
+    g = content((c, *p.values()))
+    p, c = {m: k // g for m, k in p.items()}, c // g
+    ends = interval(space.atoms, p)
+
+    def bounds() -> tuple[int | None, int | None]:
+        low, high = (None if end is None else truncated_division(end, c) for end in ends)
+        return low, high
+
+    return space.atom("div", (p, {CONSTANT: c}), e, bounds)
+
+
+def remainder(space: Space, p: Poly, q: Poly, e: PrimExpr, divide: Divide) -> Poly:
+    """What `divide` leaves: `p - p / q * q`."""
+    if len(p) <= MAX_REMAINING:
+        with contextlib.suppress(TooLarge):
+            return difference(p, multiply(q, divide(space, p, q, e)))
+
+    def bounds() -> tuple[int | None, int | None]:
+        c = constant_of(q)
+        return (0, c - 1) if c and c > 0 and isinstance(e, prim.FloorMod) else (None, None)
+
+    result = space.atom("opaque", (p, q), e, bounds, detail=type(e))
+    _mark_partial(space, result, q)
+    return result
+
+
+# ---------------------------------------------------------------- maxima, choices, casts
+
+
+def extremum(space: Space, x: Poly, y: Poly, e: PrimExpr) -> Poly:
+    """The maximum or minimum of two, with operands that never decide left out."""
+    kind = "max" if isinstance(e, prim.Max) else "min"
+    sign = 1 if kind == "max" else -1
+    kept: list[Poly] = []
+    mine, theirs = _operands(space, kind, x), _operands(space, kind, y)
+    if len(mine) + len(theirs) > MAX_OPERANDS:
+        mine, theirs = (x,), (y,)
+    for p in (*mine, *theirs):
+        if any(_never_greater(space, p, other, sign) for other in kept):
+            continue
+        kept = [other for other in kept if not _never_greater(space, other, p, sign)]
+        kept.append(p)
+    if len(kept) == 1:
+        return dict(kept[0])
+
+    def bounds() -> tuple[int | None, int | None]:
+        lows, highs = zip(*(interval(space.atoms, p) for p in kept))
+        if kind == "max":
+            return _extreme(max, lows, some=True), _extreme(max, highs)
+        return _extreme(min, lows), _extreme(min, highs, some=True)
+
+    return space.atom(kind, tuple(kept), e, bounds, unordered=True)
+
+
+def _operands(space: Space, kind: str, p: Poly) -> tuple[Poly, ...]:
+    if len(p) == 1:
+        ((m, k),) = p.items()
+        if k == 1 and len(m) == 1 and space.atoms[m[0]].kind == kind:
+            return space.atoms[m[0]].args
+    return (p,)
+
+
+def _never_greater(space: Space, p: Poly, other: Poly, sign: int) -> bool:
+    difference_of = scaled(difference(other, p), sign)
+    gap = lower(space.atoms, difference_of, 1 if len(difference_of) <= MAX_COMPARED else 0)
+    return gap is not None and gap >= 0
+
+
+def _extreme(
+    choose: Callable[..., int], ends: tuple[int | None, ...], some: bool = False
+) -> int | None:
+    """The extreme end; with `some`, one known end is enough to bound the result."""
+    known = [end for end in ends if end is not None]
+    return choose(known) if known and (some or len(known) == len(ends)) else None
+
+
+def select(space: Space, condition: Poly, x: Poly, y: Poly, e: PrimExpr) -> Poly:
+    """`x` where the condition holds, else `y`."""
+    known = constant_of(condition)
+    if known is not None:
+        return dict(x if known else y)
+    if key_of(x) == key_of(y):
+        return dict(x)
+
+    def bounds() -> tuple[int | None, int | None]:
+        lows, highs = zip(interval(space.atoms, x), interval(space.atoms, y))
+        return _extreme(min, lows), _extreme(max, highs)
+
+    return space.atom("select", (condition, x, y), e, bounds)
+
+
+def cast(space: Space, value: Poly, e: PrimExpr) -> Poly:
+    """An int32, int64 or bool as int32 or int64."""
+    assert isinstance(e, prim.Cast)
+    if e.value.dtype is e.dtype:
+        return dict(value)
+    low, high = lower(space.atoms, value, 1), upper(space.atoms, value, 1)
+    fits = low is not None and high is not None and low >= -_INT32_LIMIT and high < _INT32_LIMIT
+    if e.dtype.bits < e.value.dtype.bits and not fits:
+        ends = (-_INT32_LIMIT, _INT32_LIMIT - 1)
+        return space.atom("opaque", (value,), e, lambda: ends, detail=(prim.Cast, e.dtype))
+    known = constant_of(value)
+    if known is not None:
+        return {CONSTANT: known} if known else {}
+    return space.atom("cast", (value,), e, lambda: (low, high), detail=e.dtype)
+
+
+# ---------------------------------------------------------------- literals
+
+
+def exact_float(e: prim.Binary, a: prim.FloatImm, b: prim.FloatImm) -> prim.FloatImm | None:
+    """The literal for an operation on two, if its result is exact in their data type.
+
+    Results of zero are left alone, since zero has a sign.
+    """
+    first, second = evaluate(a), evaluate(b)
+    if a.dtype is not b.dtype or not (math.isfinite(first) and math.isfinite(second)):
+        return None
+    x, y = Fraction(first), Fraction(second)
+    match e:
+        case prim.Add():
+            result = x + y
+        case prim.Sub():
+            result = x - y
+        case prim.Mul():
+            result = x * y
+        case prim.Div() if y:
+            result = x / y
+        case _:
+            return None
+    try:
+        value = float(result)
+        stored = float(a.dtype.numpy.type(value))
+    except (OverflowError, TypeError, struct.error):
+        return None
+    exact = result != 0 and math.isfinite(stored) and Fraction(stored) == result
+    return prim.FloatImm.make(a.dtype, stored) if exact else None

@@ -1,0 +1,84 @@
+"""Simplification of scalar expressions.
+
+An expression is read into its canonical form (`canonical.py`) and written again (`readable.py`).
+"""
+
+from __future__ import annotations
+
+from relaxscript.ir import prim
+from relaxscript.ir.prim import PrimExpr
+
+from .canonical import Space
+from .facts import Facts
+from .polynomial import GiveUp, Poly
+from .readable import Writer, same_expression
+from .text import text_of
+
+__all__ = ["simplify"]
+
+DIVISIONS = ("floordiv", "div")
+MAX_ROUNDS = 4
+_SIMPLE = frozenset({prim.IntImm, prim.FloatImm, prim.StringImm})
+
+
+def simplify(e: PrimExpr, facts: Facts | None = None) -> PrimExpr:
+    """An equal expression in a simpler, canonical form; `e` itself when there is nothing to do.
+
+    int32 and int64 are read as mathematical integers, and variables as at least zero unless
+    `facts` say otherwise. Other data types are left alone but for literals and the integers inside
+    (indices, conditions). A division that may be by zero is never dropped, except where its divisor
+    cancels: `n * m // m` is `n`. Simplifying twice gives the same object as simplifying once.
+    """
+    cls = e.__class__
+    if cls in _SIMPLE or (facts is None and (cls is prim.Var or cls is prim.SizeVar)):
+        return e
+    try:
+        result, again = _rewritten(e, facts)
+        if again and result is not e:
+            result = _settled(result, facts)
+            if same_expression(result, e):
+                return e
+    except GiveUp:
+        return e
+    if e.span is not None and result is not e and not isinstance(result, prim.Var):
+        return result.replace(span=e.span)
+    return result
+
+
+def _rewritten(e: PrimExpr, facts: Facts | None) -> tuple[PrimExpr, bool]:
+    """`e` read and written, and whether reading that may lead to yet another way to write it."""
+    space = Space(facts)
+    p = space.read(e)
+    if space.partial and not _keeps_all(space, p):
+        return e, False
+    result = Writer(space).write(p, e)
+    return result, sum(atom.kind in DIVISIONS for atom in space.atoms) > 1
+
+
+def _settled(e: PrimExpr, facts: Facts | None) -> PrimExpr:
+    """`e` rewritten until nothing changes: which remainders are seen depends on the order."""
+    passed = [e]
+    for _ in range(MAX_ROUNDS):
+        new, _ = _rewritten(passed[-1], facts)
+        if new is passed[-1]:
+            return new
+        for i, known in enumerate(passed):
+            if same_expression(known, new):
+                return min(passed[i:], key=text_of)
+        passed.append(new)
+    return passed[-1]
+
+
+def _keeps_all(space: Space, p: Poly) -> bool:
+    """Whether every division that may be by zero still stands in `p`."""
+    missing = set(space.partial)
+    seen: set[int] = set()
+    stack = [n for m in p for n in m]
+    while stack and missing:
+        n = stack.pop()
+        if n in seen:
+            continue
+        seen.add(n)
+        missing.discard(n)
+        stack.extend(k for q in space.atoms[n].args for m in q for k in m)
+    return not missing

@@ -1,0 +1,108 @@
+"""Whether a value with one StructInfo is accepted where another is expected, and if not, why.
+
+Source: spec "Auxiliary Procedures" (check_compatibility). Read with these choices: definitely not
+equal means for no value of the variables, and an unknown rank, data type or device where one is
+needed is possible, so it is checked at run time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+
+from relaxscript.arith import NO, UNKNOWN, YES, Answer, Facts, prove_equal
+from relaxscript.ir import prim
+from relaxscript.ir.prim import PrimExpr
+from relaxscript.ir.struct_info import ObjectStructInfo, StructInfo, TensorStructInfo
+
+from .matching import definable_shape_vars, shape_var_mapping, substitute_shape_vars
+from .relation import Certainty, disagreements
+
+__all__ = ["can_cast", "check_compatibility", "why"]
+
+
+def check_compatibility(
+    derived: StructInfo,
+    base: StructInfo,
+    facts: Facts | None = None,
+    *,
+    in_scope: Container[prim.Var] = (),
+) -> Answer:
+    """Whether values described by `derived` are accepted where `base` is expected.
+
+    YES: always. NO: never, an error. UNKNOWN: it depends on the values, so it takes a check at
+    run time. `in_scope` are shape variables that a function type uses from outside.
+    """
+    if derived is base or type(base) is ObjectStructInfo:
+        return YES
+    if type(derived) is TensorStructInfo and type(base) is TensorStructInfo:
+        mine, theirs = derived.dims, base.dims
+        if derived.dtype is base.dtype and derived.vdevice is base.vdevice and mine and theirs:
+            return _same_dimensions(mine, theirs, facts)
+    answer = YES
+    for found in disagreements(derived, base, facts, in_scope):
+        if found.certainty is Certainty.DIFFERENT:
+            return NO
+        answer = UNKNOWN
+    return answer
+
+
+def _same_dimensions(
+    mine: tuple[PrimExpr, ...], theirs: tuple[PrimExpr, ...], facts: Facts | None
+) -> Answer:
+    """The short way for what is asked most: tensors that differ at most in their dimensions."""
+    if len(mine) != len(theirs):
+        return NO
+    result = YES
+    for x, y in zip(mine, theirs):
+        if x is not y:
+            answer = prove_equal(x, y, facts)
+            if answer is NO:
+                return NO
+            if answer is UNKNOWN:
+                result = UNKNOWN
+    return result
+
+
+def why(
+    derived: StructInfo,
+    base: StructInfo,
+    facts: Facts | None = None,
+    *,
+    in_scope: Container[prim.Var] = (),
+) -> str | None:
+    """The first reason why `derived` is not accepted as `base`, as a sentence without a full stop.
+
+    For example "dimension 1 is `64`, not `63`" or "in field 0, the dtype is float32, not int8".
+    A definite reason goes before a possible one. None when `derived` is accepted.
+    """
+    possible: str | None = None
+    for found in disagreements(derived, base, facts, in_scope):
+        if found.certainty is Certainty.DIFFERENT:
+            return str(found)
+        if possible is None:
+            possible = str(found)
+    return possible
+
+
+def can_cast(
+    value: StructInfo,
+    target: StructInfo,
+    facts: Facts | None = None,
+    *,
+    in_scope: Container[prim.Var] = (),
+) -> Answer:
+    """Whether a MatchCast of what `value` describes to `target` succeeds: YES always, NO never.
+
+    Shape variables in binding positions of `target` that are not `in_scope` take whatever they
+    meet, the first place deciding.
+    """
+    fresh = [v for v in definable_shape_vars(target) if v not in in_scope]
+    if fresh:
+        mapping = shape_var_mapping((target,), (value,), in_scope)
+        target = substitute_shape_vars(target, mapping)
+    forth = check_compatibility(value, target, facts, in_scope=in_scope)
+    if forth is not NO:
+        return forth
+    # A value of which less is known may still turn out to be what is asked for.
+    back = check_compatibility(target, value, facts, in_scope=in_scope)
+    return NO if back is NO else UNKNOWN

@@ -1,0 +1,39 @@
+"""`a <: b`: whether every value described by `a` may be used where `b` is expected.
+
+Source: spec "Subtyping for StructInfo". Parameters of functions are contravariant; a function type
+given by a `derive_func` is a subtype of itself and of the one that derives nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+
+from relaxscript.arith import NO, UNKNOWN, YES, Answer, Facts
+from relaxscript.ir import prim
+from relaxscript.ir.struct_info import StructInfo
+
+from .relation import Certainty, disagreements
+
+__all__ = ["is_subtype"]
+
+
+def is_subtype(
+    a: StructInfo,
+    b: StructInfo,
+    facts: Facts | None = None,
+    *,
+    in_scope: Container[prim.Var] = (),
+) -> Answer:
+    """Whether `a <: b`: UNKNOWN ("possibly") only where that depends on shape variables.
+
+    What `a` does not say counts against it: a tensor of unknown rank is no subtype of one of
+    rank 2. `check_compatibility` judges that more kindly.
+    """
+    if a is b:
+        return YES
+    answer = YES
+    for found in disagreements(a, b, facts, in_scope):
+        if found.certainty is not Certainty.UNPROVED:
+            return NO
+        answer = UNKNOWN
+    return answer

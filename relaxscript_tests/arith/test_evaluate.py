@@ -1,0 +1,74 @@
+"""Concrete evaluation."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given, strategies as st
+
+from relaxscript.arith import EvaluationError, evaluate
+from relaxscript.ir import prim
+from relaxscript.ir.prim import PrimExpr, Var
+from relaxscript.ir.tir import Buffer
+from relaxscript_tests.arith.random_scalars import M, N, integer
+
+NUMBERS = st.integers(-50, 50)
+
+
+@given(NUMBERS, NUMBERS.filter(bool))
+def test_floor_division_is_pythons_and_division_is_cs(a: int, b: int) -> None:
+    x, y = integer(a), integer(b)
+    assert evaluate(x // y) == a // b
+    assert evaluate(x % y) == a % b
+    assert evaluate(prim.Div(x, y)) == math.trunc(a / b)
+    assert evaluate(prim.Mod(x, y)) == math.fmod(a, b)
+
+
+@pytest.mark.parametrize(
+    ("e", "expected"),
+    [
+        ((N + 3) // 4 * 4, 8),
+        (prim.Max(N, M) - prim.Min(N, M), 3),
+        (prim.Select(N < M, N, M), 2),
+        (prim.And(N < M, N > M), False),
+        (prim.Or(N < M, N > M), True),
+        (prim.Not(prim.EQ(N, M)), True),
+        (prim.Let(Var("k", "int64"), N, M), 2),
+        (prim.Call("int64", "tir.if_then_else", (N < M, N // 0, M)), 2),
+        (prim.Cast("int8", integer(200)), -56),
+        (prim.Cast("uint8", integer(-1)), 255),
+        (prim.Cast("int64", prim.FloatImm("float32", -2.7)), -2),
+        (prim.Cast("bool", N), True),
+        (prim.FloatImm("float32", 0.1) * prim.FloatImm("float32", 0.1), 0.010000000707805157),
+        (prim.IntImm("bool", 1), True),
+    ],
+)
+def test_an_expression_has_its_value(e: PrimExpr, expected: float) -> None:
+    assert evaluate(e, {N: 5, M: 2}) == expected
+
+
+def test_a_let_binds_its_variable() -> None:
+    k = Var("k", "int64")
+    assert evaluate(prim.Let(k, N + 1, k * k), {N: 2}) == 9
+
+
+@pytest.mark.parametrize(
+    ("e", "message"),
+    [
+        (N, "`n` has no value"),
+        (integer(1) // 0, "something is divided by zero"),
+        (prim.Select(prim.IntImm("bool", 1), integer(1), integer(1) // 0), "divided by zero"),
+        (prim.BufferLoad(Buffer("A", (4,)), (integer(0),)), "only in a running program"),
+    ],
+)
+def test_what_has_no_value_says_why(e: PrimExpr, message: str) -> None:
+    with pytest.raises(EvaluationError, match=message):
+        evaluate(e)
+
+
+def test_deep_expressions_are_evaluated() -> None:
+    e: PrimExpr = N
+    for _ in range(20000):
+        e = prim.Add.make(e, integer(1))
+    assert evaluate(e, {N: 1}) == 20001
