@@ -11,7 +11,11 @@ from typing import Any
 
 from relaxscript.errors import InternalError
 
-__all__ = ["Hook", "apply_operator", "blame", "html_of", "metadata_of", "script_of", "struct_info_of", "unfilled"]
+__all__ = [
+    "Hook", "apply_operator", "blame", "html_of", "metadata_of", "script_of", "struct_info_of",
+    "unfilled",
+]  # fmt: skip
+
 
 
 class Hook:

@@ -41,7 +41,10 @@ from .prim import (
     match_dtypes,
 )
 
-__all__ = ["FUNCTIONS"]
+__all__ = [
+    "FUNCTIONS", "absolute", "call_cpacked", "call_intrin", "call_packed", "ceildiv",
+    "if_then_else", "infinity", "max_value", "min_value", "reinterpret",
+]  # fmt: skip
 
 BOOL = DataType("bool")
 INT32 = DataType("int32")

@@ -1,0 +1,258 @@
+"""Writing the text of one LLVM function: values, blocks, failures.
+
+Text is made rather than objects, because it is short and needs nothing of LLVM until it is
+compiled. An `Assembler` knows LLVM's syntax and nothing of our nodes but data types.
+
+A function returns 0, or the number of the failure that ended it. Failures are numbered over the
+whole module by `Sites`; each stores what its message needs into `%details`, an array of eight
+64-bit words whose last two are kept for a returned value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from relaxscript.dtypes import DataType
+from relaxscript.errors import VMError
+
+from .types import constant, register, storage, suffix
+
+__all__ = ["Assembler", "Explain", "Sites", "Value"]
+
+Explain = Callable[[Sequence[int]], VMError]
+
+PURE = "nounwind willreturn memory(none)"
+
+
+class Value(NamedTuple):
+    """A value of LLVM: its type and its text."""
+
+    type: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.text}"
+
+
+class Sites:
+    """What a module declares and how it can fail: status k is explained by the k-th site."""
+
+    def __init__(self) -> None:
+        self.explanations: list[Explain] = []
+        self.declarations: dict[str, str] = {}
+
+    def add(self, explain: Explain) -> int:
+        """The status of a new way to fail."""
+        self.explanations.append(explain)
+        return len(self.explanations)
+
+    def declare(self, name: str, text: str) -> None:
+        """Add a declaration or a definition to the module, once for each name."""
+        self.declarations.setdefault(name, text)
+
+
+class Assembler:
+    """The text of a function that is being made."""
+
+    def __init__(self, sites: Sites) -> None:
+        self.sites = sites
+        self.entry: list[str] = ["%status = alloca i32", "store i32 0, ptr %status"]
+        self.leave: list[str] = []
+        self.lines: list[str] = []
+        self.current = "start"
+        self._late: list[str] = []
+        self._count = 0
+
+    # ------------------------------------------------------------ instructions
+
+    def name(self) -> str:
+        """A name that is new in this function."""
+        self._count += 1
+        return f"v{self._count}"
+
+    def do(self, text: str) -> None:
+        """An instruction without a value."""
+        self.lines.append(f"  {text}")
+
+    def value(self, type_: str, text: str) -> Value:
+        """The value, of `type_`, of an instruction."""
+        name = f"%{self.name()}"
+        self.lines.append(f"  {name} = {text}")
+        return Value(type_, name)
+
+    def operation(self, name: str, a: Value, b: Value, flags: str = "") -> Value:
+        """An instruction on two values of one type."""
+        return self.value(a.type, f"{name}{flags} {a}, {b.text}")
+
+    def compare(self, predicate: str, a: Value, b: Value) -> Value:
+        """A comparison such as "icmp eq"."""
+        return self.value(with_element(a.type, "i1"), f"{predicate} {a}, {b.text}")
+
+    def choose(self, condition: Value, a: Value, b: Value) -> Value:
+        """`a` where the condition holds, else `b`."""
+        return self.value(a.type, f"select {condition}, {a}, {b}")
+
+    def convert(self, name: str, a: Value, target: str) -> Value:
+        """A conversion such as "sext" to the element type `target`."""
+        type_ = with_element(a.type, target)
+        return a if type_ == a.type else self.value(type_, f"{name} {a} to {type_}")
+
+    def number(self, type_: str, value: float) -> Value:
+        """A literal; of a vector type, the same in all lanes."""
+        element = element_of(type_)
+        text = constant(element, value)
+        return Value(type_, text if element == type_ else f"splat ({element} {text})")
+
+    def call(
+        self, function: str, result: str, args: Sequence[Value], attributes: str = ""
+    ) -> Value:
+        """The value of a call of a function that is declared once in the module."""
+        types = ", ".join(a.type for a in args)
+        self.sites.declare(function, f"declare {result} @{function}({types}) {attributes}".rstrip())
+        return self.value(result, f"call {result} @{function}({', '.join(map(str, args))})")
+
+    def intrinsic(self, name: str, args: Sequence[Value], result: str | None = None) -> Value:
+        """A call of an intrinsic of LLVM that is overloaded in the type of its first operand."""
+        kinds = suffix(args[0].type)
+        if result is not None:
+            kinds = f"{suffix(result)}.{kinds}"
+        return self.call(f"llvm.{name}.{kinds}", result or args[0].type, args)
+
+    # ------------------------------------------------------------ vectors
+
+    def extract(self, vector: Value, lane: int) -> Value:
+        """One lane of a vector; a scalar is all of its lanes."""
+        if not vector.type.startswith("<"):
+            return vector
+        return self.value(element_of(vector.type), f"extractelement {vector}, i64 {lane}")
+
+    def join(self, lanes: Sequence[Value]) -> Value:
+        """The vector of some scalars; a single one stays a scalar."""
+        if len(lanes) == 1:
+            return lanes[0]
+        type_ = f"<{len(lanes)} x {lanes[0].type}>"
+        vector = Value(type_, "poison")
+        for i, lane in enumerate(lanes):
+            vector = self.value(type_, f"insertelement {vector}, {lane}, i64 {i}")
+        return vector
+
+    def any(self, condition: Value) -> Value:
+        """Whether a condition holds in any lane."""
+        if not condition.type.startswith("<"):
+            return condition
+        return self.call(f"llvm.vector.reduce.or.{suffix(condition.type)}", "i1", [condition])
+
+    # ------------------------------------------------------------ blocks
+
+    def begin(self, label: str) -> None:
+        """Go on in the block `label`."""
+        self.lines.append(f"{label}:")
+        self.current = label
+
+    def jump(self, label: str) -> None:
+        self.do(f"br label %{label}")
+
+    def branch(self, condition: Value, yes: str, no: str) -> None:
+        self.do(f"br {condition}, label %{yes}, label %{no}")
+
+    def exit_with(self, status: Value) -> None:
+        """End the function; what follows is never reached."""
+        self.do(f"store {status}, ptr %status")
+        self.jump("exit")
+        self.begin(self.name())
+
+    def fail_if(self, condition: Value, explain: Explain, details: Sequence[Value] = ()) -> None:
+        """End the function with a failure where the condition holds; `details` are of i64."""
+        status = self.sites.add(explain)
+        failed, ahead = self.name(), self.name()
+        self.branch(self.any(condition), failed, ahead)
+        self._late.append(f"{failed}:")
+        for i, detail in enumerate(details):
+            place = f"%{self.name()}"
+            self._late.append(f"  {place} = getelementptr i64, ptr %details, i64 {i}")
+            self._late.append(f"  store {detail}, ptr {place}")
+        self._late += [f"  store i32 {status}, ptr %status", "  br label %exit"]
+        self.begin(ahead)
+
+    def text(self, header: str) -> str:
+        """The whole function."""
+        body = [
+            f"{header} {{", "entry:", *(f"  {line}" for line in self.entry), "  br label %start",
+            "start:", *self.lines, "  br label %exit", *self._late, "exit:",
+            *(f"  {line}" for line in self.leave), "  %result = load i32, ptr %status",
+            "  ret i32 %result", "}",
+        ]  # fmt: skip
+        return "\n".join(body)
+
+    # ------------------------------------------------------------ numbers
+
+    def rounded(self, x: Value, dtype: DataType) -> Value:
+        """The `float` nearest to `x` that a 16-bit type represents; others stay as they are."""
+        match dtype.element:
+            case "float16":
+                return self.convert("fpext", self.convert("fptrunc", x, "half"), "float")
+            case "bfloat16":
+                return self._rounded_to_bfloat16(x)
+        return x
+
+    def _rounded_to_bfloat16(self, x: Value) -> Value:
+        bits = self.convert("bitcast", x, "i32")
+        one, half, shift, quiet_bit, high = (
+            self.number(bits.type, n) for n in (1, 0x7FFF, 16, 0x400000, -0x10000)
+        )
+        odd = self.operation("and", self.operation("lshr", bits, shift), one)
+        up = self.operation("add", self.operation("add", bits, half), odd)
+        quiet = self.operation("or", bits, quiet_bit)
+        nearest = self.choose(self.compare("fcmp uno", x, x), quiet, up)
+        kept = self.operation("and", nearest, high)
+        return self.convert("bitcast", kept, "float")
+
+    def from_memory(self, x: Value, dtype: DataType) -> Value:
+        """An element as it is in registers."""
+        match dtype.element:
+            case "bool":
+                return self.compare("icmp ne", x, self.number(x.type, 0))
+            case "float16":
+                return self.convert("fpext", x, "float")
+            case "bfloat16":
+                wide = self.convert("zext", x, "i32")
+                shifted = self.operation("shl", wide, self.number(wide.type, 16))
+                return self.convert("bitcast", shifted, "float")
+        return x
+
+    def to_memory(self, x: Value, dtype: DataType) -> Value:
+        """A value as it is in memory."""
+        match dtype.element:
+            case "bool":
+                return self.convert("zext", x, "i8")
+            case "float16":
+                return self.convert("fptrunc", x, "half")
+            case "bfloat16":
+                bits = self.convert("bitcast", x, "i32")
+                high = self.operation("lshr", bits, self.number(bits.type, 16))
+                return self.convert("trunc", high, "i16")
+        return x
+
+    def literal(self, dtype: DataType, value: float) -> Value:
+        """A literal of one of our data types."""
+        return self.number(register(dtype), value)
+
+    def to_i64(self, x: Value, dtype: DataType) -> Value:
+        """An integer, or a truth value, as 64 bits."""
+        return self.convert("sext" if dtype.kind == "int" else "zext", x, "i64")
+
+    def memory_type(self, dtype: DataType) -> str:
+        return storage(dtype)
+
+
+def element_of(type_: str) -> str:
+    """The element type of a vector type; a scalar type is its own."""
+    return type_[1:-1].partition(" x ")[2] if type_.startswith("<") else type_
+
+
+def with_element(type_: str, element: str) -> str:
+    """The type with as many lanes as `type_` and another element type."""
+    if not type_.startswith("<"):
+        return element
+    return f"<{type_[1:-1].partition(' x ')[0]} x {element}>"

@@ -1,0 +1,153 @@
+"""LLVM itself: optimisation, machine code, linking. The only file that imports llvmlite.
+
+The engine is made when the first module is compiled: one LLJIT for the process, a target machine
+for this computer. Linked code lives as long as its `Code`. Compiling holds a lock, running does
+not.
+
+No flag of fast arithmetic is ever set and no multiplication is fused with an addition, so results
+do not depend on the level of optimisation.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from relaxscript.errors import InternalError
+
+__all__ = ["Code", "assembly_text", "compile_text", "optimised_text"]
+
+
+class Code(NamedTuple):
+    """Machine code: the address of its entry, and what keeps it alive."""
+
+    address: int
+    tracker: Any
+
+
+class Engine:
+    """LLVM for this computer."""
+
+    def __init__(self) -> None:
+        import llvmlite.binding as llvm
+
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        self.llvm = llvm
+        self.target = llvm.Target.from_default_triple()
+        self.machines: dict[int, Any] = {}
+        self.jit = llvm.create_lljit_compiler(self.machine(2))
+        self.numbers = itertools.count()
+        self.library = _c_library()
+
+    def machine(self, level: int) -> Any:
+        """The target machine for a level of optimisation."""
+        if level not in self.machines:
+            self.machines[level] = self.target.create_target_machine(
+                cpu=self.llvm.get_host_cpu_name(),
+                features=self.llvm.get_host_cpu_features().flatten(),
+                opt=level,
+                reloc="pic",
+                codemodel="jitdefault",
+                jit=True,
+            )
+        return self.machines[level]
+
+    @contextmanager
+    def optimised(self, text: str, level: int) -> Iterator[tuple[Any, Any]]:
+        """The module of a text after optimisation, and its machine; both end here.
+
+        A module must go before its context, which Python's collector does not know: so neither
+        is ever left to it. Raises `InternalError` where LLVM refuses the text.
+        """
+        llvm, machine = self.llvm, self.machine(level)
+        with (
+            llvm.create_context() as context,
+            _refused(),
+            llvm.parse_assembly(text, context=context) as module,
+        ):
+            module.verify()
+            module.triple = self.target.triple
+            module.data_layout = str(machine.target_data)
+            self.optimise(module, machine, level)
+            yield module, machine
+
+    def compile(self, text: str, entry: str, functions: Iterable[str], level: int) -> Code:
+        """Optimise, link and find the entry; raises `InternalError` where LLVM refuses the text."""
+        with self.optimised(text, level) as (module, machine):
+            image = machine.emit_object(module)
+        library = self.llvm.JITLibraryBuilder().add_object_img(image)
+        for name in functions:
+            library.import_symbol(name, self.library(name))
+        library.add_current_process().export_symbol(entry)
+        try:
+            tracker = library.link(self.jit, f"relaxscript{next(self.numbers)}")
+        except RuntimeError as error:
+            raise InternalError(f"the code of a PrimFunc cannot be linked ({error})") from error
+        return Code(tracker[entry], tracker)
+
+    def optimise(self, module: Any, machine: Any, level: int) -> None:
+        """Run LLVM's own pipeline."""
+        options = self.llvm.create_pipeline_tuning_options(speed_level=level)
+        options.loop_vectorization = level > 1
+        options.slp_vectorization = level > 1
+        options.loop_interleaving = level > 1
+        options.loop_unrolling = level > 1
+        builder = self.llvm.create_pass_builder(machine, options)
+        builder.getModulePassManager().run(module, builder)
+
+
+@contextmanager
+def _refused() -> Iterator[None]:
+    try:
+        yield
+    except RuntimeError as error:
+        raise InternalError(f"LLVM refuses the code of a PrimFunc ({error})") from error
+
+
+def _c_library() -> Callable[[str], int]:
+    """The function that finds the address of a function of the C library."""
+    names: list[str | None] = [None, "libm.so.6"]
+    if sys.platform in ("win32", "darwin"):
+        names = ["ucrtbase"] if sys.platform == "win32" else [None]
+
+    def address(name: str) -> int:
+        for library in (ctypes.CDLL(known) for known in names):
+            if hasattr(library, name):
+                return ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
+        raise InternalError(f"the C library of this computer has no function `{name}`")
+
+    return address
+
+
+_lock = threading.Lock()
+_engine: list[Engine] = []
+
+
+def _the_engine() -> Engine:
+    if not _engine:
+        _engine.append(Engine())
+    return _engine[0]
+
+
+def compile_text(text: str, entry: str, functions: Iterable[str], level: int) -> Code:
+    """Compile a module of LLVM; `functions` are those of the C library that it calls."""
+    with _lock:
+        return _the_engine().compile(text, entry, functions, level)
+
+
+def optimised_text(text: str, level: int) -> str:
+    """The text of a module after optimisation, for people to read."""
+    with _lock, _the_engine().optimised(text, level) as (module, _):
+        return str(module)
+
+
+def assembly_text(text: str, level: int) -> str:
+    """The machine code of a module as text, for people to read."""
+    with _lock, _the_engine().optimised(text, level) as (module, machine):
+        return str(machine.emit_assembly(module))

@@ -1,0 +1,274 @@
+"""From PrimFuncs to the text of an LLVM module.
+
+Every PrimFunc is a function `i32 (ptr details, parameters..., variables...)`: buffers are pointers,
+integers and bools i64, floats double; the variables are the dimensions, strides and offsets that
+the buffers define, each i64, in the order of `interpreter.signature.Signature`. Who calls has
+checked that arguments fit the signature. The result is 0, or the number of a failure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from relaxscript.dtypes import DataType
+from relaxscript.errors import Span, VMError
+from relaxscript.interpreter import failure
+from relaxscript.interpreter.signature import BufferParam, Extent, MemoryParam, Param, Signature
+from relaxscript.ir import prim, tir
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.relax import GlobalVar
+
+from .assembler import Explain, Sites, Value
+from .memory import Options, Place
+from .ranges import DIMENSION
+from .statement import Statements
+from .types import register, storage
+
+__all__ = ["ENTRY", "ModuleText"]
+
+ENTRY = "relaxscript_entry"
+RETURNED, RESULT = 6, 7
+
+
+class ModuleText:
+    """The text of an LLVM module for a PrimFunc and all that it calls."""
+
+    def __init__(self, options: Options, module: IRModule | None) -> None:
+        self.options = options
+        self.module = module
+        self.sites = Sites()
+        self.functions: list[str] = []
+        self.results: dict[tir.PrimFunc, DataType | None] = {}
+        self._symbols: dict[tir.PrimFunc, str] = {}
+        self._open: list[tir.PrimFunc] = []
+
+    def add(self, func: tir.PrimFunc, span: Span | None = None) -> str:
+        """The symbol of a PrimFunc, which is written unless it is there already."""
+        if func in self._open:
+            raise failure.invalid("RX0505", "a PrimFunc that calls itself has no code", span)
+        if func not in self._symbols:
+            symbol = ENTRY if not self._symbols else f"relaxscript_f{len(self._symbols)}"
+            self._symbols[func] = symbol
+            self._open.append(func)
+            writer = FunctionText(self, func)
+            self.functions.append(writer.text(symbol, internal=symbol != ENTRY))
+            self.results[func] = writer.result
+            self._open.pop()
+        return self._symbols[func]
+
+    def find(self, var: GlobalVar, span: Span | None) -> tir.PrimFunc:
+        """The PrimFunc of a name."""
+        module = self.module
+        found = module[var] if module is not None and var in module else None
+        if not isinstance(found, tir.PrimFunc):
+            raise failure.undefined("PrimFunc", var.name_hint, span)
+        return found
+
+    def __str__(self) -> str:
+        return "\n".join([*self.sites.declarations.values(), *self.functions]) + "\n"
+
+
+def _abi(dtype: DataType) -> str:
+    return "double" if dtype.is_float else "i64"
+
+
+class FunctionText(Statements):
+    """Writes one PrimFunc; `result` is the data type of what it returns, if anything."""
+
+    def __init__(self, module: ModuleText, func: tir.PrimFunc) -> None:
+        super().__init__(module.sites, module.options)
+        self.module = module
+        self.func = func
+        self.signature = Signature(func)
+        self.result: DataType | None = None
+
+    def text(self, symbol: str, internal: bool) -> str:
+        """The definition of the function."""
+        params = ["ptr noalias %details"]
+        for i, param in enumerate(self.signature.params):
+            if isinstance(param, (BufferParam, MemoryParam)):
+                params.append(f"ptr %a{i}")
+            else:
+                params.append(f"{_abi(param.var.dtype)} %a{i}")
+        params += [f"i64 %n{i}" for i in range(len(self.signature.variables))]
+        self.begin_variables()
+        self.begin_buffers()
+        self.run(self.func.body)
+        linkage = "internal " if internal else ""
+        return self.asm.text(f"define {linkage}i32 @{symbol}({', '.join(params)}) nounwind")
+
+    def begin_variables(self) -> None:
+        for i, param in enumerate(self.signature.params):
+            if not isinstance(param, (BufferParam, MemoryParam)):
+                dtype = param.var.dtype
+                given = Value(_abi(dtype), f"%a{i}")
+                name = "fptrunc" if dtype.is_float else "trunc"
+                self.values[param.var] = self.asm.convert(name, given, register(dtype))
+        pairs = zip(self.signature.variables, self.signature.sources, strict=True)
+        for i, (var, source) in enumerate(pairs):
+            given = Value("i64", f"%n{i}")
+            if source.kind == "dimension":
+                self.limit(source, given)
+                self.ranges.define(var, DIMENSION)
+            self.values[var] = self.asm.convert("trunc", given, register(var.dtype))
+
+    def limit(self, source: Extent, given: Value) -> None:
+        """Fail for dimensions that no memory can hold: code for indices relies on it."""
+        name = self.signature.params[source.param].name
+        beyond = self.asm.compare("icmp ugt", given, self.i64(DIMENSION[1]))
+        self.asm.fail_if(
+            beyond, lambda details: failure.bad_argument(f"argument `{name}` is too large")
+        )
+
+    def begin_buffers(self) -> None:
+        for i, param in enumerate(self.signature.params):
+            pointer = Value("ptr", f"%a{i}")
+            if isinstance(param, MemoryParam):
+                self.owners[param.var] = Place(pointer, DataType("uint8"), ())
+            if not isinstance(param, BufferParam):
+                continue
+            buffer = param.buffer
+            storage(buffer.dtype, buffer.span)
+            shape = tuple(self.extent(e) for e in buffer.shape)
+            strides = tuple(self.extent(e) for e in buffer.strides) if buffer.strides else None
+            self.define(buffer, Place(pointer, buffer.dtype, shape, strides))
+
+    # ------------------------------------------------------------ returning
+
+    def returning(self, value: prim.PrimExpr) -> Value:
+        if self.result not in (None, value.dtype):
+            message = f"{value.dtype} is returned here, but {self.result} elsewhere"
+            raise failure.invalid("RX0502", message, value.span)
+        self.result = value.dtype
+        number = self.to_abi(self.emit(value), value.dtype)
+        self.detail(RESULT, number)
+        self.detail(RETURNED, self.i64(1))
+        self.asm.exit_with(Value("i32", "0"))
+        return number
+
+    def detail(self, index: int, value: Value) -> None:
+        """Store a word of the details."""
+        place = self.asm.value("ptr", f"getelementptr i64, ptr %details, i64 {index}")
+        self.asm.do(f"store {value}, {place}")
+
+    def to_abi(self, value: Value, dtype: DataType) -> Value:
+        """A number as it is handed over."""
+        if dtype.is_float:
+            return self.asm.convert("fpext", value, "double")
+        return self.asm.to_i64(value, dtype)
+
+    def from_abi(self, value: Value, dtype: DataType) -> Value:
+        """A number as it is used."""
+        name = "fptrunc" if dtype.is_float else "trunc"
+        return self.asm.convert(name, value, register(dtype))
+
+    # ------------------------------------------------------------ calling
+
+    def call_function(self, e: prim.Call, function: GlobalVar) -> Value:
+        callee = self.module.find(function, e.span)
+        symbol = self.module.add(callee, e.span)
+        signature = Signature(callee)
+        if len(e.args) != len(signature.params):
+            raise failure.invalid(
+                "RX0502",
+                f"`{function.name_hint}` takes {len(signature.params)} arguments, "
+                f"but {len(e.args)} are given",
+                e.span,
+            )
+        places: dict[int, Place] = {}
+        passed = [Value("ptr", "%details")]
+        for i, (param, arg) in enumerate(zip(signature.params, e.args, strict=True)):
+            passed.append(self.argument(i, param, arg, places))
+        numbers = [self.extent_of(source, places) for source in signature.sources]
+        self.verify(signature, passed[1:], numbers, places, e.span)
+        asm = self.asm
+        self.detail(RESULT, self.i64(0))
+        text = ", ".join(map(str, [*passed, *numbers]))
+        status = asm.value("i32", f"call i32 @{symbol}({text})")
+        failed, ahead = asm.name(), asm.name()
+        asm.branch(asm.compare("icmp ne", status, asm.number("i32", 0)), failed, ahead)
+        asm.begin(failed)
+        asm.exit_with(status)
+        asm.jump(ahead)
+        asm.begin(ahead)
+        self.detail(RETURNED, self.i64(0))
+        if e.dtype.kind in ("void", "handle"):
+            return self.i64(0)
+        place = asm.value("ptr", f"getelementptr i64, ptr %details, i64 {RESULT}")
+        type_ = _abi(e.dtype)
+        return self.from_abi(asm.value(type_, f"load {type_}, {place}"), e.dtype)
+
+    def argument(
+        self, index: int, param: Param, arg: prim.PrimExpr, places: dict[int, Place]
+    ) -> Value:
+        if not isinstance(param, (BufferParam, MemoryParam)):
+            if arg.dtype != param.var.dtype:
+                message = f"argument `{param.name}` is {arg.dtype}, not {param.var.dtype}"
+                raise failure.invalid("RX0502", message, arg.span)
+            return self.to_abi(self.emit(arg), arg.dtype)
+        place = self.owners.get(arg) if isinstance(arg, prim.Var) else None
+        if place is None:
+            raise failure.invalid(
+                "RX0502", f"argument `{param.name}` is not the pointer of a buffer", arg.span
+            )
+        places[index] = place
+        if isinstance(param, BufferParam):
+            self.check_buffer(param, place, arg)
+        return place.pointer
+
+    def check_buffer(self, param: BufferParam, place: Place, arg: prim.PrimExpr) -> None:
+        buffer, name = param.buffer, param.name
+        if place.dtype != buffer.dtype:
+            message = f"argument `{name}` holds {place.dtype}, not {buffer.dtype}"
+            raise failure.invalid("RX0502", message, arg.span)
+        if len(place.shape) != buffer.ndim:
+            message = f"argument `{name}` has {len(place.shape)} dimensions, not {buffer.ndim}"
+            raise failure.invalid("RX0503", message, arg.span)
+        if place.strides is not None and not buffer.strides:
+            message = f"argument `{name}` is a region with strides, but must be compact"
+            raise failure.invalid("RX0505", message, arg.span)
+
+    def extent_of(self, extent: Extent, places: dict[int, Place]) -> Value:
+        """A dimension, stride or offset of an argument."""
+        place = places[extent.param]
+        match extent.kind:
+            case "dimension":
+                return place.shape[extent.axis]
+            case "stride":
+                return self.strides_of(place)[extent.axis]
+        return self.i64(0)
+
+    def verify(
+        self,
+        signature: Signature,
+        args: Sequence[Value],
+        numbers: Sequence[Value],
+        places: dict[int, Place],
+        span: Span | None,
+    ) -> None:
+        """Compare what is passed with what the parameters of the callee say."""
+        outer = dict(self.values)
+        for param, arg in zip(signature.params, args, strict=True):
+            if not isinstance(param, (BufferParam, MemoryParam)):
+                self.values[param.var] = self.from_abi(arg, param.var.dtype)
+        for var, number in zip(signature.variables, numbers, strict=True):
+            self.values[var] = self.from_abi(number, var.dtype)
+        for extent in signature.checks:
+            actual, expected = self.extent_of(extent, places), self.extent(extent.expected)
+            if actual == expected:
+                continue
+            self.asm.fail_if(
+                self.asm.compare("icmp ne", actual, expected),
+                self._mismatch(signature, extent, span),
+                [actual, expected],
+            )
+        self.values = outer
+
+    def _mismatch(self, signature: Signature, extent: Extent, span: Span | None) -> Explain:
+        name = signature.params[extent.param].name
+
+        def explain(details: Sequence[int]) -> VMError:
+            message = f"{extent} of argument `{name}` of `{signature.name}` is {details[0]}, "
+            return failure.bad_argument(f"{message}not {details[1]}").locate(span)
+
+        return explain

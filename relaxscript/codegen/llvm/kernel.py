@@ -1,0 +1,190 @@
+"""Compiled PrimFuncs: `compile_prim_func` and the `Kernel` that it gives.
+
+A kernel is called like `interpreter.tir.evaluate` calls the PrimFunc, and does the same. Arguments
+are first tested by a small function written for its signature; what does not pass (another layout
+in memory, read-only arrays, wrong arguments) takes the slow way, which copies or complains.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from relaxscript.dtypes import DataType
+from relaxscript.errors import Diagnostic, DiagnosticError, nearest
+from relaxscript.interpreter import failure
+from relaxscript.interpreter.signature import BufferParam, MemoryParam, Signature, name_of
+from relaxscript.ir import tir
+from relaxscript.ir.module import IRModule
+
+from .dispatch import fast_call
+from .engine import Code, assembly_text, compile_text, optimised_text
+from .function import ENTRY, RESULT, RETURNED, ModuleText
+from .intrinsics import C_FUNCTIONS
+from .memory import Options
+
+__all__ = ["Kernel", "compile_prim_func"]
+
+_C_SYMBOLS = (*C_FUNCTIONS, "malloc", "free")
+
+
+def compile_prim_func(
+    func: tir.PrimFunc,
+    name: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    module: IRModule | None = None,
+) -> Kernel:
+    """Compile a PrimFunc, and the PrimFuncs of `module` that it calls, for this computer.
+
+    `name` is the name in messages, that of the function unless given. Options: `check` (False)
+    tests every index and raises `VMError` for those out of bounds; `level` (3) is the level of
+    optimisation from 0 to 3. Loops of kind parallel run serially. Raises `DiagnosticError` (RX0505)
+    naming what cannot be compiled, (RX0703) for an unknown option.
+    """
+    chosen = _options(options or {})
+    text = ModuleText(chosen, module)
+    try:
+        text.add(func)
+    except RecursionError:
+        raise failure.invalid(
+            "RX0505", "an expression or statement is nested too deeply to be compiled", func.span
+        ) from None
+    llvm_ir = str(text)
+    used = [symbol for symbol in _C_SYMBOLS if symbol in text.sites.declarations]
+    code = compile_text(llvm_ir, ENTRY, used, chosen.level)
+    return Kernel(func, name or name_of(func), text, llvm_ir, code)
+
+
+def _options(given: Mapping[str, Any]) -> Options:
+    known = {"check": bool, "level": int}
+    for key, value in given.items():
+        if key not in known:
+            near = nearest(key, known)
+            help_ = f'did you mean "{near}"?' if near else f"there are {', '.join(known)}"
+            message = f'the code generator has no option "{key}"'
+            raise DiagnosticError(Diagnostic("RX0703", message, None, help=help_))
+        if not isinstance(value, known[key]) or (key == "level" and value not in range(4)):
+            message = f'the code generator cannot take {value!r} for "{key}"'
+            raise DiagnosticError(Diagnostic("RX0703", message, None))
+    return Options(**given)
+
+
+class Kernel:
+    """A compiled PrimFunc; any number of threads may call it at once.
+
+    Called with numpy arrays and numbers in the order of `func.params`, it writes into the arrays
+    and gives what `T.ret` returns, else None. Raises `VMError` as `interpreter.tir.evaluate` does,
+    except that indices are tested only when it was compiled with `check`.
+    """
+
+    def __init__(
+        self, func: tir.PrimFunc, name: str, text: ModuleText, llvm_ir: str, code: Code
+    ) -> None:
+        self.func = func
+        self.name = name
+        self.llvm_ir = llvm_ir
+        self.signature = Signature(func)
+        self.signature.name = name
+        self._code = code
+        self._level = text.options.level
+        self._explanations = text.sites.explanations
+        self._result = text.results[func]
+        self._local = _Details()
+        kinds = [_c_type(p.var.dtype) for p in self.signature.params]
+        kinds += [ctypes.c_int64] * len(self.signature.variables)
+        self._entry = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, *kinds)(code.address)
+        tools = {"slow": self.call_slowly, "entry": self._entry, "local": self._local,
+                 "finish": self.finish}  # fmt: skip
+        self._call = fast_call(self.signature, self._result is not None, tools)
+
+    def __call__(self, *args: Any) -> Any:
+        return self._call(*args)
+
+    def __repr__(self) -> str:
+        return f"<Kernel {self.name}>"
+
+    @property
+    def optimised_ir(self) -> str:
+        """The text of the LLVM module after optimisation."""
+        return optimised_text(self.llvm_ir, self._level)
+
+    @property
+    def assembly(self) -> str:
+        """The text of the machine code."""
+        return assembly_text(self.llvm_ir, self._level)
+
+    def call_slowly(self, args: Sequence[Any]) -> Any:
+        """Check everything, copy arrays whose layout the code does not know, call, copy back."""
+        frame = self.signature.bind(args)
+        values, copies = [], _Copies()
+        for i, param in enumerate(self.signature.params):
+            value = frame[1 + i]
+            if isinstance(param, BufferParam | MemoryParam):
+                strided = isinstance(param, BufferParam) and bool(param.buffer.strides)
+                value = copies.usable(value, strided, i in self.signature.written).ctypes.data
+            values.append(value)
+        variables = frame[1 + len(values) :][: len(self.signature.variables)]
+        result = self.finish(self._entry(self._local.address, *values, *variables))
+        copies.write_back()
+        return result
+
+    def finish(self, status: int) -> Any:
+        """What the call that just ended in this thread returns; raises the error of its status."""
+        words = self._local.words
+        if status:
+            raise self._explanations[status - 1](list(words))
+        if self._result is None or not words[RETURNED]:
+            return None
+        words[RETURNED] = 0
+        return _decode(words[RESULT], self._result)
+
+
+def _c_type(dtype: DataType) -> Any:
+    if dtype.kind == "handle":
+        return ctypes.c_void_p
+    return ctypes.c_double if dtype.is_float else ctypes.c_int64
+
+
+def _decode(word: int, dtype: DataType) -> Any:
+    raw = np.array([word], "int64")
+    if dtype.is_float:
+        return float(raw.view("float64")[0])
+    return raw.astype(dtype.numpy)[0].item()
+
+
+class _Details(threading.local):
+    """The words into which code writes what a message needs; each thread has its own."""
+
+    def __init__(self) -> None:
+        self.words = (ctypes.c_int64 * 8)()
+        self.address = ctypes.addressof(self.words)
+
+
+class _Copies:
+    """Arrays that stand in for others whose layout the code does not know."""
+
+    def __init__(self) -> None:
+        self._made: dict[Any, tuple[Any, Any, bool]] = {}
+
+    def usable(self, array: Any, strided: bool, written: bool) -> Any:
+        """The array itself, or a compact copy of it; one copy for each array."""
+        flags = array.flags
+        whole = all(step % array.itemsize == 0 for step in array.strides)
+        if flags.aligned and (flags.c_contiguous or (strided and whole)):
+            return array
+        key = (array.__array_interface__["data"][0], array.shape, array.strides)
+        _, copy, before = self._made.get(key, (None, None, False))
+        if copy is None:
+            copy = np.array(array, order="C")
+        self._made[key] = (array, copy, before or written)
+        return copy
+
+    def write_back(self) -> None:
+        """Give what was written to the arrays themselves."""
+        for array, copy, written in self._made.values():
+            if written:
+                array[...] = copy

@@ -1,0 +1,87 @@
+"""Data types and operations of LLVM for ours, as tables.
+
+A scalar has one type in memory and one in registers. They differ for bool (a byte in memory) and
+for the 16-bit floats: in registers these are `float`s that the narrow type represents exactly, and
+every operation on them is rounded by `Assembler.rounded`.
+"""
+
+from __future__ import annotations
+
+import struct
+
+from relaxscript.dtypes import DataType
+from relaxscript.errors import Span
+from relaxscript.interpreter import failure
+from relaxscript.ir import prim
+
+__all__ = ["ARITHMETIC", "COMPARISON", "column", "constant", "register", "storage", "suffix"]
+
+_REGISTERS = {
+    "bool": "i1", "float16": "float", "bfloat16": "float", "float32": "float", "float64": "double",
+    **{f"{sign}int{bits}": f"i{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)},
+}  # fmt: skip
+_MEMORY = {**_REGISTERS, "bool": "i8", "float16": "half", "bfloat16": "i16"}
+_SUFFIXES = {"float": "f32", "double": "f64"}
+
+#              signed  unsigned  float
+ARITHMETIC: dict[type[prim.Binary], tuple[str, str, str]] = {
+    prim.Add: ("add", "add", "fadd"),
+    prim.Sub: ("sub", "sub", "fsub"),
+    prim.Mul: ("mul", "mul", "fmul"),
+    prim.Div: ("sdiv", "udiv", "fdiv"),
+    prim.Mod: ("srem", "urem", "frem"),
+    prim.Min: ("smin", "umin", "minimum"),
+    prim.Max: ("smax", "umax", "maximum"),
+}
+
+#              signed      unsigned    float
+COMPARISON: dict[type[prim.Comparison], tuple[str, str, str]] = {
+    prim.EQ: ("icmp eq", "icmp eq", "fcmp oeq"),
+    prim.NE: ("icmp ne", "icmp ne", "fcmp une"),
+    prim.LT: ("icmp slt", "icmp ult", "fcmp olt"),
+    prim.LE: ("icmp sle", "icmp ule", "fcmp ole"),
+    prim.GT: ("icmp sgt", "icmp ugt", "fcmp ogt"),
+    prim.GE: ("icmp sge", "icmp uge", "fcmp oge"),
+}
+
+
+def column(dtype: DataType) -> int:
+    """The column of a data type in these tables."""
+    return 2 if dtype.is_float else 0 if dtype.kind == "int" else 1
+
+
+def _lanes(scalar: str, lanes: int) -> str:
+    return scalar if lanes == 1 else f"<{lanes} x {scalar}>"
+
+
+def _find(table: dict[str, str], dtype: DataType, span: Span | None) -> str:
+    found = table.get(dtype.element) if dtype.kind not in ("void", "handle") else None
+    if found is None:
+        raise failure.invalid("RX0505", f"there is no code for values of {dtype}", span)
+    return _lanes(found, dtype.lanes)
+
+
+def register(dtype: DataType, span: Span | None = None) -> str:
+    """The type of values in registers; raises `DiagnosticError` (RX0505) where there is none."""
+    return _find(_REGISTERS, dtype, span)
+
+
+def storage(dtype: DataType, span: Span | None = None) -> str:
+    """The type of elements in memory; raises `DiagnosticError` (RX0505) where there is none."""
+    return _find(_MEMORY, dtype, span)
+
+
+def suffix(type_: str) -> str:
+    """How names of LLVM's intrinsics spell a type: "v4f32" for `<4 x float>`."""
+    if type_.startswith("<"):
+        lanes, _, element = type_[1:-1].partition(" x ")
+        return f"v{lanes}{suffix(element)}"
+    return _SUFFIXES.get(type_, type_)
+
+
+def constant(type_: str, value: float) -> str:
+    """A literal of a scalar register type."""
+    if type_ in _SUFFIXES:
+        (bits,) = struct.unpack("<Q", struct.pack("<d", value))
+        return f"0x{bits:016X}"
+    return str(int(value))

@@ -1,0 +1,146 @@
+"""What can go wrong in a PrimFunc, in the same words whether it is evaluated or compiled.
+
+Failures of a run are `VMError`s; a program that has no meaning (a store of another data type, a
+buffer that is not defined) is refused with a `DiagnosticError` before anything runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from relaxscript.errors import Diagnostic, DiagnosticError, Span, VMError
+from relaxscript.ir import prim, tir
+
+__all__ = [
+    "assertion_failed", "bad_argument", "check_assignment", "check_axes", "check_operands",
+    "check_rank", "check_store", "division_by_zero",
+    "does_not_fit", "invalid", "out_of_bounds", "out_of_memory",
+    "region_mismatch", "undefined",
+]  # fmt: skip
+
+RUN = "RX0606"
+ARGUMENT = "RX0601"
+
+
+def out_of_bounds(buffer: str, axis: int, index: int, extent: int, span: Span | None) -> VMError:
+    """An element outside of a buffer was read or written."""
+    message = (
+        f"index {index} is outside of dimension {axis} of buffer `{buffer}`, which has "
+        f"{extent} elements"
+    )
+    return VMError(message, code=RUN, span=span)
+
+
+def does_not_fit(buffer: str, span: Span | None) -> VMError:
+    """A buffer reaches beyond the memory behind it."""
+    message = f"buffer `{buffer}` reaches beyond the memory that it is declared over"
+    return VMError(message, code=RUN, span=span)
+
+
+def region_mismatch(buffer: str, shape: Sequence[int], span: Span | None) -> VMError:
+    """A region of a buffer does not have the shape of the buffer that names it."""
+    message = f"buffer `{buffer}` does not have the shape of its region, {tuple(shape)}"
+    return VMError(message, code=RUN, span=span)
+
+
+def division_by_zero(span: Span | None) -> VMError:
+    """An integer was divided by zero."""
+    return VMError("an integer was divided by zero", code=RUN, span=span)
+
+
+def assertion_failed(message: str, span: Span | None) -> VMError:
+    """An assertion of the program does not hold."""
+    return VMError(message or "an assertion does not hold", code=RUN, span=span)
+
+
+def out_of_memory(buffer: str, span: Span | None) -> VMError:
+    """There is no memory for a buffer."""
+    return VMError(f"there is no memory for buffer `{buffer}`", code=RUN, span=span)
+
+
+def bad_argument(message: str) -> VMError:
+    """An argument is not what the signature says."""
+    return VMError(message, code=ARGUMENT)
+
+
+def invalid(code: str, message: str, span: Span | None, help: str | None = None) -> DiagnosticError:
+    """The program has no meaning."""
+    return DiagnosticError(Diagnostic(code, message, span, help=help))
+
+
+def undefined(kind: str, name: str, span: Span | None) -> DiagnosticError:
+    """A variable or buffer is used where it is not defined."""
+    return invalid("RX0101", f"the {kind} `{name}` is not defined here", span)
+
+
+def check_operands(e: prim.PrimExpr, operands: Sequence[prim.PrimExpr]) -> None:
+    """Raise unless all operands of `e` have one data type."""
+    first = operands[0]
+    for other in operands[1:]:
+        if other.dtype != first.dtype:
+            raise invalid(
+                "RX0502",
+                f"the operands of {type(e).__name__} are {first.dtype} and {other.dtype}",
+                e.span,
+                'convert one of them with `T.cast(x, "...")`',
+            )
+
+
+def check_store(store: tir.BufferStore, expected: str) -> None:
+    """Raise unless the value has the data type of what it is stored into."""
+    if store.value.dtype != expected:
+        raise invalid(
+            "RX0502",
+            f"a value of {store.value.dtype} is stored into `{store.buffer.name}`, "
+            f"which holds {expected}",
+            store.span,
+            f'convert it with `T.cast(value, "{expected}")`',
+        )
+    check_rank(store.buffer, store.indices, store.span)
+
+
+def check_rank(buffer: tir.Buffer, indices: Sequence[prim.PrimExpr], span: Span | None) -> None:
+    """Raise unless there is one integer index for each dimension."""
+    if len(indices) != buffer.ndim:
+        raise invalid(
+            "RX0503",
+            f"buffer `{buffer.name}` has {buffer.ndim} dimensions, not {len(indices)}",
+            span,
+        )
+    for index in indices[:-1]:
+        if index.dtype.lanes != 1:
+            raise invalid(
+                "RX0503",
+                f"only the last index of buffer `{buffer.name}` may be a vector",
+                index.span or span,
+            )
+    for index in indices:
+        if not index.dtype.is_integer:
+            raise invalid(
+                "RX0503",
+                f"an index of buffer `{buffer.name}` is {index.dtype}, not an integer",
+                index.span or span,
+            )
+
+
+def check_assignment(var: prim.Var, value: prim.PrimExpr) -> None:
+    """Raise unless a variable can stand for a value: one data type, or integers of any width."""
+    both = var.dtype.is_integer and value.dtype.is_integer and var.dtype.lanes == value.dtype.lanes
+    if not both and var.dtype != value.dtype:
+        raise invalid(
+            "RX0502",
+            f"`{var.name}` is {var.dtype}, but its value is {value.dtype}",
+            value.span or var.span,
+        )
+
+
+def check_axes(s: tir.BlockRealize) -> None:
+    """Raise unless a block has one value for each of its axes."""
+    block = s.block
+    if len(s.iter_values) != len(block.iter_vars):
+        raise invalid(
+            "RX0504",
+            f"block `{block.name_hint}` has {len(block.iter_vars)} axes, but "
+            f"{len(s.iter_values)} values for them",
+            s.span or block.span,
+        )

@@ -1,0 +1,211 @@
+"""Buffers of the evaluator: numpy arrays for parameters, new memory, views, regions.
+
+Every buffer in scope has a place in the frame that holds an array of its shape. The pointer behind
+a buffer (`Buffer.data`) has a place as well, which holds an array over the same memory; buffers
+that are declared over it are views of that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from relaxscript.dtypes import DataType
+from relaxscript.errors import Span
+from relaxscript.ir import prim, tir
+
+from . import failure, scalar
+from .expression import Expressions, Frame, Run
+from .signature import Array, BufferParam, Signature, element_type, memory
+
+__all__ = ["Memory"]
+
+
+class Memory(Expressions):
+    """Compiles what makes buffers; `preparation` has to run before the body of the function."""
+
+    def __init__(self, signature: Signature) -> None:
+        super().__init__(signature.scope)
+        self.preparation: list[Run] = []
+        # Buffers that are used over some memory without being declared, by its pointer.
+        self.views: dict[prim.Var, list[Run]] = {}
+        for param in signature.params:
+            if isinstance(param, BufferParam) and param.buffer.data is not None:
+                self.preparation.append(self.share(param.buffer, param.buffer.data))
+
+    def share(self, buffer: tir.Buffer, data: prim.Var) -> Run:
+        """Let the pointer of a buffer stand for its array."""
+        source, target = self.scope.define(buffer), self.scope.define(data)
+
+        def run(f: Frame) -> None:
+            f[target] = f[source]
+
+        return run
+
+    def buffer(self, buffer: tir.Buffer, span: Span | None) -> int:
+        data = buffer.data
+        if self.scope.find(buffer) is None and data is not None:
+            if self.scope.find(data) is None:
+                raise failure.undefined("buffer", buffer.name, span)
+            self.views.setdefault(data, []).append(self.view(buffer, data, span))
+        return super().buffer(buffer, span)
+
+    def extents(self, shape: Sequence[prim.PrimExpr]) -> Run:
+        runs = [self.compile(e) for e in shape]
+        return lambda f: tuple([run(f) for run in runs])
+
+    def allocation(self, buffer: tir.Buffer, span: Span | None) -> Run:
+        """New memory for a buffer; strides are only a matter of layout."""
+        slot, shape = self.scope.define(buffer), self.extents(buffer.shape)
+        data = None if buffer.data is None else self.scope.define(buffer.data)
+        dtype = element_type(buffer)
+        views = [] if buffer.data is None else self.views.setdefault(buffer.data, [])
+        name = buffer.name
+
+        def run(f: Frame) -> None:
+            f[slot] = new_array(name, shape(f), dtype, span)
+            if data is not None:
+                f[data] = f[slot]
+                for view in views:
+                    view(f)
+
+        return run
+
+    def allocate(self, s: tir.Allocate | tir.AllocateConst) -> Run:
+        slot, shape = self.scope.define(s.buffer_var), self.extents(s.extents)
+        views = self.views.setdefault(s.buffer_var, [])
+        name, span = s.buffer_var.name, s.span
+        given = None
+        if isinstance(s, tir.AllocateConst):
+            given = np.array(s.data, s.dtype.numpy).reshape(-1)
+
+        def run(f: Frame) -> None:
+            f[slot] = (
+                new_array(name, shape(f), s.dtype.numpy, span) if given is None else given.copy()
+            )
+            for view in views:
+                view(f)
+
+        return run
+
+    def declare(self, buffer: tir.Buffer, span: Span | None) -> Run:
+        data = buffer.data
+        if data is None or self.scope.find(data) is None:
+            return self.allocation(buffer, span)
+        return self.view(buffer, data, span)
+
+    def view(self, buffer: tir.Buffer, data: prim.Var, span: Span | None) -> Run:
+        """A buffer over memory that exists."""
+        source, slot = self.scope.define(data), self.scope.define(buffer)
+        shape, name = self.extents(buffer.shape), buffer.name
+        strides = self.extents(buffer.strides) if buffer.strides else None
+        offset = self.compile(buffer.elem_offset or prim.const(0, "int64"))
+        dtype = element_type(buffer)
+
+        def run(f: Frame) -> None:
+            cells = memory(f[source], name)
+            cells = cells if cells.dtype == dtype else cells.view(dtype)
+            dims, start = shape(f), offset(f)
+            steps = compact_strides(dims) if strides is None else strides(f)
+            reach = [(n - 1) * step for n, step in zip(dims, steps, strict=True)]
+            first = start + sum(r for r in reach if r < 0)
+            last = start + sum(r for r in reach if r > 0)
+            if 0 in dims:
+                f[slot] = np.empty(dims, dtype)
+                return
+            if min(dims, default=1) < 0 or first < 0 or last >= cells.size:
+                raise failure.does_not_fit(name, span)
+            itemsize = dtype.itemsize
+            f[slot] = np.lib.stride_tricks.as_strided(
+                cells[start:], dims, [step * itemsize for step in steps]
+            )
+
+        return run
+
+    # ------------------------------------------------------------ regions
+
+    def match(self, m: tir.MatchBufferRegion) -> Run:
+        """A name for a region of a buffer; variables in its shape take their values."""
+        source, buffer, span = m.source, m.buffer, m.span or m.buffer.span
+        slot = self.buffer(source.buffer, span)
+        ranges = [(self.compile(r.min), self.compile(r.extent)) for r in source.region]
+        fit = self.fitting(buffer, span)
+        outer = source.buffer.name
+
+        def run(f: Frame) -> None:
+            array = f[slot]
+            cut = []
+            for axis, (low, extent) in enumerate(ranges):
+                start, count, size = low(f), extent(f), array.shape[axis]
+                if start < 0 or start + count > size:
+                    last = start if start < 0 else start + count - 1
+                    raise failure.out_of_bounds(outer, axis, last, size, span)
+                cut.append(slice(start, start + max(count, 0)))
+            fit(f, array[tuple(cut)], array)
+
+        return run
+
+    def fitting(self, buffer: tir.Buffer, span: Span | None) -> Any:
+        """Bind a buffer to a part of an array, and the variables of its layout to that part."""
+        slot = self.scope.define(buffer)
+        data = None if buffer.data is None else self.scope.define(buffer.data)
+        layout = [*buffer.shape, *buffer.strides]
+        if buffer.elem_offset is not None:
+            layout.append(buffer.elem_offset)
+        free = [isinstance(e, prim.Var) and self.scope.find(e) is None for e in layout]
+        binds = [
+            (i, self.scope.define(e))
+            for i, (e, new) in enumerate(zip(layout, free, strict=True))
+            if new
+        ]
+        checks = [
+            (i, self.compile(e))
+            for i, (e, new) in enumerate(zip(layout, free, strict=True))
+            if not new and i < buffer.ndim
+        ]
+
+        def run(f: Frame, part: Array, whole: Array) -> None:
+            dropped = part.ndim - buffer.ndim
+            if dropped < 0 or part.shape[:dropped] != (1,) * dropped:
+                raise failure.region_mismatch(buffer.name, part.shape, span)
+            part = part[(0,) * dropped]
+            start = part.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
+            strides = (stride // part.itemsize for stride in part.strides)
+            actual = [*part.shape, *strides, start // part.itemsize]
+            if not buffer.strides:
+                actual = [*part.shape, start // part.itemsize]
+            for i, place in binds:
+                f[place] = actual[i]
+            if any(actual[i] != check(f) for i, check in checks):
+                raise failure.region_mismatch(buffer.name, part.shape, span)
+            f[slot] = part
+            if data is not None:
+                f[data] = part
+
+        return run
+
+
+def compact_strides(shape: Sequence[int]) -> list[int]:
+    """The strides, in elements, of a compact row-major buffer."""
+    strides, step = [], 1
+    for extent in reversed(shape):
+        strides.append(step)
+        step *= extent
+    return strides[::-1]
+
+
+def new_array(name: str, shape: tuple[int, ...], dtype: np.dtype[Any], span: Span | None) -> Array:
+    """Memory whose use before its first store shows: NaN, the least integer, True."""
+    if min(shape, default=0) < 0:
+        raise failure.does_not_fit(name, span)
+    kind = DataType(dtype)
+    unset: Any = True if kind.is_bool else float("nan")
+    if kind.is_integer:
+        low, high = scalar.limits(kind)
+        unset = low or high
+    try:
+        return np.full(shape, unset, dtype)
+    except (MemoryError, ValueError):
+        raise failure.out_of_memory(name, span) from None

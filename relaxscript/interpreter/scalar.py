@@ -1,0 +1,335 @@
+"""What scalar operations compute: the numbers behind the nodes of `ir/prim.py`.
+
+A scalar of any data type is a plain Python number: an int in the range of its type, a bool, or a
+float that its type represents exactly. Every function here takes such numbers and returns such a
+number, so the data type is exact at each step: integers wrap at their width, and an operation on
+narrow floats is the operation on real numbers, rounded once. Nothing is undefined:
+
+* integer division truncates (`Div`, `Mod`) or floors (`FloorDiv`, `FloorMod`); the least integer
+  divided by -1 wraps; division by zero raises `ZeroDivisionError`;
+* `Mod` of floats is C's fmod, `FloorDiv` and `FloorMod` of floats are numpy's;
+* `Min` and `Max` of floats give NaN when either operand is, and -0.0 is less than 0.0;
+* a shift by the width or more (negative amounts count as large) leaves zero, or the sign;
+* a float becomes an integer by truncation, the nearest one of the type where it is too large, and
+  0 where it is NaN; a number becomes a bool by comparison with zero;
+* `pow` of integers wraps, and negative exponents give the truncated reciprocal (0 for 0);
+* `round` takes halves away from zero, `nearbyint` to even; `clz(0)` is the width.
+
+`binary`, `cast` and `intrinsic` give the function for a data type; functions of floats expect to
+run under `np.errstate(all="ignore")`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import operator
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from relaxscript.dtypes import DataType
+from relaxscript.ir import prim
+
+__all__ = [
+    "COMPARISONS", "Number", "binary", "cast", "intrinsic", "reinterpret", "rounding", "wrapping",
+]  # fmt: skip
+
+Number = int | float | bool
+Operation = Callable[..., Any]
+
+
+@cache
+def rounding(dtype: DataType) -> Callable[[float], float]:
+    """The nearest value of a floating-point type; overflow gives an infinity."""
+    if dtype == "float64":
+        return float
+    if dtype == "float32":
+        c_float = ctypes.c_float
+        return lambda x: c_float(x).value
+    scalar = dtype.numpy.type
+    if dtype == "float16":
+        # What rounds to no finite number is decided here, since numpy would warn of it.
+        least = 65520.0
+        return lambda x: math.copysign(math.inf, x) if abs(x) >= least else float(scalar(x))
+    return lambda x: float(scalar(x))
+
+
+def limits(dtype: DataType) -> tuple[int, int]:
+    """The least and the greatest value of an integer type."""
+    low = -(1 << (dtype.bits - 1)) if dtype.kind == "int" else 0
+    return low, low + (1 << dtype.bits) - 1
+
+
+@cache
+def wrapping(dtype: DataType) -> Callable[[int], int]:
+    """The value of an integer type that is congruent to an integer."""
+    low, high = limits(dtype)
+    mask = (1 << dtype.bits) - 1
+
+    def wrap(x: int) -> int:
+        return x if low <= x <= high else ((x - low) & mask) + low
+
+    return wrap
+
+
+# ---------------------------------------------------------------- arithmetic
+
+
+def truncated_quotient(a: int, b: int) -> int:
+    """The integer quotient rounded towards zero."""
+    quotient = abs(a) // abs(b)
+    return quotient if (a < 0) == (b < 0) else -quotient
+
+
+def truncated_remainder(a: int, b: int) -> int:
+    """What is left by `truncated_quotient`; it has the sign of `a`."""
+    return a - b * truncated_quotient(a, b)
+
+
+def float_quotient(a: float, b: float) -> float:
+    """The IEEE quotient of doubles, division by zero included."""
+    try:
+        return a / b
+    except ZeroDivisionError:
+        if a == 0 or a != a:
+            return math.nan
+        return math.copysign(math.inf, a) * math.copysign(1.0, b)
+
+
+def float_minimum(a: float, b: float) -> float:
+    """The smaller number, NaN when either is NaN."""
+    if a != a or b != b:
+        return math.nan
+    if a == b:
+        return a if math.copysign(1.0, a) < 0 else b
+    return min(a, b)
+
+
+def float_maximum(a: float, b: float) -> float:
+    """The larger number, NaN when either is NaN."""
+    return -float_minimum(-a, -b)
+
+
+def _on_arrays(function: Any, dtype: DataType) -> Operation:
+    """A function of numpy, run in the data type itself."""
+    scalar = dtype.numpy.type
+    return lambda *xs: float(function(*(scalar(x) for x in xs)))
+
+
+def _rounded(operation: Operation, dtype: DataType) -> Operation:
+    fit = rounding(dtype)
+    return lambda a, b: fit(operation(a, b))
+
+
+def _wrapped(operation: Operation, dtype: DataType) -> Operation:
+    fit = wrapping(dtype)
+    return lambda a, b: fit(operation(a, b))
+
+
+#              integers, whose results wrap   floats, whose results are rounded
+ARITHMETIC: dict[type[prim.Binary], tuple[Operation, Operation]] = {
+    prim.Add: (operator.add, operator.add),
+    prim.Sub: (operator.sub, operator.sub),
+    prim.Mul: (operator.mul, operator.mul),
+    prim.Div: (truncated_quotient, float_quotient),
+    prim.Mod: (truncated_remainder, lambda a, b: float(np.fmod(a, b))),
+    prim.FloorDiv: (operator.floordiv, np.floor_divide),
+    prim.FloorMod: (operator.mod, np.mod),
+    prim.Min: (min, float_minimum),
+    prim.Max: (max, float_maximum),
+}
+
+# Sums and products of truth values are those of numpy.
+OF_BOOLS: dict[type[prim.Binary], Operation] = {
+    prim.Add: operator.or_,
+    prim.Max: operator.or_,
+    prim.Mul: operator.and_,
+    prim.Min: operator.and_,
+}
+
+COMPARISONS: dict[type[prim.Comparison], Operation] = {
+    prim.EQ: operator.eq,
+    prim.NE: operator.ne,
+    prim.LT: operator.lt,
+    prim.LE: operator.le,
+    prim.GT: operator.gt,
+    prim.GE: operator.ge,
+}
+
+
+def binary(node_type: type[prim.Binary], dtype: DataType) -> Operation | None:
+    """The function behind a node of arithmetic, or None when there is none for the data type."""
+    if dtype.is_bool:
+        return OF_BOOLS.get(node_type)
+    of_integers, of_floats = ARITHMETIC[node_type]
+    if dtype.is_integer:
+        return _wrapped(of_integers, dtype)
+    if not dtype.is_float:
+        return None
+    if node_type in (prim.FloorDiv, prim.FloorMod):
+        return _on_arrays(of_floats, dtype)
+    if node_type in (prim.Min, prim.Max):
+        return of_floats
+    return _rounded(of_floats, dtype)
+
+
+# ---------------------------------------------------------------- conversion
+
+
+def _saturating(dtype: DataType) -> Callable[[float], int]:
+    low, high = limits(dtype)
+
+    def convert(x: float) -> int:
+        if x != x:
+            return 0
+        if x <= low:
+            return low
+        return high if x >= high else int(x)
+
+    return convert
+
+
+def _to_integer(dtype: DataType) -> Callable[[int], int]:
+    fit = wrapping(dtype)
+    return lambda x: fit(int(x))
+
+
+@cache
+def cast(source: DataType, target: DataType) -> Operation | None:
+    """The conversion from one data type to another, or None when there is none."""
+    kinds = ("int", "uint", "bool", "float", "bfloat")
+    if source.kind not in kinds or target.kind not in kinds:
+        return None
+    if target.is_bool:
+        return bool
+    if target.is_integer:
+        return _saturating(target) if source.is_float else _to_integer(target)
+    if source.is_integer:
+        # Integers may have more digits than a double: numpy converts without a stop there.
+        of, to = source.numpy.type, target.numpy
+        return lambda x: float(of(x).astype(to))
+    return rounding(target)
+
+
+def reinterpret(source: DataType, target: DataType) -> Operation:
+    """The numbers of `target` with the same bits; vectors are lists."""
+    whole, part = source.element.numpy, target.element.numpy
+
+    def convert(x: Any) -> Any:
+        values = np.array(x if source.lanes > 1 else [x], whole).view(part).tolist()
+        numbers = [float(v) if target.is_float else v for v in values]
+        return numbers if target.lanes > 1 else numbers[0]
+
+    return convert
+
+
+# ---------------------------------------------------------------- intrinsics
+
+
+def half_away(x: float) -> float:
+    """The nearest whole number; halves go away from zero."""
+    if not math.isfinite(x):
+        return x
+    whole = math.copysign(float(math.trunc(x)), x)
+    return whole + math.copysign(1.0, x) if abs(x - whole) >= 0.5 else whole
+
+
+def float_power(a: float, b: float) -> float:
+    """C's pow, infinities and NaN included."""
+    odd = math.isfinite(b) and b % 2 == 1
+    try:
+        return math.pow(a, b)
+    except OverflowError:
+        return -math.inf if a < 0 and odd else math.inf
+    except ValueError:
+        if a != 0:
+            return math.nan
+        return math.copysign(math.inf, a) if odd else math.inf
+
+
+def integer_power(a: int, b: int) -> int:
+    """`a` to the power of `b`, truncated towards zero."""
+    if b >= 0:
+        return int(pow(a, b))
+    if abs(a) != 1:
+        return 0
+    return a if b % 2 else 1
+
+
+def _numpy(name: str) -> Operation:
+    function: Any = getattr(np, name)
+    return lambda *xs: float(function(*xs))
+
+
+# Functions of doubles; results are rounded to the data type.
+OF_FLOATS: dict[str, Operation] = {
+    **{f"tir.{name}": _numpy(f) for name, f in {
+        "acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh",
+        "atan": "arctan", "atan2": "arctan2", "atanh": "arctanh", "ceil": "ceil",
+        "copysign": "copysign", "cos": "cos", "cosh": "cosh", "exp": "exp", "exp2": "exp2",
+        "fabs": "fabs", "floor": "floor", "fmod": "fmod", "hypot": "hypot", "log": "log",
+        "log10": "log10", "log1p": "log1p", "log2": "log2", "nearbyint": "rint",
+        "sin": "sin", "sinh": "sinh", "sqrt": "sqrt", "tan": "tan", "tanh": "tanh",
+        "trunc": "trunc",
+    }.items()},
+    "tir.erf": math.erf,
+    "tir.exp10": lambda x: float_power(10.0, x),
+    "tir.ldexp": lambda x, n: float(np.ldexp(x, max(-5000, min(5000, int(n))))),
+    "tir.pow": float_power,
+    "tir.round": half_away,
+    "tir.rsqrt": lambda x: float_quotient(1.0, float(np.sqrt(x))),
+    "tir.sigmoid": lambda x: 1.0 / (1.0 + float(np.exp(-x))),
+}  # fmt: skip
+
+PREDICATES: dict[str, Operation] = {
+    "tir.isnan": math.isnan,
+    "tir.isinf": math.isinf,
+    "tir.isfinite": math.isfinite,
+}
+
+BITWISE: dict[str, Operation] = {
+    "tir.bitwise_and": operator.and_,
+    "tir.bitwise_or": operator.or_,
+    "tir.bitwise_xor": operator.xor,
+}
+
+
+def _of_integers(name: str, dtype: DataType) -> Operation | None:
+    bits, fit = dtype.bits, wrapping(dtype)
+    mask = (1 << bits) - 1
+    match name:
+        case "tir.bitwise_not":
+            return lambda a: fit(~a)
+        case "tir.shift_left":
+            return lambda a, n: fit(a << n) if 0 <= n < bits else 0
+        case "tir.shift_right":
+            return lambda a, n: a >> n if 0 <= n < bits else (-1 if a < 0 else 0)
+        case "tir.pow":
+            return lambda a, n: fit(pow(a, n, 1 << bits) if n >= 0 else integer_power(a, n))
+        case "tir.popcount":
+            return lambda a: bin(a & mask).count("1")
+        case "tir.clz":
+            return lambda a: bits - (a & mask).bit_length()
+    return None
+
+
+def intrinsic(name: str, dtype: DataType) -> Operation | None:
+    """The function behind an intrinsic for operands of a data type, or None when there is none."""
+    if name in BITWISE and not dtype.is_float:
+        return BITWISE[name]
+    if dtype.is_bool:
+        return operator.not_ if name == "tir.bitwise_not" else None
+    if dtype.is_integer:
+        return _of_integers(name, dtype)
+    if not dtype.is_float:
+        return None
+    if name in PREDICATES:
+        return PREDICATES[name]
+    if name == "tir.nextafter":
+        neighbour = _on_arrays(np.nextafter, dtype)
+        return lambda a, b: b if a == b else neighbour(a, b)
+    function, fit = OF_FLOATS.get(name), rounding(dtype)
+    return None if function is None else lambda *xs: fit(function(*xs))

@@ -1,0 +1,275 @@
+"""Arguments of a PrimFunc: which there are, whether given ones fit, what shape variables they bind.
+
+`Signature(func)` is made once; `bind(args)` checks arguments and gives a frame. First each
+dimension, stride and offset that is a variable by itself takes its value (over all buffers, after
+the scalar parameters), then all others are compared with what they must be. Compiled code uses the
+same signatures, so both executors refuse the same arguments in the same words.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from relaxscript.dtypes import DataType
+from relaxscript.errors import VMError
+from relaxscript.ir import prim, tir
+
+from . import failure, scalar
+from .expression import Expressions, Frame, Run, Scope
+from .written import written_params
+
+__all__ = ["BufferParam", "Extent", "MemoryParam", "Param", "ScalarParam", "Signature", "name_of"]
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class BufferParam:
+    """A parameter that stands for a buffer."""
+
+    var: prim.Var
+    buffer: tir.Buffer
+    dtype: np.dtype[Any]
+
+    @property
+    def name(self) -> str:
+        return self.buffer.name
+
+
+@dataclass(frozen=True)
+class MemoryParam:
+    """A parameter that is a plain pointer: the array's elements in their order."""
+
+    var: prim.Var
+    dtype: np.dtype[Any] | None
+
+    @property
+    def name(self) -> str:
+        return self.var.name
+
+
+@dataclass(frozen=True)
+class ScalarParam:
+    """A parameter that is a number."""
+
+    var: prim.Var
+
+    @property
+    def name(self) -> str:
+        return self.var.name
+
+
+Param = BufferParam | MemoryParam | ScalarParam
+
+
+@dataclass(frozen=True)
+class Extent:
+    """A dimension, stride or offset of a buffer: `expected` is what the buffer says of it."""
+
+    param: int
+    kind: str
+    axis: int
+    expected: prim.PrimExpr
+
+    def actual(self, args: Sequence[Any]) -> int:
+        """What an argument has in this place; strides count elements."""
+        array = args[self.param]
+        match self.kind:
+            case "dimension":
+                return int(array.shape[self.axis])
+            case "stride":
+                return int(array.strides[self.axis] // array.itemsize)
+        return 0
+
+    def __str__(self) -> str:
+        return self.kind if self.kind == "offset" else f"{self.kind} {self.axis}"
+
+
+def name_of(func: tir.PrimFunc) -> str:
+    """The name of a PrimFunc in messages."""
+    return str(func.attrs["global_symbol"]) if func.attrs and not func.is_private else "PrimFunc"
+
+
+class Signature:
+    """The parameters of a PrimFunc; `scope` holds them, then `variables`, in this order.
+
+    `variables` are those that the buffers define: dimensions, strides and offsets; `written` holds
+    the positions of parameters that are written to.
+    """
+
+    def __init__(self, func: tir.PrimFunc) -> None:
+        self.name = name_of(func)
+        self.written = written_params(func)
+        self.params: tuple[Param, ...] = tuple(_param(func, var) for var in func.params)
+        self.scope = Scope()
+        for param in self.params:
+            self.scope.define(param.buffer if isinstance(param, BufferParam) else param.var)
+        self.variables: list[prim.Var] = []
+        self._binds: list[tuple[int, Extent]] = []
+        self._checks: list[Extent] = []
+        self._arrange()
+        self._compiled: list[tuple[Extent, Run]] | None = None
+        self._sources = dict(self._binds)
+
+    def _arrange(self) -> None:
+        for extent in self.extents():
+            expected = extent.expected
+            if isinstance(expected, prim.Var) and self.scope.find(expected) is None:
+                self._binds.append((self.scope.define(expected), extent))
+                self.variables.append(expected)
+            else:
+                self._checks.append(extent)
+
+    def extents(self) -> Iterator[Extent]:
+        """Every dimension, stride and offset of the buffers."""
+        for index, param in enumerate(self.params):
+            if isinstance(param, BufferParam):
+                buffer = param.buffer
+                for axis, e in enumerate(buffer.shape):
+                    yield Extent(index, "dimension", axis, e)
+                for axis, e in enumerate(buffer.strides):
+                    yield Extent(index, "stride", axis, e)
+                if buffer.elem_offset is not None:
+                    yield Extent(index, "offset", 0, buffer.elem_offset)
+
+    @property
+    def sources(self) -> list[Extent]:
+        """Where each of `variables` takes its value."""
+        return [extent for _, extent in self._binds]
+
+    @property
+    def checks(self) -> list[Extent]:
+        """What is compared with the arguments when all variables have their values."""
+        return self._checks
+
+    def bind(self, args: Sequence[Any]) -> Frame:
+        """A frame with checked arguments and the variables; raises `VMError` (RX0601, RX0602)."""
+        values = self.convert(args)
+        frame: Frame = [None, *values, *([None] * len(self._binds))]
+        for slot, extent in self._binds:
+            frame[slot] = self._value(extent, values)
+        if self._compiled is None:
+            compile_ = Expressions(self.scope).compile
+            self._compiled = [(extent, compile_(extent.expected)) for extent in self._checks]
+        for extent, run in self._compiled:
+            self._check(extent, values, run(frame))
+        return frame
+
+    def convert(self, args: Sequence[Any]) -> list[Any]:
+        """The arguments as arrays and numbers; kinds, data types and ranks are checked."""
+        if len(args) != len(self.params):
+            raise VMError(
+                f"`{self.name}` takes {len(self.params)} arguments, but {len(args)} were given",
+                code="RX0602",
+            )
+        pairs = zip(self.params, args, strict=True)
+        return [self._convert(i, param, arg) for i, (param, arg) in enumerate(pairs)]
+
+    def _convert(self, index: int, param: Param, arg: Any) -> Any:
+        if index in self.written and isinstance(arg, np.ndarray) and not arg.flags.writeable:
+            raise failure.bad_argument(
+                f"argument `{param.name}` of `{self.name}` is read-only, but is written to"
+            )
+        match param:
+            case BufferParam():
+                return self._array(param, arg, param.dtype, param.buffer.ndim)
+            case MemoryParam():
+                return memory(self._array(param, arg, param.dtype, None), param.name)
+        return number(param.name, param.var.dtype, arg)
+
+    def _array(self, param: Param, arg: Any, dtype: np.dtype[Any] | None, ndim: int | None) -> Any:
+        if not isinstance(arg, np.ndarray):
+            kind = type(arg).__name__
+            raise failure.bad_argument(
+                f"argument `{param.name}` of `{self.name}` is of type {kind}, not a numpy array"
+            )
+        if dtype is not None and arg.dtype != dtype:
+            raise failure.bad_argument(
+                f"argument `{param.name}` of `{self.name}` has data type {arg.dtype}, not {dtype}"
+            )
+        if ndim is not None and arg.ndim != ndim:
+            raise failure.bad_argument(
+                f"argument `{param.name}` of `{self.name}` has {arg.ndim} dimensions, not {ndim}"
+            )
+        return arg
+
+    def _value(self, extent: Extent, values: Sequence[Any]) -> int:
+        value = extent.actual(values)
+        low, high = scalar.limits(extent.expected.dtype)
+        if not low <= value <= high:
+            name = self.params[extent.param].name
+            raise failure.bad_argument(
+                f"{extent} of argument `{name}` of `{self.name}` is {value}, which is no "
+                f"{extent.expected.dtype}"
+            )
+        return value
+
+    def _check(self, extent: Extent, values: Sequence[Any], expected: int) -> None:
+        actual = extent.actual(values)
+        if actual == expected:
+            return
+        # The stride of a dimension with at most one element leads nowhere.
+        if extent.kind == "stride" and values[extent.param].shape[extent.axis] <= 1:
+            return
+        name, why = self.params[extent.param].name, ""
+        slot = self.scope.find(extent.expected)
+        if isinstance(extent.expected, prim.Var) and slot is not None:
+            origin = self._sources.get(slot)
+            where = "" if origin is None else f", {origin} of `{self.params[origin.param].name}`"
+            why = f" (`{extent.expected.name}`{where})"
+        raise failure.bad_argument(
+            f"{extent} of argument `{name}` of `{self.name}` is {actual}, not {expected}{why}"
+        )
+
+
+def _param(func: tir.PrimFunc, var: prim.Var) -> Param:
+    buffer = func.buffer_map.get(var)
+    if buffer is not None:
+        return BufferParam(var, buffer, element_type(buffer))
+    if var.dtype.kind == "handle":
+        pointer = var.type_annotation
+        known = pointer is not None and pointer.element_type.dtype.kind not in ("void", "handle")
+        return MemoryParam(var, pointer.element_type.dtype.numpy if pointer and known else None)
+    return ScalarParam(var)
+
+
+def element_type(buffer: tir.Buffer) -> np.dtype[Any]:
+    """The data type of the elements for numpy; raises `DiagnosticError` where there is none."""
+    try:
+        return buffer.dtype.numpy
+    except TypeError:
+        raise failure.invalid(
+            "RX0505",
+            f"buffer `{buffer.name}` holds {buffer.dtype}, which numpy arrays cannot hold",
+            buffer.span,
+        ) from None
+
+
+def memory(array: Array, name: str) -> Array:
+    """The elements behind a compact array, in one dimension and without a copy."""
+    if array.ndim == 1 and array.flags.c_contiguous:
+        return array
+    if not array.flags.c_contiguous:
+        raise failure.bad_argument(f"the array behind `{name}` is not compact")
+    return array.reshape(-1)
+
+
+def number(name: str, dtype: DataType, arg: Any) -> scalar.Number:
+    """An argument as a number of `dtype`; raises `VMError` when it is none or out of range."""
+    if dtype.is_float and isinstance(arg, (int, float, np.number)):
+        return scalar.rounding(dtype)(float(arg))
+    if dtype.is_bool and isinstance(arg, (bool, np.bool_)):
+        return bool(arg)
+    if dtype.is_integer and hasattr(arg, "__index__"):
+        value, (low, high) = operator.index(arg), scalar.limits(dtype)
+        if low <= value <= high:
+            return value
+        raise failure.bad_argument(f"argument `{name}` is {value}, which is no {dtype}")
+    raise failure.bad_argument(
+        f"argument `{name}` is of type {type(arg).__name__}, not a number of {dtype}"
+    )

@@ -1,0 +1,42 @@
+"""Which arguments a PrimFunc writes into, seen from its text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from relaxscript.ir import prim, tir, walk
+from relaxscript.ir.node import Node
+from relaxscript.ir.relax import GlobalVar
+
+__all__ = ["written_params"]
+
+
+def written_params(func: tir.PrimFunc) -> frozenset[int]:
+    """The positions of parameters into whose memory the PrimFunc may write."""
+    written: set[Node] = set()
+    sources: dict[Node, Node] = {}
+    for node in walk.walk(func.body):
+        match node:
+            case tir.BufferStore(buffer=buffer):
+                written.update(_names(buffer))
+            case tir.MatchBufferRegion(buffer=buffer, source=source):
+                sources.update(dict.fromkeys(_names(buffer), source.buffer))
+            case prim.Call(op=GlobalVar(), args=args):
+                written.update(arg for arg in args if isinstance(arg, prim.Var))
+    grown = True
+    while grown:
+        found = {n for w in written if w in sources for n in _names(sources[w])}
+        grown = not found <= written
+        written |= found
+    return frozenset(
+        i
+        for i, var in enumerate(func.params)
+        if var in written or written & set(_names(func.buffer_map.get(var)))
+    )
+
+
+def _names(buffer: Node | None) -> Iterator[Node]:
+    if isinstance(buffer, tir.Buffer):
+        yield buffer
+        if buffer.data is not None:
+            yield buffer.data
