@@ -3,8 +3,8 @@
 from relaxscript.script import relax as R
 """
 
-from relaxscript.op import *  # noqa: F403
-from relaxscript.op import __all__ as _operators
+from relaxscript.op.namespace import *  # noqa: F403
+from relaxscript.op.namespace import __all__ as _operators
 
 from .annotations import Callable, Object, Prim, Shape, Tensor, Tuple
 from .parser.entry import function

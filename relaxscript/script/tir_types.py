@@ -102,7 +102,7 @@ class ScalarType:
         if isinstance(expr, PrimExpr):
             return converted(expr, self.dtype)
         if isinstance(expr, str):
-            expr = float.fromhex(expr) if "0x" in expr.lower() else float(expr)
+            expr = _number(expr)
         if not hasattr(expr, "__index__") and not isinstance(expr, float):
             raise TypeError(f"`T.{self.dtype}` converts scalars, not {type(expr).__name__}")
         if not self.dtype.is_float and isinstance(expr, float) and not math.isfinite(expr):
@@ -111,6 +111,14 @@ class ScalarType:
 
     def __repr__(self) -> str:
         return f"T.{self.dtype}"
+
+
+def _number(text: str) -> float:
+    """The number of a text: "inf", "nan", or one in decimal or hexadecimal digits."""
+    try:
+        return float.fromhex(text) if "0x" in text.lower() else float(text)
+    except ValueError:
+        raise ValueError(f'"{text}" is not a number') from None
 
 
 def converted(e: PrimExpr, dtype: DataType) -> PrimExpr:

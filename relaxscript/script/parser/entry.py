@@ -154,9 +154,9 @@ def from_source(
 
     In "data" mode no Python is evaluated: literals and the names of `I`, `R` and `T` are known.
     "python" mode also knows `extra_vars`. `metadata` holds the constants that a script printed
-    without them refers to; a script with `show_meta=True` brings its own. `strict=True` makes errors
-    of the warnings about what can only be checked at run time. A decorated class or function is
-    parsed again from its source. Raises `DiagnosticError` with every mistake.
+    without them refers to; a script with `show_meta=True` brings its own. `strict=True` makes
+    errors of the warnings about what can only be checked at run time. A decorated class or function
+    is parsed again from its source. Raises `DiagnosticError` with every mistake.
     """
     frame = sys._getframe(1)
     try:

@@ -33,11 +33,12 @@ from relaxscript.script.tir_types import Form
 from .base import Failed, Reporter
 from .environment import Environment
 from .tir_block import OpenBlock, folded
+from .tir_buffer import BufferSyntax
 from .tir_call import vstore
 from .tir_effect import EffectParser
 from .tir_loop import LOOP_HELP, LOOPS
 from .tir_scalar import describe
-from .tir_signature import BufferSyntax, Signature
+from .tir_signature import Signature
 
 __all__ = ["TirParser", "parse_prim_func"]
 
@@ -79,10 +80,15 @@ class TirParser(EffectParser):
         self.derived = {}
         self.depth = 0
         self.bound_at = {}
+        self.visited = set()
         self.gone: dict[str, Span | None] = {}
         self.attrs: dict[str, Any] = {}
         self.ret_type: PrimType | None = None
         self.begin(None, "", set())
+        self.tables()
+
+    def tables(self) -> None:
+        """What is done for each kind of statement, scope and effect."""
         self._statements: dict[type[ast.stmt], Callable[[Any], None]] = {
             ast.Assign: self.assign,
             ast.AnnAssign: self.annotated,
@@ -126,13 +132,14 @@ class TirParser(EffectParser):
     # function = "def" name "(" parameters ")" ["->" type] ":" { statement }
     def prim_func(self, node: ast.FunctionDef, private: bool = False) -> PrimFunc | None:
         """The function; None when mistakes were recorded."""
+        before = len(self.reporter.diagnostics)
         self.declarations(node.body)
         self.parameters(node)
         if node.returns is not None:
             self.returns(node.returns)
         span = self.source.name_span(node)
         body = self.rooted(self.suite(node.body), span)
-        if self.reporter.failed:
+        if any(d.severity == "error" for d in self.reporter.diagnostics[before:]):
             return None
         attrs = self.attrs
         if not private and "global_symbol" not in attrs:
@@ -183,6 +190,7 @@ class TirParser(EffectParser):
             self.statement(statement)
 
     def statement(self, node: ast.stmt) -> None:
+        self.visited.add(node)
         try:
             rule = self._statements.get(type(node))
             if rule is None:
@@ -260,7 +268,7 @@ class TirParser(EffectParser):
 
     def after_failure(self, item: ast.withitem, body: Sequence[ast.stmt]) -> None:
         """The scope is unknown; what is wrong inside it is still told."""
-        if getattr(item, "was_read", False):
+        if body[0] in self.visited:
             return
         outer, self.block = self.block, OpenBlock("unknown")
         with self.scope():

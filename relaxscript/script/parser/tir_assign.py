@@ -16,16 +16,15 @@ import numpy as np
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Span
 from relaxscript.ir import prim, tir
-from relaxscript.ir.prim import HANDLE, INT32, PointerType, PrimExpr, PrimType, const
+from relaxscript.ir.prim import PrimExpr, const
 from relaxscript.ir.tir import Buffer, BufferRegion, BufferStore
 from relaxscript.script import tir_axis, tir_forms
 from relaxscript.script.tir_types import BufferFront, Form, ScalarType
 
 from .base import BINARY, UNKNOWN, Failed
-from .tir_block import BlockParser
-from .tir_call import Places
+from .tir_buffer import BufferSyntax
+from .tir_memory import MemoryParser
 from .tir_scalar import describe
-from .tir_signature import BufferSyntax
 
 __all__ = ["AssignParser"]
 
@@ -35,8 +34,8 @@ SCALARS_DO_NOT_CHANGE = (
 )
 
 
-class AssignParser(BlockParser):
-    """Adds assignments to blocks."""
+class AssignParser(MemoryParser):
+    """Adds assignments to blocks and memory."""
 
     # How deep in loops, branches and blocks a statement stands, and where variables were bound.
     depth: int
@@ -251,16 +250,17 @@ class AssignParser(BlockParser):
             return e
         if e.dtype.lanes == 1 and e.dtype is wanted.element:
             return prim.Broadcast.make(e, wanted.lanes)
-        raise self.mismatch(node, f"is {e.dtype}", wanted, place, verb,
-                            f'`T.cast({self.written(node)}, "{wanted}")`')  # fmt: skip
+        instead = f'T.cast({self.written(node)}, "{wanted}")'
+        raise self.mismatch(node, f"is {e.dtype}", wanted, place, verb, instead)
 
     def mismatch(
-        self, node: ast.AST, fact: str, wanted: DataType, place: ast.AST, verb: str, instead: str
-    ) -> Failed:
+        self, node: ast.AST, fact: str, wanted: DataType, place: ast.AST, verb: str,
+        instead: str | None,
+    ) -> Failed:  # fmt: skip
         return self.error(
             node, "RX0502", f"the value {fact}, not {wanted}",
-            labels=[(node, fact), (place, f"{verb} {wanted}")], help=f"convert it: {instead}",
-            fix=instead.strip("`"),
+            labels=[(node, fact), (place, f"{verb} {wanted}")],
+            help=None if instead is None else f"write `{instead}`", fix=instead,
         )  # fmt: skip
 
     def literal_of(
@@ -269,11 +269,11 @@ class AssignParser(BlockParser):
         """A plain number as one of a data type."""
         whole = not isinstance(value, float)
         if wanted.is_bool and not (isinstance(value, bool) or value in (0, 1)):
-            raise self.mismatch(node, f"is {value}", wanted, place, verb, f"`{value} != 0`")
+            raise self.mismatch(node, f"is {value}", wanted, place, verb, f"{value} != 0")
         if not (wanted.is_float or wanted.is_integer or wanted.is_bool):
-            raise self.mismatch(node, "is a number", wanted, place, verb, "an address")
+            raise self.mismatch(node, "is a number", wanted, place, verb, None)
         if not (whole or wanted.is_float):
-            near = f"`{int(value)}`" if value == value and abs(value) < 2**63 else "a whole number"
+            near = str(int(value)) if value == value and abs(value) < 2**63 else None
             raise self.mismatch(node, "is a floating-point number", wanted, place, verb, near)
         try:
             made = const(value, wanted)
@@ -292,6 +292,7 @@ class AssignParser(BlockParser):
                 buffer, indices = self.stored_place(owner, index, target)
                 load = prim.BufferLoad.make(buffer, indices, span=self.span(target))
                 result = self.combine(symbol, (load, value), (target, node.value), node)
+                self.check_kept(buffer, result, symbol, node)
                 made = self.made_store(buffer, indices, result, node.value, target)
                 self.items.append(made.replace(span=self.span(node)))
             case ast.Name(id=name) as target:
@@ -309,11 +310,26 @@ class AssignParser(BlockParser):
                 raise self.error(node.target, "RX0104",
                                  f"`{self.written(node.target)}` cannot be assigned")  # fmt: skip
 
+    def check_kept(
+        self, buffer: Buffer, result: PrimExpr, symbol: str, node: ast.AugAssign
+    ) -> None:
+        """`A[i] += x` keeps the data type of `A`."""
+        if result.dtype.element is buffer.dtype.element:
+            return
+        left, right = self.written(node.target), self.written(node.value)
+        raise self.error(
+            node.value, "RX0502",
+            f"`{symbol}=` gives {result.dtype} here, and `{buffer.name}` holds {buffer.dtype}",
+            help=f'write `{left} = T.cast({left} {symbol} {right}, "{buffer.dtype}")`',
+        )  # fmt: skip
+
     # ---- forms on the right of "="
 
     def bind_form(self, target: ast.Name, form: Form, node: ast.expr, statement: ast.stmt) -> None:
-        self.check_rebinding(target)
         maker = form.maker
+        if maker not in AXES:
+            # An axis may take the name of its loop.
+            self.check_rebinding(target)
         if maker is tir_forms.meta_var:
             self.names[target.id] = form.arguments["value"]
         elif maker in AXES and isinstance(node, ast.Call):
@@ -338,122 +354,6 @@ class AssignParser(BlockParser):
             self.names[target.id] = tuple(self.axes(form, names, call))
             return
         self.names[target.id] = self.axes(form, [target.id], call)[0]
-
-    def bind_buffer(self, target: ast.Name, syntax: BufferSyntax, statement: ast.stmt) -> Buffer:
-        """A buffer of the body: of a parameter, allocated, or over memory that exists."""
-        span = self.span(target)
-        if syntax.maker is tir_forms.match_buffer:
-            return self.match_buffer(target, syntax, span)
-        buffer = self.buffer(target.id, syntax, span)
-        if syntax.maker is tir_forms.alloc_buffer:
-            self.block.alloc_buffers.append(buffer)
-            return buffer
-        if syntax.maker is not tir_forms.decl_buffer and buffer.data is None:
-            raise self.error(
-                syntax.node, "RX0501", "this buffer has no memory",
-                help="allocate it: `T.alloc_buffer(shape, dtype)`, or give `data=`",
-            )  # fmt: skip
-        return self.declare(buffer, "data" not in syntax.nodes, self.span(statement))
-
-    def declare(self, buffer: Buffer, needs_memory: bool, span: Span | None) -> Buffer:
-        """`T.decl_buffer`; without `data` the memory is allocated as well."""
-        if needs_memory:
-            pointer = PointerType.make(PrimType.make(buffer.dtype), buffer.scope)
-            data = buffer.data or prim.Var.make(buffer.name, HANDLE, pointer)
-            syntax = self.made[buffer]
-            buffer = buffer.replace(data=data)
-            self.made[buffer] = syntax
-            true = const(1, prim.BOOL)
-            self.items.append(
-                lambda body: tir.Allocate.make(
-                    data, buffer.dtype, buffer.shape, true, body, span=span
-                )
-            )
-        self.items.append(lambda body: tir.DeclBuffer.make(buffer, body, span=span))
-        return buffer
-
-    def match_buffer(self, target: ast.Name, syntax: BufferSyntax, span: Span | None) -> Buffer:
-        """The buffer of a parameter, or of a region."""
-        at = syntax.nodes["param"]
-        source = self.value(at)
-        if isinstance(source, prim.Var):
-            buffer = self.buffer(target.id, syntax, span)
-            self.match_parameter(source, buffer, at)
-            return buffer
-        if self.block is self.root or not isinstance(
-            source, (Buffer, BufferRegion, prim.BufferLoad)
-        ):
-            raise self.error(
-                at, "RX0501", "`T.match_buffer` takes a parameter `a: T.handle`",
-                labels=[(at, f"is {describe(source)}")],
-            )  # fmt: skip
-        region = self.region_of(source, at)
-        if "dtype" not in syntax.nodes:
-            text = ast.copy_location(ast.Constant(str(region.buffer.dtype)), syntax.node)
-            syntax = BufferSyntax(syntax.maker, {**syntax.nodes, "dtype": text}, syntax.node)
-        buffer = self.buffer(target.id, syntax, span)
-        self.matched_region(buffer, region, syntax.node)
-        return buffer
-
-    def match_parameter(self, param: prim.Var, buffer: Buffer, node: ast.AST) -> None:
-        known = self.signature.buffers.get(param)
-        if known is not None:
-            raise self.error(
-                node, "RX0501", f"`{param.name}` is the buffer `{known.name}` already",
-                labels=[(known.span, "matched here")],
-            )  # fmt: skip
-        if param not in self.signature.params or param.dtype.kind != "handle":
-            what = f"is {param.dtype}" if param in self.signature.params else "is no parameter"
-            raise self.error(
-                node, "RX0501", "`T.match_buffer` takes a parameter `a: T.handle`",
-                labels=[(node, what)],
-            )  # fmt: skip
-        self.signature.buffers[param] = buffer
-
-    def bind_memory(
-        self, target: ast.Name, form: Form, node: ast.expr, statement: ast.stmt
-    ) -> prim.Var:
-        """`p = T.allocate(...)`: memory, by its address."""
-        places = Places(node)
-        if isinstance(node, ast.Call):
-            places = self.argument_nodes(form.maker, node)
-        dtype = self.dtype_of(form.arguments["dtype"], places["dtype"])
-        extents = self.extents(form.arguments["extents"], places["extents"])
-        scope = form.arguments.get("scope", "global")
-        if not isinstance(scope, str):
-            raise self.error(places["scope"], "RX0103", "the scope of memory is a text")
-        pointer = PointerType.make(PrimType.make(dtype), scope)
-        var = prim.Var.make(target.id, HANDLE, pointer, span=self.span(target))
-        notes = self.attributes(form.arguments["annotations"], places["annotations"])
-        span = self.span(statement)
-        self.fixed[var] = "the address of memory"
-        if form.maker is tir_forms.allocate_const:
-            with self.at(places["data"]):
-                data = np.asarray(form.arguments["data"], dtype.numpy)
-            self.items.append(lambda body: tir.AllocateConst.make(
-                var, dtype, extents, data, body, notes, span=span))  # fmt: skip
-            return var
-        given = form.arguments["condition"]
-        condition = const(1, prim.BOOL)
-        if given is not None:
-            condition = self.condition(given, places["condition"])
-        self.items.append(lambda body: tir.Allocate.make(
-            var, dtype, extents, condition, body, notes, span=span))  # fmt: skip
-        return var
-
-    def extents(self, values: Any, node: ast.expr) -> tuple[PrimExpr, ...]:
-        """The extents of memory, one for each axis."""
-        given = values if isinstance(values, (tuple, list)) else (values,)
-        nodes = node.elts if isinstance(node, (ast.Tuple, ast.List)) else []
-        places = nodes if len(nodes) == len(given) else [node] * len(given)
-        return tuple(self.extent(v, at) for v, at in zip(given, places))
-
-    def extent(self, value: Any, node: ast.AST) -> PrimExpr:
-        """The extent of memory along one axis."""
-        e = self.immediate(value, INT32, node) if type(value) is int else self.scalar(value, node)
-        if e.dtype.is_integer:
-            return e
-        raise self.error(node, "RX0108", f"an extent is a whole number, this is {describe(e)}")
 
     def forget(self, target: ast.AST) -> None:
         """The names of an assignment that failed are unknown."""

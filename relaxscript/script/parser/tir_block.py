@@ -19,7 +19,7 @@ from typing import Any
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Span
 from relaxscript.ir import prim
-from relaxscript.ir.prim import INT32, PrimExpr, const
+from relaxscript.ir.prim import PrimExpr, const
 from relaxscript.ir.relax import Attrs
 from relaxscript.ir.tir import (
     Block,
@@ -34,12 +34,12 @@ from relaxscript.ir.tir import (
     Stmt,
 )
 from relaxscript.script import tir_axis
-from relaxscript.script.syntax import AXIS_LETTERS
+from relaxscript.script.syntax import AXIS_LETTERS, TIR_INT_DTYPE
 from relaxscript.script.tir_types import Form
 
 from .base import Failed
 from .tir_region import access_regions
-from .tir_scalar import describe, extent_between
+from .tir_scalar import counted, describe, extent_between
 from .tir_signature import SignatureParser
 
 __all__ = ["BlockParser", "Opener", "folded"]
@@ -68,7 +68,7 @@ def folded(items: Sequence[Stmt | Opener]) -> Stmt:
 def _sequence(backwards: list[Stmt]) -> Stmt:
     match backwards:
         case []:
-            return Evaluate.make(const(0, INT32))
+            return Evaluate.make(const(0, TIR_INT_DTYPE))
         case [only]:
             return only
     return SeqStmt.make(tuple(reversed(backwards)))
@@ -101,6 +101,8 @@ class BlockParser(SignatureParser):
     # Blocks whose regions the script left out, in what respect: (reads, writes).
     derived: dict[Block, tuple[bool, bool]]
     has_blocks: bool = False
+    # The statements that have been read, so that recovery reads none of them twice.
+    visited: set[ast.stmt]
 
     def suite(self, body: Sequence[ast.stmt]) -> Stmt:
         raise NotImplementedError
@@ -213,7 +215,7 @@ class BlockParser(SignatureParser):
         """The data type of an axis: the widest of what it is made of, and at least int32."""
         if given is not None:
             return self.dtype(given)
-        dtypes = [INT32, *(v.dtype for v in values if isinstance(v, PrimExpr))]
+        dtypes = [TIR_INT_DTYPE, *(v.dtype for v in values if isinstance(v, PrimExpr))]
         return max(dtypes, key=lambda d: d.bits)
 
     def domain(self, bounds: tuple[Any, Any], kind: DataType, node: ast.AST) -> Range:
@@ -283,9 +285,6 @@ class BlockParser(SignatureParser):
     def count_mismatch(
         self, places: dict[str, ast.expr], what: str, count: int, other: str, others: int
     ) -> Failed:
-        def counted(n: int, word: str) -> str:
-            return f"{n} {word}{'' if n == 1 else 's'}"
-
         verb = "is" if count == 1 else "are"
         at = places["kinds"] if what == "kind" else places["bindings"]
         help = "one letter for each loop variable: `S` spatial, `R` reduction"

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
+from collections.abc import Sequence
 from functools import partial
 from types import ModuleType
 from typing import Any
@@ -20,18 +21,19 @@ from relaxscript.dtypes import DataType, is_dtype
 from relaxscript.errors import InternalError, OperandError, Span, nearest
 from relaxscript.ir import prim
 from relaxscript.ir.node import Node
-from relaxscript.ir.prim import BOOL, INT32, PrimExpr, const
+from relaxscript.ir.prim import BOOL, PrimExpr, const
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.scalar_functions import FUNCTIONS
 from relaxscript.ir.tir import Buffer, BufferRegion
 from relaxscript.script import tir_axis, tir_dtypes, tir_forms, tir_nodes
+from relaxscript.script.syntax import TIR_INT_DTYPE
 from relaxscript.script.tir_types import Form, ScalarType
 
 from .base import Failed
 from .context import ModuleName
 from .source import parse_text
 from .tir_operator import OperatorParser
-from .tir_scalar import describe
+from .tir_scalar import counted, describe
 
 __all__ = [
     "METHODS",
@@ -87,7 +89,7 @@ def vstore(self: Buffer, begin: Any, value: Any, predicate: PrimExpr | None = No
 
 
 def _index(value: Any) -> PrimExpr:
-    return value if isinstance(value, PrimExpr) else const(value, INT32)
+    return value if isinstance(value, PrimExpr) else const(value, TIR_INT_DTYPE)
 
 
 METHODS = (astype, vload, vstore)
@@ -259,7 +261,7 @@ class CallParser(OperatorParser):
                     fix=f'"{near}"' if near else None,
                 )  # fmt: skip
         at = next(iter(places.values())) if len(places) == 1 else node
-        return self.error(at, "RX0502", f"`{written}` cannot take these operands: {error}")
+        return self.error(at, "RX0502", f"`{written}` cannot take this: {error}")
 
     def wrong_arguments(
         self, written: str, signature: inspect.Signature, node: ast.Call, kwargs: dict[str, Any]
@@ -282,7 +284,7 @@ class CallParser(OperatorParser):
                               help=f"write `{written}{signature_text(signature)}`")  # fmt: skip
         count = "no arguments" if not takes else counted(len(takes), "argument")
         at = node.args[len(takes)] if len(node.args) > len(takes) else node
-        return self.error(at, "RX0103", f"`{written}` takes {count}, {len(node.args)} are given",
+        return self.error(at, "RX0103", f"`{written}` takes {count}, {given(node.args)}",
                           help=f"write `{written}{signature_text(signature)}`")  # fmt: skip
 
     def call_function(self, callee: GlobalVar, node: ast.Call) -> PrimExpr:
@@ -296,8 +298,8 @@ class CallParser(OperatorParser):
         takes = None if sibling is None else len(sibling.args.posonlyargs) + len(sibling.args.args)
         if takes is not None and takes != len(args):
             raise self.error(
-                node, "RX0103", f"`{self.written(node.func)}` takes {counted(takes, 'argument')}, "
-                f"{len(args)} {'is' if len(args) == 1 else 'are'} given",
+                node, "RX0103",
+                f"`{self.written(node.func)}` takes {counted(takes, 'argument')}, {given(args)}",
             )  # fmt: skip
         places = node.args if len(node.args) == len(args) else [node] * len(args)
         operands = tuple(
@@ -349,9 +351,9 @@ class CallParser(OperatorParser):
         return super().call_python(callee, node)
 
 
-def counted(number: int, word: str) -> str:
-    """`1 argument`, `2 arguments`."""
-    return f"{number} {word}{'' if number == 1 else 's'}"
+def given(args: Sequence[Any]) -> str:
+    """`1 is given`, `2 are given`."""
+    return f"{len(args)} {'is' if len(args) == 1 else 'are'} given"
 
 
 def signature_text(signature: inspect.Signature) -> str:

@@ -18,10 +18,10 @@ from relaxscript.ir.tir import Buffer, Evaluate
 from relaxscript.script import tir_forms
 from relaxscript.script.tir_types import Form
 
+from .tir_buffer import BufferSyntax
 from .tir_call import vstore
 from .tir_loop import LOOPS, LoopParser
-from .tir_scalar import describe
-from .tir_signature import BufferSyntax
+from .tir_scalar import counted, describe
 
 __all__ = ["EffectParser"]
 
@@ -87,9 +87,8 @@ class EffectParser(LoopParser):
         at = places["indices"]
         nodes = list(at.elts) if isinstance(at, (ast.List, ast.Tuple)) else [at] * len(given)
         if len(given) != buffer.ndim:
-            raise self.error(
-                at, "RX0503", f"`{buffer.name}` takes {buffer.ndim} indices, not {len(given)}"
-            )
+            takes = counted(buffer.ndim, "index", "indices")
+            raise self.error(at, "RX0503", f"`{buffer.name}` takes {takes}, not {len(given)}")
         found = self.indices(buffer, given, nodes)
         made = self.made_store(
             buffer, found, form.arguments["value"], places["value"], places["buffer"]

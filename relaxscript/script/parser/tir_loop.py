@@ -19,24 +19,25 @@ import numpy as np
 
 from relaxscript.ir import prim, tir
 from relaxscript.ir.node import Node
-from relaxscript.ir.prim import INT32, PrimExpr, const
+from relaxscript.ir.prim import PrimExpr, const
 from relaxscript.ir.relax import Attrs
 from relaxscript.ir.tir import For, ForKind, IfThenElse, Range, Stmt, While
 from relaxscript.script import tir_forms
+from relaxscript.script.syntax import LOOPS as LOOP_WORDS, TIR_INT_DTYPE
 from relaxscript.script.tir_types import Form
 
 from .base import UNKNOWN, Failed
 from .tir_assign import AssignParser
 from .tir_call import PYTHON_RANGE
-from .tir_scalar import describe, extent_between
+from .tir_scalar import counted, describe, extent_between
 
 __all__ = ["LOOPS", "LOOP_HELP", "LoopParser"]
 
+# What loops go over, by the functions of `T` that say it.
 LOOPS: dict[Any, str] = {
-    tir_forms.serial: ForKind.SERIAL, tir_forms.parallel: ForKind.PARALLEL,
-    tir_forms.vectorized: ForKind.VECTORIZED, tir_forms.unroll: ForKind.UNROLLED,
-    tir_forms.thread_binding: ForKind.THREAD_BINDING, PYTHON_RANGE: ForKind.SERIAL,
-}  # fmt: skip
+    **{getattr(tir_forms, word): kind for kind, word in LOOP_WORDS.items()},
+    PYTHON_RANGE: ForKind.SERIAL,
+}
 LOOP_HELP = (
     "loop over `range(n)`, `T.grid(n, m)`, `T.parallel(n)`, `T.vectorized(n)` or `T.unroll(n)`"
 )
@@ -93,11 +94,16 @@ class LoopParser(AssignParser):
     def loop_extras(self, form: Any, node: ast.AST) -> tuple[Attrs, tir.IterVar | None]:
         if not isinstance(form, Form):
             return Attrs(), None
-        annotations = self.attributes(form.arguments.get("annotations"), node)
+        at = (
+            self.argument_nodes(form.maker, node)["annotations"]
+            if isinstance(node, ast.Call)
+            else node
+        )
+        annotations = self.attributes(form.arguments.get("annotations"), at)
         if form.maker is not tir_forms.thread_binding:
             return annotations, None
         thread = form.arguments["thread"]
-        var = prim.Var.make("", INT32)
+        var = prim.Var.make("", TIR_INT_DTYPE)
         return annotations, tir.IterVar.make(None, var, "ThreadIndex", str(thread))
 
     def loop_ranges(self, value: Any, node: ast.expr) -> list[Range]:
@@ -130,7 +136,8 @@ class LoopParser(AssignParser):
             start, stop = 0, start
         step = value.arguments.get("step", 1)
         if type(step) is not int or step == 0:
-            raise self.error(node, "RX0501", "the step of a loop is a whole number, not zero")
+            at = places.get("step", node)
+            raise self.error(at, "RX0501", "the step of a loop is a constant number, not zero")
         at = places.get("stop", places.get("start", node))
         whole = self.loop_range_of(start, stop, at, places.get("start", node))
         return [whole if step == 1 else self.stepped(whole, step)]
@@ -155,17 +162,19 @@ class LoopParser(AssignParser):
         elif isinstance(form, Form) and form.maker is PYTHON_RANGE:
             step = form.arguments["step"]
             start = form.arguments["start"] if form.arguments["stop"] is not None else 0
-        if step != 1 and isinstance(target, ast.Name):
-            steps = variables[0] * step
-            self.names[target.id] = steps if start == 0 and type(start) is int else steps + start
+        if step == 1 or target is None:
+            return
+        steps = variables[0] * step
+        value = steps if start == 0 and type(start) is int else steps + start
+        for name in ast.walk(target):
+            if isinstance(name, ast.Name):
+                self.names[name.id] = value
 
     def loop_places(self, form: Form, node: ast.expr) -> dict[str, ast.expr]:
         if not isinstance(node, ast.Call) or form.maker is PYTHON_RANGE:
             names = ("start", "stop", "step")
             return dict(zip(names, node.args)) if isinstance(node, ast.Call) else {}
-        places = self.argument_nodes(form.maker, node)
-        places.update({k.removeprefix("operand "): v for k, v in places.items()})
-        return places
+        return self.argument_nodes(form.maker, node)
 
     def loop_range_of(
         self, start: Any, stop: Any, node: ast.AST, start_node: ast.AST | None = None
@@ -181,7 +190,8 @@ class LoopParser(AssignParser):
             bounds.append(value)
         if all(type(v) is int for v in bounds):
             fits = all(-(1 << 31) <= v < 1 << 31 for v in bounds)
-            bounds = [self.immediate(v, INT32 if fits else prim.INT64, node) for v in bounds]
+            dtype = TIR_INT_DTYPE if fits else prim.INT64
+            bounds = [self.immediate(v, dtype, node) for v in bounds]
         low, high = prim.match_dtypes(*bounds)
         return Range.make(low, extent_between(low, high))
 
@@ -210,8 +220,7 @@ class LoopParser(AssignParser):
         if len(names) != len(loops):
             raise self.error(
                 target, "RX0501",
-                f"{len(loops)} loop{'s' * (len(loops) != 1)} cannot be given to {len(names)} "
-                f"name{'s' * (len(names) != 1)}",
+                f"{counted(len(loops), 'loop')} cannot be given to {counted(len(names), 'name')}",
             )  # fmt: skip
         found = []
         for (name, at), domain in zip(names, loops):
@@ -297,6 +306,7 @@ class LoopParser(AssignParser):
     def if_scope(self, form: Form, node: ast.With, body: Sequence[ast.stmt]) -> None:
         """`with T.If(c):` holds `with T.Then():` and perhaps `with T.Else():`."""
         condition = self.condition(form.arguments["condition"], node.items[0].context_expr)
+        self.visited.update(body)
         parts: dict[Any, Stmt] = {}
         for part in body:
             made = None

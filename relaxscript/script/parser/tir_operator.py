@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from relaxscript.errors import OperandError
@@ -18,24 +19,26 @@ from relaxscript.ir import prim
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import IntImm, PrimExpr, const, match_dtypes
 from relaxscript.ir.scalar_functions import FUNCTIONS
+from relaxscript.script.syntax import OPERATORS
 
 from .base import COMPARE
 from .tir_scalar import ScalarParser
 
 __all__ = ["OperatorParser"]
 
+# Operators of two operands that are nodes; `and` and `or` have rules of their own.
 NODES: dict[str, Any] = {
-    "+": prim.Add, "-": prim.Sub, "*": prim.Mul, "/": prim.Div, "//": prim.FloorDiv,
-    "%": prim.FloorMod, "==": prim.EQ, "!=": prim.NE, "<": prim.LT, "<=": prim.LE, ">": prim.GT,
-    ">=": prim.GE,
-}  # fmt: skip
+    row.symbol: row.scalar
+    for row in OPERATORS
+    if row.scalar is not None and not issubclass(row.scalar, (prim.Logic, prim.Not))
+}
 INTRINSICS = {
     "**": "pow", "&": "bitwise_and", "|": "bitwise_or", "^": "bitwise_xor", "<<": "shift_left",
     ">>": "shift_right",
 }  # fmt: skip
 DIVISION = {
     "/": ("is ambiguous for integers",
-          '`a // b` rounds down, `T.truncdiv(a, b)` towards zero, `T.cast(a, "float32") / b` not'),
+          'write `a // b`, or `T.truncdiv(a, b)`, or `T.cast(a, "float32") / b`'),
     "//": ("divides integers", "write `T.floor(a / b)`"),
     "%": ("divides integers", "write `T.fmod(a, b)`"),
 }  # fmt: skip
@@ -84,7 +87,7 @@ class OperatorParser(ScalarParser):
         if name is None:
             help = "write `==`" if symbol in ("is", "is not") else None
             raise self.error(node, "RX0501", f"`{symbol}` has no meaning for scalars", help=help)
-        return self.apply(FUNCTIONS[name], values, node, places)
+        return self.apply(FUNCTIONS[name], values, node, places, symbol)
 
     def combine_one(self, symbol: str, value: PrimExpr, node: ast.AST) -> PrimExpr:
         span = self.span(node)
@@ -95,7 +98,8 @@ class OperatorParser(ScalarParser):
             case "unary +":
                 return value
             case "~":
-                return self.apply(FUNCTIONS["bitwise_not"], [value], node, [node])
+                operand = node.operand if isinstance(node, ast.UnaryOp) else node
+                return self.apply(FUNCTIONS["bitwise_not"], [value], node, [operand], symbol)
         if isinstance(value, prim.FloatImm):
             return prim.FloatImm.make(value.dtype, -value.value, span=span)
         if isinstance(value, IntImm) and value.dtype.kind == "int":
@@ -183,15 +187,18 @@ class OperatorParser(ScalarParser):
         return self.apply(FUNCTIONS["if_then_else"], [condition, *values], node, places)
 
     def apply(
-        self, function: Any, values: list[Any], node: ast.AST, places: Sequence[ast.AST]
-    ) -> PrimExpr:
+        self, function: Any, values: list[Any], node: ast.AST, places: Sequence[ast.AST],
+        symbol: str = "",
+    ) -> PrimExpr:  # fmt: skip
         """Call an intrinsic's function for an operator."""
         try:
             result: PrimExpr = function(*values)
         except OperandError as error:
             names = list(inspect.signature(function).parameters)
             spans = {n: self.span(at) for n, at in zip(names, places)}
-            raise self.report(error.diagnostic(function.__name__, self.span(node), spans)) from None
+            diagnostic = error.diagnostic(function.__name__, self.span(node), spans)
+            message = diagnostic.message.replace(f"T.{function.__name__}", symbol)
+            raise self.report(replace(diagnostic, message=message)) from None
         if type(result) is prim.Call and result.span is None:
             return prim.Call.make(result.dtype, result.op, result.args, span=self.span(node))
         return result

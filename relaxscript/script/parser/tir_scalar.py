@@ -20,14 +20,15 @@ from relaxscript.arith import simplify
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Diagnostic
 from relaxscript.ir import prim
-from relaxscript.ir.prim import INT32, INT64, IntImm, PrimExpr, const, match_dtypes
+from relaxscript.ir.prim import INT64, IntImm, PrimExpr, const, match_dtypes
 from relaxscript.ir.same import structural_equal
 from relaxscript.ir.tir import Buffer, BufferRegion, Range
+from relaxscript.script.syntax import TIR_INT_DTYPE
 from relaxscript.script.tir_types import Form, ScalarType
 
 from .base import ExpressionParser, Failed
 
-__all__ = ["ScalarParser", "describe", "extent_between"]
+__all__ = ["ScalarParser", "counted", "describe", "extent_between"]
 
 
 def describe(value: Any) -> str:
@@ -35,6 +36,10 @@ def describe(value: Any) -> str:
     match value:
         case Buffer(name=name):
             return f"the buffer `{name}`"
+        case PrimExpr() if value.dtype.kind == "handle":
+            return "a text" if isinstance(value, prim.StringImm) else "an address"
+        case ScalarType():
+            return f"the data type `{value}`"
         case PrimExpr():
             return f"a scalar of type {value.dtype}"
         case Form():
@@ -59,6 +64,20 @@ def extent_between(low: PrimExpr, high: PrimExpr) -> PrimExpr:
     return known if isinstance(known, IntImm) else extent
 
 
+def is_expression(text: str) -> bool:
+    """Whether a text is an expression of Python by itself."""
+    try:
+        ast.parse(text, mode="eval")
+    except SyntaxError:
+        return False
+    return True
+
+
+def counted(number: int, word: str, several: str = "") -> str:
+    """`1 index`, `2 indices`."""
+    return f"{number} {word if number == 1 else several or word + 's'}"
+
+
 def same_scalar(a: PrimExpr, b: PrimExpr) -> bool:
     """Whether two scalars are written alike."""
     return a is b or structural_equal(a, b, map_free_vars=False)
@@ -76,7 +95,7 @@ class ScalarParser(ExpressionParser):
                 return const(value)
             case int():
                 fits = -(1 << 31) <= value < 1 << 31
-                return self.immediate(value, INT32 if fits else INT64, node)
+                return self.immediate(value, TIR_INT_DTYPE if fits else INT64, node)
             case np.generic():
                 return const(value.item(), DataType(value.dtype))
             case BufferRegion():
@@ -124,8 +143,12 @@ class ScalarParser(ExpressionParser):
         )  # fmt: skip
 
     def written(self, node: ast.AST) -> str:
-        """The text of a piece of syntax, in one line."""
-        return ast.unparse(node)
+        """The text of a piece of syntax, as the user wrote it where that is one line."""
+        span = self.span(node)
+        text = "" if span is None else span.text
+        if not text or "\n" in text or not is_expression(text):
+            return ast.unparse(node)
+        return text
 
     def subscript_of(self, owner: Any, index: Any, node: ast.Subscript) -> Any:
         if isinstance(owner, Buffer):
@@ -171,7 +194,7 @@ class ScalarParser(ExpressionParser):
     def check_rank(self, buffer: Buffer, given: int, node: ast.Subscript) -> None:
         if given == buffer.ndim:
             return
-        takes = f"{buffer.ndim} ind{'ex' if buffer.ndim == 1 else 'ices'}"
+        takes = counted(buffer.ndim, "index", "indices")
         raise self.error(
             node.slice, "RX0503", f"`{buffer.name}` takes {takes}, not {given}",
             labels=[(buffer.span, f"`{buffer.name}` has {buffer.ndim} dimension"
@@ -200,7 +223,9 @@ class ScalarParser(ExpressionParser):
         """One index: an integer."""
         if type(value) is int:
             self.check_bounds(value, place, buffer, axis)
-            return self.immediate(value, INT32 if -(1 << 31) <= value < 1 << 31 else INT64, place)
+            return self.immediate(
+                value, TIR_INT_DTYPE if -(1 << 31) <= value < 1 << 31 else INT64, place
+            )
         e = value if isinstance(value, PrimExpr) else self.scalar(value, place)
         if e.dtype.is_integer:
             return e
@@ -230,7 +255,9 @@ class ScalarParser(ExpressionParser):
         low = 0 if value.start is None else value.start
         high = extent if value.stop is None else value.stop
         if type(low) is int and type(high) is int:
-            return self.immediate(low, INT32, place), self.immediate(high, INT32, place)
+            return self.immediate(low, TIR_INT_DTYPE, place), self.immediate(
+                high, TIR_INT_DTYPE, place
+            )
         parts = [v if type(v) is int else self.index(v, place, buffer, axis) for v in (low, high)]
         return match_dtypes(*parts)
 

@@ -187,7 +187,7 @@ class AnnotationPrinter(ScalarPrinter):
 
     def use(self, expr: Expr) -> ast.expr:
         """An expression that a StructInfo mentions; the printer of Relax knows how."""
-        raise InternalError(f"the shape {expr!r} stands outside of a function")
+        raise InternalError("a Relax expression stands outside of a Relax function")
 
     def vdevice(self, device: VDevice) -> ast.expr:
         """A virtual device: `"llvm:0"`, or written out where it has options."""

@@ -28,7 +28,8 @@ class BlockPrinter(BufferPrinter):
         raise NotImplementedError
 
     # block = "with" "T.block(" name ")" ":" axes signature buffers [init] body
-    def block(self, s: tir.BlockRealize) -> ast.stmt:
+    def block(self, s: tir.BlockRealize, realized: bool = True) -> ast.stmt:
+        """A block with values for its axes; without `realized`, these only fill their places."""
         block = s.block
         body: list[ast.stmt] = []
         with self.names.scope():
@@ -45,8 +46,19 @@ class BlockPrinter(BufferPrinter):
                 context = tree.call(self.member("init"))
                 body.append(tree.with_block(context, self.inner(block.init)))
             body += self.inner(block.body)
-        context = tree.call(self.member("block"), [tree.constant(block.name_hint)])
+        alone = None if realized else tree.constant(True)
+        name = tree.constant(block.name_hint)
+        context = tree.call(self.member("block"), [name], no_realize=alone)
         return self.session.at(block, tree.with_block(context, body))
+
+    def bare_block(self, block: tir.Block) -> ast.stmt:
+        """A block that nobody gives values for its axes."""
+        values = [
+            axis.var if axis.dom is None else prim.IntImm.make(axis.var.dtype, 0)
+            for axis in block.iter_vars
+        ]
+        always = prim.IntImm.make(prim.BOOL, 1)
+        return self.block(tir.BlockRealize.make(tuple(values), always, block), realized=False)
 
     def signature_of(self, block: tir.Block, body: list[ast.stmt]) -> None:
         """What a block reads and writes, and its annotations."""

@@ -140,6 +140,13 @@ class BufferPrinter(AnnotationPrinter):
                 index.append(tree.pair(low, self.scalar(stop, TIR_INT_DTYPE)))
         return self.session.at(region, tree.subscript(self.buffer(region.buffer), index))
 
+    def range(self, dom: tir.Range | None) -> ast.expr:
+        """`T.Range(0, 64)`."""
+        if dom is None:
+            return tree.constant(None)
+        ends = [dom.min, self.stop(dom.min, dom.extent)]
+        return tree.call(self.member("Range"), [self.scalar(e, TIR_INT_DTYPE) for e in ends])
+
     def stop(self, low: prim.PrimExpr, extent: prim.PrimExpr) -> prim.PrimExpr:
         """The end of a range, in the form that gives back the extent."""
         match low, extent:

@@ -12,7 +12,7 @@ from typing import Any
 
 from relaxscript.script.syntax import OPERATOR_OF, Level
 
-from .layout import Close, Comma, LastClose, Open, Operator
+from .layout import Close, Comma, LastClose, Open, Operator, Wrap
 
 __all__ = [
     "CLOSE", "CLOSE_LIST", "COMMA", "HIDE", "LAST", "OPEN", "OPEN_LIST", "SHOW",
@@ -23,7 +23,7 @@ OPEN, CLOSE, LAST = Open("("), Close(")"), LastClose(")")
 OPEN_LIST, CLOSE_LIST = Open("["), Close("]")
 LAST_INDEX = LastClose("]")
 OPEN_DICT, CLOSE_DICT, LAST_DICT = Open("{"), Close("}"), LastClose("}")
-SHOW, HIDE = Open(""), LastClose("")
+SHOW, WRAP, HIDE = Open(""), Wrap(""), LastClose("")
 COMMA = Comma(", ")
 
 
@@ -79,12 +79,9 @@ class ExpressionUnparser:
 
     def _value(self, tree: ast.expr) -> None:
         """An expression that stands alone, which parentheses allow to be broken."""
-        if tree.__class__ in _BREAKABLE:
-            self.write(SHOW)
-            self.dispatch(tree)
-            self.write(HIDE)
-        else:
-            self.dispatch(tree)
+        self.write(SHOW if tree.__class__ in _BREAKABLE else WRAP)
+        self.dispatch(tree)
+        self.write(HIDE)
 
     def _Constant(self, t: ast.Constant) -> None:
         self._write_constant(t.value)

@@ -19,11 +19,17 @@ from itertools import pairwise
 
 from relaxscript.script import syntax
 
-__all__ = ["Close", "Comma", "LastClose", "Open", "Operator", "lay_out"]
+__all__ = ["Close", "Comma", "LastClose", "Open", "Operator", "Wrap", "lay_out"]
 
 
 class Open(str):
     """An opening bracket; the empty one is a parenthesis that only shows when it is needed."""
+
+    __slots__ = ()
+
+
+class Wrap(Open):
+    """A parenthesis that shows only where breaking the brackets inside does not help."""
 
     __slots__ = ()
 
@@ -121,11 +127,21 @@ class _Line:
         if definition or not pairs:
             return pairs[0] if pairs else None
         for opening, closing in reversed(pairs):
-            head = column + self.length(low, opening + 1)
-            tail = indent + self.length(closing, high) + after
-            if head <= self.width and tail <= self.width:
-                return opening, closing
-        return pairs[-1]
+            tail = indent + max(self.length(closing, high), 1) + after
+            for pair in self.ways(opening, closing):
+                head = column + self.length(low, pair[0]) + max(len(self.pieces[pair[0]]), 1)
+                if head <= self.width and tail <= self.width:
+                    return pair
+        plain = [self.ways(*pair)[0] for pair in pairs]
+        return next((p for p in plain if not isinstance(self.pieces[p[0]], Wrap)), None)
+
+    def ways(self, opening: int, closing: int) -> list[tuple[int, int]]:
+        """A pair, or where it only wraps a value, the brackets that end the value before it."""
+        pair = (opening, closing)
+        if not isinstance(self.pieces[opening], Wrap):
+            return [pair]
+        inner = self.pairs(opening + 1, closing)
+        return [inner[-1], pair] if inner and inner[-1][1] == closing - 1 else [pair]
 
     def separators(self, low: int, high: int) -> list[int]:
         """The commas of a stretch at its own depth, or else its weakest operators."""
@@ -155,7 +171,8 @@ class _Line:
     def split(self, opening: int, closing: int, indent: int, definition: bool) -> None:
         """Put what stands between two brackets on lines of its own."""
         inner = indent + self.step
-        fits = inner + self.length(opening + 1, closing) <= self.width
+        alone = definition and not self.separators(opening + 1, closing)
+        fits = inner + self.length(opening + 1, closing) + alone <= self.width
         separators = self.separators(opening + 1, closing)
         commas = bool(separators) and isinstance(self.pieces[separators[0]], Comma)
         comma = ""
@@ -163,12 +180,11 @@ class _Line:
             self.items(opening + 1, closing, inner, separators)
             comma = "," if commas else ""
         elif not fits:
-            self.lay(opening + 1, closing, inner, inner, 0, inside=True)
-        alone = definition and not commas  # formatters give a lone parameter a comma
+            self.lay(opening + 1, closing, inner, inner, int(alone), inside=True)
         if isinstance(self.pieces[closing], LastClose):
             comma = ""
         elif alone:
-            comma = ","
+            comma = ","  # formatters give one to a lone parameter
         self.pieces[opening] = f"{self.pieces[opening] or '('}\n{' ' * inner}"
         self.pieces[closing] = f"{comma}\n{' ' * indent}{self.pieces[closing] or ')'}"
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from relaxscript.errors import InternalError, Source, Span
 from relaxscript.ir import prim, tir
@@ -221,7 +221,7 @@ class _Script:
                 relax.binding(root, statements)
             case BindingBlock():
                 relax.block(root, statements)
-            case tir.Stmt() if not isinstance(root, tir.Block):
+            case tir.Stmt():
                 TIRPrinter(self.session).statement(root, statements)
             case _:
                 statements = [tree.statement(self.small_piece(root))]
@@ -239,18 +239,14 @@ class _Script:
                 return printer.buffer_call("Buffer", root, [])
             case tir.BufferRegion():
                 return printer.region(root)
-            case tir.Range(low, extent):
-                stop = printer.stop(low, extent)
-                args = [printer.scalar(low, prim.INT32), printer.scalar(stop, prim.INT32)]
-                return tree.call(self.session.member("ir", "Range"), args)
+            case tir.Range():
+                return printer.range(root)
             case VDevice():
                 return vdevice_call(self.session, root)
             case GlobalInfo():
                 return self.global_info(root)
             case tir.IterVar():
                 return printer.axis(root, root.var)
-            case tir.Block():
-                return tree.call(printer.member("block"), [tree.constant(root.name_hint)])
         raise TypeError(f"a {type(root).__name__} has no script")
 
 

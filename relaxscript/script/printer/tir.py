@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence, Set as AbstractSet
+from typing import Any
 
 from relaxscript.errors import InternalError
 from relaxscript.ir import prim, tir
@@ -143,6 +144,8 @@ class TIRPrinter(BlockPrinter):
         match s:
             case tir.BlockRealize():
                 return self.block(s)
+            case tir.Block():
+                return self.bare_block(s)
             case tir.BufferStore():
                 return self.store(s)
             case tir.IfThenElse(condition, then_case, else_case):
@@ -163,37 +166,57 @@ class TIRPrinter(BlockPrinter):
             made = self.scalar(s.value)
             name = self.names.define(s.var, s.var.name)
             target = self.session.at(s.var, tree.name(name))
-            statements.append(tree.annotated(target, self.variable_type(s.var), made))
+            if s.var.dtype.is_bool and s.var.dtype.lanes != 1:  # a data type without a name in `T`
+                statements.append(tree.assign(target, made))
+            else:
+                statements.append(tree.annotated(target, self.variable_type(s.var), made))
         self.statement(s.body, statements)
 
     def scoped(self, s: tir.Stmt) -> ast.stmt:
         """A statement whose body is a block of Python: `with T.LetStmt(v) as x:`."""
-        target: ast.expr | None = None
+        context: ast.expr
         match s:
-            case tir.LetStmt(var, value, body):
-                context = tree.call(self.member("LetStmt"), [self.scalar(value)])
+            case tir.LetStmt(body=body):
+                context = tree.call(self.member("LetStmt"), [self.scalar(s.value)])
             case tir.AssertStmt(condition, message, body):
                 args = [self.scalar(condition), self.scalar(message)]
-                var, context = None, tree.call(self.member("Assert"), args)
+                context = tree.call(self.member("Assert"), args)
             case tir.AttrStmt(node, attr_key, value, body):
                 args = [self.value(node), tree.constant(attr_key)]
                 args.append(self.scalar(value, TIR_INT_DTYPE))
-                var, context = None, tree.call(self.member("attr"), args)
-            case tir.Allocate(buffer_var=var, body=body):
+                context = tree.call(self.member("attr"), args)
+            case tir.Allocate(body=body):
                 context = self.allocate(s)
-            case tir.AllocateConst(buffer_var=var, body=body):
+            case tir.AllocateConst(body=body):
                 context = self.allocate_const(s)
             case tir.DeclBuffer(buffer, body):
-                var, context = None, self.buffer_call("decl_buffer", buffer, [])
+                context = self.buffer_call("decl_buffer", buffer, [])
             case _:
                 raise InternalError(f"the printer does not know the statement {type(s).__name__}")
         with self.names.scope():
-            if isinstance(s, tir.DeclBuffer):
-                target = self.bind_buffer(s.buffer)
-            elif var is not None:
-                name = self.names.define(var, var.name)
-                target = self.session.at(var, tree.name(name))
+            target = self.scope_target(s)
             return tree.with_block(context, self.inner(body), target)
+
+    def value(self, value: Any) -> ast.expr:
+        """An attribute; in TIR it may be a buffer or an axis."""
+        match value:
+            case tir.Buffer():
+                return self.buffer(value)
+            case tir.IterVar(dom, var, iter_type, thread_tag):
+                args = [self.variable(var), self.range(dom)]
+                args += [tree.constant(iter_type), tree.constant(thread_tag)]
+                return tree.call(self.member("iter_var"), args)
+        return super().value(value)
+
+    def scope_target(self, s: tir.Stmt) -> ast.expr | None:
+        """The name that a scope gives to its statements."""
+        match s:
+            case tir.DeclBuffer(buffer):
+                return self.bind_buffer(buffer)
+            case tir.LetStmt(var) | tir.Allocate(var) | tir.AllocateConst(var):
+                name = self.names.define(var, var.name)
+                return self.session.at(var, tree.name(name))
+        return None
 
     def inner(self, s: tir.Stmt) -> list[ast.stmt]:
         """The statements of a nested block of Python."""

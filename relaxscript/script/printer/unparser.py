@@ -105,11 +105,11 @@ class HouseUnparser(ExpressionUnparser, PatternUnparser, Unparser):  # type: ign
         self._newline = "\n" + " " * self.step * self._indent
 
     def _blank(self) -> None:
-        # Two definitions are separated by a line; a definition that begins a block needs none.
+        # Definitions are separated by a line, at the outermost level by two; one that begins a
+        # block needs none.
         if len(self.pieces) > 0 and self.pieces[-1] != ":":
             self._end_line()
-            self._line = len(self.pieces)
-            self.write("\n")
+            self.write("\n" if self._indent else "\n\n")
             self._line = len(self.pieces)
 
     # ---- dispatch

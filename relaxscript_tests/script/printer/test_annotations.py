@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from relaxscript.errors import InternalError
-from relaxscript.ir import prim, relax
+from relaxscript.ir import prim, relax, tir
 from relaxscript.ir.module import VDevice
 from relaxscript.ir.struct_info import (
     FuncStructInfo,
@@ -105,6 +105,12 @@ def test_arithmetic_in_a_string_uses_the_names_of_the_other_strings():
 def test_a_dimension_and_a_parameter_never_share_a_name():
     params = [relax.Var("n", tensor(n))]
     assert 'n: R.Tensor(("n_1",)' in script(function(params, result=params[0]))
+
+
+def test_a_relax_expression_inside_of_tir_is_our_mistake():
+    statement = tir.AttrStmt(shape, "key", prim.const(1), tir.Evaluate(prim.const(0)))
+    with pytest.raises(InternalError, match="stands outside of a Relax function"):
+        script(statement)
 
 
 def test_a_struct_info_that_nobody_knows_is_our_mistake():

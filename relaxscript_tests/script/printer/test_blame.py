@@ -15,9 +15,9 @@ f = function([x], (y, value), result=y, ret=tensor(2))
 
 def test_a_node_is_underlined_in_the_printed_text():
     assert blamed(f, value, "reads `x` twice", "<after fuse_ops>") == text("""
-         --> <after fuse_ops>:5:36
+         --> <after fuse_ops>:6:36
           |
-        5 |     y: R.Tensor((2,), "float32") = R.add(x, x)
+        6 |     y: R.Tensor((2,), "float32") = R.add(x, x)
           |                                    ^^^^^^^^^^^ reads `x` twice
     """)
     assert hooks.blame(f, value, "here") == blamed(f, value, "here")

@@ -116,4 +116,11 @@ def test_a_block_may_stand_by_itself():
     store = BufferStore(B, prim.const(0.0), (vi,))
     block = block_of([(vi, int32(0), int32(64), "spatial", i)], store)
     assert script(block).startswith('with T.block("block"):\n    vi = T.axis.spatial(64, i)\n')
-    assert script(block.block) == 'T.block("block")'
+    assert script(block.block) == text("""
+        with T.block("block", no_realize=True):
+            vi = T.axis.spatial(64, 0)
+            T.reads()
+            T.writes()
+            B[vi] = T.float32(0.0)
+    """)
+    comes_back(prim_func(block.block, B))

@@ -118,6 +118,7 @@ def test_without_metadata_a_comment_says_so():
         text("""
             return metadata["relax.expr.Constant"][0]
 
+
         # Metadata is left out; `show_meta=True` of `script()` shows it.
     """)
     )

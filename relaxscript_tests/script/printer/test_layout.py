@@ -116,6 +116,19 @@ def test_a_head_that_is_too_long_is_broken_too():
     """)
 
 
+def test_a_value_moves_into_parentheses_before_an_annotation_is_broken():
+    assert lines("y: Annotation(n, 4) = function(1)") == text("""
+        y: Annotation(n, 4) = (
+            function(1)
+        )
+    """)
+    assert lines("y: Annotation(n, 4) = a_long_name") == text("""
+        y: Annotation(n, 4) = (
+            a_long_name
+        )
+    """)
+
+
 def test_a_line_without_brackets_stays_long():
     long = "a_name_that_is_much_too_long_for_the_line = 1"
     assert lines(long) == long

@@ -42,4 +42,4 @@ def test_a_remark_stands_behind_the_statement():
 def test_lines_can_be_numbered():
     lines = script(f, print_line_numbers=True).split("\n")
     assert lines[0] == "1 # from relaxscript.script import relax as R"
-    assert lines[-1] == "6     return y"
+    assert lines[-1] == "7     return y"

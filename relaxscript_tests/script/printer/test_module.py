@@ -59,6 +59,7 @@ def test_a_module_says_its_attributes_and_infos():
         # from relaxscript.script import ir as I
         # from relaxscript.script import relax as R
 
+
         @I.ir_module
         class Mine:
             I.module_attrs({"a": [1, "b"], "c": {"d": None}})
@@ -86,7 +87,7 @@ def test_other_infos_are_written_too():
 
 def test_the_first_lines_say_what_the_prefixes_are():
     printed = script(named("main"), relax_prefix="relax", tir_prefix="tir")
-    assert printed.startswith("# from relaxscript.script import relax\n\n@relax.function\n")
+    assert printed.startswith("# from relaxscript.script import relax\n\n\n@relax.function\n")
 
 
 def test_an_extern_function_with_a_name_is_a_definition():
@@ -116,7 +117,7 @@ def test_an_option_that_there_is_not_is_refused_with_the_nearest_one():
         TypeError, match=r"`script` has no option `show_mtea`; did you mean `show_meta`[?]"
     ):
         script(x, show_mtea=True)
-    with pytest.raises(TypeError, match="has no option `qqqqq`$"):
+    with pytest.raises(TypeError, match=r"has no option `qqqqq`$"):
         script(x, qqqqq=True)
 
 
@@ -153,7 +154,7 @@ def test_each_node_stands_where_its_text_is():
     assert where[first].text == 'y: R.Tensor((n, 4), "float32") = R.add(x, x)'
     assert where[second.value].text == "R.add(y, x)"
     assert where[y].text == "y"
-    assert (where[y].filename, where[y].line, where[y].column) == ("<here>", 7, 5)
+    assert (where[y].filename, where[y].line, where[y].column) == ("<here>", 8, 5)
     assert where[x].text == 'x: R.Tensor(("n", 4), "float32")'
     assert where[f].text.startswith("@R.function\n")
     assert [span.text for span in printer.places[y]] == ["y", "y"]

@@ -130,6 +130,11 @@ def test_a_scalar_that_nobody_knows_is_our_mistake():
         script(Strange())
 
 
+def test_a_load_outside_of_a_prim_func_is_our_mistake():
+    with pytest.raises(InternalError, match="stands outside of a PrimFunc"):
+        script(relax.ShapeExpr([BufferLoad(tir.Buffer("S", (1,), "int64"), (i,))]))
+
+
 def test_a_callee_that_is_no_name_is_our_mistake():
     with pytest.raises(InternalError, match="does not know the callee"):
         script(Call("int32", i, ()))

@@ -60,6 +60,7 @@ def test_a_function_is_written_with_header_declarations_and_bindings():
         # from relaxscript.script import tir as T
         # from relaxscript.script import relax as R
 
+
         @R.function
         def main(x: R.Tensor(("n", 4), "float32")) -> R.Tensor(("n", 4), "float32"):
             n = T.int64()
@@ -96,7 +97,7 @@ def test_options_and_attributes_are_written_where_they_are_not_as_usual(
     attrs: Any, pure: bool, decorator: str, first: str
 ):
     f = Function([x], sequence(result=x), INFO, pure, attrs)
-    assert script(f).split("\n")[2] == decorator
+    assert script(f).split("\n")[3] == decorator
     assert body_of(f).split("\n")[0] == first
     comes_back(f)
 

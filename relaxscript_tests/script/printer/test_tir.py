@@ -37,6 +37,7 @@ def test_a_function_is_written_with_header_and_body():
     assert script(f) == text("""
         # from relaxscript.script import tir as T
 
+
         @T.prim_func
         def main(B: T.Buffer((64,), "int32")):
             for i in range(64):
@@ -46,7 +47,7 @@ def test_a_function_is_written_with_header_and_body():
 
 
 def header(f: tir.PrimFunc) -> str:
-    return "\n".join(script(f, line_width=1000).split("\n")[2:])
+    return "\n".join(script(f, line_width=1000).split("\n")[3:])
 
 
 def test_symbolic_dimensions_are_strings_and_declared_where_they_are_used():
@@ -274,6 +275,23 @@ def test_memory_is_allocated_for_the_statements_in_it():
                 H[0] = T.float32(1.0)
     """)
     comes_back(f)
+
+
+def test_the_node_of_an_attribute_may_be_a_buffer_or_an_axis():
+    axis = tir.IterVar(tir.Range(int32(0), int32(4)), k, "ThreadIndex", "threadIdx.x")
+    assert script(tir.AttrStmt(axis, "key", int32(1), NOTHING)).startswith(
+        'with T.attr(T.iter_var(k, T.Range(0, 4), "ThreadIndex", "threadIdx.x"), "key", 1):'
+    )
+    assert script(tir.AttrStmt(B, "key", int32(1), NOTHING)).startswith("with T.attr(B,")
+
+
+def test_a_vector_of_bools_has_no_annotation():
+    mask = Var("mask", "boolx4")
+    value = prim.Broadcast(s < 3, 4)
+    store_masked = BufferStore(A, prim.Broadcast(prim.const(1.0), 4), (s, prim.Ramp(s, 1, 4)), mask)
+    assert script(tir.LetStmt(mask, value, store_masked)).startswith(
+        "mask = T.Broadcast(s < 3, 4)\n"
+    )
 
 
 def test_memory_that_holds_constants_lists_them():

@@ -110,13 +110,13 @@ def test_parentheses_stand_only_where_they_are_needed():
     assert unparse(ast.parse("if (a) and ((b) < (c)): pass")) == "if a and b < c:\n    pass"
 
 
-def test_definitions_are_separated_by_a_line():
+def test_definitions_are_separated_by_a_line_and_outermost_by_two():
     written = unparse(
         ast.parse("class A:\n  def f(): ...\n  def g(): ...\nx = 1\n@d\ndef h(): ...\ny = 2")
     )
     assert written == (
         "class A:\n    def f():\n        ...\n\n    def g():\n        ...\n\n"
-        "x = 1\n\n@d\ndef h():\n    ...\n\ny = 2"
+        "\nx = 1\n\n\n@d\ndef h():\n    ...\n\n\ny = 2"
     )
 
 

@@ -1,0 +1,337 @@
+"""Buffers of PrimFuncs: their syntax, and the dimensions and other parts that they have.
+
+    buffer    = "T.Buffer(" shape "," dtype ... ")" | "T.alloc_buffer(" shape "," dtype ... ")" ...
+    shape     = "(" { dimension "," } ")" | dimension
+    dimension = integer | scalar | string                   ("n", or arithmetic such as "n * 2")
+
+A string that is a name introduces a shape variable; every dimension keeps its place.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from typing import Any
+
+from relaxscript.dtypes import DataType, is_dtype
+from relaxscript.errors import Diagnostic, Span, nearest
+from relaxscript.ir import prim
+from relaxscript.ir.prim import HANDLE, IntImm, PointerType, PrimExpr, PrimType
+from relaxscript.ir.relax import ShapeExpr
+from relaxscript.ir.tir import Buffer
+from relaxscript.script import tir_forms
+from relaxscript.script.syntax import BUFFER_DIM_DTYPE
+from relaxscript.script.tir_types import ScalarType
+
+from .base import UNKNOWN, Failed
+from .tir_call import CallParser
+from .tir_scalar import describe
+
+__all__ = ["BUFFER_MAKERS", "BUFFER_PARAMETERS", "BufferParser", "BufferSyntax"]
+
+BUFFER_PARAMETERS = tuple(inspect.signature(tir_forms.buffer).parameters)
+COMMON_DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+                 "float16", "float32", "float64", "bfloat16", "handle")  # fmt: skip
+
+
+class BufferSyntax:
+    """A buffer as it was written: which argument stands where, before it has a name."""
+
+    def __init__(self, maker: Any, nodes: dict[str, ast.expr], node: ast.expr) -> None:
+        self.maker = maker
+        self.nodes = nodes
+        self.node = node
+
+
+BUFFER_MAKERS = {
+    id(f)
+    for f in (tir_forms.match_buffer, tir_forms.alloc_buffer, tir_forms.decl_buffer,
+              tir_forms.buffer, tir_forms.buffer_decl, tir_forms.Buffer)
+}  # fmt: skip
+
+
+class BufferParser(CallParser):
+    """Adds buffers to expressions."""
+
+    # Variables by what they are, for the words of messages; they cannot be assigned again.
+    fixed: dict[prim.Var, str]
+    # The syntax of buffers whose address the function asks for, and of all that it has made.
+    addressed: set[ast.AST]
+    made: dict[Buffer, ast.AST]
+    _inside_string: ast.expr | None = None
+
+    def span(self, node: ast.AST) -> Span | None:
+        return self.source.span(self._inside_string or node)
+
+    def parsed_string(self, node: ast.AST, text: str) -> ast.expr:
+        try:
+            return ast.parse(text.strip(), mode="eval").body
+        except SyntaxError:
+            raise self.error(node, "RX0108", f'"{text}" is not an expression') from None
+
+    def call_value(self, callee: Any, node: ast.Call) -> Any:
+        if id(callee) in BUFFER_MAKERS:
+            return self.buffer_syntax(callee, node)
+        return super().call_value(callee, node)
+
+    def buffer_syntax(self, callee: Any, node: ast.Call) -> BufferSyntax:
+        """Which argument of a buffer stands where."""
+        maker = tir_forms.buffer if callee is tir_forms.buffer_decl else callee
+        signature = inspect.signature(maker)
+        nodes: dict[str, ast.expr] = dict(zip(signature.parameters, node.args))
+        for extra in (*node.args, *(k.value for k in node.keywords if k.arg is None)):
+            if isinstance(extra, ast.Starred) or any(
+                k.value is extra and k.arg is None for k in node.keywords
+            ):
+                raise self.error(
+                    extra, "RX0104", "the arguments of a buffer are written out one by one"
+                )
+        keywords = {k.arg: k.value for k in node.keywords if k.arg is not None}
+        given = {*nodes, *keywords}
+        parameters = signature.parameters.values()
+        missing = [p for p in parameters if p.default is p.empty and p.name not in given]
+        if (
+            missing
+            or len(node.args) > len(signature.parameters)
+            or set(keywords) - set(signature.parameters)
+        ):
+            raise self.wrong_arguments(self.written(node.func), signature, node, keywords)
+        return BufferSyntax(maker, {**nodes, **keywords}, self._inside_string or node)
+
+    def introduce_dimensions(self, syntax: BufferSyntax) -> None:
+        """Make the shape variables that stand alone in a buffer's dimensions."""
+        for name in ("shape", "strides", "elem_offset"):
+            node = syntax.nodes.get(name)
+            elements = node.elts if isinstance(node, (ast.Tuple, ast.List)) else [node]
+            for element in elements:
+                text = (
+                    getattr(element, "value", None) if isinstance(element, ast.Constant) else None
+                )
+                texts = text if isinstance(text, (tuple, list)) else (text,)
+                for one in texts:
+                    if isinstance(one, str) and one.strip().isidentifier():
+                        self.shape_variable(one.strip(), element)
+
+    def shape_variable(self, name: str, node: ast.AST | None) -> PrimExpr:
+        """The variable of a dimension's name; a new one is int64."""
+        known = self.names.get(name)
+        if known is UNKNOWN:
+            raise Failed
+        if isinstance(known, PrimExpr):
+            return known
+        if known is not None and node is not None:
+            raise self.error(
+                node, "RX0108", f"`{name}` is {describe(known)}, not a dimension",
+                help="give the dimension another name",
+            )  # fmt: skip
+        var = prim.Var.make(name, BUFFER_DIM_DTYPE, span=None if node is None else self.span(node))
+        self.names[name] = var
+        self.fixed[var] = "a shape variable"
+        return var
+
+    def buffer(self, name: str, syntax: BufferSyntax, span: Span | None) -> Buffer:
+        """The buffer of a name; mistakes in all its arguments are reported."""
+        nodes = syntax.nodes
+        failed: Failed | None = None
+        parts: dict[str, Any] = {}
+        for part, rule in (
+            ("shape", self.dims), ("dtype", self.dtype), ("strides", self.dims),
+            ("elem_offset", self.dim), ("data", self.pointer), ("scope", self.text_argument),
+            ("align", self.number), ("offset_factor", self.number),
+            ("buffer_type", self.text_argument), ("axis_separators", self.numbers),
+        ):  # fmt: skip
+            node = nodes.get(part)
+            if node is None or (isinstance(node, ast.Constant) and node.value is None):
+                continue
+            try:
+                parts[part] = rule(node)
+            except Failed as failure:
+                failed = failure
+        if failed is not None:
+            raise failed
+        return self.made_buffer(name, parts, syntax, span)
+
+    def made_buffer(
+        self, name: str, parts: dict[str, Any], syntax: BufferSyntax, span: Span | None
+    ) -> Buffer:
+        shape, strides = parts.get("shape", ()), parts.get("strides", ())
+        dtype = parts.get("dtype", prim.FLOAT32)
+        if strides and len(strides) != len(shape):
+            raise self.error(
+                syntax.nodes["strides"], "RX0108",
+                f"{len(shape)} dimensions need {len(shape)} strides, not {len(strides)}",
+            )  # fmt: skip
+        scope = parts.get("scope", "global")
+        data = parts.get("data")
+        if data is None and syntax.node in self.addressed:
+            pointer = PointerType.make(PrimType.make(dtype), scope)
+            data = prim.Var.make(name, HANDLE, pointer)
+        offset, factor = parts.get("elem_offset"), parts.get("offset_factor", 0)
+        if offset is None and factor:
+            offset = self.shape_variable(f"{name}_elem_offset", None)
+        kind = parts.get("buffer_type") or "default"
+        buffer = Buffer.make(
+            name, tuple(shape), dtype, data, tuple(strides), offset, scope,
+            parts["align"] if parts.get("align", 0) > 0 else 64, factor or 1,
+            "auto_broadcast" if kind == "auto" else kind,
+            tuple(parts.get("axis_separators", ())), span=span,
+        )  # fmt: skip
+        self.made[buffer] = syntax.node
+        return buffer
+
+    def data_of(self, buffer: Buffer, node: ast.AST) -> PrimExpr:
+        """The address of a buffer; the buffer is made with one when the function is read again."""
+        if buffer.data is not None:
+            return buffer.data
+        if buffer in self.made:
+            self.addressed.add(self.made[buffer])
+        pointer = PointerType.make(PrimType.make(buffer.dtype), buffer.scope)
+        return prim.Var.make(buffer.name, HANDLE, pointer)
+
+    def dims(self, node: ast.expr) -> tuple[PrimExpr, ...]:
+        """A shape: several dimensions, or a single one."""
+        if isinstance(node, (ast.Tuple, ast.List)):
+            found: list[PrimExpr] = []
+            failed: Failed | None = None
+            for element in node.elts:
+                try:
+                    if isinstance(element, ast.Starred):
+                        items = self.host_iterable(element.value)
+                        found.extend(self.dim_of(v, element) for v in items)
+                    else:
+                        found.append(self.dim(element))
+                except Failed as failure:
+                    failed = failure
+            if failed is not None:
+                raise failed
+            return tuple(found)
+        value = self.value(node)
+        if isinstance(value, ShapeExpr):
+            value = value.values
+        if isinstance(value, (tuple, list)):
+            return tuple(self.dim_of(v, node) for v in value)
+        return (self.dim_of(value, node),)
+
+    def dim(self, node: ast.expr) -> PrimExpr:
+        """One dimension, with its place."""
+        if type(node) is ast.Constant and type(node.value) is int and node.value >= 0:
+            return IntImm.make(BUFFER_DIM_DTYPE, node.value, span=self.span(node))
+        if type(node) is ast.Name and node.id not in self.names:
+            return self.bare_dimension(node)
+        return self.dim_of(self.value(node), node)
+
+    def bare_dimension(self, node: ast.Name) -> PrimExpr:
+        """A name that nobody declared can only be a new shape variable, which deserves a word."""
+        try:
+            return self.dim_of(self.environment.lookup(node.id), node)
+        except KeyError:
+            near = nearest(node.id, [n for n, v in self.names.items() if isinstance(v, prim.Var)])
+        if near is not None:
+            raise self.undefined(node)
+        self.report(Diagnostic(
+            "RX0109", f"the dimension `{node.id}` is not declared; it is a new shape variable",
+            self.span(node), help=f"declare it first: `{node.id} = T.int64()`", severity="warning",
+        ))  # fmt: skip
+        return self.shape_variable(node.id, node)
+
+    def dim_of(self, value: Any, node: ast.expr) -> PrimExpr:
+        """A value that stands as a dimension."""
+        if isinstance(value, str):
+            return self.text_dimension(value, node)
+        if isinstance(value, IntImm):
+            value = value if value.value >= 0 else value.value
+        if not isinstance(value, (bool, type, PrimExpr)) and hasattr(value, "__index__"):
+            value = value.__index__()
+        if type(value) is int and value < 0:
+            raise self.error(node, "RX0108", f"a dimension cannot be negative, this is {value}")
+        if type(value) is int:
+            return IntImm.make(BUFFER_DIM_DTYPE, value, span=self.span(node))
+        if isinstance(value, PrimExpr) and value.dtype.is_integer:
+            return value
+        raise self.error(
+            node, "RX0108", f"a dimension is a whole number, this is {describe(value)}",
+            help='write a number, a name such as "n", or arithmetic of these',
+        )  # fmt: skip
+
+    def text_dimension(self, text: str, node: ast.expr) -> PrimExpr:
+        """A dimension in quotes: a name introduces a variable, arithmetic uses known ones."""
+        inner = self.parsed_string(node, text)
+        if isinstance(inner, ast.Name):
+            return self.shape_variable(inner.id, node)
+        outer, self._inside_string = self._inside_string, node
+        try:
+            for name in ast.walk(inner):
+                if isinstance(name, ast.Name) and not self.is_known(name.id):
+                    raise self.error(
+                        node, "RX0109", f"the dimension `{name.id}` is not defined here",
+                        help=f'it must stand alone in some shape: `T.Buffer(("{name.id}",), ...)`',
+                    )  # fmt: skip
+            return self.dim_of(self.value(inner), node)
+        finally:
+            self._inside_string = outer
+
+    def is_known(self, name: str) -> bool:
+        if name in self.names:
+            return True
+        try:
+            self.environment.lookup(name)
+        except KeyError:
+            return False
+        return True
+
+    def dtype(self, node: ast.expr) -> DataType:
+        """A data type by its name."""
+        return self.dtype_of(self.value(node), node)
+
+    def dtype_of(self, value: Any, node: ast.AST) -> DataType:
+        """A data type by its name, or as `T.float32` or a type of numpy."""
+        if isinstance(value, ScalarType):
+            return value.dtype
+        if isinstance(value, str) and is_dtype(value):
+            return DataType(value)
+        if isinstance(value, type) or hasattr(value, "itemsize"):
+            with self.at(node):
+                return DataType(value)
+        if not isinstance(value, str):
+            raise self.error(
+                node,
+                "RX0108",
+                f'a data type is a text such as "float32", this is {describe(value)}',
+            )
+        near = nearest(value, COMMON_DTYPES)
+        raise self.error(
+            node, "RX0108", f'"{value}" is not a data type',
+            help=f'did you mean "{near}"?' if near else "known are " + ", ".join(COMMON_DTYPES),
+            fix=f'"{near}"' if near else None,
+        )  # fmt: skip
+
+    def pointer(self, node: ast.expr) -> prim.Var:
+        value = self.value(node)
+        if isinstance(value, prim.Var) and value.dtype.kind == "handle":
+            return value
+        raise self.error(
+            node, "RX0501", f"`data` is the address of memory, this is {describe(value)}",
+            help="it comes from `T.allocate(...)` or is `A.data` of another buffer",
+        )  # fmt: skip
+
+    def text_argument(self, node: ast.expr) -> str:
+        value = self.value(node)
+        if isinstance(value, str):
+            return value
+        raise self.error(node, "RX0103", f"a text is needed here, this is {describe(value)}")
+
+    def number(self, node: ast.expr) -> int:
+        value = self.value(node)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return value
+        raise self.error(
+            node, "RX0103", f"a whole number is needed here, this is {describe(value)}"
+        )
+
+    def numbers(self, node: ast.expr) -> tuple[int, ...]:
+        value = self.value(node)
+        if isinstance(value, (tuple, list)) and all(isinstance(v, int) for v in value):
+            return tuple(value)
+        raise self.error(
+            node, "RX0103", f"whole numbers are needed here, this is {describe(value)}"
+        )
