@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
-from relaxscript.errors import VMError, nearest
+from relaxscript.errors import InternalError, VMError, nearest
 
 from .check import wrong_number
 from .packed_func import PackedFunc
@@ -34,7 +34,7 @@ from .values import (
     to_tensor,
 )
 
-__all__ = ["coerce", "in_order", "run_time_value"]
+__all__ = ["call_packed", "coerce", "in_order", "run_time_value"]
 
 
 def coerce(value: Any, check: Check) -> Any:
@@ -101,6 +101,23 @@ def run_time_value(value: Any) -> Any:
         with suppress(VMError):  # what is no tensor of the host is an object
             return to_tensor(value)
     return value
+
+
+def call_packed(name: str, function: Callable[..., Any], args: Sequence[Any]) -> Any:
+    """What a packed function returns, as a run-time value.
+
+    Its exceptions become `VMError`s (RX0604) with the exception as their cause.
+    """
+    try:
+        return run_time_value(function(*args))
+    except (VMError, InternalError):
+        raise
+    except RecursionError:
+        text = f"`{name}`: calls through packed functions nest deeper than Python allows"
+        raise VMError(text, code="RX0609") from None
+    except Exception as error:
+        words = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        raise VMError(f"`{name}` raised {words}", code="RX0604") from error
 
 
 def in_order(

@@ -20,7 +20,7 @@ from .blame import blamed, raised, too_deep
 from .builtins import State, read_if_cond
 from .bytecode import VMFuncKind
 from .check import AnyCheck, Heap, match, match_arguments, wrong_number
-from .coercion import coerce, in_order, run_time_value
+from .coercion import call_packed, coerce, in_order, run_time_value
 from .decode import (
     CALL,
     CALL_BYTECODE,
@@ -293,7 +293,7 @@ class VirtualMachine:
             case PackedFunc(name=name, function=function):
                 if self._instrument is not None:
                     function = self._instrumented(name, function)
-                return run_time_value(function(*args))
+                return call_packed(name, function, args)
         raise VMError(f"{kind_of(callee)} cannot be called", code="RX0613")
 
     def _matched(

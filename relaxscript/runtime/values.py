@@ -444,7 +444,7 @@ def _imported(value: Any) -> np.ndarray[Any, Any]:
         try:
             if hasattr(value, protocol):
                 return cast("np.ndarray[Any, Any]", accept(value))
-        except Exception as error:  # noqa: PERF203  whatever the other library raises
+        except Exception as error:
             failure = failure or error
     raise VMError(
         f"cannot take {kind_of(value)} as a tensor: {failure}"

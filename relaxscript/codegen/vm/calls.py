@@ -1,0 +1,246 @@
+"""The forms of calls in bytecode: operators, kernels, packed functions, closures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from relaxscript.errors import DiagnosticError, OperandError
+from relaxscript.interpreter.checks import place_of
+from relaxscript.interpreter.prim_funcs import result_infos
+from relaxscript.ir import relax, tir
+from relaxscript.ir.struct_info import (
+    FuncStructInfo,
+    ObjectStructInfo,
+    PrimStructInfo,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
+from relaxscript.op import Obligation, lookup
+from relaxscript.runtime import Arg, Check, TupleCheck
+from relaxscript.runtime.builtins import INVOKE_CLOSURE
+
+from .function import FunctionEmitter
+from .program import Program
+from .usage import read_only_args
+
+__all__ = ["CallEmitter"]
+
+_UNIT = TupleCheck(())
+
+
+class CallEmitter(FunctionEmitter):
+    """Emits functions with all forms of calls."""
+
+    def __init__(self, program: Program, name: str, function: relax.Function) -> None:
+        super().__init__(program, name, function)
+        self._forms: dict[str, Callable[[relax.Call], Arg]] = {
+            "relax.call_tir": self._call_tir,
+            "relax.call_dps_packed": self._call_dps_packed,
+            "relax.call_pure_packed": self._call_pure_packed,
+            "relax.compute_prim_value": self._compute_prim_value,
+            "relax.invoke_closure": self._invoke_closure,
+            "relax.invoke_pure_closure": self._invoke_closure,
+            "relax.make_closure": self._make_closure,
+            "relax.null_value": lambda call: self.ib.void_arg(),
+        }
+
+    def call_value(self, call: relax.Call) -> Arg:
+        outer, self.span = self.span, call.span or self.span
+        match call.op:
+            case relax.Op(name) if name in self._forms:
+                result = self._forms[name](call)
+            case relax.Op():
+                args = [self.value(arg, read_only=True) for arg in call.args]
+                checked = _needs_check(call, self.program.context.struct_info)
+                result = self.call(self.program.operator(call, checked), args)
+            case _:
+                result = self._apply(call.op, call.args, call)
+        self.span = outer
+        return result
+
+    # -- calls of functions ------------------------------------------------------------------------
+
+    def _apply(self, callee: relax.Expr, args: Sequence[relax.Expr], call: relax.Call) -> Arg:
+        """Call a function of the module, a packed function, or whatever the callee evaluates to."""
+        module = self.program.module
+        match callee:
+            case relax.GlobalVar() if callee in module:
+                found = module[callee]
+                if isinstance(found, relax.ExternFunc):
+                    return self._apply(found, args, call)
+                if isinstance(found, tir.PrimFunc):
+                    name = self.program.prim_func_value(callee)
+                else:
+                    name = callee.name_hint
+                return self.call(name, self._values(args))
+            case relax.ExternFunc(symbol):
+                values = self._values(args)
+                return self.call(self.program.extern(symbol), values, self._result(call))
+            case relax.Var() if callee in self.local:
+                name, captured = self.local[callee]
+                return self.call(name, [*self._values(args), *captured])
+        function = self.value(callee)
+        return self.call(INVOKE_CLOSURE, [function, *self._values(args)], self._result(call))
+
+    def _values(self, args: Sequence[relax.Expr]) -> list[Arg]:
+        return [self.value(arg) for arg in args]
+
+    def _result(self, call: relax.Call) -> Check | None:
+        """The check of what a function outside of the module returns."""
+        info = self.in_scope(self.program.context.struct_info(call))
+        if isinstance(info, ObjectStructInfo):
+            return None
+        (check,) = self.checks.of([info], self.bound, self.register_of)
+        return check
+
+    def _call_pure_packed(self, call: relax.Call) -> Arg:
+        callee, *args = call.args
+        return self._apply(callee, args, call)
+
+    def _invoke_closure(self, call: relax.Call) -> Arg:
+        callee, args = call.args
+        if isinstance(args, relax.Tuple):
+            return self._apply(callee, args.fields, call)
+        info = self.program.context.struct_info(args)
+        count = len(info.fields) if isinstance(info, TupleStructInfo) else 0
+        fields = [relax.TupleGetItem.make(args, i) for i in range(count)]
+        return self._apply(callee, fields, call)
+
+    def _make_closure(self, call: relax.Call) -> Arg:
+        callee, args = call.args
+        assert isinstance(args, relax.Tuple)
+        return self.call(
+            "vm.builtin.make_closure", [self.value(callee), *self._values(args.fields)]
+        )
+
+    def _compute_prim_value(self, call: relax.Call) -> Arg:
+        (shape,) = call.args
+        assert isinstance(shape, relax.ShapeExpr)
+        return self.scalar(shape.values[0])
+
+    # -- destination passing -----------------------------------------------------------------------
+
+    def _call_tir(self, call: relax.Call) -> Arg:
+        callee, args, *integers = call.args
+        assert isinstance(callee, relax.GlobalVar)
+        read = read_only_args(call, self.program.module)
+        given = self._fields(args)
+        values = [self.value(arg, read_only=arg in read) for arg in given]
+        values += [self.value(shape) for shape in integers]
+        results = self._allocated(call)
+        if (
+            integers
+            or any(not _is_host_tensor(self._info(arg)) for arg in given)
+            or not all(_is_host_tensor(info) for info in result_infos(_described(call)))
+        ):
+            kernel = self.program.arranged_kernel(callee)
+        else:
+            kernel = self.program.kernel(callee)
+        void = self.ib.void_arg()
+        self.ib.emit_call(kernel, [*values, *results], void, span=self.span)
+        return self._assembled(_described(call), results)
+
+    def _call_dps_packed(self, call: relax.Call) -> Arg:
+        callee, args = call.args
+        values = self._values(self._fields(args))
+        results = self._allocated(call)
+        void = self.ib.void_arg()
+        if isinstance(callee, relax.ExternFunc):
+            name = self.program.extern(callee.global_symbol)
+            self.ib.emit_call(name, [*values, *results], void, span=self.span)
+        else:
+            function = self.value(callee)
+            self.ib.emit_call(INVOKE_CLOSURE, [function, *values, *results], void, span=self.span)
+        return self._assembled(_described(call), results)
+
+    def _fields(self, args: relax.Expr) -> Sequence[relax.Expr]:
+        """The arguments of a call that gives them as a tuple."""
+        if isinstance(args, relax.Tuple):
+            return args.fields
+        info = self._info(args)
+        count = len(info.fields) if isinstance(info, TupleStructInfo) else 0
+        return [relax.TupleGetItem.make(args, index) for index in range(count)]
+
+    def _info(self, expr: relax.Expr) -> StructInfo:
+        return self.program.context.struct_info(expr)
+
+    def _allocated(self, call: relax.Call) -> list[Arg]:
+        """New tensors for the results, as the call describes them."""
+        made = []
+        for info in result_infos(_described(call)):
+            place = place_of(info.vdevice)
+            where = [] if place is None else [str(place)]
+            shape = self.shape(info.dims or ())
+            made.append(self.call("vm.builtin.alloc_tensor", [shape, str(info.dtype), *where]))
+        return made
+
+    def _assembled(self, info: StructInfo, tensors: list[Arg]) -> Arg:
+        """The tensors as the value that is _described: one, or tuples of them."""
+        rest = iter(tensors)
+
+        def build(part: StructInfo) -> Arg:
+            if not isinstance(part, TupleStructInfo):
+                return next(rest)
+            return self.call("vm.builtin.make_tuple", [build(field) for field in part.fields])
+
+        return build(info)
+
+
+def _described(call: relax.Call) -> StructInfo:
+    """The results that a destination-passing call describes."""
+    infos = call.sinfo_args
+    return infos[0] if len(infos) == 1 else TupleStructInfo.make(infos)
+
+
+def _is_host_tensor(info: StructInfo) -> bool:
+    return isinstance(info, TensorStructInfo) and (
+        info.vdevice is None or info.vdevice.vdevice_id == 0
+    )
+
+
+class _Collecting:
+    """The context of a rule, which counts what cannot be decided before the run."""
+
+    facts = None
+
+    def __init__(self, struct_info: Callable[[relax.Expr], StructInfo]) -> None:
+        self.struct_info = struct_info
+        self.module = None
+        self.undecided = 0
+
+    def require(self, obligation: Obligation) -> None:
+        self.undecided += 1
+
+
+def _needs_check(call: relax.Call, struct_info: Callable[[relax.Expr], StructInfo]) -> bool:
+    """Whether it is known only when the program runs that an operator takes its operands.
+
+    Raises `DiagnosticError` for operands that it never takes.
+    """
+    if not all(_is_known(struct_info(arg)) for arg in call.args):
+        return True
+    operator = lookup(call.op)  # type: ignore[arg-type]
+    context: Any = _Collecting(struct_info)
+    try:
+        operator.infer(call, context)
+    except OperandError as error:
+        callee = f"R.{operator.script_name}"
+        raise DiagnosticError(error.diagnostic(callee, call.span, {})) from None
+    return bool(context.undecided)
+
+
+def _is_known(info: StructInfo) -> bool:
+    """Whether shape and data type are known but for the values of shape variables."""
+    match info:
+        case TensorStructInfo(dims=dims, dtype=dtype):
+            return dims is not None and not dtype.is_void
+        case ShapeStructInfo(values=values):
+            return values is not None
+        case TupleStructInfo(fields):
+            return all(map(_is_known, fields))
+        case PrimStructInfo() | FuncStructInfo():
+            return True
+    return False

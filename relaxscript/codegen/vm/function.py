@@ -1,0 +1,379 @@
+"""One Relax function as bytecode.
+
+Each variable lives in a register, or stands for an argument that needs none (a constant that is
+only read, a function). Expressions are compiled to the argument that holds their value
+(`value`); calls are in `calls.py`. Shape variables live in the shape heap of the call.
+
+Operands need not be in normal form, but variables must be typed. Start at `emit_function`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from relaxscript.arith import YES
+from relaxscript.errors import Diagnostic, DiagnosticError, InternalError, Span
+from relaxscript.interpreter.blame import place_of_result, place_of_signature
+from relaxscript.interpreter.checks import Checks, undefined_shape_variable
+from relaxscript.ir import prim, relax, tir
+from relaxscript.ir.struct_info import FuncStructInfo, ObjectStructInfo, StructInfo
+from relaxscript.runtime import Arg, Check, DimBind, DimConst, PrimCheck, Shape
+from relaxscript.runtime.bytecode import ArgKind
+from relaxscript.runtime.values import make_prim
+from relaxscript.sinfo import (
+    definable_shape_vars,
+    erase_to_well_defined,
+    free_shape_vars,
+    is_subtype,
+)
+
+from .program import LocalFunction, Program
+from .registers import Registers, last_uses
+from .scalars import compiled
+from .usage import captured, escaping, matched_shape_vars, used_as_value
+
+__all__ = ["FunctionEmitter"]
+
+_OBJECT = ObjectStructInfo()
+
+
+class FunctionEmitter:
+    """Emits one function; subclassed in `calls.py` for what calls do."""
+
+    def __init__(self, program: Program, name: str, function: relax.Function) -> None:
+        self.program = program
+        self.ib = program.builder
+        self.name = name
+        self.function = function
+        self.env: dict[relax.Var, Arg] = {}
+        self.bound: set[prim.Var] = set()
+        self.checks = Checks(compiled)
+        self.span: Span | None = function.span
+        self.registers = Registers()
+        self.local: dict[relax.Var, tuple[str, list[Arg]]] = {}
+        self.escaping = escaping(function, program.module)
+
+    # -- functions ---------------------------------------------------------------------------------
+
+    def emit(self, public: bool, closure: LocalFunction | None = None) -> None:
+        """The whole function; for a local one, `closure` says what it captures."""
+        function = self.function
+        params = [*function.params, *(closure.variables if closure else ())]
+        shape_vars = closure.shape_vars if closure else ()
+        inputs = len(params) + len(shape_vars)
+        for param in params:
+            self.env[param] = self.register()
+        for _ in shape_vars:
+            self.registers.take()
+        self.registers.pin(range(inputs))
+        names = [v.name_hint for v in params] + [v.name for v in shape_vars]
+        for v in (*self._own_shape_vars(), *shape_vars):
+            self.checks.slot(v)
+        checks = self._param_checks(params, shape_vars)
+        result = self._return_check()
+        with self.ib.function(
+            self.name, inputs, names, param_checks=checks, return_check=result,
+            heap_size=len(self.checks.slots), public=public, pure=function.is_pure,
+            info=self.program.context.struct_info(function), span=place_of_signature(function),
+        ):  # fmt: skip
+            if closure is not None and closure.itself is not None:
+                self._define_itself(closure, closure.itself)
+            value = self.value(function.body)
+            self.span = place_of_result(function)
+            self.ib.emit_ret(self.in_register(value), span=self.span)
+
+    def _own_shape_vars(self) -> list[prim.Var]:
+        infos = [param.struct_info or _OBJECT for param in self.function.params]
+        found = [v for info in infos for v in definable_shape_vars(info)]
+        if self.function.ret_struct_info is not None:
+            found += definable_shape_vars(self.function.ret_struct_info)
+        return [*found, *matched_shape_vars(self.function.body)]
+
+    def _param_checks(
+        self, params: Sequence[relax.Var], shape_vars: Sequence[prim.Var]
+    ) -> tuple[Check, ...]:
+        self.bound.update(shape_vars)
+        infos = [param.struct_info for param in params]
+        checks = self.checks.of(infos, self.bound, self.register_of)
+        return (
+            *checks,
+            *(PrimCheck("int64", DimBind(self.checks.slot(v), v.name)) for v in shape_vars),
+        )
+
+    def _return_check(self) -> Check | None:
+        """The check of the result, None where it is known to succeed."""
+        declared = self.function.ret_struct_info
+        if declared is None or isinstance(declared, ObjectStructInfo):
+            return None
+        known = self.program.context.struct_info(self.function.body)
+        if is_subtype(known, declared, in_scope=self.bound) is YES:
+            return None
+        (check,) = self.checks.of([declared], set(self.bound), self.register_of)
+        return check
+
+    def _define_itself(self, closure: LocalFunction, var: relax.Var) -> None:
+        """The variable that a local function is bound to, inside the function itself."""
+        captured_args = [self.env[v] for v in closure.variables]
+        first = len(self.function.params) + len(closure.variables)
+        captured_args += [self.ib.r(first + i) for i in range(len(closure.shape_vars))]
+        self.local[var] = (closure.name, captured_args)
+        if used_as_value(self.function, var):
+            self.env[var] = self._closure(closure, captured_args)
+            self.registers.pin([self.env[var].value])
+
+    # -- registers ---------------------------------------------------------------------------------
+
+    def register(self) -> Arg:
+        """A new register."""
+        return self.ib.r(self.registers.take())
+
+    def register_of(self, var: relax.Var) -> int:
+        """The register that holds a variable."""
+        arg = self.lookup(var)
+        if arg.kind is not ArgKind.REGISTER:
+            arg = self.env[var] = self.in_register(arg)
+            self.registers.pin([arg.value])
+        return arg.value
+
+    def in_register(self, arg: Arg) -> Arg:
+        """The argument in a register, where an instruction takes nothing else."""
+        if arg.kind is ArgKind.REGISTER and arg != self.ib.void_arg():
+            return arg
+        return self.call("vm.builtin.copy", [arg])
+
+    def call(self, name: str, args: Sequence[Any], result: Check | None = None) -> Arg:
+        """Emit a call; the register that holds its result."""
+        dst = self.register()
+        self.ib.emit_call(name, args, dst, result=result, span=self.span)
+        return dst
+
+    def lookup(self, var: relax.Var) -> Arg:
+        """Where the value of a variable is; raises `DiagnosticError` (RX0101) when nowhere."""
+        found = self.env.get(var)
+        if found is None:
+            message = f"the variable `{var.name_hint}` is not defined here"
+            raise DiagnosticError(Diagnostic("RX0101", message, var.span or self.span))
+        return found
+
+    # -- expressions -------------------------------------------------------------------------------
+
+    def value(self, expr: relax.Expr, read_only: bool = False) -> Arg:
+        """The argument that holds the value of an expression.
+
+        `read_only` says that the value is only read, so that a constant need not be new.
+        """
+        match expr:
+            case relax.Var():
+                return self.lookup(expr)
+            case relax.Constant():
+                constant: Arg = self.program.constant(expr)
+                return constant if read_only else self.call("vm.builtin.constant", [constant])
+            case relax.Tuple(fields):
+                return self.call(
+                    "vm.builtin.make_tuple", [self.value(f, read_only) for f in fields]
+                )
+            case relax.TupleGetItem(tuple_value, index):
+                value = self.value(tuple_value, read_only)
+                return self.call("vm.builtin.tuple_getitem", [value, self.ib.imm(index)])
+            case relax.PrimValue(value=scalar):
+                return self.scalar(scalar)
+            case relax.ShapeExpr(values):
+                return self.shape(values)
+            case relax.StringImm(text) | relax.DataTypeImm(text):
+                return self.ib.convert_constant(text)
+        return self._larger_value(expr)
+
+    def _larger_value(self, expr: relax.Expr) -> Arg:
+        match expr:
+            case relax.GlobalVar():
+                return self.global_value(expr)
+            case relax.ExternFunc(symbol):
+                return self.extern_value(symbol)
+            case relax.Call():
+                return self.call_value(expr)
+            case relax.If():
+                return self.choice(expr)
+            case relax.SeqExpr():
+                return self.sequence(expr)
+            case relax.Function():
+                return self.local_function(expr, None)
+        raise InternalError(f"no bytecode is known for {type(expr).__name__}")
+
+    def call_value(self, call: relax.Call) -> Arg:
+        raise NotImplementedError
+
+    def global_value(self, var: relax.GlobalVar) -> Arg:
+        found = self.program.function(var)
+        match found:
+            case relax.Function():
+                return self.ib.f(var.name_hint)
+            case relax.ExternFunc(symbol):
+                return self.extern_value(symbol)
+            case tir.PrimFunc():
+                return self.ib.f(self.program.prim_func_value(var))
+        message = f"the module has no function `{var.name_hint}`"
+        raise DiagnosticError(Diagnostic("RX0101", message, var.span or self.span))
+
+    def extern_value(self, symbol: str) -> Arg:
+        """A packed function as a value, looked up here (spec, Evaluating Expressions, 11)."""
+        resolver = self.program.resolved(symbol)
+        if resolver is not None:
+            return self.call(resolver, [symbol])
+        return self.call("vm.builtin.copy", [self.ib.f(self.program.extern(symbol))])
+
+    def scalar(self, e: prim.PrimExpr) -> Arg:
+        """A prim value."""
+        match e:
+            case prim.IntImm(value=value) if e.dtype == "int64":
+                return self.ib.imm(value)
+            case prim.IntImm(value=value) | prim.FloatImm(value=value):
+                return self.ib.convert_constant(make_prim(value, e.dtype))
+        dim = self.checks.dim(e, self.bound)
+        args = [self.ib.vm_state(), self.ib.convert_constant(dim), str(e.dtype)]
+        return self.call("vm.builtin.make_prim_value", args)
+
+    def shape(self, values: Sequence[prim.PrimExpr]) -> Arg:
+        """A shape value."""
+        dims = tuple(self.checks.dim(e, self.bound) for e in values)
+        if all(isinstance(dim, DimConst) and dim.value >= 0 for dim in dims):
+            return self.ib.convert_constant(Shape(int(dim.value) for dim in dims))  # type: ignore[union-attr]
+        args = [self.ib.vm_state(), self.ib.convert_constant(dims)]
+        return self.call("vm.builtin.make_shape", args)
+
+    # -- control -----------------------------------------------------------------------------------
+
+    def choice(self, expr: relax.If) -> Arg:
+        """Both branches leave their value in the same register."""
+        outer = self.span
+        condition = self.in_register(self.value(expr.cond, read_only=True))
+        result = self.register()
+        test = self.ib.position
+        self.ib.emit_if(condition, 0, span=expr.cond_span or expr.span or outer)
+        self._branch(expr.true_branch, result)
+        self.span = outer
+        end = self.ib.position
+        self.ib.emit_goto(0, span=outer)
+        self.ib.patch(test, self.ib.position - test)
+        self._branch(expr.false_branch, result)
+        self.span = outer
+        self.ib.patch(end, self.ib.position - end)
+        return result
+
+    def _branch(self, expr: relax.Expr, result: Arg) -> None:
+        value = self.value(expr)
+        self.ib.emit_call("vm.builtin.copy", [value], result, span=self.span)
+
+    def sequence(self, seq: relax.SeqExpr) -> Arg:
+        """The bindings in their order; shape variables bound inside go out of scope at the end."""
+        outer = set(self.bound)
+        dying = iter(last_uses(seq))
+        owned: dict[relax.Var, int] = {}
+        for block in seq.blocks:
+            for binding in block.bindings:
+                self.span = binding.value.span or binding.span or self.span
+                before = self.registers.begin()
+                self.binding(binding)
+                self._own(binding.var, owned)
+                dead = [owned.pop(var) for var in next(dying) if var in owned]
+                for number in dead:
+                    self.registers.disown(number)
+                self.registers.finish(before, dead)
+        value = self.value(seq.body)
+        for number in owned.values():
+            self.registers.disown(number)
+        self.bound = outer
+        return value
+
+    def _own(self, var: relax.Var, owned: dict[relax.Var, int]) -> None:
+        arg = self.env[var]
+        if arg.kind is ArgKind.REGISTER and arg != self.ib.void_arg():
+            owned[var] = arg.value
+            self.registers.own(arg.value)
+
+    def binding(self, binding: relax.Binding) -> None:
+        var, value = binding.var, binding.value
+        match binding, value:
+            case relax.MatchCast(struct_info=info), _:
+                only_read = isinstance(value, relax.Constant) and var not in self.escaping
+                arg = self.matched(self.value(value, only_read), info, _place(value))
+            case _, relax.Function():
+                arg = self.local_function(value, var)
+            case _, relax.Constant() if var not in self.escaping:
+                arg = self.value(value, read_only=True)
+            case _:
+                arg = self.value(value)
+        if not isinstance(binding, relax.MatchCast):
+            arg = self._promised(arg, value, var)
+        self.env[var] = arg
+
+    def _promised(self, arg: Arg, value: relax.Expr, var: relax.Var) -> Arg:
+        """A check that the value is what its variable says, where that is not known."""
+        promised = var.struct_info
+        if promised is None or isinstance(promised, ObjectStructInfo):
+            return arg
+        known = self.program.context.struct_info(value)
+        if known is promised or is_subtype(known, promised, in_scope=self.bound) is YES:
+            return arg
+        return self.matched(arg, self.in_scope(promised), f"`{var.name_hint}`")
+
+    def in_scope(self, info: StructInfo) -> StructInfo:
+        """`info` without what refers to shape variables that have no value here."""
+        if all(v in self.bound for v in free_shape_vars(info)):
+            return info
+        visible = self.bound
+        return erase_to_well_defined(info, lambda v: True, lambda v: v in visible)
+
+    def matched(self, arg: Arg, info: StructInfo, where: str) -> Arg:
+        """A match_cast."""
+        held: list[Arg] = []
+
+        def place(var: relax.Var) -> int:
+            held.append(self.lookup(var))
+            return len(held) - 1
+
+        (check,) = self.checks.of([info], self.bound, place)
+        args = [self.ib.vm_state(), arg, self.ib.convert_constant(check), where, *held]
+        return self.call("vm.builtin.match_cast", args)
+
+    # -- local functions ---------------------------------------------------------------------------
+
+    def local_function(self, function: relax.Function, var: relax.Var | None) -> Arg:
+        """A closure; its function is emitted after this one."""
+        scope = [v for v in self.env if not isinstance(v, relax.DataflowVar)]
+        shapes = sorted(self.bound, key=self.checks.slot)
+        variables, shape_vars = captured(function, scope, shapes)
+        name = self.program.unique(f"{self.name}.{'function' if var is None else var.name_hint}")
+        local = LocalFunction(name, function, tuple(variables), tuple(shape_vars), var)
+        self.program.pending.append(local)
+        args = [self.lookup(v) for v in variables]
+        args += [self._shape_value(v) for v in shape_vars]
+        if var is not None:
+            self.registers.pin(arg.value for arg in args if arg.kind is ArgKind.REGISTER)
+            self.local[var] = (name, args)
+        return self._closure(local, args)
+
+    def _shape_value(self, v: prim.Var) -> Arg:
+        if v not in self.bound:
+            raise undefined_shape_variable(v)
+        dim = self.ib.convert_constant(self.checks.dim(v, self.bound))
+        return self.call("vm.builtin.make_prim_value", [self.ib.vm_state(), dim, "int64"])
+
+    def _closure(self, local: LocalFunction, args: Sequence[Arg]) -> Arg:
+        function = self.ib.f(local.name)
+        closure = self.call("vm.builtin.make_closure", [function, *args]) if args else function
+        info = self.program.context.struct_info(local.function)
+        assert isinstance(info, FuncStructInfo)
+        mentioned = set(free_shape_vars(info)) | {
+            v for p in info.params or () for v in definable_shape_vars(p)
+        }
+        slots = {v: self.checks.slot(v) for v in local.shape_vars if v in mentioned}
+        if not slots:
+            return closure
+        template = self.ib.convert_constant((info, slots))
+        return self.call(self.program.closure_type(), [self.ib.vm_state(), closure, template])
+
+
+def _place(value: relax.Expr) -> str:
+    name = getattr(value, "name_hint", None)
+    return f"`{name}`" if name else "the value matched"

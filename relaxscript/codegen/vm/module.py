@@ -1,0 +1,44 @@
+"""A whole module as bytecode: its functions one after the other, then linked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.relax import GlobalVar
+from relaxscript.runtime import Executable
+
+from .calls import CallEmitter
+from .program import Kernel, Program
+
+__all__ = ["codegen"]
+
+
+def codegen(mod: IRModule, kernels: Mapping[str, Kernel] | None = None) -> Executable:
+    """The bytecode of all Relax functions of a module, linked with what it calls.
+
+    Of a module without Relax functions, the public PrimFuncs can be called.
+    `kernels` maps the names of the module's PrimFuncs to callables that do what they say, writing
+    into the arrays they are given. Functions must be typed. Raises `DiagnosticError` for programs
+    that have no meaning.
+    """
+    program = Program(mod, kernels or {})
+    for var, function in mod.relax_functions().items():
+        CallEmitter(program, var.name_hint, function).emit(public=not function.is_private)
+        while program.pending:
+            local = program.pending.pop(0)
+            CallEmitter(program, local.name, local.function).emit(public=False, closure=local)
+    for name, prim_func in program.entries.items():
+        _emit_entry(program, name, prim_func)
+    return program.builder.get(program.externals)
+
+
+def _emit_entry(program: Program, name: str, var: GlobalVar) -> None:
+    """A function that calls a PrimFunc, whose kernel checks the arguments."""
+    function, builder = program.prim_func(var), program.builder
+    buffers = function.buffer_map
+    names = [buffers[p].name if p in buffers else p.name for p in function.params]
+    with builder.function(name, len(names), names, pure=False, span=function.span):
+        callee, result = program.prim_func_value(var), builder.r(len(names))
+        builder.emit_call(callee, [builder.r(i) for i in range(len(names))], result)
+        builder.emit_ret(result)

@@ -1,0 +1,196 @@
+"""What the functions of one program share while bytecode is made: names, externals, kernels.
+
+The function table has one name space. Packed functions keep their registered names, since they are
+looked up by them; Relax functions keep theirs, since users call them; whatever else stands in the
+table (operators, kernels) gives way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from relaxscript.analysis import Context, function_struct_info
+from relaxscript.errors import Diagnostic, DiagnosticError
+from relaxscript.interpreter.checks import concrete
+from relaxscript.interpreter.operators import operator_function
+from relaxscript.interpreter.prim_funcs import arranging, called_directly, symbol_of
+from relaxscript.ir import prim, relax, tir
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.struct_info import FuncStructInfo
+from relaxscript.ir.walk import post_order
+from relaxscript.runtime import Closure, ExecBuilder, VMFuncKind, get_global_func
+from relaxscript.runtime.builtins import BUILTINS, State
+from relaxscript.runtime.coercion import call_packed
+
+__all__ = ["CLOSURE_TYPE", "Kernel", "LocalFunction", "Program"]
+
+Kernel = Callable[..., Any]
+CLOSURE_TYPE = "relaxscript.closure_type"
+_PACKED_FUNC = "relaxscript.packed_func"
+
+
+@dataclass(frozen=True)
+class LocalFunction:
+    """A function inside another, emitted after it; captured values are its last parameters."""
+
+    name: str
+    function: relax.Function
+    variables: tuple[relax.Var, ...]
+    shape_vars: tuple[prim.Var, ...]
+    itself: relax.Var | None
+
+
+@dataclass
+class Program:
+    """The program that is being made. `kernels` has the callable of each PrimFunc by name."""
+
+    module: IRModule
+    kernels: Mapping[str, Kernel]
+    builder: ExecBuilder = field(default_factory=ExecBuilder)
+    externals: dict[str, Callable[..., Any]] = field(default_factory=dict)
+    pending: list[LocalFunction] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.context = Context(self.module)
+        self.entries = _entries(self.module)
+        self._functions = dict.fromkeys(
+            [*(gv.name_hint for gv in self.module.relax_functions()), *self.entries]
+        )
+        self._symbols = self._extern_symbols()
+        self._taken = {*self._functions, *self._symbols, *BUILTINS}
+        self._known: dict[Any, str] = {}
+        self._constants: dict[int, Any] = {}
+        for name in self._functions:
+            self.builder.declare_function(name, VMFuncKind.VM_FUNC)
+
+    def _extern_symbols(self) -> set[str]:
+        found: set[str] = set()
+        for function in self.module.functions.values():
+            parts = post_order(function) if isinstance(function, relax.Function) else (function,)
+            found.update(p.global_symbol for p in parts if isinstance(p, relax.ExternFunc))
+        return found
+
+    def unique(self, wanted: str) -> str:
+        """`wanted`, with a number where something else has that name."""
+        name, count = wanted, 1
+        while name in self._taken:
+            count += 1
+            name = f"{wanted}#{count}"
+        self._taken.add(name)
+        return name
+
+    def constant(self, node: relax.Constant) -> Any:
+        """A tensor of the program as an argument, one for each node."""
+        if id(node) not in self._constants:
+            self._constants[id(node)] = self.builder.convert_constant(node.data)
+        return self._constants[id(node)]
+
+    def external(self, key: Any, wanted: str, make: Callable[[], Callable[..., Any]]) -> str:
+        """The name of an external that is made once for each key."""
+        if key not in self._known:
+            name = self._known[key] = self.unique(wanted)
+            self.externals[name] = make()
+        return self._known[key]
+
+    # -- what calls name ---------------------------------------------------------------------------
+
+    def operator(self, call: relax.Call, checked: bool) -> str:
+        """The external that runs a call of an operator with its attributes."""
+        op = call.op
+        assert isinstance(op, relax.Op)
+        attrs = tuple((call.attrs or {}).items())
+        key: Any = (op.name, checked, len(call.args), attrs, call.sinfo_args)
+        try:
+            hash(key)
+        except TypeError:
+            key = (op.name, checked, id(call))
+        return self.external(key, op.name, lambda: operator_function(call, checked=checked))
+
+    def function(self, var: relax.GlobalVar) -> Any:
+        """What the module binds to a name, None for nothing."""
+        return self.module[var] if var in self.module else None  # noqa: SIM401
+
+    def prim_func(self, var: relax.GlobalVar) -> tir.PrimFunc:
+        """The PrimFunc of a name; raises `DiagnosticError` (RX0101) when it is none."""
+        found = self.function(var)
+        if not isinstance(found, tir.PrimFunc):
+            message = f"the module has no PrimFunc `{var.name_hint}`"
+            raise DiagnosticError(Diagnostic("RX0101", message, var.span))
+        return found
+
+    def kernel(self, var: relax.GlobalVar) -> str:
+        """The external that is the kernel of a PrimFunc."""
+        function = self.prim_func(var)
+        symbol = symbol_of(function)
+        if symbol is not None and symbol in self._symbols and symbol not in self._functions:
+            self.externals[symbol] = self.kernels[var.name_hint]
+            return symbol
+        name = symbol or var.name_hint
+        return self.external(("kernel", var.name_hint), name, lambda: self.kernels[var.name_hint])
+
+    def arranged_kernel(self, var: relax.GlobalVar) -> str:
+        """The kernel of a PrimFunc for calls that give integers."""
+        function, kernel = self.prim_func(var), self.kernels[var.name_hint]
+        name = f"{var.name_hint}.arranged"
+        key = ("arranged", var.name_hint)
+        return self.external(key, name, lambda: arranging(function, kernel))
+
+    def prim_func_value(self, var: relax.GlobalVar) -> str:
+        """A PrimFunc as a value, and as what a direct call of it calls."""
+        function, kernel = self.prim_func(var), self.kernels[var.name_hint]
+        info, name = function_struct_info(function), var.name_hint
+        key = ("value", name)
+        return self.external(key, f"{name}.function", lambda: called_directly(name, kernel, info))
+
+    def extern(self, symbol: str) -> str:
+        """The name under which the packed function `symbol` is found when a call is evaluated."""
+        for var, function in self.module.functions.items():
+            if isinstance(function, tir.PrimFunc) and symbol_of(function) == symbol:
+                return self.kernel(var)
+        if symbol in self._functions:  # the table has a Relax function of that name
+            return self.external(("extern", symbol), symbol, lambda: _Late(symbol))
+        return symbol
+
+    def resolved(self, symbol: str) -> str | None:
+        """The external that looks a packed function up, where its name cannot stand for it."""
+        if self.extern(symbol) == symbol or symbol not in self._functions:
+            return None
+        self.externals[_PACKED_FUNC] = get_global_func
+        return _PACKED_FUNC
+
+    def closure_type(self) -> str:
+        """The external that gives a closure its type with captured shape variables filled in."""
+        self.externals[CLOSURE_TYPE] = _closure_type
+        return CLOSURE_TYPE
+
+
+def _closure_type(
+    state: State, closure: Closure, template: tuple[FuncStructInfo, Mapping[prim.Var, int]]
+) -> Closure:
+    """The closure with its run-time structural information, shape variables replaced by values."""
+    info, slots = template
+    values = {v: state.heap[slot] for v, slot in slots.items()}
+    return closure.bind((), concrete(info, values))
+
+
+def _entries(module: IRModule) -> dict[str, relax.GlobalVar]:
+    """The public PrimFuncs of a module without Relax functions: they are what can be called."""
+    if module.relax_functions():
+        return {}
+    return {
+        symbol: var
+        for var, function in module.functions.items()
+        if isinstance(function, tir.PrimFunc) and (symbol := symbol_of(function))
+    }
+
+
+class _Late:
+    """A registered packed function, looked up each time it is called."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, *args: Any) -> Any:
+        return call_packed(self.name, get_global_func(self.name).function, args)

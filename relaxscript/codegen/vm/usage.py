@@ -1,0 +1,149 @@
+"""What a function does with its variables, as far as code generation must know.
+
+A constant is a new tensor at each evaluation where somebody could write into it or keep it, and the
+one tensor of the program where it is only read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from relaxscript.ir import prim, relax, tir
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.node import Node
+from relaxscript.ir.struct_info import PrimStructInfo
+from relaxscript.ir.walk import children, post_order, variables, walk
+from relaxscript.op import lookup
+from relaxscript.sinfo import definable_shape_vars
+
+__all__ = [
+    "captured", "escaping", "is_plain_operator", "matched_shape_vars", "read_only_args",
+    "used_as_value", "written_params",
+]  # fmt: skip
+
+# Operators that hand their operands to somebody else.
+_HANDING_ON = frozenset(
+    {
+        "relax.call_dps_packed",
+        "relax.call_pure_packed",
+        "relax.call_tir",
+        "relax.invoke_closure",
+        "relax.invoke_pure_closure",
+        "relax.make_closure",
+    }
+)
+
+
+def is_plain_operator(call: relax.Call) -> bool:
+    """Whether a call only reads its operands: an operator that runs by its meaning."""
+    return (
+        isinstance(call.op, relax.Op) and call.op.name not in _HANDING_ON and bool(lookup(call.op))
+    )
+
+
+def written_params(function: tir.PrimFunc) -> set[prim.Var]:
+    """The parameters of a PrimFunc into whose memory it may write."""
+    own = {buffer: param for param, buffer in function.buffer_map.items()}
+    written: set[prim.Var] = set()
+    local: set[Node] = set()
+    for node in walk(function.body):
+        match node:
+            case tir.Block(alloc_buffers=buffers):
+                local.update(buffers)
+            case tir.BufferStore(buffer=buffer) if buffer in own:
+                written.add(own[buffer])
+            case tir.BufferStore(buffer=buffer) if buffer not in local:
+                return set(function.params)  # another name of who knows which memory
+            case prim.Call(op=op, args=args) if not isinstance(op, str) or _takes_memory(args):
+                return set(function.params)
+    return written
+
+
+def _takes_memory(args: Sequence[prim.PrimExpr]) -> bool:
+    return any(isinstance(a, prim.Var) and a.dtype.kind == "handle" for a in args)
+
+
+def escaping(function: relax.Function, module: IRModule) -> set[relax.Var]:
+    """The variables whose values may be written into or kept by somebody else."""
+    found: set[relax.Var] = set()
+    for node in post_order(function.body):
+        match node:
+            case relax.Var() | relax.Constant():
+                pass
+            case relax.Call() if is_plain_operator(node):
+                pass
+            case relax.Call(op=relax.Op("relax.call_tir")):
+                read = read_only_args(node, module)
+                found.update(v for v in _operands(node.args) if v not in read)
+            case relax.If(cond=cond):
+                found.update(
+                    v for v in children(node) if isinstance(v, relax.Var) and v is not cond
+                )
+            case relax.VarBinding(value=value) | relax.MatchCast(value=value):
+                found.update(_operands([value]))
+            case relax.Tuple():
+                pass  # its fields are found where the tuple is used
+            case relax.Expr():
+                found.update(v for v in children(node) if isinstance(v, relax.Var))
+                found.update(_operands([c for c in children(node) if isinstance(c, relax.Tuple)]))
+    return found
+
+
+def _operands(exprs: Sequence[Node]) -> Iterator[relax.Var]:
+    """The variables among expressions, those in tuples included."""
+    for expr in exprs:
+        match expr:
+            case relax.Var():
+                yield expr
+            case relax.Tuple(fields):
+                yield from _operands(fields)
+
+
+def read_only_args(call: relax.Call, module: IRModule) -> set[relax.Expr]:
+    """The tensors among the arguments of a `call_tir` that its PrimFunc does not write into."""
+    callee, given = call.args[0], call.args[1]
+    function = module[callee] if isinstance(callee, relax.GlobalVar) and callee in module else None
+    if not isinstance(function, tir.PrimFunc) or not isinstance(given, relax.Tuple):
+        return set()
+    written = written_params(function)
+    buffers = [p for p in function.params if p in function.buffer_map or p.dtype.kind == "handle"]
+    tensors = [a for a in given.fields if not isinstance(a.struct_info, PrimStructInfo)]
+    pairs = list(zip(tensors, buffers, strict=False))
+    return {a for a, p in pairs if p not in written} - {a for a, p in pairs if p in written}
+
+
+def captured(
+    function: relax.Function, in_scope: Sequence[relax.Var], shape_vars: Sequence[prim.Var]
+) -> tuple[list[relax.Var], list[prim.Var]]:
+    """What a local function uses of the scope around it: variables and shape variables."""
+    used = set(variables(function))
+    return [v for v in in_scope if v in used], [v for v in shape_vars if v in used]
+
+
+def used_as_value(function: relax.Function, var: relax.Var) -> bool:
+    """Whether a function mentions `var` otherwise than by calling it in its own body."""
+    for node in post_order(function.body):
+        if isinstance(node, relax.Function):
+            if var in variables(node):
+                return True
+            continue
+        mentions = sum(child is var for child in children(node))
+        if mentions > (isinstance(node, relax.Call) and node.op is var):
+            return True
+    return False
+
+
+def matched_shape_vars(body: relax.Expr) -> list[prim.Var]:
+    """The shape variables that the match_casts of a body bind, nested functions left out."""
+    found: dict[prim.Var, None] = {}
+    stack: list[Node] = [body]
+    while stack:
+        node = stack.pop()
+        match node:
+            case relax.Function():
+                continue
+            case relax.MatchCast(struct_info=info):
+                found.update(dict.fromkeys(definable_shape_vars(info)))
+        if isinstance(node, (relax.SeqExpr, relax.BindingBlock, relax.Binding, relax.If)):
+            stack.extend(children(node))
+    return list(found)

@@ -1,0 +1,345 @@
+"""From a module to something that runs: `build`, `jit`.
+
+    model = jit(Digits)                      # build and load in one step
+    executable = build(Digits, target="llvm")
+    model = VirtualMachine(executable, cpu())
+
+The one file that knows every layer: it brings modules into normal form, has PrimFuncs compiled (or
+interpreted, `target="reference"`), turns Relax functions into bytecode and links what they call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import op as operators
+from .arith import NO, YES
+from .builder import BlockBuilder
+from .codegen.vm import Kernel, codegen
+from .errors import Diagnostic, DiagnosticError, OperandError, nearest
+from .interpreter import tir as prim_func_evaluator
+from .ir import relax, tir
+from .ir.module import IRModule, Target
+from .ir.prim import IntImm, PrimExpr, Var as ShapeVar
+from .ir.struct_info import StructInfo
+from .ir.walk import post_order, substitute
+from .runtime import Device, Executable, VirtualMachine
+from .runtime.values import to_tensor
+from .sinfo import check_compatibility, is_subtype, shape_var_mapping, substitute_shape_vars, why
+
+__all__ = ["TARGETS", "VirtualMachine", "build", "jit", "normalized", "with_params"]
+
+_Pipeline = str | None | Callable[[IRModule], IRModule]
+
+TARGETS = ("llvm", "reference")
+_EXEC_MODES = ("bytecode", "compiled")
+# Options that name another computer or its parts; code is always made for the one that runs it.
+_ELSEWHERE = frozenset({"mcpu", "mtriple", "mattr", "num-cores", "device", "keys", "jit", "mabi"})
+
+
+def build(
+    mod: IRModule | relax.BaseFunc,
+    target: str | Target | Mapping[str, Any] | None = None,
+    params: Mapping[str, Any] | None = None,
+    relax_pipeline: _Pipeline = "default",
+    tir_pipeline: _Pipeline = "default",
+    exec_mode: str = "bytecode",
+) -> Executable:
+    """Compile a module, or one function as a module of its own, for `VirtualMachine`.
+
+    `target` is "llvm" (the default: PrimFuncs become native code for this computer; the option
+    `-opt-level=0` to 3) or "reference" (they are interpreted, without llvmlite). `params` maps
+    names of parameters of `main` (of every public function where there is no `main`) to arrays that
+    become constants of the program. A pipeline is "default", None or a function from module to
+    module. Both `exec_mode`s, "bytecode" and "compiled", make bytecode at present.
+
+    Raises `DiagnosticError`: what the program does wrong, with its place; RX0703 for an unknown
+    target, option, pipeline, mode or parameter.
+    """
+    module = _as_module(mod)
+    made_for = _target(target)
+    if exec_mode not in _EXEC_MODES:
+        raise _unknown("execution mode", str(exec_mode), _EXEC_MODES)
+    for pipeline, name in ((relax_pipeline, "relax_pipeline"), (tir_pipeline, "tir_pipeline")):
+        module = _run_pipeline(module, pipeline, name)
+    module = normalized(module)
+    if params:
+        module = with_params(module, params)
+    return codegen(module, _kernels(module, made_for))
+
+
+def jit(
+    mod: IRModule | relax.BaseFunc,
+    target: str | Target | Mapping[str, Any] | None = None,
+    device: Device | str | Sequence[Device | str] | None = None,
+) -> VirtualMachine:
+    """Compile a module and load it: `jit(mod).main(x)`. Raises as `build`."""
+    return VirtualMachine(build(mod, target, exec_mode="compiled"), device)
+
+
+# -- what users write ------------------------------------------------------------------------------
+
+
+def _as_module(mod: Any) -> IRModule:
+    match mod:
+        case IRModule():
+            return mod
+        case relax.BaseFunc():
+            function = mod
+            if function.attrs is None or "global_symbol" not in function.attrs:
+                function = function.with_attr("global_symbol", "main")
+            return IRModule.from_expr(function)
+    raise TypeError(
+        f"build takes an IRModule, a Relax function or a PrimFunc, not {type(mod).__name__}"
+    )
+
+
+def _unknown(noun: str, name: str, known: Sequence[str]) -> DiagnosticError:
+    near = nearest(name, list(known))
+    help = f'did you mean "{near}"?' if near else f"there are {', '.join(known)}"
+    return DiagnosticError(Diagnostic("RX0703", f'there is no {noun} "{name}"', None, help=help))
+
+
+def _target(given: str | Target | Mapping[str, Any] | None) -> Target:
+    match given:
+        case None:
+            return Target("llvm")
+        case str() if not given.split():
+            raise _unknown("target", given, TARGETS)
+        case Target():
+            target = given
+        case str() | Mapping():
+            from .ir.module import as_target
+
+            target = as_target(given)
+    if target.kind == "cpu":
+        target = Target("llvm", target.attrs)
+    if target.kind not in TARGETS:
+        raise _unknown("target", target.kind, TARGETS)
+    return target
+
+
+def _llvm_options(target: Target) -> dict[str, Any]:
+    """The options of the code generator that a target names."""
+    options: dict[str, Any] = {}
+    for name, value in target.attrs.items():
+        if name == "opt-level":
+            options["level"] = int(value) if str(value).isdigit() else value
+        elif name not in _ELSEWHERE:
+            raise _unknown("option of the target", name, ["opt-level", *sorted(_ELSEWHERE)])
+    return options
+
+
+def _run_pipeline(module: IRModule, pipeline: _Pipeline, name: str) -> IRModule:
+    if pipeline is None or pipeline == "default":
+        return module
+    if callable(pipeline):
+        return pipeline(module)
+    raise _unknown(f"pipeline for {name}", str(pipeline), ["default"])
+
+
+# -- PrimFuncs -------------------------------------------------------------------------------------
+
+
+def _kernels(module: IRModule, target: Target) -> dict[str, Kernel]:
+    """What runs each PrimFunc."""
+    functions = {
+        var.name_hint: function
+        for var, function in module.functions.items()
+        if isinstance(function, tir.PrimFunc)
+    }
+    if target.kind == "reference":
+        return {name: _interpreted(function, module) for name, function in functions.items()}
+    options = _llvm_options(target)
+    if not functions:
+        return {}
+    try:
+        import llvmlite.binding  # noqa: F401
+    except ImportError as error:
+        message = f"the target llvm needs llvmlite, which cannot be imported ({error})"
+        help = 'install llvmlite, or use target="reference"'
+        raise DiagnosticError(Diagnostic("RX0702", message, None, help=help)) from error
+    from .codegen.llvm import compile_prim_func
+
+    return {
+        name: compile_prim_func(function, name, options, module)
+        for name, function in functions.items()
+    }
+
+
+def _interpreted(function: tir.PrimFunc, module: IRModule) -> Kernel:
+    return lambda *args: prim_func_evaluator.evaluate(function, args, module)
+
+
+# -- normal form -----------------------------------------------------------------------------------
+
+
+def normalized(module: IRModule) -> IRModule:
+    """The module with every Relax function typed and in normal form, by the block builder.
+
+    Functions that are so already stay the same objects. Raises `DiagnosticError` for operands that
+    do not go together, and (RX0308) for recursion without a declared result.
+    """
+    result = module
+    for var in _callees_first(module):
+        function = result[var]
+        if not _is_normal(function):
+            result = result.clone() if result is module else result
+            result[var] = _normalize(function, var.name_hint, result)
+    return result
+
+
+def _callees_first(module: IRModule) -> list[relax.GlobalVar]:
+    """The Relax functions, those without declared result before whatever calls them."""
+    done: dict[relax.GlobalVar, None] = {}
+    open_: dict[relax.GlobalVar, Iterator[relax.GlobalVar]] = {}
+    for root in module.relax_functions():
+        stack = [] if root in done else [root]
+        while stack:
+            var = stack[-1]
+            pending = open_.setdefault(var, _undeclared_callees(module, var))
+            callee = next((v for v in pending if v not in done), None)
+            if callee is None:
+                done[stack.pop()] = None
+            elif callee in open_:
+                text = f"`{callee.name_hint}` is recursive and does not declare its result"
+                raise DiagnosticError(Diagnostic("RX0308", text, module[callee].span))
+            else:
+                stack.append(callee)
+    return list(done)
+
+
+def _undeclared_callees(module: IRModule, var: relax.GlobalVar) -> Iterator[relax.GlobalVar]:
+    for node in post_order(module[var].body):
+        if isinstance(node, relax.GlobalVar) and node in module:
+            callee = module[node]
+            if isinstance(callee, relax.Function) and callee.ret_struct_info is None:
+                yield module.get_global_var(node.name_hint)
+
+
+def _normalize(function: relax.Function, name: str, module: IRModule) -> relax.Function:
+    builder = BlockBuilder(module)
+    builder.begin_function(name, function.params, function.is_pure, function.attrs)
+    try:
+        builder.set_result(builder.normalize(function.body))
+        return builder.end_function(
+            function.ret_struct_info, function.span, function.body.span, function.ret_span
+        )
+    except OperandError as error:
+        callee = f"the function `{name}`"
+        raise DiagnosticError(error.diagnostic(callee, function.span, {})) from None
+    except RecursionError:
+        message = f"the expressions of `{name}` are nested too deeply"
+        help = "bind parts of them to variables"
+        raise DiagnosticError(Diagnostic("RX0104", message, function.span, help=help)) from None
+
+
+def _is_normal(function: relax.Function) -> bool:
+    """Whether a function is typed and in normal form (spec, "Normal Form" 1-3)."""
+    typed = function.ret_struct_info is not None and isinstance(function.body, relax.SeqExpr)
+    if not typed or any(p.struct_info is None for p in function.params):
+        return False
+    stack: list[relax.Expr] = [function.body]
+    while stack:
+        seq = stack.pop()
+        if not isinstance(seq, relax.SeqExpr) or not _is_leaf(seq.body):
+            return False
+        for binding in (b for block in seq.blocks for b in block.bindings):
+            if binding.var.struct_info is None or not _is_normal_value(binding.value):
+                return False
+            match binding.value:
+                case relax.If(true_branch=yes, false_branch=no):
+                    stack += [yes, no]
+                case relax.Function(body=body):
+                    stack.append(body)
+    return True
+
+
+def _is_normal_value(value: relax.Expr) -> bool:
+    match value:
+        case relax.Call(op=callee, args=args):
+            return all(map(_is_leaf, args)) and (isinstance(callee, relax.Op) or _is_leaf(callee))
+        case relax.If(cond=cond):
+            return _is_leaf(cond)
+        case relax.TupleGetItem(tuple_value=tuple_value):
+            return _is_leaf(tuple_value)
+        case relax.Function():
+            return value.ret_struct_info is not None
+    return _is_leaf(value)
+
+
+def _is_leaf(expr: relax.Expr) -> bool:
+    if isinstance(expr, relax.Tuple):
+        return all(map(_is_leaf, expr.fields))
+    return isinstance(expr, relax.LeafExpr)
+
+
+# -- parameters as constants -----------------------------------------------------------------------
+
+
+def with_params(module: IRModule, params: Mapping[str, Any]) -> IRModule:
+    """The module with parameters of `main` (or of all public functions) bound to arrays.
+
+    Shape variables that the arrays determine become numbers everywhere in the function. Raises
+    `DiagnosticError`: RX0703 for a name that is no parameter, RX0206 for an array that is no
+    argument for it.
+    """
+    public = {v: f for v, f in module.relax_functions().items() if not f.is_private}
+    chosen = {v: f for v, f in public.items() if v.name_hint == "main"} or public
+    names = [p.name_hint for f in chosen.values() for p in f.params]
+    for name in params:
+        if name not in names:
+            raise _unknown("parameter", name, names)
+    result = module.clone()
+    for var, function in chosen.items():
+        arrays = {
+            p: to_tensor(params[p.name_hint]) for p in function.params if p.name_hint in params
+        }
+        if arrays:
+            result[var] = _bound(function, arrays)
+    return result
+
+
+def _bound(
+    function: relax.Function, arrays: Mapping[relax.Var, np.ndarray[Any, Any]]
+) -> relax.Function:
+    """The function with parameters turned into bindings of constants at its start."""
+    constants = {param: relax.Constant(array) for param, array in arrays.items()}
+    infos = {param: _info_of(constant) for param, constant in constants.items()}
+    declared = [param.struct_info for param in infos]
+    mapping = shape_var_mapping(declared, list(infos.values()))
+    for param, info in infos.items():
+        expected = substitute_shape_vars(param.struct_info, mapping)
+        if check_compatibility(info, expected) is NO:
+            message = f"the array for `{param.name_hint}` does not fit: {why(info, expected)}"
+            raise DiagnosticError(Diagnostic("RX0206", message, param.span))
+    specialised = _specialised(function, mapping)
+    renamed = dict(zip(function.params, specialised.params, strict=True))
+    bindings = tuple(
+        _constant_binding(renamed[p], constant, infos[p]) for p, constant in constants.items()
+    )
+    body = specialised.body
+    assert isinstance(body, relax.SeqExpr)
+    blocks = (relax.BindingBlock.make(bindings), *body.blocks)
+    kept = tuple(renamed[p] for p in function.params if p not in constants)
+    return specialised.replace(params=kept, body=body.replace(blocks=blocks))
+
+
+def _constant_binding(var: relax.Var, constant: relax.Constant, info: StructInfo) -> relax.Binding:
+    """A variable for a constant; what shape variables decide is checked when the program runs."""
+    if is_subtype(info, var.struct_info) is YES:
+        return relax.VarBinding.make(var, constant, span=var.span)
+    return relax.MatchCast.make(var, constant, var.struct_info, span=var.span)
+
+
+def _info_of(constant: relax.Constant) -> StructInfo:
+    return operators.struct_info_of_leaf(constant)
+
+
+def _specialised(function: relax.Function, mapping: Mapping[ShapeVar, PrimExpr]) -> relax.Function:
+    """The function with shape variables replaced by numbers."""
+    numbers = {v: e for v, e in mapping.items() if isinstance(e, IntImm)}
+    return substitute(function, numbers) if numbers else function

@@ -1,0 +1,173 @@
+"""StructInfo as run-time checks: what a value must be, for the interpreter and for compiled code.
+
+A function (or an evaluation of one) has one `Checks`, which numbers its shape variables; the shape
+heap holds their values by these numbers. `Checks.of` makes the checks of a signature or match_cast.
+
+Source: spec "Evaluating MatchCast", "Checking Structural Information at the Start and End of a
+Function".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping, Sequence
+from typing import Any
+
+from relaxscript.arith import NO, evaluate, text_of
+from relaxscript.errors import Diagnostic, DiagnosticError, InternalError
+from relaxscript.ir import prim
+from relaxscript.ir.module import VDevice
+from relaxscript.ir.relax import ShapeExpr, Var
+from relaxscript.ir.struct_info import (
+    FuncStructInfo,
+    ObjectStructInfo,
+    PrimStructInfo,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
+from relaxscript.ir.walk import free_vars
+from relaxscript.runtime import (
+    AnyCheck,
+    Check,
+    Device,
+    Dim,
+    DimBind,
+    DimConst,
+    DimExpr,
+    DimLoad,
+    FuncCheck,
+    PrimCheck,
+    ShapeCheck,
+    TensorCheck,
+    TupleCheck,
+    device,
+)
+from relaxscript.sinfo import definable_shape_vars, is_subtype, shape_vars, substitute_shape_vars
+
+__all__ = [
+    "Checks", "Compute", "SlotOf", "concrete", "evaluated", "place_of", "undefined_shape_variable",
+]  # fmt: skip
+
+SlotOf = Callable[[prim.Var], int]
+Compute = Callable[[prim.PrimExpr, SlotOf], Callable[[list[Any]], Any]]
+_ShapeSlot = Callable[[Var], int]
+
+
+def evaluated(e: prim.PrimExpr, slot_of: SlotOf) -> Callable[[list[Any]], Any]:
+    """`e` as a function of the shape heap, evaluated anew each time."""
+    slots = {v: slot_of(v) for v in free_vars(e) if isinstance(v, prim.Var)}
+    return lambda heap: evaluate(e, {v: heap[slot] for v, slot in slots.items()})
+
+
+def undefined_shape_variable(var: prim.Var) -> DiagnosticError:
+    """The error for a shape variable that is used where it has no value."""
+    message = f"the shape variable `{var.name}` is not defined here"
+    return DiagnosticError(Diagnostic("RX0109", message, var.span))
+
+
+class Checks:
+    """The shape variables of one function, numbered, and checks that refer to them."""
+
+    def __init__(self, compute: Compute = evaluated) -> None:
+        self.slots: dict[prim.Var, int] = {}
+        self._compute = compute
+
+    def slot(self, var: prim.Var) -> int:
+        """The number of a shape variable in the heap."""
+        return self.slots.setdefault(var, len(self.slots))
+
+    def of(
+        self, infos: Sequence[StructInfo | None], bound: set[prim.Var], shape_slot: _ShapeSlot
+    ) -> tuple[Check, ...]:
+        """Checks of values that are matched together; they bind what is not in `bound` yet.
+
+        The variables that they bind are added to `bound`. `shape_slot` says where a variable that
+        holds the shape of a tensor is found (`TensorCheck.shape_slot`). Raises `DiagnosticError`
+        where a shape variable has no value.
+        """
+        known = [info or ObjectStructInfo() for info in infos]
+        fresh = {v for info in known for v in definable_shape_vars(info)} - bound
+        bound |= fresh
+        maker = _Maker(self, fresh, bound, shape_slot)
+        return tuple(maker.check(info) for info in known)
+
+    def dim(self, e: prim.PrimExpr, bound: Container[prim.Var]) -> Dim:
+        """A dimension that is computed from variables that have values."""
+        match e:
+            case prim.IntImm(value=value) | prim.FloatImm(value=value):
+                return DimConst(value)
+            case prim.Var() if e in bound:
+                return DimLoad(self.slot(e), e.name)
+        for v in free_vars(e):
+            if isinstance(v, prim.Var) and v not in bound:
+                raise undefined_shape_variable(v)
+        return DimExpr(self._compute(e, self.slot), text_of(e))
+
+
+class _Maker:
+    """Makes the checks of values that are matched together."""
+
+    def __init__(
+        self, checks: Checks, fresh: set[prim.Var], bound: set[prim.Var], shape_slot: _ShapeSlot
+    ) -> None:
+        self.checks = checks
+        self.fresh = fresh
+        self.bound = bound
+        self.shape_slot = shape_slot
+
+    def check(self, info: StructInfo) -> Check:
+        match info:
+            case ObjectStructInfo():
+                return AnyCheck()
+            case TensorStructInfo():
+                return self.tensor(info)
+            case ShapeStructInfo(values=values, ndim=ndim):
+                return ShapeCheck(ndim, None if values is None else self.dims(values))
+            case PrimStructInfo(dtype=dtype, value=value):
+                return PrimCheck(dtype, None if value is None else self.dim(value))
+            case TupleStructInfo(fields):
+                return TupleCheck(tuple(self.check(field) for field in fields))
+            case FuncStructInfo():
+                return _function_check(info, frozenset(self.bound))
+        raise InternalError(f"there is no check for {type(info).__name__}")
+
+    def tensor(self, info: TensorStructInfo) -> TensorCheck:
+        dims = self.dims(info.shape.values) if isinstance(info.shape, ShapeExpr) else None
+        held = self.shape_slot(info.shape) if isinstance(info.shape, Var) else None
+        dtype = None if info.dtype.is_void else info.dtype
+        return TensorCheck(dtype, info.ndim, dims, place_of(info.vdevice), held)
+
+    def dims(self, values: Sequence[prim.PrimExpr]) -> tuple[Dim, ...]:
+        return tuple(self.dim(e) for e in values)
+
+    def dim(self, e: prim.PrimExpr) -> Dim:
+        if isinstance(e, prim.Var) and e in self.fresh:
+            return DimBind(self.checks.slot(e), e.name)
+        return self.checks.dim(e, self.bound)
+
+
+def place_of(vdevice: VDevice | None) -> Device | None:
+    """The device that a virtual device stands for on this computer."""
+    return None if vdevice is None else device(str(vdevice))
+
+
+def _function_check(wanted: FuncStructInfo, known: frozenset[prim.Var]) -> FuncCheck:
+    """A closure must carry StructInfo that may be a subtype; nothing is asked of a PackedFunc."""
+    if wanted.params is None:
+        return FuncCheck(packed=True, text="a packed function")
+
+    def accepts(info: object) -> bool:
+        if not isinstance(info, FuncStructInfo):
+            return True
+        return is_subtype(info, wanted, in_scope=known) is not NO
+
+    return FuncCheck(packed=False, accepts=accepts, text=f"a function of type `{wanted!r}`")
+
+
+def concrete(info: FuncStructInfo, values: Mapping[prim.Var, int]) -> FuncStructInfo:
+    """The type of a closure with the shape variables that it captures replaced by their values."""
+    captured = {v: values[v] for v in shape_vars(info) if v in values}
+    replaced = substitute_shape_vars(info, captured)
+    assert isinstance(replaced, FuncStructInfo)
+    return replaced

@@ -1,0 +1,117 @@
+"""What a running Relax function knows: the values of its variables and of its shape variables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from relaxscript.errors import Diagnostic, DiagnosticError
+from relaxscript.ir import prim, relax
+from relaxscript.ir.struct_info import StructInfo
+from relaxscript.runtime.builtins import State
+from relaxscript.runtime.check import origins_of
+from relaxscript.runtime.pattern import Check, Dim
+
+from .checks import Checks
+
+__all__ = ["Frame", "Scope"]
+
+
+class _Heap(list[Any]):
+    """The values of shape variables; it grows with their number."""
+
+    def __setitem__(self, slot: Any, value: Any) -> None:
+        while len(self) <= slot:
+            self.append(None)
+        super().__setitem__(slot, value)
+
+
+class Scope(NamedTuple):
+    """What was known when a SeqExpr was entered."""
+
+    values: dict[relax.Var, Any]
+    bound: set[prim.Var]
+
+
+class Frame:
+    """The scope of a call. `outer` is the scope that a closure captures; it is not changed.
+
+    `held` are the shapes, held by variables, to which the check made last refers.
+    """
+
+    def __init__(self, name: str, outer: Frame | None = None) -> None:
+        self.name = name
+        self.checks = Checks()
+        self.heap: list[Any] = _Heap()
+        self.values: dict[relax.Var, Any] = {}
+        self.bound: set[prim.Var] = set()
+        self.origins: dict[int, tuple[str, str]] = {}
+        self.held: list[Any] = []
+        self.state = State(name, self.heap, lambda: self.origins)
+        if outer is not None:
+            self._copy(outer)
+
+    def _copy(self, other: Frame) -> None:
+        self.values.update(other.values)
+        self.bound.update(other.bound)
+        self.checks.slots.update(other.checks.slots)
+        self.heap.extend(other.heap)
+        self.origins.update(other.origins)
+
+    def snapshot(self) -> Frame:
+        """The scope as it is now, values by reference, without variables of dataflow blocks."""
+        copy = Frame(self.name, self)
+        for var in self.values:
+            if isinstance(var, relax.DataflowVar):
+                del copy.values[var]
+        return copy
+
+    def scope(self) -> Scope:
+        """What is known now, to come back to it with `leave`."""
+        return Scope(dict(self.values), set(self.bound))
+
+    def leave(self, scope: Scope) -> None:
+        """Forget the variables that were bound since `scope`."""
+        self.values, self.bound = scope
+
+    def lookup(self, var: relax.Var) -> Any:
+        """The value of a variable; raises `DiagnosticError` (RX0101) when it is not in scope."""
+        if var not in self.values:
+            message = f"the variable `{var.name_hint}` is not defined here"
+            raise DiagnosticError(Diagnostic("RX0101", message, var.span))
+        return self.values[var]
+
+    # -- checks ------------------------------------------------------------------------------------
+
+    def signature(self, params: Sequence[relax.Var]) -> tuple[Check, ...]:
+        """The checks of parameters; captured shapes that they name count as further arguments."""
+        self.held = []
+        positions = {param: index for index, param in enumerate(params)}
+
+        def place(var: relax.Var) -> int:
+            if var in positions:
+                return positions[var]
+            self.held.append(self.lookup(var))
+            return len(params) + len(self.held) - 1
+
+        return self.checks.of([param.struct_info for param in params], self.bound, place)
+
+    def check(self, info: StructInfo) -> Check:
+        """The check of a value; `held` has the shapes that it refers to."""
+        self.held = []
+
+        def place(var: relax.Var) -> int:
+            self.held.append(self.lookup(var))
+            return len(self.held) - 1
+
+        (check,) = self.checks.of([info], self.bound, place)
+        return check
+
+    def dim(self, e: prim.PrimExpr) -> Dim:
+        """A scalar expression over the shape variables that have values."""
+        return self.checks.dim(e, self.bound)
+
+    def note_origins(self, checks: Sequence[Check], places: Sequence[str]) -> None:
+        """Remember where shape variables took their values, for messages."""
+        for slot, origin in origins_of(checks, places).items():
+            self.origins.setdefault(slot, origin)

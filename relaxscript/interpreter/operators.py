@@ -1,0 +1,161 @@
+"""Calls of operators on run-time values: the meaning runs, operands that do not fit are named.
+
+The interpreter evaluates every call so; compiled code does where the operator has no kernel. What
+could not be decided before the run is decided here, by the operator's own rule on the shapes and
+data types that the operands turn out to have.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from relaxscript.dtypes import DataType
+from relaxscript.errors import OperandError, VMError
+from relaxscript.ir.prim import as_prim, const
+from relaxscript.ir.relax import (
+    Call,
+    DataTypeImm,
+    Expr,
+    Op,
+    PrimValue,
+    ShapeExpr,
+    StringImm,
+    Tuple,
+    Var,
+)
+from relaxscript.ir.struct_info import ObjectStructInfo, StructInfo
+from relaxscript.op import Obligation, Operator, lookup
+from relaxscript.op.leaves import array_struct_info, struct_info_of_leaf
+from relaxscript.runtime import DeviceTensor, Prim, Shape
+from relaxscript.runtime.values import is_tensor, kind_of, prim_dtype, prim_value
+
+__all__ = ["operator_failed", "operator_function", "require_fitting"]
+
+_Run = Callable[..., Any]
+_COMPARED = (bool, int, float, str, Prim, Shape)
+_REMEMBERED = 256  # combinations of shapes that a call is known to work with
+
+
+def operator_function(call: Call, *, checked: bool) -> _Run:
+    """A call of an operator as a function of the values of `call.args`.
+
+    With `checked`, values that the operator's rule refuses raise `VMError` (RX0606) before anything
+    is computed; without, the call is known to fit.
+    """
+    operator = lookup(call.op)  # type: ignore[arg-type]
+    run = _meaning(operator, call)
+
+    def guarded(*values: Any) -> Any:
+        try:
+            return run(*values)
+        except VMError:
+            raise
+        except Exception as error:
+            raise operator_failed(operator, call, values, error) from error
+
+    if not checked:
+        return guarded
+    fitting: set[Any] = set()
+
+    def checking(*values: Any) -> Any:
+        key = _outline(values)
+        if key not in fitting:
+            require_fitting(operator, call, values)
+            if len(fitting) < _REMEMBERED:
+                fitting.add(key)
+        return guarded(*values)
+
+    return checking
+
+
+def _meaning(operator: Operator, call: Call) -> _Run:
+    if not _takes_plain_tensors(operator, call):
+        return lambda *values: operator.evaluate(call, values, call.sinfo_args)
+    meaning, attributes = operator.meaning, operator.attributes(call)
+    return functools.partial(meaning, **attributes) if attributes else meaning
+
+
+def _takes_plain_tensors(operator: Operator, call: Call) -> bool:
+    """Whether the values of `call.args` are the arguments of the meaning as they are."""
+    operands = [p for p in operator.parameters if p.is_operand]
+    plain = all(p.kind == "operand" and p.wants == "tensor" for p in operands)
+    return plain and operator.operand_names(call) == tuple(p.name for p in operands)
+
+
+def _outline(value: Any) -> Any:
+    """All that a rule may ask of a value, as a key."""
+    if type(value) is np.ndarray:
+        return value.shape, value.dtype
+    if type(value) is tuple:
+        return tuple(map(_outline, value))
+    if isinstance(value, DeviceTensor):
+        return value.shape, value.dtype, value.device
+    return (type(value), value) if isinstance(value, _COMPARED) else type(value)
+
+
+def require_fitting(operator: Operator, call: Call, values: Sequence[Any]) -> None:
+    """Raise `VMError` (RX0606) unless the operator's rule accepts operands like these values."""
+    stand_ins = tuple(_stand_in(value) for value in values)
+    concrete = Call.make(call.op, stand_ins, call.attrs, call.sinfo_args)
+    try:
+        operator.infer(concrete, _Concrete())
+    except OperandError as error:
+        raise operator_failed(operator, call, values, error) from None
+
+
+class _Concrete:
+    """The context of a rule whose operands are at hand: everything can be decided."""
+
+    module = None
+    facts = None
+
+    def struct_info(self, expr: Expr) -> StructInfo:
+        return struct_info_of_leaf(expr)
+
+    def require(self, obligation: Obligation) -> None:
+        raise OperandError(obligation.operand, f"does not fit: {obligation.text}")
+
+
+_NULL = Call.make(Op.make("relax.null_value"), ())
+
+
+def _stand_in(value: Any) -> Expr:
+    """An expression of which exactly that is known what is true of the value."""
+    match value:
+        case Shape():
+            return ShapeExpr.make(tuple(as_prim(dim) for dim in value))
+        case tuple():
+            return Tuple.make(tuple(_stand_in(item) for item in value))
+        case DataType():
+            return DataTypeImm(value)
+        case str():
+            return StringImm(value)
+        case None:
+            return _NULL
+        case np.ndarray() if is_tensor(value):
+            return Var.make("tensor", array_struct_info(value))
+    dtype = prim_dtype(value)
+    if dtype is not None:
+        return PrimValue.make(const(prim_value(value) or 0, dtype))
+    return Var.make("object", ObjectStructInfo())
+
+
+def operator_failed(
+    operator: Operator, call: Call, values: Sequence[Any], error: Exception
+) -> VMError:
+    """The error for an operator that cannot work with its operands, each of which it describes."""
+    names = operator.operand_names(call)
+    notes = [f"`{name}` is {kind_of(value)}" for name, value in zip(names, values, strict=False)]
+    callee = f"`R.{operator.script_name}`"
+    if isinstance(error, OperandError):
+        facts = "; ".join(f"`{name}` {fact}" for name, fact in error.facts.items())
+        message = f"{error.message or f'{callee} cannot take these operands'}: {facts}"
+        notes += [error.help] if error.help else []
+    else:
+        words = f": {error}" if str(error) else ""
+        message = f"{callee} cannot work with these operands ({type(error).__name__}{words})"
+    return VMError(message, code="RX0606", notes=notes)

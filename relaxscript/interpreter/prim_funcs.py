@@ -1,0 +1,96 @@
+"""How Relax calls PrimFuncs: which argument goes where, and where results are put.
+
+`R.call_tir` gives tensors to the buffers and integers to the scalar parameters of a PrimFunc, each
+in their order, so the spec's order (integers before the results) and TVM's (behind them) both work.
+Compiled code uses the same functions around its kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from relaxscript.ir.prim import Var
+from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
+from relaxscript.ir.tir import PrimFunc
+from relaxscript.runtime import Closure, DeviceTensor, Prim, Shape
+
+__all__ = ["arranging", "assembled", "called_directly", "plain", "result_infos", "symbol_of"]
+
+_Kernel = Callable[..., Any]
+
+
+def symbol_of(func: PrimFunc) -> str | None:
+    """The global symbol of a PrimFunc, by which packed calls find it; private ones have none."""
+    return None if func.attrs is None else func.attrs.get("global_symbol")
+
+
+def plain(value: Any) -> Any:
+    """A run-time value as kernels take it: numbers and arrays."""
+    match value:
+        case Prim():
+            return value.value
+        case DeviceTensor():
+            return value.data
+    return value
+
+
+def arranging(func: PrimFunc, kernel: _Kernel) -> _Kernel:
+    """`kernel` for the arguments of a `call_tir`: tensors, prim values and shapes in any order."""
+    is_buffer = [_is_tensor(func, param) for param in func.params]
+
+    def call(*args: Any) -> None:
+        flat = list(_flat(args))
+        tensors = [value for value in flat if hasattr(value, "shape")]
+        numbers = [value for value in flat if not hasattr(value, "shape")]
+        if len(tensors) != sum(is_buffer) or len(flat) != len(is_buffer):
+            kernel(*flat)  # which says what is wrong with them
+            return
+        order = [tensors if wants else numbers for wants in is_buffer]
+        kernel(*(source.pop(0) for source in order))
+
+    return call
+
+
+def _is_tensor(func: PrimFunc, param: Var) -> bool:
+    return param in func.buffer_map or param.dtype.kind == "handle"
+
+
+def _flat(args: Iterable[Any]) -> Iterator[Any]:
+    for value in args:
+        if isinstance(value, Shape):
+            yield from value
+        else:
+            yield plain(value)
+
+
+def called_directly(name: str, kernel: _Kernel, info: object) -> Closure:
+    """A PrimFunc as a value: calling it runs the kernel and gives the empty tuple."""
+
+    def call(*args: Any) -> tuple[()]:
+        kernel(*map(plain, args))
+        return ()
+
+    return Closure(name, call, info)
+
+
+def result_infos(info: StructInfo) -> list[TensorStructInfo]:
+    """The tensors that a destination-passing call is given for its results, in order."""
+    match info:
+        case TupleStructInfo(fields):
+            return [tensor for field in fields for tensor in result_infos(field)]
+        case TensorStructInfo():
+            return [info]
+    return []
+
+
+def assembled(info: StructInfo, tensors: Sequence[Any]) -> Any:
+    """The value of a destination-passing call from its tensors: the one tensor, or tuples."""
+    rest = iter(tensors)
+
+    def build(part: StructInfo) -> Any:
+        if isinstance(part, TupleStructInfo):
+            return tuple(build(field) for field in part.fields)
+        return next(rest)
+
+    return build(info)

@@ -1,0 +1,471 @@
+"""The reference semantics of Relax: an evaluator with environments, slow and obvious.
+
+    interp = Interpreter(module)
+    interp["main"](x, w)          or interp.main(x, w)
+
+Every operator runs by its numpy meaning, every PrimFunc through `tir.evaluate`; everything that the
+spec lets a program check is checked: arguments, results, match_casts, and the StructInfo of every
+variable. The evaluator is made of generators: a call of a Relax function is yielded to `_run`,
+which keeps the callers on a list, so recursion in the program is none in Python.
+
+Source: spec "Detailed Semantics"; the numbers in comments are its rules. Start at `evaluate`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from relaxscript.analysis import function_struct_info
+from relaxscript.errors import InternalError, Span, VMError, nearest
+from relaxscript.ir import relax, tir
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.struct_info import FuncStructInfo, ObjectStructInfo, StructInfo, TupleStructInfo
+from relaxscript.runtime import Closure, PackedFunc, get_global_func
+from relaxscript.runtime.builtins import (
+    BUILTINS,
+    alloc_tensor,
+    make_prim_value,
+    make_shape,
+    read_if_cond,
+    tuple_getitem,
+)
+from relaxscript.runtime.check import match, match_arguments, wrong_number
+from relaxscript.runtime.coercion import call_packed, coerce, in_order, run_time_value
+from relaxscript.runtime.pattern import AnyCheck, TupleCheck
+from relaxscript.runtime.values import kind_of
+from relaxscript.sinfo import erase_to_well_defined
+
+from . import tir as prim_func_evaluator
+from .blame import located, place_of_result, place_of_signature, tell_callers
+from .checks import concrete, place_of
+from .frame import Frame
+from .operators import operator_function
+from .prim_funcs import arranging, assembled, called_directly, plain, result_infos, symbol_of
+
+__all__ = ["Interpreter", "RelaxClosure"]
+
+_CALL_DEPTH_LIMIT = 10_000
+_UNIT = TupleCheck(())
+
+
+class _Request(NamedTuple):
+    """A call of a closure that `_run` is asked to make."""
+
+    closure: RelaxClosure
+    args: Sequence[Any]
+    span: Span | None
+
+
+_Steps = Generator[_Request, Any, Any]
+
+
+class RelaxClosure(Closure):
+    """A Relax function with the variables it captures (9); `bound_args` are its last arguments."""
+
+    __slots__ = ("bound_args", "function", "interpreter", "outer")
+
+    def __init__(
+        self,
+        interpreter: Interpreter,
+        name: str,
+        function: relax.Function,
+        outer: Frame | None = None,
+        bound_args: tuple[Any, ...] = (),
+        info: object = None,
+    ) -> None:
+        super().__init__(name, self._call, info)
+        self.interpreter = interpreter
+        self.function = function
+        self.outer = outer
+        self.bound_args = bound_args
+
+    def _call(self, *args: Any, **kwargs: Any) -> Any:
+        return self.interpreter.call_from_outside(self, args, kwargs)
+
+    def bind(self, captured: tuple[Any, ...], info: object = None) -> Closure:
+        args = (*captured, *self.bound_args)
+        info = self.info if info is None else info
+        return RelaxClosure(self.interpreter, self.name, self.function, self.outer, args, info)
+
+    @property
+    def param_names(self) -> list[str]:
+        return [param.name_hint for param in self.function.params]
+
+
+class Interpreter:
+    """Runs the functions of a module by the spec's semantics; `call_depth_limit` bounds recursion.
+
+    Public functions are items and attributes; arguments are what `VirtualMachine` takes. Failures
+    are `VMError`s with the codes of the virtual machine, and leave the interpreter usable.
+    """
+
+    def __init__(self, mod: IRModule | relax.BaseFunc) -> None:
+        self.module = mod if isinstance(mod, IRModule) else IRModule.from_expr(mod)
+        self.call_depth_limit = _CALL_DEPTH_LIMIT
+        self._forms: dict[str, Callable[[relax.Call, Frame], _Steps]] = {
+            "relax.call_tir": self._call_tir,
+            "relax.call_dps_packed": self._call_dps_packed,
+            "relax.call_pure_packed": self._call_pure_packed,
+            "relax.compute_prim_value": self._compute_prim_value,
+            "relax.invoke_closure": self._invoke_closure,
+            "relax.invoke_pure_closure": self._invoke_closure,
+            "relax.make_closure": self._make_closure,
+        }
+
+    # -- calling from outside ----------------------------------------------------------------------
+
+    def __getitem__(self, name: str) -> Closure:
+        """The public function `name`; raises `VMError` (RX0607) when there is none.
+
+        PrimFuncs are public functions where there is no Relax function.
+        """
+        functions = self.module.relax_functions()
+        public = [gv.name_hint for gv, f in functions.items() if not f.is_private]
+        found = self._function(name)
+        if isinstance(found, tir.PrimFunc) and not functions and symbol_of(found):
+            return called_directly(name, self._kernel(found), function_struct_info(found))
+        if not isinstance(found, relax.Function):
+            near = nearest(name, public)
+            notes = [f"did you mean `{near}`?"] if near else []
+            notes.append(f"public functions: {', '.join(public) or 'none'}")
+            raise VMError(f"there is no function `{name}`", code="RX0607", notes=notes)
+        if found.is_private:
+            text = f"`{name}` is private: only functions of its module can call it"
+            raise VMError(text, code="RX0607", span=found.span)
+        return RelaxClosure(self, name, found, info=_declared(found))
+
+    def __getattr__(self, name: str) -> Closure:
+        if name.startswith("_") or "module" not in self.__dict__:
+            raise AttributeError(name)
+        try:
+            return self[name]
+        except VMError as error:
+            raise AttributeError(error.diagnostic.message) from error
+
+    def call(self, name: str, args: Sequence[Any]) -> Any:
+        """The result of the public function `name`."""
+        return self[name](*args)
+
+    def call_from_outside(
+        self, closure: RelaxClosure, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """Call a closure with what a user passes: converted, then checked like any arguments."""
+        names = closure.param_names
+        names = names[: len(names) - len(closure.bound_args)]
+        with located(place_of_signature(closure.function)):
+            if kwargs:
+                args = in_order(closure.name, names, args, kwargs)
+            if len(args) != len(names):
+                raise wrong_number(closure.name, names, len(args))
+            frame = self._enter(closure, self._converted(closure, args))
+        try:
+            return self._run(closure, frame)
+        except RecursionError:
+            text = "calls through packed functions nest deeper than Python allows"
+            raise VMError(text, code="RX0609", span=closure.function.span) from None
+
+    def _converted(self, closure: RelaxClosure, args: Sequence[Any]) -> list[Any]:
+        checks = Frame(closure.name, closure.outer).signature(closure.function.params)
+        values = []
+        for value, check, name in zip(args, checks, closure.param_names, strict=False):
+            try:
+                values.append(coerce(value, check))
+            except VMError as error:
+                message = f"`{name}` of `{closure.name}`: {error.diagnostic.message}"
+                error.diagnostic = replace(error.diagnostic, message=message)
+                raise
+        return values
+
+    # -- calls -------------------------------------------------------------------------------------
+
+    def _run(self, closure: RelaxClosure, frame: Frame) -> Any:
+        """Run a call to its end; `stack` holds the callers with the places of their calls."""
+        stack: list[tuple[str, _Steps, Span | None]] = [
+            (closure.name, self._body(closure, frame), None)
+        ]
+        value: Any = None
+        try:
+            while True:
+                try:
+                    request = stack[-1][1].send(value)
+                except StopIteration as done:
+                    stack.pop()
+                    value = done.value
+                    if not stack:
+                        return value
+                    continue
+                stack.append(self._entered(request, len(stack)))
+                value = None
+        except VMError as error:
+            tell_callers(error, [(name, span) for name, _, span in stack])
+            raise
+
+    def _entered(self, request: _Request, depth: int) -> tuple[str, _Steps, Span | None]:
+        closure, args, span = request
+        with located(span):
+            if depth > self.call_depth_limit:
+                text = f"calls nest deeper than {self.call_depth_limit}; does the recursion end?"
+                raise VMError(text, code="RX0609")
+            frame = self._enter(closure, args)
+        return closure.name, self._body(closure, frame), span
+
+    def _enter(self, closure: RelaxClosure, args: Sequence[Any]) -> Frame:
+        """A scope with the arguments, checked as at the start of a function (12.2.1)."""
+        params = closure.function.params
+        values = [*args, *closure.bound_args]
+        if len(values) != len(params):
+            raise wrong_number(closure.name, closure.param_names, len(args))
+        frame = Frame(closure.name, closure.outer)
+        checks = list(frame.signature(params))
+        names = closure.param_names
+        for held in frame.held:  # captured variables that hold the shape of an argument
+            checks.append(AnyCheck())
+            names.append("captured")
+            values.append(held)
+        match_arguments(values, checks, frame.heap, names, closure.name)
+        frame.note_origins(checks, [f"`{name}`" for name in names])
+        frame.values.update(zip(params, values, strict=False))
+        return frame
+
+    def _body(self, closure: RelaxClosure, frame: Frame) -> _Steps:
+        """The body of a function, and the check of its result."""
+        function = closure.function
+        value = yield from self.evaluate(function.body, frame)
+        result = function.ret_struct_info
+        if result is not None:
+            with located(place_of_result(function)):
+                self._match(value, result, frame, f"the result of `{closure.name}`")
+        return value
+
+    def _apply(self, callee: Any, args: Sequence[Any], span: Span | None) -> _Steps:
+        """Call a value (12.2)."""
+        match callee:
+            case RelaxClosure() if callee.interpreter is self:
+                return (yield _Request(callee, args, span))
+            case Closure(call=call):
+                return run_time_value(call(*args))
+            case PackedFunc(name=name, function=function):
+                return call_packed(name, function, args)
+        raise VMError(f"{kind_of(callee)} cannot be called", code="RX0613")
+
+    # -- expressions -------------------------------------------------------------------------------
+
+    def evaluate(self, expr: relax.Expr, frame: Frame) -> _Steps:  # noqa: C901
+        """The value of an expression, by the spec's rules in their order."""
+        match expr:
+            case relax.Constant(data):  # 1: a new tensor each time
+                return data.copy()
+            case relax.Var():  # 2
+                return frame.lookup(expr)
+            case relax.GlobalVar(name):
+                return self._global(name, expr.span)
+            case relax.Tuple(fields):  # 3
+                return tuple((yield from self._each(fields, frame)))
+            case relax.PrimValue(value):  # 4
+                return make_prim_value(frame.state, frame.dim(value), value.dtype)
+            case relax.StringImm(value) | relax.DataTypeImm(value):  # 5, 6
+                return value
+            case relax.TupleGetItem(tuple_value, index):  # 7
+                return tuple_getitem((yield from self.evaluate(tuple_value, frame)), index)
+            case relax.ShapeExpr(values):  # 8
+                return make_shape(frame.state, [frame.dim(dim) for dim in values])
+            case relax.Function():  # 9
+                return self._closure(expr, frame)
+            case relax.If():  # 10
+                return (yield from self._choice(expr, frame))
+            case relax.ExternFunc(symbol):  # 11
+                return self._extern(symbol)
+            case relax.Call():  # 12
+                return (yield from self._call(expr, frame))
+            case relax.SeqExpr():  # 13
+                return (yield from self._sequence(expr, frame))
+        raise InternalError(f"there is no meaning of {type(expr).__name__}")
+
+    def _each(
+        self, exprs: Sequence[relax.Expr], frame: Frame
+    ) -> Generator[_Request, Any, list[Any]]:
+        values: list[Any] = []
+        for expr in exprs:
+            value = yield from self.evaluate(expr, frame)
+            values.append(value)
+        return values
+
+    def _closure(
+        self, function: relax.Function, frame: Frame, var: relax.Var | None = None
+    ) -> RelaxClosure:
+        """A closure over everything in scope; `var` is the variable that it is bound to."""
+        outer = frame.snapshot()
+        info = _declared(function)
+        name = var.name_hint if var is not None else "function"
+        shapes = {v: frame.heap[frame.checks.slot(v)] for v in frame.bound}
+        closure = RelaxClosure(self, name, function, outer, info=concrete(info, shapes))
+        if var is not None:
+            outer.values[var] = closure
+        return closure
+
+    def _choice(self, expr: relax.If, frame: Frame) -> _Steps:
+        condition = yield from self.evaluate(expr.cond, frame)
+        with located(expr.cond_span, expr.span):
+            branch = expr.true_branch if read_if_cond(condition) else expr.false_branch
+        return (yield from self.evaluate(branch, frame))
+
+    def _global(self, name: str, span: Span | None) -> Any:
+        found = self._function(name)
+        match found:
+            case relax.Function():
+                return RelaxClosure(self, name, found, info=_declared(found))
+            case tir.PrimFunc():
+                return called_directly(name, self._kernel(found), function_struct_info(found))
+            case relax.ExternFunc(symbol):
+                return self._extern(symbol)
+        raise VMError(f"the module has no function `{name}`", code="RX0607", span=span)
+
+    def _function(self, name: str) -> Any:
+        """The function of the module with that name, or None."""
+        return self.module[name] if name in self.module else None  # noqa: SIM401
+
+    def _kernel(self, func: tir.PrimFunc) -> Callable[..., Any]:
+        return lambda *args: prim_func_evaluator.evaluate(func, args, self.module)
+
+    def _packed_kernel(self, func: tir.PrimFunc) -> Callable[..., Any]:
+        kernel = self._kernel(func)
+        return lambda *args: kernel(*map(plain, args))
+
+    def _extern(self, symbol: str) -> PackedFunc:
+        """The packed function of a name: a PrimFunc with that symbol, or a registered one."""
+        for function in self.module.functions.values():
+            if isinstance(function, tir.PrimFunc) and symbol_of(function) == symbol:
+                return PackedFunc(symbol, self._packed_kernel(function))
+        if symbol in BUILTINS:
+            return PackedFunc(symbol, BUILTINS[symbol])
+        return get_global_func(symbol)
+
+    # -- bindings ----------------------------------------------------------------------------------
+
+    def _sequence(self, seq: relax.SeqExpr, frame: Frame) -> _Steps:
+        inner = frame.scope()
+        for block in seq.blocks:
+            for binding in block.bindings:
+                with located(binding.value.span, binding.span):
+                    yield from self._binding(binding, frame)
+            if isinstance(block, relax.DataflowBlock):
+                for binding in block.bindings:
+                    if isinstance(binding.var, relax.DataflowVar):
+                        frame.values.pop(binding.var, None)
+        value = yield from self.evaluate(seq.body, frame)
+        frame.leave(inner)
+        return value
+
+    def _binding(self, binding: relax.Binding, frame: Frame) -> _Steps:
+        var = binding.var
+        if isinstance(binding.value, relax.Function):
+            value: Any = self._closure(binding.value, frame, var)
+        else:
+            value = yield from self.evaluate(binding.value, frame)
+        if isinstance(binding, relax.MatchCast):
+            line = f" in line {binding.span.line}" if binding.span is not None else ""
+            origin = "the value matched" + line
+            self._match(value, binding.struct_info, frame, _matched(binding), origin)
+        elif var.struct_info is not None:
+            visible = frame.bound
+            info = erase_to_well_defined(var.struct_info, lambda v: True, lambda v: v in visible)
+            check = frame.check(info)
+            value = () if value is None and check == _UNIT else value
+            self._match(value, info, frame, _named(binding))
+        if var is not None:
+            frame.values[var] = value
+
+    def _match(
+        self, value: Any, info: StructInfo, frame: Frame, where: str, origin: str = ""
+    ) -> None:
+        check = frame.check(info)
+        match(value, check, frame.heap, where, frame.held, lambda: frame.origins)
+        frame.note_origins([check], [origin or where])
+
+    # -- calls of operators and packed functions ---------------------------------------------------
+
+    def _call(self, call: relax.Call, frame: Frame) -> _Steps:
+        match call.op:
+            case relax.Op(name) if name in self._forms:
+                return (yield from self._forms[name](call, frame))
+            case relax.Op():
+                values = yield from self._each(call.args, frame)
+                with located(call.span):
+                    return operator_function(call, checked=True)(*values)
+        callee = yield from self.evaluate(call.op, frame)
+        args = yield from self._each(call.args, frame)
+        return (yield from self._apply(callee, args, call.span))
+
+    def _call_pure_packed(self, call: relax.Call, frame: Frame) -> _Steps:
+        callee, *args = yield from self._each(call.args, frame)
+        return (yield from self._apply(callee, args, call.span))
+
+    def _invoke_closure(self, call: relax.Call, frame: Frame) -> _Steps:
+        callee, args = yield from self._each(call.args, frame)
+        return (yield from self._apply(callee, args, call.span))
+
+    def _make_closure(self, call: relax.Call, frame: Frame) -> _Steps:
+        callee, captured = yield from self._each(call.args, frame)
+        return BUILTINS["vm.builtin.make_closure"](callee, *captured)
+
+    def _compute_prim_value(self, call: relax.Call, frame: Frame) -> _Steps:
+        yield from ()
+        (value,) = call.args[0].values  # type: ignore[attr-defined]
+        return make_prim_value(frame.state, frame.dim(value), value.dtype)
+
+    def _call_tir(self, call: relax.Call, frame: Frame) -> _Steps:
+        name = call.args[0].name_hint  # type: ignore[attr-defined]
+        func = self._function(name)
+        if not isinstance(func, tir.PrimFunc):
+            raise VMError(f"the module has no PrimFunc `{name}`", code="RX0607")
+        args, *shape = yield from self._each(call.args[1:], frame)
+        results = self._allocated(call, frame)
+        arranging(func, self._kernel(func))(*args, *shape, *results)
+        return assembled(_described(call), results)
+
+    def _call_dps_packed(self, call: relax.Call, frame: Frame) -> _Steps:
+        callee, args = yield from self._each(call.args, frame)
+        results = self._allocated(call, frame)
+        yield from self._apply(callee, [*args, *results], call.span)
+        return assembled(_described(call), results)
+
+    def _allocated(self, call: relax.Call, frame: Frame) -> list[Any]:
+        """New tensors for the results that a destination-passing call describes."""
+        made = []
+        for info in result_infos(_described(call)):
+            dims = [frame.dim(dim) for dim in info.dims or ()]
+            place = place_of(info.vdevice) or "cpu:0"
+            made.append(alloc_tensor(make_shape(frame.state, dims), info.dtype, place))
+        return made
+
+
+def _declared(function: relax.Function) -> FuncStructInfo:
+    """The type of a function as it declares it."""
+    unknown = ObjectStructInfo()
+    params = tuple(unknown if p.struct_info is None else p.struct_info for p in function.params)
+    return FuncStructInfo.make(params, function.ret_struct_info or unknown, function.is_pure)
+
+
+def _described(call: relax.Call) -> StructInfo:
+    infos = call.sinfo_args
+    return infos[0] if len(infos) == 1 else TupleStructInfo.make(infos)
+
+
+def _matched(binding: relax.MatchCast) -> str:
+    name = getattr(binding.value, "name_hint", None)
+    return f"`{name}`" if name else "the value matched"
+
+
+def _named(binding: relax.Binding) -> str:
+    match binding.value:
+        case relax.Call(op=relax.GlobalVar() | relax.Var() as op):
+            return f"the result of `{op.name_hint}`"
+        case relax.Call(op=relax.ExternFunc(symbol)):
+            return f"the result of `{symbol}`"
+        case relax.Call(op=relax.Op(name="relax.call_pure_packed"), args=args) if isinstance(
+            args[0], relax.ExternFunc
+        ):
+            return f"the result of `{args[0].global_symbol}`"
+    return f"`{binding.var.name_hint}`"

@@ -1,0 +1,221 @@
+"""The bytecode of Relax functions: what it consists of, and what it leaves out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import relaxscript.op as op
+from relaxscript.codegen.vm import codegen
+from relaxscript.errors import DiagnosticError
+from relaxscript.ir import prim
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.relax import Call, Function, GlobalVar, ShapeExpr, Var
+from relaxscript.ir.struct_info import ObjectStructInfo, TensorStructInfo
+from relaxscript.runtime import VirtualMachine, register_func, remove_global_func
+from relaxscript.script import from_source, ir as I, relax as R, tir as T
+
+
+def listing(mod, name):
+    """The lines of one function in the listing, without its header."""
+    for part in codegen(mod, kernels(mod)).as_text().split("\n\n"):
+        head, *lines = part.strip().split("\n")
+        if head.startswith(f"@{name}("):
+            return lines
+    raise AssertionError(f"there is no function {name}")
+
+
+def kernels(mod):
+    return {gv.name_hint: lambda *args: None for gv in mod.functions}
+
+
+def callees(mod, name):
+    """The names of the functions that the bytecode of a function calls, in order."""
+    return [line.split()[1] for line in listing(mod, name) if line.split()[0] == "call"]
+
+
+@I.ir_module
+class Model:
+    @T.prim_func
+    def kernel(x: T.Buffer(("n",), "float32"), y: T.Buffer(("n",), "float32")):
+        n = T.int64()
+        for i in range(n):
+            y[i] = x[i]
+
+    @T.prim_func
+    def writer(x: T.Buffer((2,), "float32"), y: T.Buffer((2,), "float32")):
+        for i in range(2):
+            x[i] = T.float32(0)
+            y[i] = x[i]
+
+    @R.function
+    def main(x: R.Tensor(("n",), "float32")):
+        n = T.int64()
+        cls = Model
+        y = R.call_tir(cls.kernel, (x,), R.Tensor((n,), "float32"))
+        z = R.add(y, R.const(1.0, "float32"))
+        return z
+
+    @R.function
+    def known(x: R.Tensor((2,), "float32")) -> R.Tensor((2,), "float32"):
+        cls = Model
+        c = R.const([1, 2], "float32")
+        a = R.call_tir(cls.kernel, (c,), R.Tensor((2,), "float32"))
+        b = R.add(a, c)
+        return b
+
+    @R.function
+    def written(x: R.Tensor((2,), "float32")) -> R.Tensor((2,), "float32"):
+        cls = Model
+        c = R.const([1, 2], "float32")
+        a = R.call_tir(cls.writer, (c,), R.Tensor((2,), "float32"))
+        return a
+
+    @R.function
+    def branch(x: R.Tensor((2,), "float32"), c: R.Tensor((), "bool")):
+        if c:
+            y = R.add(x, x)
+        else:
+            y = x
+        return y
+
+    @R.function
+    def long(x: R.Tensor((2,), "float32")):
+        a = R.add(x, x)
+        b = R.multiply(a, a)
+        c = R.add(b, b)
+        d = R.multiply(c, c)
+        e = R.add(d, x)
+        return e
+
+    @R.function
+    def same(x: R.Tensor((2,), "float32")):
+        a = R.sum(x, axis=0)
+        b = R.sum(x, axis=0)
+        c = R.sum(x, axis=0, keepdims=True)
+        return (a, b, c)
+
+    @R.function(private=True)
+    def hidden(x: R.Tensor((2,), "float32")):
+        return x
+
+
+def test_call_tir_allocates_its_result_and_calls_the_kernel():
+    expected = ["vm.builtin.make_shape", "vm.builtin.alloc_tensor", "kernel", "relax.add"]
+    assert callees(Model, "main") == expected
+
+
+def test_known_shapes_are_constants_and_constants_that_are_only_read_are_not_copied():
+    assert callees(Model, "known") == ["vm.builtin.alloc_tensor", "kernel", "relax.add"]
+
+
+def test_a_constant_that_a_kernel_may_write_into_is_new():
+    assert callees(Model, "written")[0] == "vm.builtin.constant"
+
+
+def test_both_branches_write_the_same_register():
+    words = [line.split()[0] for line in listing(Model, "branch")]
+    assert words == ["if", "call", "call", "goto", "call", "ret"]
+    copies = [line for line in listing(Model, "branch") if "vm.builtin.copy" in line]
+    assert len({line.split()[-1] for line in copies}) == 1
+
+
+def test_registers_are_used_again_when_nothing_needs_their_values():
+    (function,) = [f for f in codegen(Model, kernels(Model)).functions if f.name == "long"]
+    assert function.register_file_size == 3
+
+
+def test_calls_with_the_same_attributes_share_one_function():
+    assert callees(Model, "same")[:3] == ["relax.sum", "relax.sum", "relax.sum#2"]
+
+
+def test_functions_without_global_symbol_are_private():
+    executable = codegen(Model, kernels(Model))
+    assert not executable.has_function("hidden")
+    assert "@hidden(x) private" in executable.as_text()
+
+
+def test_parameters_keep_their_names_and_instructions_their_places():
+    executable = codegen(Model, kernels(Model))
+    function = executable.functions[executable.function_index["branch"]]
+    assert function.param_names == ("x", "c")
+    code = executable.instructions[function.start_instr : function.end_instr]
+    assert all(at.span is not None for at in code)
+    assert code[1].span.text == "R.add(x, x)"
+
+
+def test_the_same_module_gives_the_same_listing():
+    text = codegen(Model, kernels(Model)).as_text()
+    assert codegen(Model, kernels(Model)).as_text() == text
+
+
+@I.ir_module
+class Names:
+    @R.function(pure=False)
+    def main(x: R.Tensor((2,), "float32")) -> R.Object:
+        y = R.call_packed("main", x, sinfo_args=R.Tensor((2,), "float32"))
+        z = R.call_packed("relax.add", y, sinfo_args=R.Tensor((2,), "float32"))
+        w = R.add(z, z)
+        f = R.ExternFunc("main")
+        v = f(w)
+        return v
+
+
+def test_packed_functions_may_have_the_names_of_functions_and_operators():
+    register_func("main", lambda x: x + 1)
+    register_func("relax.add", lambda x: x * 10)
+    try:
+        result = VirtualMachine(codegen(Names)).main(np.ones(2, "float32"))
+    finally:
+        remove_global_func("main")
+        remove_global_func("relax.add")
+    np.testing.assert_array_equal(result, [41, 41])
+
+
+ARITHMETIC = """
+@I.ir_module
+class Arithmetic:
+    @R.function
+    def main(x: R.Tensor(("n", "m"), "float32")):
+        n = T.int64()
+        m = T.int64()
+        s = R.shape([n * 2 + 1, n // 2, m % 2, T.max(n, m) - T.min(n, m), n // m, T.int64(7) - n])
+        p = R.prim_value(n - 10 * m)
+        return (s, p)
+"""
+
+
+def test_dimensions_are_computed_as_the_scalar_rules_say():
+    vm = VirtualMachine(codegen(from_source(ARITHMETIC)))
+    shape, scalar = vm.main(np.ones((5, 3), "float32"))
+    assert tuple(shape) == (11, 2, 1, 2, 1, 2)
+    assert scalar == -25
+
+
+def with_body(body, params=()):
+    function = Function(params, body, ObjectStructInfo(), attrs={"global_symbol": "main"})
+    return IRModule({"main": function})
+
+
+def test_names_that_are_not_defined_are_errors():
+    x = Var("x", ObjectStructInfo())
+    with pytest.raises(DiagnosticError, match="the variable `x` is not defined here"):
+        codegen(with_body(x))
+    with pytest.raises(DiagnosticError, match="the shape variable `n` is not defined here"):
+        codegen(with_body(ShapeExpr([prim.Var("n", "int64")])))
+    with pytest.raises(DiagnosticError, match="the module has no function `g`"):
+        codegen(with_body(GlobalVar("g")))
+
+
+def test_a_call_tir_of_no_prim_func_is_an_error():
+    info = TensorStructInfo((2,), "float32")
+    call = op.call_tir(GlobalVar("nothing"), (), info)
+    with pytest.raises(DiagnosticError, match="the module has no PrimFunc `nothing`"):
+        codegen(with_body(call))
+
+
+def test_operands_that_never_fit_are_an_error_when_bytecode_is_made():
+    x = Var("x", TensorStructInfo((2,), "float32"))
+    y = Var("y", TensorStructInfo((3,), "float32"))
+    with pytest.raises(DiagnosticError, match=r"`R\.add` cannot take these operands"):
+        codegen(with_body(Call(op.add.op, (x, y)), [x, y]))

@@ -1,0 +1,189 @@
+"""The evaluator of Relax: what it does with nodes made by hand, and what it promises on its own."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+import relaxscript.op as op
+from relaxscript.errors import DiagnosticError, VMError
+from relaxscript.interpreter import Interpreter, RelaxClosure
+from relaxscript.ir import prim
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.relax import (
+    BindingBlock,
+    Call,
+    Constant,
+    DataTypeImm,
+    ExternFunc,
+    Function,
+    GlobalVar,
+    If,
+    MatchCast,
+    PrimValue,
+    SeqExpr,
+    ShapeExpr,
+    StringImm,
+    Tuple,
+    TupleGetItem,
+    Var,
+    VarBinding,
+)
+from relaxscript.ir.struct_info import ObjectStructInfo, ShapeStructInfo, TensorStructInfo
+from relaxscript.runtime import Prim, Shape, register_func, remove_global_func
+from relaxscript.script import ir as I, relax as R
+
+OBJECT = ObjectStructInfo()
+
+
+def run(body, params=(), args=()):
+    """The value of a function with this body."""
+    function = Function(params, body, None, attrs={"global_symbol": "main"})
+    return Interpreter(IRModule({"main": function}))["main"](*args)
+
+
+def test_leaves_evaluate_to_what_they_say():
+    assert run(PrimValue(5)) == 5
+    assert run(PrimValue(prim.const(5, "int32"))) == Prim(5, "int32")
+    assert run(PrimValue(0.5)) == 0.5
+    assert run(StringImm("word")) == "word"
+    assert run(DataTypeImm("int8")) == "int8"
+    assert run(ShapeExpr([2, 3])) == Shape([2, 3])
+    assert run(Tuple((PrimValue(1), Tuple(())))) == (1, ())
+    assert run(TupleGetItem(Tuple((PrimValue(1), PrimValue(2))), 1)) == 2
+
+
+def test_nested_expressions_need_no_normal_form():
+    x = Var("x", TensorStructInfo((2,), "float32"))
+    body = op.add(op.multiply(x, x), op.nn.relu(op.negative(x)))
+    np.testing.assert_array_equal(run(body, [x], [np.array([1, -2], "float32")]), [1, 6])
+
+
+def test_variables_evaluate_to_the_same_object_each_time():
+    x, y = Var("x", OBJECT), Var("y", OBJECT)
+    token = object()
+    body = SeqExpr([BindingBlock([VarBinding(y, x)])], Tuple((x, y)))
+    assert run(body, [x], [token]) == (token, token)
+
+
+def test_the_operands_of_a_call_are_evaluated_from_left_to_right_after_the_callee():
+    order = []
+    register_func("test.note", lambda x: order.append(x) or (lambda *args: None))
+    register_func("test.take", lambda *args: None)
+
+    def note(number):
+        return Call(ExternFunc("test.note"), (PrimValue(number),))
+
+    try:
+        run(Call(ExternFunc("test.take"), (note(1), Tuple((note(2), note(3))), note(4))))
+    finally:
+        remove_global_func("test.note")
+        remove_global_func("test.take")
+    assert order == [1, 2, 3, 4]
+
+
+def test_variables_of_a_branch_are_gone_after_it():
+    n = prim.Var("n", "int64")
+    x = Var("x", TensorStructInfo(ndim=1))
+    inner = Var("inner", OBJECT)
+    cast = MatchCast(inner, x, TensorStructInfo((n,), "float32"))
+    branch = SeqExpr([BindingBlock([cast])], PrimValue(0))
+    body = Tuple((If(Constant(np.array(True)), branch, PrimValue(0)), inner))
+    with pytest.raises(DiagnosticError, match="the variable `inner` is not defined here"):
+        run(body, [x], [np.ones(2, "float32")])
+    body = Tuple((If(Constant(np.array(True)), branch, PrimValue(0)), ShapeExpr([n])))
+    with pytest.raises(DiagnosticError, match="the shape variable `n` is not defined here"):
+        run(body, [x], [np.ones(2, "float32")])
+
+
+def test_a_condition_must_be_a_bool_scalar():
+    c = Var("c", OBJECT)
+    body = If(c, PrimValue(1), PrimValue(0))
+    assert run(body, [c], [np.array(True)]) == 1
+    for wrong in (np.array([True]), np.array(1), 1):
+        with pytest.raises(VMError, match="must be a Bool scalar"):
+            run(body, [c], [wrong])
+
+
+def test_every_variable_must_be_what_it_says():
+    x = Var("x", OBJECT)
+    y = Var("y", TensorStructInfo((2,), "float32"))
+    body = SeqExpr([BindingBlock([VarBinding(y, x)])], y)
+    assert run(body, [x], [np.ones(2, "float32")]).shape == (2,)
+    with pytest.raises(VMError, match="`y`: dimension 0 is 3, must equal 2"):
+        run(body, [x], [np.ones(3, "float32")])
+
+
+def test_the_result_must_be_what_the_function_declares():
+    x = Var("x", OBJECT)
+    function = Function([x], x, ShapeStructInfo(ndim=2), attrs={"global_symbol": "f"})
+    f = Interpreter(IRModule({"f": function}))["f"]
+    assert f(Shape([1, 2])) == (1, 2)
+    with pytest.raises(VMError, match="the result of `f`: expected a shape of 2 dimensions"):
+        f(Shape([1, 2, 3]))
+
+
+def test_only_functions_can_be_called():
+    x = Var("x", OBJECT)
+    with pytest.raises(VMError, match="an int cannot be called"):
+        run(Call(x, ()), [x], [5])
+
+
+def test_a_global_name_that_the_module_has_not_is_named():
+    with pytest.raises(VMError, match="the module has no function `g`"):
+        run(Call(GlobalVar("g"), ()))
+
+
+def test_a_single_function_is_a_module_of_its_own():
+    x = Var("x", OBJECT)
+    assert Interpreter(Function([x], x, attrs={"global_symbol": "same"})).same(5) == 5
+
+
+@I.ir_module
+class Deep:
+    @R.function
+    def down(n: R.Tensor((), "int64")) -> R.Tensor((), "int64"):
+        cls = Deep
+        if R.less_equal(n, R.const(0, "int64")):
+            r = n
+        else:
+            r = cls.down(R.subtract(n, R.const(1, "int64")))
+        return r
+
+    @R.function(pure=False)
+    def through(f: R.Callable) -> R.Object:
+        r = f(R.str("again"))
+        return r
+
+
+def test_recursion_leaves_the_limit_of_python_alone():
+    before = sys.getrecursionlimit()
+    assert Interpreter(Deep).down(np.array(before)) == 0
+    assert sys.getrecursionlimit() == before
+
+
+def test_recursion_through_packed_functions_ends_with_an_error():
+    interpreter = Interpreter(Deep)
+
+    def again(word):
+        return interpreter.through(again)
+
+    with pytest.raises(VMError, match="nest deeper than Python allows") as caught:
+        interpreter.through(again)
+    assert caught.value.code == "RX0609"
+
+
+def test_items_attributes_and_call_give_the_same_function():
+    interpreter = Interpreter(Deep)
+    assert isinstance(interpreter["down"], RelaxClosure)
+    assert interpreter.call("down", [np.array(1)]) == interpreter.down(np.array(1)) == 0
+
+
+def test_arguments_in_other_forms_are_converted():
+    x = Var("x", ShapeStructInfo(ndim=2))
+    assert run(x, [x], [[2, 3]]) == Shape([2, 3])
+    masked = Var("t", TensorStructInfo((2,), "float32"))
+    with pytest.raises(VMError, match="`t` of `main`: a masked array is no tensor"):
+        run(masked, [masked], [np.ma.masked_array(np.ones(2, "float32"))])
