@@ -1,0 +1,110 @@
+"""What can be written after `relaxscript`, and what its exit status means.
+
+Data goes to the standard output, complaints go to the standard error. The exit status is 0 when
+all is well, 1 when a program has mistakes or something does not work, and 2 when the command itself
+cannot be carried out: an argument that makes no sense, a file that cannot be read. The commands are
+imported when they are used.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import metadata
+
+from relaxscript.errors import CODES, DiagnosticError, explain
+
+from .report import complain
+
+__all__ = ["main", "version"]
+
+DESCRIPTION = "Check, print, run and explain models that are written as decorated Python classes."
+EPILOG = (
+    "The exit status is 0 when all is well, 1 when a program has mistakes or something does not "
+    "work, and 2 when the command cannot be carried out."
+)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Carry out a command line (without the program's name) and give back the exit status."""
+    args = command_line().parse_args(sys.argv[1:] if argv is None else argv)
+    try:
+        status = carry_out(args)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read us has seen enough. Python would flush once more at its end and complain.
+        with open(os.devnull, "w") as nowhere:
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())
+        return 1
+    except DiagnosticError as error:
+        complain(error.diagnostics)
+        return 2
+    return status
+
+
+def command_line() -> argparse.ArgumentParser:
+    """The grammar of the command line."""
+    parser = argparse.ArgumentParser("relaxscript", description=DESCRIPTION, epilog=EPILOG)
+    parser.add_argument("--version", action="version", version=f"relaxscript {version()}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    run = commands.add_parser("run", help="run a Python file; mistakes in its scripts are drawn")
+    run.add_argument("file", metavar="FILE", help="the Python file")
+    run.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="its arguments")
+
+    check = commands.add_parser("check", help="report the mistakes in files without running them")
+    check.add_argument("files", nargs="+", metavar="FILE", help="a Python file, - for the input")
+    check.add_argument("--json", action="store_true", help="print the diagnostics as JSON")
+
+    show = commands.add_parser("print", help="print what was understood of a file, not running it")
+    show.add_argument("file", metavar="FILE", help="a Python file, - for the input")
+    show.add_argument("name", nargs="?", metavar="NAME", help="only this module or function")
+    show.add_argument(
+        "--no-annotations", action="store_true", help="leave out the types of the bindings"
+    )
+
+    page = commands.add_parser("explain", help="tell about a kind of mistake, RX0203 or so")
+    page.add_argument("code", nargs="?", metavar="CODE", help="without it, all are listed")
+
+    commands.add_parser("doctor", help="look at this installation and try it")
+    return parser
+
+
+def carry_out(args: argparse.Namespace) -> int:
+    """Hand the arguments to the command they name."""
+    match args.command:
+        case "run":
+            from .run import run
+
+            return run(args.file, args.arguments)
+        case "check":
+            from .check import check
+
+            return check(args.files, json=args.json)
+        case "print":
+            from .print import print_scripts
+
+            return print_scripts(args.file, args.name, annotations=not args.no_annotations)
+        case "explain":
+            return tell(args.code)
+        case _:
+            from .doctor import doctor
+
+            return doctor()
+
+
+def tell(code: str | None) -> int:
+    """Print the page of a code, or the title of every page; raises RX0703 for an unknown code."""
+    titles = (page.partition("\n")[0] for page in CODES.values())
+    print("\n".join(titles) if code is None else explain(code))
+    return 0
+
+
+def version() -> str:
+    """The version that is installed; "unknown" when the package is used without installation."""
+    try:
+        return metadata.version("relaxscript")
+    except metadata.PackageNotFoundError:
+        return "unknown"

@@ -1,0 +1,43 @@
+"""Reading a file, or the standard input, as Python would read it."""
+
+from __future__ import annotations
+
+import io
+import sys
+import tokenize
+from pathlib import Path
+
+from relaxscript.errors import Diagnostic, DiagnosticError, Source, nearest
+
+__all__ = ["read"]
+
+
+def read(file: str) -> Source:
+    """The text of a file, "-" being the standard input; raises RX0701 when it cannot be read."""
+    try:
+        raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)
+        text = raw.decode(encoding)
+    except OSError as error:
+        raise _unreadable(file, error.strerror or str(error), _near(file)) from None
+    except (SyntaxError, UnicodeDecodeError) as error:
+        raise _unreadable(file, f"it is not text that Python can read: {error}") from None
+    if "\0" in text:
+        raise _unreadable(file, "it is not text: it contains null characters")
+    return Source("<stdin>" if file == "-" else file, text)
+
+
+def _unreadable(file: str, reason: str, help: str | None = None) -> DiagnosticError:
+    name = "the standard input" if file == "-" else f"`{file}`"
+    return DiagnosticError(Diagnostic("RX0701", f"cannot read {name}: {reason}", None, help=help))
+
+
+def _near(file: str) -> str | None:
+    """A file beside it that somebody may have meant."""
+    path = Path(file)
+    try:
+        names = [other.name for other in path.parent.iterdir() if other.is_file()]
+    except OSError:
+        return None
+    near = nearest(path.name, names) if path.name not in names else None
+    return f"did you mean `{path.with_name(near)}`?" if near else None

@@ -1,0 +1,337 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#       jupytext_version: 1.19.6
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Handwritten digits
+#
+# We train a small network with numpy, write it down as a Python class, and let relaxscript check
+# it, print it, compile it and run it. On the way you meet the three kinds of functions that a
+# model is made of:
+#
+# - **Relax functions** (`R.function`) say what is computed on whole tensors;
+# - **PrimFuncs** (`T.prim_func`) say how one step is computed, loop by loop;
+# - **packed functions** are ordinary Python, registered under a name.
+#
+# Everything runs on a laptop in a few seconds.
+
+# %%
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+from sklearn.datasets import load_digits
+
+import relaxscript as rx
+from relaxscript.script import from_source, ir as I, relax as R, tir as T
+
+# %% [markdown]
+# ## 1. Real data
+#
+# scikit-learn brings 1797 digits that people wrote by hand. An image is 8 × 8 pixels, 64 numbers
+# from 0 to 16. We put a quarter of the images aside. The network never sees them while it learns;
+# they tell us at the end how good it is.
+
+# %%
+pixels, labels = load_digits(return_X_y=True)
+pixels = pixels.astype("float32")
+
+rng = np.random.default_rng(0)
+order = rng.permutation(len(pixels))
+held_out, training = np.split(order, [len(pixels) // 4])
+
+print(
+    f"{len(training)} images to learn from, {len(held_out)} held out, {pixels.shape[1]} pixels each"
+)
+
+# %% [markdown]
+# ## 2. Training, in plain numpy
+#
+# relaxscript does not care where weights come from, so we keep this part small. The network has
+# two layers:
+#
+# $$p = \mathrm{softmax}(\mathrm{relu}(x\, w_1 + b_1)\, w_2 + b_2)$$
+#
+# Its input $x$ is *standardised*: each pixel is shifted and scaled so that, over the training
+# images, its mean is 0 and its spread is 1. (Pixels in the corners are nearly always 0; the lower
+# limit keeps us from dividing by nothing.)
+
+# %%
+mean = pixels[training].mean(axis=0)
+scale = 1 / np.maximum(pixels[training].std(axis=0), np.float32(0.5))
+
+
+def relu(x):
+    return np.maximum(x, 0)
+
+
+def softmax(x):
+    powers = np.exp(x - x.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)
+
+
+def layer(rows, columns):
+    """Random weights and zero offsets."""
+    weights = rng.normal(0, np.sqrt(2 / rows), (rows, columns)).astype("float32")
+    return weights, np.zeros(columns, "float32")
+
+
+def predict(images, w1, b1, w2, b2):
+    """The probability of each digit for each image: what every executor below has to give."""
+    x = (images - mean) * scale
+    return softmax(relu(x @ w1 + b1) @ w2 + b2)
+
+
+# %% [markdown]
+# One step of learning compares the probabilities with the true digits, follows the error back
+# through both layers, and moves all weights a little against it. The momentum keeps some of the
+# previous move.
+
+
+# %%
+def gradients(images, digits, w1, b1, w2, b2):
+    """The mean loss of a batch, and its derivative by each weight."""
+    rows = np.arange(len(digits))
+    x = (images - mean) * scale
+    hidden = relu(x @ w1 + b1)
+    probabilities = softmax(hidden @ w2 + b2)
+    loss = -np.log(probabilities[rows, digits]).mean()
+
+    d_scores = probabilities.copy()
+    d_scores[rows, digits] -= 1
+    d_scores /= len(digits)
+    d_hidden = (d_scores @ w2.T) * (hidden > 0)
+    return loss, (x.T @ d_hidden, d_hidden.sum(0), hidden.T @ d_scores, d_scores.sum(0))
+
+
+weights = (*layer(64, 64), *layer(64, 10))
+moves = [np.zeros_like(w) for w in weights]
+
+for epoch in range(1, 31):
+    losses = []
+    for batch in np.array_split(rng.permutation(training), 42):
+        loss, slopes = gradients(pixels[batch], labels[batch], *weights)
+        losses.append(loss)
+        for w, move, slope in zip(weights, moves, slopes, strict=True):
+            move *= 0.9
+            move -= 0.02 * slope
+            w += move
+    if epoch % 5 == 0:
+        right = predict(pixels[training], *weights).argmax(axis=1) == labels[training]
+        print(
+            f"epoch {epoch:2}: loss {np.mean(losses):.4f}, {right.mean():.1%} of these images right"
+        )
+
+# %% [markdown]
+# ## 3. The model as a class
+#
+# First the packed function. `R.call_dps_packed` below calls it by its name and hands it an array
+# for the result ("dps" is for *destination-passing style*); the function fills that array and
+# returns nothing.
+
+
+# %%
+@rx.register_func("digits.standardise", override=True)
+def standardise(images, result):
+    np.multiply(images - mean, scale, out=result)
+
+
+# %% [markdown]
+# Now the class. The bodies in it are never run as Python. The decorator reads them, and the class
+# becomes a module of the intermediate representation.
+#
+# - `"n"` is a symbolic dimension. It stands for any number of images, the same one everywhere in
+#   a function. `n = T.int64()` gives it a name in the body.
+# - `relu` is a PrimFunc: two loops over a buffer. `R.call_tir` calls it and says what comes out.
+# - `R.matmul`, `+`, `@` and `R.nn.softmax` are operators on whole tensors.
+# - `with R.dataflow():` promises that nothing inside has side effects. `R.output` says what
+#   leaves the block.
+# - `cls = Digits` lets one function name another.
+
+
+# %%
+@I.ir_module
+class Digits:
+    @T.prim_func
+    def relu(x: T.Buffer(("n", 64), "float32"), y: T.Buffer(("n", 64), "float32")):
+        n = T.int64()
+        for i, j in T.grid(n, 64):
+            with T.block("relu"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                y[vi, vj] = T.max(x[vi, vj], T.float32(0))
+
+    @R.function
+    def main(
+        images: R.Tensor(("n", 64), "float32"),
+        w1: R.Tensor((64, 64), "float32"),
+        b1: R.Tensor((64,), "float32"),
+        w2: R.Tensor((64, 10), "float32"),
+        b2: R.Tensor((10,), "float32"),
+    ):
+        n = T.int64()
+        cls = Digits
+        with R.dataflow():
+            x = R.call_dps_packed(
+                "digits.standardise", (images,), out_sinfo=R.Tensor((n, 64), "float32")
+            )
+            scores = R.matmul(x, w1) + b1
+            hidden = R.call_tir(cls.relu, (scores,), out_sinfo=R.Tensor((n, 64), "float32"))
+            probabilities = R.nn.softmax(hidden @ w2 + b2)
+            R.output(probabilities)
+        return probabilities
+
+
+# %% [markdown]
+# `show` prints what was understood. Every binding now carries its type, which nobody wrote:
+# `probabilities` is a `(n, 10)` tensor of float32, because the operators say so.
+
+# %%
+Digits.show()
+
+# %% [markdown]
+# ## 4. Printed and parsed back
+#
+# What is printed is itself a script. Parsing it gives the same module again, and printing that
+# gives the same text. So a module can be kept as text, read in a review, or edited by hand.
+
+# %%
+text = Digits.script(show_meta=True)
+again = from_source(text)
+
+assert rx.ir.structural_equal(again, Digits)
+assert again.script(show_meta=True) == text
+print(f"{len(text.splitlines())} lines parsed back to an equal module")
+
+# %% [markdown]
+# ## 5. Three executors, one meaning
+#
+# A model can be run in three ways:
+#
+# - the **reference interpreter** follows the definition of the language step by step; it is slow
+#   and easy to trust;
+# - the **virtual machine** runs bytecode. With `target="reference"` its PrimFuncs are evaluated
+#   in numpy;
+# - with `target="llvm"`, the default, they are compiled to machine code.
+#
+# All of them take numpy arrays and return numpy arrays. We give them the held-out images.
+
+# %%
+from relaxscript.interpreter import Interpreter
+
+executors = {
+    "reference interpreter": Interpreter(Digits)["main"],
+    "virtual machine, reference": rx.VirtualMachine(rx.build(Digits, target="reference"))["main"],
+    "virtual machine, llvm": rx.VirtualMachine(rx.build(Digits, target="llvm"))["main"],
+}
+
+images, digits = pixels[held_out], labels[held_out]
+expected = predict(images, *weights)
+results = {name: main(images, *weights) for name, main in executors.items()}
+
+for name, probabilities in results.items():
+    accuracy = (probabilities.argmax(axis=1) == digits).mean()
+    difference = np.abs(probabilities - expected).max()
+    print(f"{name:27} accuracy {accuracy:.2%}, at most {difference:.1e} from plain numpy")
+    assert accuracy >= 0.95
+    assert difference <= 1e-6
+
+# %% [markdown]
+# The executors do not only agree on the whole: for each image, all ten probabilities are equal to
+# the last bit. That holds however many images come at a time, for `n` is open. So we ask again
+# with one image a call, with seven, and with all of them. (The last batch of seven is smaller;
+# nothing has to be compiled again for it.)
+
+
+# %%
+def in_batches(main, size):
+    parts = [images[start : start + size] for start in range(0, len(images), size)]
+    return np.concatenate([main(part, *weights) for part in parts])
+
+
+for size in (1, 7, len(images)):
+    reference, *others = [in_batches(main, size) for main in executors.values()]
+    for other in others:
+        assert (other == reference).all(axis=1).sum() == len(images)
+    assert (reference.argmax(axis=1) == expected.argmax(axis=1)).all()
+    assert np.abs(reference - expected).max() <= 1e-6
+    print(f"{size:3} at a time: {len(images)} of {len(images)} images equal in all executors")
+
+# %% [markdown]
+# ## 6. A look at some digits
+#
+# `rx.jit` is the short way: it compiles a module and gives something to call. We draw the ten
+# images about which the network is least sure. A title in red is a wrong guess, with the right
+# digit in brackets.
+
+# %%
+model = rx.jit(Digits)
+probabilities = model.main(images, *weights)
+guesses = probabilities.argmax(axis=1)
+doubtful = probabilities.max(axis=1).argsort()[:10]
+
+figure = Figure(figsize=(9, 4), layout="constrained")
+for axes, k in zip(figure.subplots(2, 5).flat, doubtful, strict=True):
+    right = guesses[k] == digits[k]
+    axes.imshow(images[k].reshape(8, 8), cmap="gray_r")
+    axes.set_title(
+        f"{guesses[k]}" if right else f"{guesses[k]} ({digits[k]})",
+        color="black" if right else "red",
+    )
+    axes.set_axis_off()
+
+picture = Path(tempfile.mkdtemp(prefix="relaxscript-")) / "digits.png"
+figure.savefig(picture)
+print(f"picture of {len(doubtful)} digits: {picture}")
+
+if "ipykernel" in sys.modules:  # in a notebook it is shown below, too
+    from IPython.display import Image, display
+
+    display(Image(filename=picture))
+
+# %% [markdown]
+# ## 7. A mistake, made on purpose
+#
+# The last weights have 64 rows and 10 columns. What if somebody stores them the other way round?
+# Nothing has to run to find out. The class is not accepted, and the message points at the operand
+# and at the place where it got its shape.
+
+# %%
+try:
+
+    @R.function
+    def last_layer(hidden: R.Tensor(("n", 64), "float32"), w2: R.Tensor((10, 64), "float32")):
+        scores = R.matmul(hidden, w2)
+        return R.nn.softmax(scores)
+
+except rx.DiagnosticError as error:
+    print(error)
+    [mistake] = error.diagnostics
+    assert mistake.code == "RX0203"
+    assert mistake.span.text == "w2"
+else:
+    raise AssertionError("a transposed weight was accepted")
+
+# %% [markdown]
+# The code in brackets has a page: `relaxscript explain RX0203` in a terminal, or
+# `print(rx.explain("RX0203"))` here.
+#
+# ## What to try next
+#
+# - Change a `64` in the class to `63`, and see what you are told.
+# - Add a third layer. Only the class and the list of weights change.
+# - Write the softmax as a PrimFunc of your own, and compare it with `R.nn.softmax`.
+# - Run `relaxscript check` on this file: it finds the mistake of section 7 without running
+#   anything.
