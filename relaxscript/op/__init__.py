@@ -1,0 +1,27 @@
+"""What each operator of Relax means: script, IR, StructInfo and numpy, defined in one place each.
+
+Start with `define.py` (what a definition is), then `families.py` and any file of operators. The
+registry is complete once this package is imported. `namespace.py` holds the names that `R.` offers;
+here they stand beside what a compiler needs (`Operator`, `REGISTRY`, `lookup` ...).
+"""
+
+from __future__ import annotations
+
+from relaxscript.ir import hooks
+
+from . import namespace
+from .context import InferContext, Obligation, PlainContext
+from .define import REGISTRY, Operator, lookup, operator_named, symbols
+from .leaves import struct_info_of_leaf
+from .namespace import *  # noqa: F403
+from .parameters import ArgumentError, Parameter
+from .sugar import Sugar
+
+SYMBOLS = {operator.symbol: operator for operator in symbols()}
+hooks.apply_operator.fill(lambda symbol, *operands: SYMBOLS[symbol](*operands))
+
+__all__ = [
+    "REGISTRY", "SYMBOLS", "ArgumentError", "InferContext", "Obligation", "Operator", "Parameter",
+    "PlainContext", "Sugar", "lookup", "operator_named", "struct_info_of_leaf", "symbols",
+    *namespace.__all__,
+]  # fmt: skip

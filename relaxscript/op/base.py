@@ -1,0 +1,235 @@
+"""Operators on values of any kind: shapes, prim values, printing, assertions, closures.
+
+Source: spec "Notable Operators"; TVM `relax.print`, `relax.assert_op` for the texts of formats.
+Calls of PrimFuncs and packed functions stand in `calls.py`.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from relaxscript.dtypes import DataType
+from relaxscript.errors import OperandError, VMError
+from relaxscript.ir import prim
+from relaxscript.ir.relax import Call, ShapeExpr
+from relaxscript.ir.struct_info import (
+    ObjectStructInfo,
+    PrimStructInfo,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
+from relaxscript.runtime.values import Prim, Shape, prim_value
+
+from .context import InferContext
+from .define import op
+from .operands import wrong_kind
+from .parameters import Callee, ResultInfo, ShapeLike, Spread, Tensor, Text, Value, Values
+from .results import described
+from .shapes import dims_of, number, require_dtype, tensor_of
+from .words import shape_fact
+
+__all__ = [
+    "assert_op", "compute_prim_value", "invoke_closure", "invoke_pure_closure", "make_closure",
+    "null_value", "print", "shape_of", "shape_to_tensor", "tensor_to_shape",
+]  # fmt: skip
+
+_INT64 = DataType("int64")
+_BOOL = DataType("bool")
+_UNIT = TupleStructInfo.make(())
+_OBJECT = ObjectStructInfo()
+
+
+@op(calls=True)
+def null_value() -> Value:
+    """The null object, which tells an operator that an operand is left out."""
+    return
+
+
+@null_value.infer_rule
+def _(context: InferContext) -> StructInfo:
+    return _OBJECT
+
+
+# ---------------------------------------------------------------- shapes and prim values
+
+
+@op(calls=True)
+def shape_of(expr: Tensor) -> Shape:
+    """The shape of a tensor, as a shape value."""
+    return Shape(expr.shape)
+
+
+@shape_of.infer_rule
+def _(context: InferContext, expr: TensorStructInfo) -> StructInfo:
+    dims = dims_of(expr)
+    return ShapeStructInfo.make(dims, expr.ndim if dims is None else len(dims))
+
+
+@op(calls=True)
+def tensor_to_shape(expr: Tensor) -> Shape:
+    """The shape whose dimensions are the elements of a tensor of rank 1 and data type int64."""
+    return Shape(int(dim) for dim in expr)
+
+
+@tensor_to_shape.infer_rule
+def _(context: InferContext, expr: TensorStructInfo) -> StructInfo:
+    dims = dims_of(expr)
+    rank = expr.ndim if dims is None else len(dims)
+    if rank not in (-1, 1):
+        raise OperandError(
+            "expr",
+            shape_fact(expr, dims),
+            message="the dimensions of a shape are a tensor of rank 1",
+        )
+    if not expr.dtype.is_void and expr.dtype is not _INT64:
+        raise OperandError(
+            "expr",
+            f"has data type {expr.dtype}",
+            message="the dimensions of a shape are int64",
+            code="RX0202",
+            help='write `R.astype(expr, "int64")`',
+            fix={"expr": 'R.astype({}, "int64")'},
+        )
+    length = dims[0] if dims else None
+    return ShapeStructInfo.make(None, length.value if isinstance(length, prim.IntImm) else -1)
+
+
+@op()
+def shape_to_tensor(expr: ShapeLike) -> Tensor:
+    """The dimensions of a shape as a tensor of rank 1 and data type int64."""
+    return np.array(expr, np.int64)
+
+
+@shape_to_tensor.infer_rule
+def _(context: InferContext, expr: ShapeStructInfo) -> StructInfo:
+    known = expr.ndim >= 0
+    return tensor_of((number(expr.ndim),) if known else None, _INT64, None, 1)
+
+
+@op(calls=True)
+def compute_prim_value(value: ShapeLike) -> Value:
+    """The value of a scalar expression, given as the only dimension of a shape.
+
+    `R.prim_value(n * 2)` stands for it. Unlike the dimension of a tensor it may be negative.
+    """
+    (only,) = value
+    return only
+
+
+@compute_prim_value.infer_call_rule
+def _(context: InferContext, call: Call) -> StructInfo:
+    (shape,) = compute_prim_value.operand_infos(call, context)
+    if shape.values is None or len(shape.values) != 1 or not isinstance(call.args[0], ShapeExpr):
+        raise OperandError(
+            "value",
+            f"is {_shape_fact(shape)}",
+            message="one scalar expression is computed at a time",
+            code="RX0204",
+            help="write `R.prim_value(n * 2)`",
+        )
+    (value,) = shape.values
+    return PrimStructInfo.make(value.dtype, value)
+
+
+def _shape_fact(shape: ShapeStructInfo) -> str:
+    """What is known of a shape value."""
+    return "a shape" if shape.ndim < 0 else f"a shape of {shape.ndim} dimensions"
+
+
+# ---------------------------------------------------------------- printing and asserting
+
+
+def _formatted(format: str, values: tuple[Any, ...]) -> str:
+    """The values by a format of Python's `str.format`, or each on a line where it is empty."""
+    shown = [_shown(value) for value in values]
+    if not format:
+        return "\n".join(str(value) for value in shown)
+    return format.format(*shown)
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, Prim):
+        return prim_value(value)
+    return value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
+
+
+@op(pure=False, order=("format", "values"), calls=True)
+def print(*values: Value, format: Text = "") -> Value:
+    """Print values, each on a line of its own, or by a `format` of Python's `str.format`."""
+    sys.stdout.write(_formatted(format, values) + "\n")
+    return ()
+
+
+@print.infer_rule
+def _(context: InferContext, values: tuple[StructInfo, ...], format: StructInfo) -> StructInfo:
+    return _UNIT
+
+
+@op(pure=False, order=("condition", "format", "format_args"), calls=True)
+def assert_op(condition: Value, format_args: Spread | None = None, format: Text = "") -> Value:
+    """Stop with a message unless the condition, a bool of rank 0, holds.
+
+    The message is `format`, filled with `format_args` as `str.format` does. Raises `VMError`.
+    """
+    if not bool(np.asarray(prim_value(condition) if isinstance(condition, Prim) else condition)):
+        told = _formatted(format, format_args or ()) if format or format_args else ""
+        raise VMError(f"Assertion Failed: {told}" if told else "Assertion Failed", code="RX0606")
+    return ()
+
+
+@assert_op.infer_rule
+def _(
+    context: InferContext, condition: StructInfo, format_args: Any, format: StructInfo
+) -> StructInfo:
+    match condition:
+        case TensorStructInfo():
+            rank = condition.ndim
+            if rank not in (-1, 0):
+                raise OperandError(
+                    "condition",
+                    shape_fact(condition),
+                    message="a condition is one bool, a tensor of rank 0",
+                )
+            require_dtype("condition", condition.dtype, "bool")
+        case PrimStructInfo(dtype):
+            require_dtype("condition", dtype, "bool")
+        case _:
+            raise wrong_kind("condition", condition, "tensor")
+    return _UNIT
+
+
+# ---------------------------------------------------------------- closures
+
+
+@op(calls=True)
+def make_closure(func: Callee, args: Values) -> Callable[..., Any]:
+    """A closure: `func` with its first arguments given."""
+    return functools.partial(func, *args)
+
+
+@make_closure.infer_call_rule
+def _(context: InferContext, call: Call) -> StructInfo:
+    return _OBJECT
+
+
+@op(pure=False, calls=True)
+def invoke_closure(closure: Callee, args: Values, sinfo_args: ResultInfo) -> Value:
+    """The result of a closure, which `sinfo_args` describes."""
+    return closure(*args)
+
+
+@op(calls=True)
+def invoke_pure_closure(closure: Callee, args: Values, sinfo_args: ResultInfo) -> Value:
+    """The result of a closure that has no side effects, which `sinfo_args` describes."""
+    return closure(*args)
+
+
+invoke_closure.infer_call_rule(described)
+invoke_pure_closure.infer_call_rule(described)

@@ -1,0 +1,58 @@
+"""Operators on two tensors of one data type, element by element, with numpy's broadcasting.
+
+Source: numpy's functions of the same names; division of integers as in C (TVM's `divide`, `mod`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .families import elementwise
+
+__all__ = [
+    "add", "bitwise_and", "bitwise_or", "bitwise_xor", "divide", "floor_divide", "floor_mod",
+    "left_shift", "logical_and", "logical_or", "logical_xor", "maximum", "minimum", "mod",
+    "multiply", "power", "right_shift", "subtract",
+]  # fmt: skip
+
+
+def _divide(x: Any, y: Any) -> Any:
+    if x.dtype.kind not in "iu":
+        return np.true_divide(x, y)
+    quotient = np.floor_divide(x, y)
+    inexact = np.remainder(x, y) != 0
+    return quotient + (inexact & ((x < 0) != (y < 0))).astype(x.dtype)
+
+
+def _power(x: Any, y: Any) -> Any:
+    if x.dtype.kind != "i":
+        return np.power(x, y)
+    # 1 / x ** -y, rounded towards zero as in C: only 1 and -1 leave anything.
+    odd = (y & 1).astype(bool)
+    inverse = np.where(x == 1, 1, np.where(x == -1, np.where(odd, -1, 1), 0)).astype(x.dtype)
+    return np.where(y < 0, inverse, np.power(x, np.maximum(y, 0)))
+
+
+# fmt: off
+# ruff: noqa: E501
+add          = elementwise("add",          "number",  np.add,          "The sum `x1 + x2`; integers wrap around.", "+")
+subtract     = elementwise("subtract",     "number",  np.subtract,     "The difference `x1 - x2`; integers wrap around.", "-")
+multiply     = elementwise("multiply",     "number",  np.multiply,     "The product `x1 * x2`, element by element; integers wrap around.", "*")
+divide       = elementwise("divide",       "number",  _divide,         "The quotient `x1 / x2`; that of integers is rounded towards zero, as in C.", "/")
+floor_divide = elementwise("floor_divide", "number",  np.floor_divide, "The quotient rounded down, Python's `x1 // x2`.", "//")
+mod          = elementwise("mod",          "number",  np.fmod,         "The remainder of the division rounded towards zero; its sign is that of `x1`, as in C.")
+floor_mod    = elementwise("floor_mod",    "number",  np.remainder,    "The remainder of the division rounded down, Python's `x1 % x2`; its sign is that of `x2`.", "%")
+power        = elementwise("power",        "number",  _power,          "`x1` to the power of `x2`; a negative power of an integer is rounded towards zero.", "**")
+maximum      = elementwise("maximum",      "any",     np.maximum,      "The larger of `x1` and `x2`; NaN where either is.")
+minimum      = elementwise("minimum",      "any",     np.minimum,      "The smaller of `x1` and `x2`; NaN where either is.")
+logical_and  = elementwise("logical_and",  "bool",    np.logical_and,  "Whether both `x1` and `x2` are true; both are evaluated.", "and")
+logical_or   = elementwise("logical_or",   "bool",    np.logical_or,   "Whether `x1` or `x2` is true; both are evaluated.", "or")
+logical_xor  = elementwise("logical_xor",  "bool",    np.logical_xor,  "Whether exactly one of `x1` and `x2` is true.")
+bitwise_and  = elementwise("bitwise_and",  "bits",    np.bitwise_and,  "The bits that are set in both `x1` and `x2`.", "&")
+bitwise_or   = elementwise("bitwise_or",   "bits",    np.bitwise_or,   "The bits that are set in `x1` or `x2`.", "|")
+bitwise_xor  = elementwise("bitwise_xor",  "bits",    np.bitwise_xor,  "The bits that are set in exactly one of `x1` and `x2`.", "^")
+left_shift   = elementwise("left_shift",   "integer", np.left_shift,   "`x1` with its bits moved up by `x2`; bits that leave are lost.")
+right_shift  = elementwise("right_shift",  "integer", np.right_shift,  "`x1` with its bits moved down by `x2`; the sign stays.")
+# fmt: on

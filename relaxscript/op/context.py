@@ -1,0 +1,67 @@
+"""What a rule may ask and tell whoever derives StructInfo."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from relaxscript.ir.relax import Expr
+from relaxscript.ir.struct_info import StructInfo
+
+from .leaves import struct_info_of_leaf
+
+if TYPE_CHECKING:
+    from relaxscript.ir.module import IRModule
+    from relaxscript.ir.node import Node
+
+__all__ = ["InferContext", "Obligation", "PlainContext"]
+
+
+class Obligation(NamedTuple):
+    """A precondition of a call that is true for some values of the shape variables only.
+
+    `relation` is "equal" (dimension `a` equals `b`) or "broadcast" (they are equal, or one of them
+    is 1); whoever derives more than operators may add others, such as "fits" (a value of StructInfo
+    `a` has StructInfo `b`). `operand` is the one to blame, `text` the sentence for the warning.
+    Lowering puts a check before the kernel.
+    """
+
+    operand: str
+    a: Node
+    b: Node
+    relation: str
+    text: str
+
+
+class InferContext(Protocol):
+    """What a rule may ask of whoever derives StructInfo."""
+
+    @property
+    def facts(self) -> Any:
+        """What is known of the shape variables, as `arith.Facts`, or None."""
+
+    @property
+    def module(self) -> IRModule | None:
+        """The module in which the call stands, if there is one."""
+
+    def struct_info(self, expr: Expr) -> StructInfo:
+        """What is known of an expression."""
+
+    def require(self, obligation: Obligation) -> None:
+        """Take note of what could not be decided."""
+
+
+class PlainContext:
+    """A context without module or facts that collects the obligations in `obligations`."""
+
+    def __init__(self, module: IRModule | None = None, facts: Any = None) -> None:
+        self.module = module
+        self.facts = facts
+        self.obligations: list[Obligation] = []
+
+    def struct_info(self, expr: Expr) -> StructInfo:
+        """What is known of the expression by itself."""
+        return struct_info_of_leaf(expr)
+
+    def require(self, obligation: Obligation) -> None:
+        """Keep the obligation."""
+        self.obligations.append(obligation)

@@ -1,0 +1,195 @@
+"""Operators that make tensors of one value, and the triangles of matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from relaxscript.dtypes import DataType
+from relaxscript.errors import OperandError
+from relaxscript.ir.relax import Call
+from relaxscript.ir.struct_info import PrimStructInfo, StructInfo, TensorStructInfo
+
+from .context import InferContext
+from .define import op
+from .operands import number_constant, wrong_kind
+from .parameters import DType, Parameter, Scalar, ShapeLike, Tensor, Value, convert_attribute
+from .shapes import dims_of, of_shape, require_dtype
+from .words import shape_fact
+
+__all__ = ["full", "full_like", "ones", "ones_like", "tril", "triu", "zeros", "zeros_like"]
+
+_LIKE = TensorStructInfo.make(None, DataType("void"), None, -1)
+
+_DTYPE = Parameter("dtype", "attribute", None, annotation="DType | None")
+
+
+def _filling(bound: dict[str, Any]) -> dict[str, Any]:
+    """A Python number to fill with gets the data type that is asked for; else float32 or int32."""
+    value = bound["fill_value"]
+    if type(value) not in (bool, int, float):
+        return bound
+    asked = convert_attribute(_DTYPE, bound["dtype"])
+    dtype = asked or DataType({bool: "bool", int: "int32", float: "float32"}[type(value)])
+    if dtype.is_integer and isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if dtype.is_float and isinstance(value, bool):
+        value = int(value)
+    return {**bound, "fill_value": number_constant("fill_value", value, dtype)}
+
+
+def _fill(shape: Any, value: Any, dtype: DataType | None) -> Any:
+    wanted = value.dtype if dtype is None else dtype.numpy
+    return np.full(tuple(shape), value.astype(wanted), wanted)
+
+
+def _require_single(value: TensorStructInfo) -> None:
+    dims = dims_of(value)
+    if value.ndim not in (-1, 0) or dims not in (None, ()):
+        raise OperandError(
+            "fill_value",
+            shape_fact(value, dims),
+            message="a tensor is filled with one value, of rank 0",
+            help="write `R.broadcast_to(fill_value, shape)`",
+        )
+
+
+@op(alike=())
+def full(shape: ShapeLike, fill_value: Scalar, dtype: DType | None = None) -> Tensor:
+    """A tensor of `shape` whose elements are all `fill_value`, a tensor of rank 0.
+
+    Its data type is `dtype`, or that of the value. A Python number is float32 or int32 unless
+    `dtype` says otherwise.
+    """
+    filled: Tensor = _fill(shape, fill_value, dtype)
+    return filled
+
+
+full.prepare_rule(_filling)
+
+
+@full.infer_call_rule
+def _(context: InferContext, call: Call) -> StructInfo:
+    shape, value = full.operand_infos(call, context)
+    _require_single(value)
+    dtype = full.attributes(call)["dtype"] or value.dtype
+    return of_shape(call.args[0], shape, _LIKE.replace(dtype=dtype, vdevice=value.vdevice))
+
+
+@op(alike=())
+def full_like(x: Tensor, fill_value: Scalar, dtype: DType | None = None) -> Tensor:
+    """A tensor of the shape of `x` whose elements are all `fill_value`, a tensor of rank 0.
+
+    Its data type is `dtype`, or that of `x`.
+    """
+    filled: Tensor = _fill(x.shape, fill_value, dtype or DataType(x.dtype.name))
+    return filled
+
+
+@full_like.prepare_rule
+def _(bound: dict[str, Any]) -> dict[str, Any]:
+    return _filling(bound)
+
+
+@full_like.infer_rule
+def _(
+    context: InferContext,
+    x: TensorStructInfo,
+    fill_value: TensorStructInfo,
+    dtype: DataType | None = None,
+) -> StructInfo:
+    _require_single(fill_value)
+    return _retyped(x, dtype)
+
+
+def _retyped(x: TensorStructInfo, dtype: DataType | None) -> StructInfo:
+    if dtype is None or dtype is x.dtype:
+        return x
+    return TensorStructInfo.make(x.shape, dtype, x.vdevice, x.ndim)
+
+
+@op()
+def zeros(shape: ShapeLike, dtype: DType) -> Tensor:
+    """A tensor of zeros (False, for bools)."""
+    return np.zeros(tuple(shape), dtype.numpy)
+
+
+@op()
+def ones(shape: ShapeLike, dtype: DType) -> Tensor:
+    """A tensor of ones (True, for bools)."""
+    return np.ones(tuple(shape), dtype.numpy)
+
+
+@zeros.infer_call_rule
+def _(context: InferContext, call: Call) -> StructInfo:
+    (shape,) = zeros.operand_infos(call, context)
+    return of_shape(call.args[0], shape, _LIKE.replace(dtype=zeros.attributes(call)["dtype"]))
+
+
+@ones.infer_call_rule
+def _(context: InferContext, call: Call) -> StructInfo:
+    (shape,) = ones.operand_infos(call, context)
+    return of_shape(call.args[0], shape, _LIKE.replace(dtype=ones.attributes(call)["dtype"]))
+
+
+@op()
+def zeros_like(x: Tensor, dtype: DType | None = None) -> Tensor:
+    """A tensor of zeros of the shape of `x`, and of its data type unless `dtype` names one."""
+    return np.zeros(x.shape, x.dtype if dtype is None else dtype.numpy)
+
+
+@op()
+def ones_like(x: Tensor, dtype: DType | None = None) -> Tensor:
+    """A tensor of ones of the shape of `x`, and of its data type unless `dtype` names one."""
+    return np.ones(x.shape, x.dtype if dtype is None else dtype.numpy)
+
+
+def _like_rule(
+    context: InferContext, x: TensorStructInfo, dtype: DataType | None = None
+) -> StructInfo:
+    return _retyped(x, dtype)
+
+
+zeros_like.infer_rule(_like_rule)
+ones_like.infer_rule(_like_rule)
+
+
+# ---------------------------------------------------------------- triangles
+
+
+@op()
+def tril(x: Tensor, k: Value = 0) -> Tensor:
+    """The matrices in the last two axes of `x` with zeros above their `k`-th diagonal.
+
+    `k` is a prim value, 0 for the main diagonal, negative below it.
+    """
+    return np.tril(x, int(k or 0))
+
+
+@op()
+def triu(x: Tensor, k: Value = 0) -> Tensor:
+    """The matrices in the last two axes of `x` with zeros below their `k`-th diagonal.
+
+    `k` is a prim value, 0 for the main diagonal, negative below it.
+    """
+    return np.triu(x, int(k or 0))
+
+
+def _triangle(
+    context: InferContext, x: TensorStructInfo, k: StructInfo | None = None
+) -> StructInfo:
+    if k is not None and not isinstance(k, PrimStructInfo):
+        raise wrong_kind("k", k, "prim")
+    require_dtype("x", x.dtype, "any")
+    dims = dims_of(x)
+    rank = x.ndim if dims is None else len(dims)
+    if rank in (0, 1):
+        raise OperandError(
+            "x", shape_fact(x, dims), message="only matrices have triangles", help="rank 2 or more"
+        )
+    return x
+
+
+tril.infer_rule(_triangle)
+triu.infer_rule(_triangle)

@@ -1,0 +1,30 @@
+"""Conversion between data types."""
+
+from __future__ import annotations
+
+from relaxscript.dtypes import DataType
+from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+
+from .context import InferContext
+from .define import op
+from .parameters import DType, Tensor
+
+__all__ = ["astype"]
+
+
+@op(symbol="astype")
+def astype(x: Tensor, dtype: DType) -> Tensor:
+    """The elements of `x` as values of `dtype`.
+
+    To a narrower float they are rounded to the nearest, from floats to integers towards zero, and
+    to bool they are true unless 0. What does not fit an integer type wraps around where it is an
+    integer, and is undefined where it is a float.
+    """
+    return x.astype(dtype.numpy)
+
+
+@astype.infer_rule
+def _(context: InferContext, x: TensorStructInfo, dtype: DataType) -> StructInfo:
+    if dtype is x.dtype:
+        return x
+    return TensorStructInfo.make(x.shape, dtype, x.vdevice, x.ndim)

@@ -1,0 +1,399 @@
+"""What an operator is: one definition that gives script, IR, StructInfo and numpy meaning.
+
+    @op(symbol="@")
+    def matmul(x1: Tensor, x2: Tensor, out_dtype: DType | None = None) -> Tensor:
+        '''Matrix product; leading axes broadcast as in numpy.'''
+        return np.matmul(x1, x2, dtype=...)          # the meaning, in numpy
+
+    @matmul.infer_rule
+    def _(context, x1, x2, out_dtype=None):          # the StructInfo of the result
+        ...
+
+The signature is the schema (`parameters.py` has the words for annotations), the body the meaning.
+A rule gets the StructInfo of each operand, already of the kind that the annotation asks for, and
+the attributes. It never sees places in a source: it raises `OperandError` with names of operands,
+and hands what it cannot decide to `context.require` as an `Obligation`.
+
+In the call, operands stand in the order of the parameters (or of `order`), and all attributes are
+stored, defaults included, so that one call has one form. Everything that is the same for every call
+is worked out when the operator is defined: `build` and `infer` are on the path of every parser and
+pass. Start reading at `Operator`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from relaxscript.dtypes import DataType
+from relaxscript.errors import DiagnosticError, InternalError, OperandError, nearest
+from relaxscript.ir.relax import Attrs, Call, Expr, Op
+from relaxscript.ir.struct_info import ObjectStructInfo, StructInfo, TensorStructInfo
+
+from . import eager, operands
+from .context import InferContext
+from .layout import CallLayout
+from .parameters import (
+    REQUIRED,
+    ArgumentError,
+    Parameter,
+    Signature,
+    convert_attribute,
+    read_parameters,
+)
+
+if TYPE_CHECKING:
+    import inspect
+
+
+__all__ = [
+    "REGISTRY", "Operator", "Rule", "lookup", "op", "operator_named", "register", "symbols",
+]  # fmt: skip
+
+Rule = Callable[..., StructInfo]
+
+
+class Operator:
+    """A built-in operator of Relax.
+
+    Called with a Relax expression among the arguments, or with no array, it builds the `Call`;
+    called with numpy arrays it computes. Raises `DiagnosticError` for operands that do not go
+    together and `ArgumentError` (a TypeError) for arguments that do not fit the signature.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        meaning: Callable[..., Any],
+        *,
+        symbol: str | None = None,
+        pure: bool = True,
+        order: tuple[str, ...] = (),
+        alike: tuple[str, ...] | None = None,
+        calls: bool = False,
+        parameters: tuple[Parameter, ...] | None = None,
+    ) -> None:
+        self.script_name = name
+        self.name = f"relax.{name}"
+        self.__name__ = self.__qualname__ = name.rpartition(".")[2]
+        self.__module__ = meaning.__module__
+        self.__doc__ = meaning.__doc__
+        self.op = Op.make(self.name)
+        self.symbol = symbol
+        self.pure = pure
+        self.parameters = read_parameters(meaning) if parameters is None else parameters
+        self.function = meaning
+        self._signature = Signature(f"R.{name}", self.parameters)
+        self._calls = calls
+        self._is_data = all(p.kind not in ("callee", "sinfo") for p in self.parameters)
+        self._rule: Rule | None = None
+        self._call_rule: Rule | None = None
+        self._prepare: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+        self._normalize: Callable[[Call], Call] | None = None
+        self._layout = CallLayout(self.parameters, order)
+        tensors = [p.name for p in self.parameters if p.wants in ("tensor", "scalar")]
+        self._alike = tuple(tensors) if alike is None else alike
+        self._attributes = tuple(p for p in self.parameters if p.kind == "attribute")
+        optional = [p for p in self._attributes if p.default is not REQUIRED]
+        given = {p.name: convert_attribute(p, p.default) for p in optional}
+        complete = len(given) == len(self._attributes)
+        self._defaults: dict[str, Any] = given
+        self._default_attrs = Attrs(given) if given and complete else None
+        # The number of operands where all are plain tensors and nothing else must be given.
+        self._plain = self._layout.plain_count if complete else -1
+
+    # ------------------------------------------------------------ definition
+
+    def infer_rule(self, rule: Rule) -> Rule:
+        """Declare the rule: `rule(context, *struct_infos, **attributes) -> StructInfo`."""
+        self._rule = rule
+        return rule
+
+    def infer_call_rule(self, rule: Rule) -> Rule:
+        """Declare a rule that looks at the whole call: `rule(context, call) -> StructInfo`."""
+        self._call_rule = rule
+        return rule
+
+    def prepare_rule(self, rule: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
+        """Declare what is done with the arguments, by parameter, before they are converted."""
+        self._prepare = rule
+        self._plain = -1
+        return rule
+
+    def normalize_rule(self, rule: Callable[[Call], Call]) -> Callable[[Call], Call]:
+        """Declare the normal form of calls of this operator."""
+        self._normalize = rule
+        return rule
+
+    @property
+    def has_rule(self) -> bool:
+        """Whether there is a rule for the StructInfo of results."""
+        return self._rule is not None or self._call_rule is not None
+
+    # ------------------------------------------------------------ calls
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            if self._is_data and eager.is_eager((args, kwargs)):
+                return eager.run(self, args, kwargs)
+            return self.build(args, kwargs)
+        except OperandError as error:
+            callee = f"R.{self.script_name}"
+            raise DiagnosticError(error.diagnostic(callee, None, {})) from None
+
+    def build(self, args: Sequence[Any], kwargs: Mapping[str, Any] | None = None) -> Call:
+        """The call of this operator with these arguments, converted as `operands.py` says.
+
+        Raises `ArgumentError` and `OperandError`; whether the operands go together is `infer`'s
+        business.
+        """
+        if not kwargs and len(args) == self._plain:
+            for arg in args:
+                if not isinstance(arg, Expr):
+                    break
+            else:
+                return Call.make(self.op, tuple(args), self._default_attrs)
+        return self._build(args, kwargs or {})
+
+    def _build(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Call:
+        bound = self._signature.bind(args, kwargs)
+        if self._prepare is not None:
+            bound = self._prepare(bound)
+        expressions: dict[str, Any] = {}
+        sinfo_args: tuple[StructInfo, ...] = ()
+        for parameter in self.parameters:
+            value = bound[parameter.name]
+            if parameter.kind == "sinfo":
+                sinfo_args = operands.convert_sinfo(parameter, value)
+            elif parameter.is_operand:
+                expressions[parameter.name] = self._operand(parameter, value, bound)
+        attrs = {p.name: convert_attribute(p, bound[p.name]) for p in self._attributes}
+        return Call.make(
+            self.op,
+            self._layout.arrange(expressions),
+            Attrs(attrs) if attrs else None,
+            sinfo_args,
+        )
+
+    def _operand(self, parameter: Parameter, value: Any, bound: Mapping[str, Any]) -> Any:
+        def alike() -> DataType | None:
+            return self._dtype_beside(parameter.name, bound)
+
+        match parameter.kind:
+            case "operand":
+                return operands.convert_operand(parameter, value, alike)
+            case "optional":
+                given = value is not None
+                return operands.convert_operand(parameter, value, alike) if given else None
+            case "tensors":
+                return operands.convert_tensors(parameter, value, alike)
+            case "rest" | "spread":
+                return operands.convert_many(parameter, value, alike)
+            case "shape":
+                return operands.convert_shape(parameter, value)
+            case "text":
+                return operands.convert_text(parameter, value)
+        return operands.convert_callee(parameter, value)
+
+    def _dtype_beside(self, name: str, bound: Mapping[str, Any]) -> DataType | None:
+        if name not in self._alike:
+            return None
+        others: list[Any] = []
+        for other in self._alike:
+            value = bound[other]
+            others.extend(value if isinstance(value, (list, tuple)) else (value,))
+        return operands.dtype_among(others)
+
+    def arguments(self, call: Call) -> list[tuple[Parameter, Any]]:
+        """What each parameter was given, the inverse of `build`.
+
+        Operands are expressions (None where left out, a tuple for a `rest` parameter), attributes
+        the values that the call keeps, StructInfo arguments one StructInfo or a tuple of several.
+        """
+        given = self._layout.split(self, call)
+        given.update(self.attributes(call))
+        for parameter in self.parameters:
+            if parameter.kind == "sinfo":
+                infos = call.sinfo_args
+                given[parameter.name] = infos[0] if len(infos) == 1 else (infos or None)
+        return [(parameter, given[parameter.name]) for parameter in self.parameters]
+
+    def operand_names(self, call: Call) -> tuple[str, ...]:
+        """The name by which a rule blames each of `call.args`: "x1", or "values[0]"."""
+        return self._layout.names(len(call.args))
+
+    def attributes(self, call: Call) -> dict[str, Any]:
+        """The attributes of a call by name; those that a call made by hand leaves out are added."""
+        attrs = call.attrs
+        if attrs is self._default_attrs or not attrs:
+            if len(self._defaults) != len(self._attributes):
+                missing = next(p.name for p in self._attributes if p.name not in self._defaults)
+                raise ArgumentError(
+                    f"`R.{self.script_name}` misses its argument `{missing}`", missing
+                )
+            return dict(self._defaults)
+        named = {}
+        for parameter in self._attributes:
+            value = attrs.get(parameter.name, parameter.default)
+            if value is REQUIRED:
+                name = parameter.name
+                raise ArgumentError(f"`R.{self.script_name}` misses its argument `{name}`", name)
+            # Calls made by hand may hold a list or a number where others hold a tuple.
+            named[parameter.name] = convert_attribute(parameter, value)
+        return named
+
+    def normalize(self, call: Call) -> Call:
+        """The call in this operator's own normal form; most have none."""
+        return call if self._normalize is None else self._normalize(call)
+
+    # ------------------------------------------------------------ StructInfo
+
+    def infer(self, call: Call, context: InferContext) -> StructInfo:
+        """The StructInfo of a call of this operator.
+
+        Raises `OperandError` for operands that never go together, and gives `context.require` an
+        `Obligation` for what depends on the values of shape variables.
+        """
+        args = call.args
+        rule = self._rule
+        if rule is None or len(args) != self._plain:
+            return self._infer(call, context)
+        struct_info = context.struct_info
+        infos = [struct_info(arg) for arg in args]
+        for info in infos:
+            if info.__class__ is not TensorStructInfo:
+                infos = self._layout.tensors(infos)
+                break
+        if call.attrs is self._default_attrs:
+            return rule(context, *infos, **self._defaults)
+        return rule(context, *infos, **self.attributes(call))
+
+    def _infer(self, call: Call, context: InferContext) -> StructInfo:
+        if self._call_rule is not None:
+            self._layout.split(self, call)
+            return self._call_rule(context, call)
+        if self._rule is None:
+            return ObjectStructInfo()
+        infos = self.operand_infos(call, context)
+        return self._rule(context, *infos, **self.attributes(call))
+
+    def operand_infos(self, call: Call, context: InferContext) -> list[Any]:
+        """What is known of each operand, checked to be of the kind that its parameter asks for.
+
+        In the order of the parameters: a StructInfo, None for an operand that is left out, a tuple
+        for several.
+        """
+        return self._layout.infos(self, call, context)
+
+    # ------------------------------------------------------------ meaning
+
+    def meaning(self, *values: Any, **attributes: Any) -> Any:
+        """What the operator computes, on numpy arrays and other run-time values.
+
+        Results are new C-contiguous arrays, rank 0 included; nothing is reported for overflow or
+        division by zero. Operators that call a function return what it returns, untouched.
+        """
+        with np.errstate(all="ignore"):
+            result = self.function(*values, **attributes)
+        return result if self._calls else eager.finished(result, values)
+
+    def evaluate(self, call: Call, values: Sequence[Any], sinfo: Any = None) -> Any:
+        """The value of `call`, given those of `call.args` in their order.
+
+        A tuple is a Python tuple, a shape a `runtime.values.Shape`, a prim value as `make_prim`
+        gives it, a callee a Python callable. `sinfo` describes the results where the operator has
+        StructInfo arguments: a TensorStructInfo whose dimensions are numbers, or a tuple of these.
+        """
+        positional, keywords = self._layout.values(values)
+        attributes = self.attributes(call) if self._attributes else {}
+        for parameter in self.parameters:
+            if parameter.kind == "sinfo":
+                attributes[parameter.name] = sinfo
+        return self.meaning(*positional, **keywords, **attributes)
+
+    # ------------------------------------------------------------ Python
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        import inspect  # not needed to compile anything, and slow to import
+
+        kinds = inspect.Parameter
+        found = []
+        for p in self.parameters:
+            kind: Any = kinds.KEYWORD_ONLY if p.keyword_only else kinds.POSITIONAL_OR_KEYWORD
+            default = kinds.empty if p.is_required or p.kind == "rest" else p.default
+            kind = kinds.VAR_POSITIONAL if p.kind == "rest" else kind
+            found.append(kinds(p.name, kind, default=default))
+        return inspect.Signature(found)
+
+    def __repr__(self) -> str:
+        return f"R.{self.script_name}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (operator_named, (self.name,))
+
+
+REGISTRY: dict[str, Operator] = {}
+
+
+def op(
+    name: str | None = None,
+    *,
+    symbol: str | None = None,
+    pure: bool = True,
+    order: tuple[str, ...] = (),
+    alike: tuple[str, ...] | None = None,
+    calls: bool = False,
+) -> Callable[[Callable[..., Any]], Operator]:
+    """Define an operator by its meaning.
+
+    `name` is the name in script, where it differs from the function's; `symbol` the Python operator
+    that means it; `order` the order of its operands in the call, where it is not that of the
+    parameters; `alike` the operands that share a data type, which a number among them takes;
+    `calls` says that it calls a function, whose results are passed on untouched.
+    """
+
+    def define(meaning: Callable[..., Any]) -> Operator:
+        return register(
+            Operator(
+                name or meaning.__name__,
+                meaning,
+                symbol=symbol,
+                pure=pure,
+                order=order,
+                alike=alike,
+                calls=calls,
+            )
+        )
+
+    return define
+
+
+def register(operator: Operator) -> Operator:
+    """Add an operator to the registry; its name must be new."""
+    if operator.name in REGISTRY:
+        raise InternalError(f"the operator `{operator.name}` is defined twice")
+    REGISTRY[operator.name] = operator
+    return operator
+
+
+def operator_named(name: str) -> Operator:
+    """The operator of a full name such as "relax.add"; raises `ArgumentError` with a near one."""
+    found = REGISTRY.get(name)
+    if found is None:
+        near = nearest(name, list(REGISTRY))
+        help = f"did you mean `{near}`?" if near else None
+        raise ArgumentError(f"there is no operator `{name}`", help=help)
+    return found
+
+
+def lookup(op_node: Op) -> Operator:
+    """The operator that an Op node names; raises `ArgumentError` where there is none."""
+    return operator_named(op_node.name)
+
+
+def symbols() -> Iterable[Operator]:
+    """The operators that a symbol of Python means."""
+    return [operator for operator in REGISTRY.values() if operator.symbol is not None]

@@ -1,0 +1,113 @@
+"""Running an operator at once, on numpy arrays, as Python's own functions run.
+
+The operands get the StructInfo of the arrays, so the operator's rule checks them as it checks
+programs; then the meaning computes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from relaxscript.errors import InternalError
+from relaxscript.ir import prim, relax
+from relaxscript.ir.relax import Expr
+from relaxscript.runtime.values import Shape, make_prim
+
+from .leaves import array_struct_info, struct_info_of_leaf
+
+if TYPE_CHECKING:
+    from relaxscript.ir.struct_info import StructInfo
+
+    from .context import Obligation
+    from .define import Operator
+
+__all__ = ["finished", "is_eager", "run"]
+
+
+def is_eager(arguments: Any) -> bool:
+    """Whether there are arrays among the arguments, and no Relax expressions."""
+    found = set(_kinds(arguments))
+    return "array" in found and "expression" not in found
+
+
+def _kinds(value: Any) -> list[str]:
+    match value:
+        case Expr():
+            return ["expression"]
+        case prim.PrimExpr() if not isinstance(value, prim.Immediate):
+            return ["expression"]
+        case np.ndarray() | np.generic():
+            return ["array"]
+        case list() | tuple():
+            return [kind for item in value for kind in _kinds(item)]
+        case dict():
+            return [kind for item in value.values() for kind in _kinds(item)]
+    return []
+
+
+class _Concrete:
+    """The context of a rule whose operands are at hand: everything can be decided."""
+
+    module = None
+    facts = None
+
+    def struct_info(self, expr: Expr) -> StructInfo:
+        return struct_info_of_leaf(expr)
+
+    def require(self, obligation: Obligation) -> None:
+        raise InternalError(f"it is not decided for arrays whether {obligation.text}")
+
+
+def run(operator: Operator, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """The operator's result for these arrays; raises `OperandError` as its rule does."""
+    arrays: dict[Expr, Any] = {}
+
+    def stand_in(value: Any) -> Any:
+        match value:
+            case np.ndarray() | np.generic():
+                array = np.asarray(value)
+                var = relax.Var.make("array", array_struct_info(array))
+                arrays[var] = array
+                return var
+            case list() | tuple():
+                return tuple(stand_in(item) for item in value)
+        return value
+
+    words = {name: stand_in(value) for name, value in kwargs.items()}
+    call = operator.build([stand_in(arg) for arg in args], words)
+    operator.infer(call, _Concrete())
+    values = [_value(arg, arrays) for arg in call.args]
+    return operator.evaluate(call, values, call.sinfo_args)
+
+
+def _value(expr: Expr, arrays: Mapping[Expr, Any]) -> Any:
+    if expr in arrays:
+        return arrays[expr]
+    match expr:
+        case relax.Constant(data):
+            return data
+        case relax.Tuple(fields):
+            return tuple(_value(item, arrays) for item in fields)
+        case relax.ShapeExpr(values) if all(isinstance(v, prim.IntImm) for v in values):
+            return Shape(int(v) for v in values)  # type: ignore[call-overload]
+        case relax.PrimValue(prim.IntImm() | prim.FloatImm() as number):
+            return make_prim(number.value, number.dtype)
+        case relax.StringImm(text):
+            return text
+        case relax.DataTypeImm(dtype):
+            return dtype
+    raise InternalError(f"{type(expr).__name__} was taken for an operand that has a value")
+
+
+def finished(result: Any, operands: Sequence[Any]) -> Any:
+    """A result as every operator gives it: arrays that are new, C-contiguous, never scalars."""
+    if type(result) is tuple:
+        return tuple(finished(item, operands) for item in result)
+    if isinstance(result, np.ndarray):
+        own = result.base is None and result.flags.c_contiguous and result.flags.writeable
+        if own and all(result is not operand for operand in operands):
+            return result
+    return np.array(result, order="C")

@@ -1,0 +1,216 @@
+"""Families: operators that differ only in what they compute for one element or one axis.
+
+`elementwise`, `comparison` and `reduction` define an operator in one line of a table; shapes, data
+types, devices and purity are stated once, here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from relaxscript.dtypes import DataType
+from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+
+from .context import InferContext
+from .define import Operator, register
+from .parameters import Parameter
+from .shapes import (
+    ONE,
+    axes_in,
+    broadcast_shapes,
+    common_dtype,
+    common_vdevice,
+    dims_of,
+    require_dtype,
+    same_dims,
+    tensor_of,
+)
+
+__all__ = [
+    "binary_rule",
+    "comparison",
+    "elementwise",
+    "reduced",
+    "reduction",
+    "unary",
+    "unary_rule",
+]
+
+_BOOL = DataType("bool")
+_Meaning = Callable[..., Any]
+
+
+def _operator(name: str, meaning: _Meaning, doc: str, parameters: Any, **options: Any) -> Operator:
+    operator = Operator(name, meaning, parameters=tuple(parameters), **options)
+    operator.__doc__ = doc
+    operator.__module__ = "relaxscript.op"
+    return register(operator)
+
+
+def _operand(name: str, wants: str) -> Parameter:
+    annotation = wants.capitalize()
+    return Parameter(name, "operand", wants=wants, annotation=annotation)
+
+
+# ---------------------------------------------------------------- two operands, element by element
+
+
+def elementwise(
+    name: str, accepts: str, meaning: _Meaning, doc: str, symbol: str | None = None
+) -> Operator:
+    """An operator on two tensors of one data type, broadcast to each other.
+
+    `accepts` says which data types: any, number, float, bits, integer or bool.
+    """
+    operands = [_operand("x1", "scalar"), _operand("x2", "scalar")]
+    operator = _operator(name, meaning, doc, operands, symbol=symbol)
+    operator.infer_rule(binary_rule(accepts))
+    return operator
+
+
+def comparison(
+    name: str, accepts: str, meaning: _Meaning, doc: str, symbol: str | None = None
+) -> Operator:
+    """As `elementwise`, with a result of bools."""
+    operands = [_operand("x1", "scalar"), _operand("x2", "scalar")]
+    operator = _operator(name, meaning, doc, operands, symbol=symbol)
+    operator.infer_rule(binary_rule(accepts, _BOOL))
+    return operator
+
+
+def binary_rule(accepts: str, result: DataType | None = None) -> Callable[..., StructInfo]:
+    """The rule of an operator on two broadcast tensors; `result` is its data type, if fixed."""
+
+    def rule(context: InferContext, x1: TensorStructInfo, x2: TensorStructInfo) -> StructInfo:
+        dtype = x1.dtype
+        if dtype is not x2.dtype:
+            dtype = common_dtype({"x1": x1, "x2": x2})
+        # The first operand is enough: where both are known they agree, and void is checked below.
+        require_dtype("x1", x1.dtype, accepts)
+        require_dtype("x2", x2.dtype, accepts)
+        dims = x1.dims
+        if x1.vdevice is x2.vdevice and (
+            (dims is not None and x2.dims is not None and same_dims(dims, x2.dims))
+            or (dims is None and x1.shape is not None and x1.shape is x2.shape)
+        ):
+            if result is None and dtype is x1.dtype:
+                return x1
+            return TensorStructInfo.make(x1.shape, result or dtype, x1.vdevice, x1.ndim)
+        return _broadcast_pair(context, x1, x2, result or dtype)
+
+    return rule
+
+
+def _broadcast_pair(
+    context: InferContext, x1: TensorStructInfo, x2: TensorStructInfo, dtype: DataType
+) -> StructInfo:
+    operands = {"x1": x1, "x2": x2}
+    vdevice = common_vdevice(operands)
+    dims, rank = broadcast_shapes(context, operands)
+    for info in (x1, x2):
+        unchanged = info.dims is not None and dims is not None and same_dims(info.dims, dims)
+        if unchanged and info.dtype is dtype and info.vdevice is vdevice:
+            return info
+    if dims is None:
+        held = _held_shape(x1, x2)
+        if held is not None:
+            return TensorStructInfo.make(held.shape, dtype, vdevice, held.ndim)
+    return tensor_of(dims, dtype, vdevice, rank)
+
+
+def _held_shape(x1: TensorStructInfo, x2: TensorStructInfo) -> TensorStructInfo | None:
+    """The operand whose shape, held by a variable, is that of the result."""
+    if x1.shape is not None and x1.shape is x2.shape:
+        return x1
+    if x2.ndim == 0 and x1.shape is not None:
+        return x1
+    return x2 if x1.ndim == 0 and x2.shape is not None else None
+
+
+# ---------------------------------------------------------------- one operand, element by element
+
+
+def unary(
+    name: str,
+    accepts: str,
+    meaning: _Meaning,
+    doc: str,
+    symbol: str | None = None,
+    result: DataType | None = None,
+    operand: str = "x",
+) -> Operator:
+    """An operator on each element of one tensor; `result` is its data type where that is fixed."""
+    operator = _operator(name, meaning, doc, [_operand(operand, "tensor")], symbol=symbol)
+    operator.infer_rule(unary_rule(accepts, result, operand))
+    return operator
+
+
+def unary_rule(
+    accepts: str, result: DataType | None = None, operand: str = "x"
+) -> Callable[..., StructInfo]:
+    """The rule of an operator that keeps the shape of its operand."""
+
+    def rule(context: InferContext, x: TensorStructInfo, **attributes: Any) -> StructInfo:
+        require_dtype(operand, x.dtype, accepts)
+        if result is None or result is x.dtype:
+            return x
+        return TensorStructInfo.make(x.shape, result, x.vdevice, x.ndim)
+
+    return rule
+
+
+# ---------------------------------------------------------------- along axes
+
+
+def reduction(name: str, accepts: str, meaning: _Meaning, doc: str) -> Operator:
+    """An operator that combines all elements along some axes, or along all where none is given.
+
+    `meaning(x, axes, keepdims)` gets the axes as a tuple, counted from 0.
+    """
+
+    def over_axes(x: Any, axis: tuple[int, ...] | None = None, keepdims: bool = False) -> Any:
+        axes = range(x.ndim) if axis is None else axis
+        return meaning(x, tuple(a % max(x.ndim, 1) for a in axes), keepdims)
+
+    axis = Parameter("axis", "attribute", None, annotation="Axes | None")
+    keepdims = Parameter("keepdims", "attribute", False, annotation="bool")
+    operator = _operator(name, over_axes, doc, [_operand("x", "tensor"), axis, keepdims])
+
+    @operator.infer_rule
+    def rule(
+        context: InferContext,
+        x: TensorStructInfo,
+        axis: tuple[int, ...] | None = None,
+        keepdims: bool = False,
+    ) -> StructInfo:
+        require_dtype("x", x.dtype, accepts)
+        return reduced(x, axis, keepdims, x.dtype)
+
+    return operator
+
+
+def reduced(
+    x: TensorStructInfo, axis: tuple[int, ...] | None, keepdims: bool, dtype: DataType
+) -> StructInfo:
+    """The StructInfo of `x` without some of its axes, or with 1 in their place."""
+    dims = dims_of(x)
+    rank = x.ndim if dims is None else len(dims)
+    axes = range(rank) if axis is None else axes_in(axis, rank)
+    if axis == () and dtype is x.dtype:
+        return x
+    if dims is None:
+        if axis is None and not keepdims:
+            return tensor_of((), dtype, x.vdevice)
+        if rank < 0:
+            return tensor_of(None, dtype, x.vdevice)
+        if keepdims and len(axes) == rank:
+            return tensor_of((ONE,) * rank, dtype, x.vdevice)
+        left = rank if keepdims else rank - len(axes)
+        return tensor_of(None, dtype, x.vdevice, left)
+    kept = [
+        ONE if index in axes else dim
+        for index, dim in enumerate(dims)
+        if keepdims or index not in axes
+    ]
+    return tensor_of(kept, dtype, x.vdevice)

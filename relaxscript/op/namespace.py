@@ -1,0 +1,40 @@
+"""The names that `R.` offers: every operator, and what stands for others.
+
+`__all__` is those names and nothing else; the families list their own.
+"""
+
+from __future__ import annotations
+
+from . import (
+    base,
+    binary,
+    calls,
+    comparison,
+    create,
+    datatype,
+    linear_algebra,
+    manipulate,
+    nn,
+    reshaping,
+    search,
+    statistical,
+    unary,
+)
+from .base import *  # noqa: F403
+from .binary import *  # noqa: F403
+from .calls import *  # noqa: F403
+from .comparison import *  # noqa: F403
+from .create import *  # noqa: F403
+from .datatype import *  # noqa: F403
+from .linear_algebra import *  # noqa: F403
+from .manipulate import *  # noqa: F403
+from .reshaping import *  # noqa: F403
+from .search import *  # noqa: F403
+from .statistical import *  # noqa: F403
+from .unary import *  # noqa: F403
+
+_FAMILIES = (
+    base, binary, calls, comparison, create, datatype, linear_algebra, manipulate, reshaping,
+    search, statistical, unary,
+)  # fmt: skip
+__all__ = ["nn", *(name for family in _FAMILIES for name in family.__all__)]

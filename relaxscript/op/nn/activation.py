@@ -1,0 +1,129 @@
+"""Activation functions: each element of one tensor on its own, but for the softmax pair."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.op.context import InferContext
+from relaxscript.op.define import Operator, op
+from relaxscript.op.families import unary, unary_rule
+from relaxscript.op.numeric import erfc, sigmoid, widened
+from relaxscript.op.parameters import Tensor
+from relaxscript.op.shapes import axis_in, dims_of, require_dtype
+
+__all__ = [
+    "gelu", "gelu_tanh", "leakyrelu", "log_softmax", "relu", "selu", "silu", "softmax", "softplus",
+]  # fmt: skip
+
+_SELU_ALPHA = 1.6732632423543772
+_SELU_SCALE = 1.0507009873554805
+
+
+def _activation(name: str, accepts: str, meaning: Any, doc: str) -> Operator:
+    return unary(f"nn.{name}", accepts, meaning, doc, operand="data")
+
+
+def _relu(x: Any) -> Any:
+    return np.maximum(x, np.zeros((), x.dtype))
+
+
+def _gelu(x: Any) -> Any:
+    # erfc keeps its relative accuracy where 1 + erf would cancel.
+    exact = x.astype(np.float64)
+    value = np.where(np.isneginf(exact), 0.0, 0.5 * exact * erfc(-exact / math.sqrt(2)))
+    return value.astype(x.dtype)
+
+
+@widened
+def _gelu_tanh(x: Any) -> Any:
+    inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)
+    # (1 + tanh(z)) / 2 is the sigmoid of 2z, which does not cancel.
+    return np.where(np.isneginf(x), 0, x * sigmoid(2 * inner)).astype(x.dtype)
+
+
+@widened
+def _selu(x: Any) -> Any:
+    return _SELU_SCALE * np.where(x > 0, x, _SELU_ALPHA * np.expm1(np.minimum(x, 0)))
+
+
+@widened
+def _silu(x: Any) -> Any:
+    return np.where(np.isneginf(x), 0, x * sigmoid(x)).astype(x.dtype)
+
+
+# fmt: off
+# ruff: noqa: E501
+relu      = _activation("relu",      "number", _relu,      "`max(x, 0)`; NaN stays NaN.")
+gelu      = _activation("gelu",      "float",  _gelu,      "`x` times the standard normal distribution function, by the exact error function.")
+gelu_tanh = _activation("gelu_tanh", "float",  _gelu_tanh, "The approximation of gelu by a hyperbolic tangent.")
+selu      = _activation("selu",      "float",  _selu,      "The scaled exponential linear unit (ONNX `Selu` with its default constants).")
+silu      = _activation("silu",      "float",  _silu,      "`x` times its sigmoid.")
+# fmt: on
+
+
+@op("nn.leakyrelu")
+def leakyrelu(data: Tensor, alpha: float = 0.01) -> Tensor:
+    """`x` where it is above 0, `alpha * x` elsewhere."""
+    wide: Tensor = widened(lambda x: np.where(x > 0, x, alpha * x))(data)
+    return wide
+
+
+@op("nn.softplus")
+def softplus(data: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
+    """`log(1 + exp(beta * x)) / beta`, and `x` itself where `beta * x` is above `threshold`."""
+
+    def smooth(x: Any) -> Any:
+        scaled = x * x.dtype.type(beta)
+        return np.where(scaled > threshold, x, np.logaddexp(scaled, 0) / x.dtype.type(beta))
+
+    wide: Tensor = widened(smooth)(data)
+    return wide
+
+
+leakyrelu.infer_rule(unary_rule("float", operand="data"))
+softplus.infer_rule(unary_rule("float", operand="data"))
+
+
+def _shifted(x: Any, axis: int) -> Any:
+    # The largest is subtracted, so that no exponential overflows; an empty axis has none.
+    low = np.max(x, axis=axis, keepdims=True, initial=-np.inf)
+    return x - low
+
+
+@op("nn.softmax")
+def softmax(data: Tensor, axis: int = -1) -> Tensor:
+    """`exp(x)` divided by its sum along `axis`, without overflow."""
+
+    def stable(x: Any) -> Any:
+        e = np.exp(_shifted(x, axis))
+        return e / np.sum(e, axis=axis, keepdims=True)
+
+    wide: Tensor = widened(stable)(data)
+    return wide
+
+
+@op("nn.log_softmax")
+def log_softmax(data: Tensor, axis: int = -1) -> Tensor:
+    """The logarithm of the softmax along `axis`, without overflow or loss of small values."""
+
+    def stable(x: Any) -> Any:
+        shifted = _shifted(x, axis)
+        return shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
+
+    wide: Tensor = widened(stable)(data)
+    return wide
+
+
+def _along_axis(context: InferContext, data: TensorStructInfo, axis: int = -1) -> StructInfo:
+    require_dtype("data", data.dtype, "float")
+    dims = dims_of(data)
+    axis_in(axis, data.ndim if dims is None else len(dims), "axis", "data")
+    return data
+
+
+softmax.infer_rule(_along_axis)
+log_softmax.infer_rule(_along_axis)

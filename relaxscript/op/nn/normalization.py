@@ -1,0 +1,151 @@
+"""Normalizations: tensors brought to mean 0 and variance 1 along some axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from relaxscript.errors import OperandError
+from relaxscript.ir.prim import PrimExpr
+from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.op.context import InferContext
+from relaxscript.op.define import op
+from relaxscript.op.numeric import accumulator
+from relaxscript.op.parameters import Axes, Tensor
+from relaxscript.op.shapes import (
+    axes_in,
+    common_dtype,
+    common_vdevice,
+    dims_of,
+    require_dtype,
+    require_equal,
+    same_dim,
+    tensor_of,
+)
+from relaxscript.op.words import dim_text, shape_fact
+
+__all__ = ["layer_norm", "rms_norm"]
+
+
+@op("nn.layer_norm")
+def layer_norm(
+    data: Tensor,
+    gamma: Tensor,
+    beta: Tensor,
+    axes: Axes,
+    epsilon: float = 1e-5,
+    center: bool = True,
+    scale: bool = True,
+) -> Tensor:
+    """`(x - mean) / sqrt(variance + epsilon) * gamma + beta`, statistics over `axes`.
+
+    `gamma` and `beta` have the dimensions of `axes`, in the order in which `axes` names them;
+    `scale=False` leaves out `gamma`, `center=False` leaves out `beta`. The variance is that of the
+    population. Statistics of floats are computed in a wider type.
+    """
+    wide = data.astype(accumulator(data.dtype))
+    where = tuple(axis % data.ndim for axis in axes)
+    centred = wide - np.mean(wide, axis=where, keepdims=True)
+    result = centred / np.sqrt(np.mean(np.square(centred), axis=where, keepdims=True) + epsilon)
+    if scale:
+        result = result * _aligned(gamma, where, data.ndim)
+    if center:
+        result = result + _aligned(beta, where, data.ndim)
+    normalized: Tensor = result.astype(data.dtype)
+    return normalized
+
+
+@op("nn.rms_norm")
+def rms_norm(data: Tensor, weight: Tensor, axes: Axes = -1, epsilon: float = 1e-5) -> Tensor:  # type: ignore[assignment]
+    """`x / sqrt(mean(x * x) + epsilon) * weight`, the mean over `axes`.
+
+    `weight` has the dimensions of `axes`, in the order in which `axes` names them.
+    """
+    wide = data.astype(accumulator(data.dtype))
+    where = tuple(axis % data.ndim for axis in axes)
+    result = wide / np.sqrt(np.mean(np.square(wide), axis=where, keepdims=True) + epsilon)
+    normalized: Tensor = (result * _aligned(weight, where, data.ndim)).astype(data.dtype)
+    return normalized
+
+
+def _aligned(parameter: Any, axes: Sequence[int], rank: int) -> Any:
+    """A parameter over `axes` with its axes where those of the data are."""
+    order = np.argsort(axes)
+    ordered = np.transpose(parameter, order)
+    shape = [1] * rank
+    for axis, size in zip(sorted(axes), ordered.shape):
+        shape[axis] = size
+    return ordered.reshape(shape)
+
+
+@layer_norm.infer_rule
+def _(
+    context: InferContext,
+    data: TensorStructInfo,
+    gamma: TensorStructInfo,
+    beta: TensorStructInfo,
+    axes: tuple[int, ...],
+    **options: Any,
+) -> StructInfo:
+    return _normalized(context, data, {"gamma": gamma, "beta": beta}, axes)
+
+
+@rms_norm.infer_rule
+def _(
+    context: InferContext,
+    data: TensorStructInfo,
+    weight: TensorStructInfo,
+    axes: tuple[int, ...],
+    **options: Any,
+) -> StructInfo:
+    return _normalized(context, data, {"weight": weight}, axes)
+
+
+def _normalized(
+    context: InferContext,
+    data: TensorStructInfo,
+    parameters: dict[str, TensorStructInfo],
+    axes: tuple[int, ...],
+) -> StructInfo:
+    operands = {"data": data, **parameters}
+    dtype = common_dtype(operands)
+    require_dtype("data", data.dtype, "float")
+    vdevice = common_vdevice(operands)
+    dims = dims_of(data)
+    where = axes_in(axes, data.ndim if dims is None else len(dims), "axes", "data")
+    wanted = None if dims is None else [dims[axis] for axis in where]
+    for name, info in parameters.items():
+        _require_parameter(context, name, info, len(where), wanted)
+    if dtype is data.dtype and vdevice is data.vdevice:
+        return data
+    return tensor_of(dims, dtype, vdevice, data.ndim)
+
+
+def _require_parameter(
+    context: InferContext,
+    name: str,
+    info: TensorStructInfo,
+    count: int,
+    wanted: Sequence[PrimExpr] | None,
+) -> None:
+    dims = dims_of(info)
+    rank = info.ndim if dims is None else len(dims)
+    if rank not in (-1, count):
+        raise OperandError(
+            name,
+            shape_fact(info, dims),
+            also={"axes": f"names {count} of the axes of `data`"},
+            help=f"`{name}` has one dimension for each of `axes`",
+        )
+    for index, (a, b) in enumerate(zip(wanted or (), dims or ())):
+        if same_dim(a, b):
+            continue
+        error = OperandError(
+            name,
+            f"has {dim_text(b)} elements along axis {index}",
+            also={"data": f"has {dim_text(a)} elements along the normalized axis {index}"},
+        )
+        text = f"`{name}` has {dim_text(b)} elements where `data` has {dim_text(a)}"
+        require_equal(context, a, b, error, text)

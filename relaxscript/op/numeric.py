@@ -1,0 +1,55 @@
+"""Numerical building blocks of meanings that numpy does not have, or not accurately enough."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+__all__ = ["accumulator", "erf", "erfc", "floats_only", "sigmoid", "widened"]
+
+_erf = np.frompyfunc(math.erf, 1, 1)
+_erfc = np.frompyfunc(math.erfc, 1, 1)
+
+
+def accumulator(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """In which data type to add up values of `dtype`: floats in a wider one, integers in theirs."""
+    if dtype.kind in "iub":
+        return dtype
+    return np.dtype(np.float32 if dtype.itemsize <= 2 else np.float64)
+
+
+def widened(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function computed in float32 at least, and rounded to the operand's data type once."""
+
+    def wide(x: Any, *rest: Any, **attributes: Any) -> Any:
+        narrow = x.dtype.itemsize <= 2
+        y = function(x.astype(np.float32) if narrow else x, *rest, **attributes)
+        return np.asarray(y).astype(x.dtype, copy=False)
+
+    wide.__doc__ = function.__doc__
+    return wide
+
+
+def floats_only(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function for floats; integers, on which it does nothing, as they are."""
+    return lambda x: function(x) if x.dtype.kind not in "iub" else x
+
+
+def erf(x: Any) -> Any:
+    """The error function, correct to the last place of the operand's data type or nearly so."""
+    return np.asarray(_erf(x.astype(np.float64))).astype(x.dtype)
+
+
+def erfc(x: Any) -> Any:
+    """`1 - erf(x)` without cancellation, in float64."""
+    return np.asarray(_erfc(x.astype(np.float64))).astype(np.float64)
+
+
+@widened
+def sigmoid(x: Any) -> Any:
+    """`1 / (1 + exp(-x))` without overflow."""
+    e = np.exp(-np.abs(x))
+    return np.where(x >= 0, 1 / (1 + e), e / (1 + e))

@@ -1,0 +1,331 @@
+"""From what people write as an operand to the expression that stands in the call.
+
+Relax expressions are taken as they are. A numpy array becomes a Constant. A Python number becomes a
+rank-0 Constant: beside tensors it takes their data type, provided that the data type holds it (an
+int beside floats is fine, a float beside ints is not); alone it is bool, int64 or float32.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from relaxscript.dtypes import DataType
+from relaxscript.errors import OperandError
+from relaxscript.ir import prim, relax
+from relaxscript.ir.relax import (
+    Call,
+    Constant,
+    Expr,
+    ExternFunc,
+    GlobalVar,
+    Op,
+    ShapeExpr,
+    StringImm,
+    Tuple,
+)
+from relaxscript.ir.struct_info import (
+    FuncStructInfo,
+    ObjectStructInfo,
+    PrimStructInfo,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
+
+from .leaves import struct_info_of_leaf
+from .parameters import Parameter
+
+__all__ = [
+    "computed", "convert_callee", "convert_many", "convert_operand", "convert_shape",
+    "convert_sinfo", "convert_tensors", "convert_text", "dimension", "dtype_among", "kind_name",
+    "not_an_operand", "number_constant", "wrong_kind",
+]  # fmt: skip
+
+_KINDS: Mapping[type[StructInfo], str] = {
+    ObjectStructInfo: "an object of which nothing is known",
+    TensorStructInfo: "a tensor",
+    PrimStructInfo: "a prim value",
+    ShapeStructInfo: "a shape",
+    TupleStructInfo: "a tuple",
+    FuncStructInfo: "a function",
+}
+_WANTED = {
+    "tensor": "a tensor",
+    "scalar": "a tensor",
+    "shape": "a shape",
+    "function": "a function",
+    "packed": "a packed function",
+    "prim": "a prim value",
+    "tuple": "a tuple",
+    "text": "a text",
+}
+_CASTS = {
+    "tensor": "R.Tensor(...)",
+    "scalar": "R.Tensor(...)",
+    "shape": "R.Shape(ndim=...)",
+    "function": "R.Callable(...)",
+    "prim": 'R.Prim("int64")',
+    "tuple": "R.Tuple(...)",
+}
+
+
+def kind_name(info: StructInfo) -> str:
+    """What a StructInfo says the value is, in words: "a shape"."""
+    return _KINDS.get(type(info), "a value")
+
+
+def wrong_kind(operand: str, info: StructInfo, wanted: str) -> OperandError:
+    """The error for an operand that is no tensor (shape, ...) or is not known to be one."""
+    cast = _CASTS.get(wanted)
+    help = None
+    if isinstance(info, ObjectStructInfo) and cast is not None:
+        help = f"say what it is, which is checked when it runs: `R.match_cast({operand}, {cast})`"
+    return OperandError(
+        operand, f"is {kind_name(info)}, not {_WANTED[wanted]}", code="RX0201", help=help
+    )
+
+
+def not_an_operand(operand: str, value: Any, wanted: str) -> OperandError:
+    """The error for a Python value that stands for no Relax expression."""
+    shown = "None" if value is None else f"a Python `{type(value).__name__}`"
+    return OperandError(operand, f"is {shown}, not {_WANTED.get(wanted, 'a value')}", code="RX0201")
+
+
+# ---------------------------------------------------------------- numbers beside tensors
+
+
+def dtype_among(values: Iterable[Any]) -> DataType | None:
+    """The data type of the first tensor (or prim value) among operands; None if there is none.
+
+    It is "void" where the first tensor's data type is not known.
+    """
+    for value in values:
+        if isinstance(value, (np.ndarray, np.generic)):
+            return DataType(value.dtype.name)
+        info = struct_info_of_leaf(value) if isinstance(value, Expr) else None
+        if isinstance(info, (TensorStructInfo, PrimStructInfo)):
+            return info.dtype
+    return None
+
+
+def number_constant(operand: str, value: float, dtype: DataType | None) -> Constant:
+    """The rank-0 Constant of a Python number beside operands of `dtype` (None: beside none)."""
+    return Constant.make(_number_array(operand, value, dtype))
+
+
+def _number_array(operand: str, value: float, dtype: DataType | None) -> np.ndarray[Any, Any]:
+    if dtype is None:
+        dtype = DataType(_natural(value, "float32"))
+    if dtype.is_void:
+        raise OperandError(
+            operand,
+            f"is the number {value!r}, and the data type it should have is not known",
+            code="RX0202",
+            help=f'write it with its data type: `R.const({value!r}, "float32")`',
+        )
+    if not _holds(dtype, value):
+        name = type(value).__name__
+        raise OperandError(
+            operand,
+            f"is the {name} {value!r}, which {dtype} does not hold",
+            code="RX0202",
+            help=_help_for_number(value, dtype),
+        )
+    array = np.array(value, dtype.numpy)
+    array.setflags(write=False)
+    return array
+
+
+def _natural(value: float, of_floats: str) -> str:
+    if isinstance(value, bool):
+        return "bool"
+    return "int64" if isinstance(value, int) else of_floats
+
+
+def _holds(dtype: DataType, value: float) -> bool:
+    if isinstance(value, bool) or dtype.is_bool:
+        return isinstance(value, bool) and dtype.is_bool
+    if isinstance(value, int):
+        if dtype.is_integer:
+            low = -(1 << (dtype.bits - 1)) if dtype.kind == "int" else 0
+            return low <= value < low + (1 << dtype.bits)
+        return _float_holds(dtype, value)
+    # A literal such as 0.1 is rounded as everywhere; only what becomes infinite is refused.
+    if not dtype.is_float:
+        return False
+    return -1 <= value <= 1 or not math.isfinite(value) or math.isfinite(_rounded(dtype, value))
+
+
+def _float_holds(dtype: DataType, value: int) -> bool:
+    if -2 <= value <= 2:
+        return True
+    if abs(value) > 1 << 1023:
+        return False
+    rounded = _rounded(dtype, float(value))
+    return math.isfinite(rounded) and int(rounded) == value
+
+
+def _rounded(dtype: DataType, value: float) -> float:
+    with np.errstate(all="ignore"):
+        return float(np.array(value).astype(dtype.numpy).astype(np.float64))
+
+
+def _help_for_number(value: float, dtype: DataType) -> str:
+    if isinstance(value, float) and (dtype.is_integer or dtype.is_bool):
+        return 'convert the tensor with `R.astype(..., "float32")`, or write a whole number'
+    natural = _natural(value, "float64")
+    return f'write `R.const({value!r}, "{natural}")`, and convert the tensor with `R.astype`'
+
+
+# ---------------------------------------------------------------- one operand
+
+
+def convert_operand(
+    parameter: Parameter, value: Any, alike: Callable[[], DataType | None], name: str = ""
+) -> Expr:
+    """An operand as an expression; `alike` gives the data type that a number beside it takes."""
+    operand = name or parameter.name
+    match value:
+        case Expr():
+            return value
+        case np.ndarray() | np.generic():
+            return _array_constant(operand, value)
+        case bool() | int() | float() if parameter.wants in ("tensor", "scalar"):
+            return number_constant(operand, value, alike())
+        case None:
+            raise not_an_operand(operand, value, parameter.wants)
+        case prim.Immediate():
+            return relax.PrimValue.make(value)
+        case prim.PrimExpr():
+            return computed(value)
+        case list() | tuple() if parameter.wants == "value":
+            fields = enumerate(value)
+            return Tuple.make(
+                tuple(convert_operand(parameter, v, alike, f"{operand}[{i}]") for i, v in fields)
+            )
+    if parameter.wants in ("tensor", "scalar"):
+        raise not_an_operand(operand, value, parameter.wants)
+    try:
+        return relax.as_expr(value)
+    except TypeError:
+        raise not_an_operand(operand, value, parameter.wants) from None
+
+
+def computed(value: prim.PrimExpr) -> Call:
+    """A scalar expression as an operand, `R.prim_value(n * 2)`: a call, for it must be computed."""
+    return Call.make(Op.make("relax.compute_prim_value"), (ShapeExpr.make((value,)),))
+
+
+def _array_constant(operand: str, value: Any) -> Constant:
+    try:
+        return Constant(value)
+    except ValueError as error:
+        raise OperandError(operand, f"is an array whose {error}", code="RX0202") from None
+
+
+def convert_tensors(parameter: Parameter, value: Any, alike: Callable[[], Any]) -> Expr:
+    """A tuple of operands: a list or tuple of them, or an expression that evaluates to a tuple.
+
+    A single operand that is no tuple stands for a tuple of one.
+    """
+    if isinstance(value, (list, tuple)):
+        fields = [
+            convert_operand(parameter, item, alike, f"{parameter.name}[{index}]")
+            for index, item in enumerate(value)
+        ]
+        return Tuple.make(tuple(fields))
+    single = convert_operand(parameter, value, alike)
+    if isinstance(single, Tuple) or parameter.wants == "tensor":
+        return single
+    return (
+        single
+        if isinstance(struct_info_of_leaf(single), TupleStructInfo)
+        else Tuple.make((single,))
+    )
+
+
+def convert_many(parameter: Parameter, value: Any, alike: Callable[[], Any]) -> tuple[Expr, ...]:
+    """Any number of operands, which stand in the call one by one."""
+    if value is None:
+        return ()
+    items = value if isinstance(value, (list, tuple)) else (value,)
+    return tuple(
+        convert_operand(parameter, item, alike, f"{parameter.name}[{index}]")
+        for index, item in enumerate(items)
+    )
+
+
+def convert_text(parameter: Parameter, value: Any) -> Expr:
+    """A text as a StringImm."""
+    match value:
+        case StringImm():
+            return value
+        case str():
+            return StringImm.make(value)
+    raise not_an_operand(parameter.name, value, "text")
+
+
+def convert_shape(parameter: Parameter, value: Any) -> Expr | None:
+    """A shape: a ShapeExpr, an expression that evaluates to one, or a list of dimensions."""
+    name = parameter.name
+    match value:
+        case None if not parameter.is_required:
+            return None
+        case Expr():
+            return value
+        case list() | tuple():
+            return ShapeExpr.make(tuple(dimension(name, item) for item in value))
+        case int() | prim.PrimExpr() | np.integer() if not isinstance(value, bool):
+            return ShapeExpr.make((dimension(name, value),))
+    raise not_an_operand(name, value, "shape")
+
+
+def dimension(operand: str, value: Any) -> prim.PrimExpr:
+    """One dimension as a PrimExpr; raises `OperandError` for what is no integer."""
+    if isinstance(value, relax.PrimValue):
+        value = value.value
+    whole = isinstance(value, prim.PrimExpr) and value.dtype.is_integer
+    if not whole and (isinstance(value, bool) or not hasattr(value, "__index__")):
+        raise OperandError(
+            operand, f"has the dimension `{value!r}`, which is no integer", code="RX0204"
+        )
+    if not isinstance(value, prim.PrimExpr) and abs(value.__index__()) >> 63:
+        raise OperandError(
+            operand, f"has the dimension {value}, which does not fit in int64", code="RX0204"
+        )
+    return prim.as_prim(value)
+
+
+def convert_callee(parameter: Parameter, value: Any) -> Expr:
+    """What is called: a GlobalVar or the name of one, or a packed function or its name."""
+    match value:
+        case Expr():
+            return value
+        case str() if parameter.wants == "packed":
+            return ExternFunc.make(value)
+        case str():
+            return GlobalVar.make(value)
+    raise not_an_operand(parameter.name, value, parameter.wants)
+
+
+def convert_sinfo(parameter: Parameter, value: Any) -> tuple[StructInfo, ...]:
+    """The StructInfo of results: one, a list, or an annotation such as `R.Tensor` itself."""
+    if value is None:
+        return ()
+    if isinstance(value, (list, tuple)):
+        return tuple(info for item in value for info in convert_sinfo(parameter, item))
+    if callable(value) and not isinstance(value, StructInfo):
+        value = value()
+    if not isinstance(value, StructInfo):
+        raise OperandError(
+            parameter.name,
+            f"is a Python `{type(value).__name__}`, not the StructInfo of a result",
+            code="RX0204",
+            help='write for example `R.Tensor((2, 3), "float32")`',
+        )
+    return (value,)

@@ -1,0 +1,228 @@
+"""Whether what `R.call_tir` gives fits the PrimFunc that it calls.
+
+Tensors go to the buffers and integers to the scalar parameters of the PrimFunc, each in their order
+(so both the spec's and TVM's order of parameters work). The shape variables of the PrimFunc stand
+for what it is given; a dimension that differs for all values is an error, one that may differ an
+obligation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from relaxscript.errors import OperandError
+from relaxscript.ir import prim
+from relaxscript.ir.prim import PrimExpr
+from relaxscript.ir.relax import BaseFunc, Function, GlobalVar, ShapeExpr
+from relaxscript.ir.struct_info import (
+    FuncStructInfo,
+    PrimStructInfo,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
+from relaxscript.ir.tir import PrimFunc
+from relaxscript.ir.walk import free_vars, substitute
+
+from .context import InferContext
+from .operands import wrong_kind
+from .shapes import dims_of, require_equal, same_dims
+from .words import count, shape_fact, shape_text
+
+__all__ = ["check"]
+
+_Named = list[tuple[str, TensorStructInfo]]
+
+
+class _Callee(NamedTuple):
+    """What is known of a PrimFunc: its buffers, by what they are called, and its integers."""
+
+    name: str
+    buffers: _Named
+    integers: list[PrimExpr | None]
+
+
+def check(
+    context: InferContext,
+    gvar: GlobalVar,
+    args: Sequence[StructInfo],
+    tir_vars: ShapeStructInfo | None,
+    results: Sequence[TensorStructInfo],
+) -> None:
+    """Raise `OperandError` for what never fits; what may not fit becomes an obligation."""
+    tensors, scalars = _given(args)
+    names = ["out_sinfo"] if len(results) == 1 else [f"out_sinfo[{i}]" for i in range(len(results))]
+    tensors += list(zip(names, results))
+    callee = _callee(context, gvar)
+    if callee is None:
+        return
+    _require_count(callee, tensors, len(results))
+    _require_integers(callee, scalars, tir_vars)
+    mapping = _meaning_of_integers(callee, scalars, tir_vars)
+    pairs = list(zip(callee.buffers, tensors))
+    for buffer, (name, info) in pairs:
+        _require_alike(callee, buffer, name, info)
+        for own, dim in zip(buffer[1].dims or (), dims_of(info) or ()):
+            if isinstance(own, prim.Var):
+                mapping.setdefault(own, dim)
+    for buffer, (name, info) in pairs:
+        _require_shape(context, callee, buffer, name, info, mapping)
+
+
+def _given(args: Sequence[StructInfo]) -> tuple[_Named, list[PrimStructInfo]]:
+    tensors: _Named = []
+    scalars: list[PrimStructInfo] = []
+    for index, info in enumerate(args):
+        match info:
+            case TensorStructInfo():
+                tensors.append((f"args[{index}]", info))
+            case PrimStructInfo():
+                scalars.append(info)
+            case _:
+                raise wrong_kind(f"args[{index}]", info, "tensor")
+    return tensors, scalars
+
+
+# ---------------------------------------------------------------- the PrimFunc
+
+
+def _callee(context: InferContext, gvar: GlobalVar) -> _Callee | None:
+    module = context.module
+    if module is None:
+        return None
+    if gvar in module:
+        return _of_function(gvar, module[gvar])
+    try:
+        info = context.struct_info(gvar)
+    except OperandError:
+        return None  # a function that is added later; whether all are there is checked at the end
+    return _of_signature(gvar, info)
+
+
+def _of_function(gvar: GlobalVar, function: BaseFunc) -> _Callee | None:
+    if isinstance(function, Function):
+        raise _no_prim_func(gvar)
+    if not isinstance(function, PrimFunc):
+        return None
+    buffers: _Named = []
+    integers: list[PrimExpr | None] = []
+    for param in function.params:
+        buffer = function.buffer_map.get(param)
+        if buffer is None:
+            integers.append(param)
+        else:
+            shape = ShapeExpr.make(buffer.shape)
+            info = TensorStructInfo.make(shape, buffer.dtype, None, len(buffer.shape))
+            buffers.append((f"`{buffer.name}`", info))
+    return _Callee(gvar.name_hint, buffers, integers)
+
+
+def _of_signature(gvar: GlobalVar, info: StructInfo) -> _Callee | None:
+    """A PrimFunc of which only the StructInfo is known, as while its module is read."""
+    if not isinstance(info, FuncStructInfo) or info.params is None:
+        return None
+    if not (isinstance(info.ret, TupleStructInfo) and not info.ret.fields):
+        raise _no_prim_func(gvar)
+    tensors = [p for p in info.params if isinstance(p, TensorStructInfo)]
+    integers = [p.value for p in info.params if isinstance(p, PrimStructInfo)]
+    if len(tensors) + len(integers) < len(info.params):
+        raise _no_prim_func(gvar)
+    buffers = [(f"its buffer {index}", tensor) for index, tensor in enumerate(tensors)]
+    return _Callee(gvar.name_hint, buffers, integers)
+
+
+def _no_prim_func(gvar: GlobalVar) -> OperandError:
+    return OperandError(
+        "gvar",
+        "is a Relax function, not a PrimFunc",
+        code="RX0201",
+        help=f"call it directly: `cls.{gvar.name_hint}(...)`",
+    )
+
+
+# ---------------------------------------------------------------- what it is given
+
+
+def _require_count(callee: _Callee, tensors: _Named, results: int) -> None:
+    if len(callee.buffers) == len(tensors):
+        return
+    raise OperandError(
+        "args",
+        f"gives {count(len(tensors) - results, 'tensor')}",
+        also={
+            "out_sinfo": f"describes {count(results, 'result')}",
+            "gvar": f"takes {count(len(callee.buffers), 'buffer')}",
+        },
+        message=f"`{callee.name}` takes another number of tensors",
+        help="a PrimFunc has a buffer for each argument and for each result",
+    )
+
+
+def _require_integers(
+    callee: _Callee, scalars: Sequence[PrimStructInfo], tir_vars: ShapeStructInfo | None
+) -> None:
+    known = 0 if tir_vars is None else tir_vars.ndim
+    if known < 0 or known + len(scalars) == len(callee.integers):
+        return
+    operand, given = ("args", len(scalars)) if tir_vars is None else ("tir_vars", known)
+    raise OperandError(
+        operand,
+        f"gives {count(given, 'integer')}",
+        also={"gvar": f"takes {count(len(callee.integers), 'integer')}"},
+        message=f"`{callee.name}` takes another number of integers",
+        help="write `tir_vars=R.shape([...])` with one integer for each scalar parameter",
+    )
+
+
+def _meaning_of_integers(
+    callee: _Callee, scalars: Sequence[PrimStructInfo], tir_vars: ShapeStructInfo | None
+) -> dict[Any, PrimExpr]:
+    values: list[PrimExpr | None] = [info.value for info in scalars]
+    if tir_vars is not None and tir_vars.values is not None:
+        values += list(tir_vars.values)
+    pairs = zip(callee.integers, values)
+    return {var: value for var, value in pairs if isinstance(var, prim.Var) and value is not None}
+
+
+def _require_alike(
+    callee: _Callee, buffer: tuple[str, TensorStructInfo], name: str, info: TensorStructInfo
+) -> None:
+    called, own = buffer
+    message = f"`{callee.name}` takes another tensor there"
+    if not info.dtype.is_void and info.dtype is not own.dtype:
+        also = {"gvar": f"takes {own.dtype} as {called}"}
+        fact = f"has data type {info.dtype}"
+        raise OperandError(name, fact, also=also, message=message, code="RX0202")
+    dims = dims_of(info)
+    rank = info.ndim if dims is None else len(dims)
+    if rank not in (-1, own.ndim):
+        also = {"gvar": f"takes rank {own.ndim} as {called}"}
+        raise OperandError(name, shape_fact(info, dims), also=also, message=message)
+
+
+def _require_shape(
+    context: InferContext,
+    callee: _Callee,
+    buffer: tuple[str, TensorStructInfo],
+    name: str,
+    info: TensorStructInfo,
+    mapping: dict[Any, PrimExpr],
+) -> None:
+    called, own = buffer
+    dims, shape = dims_of(info), own.dims
+    if dims is None or shape is None:
+        return
+    wanted = tuple(mapping[d] if d in mapping else substitute(d, mapping) for d in shape)
+    if same_dims(wanted, dims):
+        return
+    error = OperandError(
+        name,
+        shape_fact(info, dims),
+        also={"gvar": f"takes shape {shape_text(wanted)} as {called}"},
+        message=f"`{callee.name}` takes another shape there",
+    )
+    for before, expected, dim in zip(shape, wanted, dims):
+        if all(var in mapping for var in free_vars(before)):
+            require_equal(context, expected, dim, error, str(error))

@@ -1,0 +1,157 @@
+"""Choosing elements by conditions, by indices, and finding the places of extremes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from relaxscript.dtypes import DataType
+from relaxscript.errors import OperandError
+from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+
+from .context import InferContext
+from .define import op
+from .families import reduced
+from .parameters import Scalar, Tensor
+from .shapes import (
+    axis_in,
+    broadcast_shapes,
+    common_dtype,
+    common_vdevice,
+    dims_of,
+    require_dtype,
+    tensor_of,
+)
+from .words import shape_fact
+
+__all__ = ["argmax", "argmin", "take", "where"]
+
+_INT64 = DataType("int64")
+
+
+@op(alike=("x1", "x2"))
+def where(condition: Scalar, x1: Scalar, x2: Scalar) -> Tensor:
+    """`x1` where `condition` is true, else `x2`; all three broadcast to each other."""
+    return np.where(condition, x1, x2)
+
+
+@where.infer_rule
+def _(
+    context: InferContext,
+    condition: TensorStructInfo,
+    x1: TensorStructInfo,
+    x2: TensorStructInfo,
+) -> StructInfo:
+    require_dtype("condition", condition.dtype, "bool")
+    dtype = common_dtype({"x1": x1, "x2": x2})
+    operands = {"condition": condition, "x1": x1, "x2": x2}
+    vdevice = common_vdevice(operands)
+    if condition.dims is None and condition.shape is not None:
+        held = condition.shape
+        if x1.shape is held and x2.shape is held:
+            return TensorStructInfo.make(held, dtype, vdevice, condition.ndim)
+    dims, rank = broadcast_shapes(context, operands)
+    return tensor_of(dims, dtype, vdevice, rank)
+
+
+# ---------------------------------------------------------------- by index
+
+
+@op(alike=("x",))
+def take(x: Tensor, indices: Scalar, axis: int | None = None, *, mode: str = "fast") -> Tensor:
+    """The elements (or slices along `axis`) of `x` at `indices`, in place of that axis.
+
+    Without `axis`, `x` must have rank 1. Indices count from 0. With `mode` "fast" each must be
+    there, "clip" takes the nearest that is there, "wrap" counts on from the other end. Raises
+    `IndexError` for an index that is not there. Source: TVM `relax.take`.
+    """
+    where = (0 if axis is None else axis) % x.ndim
+    size = x.shape[where]
+    if mode == "fast" and indices.size and not (indices.min() >= 0 and indices.max() < size):
+        outside = indices.min() if indices.min() < 0 else indices.max()
+        raise IndexError(f"the index {outside} is not among the {size} along axis {where}")
+    if size == 0 and indices.size:
+        raise IndexError(f"there is nothing to take along axis {where}, which has 0 elements")
+    taken: Tensor = np.take(x, indices, axis=where, mode="wrap" if mode == "wrap" else "clip")
+    return taken
+
+
+@take.infer_rule
+def _(
+    context: InferContext,
+    x: TensorStructInfo,
+    indices: TensorStructInfo,
+    axis: int | None = None,
+    mode: str = "fast",
+) -> StructInfo:
+    if mode not in ("fast", "clip", "wrap"):
+        raise OperandError(
+            "mode",
+            f"is {mode!r}",
+            message='the mode of `R.take` is "fast", "clip" or "wrap"',
+            code="RX0204",
+        )
+    require_dtype("indices", indices.dtype, "integer")
+    vdevice = common_vdevice({"x": x, "indices": indices})
+    dims, places = dims_of(x), dims_of(indices)
+    rank = x.ndim if dims is None else len(dims)
+    if axis is None and rank not in (-1, 1):
+        raise OperandError(
+            "x",
+            shape_fact(x, dims),
+            message="`R.take` needs an axis here",
+            help="without `axis=`, `x` must have rank 1: name the axis along which to take",
+        )
+    found = axis_in(0 if axis is None else axis, rank)
+    if dims is None or places is None:
+        known = rank >= 0 and indices.ndim >= 0
+        result = rank - 1 + indices.ndim if known else -1
+        return tensor_of(None, x.dtype, vdevice, result)
+    return tensor_of((*dims[:found], *places, *dims[found + 1 :]), x.dtype, vdevice)
+
+
+# ---------------------------------------------------------------- places of extremes
+
+
+def _place(x: Any, axis: int | None, keepdims: bool, function: Callable[..., Any]) -> Any:
+    along = x.size if axis is None else x.shape[axis]
+    if along:
+        return np.asarray(function(x, axis=axis, keepdims=keepdims)).astype(np.int64)
+    axes = range(x.ndim) if axis is None else (axis % x.ndim,)
+    kept = [1 if i in axes else n for i, n in enumerate(x.shape) if keepdims or i not in axes]
+    return np.full(kept, -1, np.int64)
+
+
+@op()
+def argmax(x: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    """Where along `axis` the largest element stands, counted from 0; int64.
+
+    Without `axis` the elements are counted in row-major order. The first of several, the first NaN
+    if there is one, -1 where there is none.
+    """
+    result: Tensor = _place(x, axis, keepdims, np.argmax)
+    return result
+
+
+@op()
+def argmin(x: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    """Where along `axis` the smallest element stands, counted from 0; int64.
+
+    Without `axis` the elements are counted in row-major order. The first of several, the first NaN
+    if there is one, -1 where there is none.
+    """
+    result: Tensor = _place(x, axis, keepdims, np.argmin)
+    return result
+
+
+def _place_info(
+    context: InferContext, x: TensorStructInfo, axis: int | None = None, keepdims: bool = False
+) -> StructInfo:
+    require_dtype("x", x.dtype, "any")
+    return reduced(x, None if axis is None else (axis,), keepdims, _INT64)
+
+
+argmax.infer_rule(_place_info)
+argmin.infer_rule(_place_info)

@@ -1,0 +1,95 @@
+"""Operators that combine all elements along some axes.
+
+Sums, products, means and variances of floats are computed in a wider data type (float32 for those of
+16 bits and fewer, float64 for the others) and rounded once; those of integers wrap around. Source:
+numpy's functions of the same names.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from .families import reduction
+from .numeric import accumulator
+
+__all__ = ["max", "mean", "min", "prod", "std", "sum", "variance"]
+
+_Axes = tuple[int, ...]
+
+
+def _sum(x: Any, axes: _Axes, keepdims: bool) -> Any:
+    return np.sum(x, axis=axes, dtype=accumulator(x.dtype), keepdims=keepdims).astype(x.dtype)
+
+
+def _prod(x: Any, axes: _Axes, keepdims: bool) -> Any:
+    return np.prod(x, axis=axes, dtype=accumulator(x.dtype), keepdims=keepdims).astype(x.dtype)
+
+
+def _wide_mean(x: Any, axes: _Axes, keepdims: bool) -> Any:
+    # Sum and division, since numpy warns of the mean of nothing, which is NaN.
+    count = np.prod([x.shape[axis] for axis in axes], dtype=np.float64).astype(x.dtype)
+    return np.sum(x, axis=axes, keepdims=keepdims) / count
+
+
+def _mean(x: Any, axes: _Axes, keepdims: bool) -> Any:
+    return _wide_mean(x.astype(accumulator(x.dtype)), axes, keepdims).astype(x.dtype)
+
+
+def _wide_variance(x: Any, axes: _Axes, keepdims: bool) -> Any:
+    wide = x.astype(accumulator(x.dtype))
+    centred = wide - _wide_mean(wide, axes, True)
+    return _wide_mean(np.square(centred), axes, keepdims)
+
+
+def _variance(x: Any, axes: _Axes, keepdims: bool) -> Any:
+    return _wide_variance(x, axes, keepdims).astype(x.dtype)
+
+
+def _std(x: Any, axes: _Axes, keepdims: bool) -> Any:
+    return np.sqrt(_wide_variance(x, axes, keepdims)).astype(x.dtype)
+
+
+def _limits(dtype: np.dtype[Any]) -> tuple[Any, Any]:
+    """The least and the greatest value of a data type, infinities included."""
+    match dtype.kind:
+        case "b":
+            return False, True
+        case "i" | "u":
+            return np.iinfo(dtype).min, np.iinfo(dtype).max
+    limits: Any = ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]
+    infinite = np.isinf(np.array(np.inf).astype(dtype))
+    return (-np.inf, np.inf) if infinite else (limits.min, limits.max)
+
+
+def _extreme(x: Any, axes: _Axes, keepdims: bool, function: Any, of_nothing: int) -> Any:
+    if all(x.shape[axis] for axis in axes):
+        return function(x, axis=axes, keepdims=keepdims)
+    kept = [
+        1 if axis in axes else size
+        for axis, size in enumerate(x.shape)
+        if keepdims or axis not in axes
+    ]
+    return np.full(kept, _limits(x.dtype)[of_nothing], x.dtype)
+
+
+def _max(x: Any, axes: _Axes, keepdims: bool) -> Any:
+    return _extreme(x, axes, keepdims, np.max, 0)
+
+
+def _min(x: Any, axes: _Axes, keepdims: bool) -> Any:
+    return _extreme(x, axes, keepdims, np.min, 1)
+
+
+# fmt: off
+# ruff: noqa: E501
+sum      = reduction("sum",      "number", _sum,      "The sum along `axis` (all axes where None), 0 of nothing.")
+prod     = reduction("prod",     "number", _prod,     "The product along `axis` (all axes where None), 1 of nothing.")
+max      = reduction("max",      "any",    _max,      "The largest along `axis` (all axes where None); NaN if there is one, the least value of the data type of nothing.")
+min      = reduction("min",      "any",    _min,      "The smallest along `axis` (all axes where None); NaN if there is one, the greatest value of the data type of nothing.")
+mean     = reduction("mean",     "float",  _mean,     "The mean along `axis` (all axes where None), NaN of nothing.")
+variance = reduction("variance", "float",  _variance, "The variance of the population along `axis` (all axes where None).")
+std      = reduction("std",      "float",  _std,      "The standard deviation of the population along `axis` (all axes where None).")
+# fmt: on

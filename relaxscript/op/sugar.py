@@ -1,0 +1,60 @@
+"""Names in script that stand for other expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from relaxscript.errors import DiagnosticError, OperandError
+from relaxscript.ir.relax import Expr
+
+from .parameters import Signature, read_parameters
+
+__all__ = ["Sugar", "sugar"]
+
+
+class Sugar:
+    """A name in script that stands for other expressions; it is no operator and never in the IR.
+
+    Shares with `Operator` what a parser needs: `script_name`, `parameters` and `build`.
+    """
+
+    symbol: str | None = None
+
+    def __init__(self, name: str, function: Callable[..., Expr]) -> None:
+        self.script_name = name
+        self.__name__ = self.__qualname__ = name.rpartition(".")[2]
+        self.__module__ = function.__module__
+        self.__doc__ = function.__doc__
+        self.parameters = read_parameters(function)
+        self._signature = Signature(f"R.{name}", self.parameters)
+        self.function = function
+
+    def build(self, args: Sequence[Any], kwargs: Mapping[str, Any] | None = None) -> Expr:
+        """The expression that is meant; raises `ArgumentError` and `OperandError`."""
+        words = dict(kwargs or {})
+        known = words
+        if self.function.__code__.co_flags & 0x08:  # inspect.CO_VARKEYWORDS
+            names = {parameter.name for parameter in self.parameters}
+            known = {name: value for name, value in words.items() if name in names}
+        self._signature.bind(args, known)
+        return self.function(*args, **words)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Expr:
+        try:
+            return self.build(args, kwargs)
+        except OperandError as error:
+            callee = f"R.{self.script_name}"
+            raise DiagnosticError(error.diagnostic(callee, None, {})) from None
+
+    def __repr__(self) -> str:
+        return f"R.{self.script_name}"
+
+
+def sugar(name: str | None = None) -> Callable[[Callable[..., Expr]], Sugar]:
+    """Define a name that stands for other expressions."""
+
+    def define(function: Callable[..., Expr]) -> Sugar:
+        return Sugar(name or function.__name__, function)
+
+    return define

@@ -1,0 +1,92 @@
+"""Operators on each element of one tensor.
+
+Source: numpy's functions of the same names; `round` is to even, as in ONNX `Round`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from relaxscript.dtypes import DataType
+from relaxscript.ir.struct_info import PrimStructInfo, StructInfo, TensorStructInfo
+
+from .context import InferContext
+from .define import op
+from .families import unary
+from .numeric import erf as error_function, floats_only, sigmoid as logistic, widened
+from .operands import wrong_kind
+from .parameters import Tensor, Value
+from .shapes import require_dtype
+
+__all__ = [
+    "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "bitwise_not", "ceil", "clip", "cos",
+    "cosh", "erf", "exp", "floor", "isfinite", "isinf", "isnan", "log", "logical_not", "negative",
+    "round", "rsqrt", "sigmoid", "sign", "sin", "sinh", "sqrt", "square", "tan", "tanh",
+]  # fmt: skip
+
+_BOOL = DataType("bool")
+
+
+@widened
+def _rsqrt(x: Any) -> Any:
+    return 1 / np.sqrt(x)
+
+
+# fmt: off
+# ruff: noqa: E501
+abs         = unary("abs",         "number", np.abs,                  "The distance from 0; that of the smallest integer wraps around.")
+acos        = unary("acos",        "float",  np.arccos,               "The arc cosine, in radians from 0 to pi.")
+acosh       = unary("acosh",       "float",  np.arccosh,              "The inverse hyperbolic cosine.")
+asin        = unary("asin",        "float",  np.arcsin,               "The arc sine, in radians from -pi/2 to pi/2.")
+asinh       = unary("asinh",       "float",  np.arcsinh,              "The inverse hyperbolic sine.")
+atan        = unary("atan",        "float",  np.arctan,               "The arc tangent, in radians from -pi/2 to pi/2.")
+atanh       = unary("atanh",       "float",  np.arctanh,              "The inverse hyperbolic tangent.")
+bitwise_not = unary("bitwise_not", "bits",   np.bitwise_not,          "Every bit inverted.", "~")
+ceil        = unary("ceil",        "number", floats_only(np.ceil),    "Rounded up to a whole number.")
+cos         = unary("cos",         "float",  np.cos,                  "The cosine of an angle in radians.")
+cosh        = unary("cosh",        "float",  np.cosh,                 "The hyperbolic cosine.")
+erf         = unary("erf",         "float",  error_function,          "The Gauss error function.")
+exp         = unary("exp",         "float",  np.exp,                  "e to the power of `x`.")
+floor       = unary("floor",       "number", floats_only(np.floor),   "Rounded down to a whole number.")
+log         = unary("log",         "float",  np.log,                  "The natural logarithm; NaN of negative numbers.")
+logical_not = unary("logical_not", "bool",   np.logical_not,          "Whether `x` is false.", "not")
+negative    = unary("negative",    "number", np.negative,             "`-x`; integers wrap around.", "unary -")
+round       = unary("round",       "number", floats_only(np.rint),    "Rounded to the nearest whole number, halves to the even one.")
+rsqrt       = unary("rsqrt",       "float",  _rsqrt,                  "1 divided by the square root.")
+sigmoid     = unary("sigmoid",     "float",  logistic,                "The logistic function 1 / (1 + exp(-x)).")
+sign        = unary("sign",        "number", np.sign,                 "-1, 0 or 1 as `x` is below, at or above 0; NaN of NaN.")
+sin         = unary("sin",         "float",  np.sin,                  "The sine of an angle in radians.")
+sinh        = unary("sinh",        "float",  np.sinh,                 "The hyperbolic sine.")
+square      = unary("square",      "number", np.square,               "`x * x`; integers wrap around.")
+sqrt        = unary("sqrt",        "float",  np.sqrt,                 "The square root; NaN of negative numbers.")
+tan         = unary("tan",         "float",  np.tan,                  "The tangent of an angle in radians.")
+tanh        = unary("tanh",        "float",  np.tanh,                 "The hyperbolic tangent.")
+isfinite    = unary("isfinite",    "number", np.isfinite,             "Whether `x` is neither infinite nor NaN.", result=_BOOL)
+isinf       = unary("isinf",       "number", np.isinf,                "Whether `x` is infinite.",                 result=_BOOL)
+isnan       = unary("isnan",       "number", np.isnan,                "Whether `x` is NaN.",                      result=_BOOL)
+# fmt: on
+
+
+@op()
+def clip(x: Tensor, min: Value, max: Value) -> Tensor:
+    """`x` held between the prim values `min` and `max`, which are converted to its data type.
+
+    Where `min` is above `max` the result is `max`; NaN stays NaN.
+    """
+    low, high = (np.asarray(_number(bound)).astype(x.dtype) for bound in (min, max))
+    return np.asarray(np.minimum(np.maximum(x, low), high))
+
+
+def _number(bound: Any) -> Any:
+    return getattr(bound, "value", bound)
+
+
+@clip.infer_rule
+def _(context: InferContext, x: TensorStructInfo, min: StructInfo, max: StructInfo) -> StructInfo:
+    require_dtype("x", x.dtype, "number")
+    for name, info in (("min", min), ("max", max)):
+        if not isinstance(info, PrimStructInfo):
+            raise wrong_kind(name, info, "prim")
+    return x

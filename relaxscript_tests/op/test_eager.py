@@ -1,0 +1,89 @@
+"""Operators called with numpy arrays compute at once, after the checks that programs get."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import relaxscript.op as R
+from relaxscript.dtypes import DataType
+from relaxscript.errors import DiagnosticError, InternalError
+from relaxscript.ir import prim, relax
+from relaxscript.op.eager import run
+
+from .inference import dim, tensor
+
+
+def test_lists_of_arrays_and_keywords_compute() -> None:
+    x = np.arange(3.0)
+    assert R.concat([x, x], axis=0).tolist() == [0, 1, 2, 0, 1, 2]
+    assert R.sum(x=x, axis=[0]).tolist() == 3
+
+
+def test_shapes_and_prim_values_are_written_as_in_programs() -> None:
+    x = np.arange(6)
+    assert R.reshape(x, (2, -1)).shape == (2, 3)
+    assert R.reshape(x, relax.ShapeExpr([3, 2]).values).shape == (3, 2)
+    assert R.clip(x, 1, prim.const(2, "int64")).tolist() == [0 + 1, 1, 2, 2, 2, 2]
+
+
+def test_an_expression_among_the_operands_builds_a_call() -> None:
+    assert isinstance(R.add(tensor(3), np.ones(3, np.float32)), relax.Call)
+    assert isinstance(R.concat([tensor(3), np.ones(3, np.float32)]), relax.Call)
+    assert isinstance(R.reshape(np.ones(6), (dim("n"), 2)), relax.Call)
+
+
+def test_what_never_fits_is_refused_as_in_a_program() -> None:
+    with pytest.raises(DiagnosticError) as caught:
+        R.add(np.ones(2, np.float32), np.ones(3, np.float32))
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.notes == ("`x2` has shape (3,)", "`x1` has shape (2,)")
+    with pytest.raises(DiagnosticError, match="cannot take these operands"):
+        R.add(np.ones(2), np.ones(2, np.int64))
+
+
+def test_nothing_warns() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        R.divide(np.ones(2), np.zeros(2))
+        R.floor_divide(np.ones(2, np.int8), np.zeros(2, np.int8))
+        R.exp(np.array([1e4]))
+        R.mean(np.zeros((0, 2)), 0)
+        R.astype(np.array([np.nan, 1e30]), "int8")
+
+
+def test_a_result_is_never_an_operand() -> None:
+    x = np.array([1, 2])
+    y = R.floor(x)
+    assert y is not x
+    assert not np.shares_memory(x, y)
+    z = R.squeeze(np.ones((1, 2)), 0)
+    assert z.base is None
+
+
+def test_results_are_contiguous() -> None:
+    assert R.permute_dims(np.ones((2, 3))).flags.c_contiguous
+    assert R.add(np.ones((2, 3)).T, np.ones((2, 3)).T).flags.c_contiguous
+
+
+def test_what_has_no_value_is_our_mistake() -> None:
+    with pytest.raises(InternalError, match="Var was taken for an operand that has a value"):
+        run(R.exp, (tensor(2),), {})
+
+
+def test_an_undecided_precondition_is_our_mistake() -> None:
+    with pytest.raises(InternalError, match="it is not decided for arrays whether `n`"):
+        run(R.add, (tensor("n"), tensor("m")), {})
+
+
+def test_texts_and_data_types_are_values_too(capsys: pytest.CaptureFixture[str]) -> None:
+    R.print(np.array(1), DataType("int8"), "text", format="{} {} {}")
+    assert capsys.readouterr().out == "1 int8 text\n"
+
+
+def test_several_results_are_new_arrays() -> None:
+    x = np.arange(4)
+    for piece in R.split(x, 2):
+        assert not np.shares_memory(piece, x)

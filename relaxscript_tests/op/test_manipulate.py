@@ -1,0 +1,225 @@
+"""Axes, joining and splitting."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import relaxscript.op as R
+from relaxscript.ir import relax
+from relaxscript.ir.struct_info import TupleStructInfo
+
+from .inference import dim, infer, obliged, ranked, refused, result, tensor
+
+X = tensor(2, "n", 4)
+n = dim("n")
+
+
+# ---------------------------------------------------------------- permute_dims
+
+
+@pytest.mark.parametrize(
+    ("axes", "wanted"),
+    [(None, "(4, n, 2)"), ([1, 0, 2], "(n, 2, 4)"), ([0, -1, 1], "(2, 4, n)")],
+)
+def test_permutations(axes: Any, wanted: str) -> None:
+    assert result(R.permute_dims, X, axes) == f"{wanted} float32"
+
+
+def test_a_permutation_that_changes_nothing_keeps_what_is_known() -> None:
+    assert infer(R.permute_dims, X, [0, 1, 2]) is X.struct_info
+    assert infer(R.permute_dims, ranked(1)).ndim == 1  # type: ignore[attr-defined]
+
+
+def test_a_permutation_says_the_rank() -> None:
+    assert result(R.permute_dims, ranked(-1), [1, 0]) == "rank 2 float32"
+    assert result(R.permute_dims, ranked(-1)) == "rank -1 float32"
+    assert result(R.permute_dims, ranked(3)) == "rank 3 float32"
+
+
+def test_a_permutation_names_every_axis_once() -> None:
+    error = refused(R.permute_dims, X, [0, 1])
+    assert error.facts == {"axes": "names 2 axes", "x": "has rank 3"}
+    assert error.message == "the permutation must name every axis once"
+    assert refused(R.permute_dims, X, [0, 1, 1]).fact == "names 1 twice"
+    assert refused(R.permute_dims, X, [0, 1, 3]).fact == "is 3"
+
+
+# ---------------------------------------------------------------- expand_dims, squeeze
+
+
+@pytest.mark.parametrize(
+    ("axis", "wanted"),
+    [
+        (0, "(1, 2, n, 4)"),
+        (-1, "(2, n, 4, 1)"),
+        ([0, -1], "(1, 2, n, 4, 1)"),
+        ([1, 2], "(2, 1, 1, n, 4)"),
+        ([], "(2, n, 4)"),
+    ],
+)
+def test_new_axes_are_those_of_the_result(axis: Any, wanted: str) -> None:
+    assert result(R.expand_dims, X, axis) == f"{wanted} float32"
+
+
+def test_new_axes_that_there_cannot_be() -> None:
+    assert refused(R.expand_dims, X, 4).help == (
+        "the axes are 0 to 3, or -4 to -1 counted from the end"
+    )
+    assert refused(R.expand_dims, X, [0, -5]).fact == "names axis 0 twice, as 0 and -5"
+    assert result(R.expand_dims, ranked(2), [0, 1]) == "rank 4 float32"
+    assert result(R.expand_dims, ranked(-1), [0, 1]) == "rank -1 float32"
+
+
+@pytest.mark.parametrize(
+    ("dims", "axis", "wanted"),
+    [
+        ((1, "n", 1), [0, -1], "(n,)"),
+        ((1, 2, 1), None, "(2,)"),
+        ((1, 1), None, "()"),
+        ((2, 3), None, "(2, 3)"),
+        ((n + 2, 1), None, "(n + 2,)"),
+        ((2, 3), [], "(2, 3)"),
+    ],
+)
+def test_axes_of_one_element_are_removed(dims: Any, axis: Any, wanted: str) -> None:
+    assert result(R.squeeze, tensor(*dims), axis) == f"{wanted} float32"
+
+
+def test_whether_a_symbolic_axis_is_removed_is_not_known() -> None:
+    assert result(R.squeeze, tensor(1, "n")) == "rank -1 float32"
+    assert result(R.squeeze, ranked(2)) == "rank -1 float32"
+    assert result(R.squeeze, ranked(0)) == "rank 0 float32"
+    assert result(R.squeeze, ranked(2), 0) == "rank 1 float32"
+    assert result(R.squeeze, ranked(-1), 0) == "rank -1 float32"
+
+
+def test_only_an_axis_of_one_element_can_be_removed() -> None:
+    error = refused(R.squeeze, X, 2)
+    assert error.facts == {"axis": "names axis 2", "x": "has 4 elements along axis 2"}
+    assert error.message == "only an axis of one element can be removed"
+    assert obliged(R.squeeze, X, 1) == ["axis: n equal 1"]
+    assert result(R.squeeze, X, 1) == "(2, 4) float32"
+
+
+# ---------------------------------------------------------------- concat
+
+
+def test_lengths_add_up_along_the_axis() -> None:
+    assert result(R.concat, [tensor("n", 3), tensor(2, 3)]) == "(n + 2, 3) float32"
+    assert result(R.concat, [tensor(2, "n"), tensor(2, 5)], -1) == "(2, n + 5) float32"
+    assert result(R.concat, [tensor(2), tensor(3)], None) == "(5,) float32"
+    assert infer(R.concat, [X]) is X.struct_info
+
+
+def test_the_other_dimensions_are_equal() -> None:
+    error = refused(R.concat, [tensor(2, 3), tensor(2, 4)])
+    assert error.facts == {"tensors[1]": "has shape (2, 4)", "tensors[0]": "has shape (2, 3)"}
+    assert error.help == "all dimensions but that of axis 0 must be equal"
+
+
+def test_dimensions_that_may_be_equal_are_taken_to_be() -> None:
+    tensors = [tensor(2, "n"), tensor(2, 7)]
+    assert obliged(R.concat, tensors) == ["tensors[1]: n equal 7"]
+    assert result(R.concat, tensors) == "(4, 7) float32"
+
+
+def test_a_tuple_in_a_variable_can_be_joined() -> None:
+    fields = [tensor(2, 3).struct_info, tensor(1, 3).struct_info]
+    assert result(R.concat, relax.Var("t", TupleStructInfo(fields))) == "(3, 3) float32"
+
+
+def test_joining_what_is_not_known() -> None:
+    assert result(R.concat, [ranked(2), tensor(2, 3)]) == "rank 2 float32"
+    assert result(R.concat, [ranked(-1), tensor(2, 3)]) == "rank 2 float32"
+    assert result(R.concat, [ranked(-1), ranked(-1)], 5) == "rank -1 float32"
+
+
+def test_tensors_that_cannot_be_joined() -> None:
+    assert refused(R.concat, []).fact == "is empty"
+    error = refused(R.concat, [tensor(2), tensor()])
+    assert (error.operand, error.fact) == ("tensors[1]", "has rank 0")
+    error = refused(R.concat, [tensor(2), tensor(2, 3)])
+    assert error.facts == {"tensors[1]": "has shape (2, 3)", "tensors[0]": "has shape (2,)"}
+    assert error.help == "all must have one rank"
+    error = refused(R.concat, [tensor(2, 3)], None)
+    assert error.help == "flatten it first: `R.flatten(x)`"
+    assert refused(R.concat, [tensor(2), tensor(2)], 1).operand == "axis"
+    error = refused(R.concat, [tensor(2), tensor(2, dtype="int8")])
+    assert error.operand == "tensors[1]"
+
+
+# ---------------------------------------------------------------- split
+
+
+@pytest.mark.parametrize(
+    ("dims", "how", "axis", "wanted"),
+    [
+        ((4, "n"), 2, 0, ["(2, n)", "(2, n)"]),
+        ((5,), 2, 0, ["(3,)", "(2,)"]),
+        ((5,), 4, 0, ["(2,)", "(2,)", "(1,)", "(0,)"]),
+        ((2, n * 4), 2, -1, ["(2, n * 2)", "(2, n * 2)"]),
+        ((7,), [2, 3], 0, ["(2,)", "(1,)", "(4,)"]),
+        ((7,), [], 0, ["(7,)"]),
+        ((n + 3,), [2], 0, ["(2,)", "(n + 1,)"]),
+        ((0,), 2, 0, ["(0,)", "(0,)"]),
+    ],
+)
+def test_pieces(dims: Any, how: Any, axis: int, wanted: list[str]) -> None:
+    assert result(R.split, tensor(*dims), how, axis) == (
+        "[" + "; ".join(f"{piece} float32" for piece in wanted) + "]"
+    )
+    assert obliged(R.split, tensor(*dims), how, axis) == []
+
+
+def test_pieces_of_a_symbolic_axis() -> None:
+    from relaxscript.arith import evaluate
+
+    for sections in (2, 3):
+        info = infer(R.split, tensor("n"), sections)
+        pieces = [field.dims[0] for field in info.fields]  # type: ignore[attr-defined]
+        for size in range(8):
+            lengths = [len(piece) for piece in R.split(np.zeros(size), sections)]
+            assert [evaluate(piece, {n: size}) for piece in pieces] == lengths
+
+
+def test_a_symbolic_axis_must_reach_the_last_place_to_split() -> None:
+    assert obliged(R.split, tensor("n"), [1, 3]) == ["x: min(n, 3) equal 3"]
+
+
+def test_pieces_of_what_is_not_known() -> None:
+    assert result(R.split, ranked(2), 2) == "[rank 2 float32; rank 2 float32]"
+    assert result(R.split, ranked(-1), [1], 7) == "[rank -1 float32; rank -1 float32]"
+
+
+def test_pieces_that_there_cannot_be() -> None:
+    for pieces in (0, -1, 10**30):
+        error = refused(R.split, tensor(4), pieces)
+        assert error.message == "a tensor is split into 1 to 65536 pieces"
+    error = refused(R.split, tensor(4), [3, 1])
+    assert error.message == "the places at which to split must be in order, from 0 on"
+    assert error.fact == "is [3, 1]"
+    assert refused(R.split, tensor(4), [-1]).code == "RX0204"
+    error = refused(R.split, tensor(4), [5])
+    assert error.facts == {
+        "indices_or_sections": "splits at 5",
+        "x": "has 4 elements along axis 0",
+    }
+    assert error.message == "the tensor ends before the last place at which to split"
+    assert refused(R.split, tensor(4), 2, 1).operand == "axis"
+
+
+def test_splitting_too_late_fails_when_it_runs() -> None:
+    call = R.split.build((tensor("n"), [1, 5]))
+    with pytest.raises(IndexError, match="a piece begins at 5, but axis 0 has 4 elements"):
+        R.split.evaluate(call, [np.zeros(4)])
+
+
+def test_values() -> None:
+    x = np.arange(6).reshape(2, 3)
+    assert R.permute_dims(x).tolist() == x.T.tolist()
+    assert R.concat([x, x], 1).shape == (2, 6)
+    assert [p.tolist() for p in R.split(x, [1], 1)] == [[[0], [3]], [[1, 2], [4, 5]]]
+    assert R.squeeze(R.expand_dims(x, [0, 3]), [0, 3]).tolist() == x.tolist()
