@@ -17,7 +17,6 @@ __all__ = [
 ]  # fmt: skip
 
 
-
 class Hook:
     """A function that somebody else provides."""
 

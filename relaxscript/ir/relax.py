@@ -187,6 +187,9 @@ class Expr(Node):
         result: Expr = hooks.apply_operator("astype", self, dtype)
         return result
 
+    # numpy leaves `array + expr` to the expression.
+    __array_ufunc__ = None
+
     def script(self, **options: Any) -> str:
         """The script of this expression; options are those of `IRModule.script`."""
         text: str = hooks.script_of(self, **options)
@@ -470,6 +473,9 @@ class BaseFunc(Expr):
 
         @property
         def attrs(self) -> Attrs | None: ...
+
+    def __repr__(self) -> str:
+        return self.script() if hooks.script_of.is_filled else object.__repr__(self)
 
     @property
     def metadata(self) -> dict[str, Any]:

@@ -7,8 +7,7 @@ indented.
 
 from __future__ import annotations
 
-from relaxscript.errors.diagnostic import Diagnostic, nearest
-from relaxscript.errors.exceptions import DiagnosticError
+from relaxscript.errors import diagnostic, exceptions
 
 from . import language, runtime, struct_info, tir, well_formed
 
@@ -30,8 +29,8 @@ def explain(code: str) -> str:
     page = CODES.get(f"RX{wanted:0>4}")
     if page is not None:
         return page
-    close = nearest(f"RX{wanted:0>4}", CODES)
+    close = diagnostic.nearest(f"RX{wanted:0>4}", CODES)
     help = f"did you mean {close}?" if close else "codes look like RX0203"
-    raise DiagnosticError(
-        Diagnostic("RX0703", f"there is no diagnostic code `{code}`", None, help=help)
+    raise exceptions.DiagnosticError(
+        diagnostic.Diagnostic("RX0703", f"there is no diagnostic code `{code}`", None, help=help)
     )

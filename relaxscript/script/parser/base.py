@@ -91,6 +91,28 @@ def safe_callables(*functions: Any) -> None:
         _KEPT_ALIVE.append(function)
 
 
+# What literals may grow to in data mode, where a text of a stranger must not use up the machine.
+MOST_BITS = 4096
+MOST_ITEMS = 1_000_000
+
+
+def is_excessive(symbol: str, operands: tuple[Any, ...]) -> bool:
+    """Whether an operation on Python values gives something huge."""
+    match symbol, operands:
+        case "**", (int() as base, int() as power):
+            return power > 0 and base.bit_length() * power > MOST_BITS
+        case "<<", (int() as base, int() as places):
+            return base.bit_length() + places > MOST_BITS
+        case "*", (int() as a, int() as b):
+            return a.bit_length() + b.bit_length() > MOST_BITS
+        case "*", ((str() | bytes() | list() | tuple()) as items, int() as times) | (
+            int() as times,
+            (str() | bytes() | list() | tuple()) as items,
+        ):
+            return len(items) * times > MOST_ITEMS
+    return False
+
+
 class Reporter:
     """Mistakes found so far in one definition; `strict` makes what cannot be decided one too."""
 
@@ -322,7 +344,10 @@ class ExpressionParser:
             raise self.error(node, "RX0104", f"`{written}` is not called in data mode")
         args, kwargs = self.arguments(node)
         with self.at(node):
-            return callee(*args, **kwargs)
+            result = callee(*args, **kwargs)
+        if isinstance(result, Node) and result.span is None:
+            return result.replace(span=self.span(node))
+        return result
 
     def _harmless(self, callee: Any) -> bool:
         ours = getattr(callee, "__module__", None) in _NAMESPACES
@@ -409,6 +434,8 @@ class ExpressionParser:
         if symbol in ("and", "or"):
             left, right = operands
             return (left and right) if symbol == "and" else (left or right)
+        if self.environment.mode == "data" and is_excessive(symbol, operands):
+            raise self.error(node, "RX0104", "this number or sequence is too large for a script")
         with self.at(node):
             return PYTHON[symbol](*operands)
 

@@ -170,11 +170,9 @@ class _ModuleParser(ExpressionParser):
     def language(self, member: ast.FunctionDef) -> str:
         for decorator in reversed(member.decorator_list):
             target = decorator.func if isinstance(decorator, ast.Call) else decorator
-            match target:
-                case ast.Attribute(attr="function" | "func") | ast.Name(id="function"):
-                    return "function"
-                case ast.Attribute(attr="prim_func") | ast.Name(id="prim_func"):
-                    return "prim_func"
+            value = self.value(target)
+            if getattr(value, "__module__", "").endswith("script.parser.entry"):
+                return str(value.__name__)
         raise self.error(
             member if not member.decorator_list else member.decorator_list[0], "RX0104",
             f"`{member.name}` is neither a Relax function nor a PrimFunc",

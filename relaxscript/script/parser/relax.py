@@ -26,6 +26,7 @@ from relaxscript.ir.relax import (
     Expr,
     Function,
     If,
+    LeafExpr,
     SeqExpr,
     Tuple,
     Var,
@@ -48,20 +49,24 @@ class RelaxParser(RelaxBindings):
     def function(self, node: ast.FunctionDef, header: Header) -> Function | None:
         """The function; None when mistakes were recorded."""
         self.begin(header)
-        for param in header.params:
-            self.names[param.name_hint] = param
+        self.bind_parameters(header)
         before = len(self.reporter.diagnostics)
         self.statements(node.body)
         errors = [d for d in self.reporter.diagnostics[before:] if d.severity == "error"]
         if not self.returned and not errors:
             self.missing_return(node)
             return None
-        if errors or header.failed:
+        if errors or header.failed or not self.has_result:
             return None
         return self.finish(node, header)
 
+    def bind_parameters(self, header: Header) -> None:
+        """Parameters by their names; one whose annotation failed is unknown."""
+        for param in header.params:
+            self.bind_name(param.name_hint, UNKNOWN if param.name_hint in header.unknown else param)
+
     def begin(self, header: Header) -> None:
-        self.returned = False
+        self.returned = self.has_result = False
         self.declared = header
         self.function_name = self.function_name or header.name
         self.builder.begin_function(header.name, header.params, header.pure, header.attrs)
@@ -330,6 +335,10 @@ class RelaxParser(RelaxBindings):
         match last:
             case ast.Assign(targets=[ast.Name()], value=value):
                 found = self.value(value)
+                if isinstance(found, (bool, int, float, np.generic)):
+                    found = Constant(python_constant(found)).replace(span=self.source.span(value))
+                if isinstance(found, tuple):
+                    found = self.expr_of(found, value)
                 if isinstance(found, Expr) and self.is_leaf(found):
                     return found
                 self.bind(
@@ -341,7 +350,10 @@ class RelaxParser(RelaxBindings):
         return bound if isinstance(bound, Expr) else None
 
     def is_leaf(self, expr: Expr) -> bool:
-        return isinstance(expr, Var)
+        """Whether an expression can be the value of a branch without a binding."""
+        if isinstance(expr, Tuple):
+            return all(self.is_leaf(field) for field in expr.fields)
+        return isinstance(expr, LeafExpr)
 
     # statement = local function
     def local_function(self, node: ast.FunctionDef) -> None:
@@ -368,7 +380,7 @@ class RelaxParser(RelaxBindings):
         self.last_bound = node.name
 
     def closure_body(self, node: ast.FunctionDef, header: Header, itself: Var) -> Function:
-        outer = (self.returned, self.declared, self.outputs, dict(self.dims))
+        outer = (self.returned, self.has_result, self.declared, self.outputs, dict(self.dims))
         self.outputs = set()
         for name, var in header.introduced.items():
             self.dims[name] = var
@@ -376,20 +388,19 @@ class RelaxParser(RelaxBindings):
             with self.scope():
                 if header.ret is not None:
                     self.bind_name(node.name, itself)
-                for param in header.params:
-                    self.bind_name(param.name_hint, param)
+                self.bind_parameters(header)
                 self.begin(header)
                 before = len(self.reporter.diagnostics)
                 self.statements(node.body)
                 failed = any(d.severity == "error" for d in self.reporter.diagnostics[before:])
                 if not self.returned and not failed:
                     self.missing_return(node)
-                if failed or not self.returned:
+                if failed or not self.has_result:
                     self.builder.abandon_function()
                     raise Failed
                 return self.finish(node, header)
         finally:
-            self.returned, self.declared, self.outputs, self.dims = outer
+            self.returned, self.has_result, self.declared, self.outputs, self.dims = outer
 
     # body = ... "return" expression
     def result(self, node: ast.Return, value: ast.expr | None) -> None:
@@ -400,6 +411,7 @@ class RelaxParser(RelaxBindings):
             )  # fmt: skip
         self.returned = True
         if value is None:
+            self.has_result = True
             self.builder.set_result(Tuple.make(()))
             self.check_result(Tuple.make(()), node)
             return
@@ -412,4 +424,5 @@ class RelaxParser(RelaxBindings):
             found = self.names["gv"]
         result = self.leaf(self.expr_of(found, value), value)
         self.builder.set_result(result)
+        self.has_result = True
         self.check_result(result, value)

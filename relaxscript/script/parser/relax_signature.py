@@ -38,6 +38,7 @@ class Header:
     failed: bool = False
     introduced: dict[str, PrimVar] = field(default_factory=dict)
     returns: ast.expr | None = None
+    unknown: frozenset[str] = frozenset()
 
 
 class RelaxSignatures(RelaxExpressions):
@@ -48,6 +49,8 @@ class RelaxSignatures(RelaxExpressions):
     ) -> None:
         super().__init__(source, environment, reporter, module)
         self.returned = False
+        self.has_result = False
+        self.unknown_parameters: set[str] = set()
         self.last_bound = ""
         self.outputs: set[ast.Name] = set()
         self.scopes: list[list[tuple[str, Any]]] = []
@@ -75,10 +78,14 @@ class RelaxSignatures(RelaxExpressions):
         before = len(self.reporter.diagnostics)
         outer = dict(self.dims)
         self.prelude(node.body)
+        self.unknown_parameters = set()
         params = self.parameters(node)
+        unknown = frozenset(self.unknown_parameters)
         ret = self.return_annotation(node)
         failed = any(d.severity == "error" for d in self.reporter.diagnostics[before:])
-        header = Header(node.name, params, ret, failed=failed, returns=node.returns)
+        header = Header(
+            node.name, params, ret, failed=failed, returns=node.returns, unknown=unknown
+        )
         header.pure = options.get("pure", True)
         header.private = options.get("private", False) or local
         if not failed:
@@ -161,6 +168,7 @@ class RelaxSignatures(RelaxExpressions):
         try:
             info = self.annotation(node.annotation)
         except Failed:
+            self.unknown_parameters.add(node.arg)
             info = ObjectStructInfo()
         return Var.make(node.arg, info, span=span)
 

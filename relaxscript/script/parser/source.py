@@ -120,6 +120,8 @@ def _member_code(cls: type) -> CodeType | None:
 
 
 def _find(filename: str, line: int, name: str, scope: dict[str, Any]) -> Definition:
+    # A file may have changed since Python read it last, in a notebook that reloads, say.
+    linecache.checkcache(filename)
     text = "".join(linecache.getlines(filename, scope))
     if not text:
         raise DiagnosticError(_not_found(name, filename))
