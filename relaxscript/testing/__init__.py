@@ -1,0 +1,11 @@
+"""What tests of relaxscript, its users' and its own, share.
+
+`rejected` programs list their mistakes in comments; `programs` are random and well typed;
+`compare` says whether two programs or two results are the same, and whether the executors agree.
+"""
+
+from __future__ import annotations
+
+from .rejected import apply_fixes, check_rejected, diagnostics_of, rejected
+
+__all__ = ["apply_fixes", "check_rejected", "diagnostics_of", "rejected"]

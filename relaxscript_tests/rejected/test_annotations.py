@@ -1,0 +1,277 @@
+"""Rejected programs: annotations that say nothing sensible (RX0108)."""
+
+from __future__ import annotations
+
+from relaxscript.script import relax as R, tir as T
+from relaxscript.testing import rejected
+
+# Carets stand under what they mean, wherever a formatter would rather have them.
+# fmt: off
+
+# ---------------------------------------------------------------- annotations
+
+
+@rejected
+def test_a_shape_that_lacks_its_comma():
+    @R.function
+    def f(x: R.Tensor((4), "float32")):
+    #                  ^ error: RX0108 a shape is a tuple, this is a single number
+    #                      help: write `(4,)`
+    #                      fix: 4,
+        return x
+
+
+@rejected
+def test_a_shape_that_is_a_string():
+    @R.function
+    def f(x: R.Tensor("n", "float32")):
+    #                 ^^^ error: RX0108 "n" is not a shape
+    #                       help: write `("n",)`
+    #                       fix: ("n",)
+        return x
+
+
+@rejected
+def test_a_misspelt_data_type():
+    @R.function
+    def f(x: R.Tensor((4,), "flaot32")):
+    #                       ^^^^^^^^^ error: RX0108 "flaot32" is not a data type
+    #                                   help: did you mean "float32"?
+    #                                   fix: "float32"
+        return x
+
+
+@rejected
+def test_a_data_type_that_relax_has_not():
+    @R.function
+    def f(x: R.Tensor((4,), "int4")):
+    #                       ^^^^^^ error: RX0108 Relax has no data type "int4"
+    #                                help: did you mean "int8"?
+    #                                fix: "int8"
+        return x
+
+
+@rejected
+def test_a_misspelt_keyword_of_an_annotation():
+    @R.function
+    def f(x: R.Tensor((4,), dtyp="float32")):
+    #                            ^^^^^^^^^ error: RX0108 `R.Tensor` has no parameter `dtyp`
+    #                                        help: did you mean `dtype=`?
+        return x
+
+
+@rejected
+def test_too_many_arguments_of_an_annotation():
+    @R.function
+    def f(x: R.Shape((4,), 1, 2)):
+    #        ^^^^^^^^^^^^^^^^^^^ error: RX0108 `R.Shape` takes at most 2 arguments, 3 are given
+        return x
+
+
+@rejected
+def test_a_rank_that_disagrees_with_the_shape():
+    @R.function
+    def f(x: R.Tensor((2, 3), "float32", ndim=3)):
+    #                                         ^ error: RX0108 ndim is 3, but the shape has 2
+    #        | dimensions
+        return x
+
+
+@rejected
+def test_a_negative_dimension():
+    @R.function
+    def f(x: R.Tensor((2, -3), "float32")):
+    #                     ^^ error: RX0108 a dimension cannot be negative, this is -3
+        return x
+
+
+@rejected
+def test_a_dimension_that_is_no_whole_number():
+    @R.function
+    def f(x: R.Tensor((2.5, 3), "float32")):
+    #                  ^^^ error: RX0108 `2.5` is not a dimension
+    #                help: a dimension is a whole number, a name such as "n", or arithmetic of these
+        return x
+
+
+@rejected
+def test_a_value_as_a_dimension():
+    @R.function
+    def f(x: R.Tensor((4,), "int64")):
+        y: R.Tensor((x,), "int64") = x
+        #            ^ error: RX0108 a value known only at run time is not a dimension
+        #         help: bind its extent first: `n = T.int64()` and `R.match_cast(x, R.Tensor((n,)))`
+        return y
+
+
+@rejected
+def test_a_tensor_as_a_shape():
+    @R.function
+    def f(x: R.Tensor((4,), "int64")):
+        y: R.Tensor(x, "int64") = x
+        #           ^ error: RX0314 only a shape can stand here
+        return y
+
+
+@rejected
+def test_an_annotation_that_is_none():
+    @R.function
+    def f(x: 3, y: int):
+    #        ^ error: RX0108 `3` is not an annotation
+    #            help: write for example `R.Tensor((2, 3), "float32")`
+    #              ^^^ error: RX0108 `int` is not an annotation
+    #                    help: write for example `R.Tensor((2, 3), "float32")`
+        return x
+
+
+@rejected
+def test_a_string_that_is_no_dimension():
+    @R.function
+    def f(x: R.Tensor(("n +", 4), "float32")):
+    #                  ^^^^^ error: RX0108 "n +" is not an expression
+        return x
+
+
+@rejected
+def test_a_scalar_without_anything_said():
+    @R.function
+    def f(x: R.Prim()):
+    #        ^^^^^^^^ error: RX0108 `R.Prim` needs a data type or a value
+    #                   help: write `R.Prim("int64")`
+        return x
+
+
+@rejected
+def test_a_virtual_device_that_the_module_has_not():
+    @R.function
+    def f(x: R.Tensor((4,), "float32", "cuda:1")):
+    #                                  ^^^^^^^^ error: RX0324 the module has no virtual device
+    #        | `cuda:1:global`
+    #                    help: declare it: `I.module_global_infos({"vdevice": [I.vdevice("llvm")]})`
+        return x
+
+
+@rejected
+def test_mistakes_in_several_annotations():
+    @R.function
+    def f(x: R.Tensor((4), "float32"), y: R.Tensor((3,), "flot16")) -> R.Tensor((5), "int8"):
+    #                  ^ error: RX0108 a shape is a tuple, this is a single number
+    #                      help: write `(4,)`
+    #                      fix: 4,
+    #                                                    ^^^^^^^^ error: RX0108 "flot16" is not a
+    #        | data type
+    #                                                               help: did you mean "float16"?
+    #                                                               fix: "float16"
+    #                                                                            ^ error: RX0108
+    #        | a shape is a tuple, this is a single number
+    #                                                                             help: write `(5,)`
+    #                                                                                fix: 5,
+    #                                                                            ^ error: RX0108
+        return x
+
+
+@rejected
+def test_one_argument_of_an_annotation_given_twice():
+    @R.function
+    def f(x: R.Tensor((4,), "float32", dtype="int8")):
+    #                                        ^^^^^^ error: RX0108 `dtype` is given twice
+        return x
+
+
+@rejected
+def test_arguments_of_other_kinds_than_an_annotation_takes():
+    @R.function
+    def f(
+        a: R.Tensor((4,), 32),
+        #                 ^^ error: RX0108 `32` is not a data type
+        #                      help: write for example `"float32"`
+        b: R.Tensor(R.Object, "float32"),
+        #           ^^^^^^^^ error: RX0108 `Object` is not a shape
+        #                      help: write a tuple such as `(2, 3)`
+        c: R.Tensor((4,), "float32", "llvm:x"),
+        #                            ^^^^^^^^ error: RX0108 "llvm:x" is not a virtual device
+        #                                       help: write "kind:index"
+        d: R.Tensor((4,), "float32", 1),
+        #                            ^ error: RX0108 `1` is not a virtual device
+        e: R.Tensor(ndim="two"),
+        #                ^^^^^ error: RX0108 `'two'` is not a rank
+        #                        help: a rank is a whole number
+        f: R.Shape((2, 3), ndim=3),
+        #                       ^ error: RX0108 ndim is 3, but the shape has 2 dimensions
+        g: R.Prim("void"),
+        #         ^^^^^^ error: RX0108 Relax has no data type "void"
+        #   help: known are bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
+        #        | float16, float32, float64, bfloat16, float8_e4m3fn, float8_e5m2
+        h: R.Prim("int32", 1.5),
+        #                  ^^^ error: RX0108 the value is float32, the scalar int32
+    ):
+        return a
+
+
+@rejected
+def test_a_callable_of_two_kinds():
+    @R.function
+    def f(x: R.Callable((R.Object,), R.Object, derive_func="default_derive")):
+    #                                                      ^^^^^^^^^^^^^^^^ error: RX0108 a
+    #        | function has `params` or `derive_func`, not both
+        return x
+
+
+@rejected
+def test_a_dimension_near_to_one_that_is_known():
+    @R.function
+    def f(x: R.Tensor(("batch", 4), "float32")) -> R.Tensor(("bacth", 4), "float32"):
+    #                                                        ^^^^^^^ error: RX0109 the dimension
+    #        | `bacth` is not defined here
+    #                                                                  help: did you mean `batch`?
+    #                                                                  fix: batch
+        return x
+
+
+@rejected
+def test_python_values_that_are_no_dimensions():
+    small, half = -2, T.float32(0.5)
+
+    @R.function
+    def f(
+        a: R.Tensor((small,), "float32"),
+        #            ^^^^^ error: RX0108 a dimension cannot be negative, this is -2
+        b: R.Tensor((True,), "float32"),
+        #            ^^^^ error: RX0108 `True` is not a dimension
+        #            help: a dimension is a whole number, a name such as "n", or arithmetic of these
+        c: R.Tensor((half,), "float32"),
+        #            ^^^^ error: RX0108 a dimension is a whole number, this is float32
+        d: R.Tensor(("n - 3", "n"), "float32"),
+        e: R.Tensor((T.int64(-3),), "float32"),
+        #            ^^^^^^^^^^^ error: RX0108 a dimension cannot be negative, this is -3
+    ):
+        return a
+
+
+# ---------------------------------------------------------------- annotations in plain Python
+
+
+@rejected
+def test_a_shape_of_plain_python():
+    info = R.Tensor(3, "float32")
+    #      ^^^^^^^^^^^^^^^^^^^^^^ error: RX0108 a shape is a tuple, this is a single number
+    #                               help: write `(3,)`
+
+
+@rejected
+def test_a_dimension_of_plain_python():
+    info = R.Tensor((2, None), "float32")
+    #      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0108 `None` is not a dimension
+    #                help: a dimension is a whole number, a name such as "n", or arithmetic of these
+
+
+@rejected
+def test_a_negative_dimension_of_plain_python():
+    info = R.Tensor((2, -1), "float32")
+    #      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0108 a dimension cannot be negative, this is -1
+
+
+@rejected
+def test_half_a_dimension_of_plain_python():
+    info = R.Shape((2.5,))
+    #      ^^^^^^^^^^^^^^^ error: RX0108 `2.5` is not a whole number of elements

@@ -1,0 +1,253 @@
+"""Rejected programs: headers of functions, modules and whole texts (RX0104, RX0111 ...)."""
+
+from __future__ import annotations
+
+from relaxscript.script import ir as I, relax as R
+from relaxscript.testing import check_rejected, rejected
+
+# Carets stand under what they mean, wherever a formatter would rather have them.
+# fmt: off
+
+# ---------------------------------------------------------------- headers
+
+
+@rejected
+def test_default_values_and_other_kinds_of_parameters():
+    @R.function
+    def f(x: R.Tensor((4,), "float32") = 1, *rest, flag: R.Object = 2, **words):
+    #                                    ^ error: RX0104 a Relax parameter has no default value
+    #                                        help: pass the value at every call
+    #                                        ^^^^ error: RX0104 a Relax function has no `*rest`
+    #                                               help: name each parameter
+    #                                              ^^^^^^^^^^^^^^ error: RX0104 `flag` cannot be
+    #        | keyword-only in a Relax function
+    #                                                               ^ error: RX0104 a Relax
+    #        | parameter has no default value
+    #                                                             help: pass the value at every call
+    #                                                                    ^^^^^ error: RX0104 a
+    #        | Relax function has no `**words`
+    #                                                                      help: name each parameter
+        return x
+
+
+@rejected
+def test_a_parameter_without_annotation_is_an_object_with_a_warning():
+    @R.function
+    def f(x):
+    #     ^ warning: RX0209 the parameter `x` has no annotation: it is taken as `R.Object`
+    #         help: write `x: R.Object`, or what it is
+    #         fix: x: R.Object
+        return x
+
+
+def test_an_option_that_there_is_not():
+    check_rejected(
+        """
+        @R.function(purr=False)
+        #           ^^^^ error: RX0103 `R.function` has no option `purr`
+        #                help: did you mean `pure`?
+        #                fix: pure
+        def f(x: R.Tensor((4,), "float32")):
+            return x
+        """
+    )
+
+
+def test_an_option_that_is_not_written_out():
+    flag = False
+
+    @rejected
+    def program():
+        @R.function(pure=flag)
+        #                ^^^^ error: RX0104 `pure` must be written as a literal
+        def f(x: R.Tensor((4,), "float32")):
+            return x
+
+
+@rejected
+def test_a_method_that_is_neither_relax_nor_tir():
+    @I.ir_module
+    class Module:
+        def helper(x: R.Tensor((4,), "float32")):
+        #   ^^^^^^ error: RX0104 `helper` is neither a Relax function nor a PrimFunc
+        #          help: decorate it with `@R.function` or `@T.prim_func`
+            return x
+
+        @R.function
+        def main(x: R.Tensor((4,), "float32")):
+            return x
+
+
+@rejected
+def test_a_statement_in_a_module():
+    @I.ir_module
+    class Module:
+        size: int = 4
+        # <^^^^^^^^^^^^ error: RX0104 only functions can stand in a module
+        #                help: decorate it with `@R.function` or `@T.prim_func`
+
+        @R.function
+        def main(x: R.Tensor((4,), "float32")):
+            return x
+
+
+@rejected
+def test_two_functions_of_one_name():
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(x: R.Tensor((4,), "float32")):
+            return x
+
+        @R.function
+        def main(y: R.Tensor((4,), "float32")):
+        #   ^^^^ error: RX0302 the module has two functions `main`
+            return y
+
+
+@rejected
+def test_a_recursive_function_without_a_declared_result():
+    @I.ir_module
+    class Module:
+        @R.function
+        def f(x: R.Tensor((4,), "float32")):
+        #   ^ error: RX0308 `f` is recursive and does not declare its result
+        #     help: declare it: `def f(...) -> R.Tensor(...):`
+            cls = Module
+            return cls.f(x)
+
+
+@rejected
+def test_functions_that_call_each_other_without_declared_results():
+    @I.ir_module
+    class Module:
+        @R.function
+        def even(x: R.Tensor((4,), "float32")):
+        #   ^^^^ error: RX0308 `even` is recursive and does not declare its result
+        #        help: declare it: `def even(...) -> R.Tensor(...):`
+            cls = Module
+            return cls.odd(x)
+
+        @R.function
+        def odd(x: R.Tensor((4,), "float32")):
+            cls = Module
+            return cls.even(x)
+
+
+# ---------------------------------------------------------------- texts
+
+
+def test_a_text_that_is_not_python():
+    check_rejected(
+        """
+        @R.function
+        def f(x: R.Tensor((4,), "float32")):
+            y = = x
+            #   ^ error: RX0113 this is not Python: invalid syntax
+            return y
+        """
+    )
+
+
+def test_a_text_without_a_program():
+    check_rejected(
+        """
+        from relaxscript.script import ir as I, relax as R, tir as T
+        # error: RX0111 the text defines no module and no function
+        # help: write a class under `@I.ir_module` or a function under `@R.function`
+        """
+    )
+
+
+def test_a_statement_beside_the_programs_of_a_text():
+    check_rejected(
+        """
+        size = 4
+        # <^^^^^^^ error: RX0104 only imports, modules and functions can stand here
+        #           help: Python is run by `relaxscript run FILE`, or with `mode="python"`
+
+        @R.function
+        def f(x: R.Tensor((4,), "float32")):
+            return x
+        """
+    )
+
+
+def test_python_is_not_run_in_data_mode():
+    check_rejected(
+        """
+        @R.function
+        def f(x: R.Tensor((4,), "float32")):
+            y = R.reshape(x, ("2".__len__(), 2))
+            #                 ^^^^^^^^^^^^^ error: RX0104 `'2'.__len__` is not called in data mode
+            z = print(x)
+            #   ^^^^^ error: RX0101 `print` is not defined
+            return y
+        """,
+        mode="data",
+    )
+
+
+@rejected
+def test_a_module_whose_functions_are_all_private():
+    @I.ir_module
+    class Module:
+    #     ^^^^^^ error: RX0312 every function of `Module` is private, so none can be called
+    #              help: leave out `private=True` of one of them
+        @R.function(private=True)
+        def f(x: R.Tensor((4,), "float32")):
+            return x
+
+
+@rejected
+def test_a_global_symbol_that_is_not_the_name():
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+    #   ^ error: RX0313 the global symbol of `f` is `g`
+    #       help: use one name for both
+        R.func_attr({"global_symbol": "g"})
+        return x
+
+
+@rejected
+def test_a_function_that_is_impure_and_forced_to_be_pure():
+    @R.function(pure=False)
+    def f(x: R.Tensor((4,), "float32")):
+    #   ^ error: RX0321 `f` is declared impure and forced to be pure
+    #       help: leave out `pure=False`, or the attribute `relax.force_pure`
+        R.func_attr({"relax.force_pure": True})
+        return x
+
+
+@rejected
+def test_a_value_that_is_no_function_in_a_module():
+    size = 4
+
+    @I.ir_module
+    class Module:
+        extern = R.ExternFunc("f")
+        number = size
+        #        ^^^^ error: RX0104 only functions can be members of a module
+
+        @R.function
+        def main(x: R.Tensor((4,), "float32")):
+            return x
+
+
+def test_a_class_where_a_function_is_decorated():
+    @rejected
+    def program():
+# error: RX0111 only a Python function can be decorated
+        @R.function
+        class Module:
+            pass
+
+
+def test_a_function_where_a_class_is_decorated():
+    @rejected
+    def program():
+# error: RX0111 `I.ir_module` decorates a class
+#         help: decorate a `class`
+        @I.ir_module
+        def main(x: R.Object):
+            return x

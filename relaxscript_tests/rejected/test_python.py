@@ -1,0 +1,347 @@
+"""Rejected programs: Python that Relax has not, and Python that fails (RX0104, RX0112)."""
+
+# ruff: noqa: B035, E731, F842  (what is rejected is not meant to be good Python)
+from __future__ import annotations
+
+from relaxscript.script import relax as R
+from relaxscript.testing import check_rejected, rejected
+
+# Carets stand under what they mean, wherever a formatter would rather have them.
+# fmt: off
+
+# ---------------------------------------------------------------- Python that Relax has not
+
+
+@rejected
+def test_a_for_loop():
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+        for i in range(3):
+        # <^^ error: RX0104 `for` cannot be used in a Relax function
+        #      help: write the steps out, or loop in a `@T.prim_func`
+            x = R.add(x, x)
+        return x
+
+
+@rejected
+def test_a_while_loop():
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+        while True:
+        # <^^^^ error: RX0104 `while` cannot be used in a Relax function
+        #        help: write a recursive function with a declared result, or a `@T.prim_func`
+            x = R.add(x, x)
+        return x
+
+
+@rejected
+def test_a_try_statement():
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+        try:
+        # <^^ error: RX0104 `try` cannot be used in a Relax function
+        #      help: Relax has no exceptions: check values with `R.match_cast` or `R.assert_op`
+            y = R.add(x, x)
+        except ValueError:
+            y = x
+        return y
+
+
+@rejected
+def test_a_raise_statement():
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+        raise ValueError("no")
+        # <^^^^^^^^^^^^^^^^^^^^^ error: RX0104 `raise` cannot be used in a Relax function
+        #                         help: stop with `R.assert_op(condition, ...)`
+        return x
+
+
+@rejected
+def test_an_assert_statement():
+    @R.function
+    def f(x: R.Tensor((), "bool")):
+        assert x, "it must be true"
+        # <^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0104 `assert` cannot be used in a Relax function
+        #                            help: write `R.assert_op(condition, ...)` in an impure function
+        return x
+
+
+@rejected
+def test_a_del_statement():
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+        y = R.add(x, x)
+        del x
+        # <^^^^ error: RX0104 `del` cannot be used in a Relax function
+        #        help: values are freed after their last use by themselves
+        return y
+
+
+@rejected
+def test_an_import_statement():
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+
+        return x
+
+
+@rejected
+def test_a_global_statement():
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+        global state
+        # <^^^^^^^^^^^ error: RX0104 `global` cannot be used in a Relax function
+        #               help: Relax functions have no variables outside: pass values as arguments
+        return x
+
+
+def test_a_nonlocal_statement():
+    state = 0
+
+    @rejected
+    def program():
+        @R.function
+        def f(x: R.Tensor((4,), "float32")):
+            nonlocal state
+            # <^^^^^^^^^^^^^ error: RX0104 `nonlocal` cannot be used in a Relax function
+            #                 help: closures cannot change what they capture: return the new value
+            return x
+
+
+@rejected
+def test_a_class_in_a_function():
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+        class Inner:
+        # <^^^^ error: RX0104 `class` cannot be used in a Relax function
+        #        help: define it outside the function
+            pass
+
+        return x
+
+
+@rejected
+def test_a_with_statement_of_something_else():
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+        with open("file") as file:
+        # <^^^ error: RX0104 `with` cannot be used in a Relax function
+        #      help: only `with R.dataflow():` has a meaning in Relax
+            y = R.add(x, x)
+        with open("file"):
+        #    ^^^^^^^^^^^^ error: RX0104 only `with R.dataflow():` has a meaning in Relax
+            z = R.add(x, x)
+        return y
+
+
+@rejected
+def test_a_with_statement_that_names_its_block():
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+        with R.dataflow() as block:
+        # <^^^ error: RX0104 `with` cannot be used in a Relax function
+        #       help: only `with R.dataflow():` has a meaning in Relax
+            y = R.add(x, x)
+            R.output(y)
+        return y
+
+
+@rejected
+def test_a_match_statement():
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+        match x:
+        # <^^^^ error: RX0104 `match` cannot be used in a Relax function
+        #        help: write `if` and `else`
+            case _:
+                y = x
+        return y
+
+
+@rejected
+def test_an_async_function_in_a_function():
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+        async def g():
+        # <^^^^ error: RX0104 `async def` cannot be used in a Relax function
+        #        help: define a plain function
+            return x
+
+        return x
+
+
+@rejected
+def test_a_lambda():
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+        g = lambda a: R.add(a, a)
+        #   ^^^^^^^^^^^^^^^^^^^^^ error: RX0104 a lambda cannot be used here
+        #                           help: define a function
+        return g(x)
+
+
+@rejected
+def test_a_comprehension_of_each_kind():
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+        a = [x for _ in range(2)]
+        #   ^^^^^^^^^^^^^^^^^^^^^ error: RX0104 a list comprehension cannot be used here
+        #                           help: write the elements out
+        b = {x for _ in range(2)}
+        #   ^^^^^^^^^^^^^^^^^^^^^ error: RX0104 a set comprehension cannot be used here
+        c = {1: x for _ in range(2)}
+        #   ^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0104 a dict comprehension cannot be used here
+        #                              help: write the items out
+        d = tuple(x for _ in range(2))
+        #        ^^^^^^^^^^^^^^^^^^^^^ error: RX0104 a generator expression cannot be used here
+        #                                help: write the elements out
+        return x
+
+
+@rejected
+def test_a_set_an_assignment_expression_and_a_yield():
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+        a = {1, 2}
+        #   ^^^^^^ error: RX0104 a set cannot be used here
+        #            help: write a tuple
+        b = (c := x)
+        #    ^^^^^^ error: RX0104 `:=` cannot be used here
+        #             help: assign in a statement of its own
+        d = yield x
+        #   ^^^^^^^ error: RX0104 `yield` cannot be used here
+        return x
+
+
+@rejected
+def test_an_assignment_to_an_element():
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+        x[0] = 1
+        # <^^^ error: RX0104 only names can be assigned in Relax, values never change
+        #       help: bind the new value to a name
+        return x
+
+
+@rejected
+def test_an_assignment_to_an_attribute():
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+        x.name = x
+        # <^^^^^ error: RX0104 only names can be assigned in Relax, values never change
+        #         help: bind the new value to a name
+        return x
+
+
+@rejected
+def test_an_annotation_without_a_value():
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+        y: R.Tensor((4,), "float32")
+        # <^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0104 `y` is annotated but not given a value
+        #                               help: write `y: R.Tensor((4,), "float32") = ...`
+        return x
+
+
+@rejected
+def test_a_value_that_is_not_used():
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+        R.add(x, x)
+        # <^^^^^^^^^^ error: RX0104 the value of this expression is not used
+        #              help: bind it: `y = ...`
+        return x
+
+
+@rejected
+def test_a_choice_at_parse_time_by_a_value_of_run_time():
+    @R.function
+    def f(c: R.Tensor((), "bool"), x: R.Tensor((4,), "float32")):
+        return x if c else R.add(x, x)
+        #      ^^^^^^^^^^^^^^^^^^^^^^^ error: RX0104 `a if c else b` chooses at parse time, but
+        #        | `c` is known only later
+        #                                help: write an `if` statement, or `R.where(c, a, b)`
+
+
+@rejected
+def test_unpacking_what_is_known_only_later():
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+        y = R.add(*x)
+        #          ^ error: RX0104 only a Python tuple or list can be unpacked with `*` here
+        z = R.add(**x)
+        #           ^ error: RX0104 only a Python dict can be unpacked with `**` here
+        return y
+
+
+@rejected
+def test_an_element_of_a_tensor():
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+        return x[0]
+        #      ^^^^ error: RX0104 `x` is a tensor, and tensors are not indexed with `[]`
+        #             help: write `R.take(x, index, axis)`
+
+
+# ---------------------------------------------------------------- Python of the program
+
+
+@rejected
+def test_python_that_raises():
+    sizes = {"hidden": 64}
+
+    @R.function
+    def f(x: R.Tensor((4, 64), "float32")):
+        y = R.reshape(x, (sizes["hiden"], 4))
+        #                 ^^^^^^^^^^^^^^ error: RX0112 evaluating this Python raised KeyError:
+        #        | 'hiden'
+        return y
+
+
+@rejected
+def test_a_python_value_that_is_no_expression():
+    table = {"a": 1}
+
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+        return table
+        #      ^^^^^ error: RX0201 `{'a': 1}` is not a Relax expression
+
+
+def test_attributes_of_python_values_in_data_mode():
+    check_rejected(
+        """
+        @R.function
+        def f(x: R.Tensor((4,), "float32")):
+            y = R.reshape(x, (2, (2).real))
+            #                    ^^^^^^^^ error: RX0104 attributes of Python values are not read
+            #        | in data mode
+            return y
+        """,
+        mode="data",
+    )
+
+
+@rejected
+def test_a_python_value_that_is_unpacked():
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+        a, b = "ab"
+        #      ^^^^ error: RX0208 `'ab'` cannot be unpacked
+        c, d = {"a": 1}
+        #      ^^^^^^^^ error: RX0208 `{'a': 1}` cannot be unpacked
+        return x
+
+
+@rejected
+def test_a_symbol_that_no_operator_has():
+    @R.function
+    def f(x: R.Tensor((4,), "int32")):
+        y = x is x
+        #   ^^^^^^ error: RX0104 `is` has no meaning in Relax
+        z = x in x
+        #   ^^^^^^ error: RX0104 `in` has no meaning in Relax
+        w = +x
+        #   ^^ error: RX0104 `unary +` has no meaning in Relax
+        return y

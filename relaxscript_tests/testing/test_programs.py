@@ -1,0 +1,109 @@
+"""Random programs: what they are made of, and that they are what they claim to be."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+
+from relaxscript.ir import prim, relax, struct_info as si
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.same import structural_equal
+from relaxscript.ir.walk import free_vars, walk
+from relaxscript.testing.programs import functions, modules, random_function, random_module
+from relaxscript_tests import examples
+
+SEEDS = range(150)
+
+
+@pytest.fixture(scope="module")
+def programs() -> list[IRModule]:
+    return [random_module(seed) for seed in SEEDS]
+
+
+def nodes(programs):
+    for mod in programs:
+        for function in mod.functions.values():
+            yield from walk(function)
+
+
+def test_a_seed_stands_for_one_program(programs):
+    for seed in (0, 1, 2):
+        assert structural_equal(random_module(seed), programs[seed])
+        assert structural_equal(random_function(seed), random_function(seed))
+    assert not structural_equal(programs[0], programs[1])
+
+
+def test_every_construct_occurs(programs):
+    kinds = Counter(type(node) for node in nodes(programs))
+    for kind in (
+        *(relax.If, relax.DataflowBlock, relax.MatchCast, relax.Tuple, relax.TupleGetItem),
+        *(relax.ShapeExpr, relax.PrimValue, relax.Constant, relax.ExternFunc, relax.DataflowVar),
+        *(prim.Mul, prim.FloorDiv, si.TupleStructInfo, si.ShapeStructInfo, si.PrimStructInfo),
+    ):
+        assert kinds[kind] > 5, kind.__name__
+
+
+def test_calls_of_every_kind_occur(programs):
+    calls = [node for node in nodes(programs) if isinstance(node, relax.Call)]
+    called = Counter(getattr(call.op, "name", type(call.op).__name__) for call in calls)
+    for name in ("call_tir", "call_pure_packed", "call_dps_packed"):
+        assert called[f"relax.{name}"] > 3, name
+    assert sum(isinstance(call.op, relax.GlobalVar) for call in calls) > 10
+    assert sum(isinstance(call.op, relax.ExternFunc) for call in calls) > 3
+    assert len(called) > 50
+    assert {"relax.sum", "relax.astype", "relax.matmul", "relax.concat"} <= set(called)
+
+
+def test_names_collide_on_purpose(programs):
+    def repeated(function):
+        names = [v.name_hint for v in walk(function) if isinstance(v, relax.Var)]
+        variables = {v for v in walk(function) if isinstance(v, relax.Var)}
+        return len({v.name_hint for v in variables}) < len(variables) and names
+
+    functions = [f for mod in programs for f in mod.relax_functions().values()]
+    assert sum(bool(repeated(function)) for function in functions) > len(functions) / 4
+
+
+def test_dimensions_are_symbolic_or_small_and_0_and_1_occur(programs):
+    dims = [
+        dim
+        for node in nodes(programs)
+        if isinstance(node, si.TensorStructInfo) and node.dims is not None
+        for dim in node.dims
+    ]
+    literal = Counter(dim.value for dim in dims if isinstance(dim, prim.IntImm))
+    assert literal[0] > 3
+    assert literal[1] > 3
+    assert sum(not isinstance(dim, prim.IntImm) for dim in dims) > len(dims) / 10
+
+
+def test_nothing_is_free(programs):
+    for mod in programs:
+        for function in mod.functions.values():
+            assert free_vars(function) == []
+
+
+def test_every_module_has_a_public_main(programs):
+    assert all(not mod["main"].is_private for mod in programs)
+
+
+def test_making_programs_warns_of_nothing():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for seed in range(20):
+            random_module(seed)
+
+
+@settings(max_examples=examples(100))
+@given(modules())
+def test_modules_are_drawn_by_hypothesis(mod):
+    assert "main" in mod
+
+
+@settings(max_examples=examples(100))
+@given(functions())
+def test_functions_stand_alone(function):
+    assert not any(isinstance(node, relax.GlobalVar) for node in walk(function))
