@@ -236,9 +236,9 @@ def _beta_reduced(expr: Call, callee: FuncStructInfo, context: Context) -> Struc
     """Rules 14.2.4 to 14.2.7: the callee's shape variables take the arguments' dimensions."""
     params = callee.params or ()
     if len(params) != len(expr.args):
+        takes = f"takes {len(params)} argument{'s' if len(params) != 1 else ''}"
         raise OperandError(
-            "callee", f"takes {len(params)} arguments", code="RX0206",
-            message=f"the function takes {len(params)} arguments, {len(expr.args)} are given",
+            "callee", takes, code="RX0206", message=f"the function {takes}, not {len(expr.args)}",
         )  # fmt: skip
     arguments = [context.struct_info(a) for a in expr.args]
     mapping = shape_var_mapping(params, arguments)

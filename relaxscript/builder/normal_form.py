@@ -29,7 +29,7 @@ from relaxscript.ir.relax import (
     Var,
     VarBinding,
 )
-from relaxscript.ir.struct_info import PrimStructInfo, StructInfo, TensorStructInfo
+from relaxscript.ir.struct_info import FuncStructInfo, PrimStructInfo, StructInfo, TensorStructInfo
 from relaxscript.op import Obligation, lookup
 from relaxscript.sinfo import check_compatibility, why
 
@@ -40,12 +40,18 @@ __all__ = ["NormalForm"]
 BOOL = DataType("bool")
 
 
+def in_script(name: str) -> str:
+    """An operator by the name it has in scripts."""
+    return f"R.{name.removeprefix('relax.')}" if name.startswith("relax.") else name
+
+
 class NormalForm(Scopes):
     """Appends bindings to the current scope; raises `OperandError`, for callers to place."""
 
-    def set_result(self, expr: Expr) -> None:
-        """The value that the function returns."""
+    def set_result(self, expr: Expr, span: Span | None = None) -> None:
+        """The value that the function returns, and where it stands."""
         self._frames[-1].result = self.operand(expr)
+        self._frames[-1].result_span = span
 
     def bind(
         self, expr: Expr, name_hint: str = "", span: Span | None = None,
@@ -73,7 +79,7 @@ class NormalForm(Scopes):
 
     def bind_match_cast(
         self, value: Expr, struct_info: StructInfo, name_hint: str = "", span: Span | None = None,
-        outlives: bool = False,
+        outlives: bool = False, cast_span: Span | None = None,
     ) -> Var:  # fmt: skip
         """`match_cast` for callers that place blame themselves (rule 11.3)."""
         value = self.operand(value)
@@ -87,7 +93,7 @@ class NormalForm(Scopes):
         kind = DataflowVar if dataflow else Var
         name = name_hint or self.get_unique_name("lv" if dataflow else "gv")
         var = kind.make(name, struct_info, span=span)
-        self._append(MatchCast.make(var, value, struct_info, span=span))
+        self._append(MatchCast.make(var, value, struct_info, span=cast_span or span))
         self._define_shape_vars(struct_info)
         return var
 
@@ -186,7 +192,9 @@ class NormalForm(Scopes):
         else:
             callee = self.operand(op)
             call = call.replace(op=callee)
-            pure = call_purity(call, self.context)
+            # What is no function is refused as that when the call is typed.
+            function = isinstance(self.struct_info(callee), FuncStructInfo)
+            pure = not function or call_purity(call, self.context)
         if not pure:
             self._check_purity(call)
         return call
@@ -203,7 +211,7 @@ class NormalForm(Scopes):
         what = getattr(call.op, "name", None) or getattr(call.op, "global_symbol", "this function")
         raise OperandError(
             "callee", "has side effects", code=code, help=help,
-            message=f"`{what}` is impure and cannot be called in {place}",
+            message=f"`{in_script(what)}` is impure and cannot be called in {place}",
         )  # fmt: skip
 
     def _normalize_tuple(self, expr: Tuple) -> Expr:

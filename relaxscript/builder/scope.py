@@ -60,6 +60,7 @@ class FunctionFrame:
         self.pure = pure
         self.attrs = attrs
         self.result: Expr | None = None
+        self.result_span: Span | None = None
         self.depth = 0
 
     @property
@@ -112,14 +113,16 @@ class Scopes(ABC):
             if param.struct_info is not None:
                 self._define_shape_vars(param.struct_info)
 
-    def end_scope(self, body: Expr | None = None, span: Span | None = None) -> SeqExpr:
+    def end_scope(
+        self, body: Expr | None = None, span: Span | None = None, body_span: Span | None = None
+    ) -> SeqExpr:
         """Close the SeqExpr; its result is `body`."""
         scope = self._scopes[-1]
         result = as_expr(() if body is None else body)
         scope.close_block()
         self._scopes.pop()
         self._leave(scope)
-        seq = SeqExpr.make(tuple(scope.blocks), result, result.span, span=span)
+        seq = SeqExpr.make(tuple(scope.blocks), result, body_span or result.span, span=span)
         info = self.struct_info(result)
         if scope.vars or scope.shape_vars:
             visible, shapes = self._in_scope, self._shape_scope
@@ -140,6 +143,11 @@ class Scopes(ABC):
             if v not in self._shape_scope:
                 self._shape_scope.add(v)
                 self._scopes[-1].shape_vars.append(v)
+
+    @property
+    def has_open_scope(self) -> bool:
+        """Whether there is a place where a binding can stand."""
+        return bool(self._scopes)
 
     def is_in_scope(self, var: PrimVar) -> bool:
         """Whether a shape variable is defined here."""
@@ -164,7 +172,9 @@ class Scopes(ABC):
         self, name: str, params: Sequence[Var], pure: bool = True, attrs: Attrs | None = None
     ) -> None:
         """Start a function; `end_function` gives it back. `function` is the safe way."""
-        self._frames.append(FunctionFrame(name, params, pure, attrs))
+        frame = FunctionFrame(name, params, pure, attrs)
+        frame.depth = len(self._scopes)
+        self._frames.append(frame)
         self.begin_scope(params)
 
     def end_function(
@@ -179,7 +189,7 @@ class Scopes(ABC):
         if frame.result is None:
             raise InternalError(f"function `{frame.name}` is finished without a result")
         derived = self.struct_info(frame.result)
-        body = self.end_scope(frame.result, span=body_span)
+        body = self.end_scope(frame.result, body_span, frame.result_span)
         if ret_struct_info is None:
             known = set().union(*(shape_vars(p.struct_info) for p in frame.params if p.struct_info))
             known |= self._shape_scope
@@ -196,6 +206,6 @@ class Scopes(ABC):
 
     def abandon_function(self) -> None:
         """Forget the function that failed, so that the builder stays usable."""
-        while len(self._scopes) > len(self._frames) - 1 and self._scopes:
+        depth = self._frames.pop().depth
+        while len(self._scopes) > depth:
             self._leave(self._scopes.pop())
-        self._frames.pop()

@@ -17,6 +17,8 @@ from collections.abc import Callable as AnyCallable
 from types import FrameType
 from typing import Any
 
+import numpy as np
+
 from relaxscript.dtypes import DataType, is_dtype
 from relaxscript.errors import Diagnostic, DiagnosticError, nearest
 from relaxscript.errors.caller import caller_frame, caller_span
@@ -57,18 +59,19 @@ KNOWN_DTYPES = (
 class AnnotationError(Exception):
     """An annotation that says nothing sensible; `parameter` is the argument to blame, if one is.
 
-    `fix` is what to write in its place.
+    `fix` is what to write in its place, `code` the code of the diagnostic.
     """
 
     def __init__(
         self, message: str, parameter: str | None = None, help: str | None = None,
-        fix: str | None = None,
+        fix: str | None = None, code: str = "RX0108",
     ) -> None:  # fmt: skip
         super().__init__(message)
         self.message = message
         self.parameter = parameter
         self.help = help
         self.fix = fix
+        self.code = code
 
 
 def in_annotation(frame: FrameType | None) -> bool:
@@ -119,7 +122,7 @@ class Front:
         except AnnotationError as error:
             if in_annotation(caller_frame()):
                 return ObjectStructInfo()
-            diagnostic = Diagnostic("RX0108", error.message, caller_span(), help=error.help)
+            diagnostic = Diagnostic(error.code, error.message, caller_span(), help=error.help)
             raise DiagnosticError(diagnostic) from None
 
     def __getitem__(self, items: Any) -> StructInfo:
@@ -136,7 +139,10 @@ class Front:
     def bind(self, args: Any, kwargs: dict[str, Any]) -> StructInfo:
         """The StructInfo for arguments; raises `AnnotationError`."""
         if self.variadic:
-            return self.build(*args, **kwargs)
+            if kwargs:
+                name = next(iter(kwargs))
+                raise AnnotationError(f"`R.{self.name}` has no parameter `{name}`", name)
+            return self.build(*args)
         if len(args) > len(self.parameters):
             most = len(self.parameters)
             raise AnnotationError(
@@ -188,22 +194,25 @@ def _dtype(value: Any, parameter: str = "dtype") -> DataType:
         dtype = DataType(value)
         if dtype.in_relax:
             return dtype
-        raise AnnotationError(f'Relax has no data type "{value}"', parameter, _dtype_help(value))
+        message = f'Relax has no data type "{value}"'
+        raise AnnotationError(message, parameter, *_dtype_help(value), code="RX0320")
     if isinstance(value, str):
-        raise AnnotationError(f'"{value}" is not a data type', parameter, _dtype_help(value))
+        raise AnnotationError(f'"{value}" is not a data type', parameter, *_dtype_help(value))
     if isinstance(value, type) or hasattr(value, "dtype") or hasattr(value, "itemsize"):
-        try:
-            return DataType(value)
-        except (TypeError, ValueError):
-            pass
+        name = getattr(np.dtype(value) if isinstance(value, type) else value, "name", "")
+        if is_dtype(name):
+            return _dtype(str(name), parameter)
     raise AnnotationError(
         f"`{_shown(value)}` is not a data type", parameter, 'write for example `"float32"`'
     )
 
 
-def _dtype_help(value: str) -> str:
+def _dtype_help(value: str) -> tuple[str, str | None]:
+    """The help for a misspelt data type, and what to write in its place."""
     near = nearest(value, KNOWN_DTYPES)
-    return f'did you mean "{near}"?' if near else "known are " + ", ".join(KNOWN_DTYPES)
+    if near is None:
+        return "known are " + ", ".join(KNOWN_DTYPES), None
+    return f'did you mean "{near}"?', f'"{near}"'
 
 
 def _dims(shape: Any, parameter: str) -> tuple[PrimExpr, ...]:
@@ -279,30 +288,37 @@ def _rank(ndim: Any) -> int:
     raise AnnotationError(f"`{_shown(ndim)}` is not a rank", "ndim", "a rank is a whole number")
 
 
+def _agreed(rank: int, shape: Expr | None) -> int:
+    """The rank that is given, which the shape must have where its own is known."""
+    if isinstance(shape, ShapeExpr):
+        known = len(shape.values)
+    else:
+        known = getattr(getattr(shape, "struct_info", None), "ndim", -1)
+    if -1 in (rank, known) or rank == known:
+        return rank
+    message = f"ndim is {rank}, but the shape has {known} dimensions"
+    raise AnnotationError(message, "ndim", code="RX0310")
+
+
 def _tensor(
     shape: Any = None, dtype: Any = None, vdevice: Any = None, ndim: Any = -1
 ) -> StructInfo:
     if isinstance(shape, str):
         if dtype is not None:
+            written = f'("{shape}",)'
             raise AnnotationError(
-                f'"{shape}" is not a shape', "shape", f'write `("{shape}",)`', f'("{shape}",)'
+                f'"{shape}" is not a shape', "shape", f"write `{written}`", written
             )
         shape, dtype = None, shape
     where = _shape(shape, "shape")
     element = DataType("void") if dtype is None else _dtype(dtype)
-    rank = _rank(ndim)
-    try:
-        return TensorStructInfo(where, element, _vdevice(vdevice), rank)
-    except ValueError as error:
-        raise AnnotationError(str(error), "ndim") from None
+    rank = _agreed(_rank(ndim), where)
+    return TensorStructInfo(where, element, _vdevice(vdevice), rank)
 
 
 def _shape_info(values: Any = None, ndim: Any = -1) -> StructInfo:
     where = _shape(values, "values")
-    try:
-        return ShapeStructInfo(getattr(where, "values", None), _rank(ndim))
-    except ValueError as error:
-        raise AnnotationError(str(error), "ndim") from None
+    return ShapeStructInfo(getattr(where, "values", None), _agreed(_rank(ndim), where))
 
 
 def _prim(dtype: Any = None, value: Any = None) -> StructInfo:
@@ -314,10 +330,19 @@ def _prim(dtype: Any = None, value: Any = None) -> StructInfo:
         )
     if isinstance(value, str):
         value = _dim(value, "value")
-    known = None if value is None else as_prim(value)
+    try:
+        known = None if value is None else as_prim(value)
+    except TypeError:
+        message = f"`{_shown(value)}` is not the value of a scalar"
+        raise AnnotationError(
+            message, "value", "a value is a number, a name or arithmetic"
+        ) from None
+    if dtype in ("handle", "void"):
+        raise AnnotationError(
+            f'a scalar is a number, not "{dtype}"', "dtype", 'write for example `"int64"`',
+            code="RX0319",
+        )  # fmt: skip
     element = known.dtype if dtype is None and known is not None else _dtype(dtype)
-    if element.is_void:
-        raise AnnotationError(f'a scalar cannot be "{dtype}"', "dtype")
     if known is not None and known.dtype is not element:
         known = _converted(value, known, element)
     return PrimStructInfo.make(element, known)

@@ -12,16 +12,24 @@ from relaxscript.dtypes import DataType
 from relaxscript.ir import relax as ir
 from relaxscript.ir.prim import FloatImm, IntImm, PrimExpr, as_prim
 from relaxscript.ir.relax import ExternFunc, ShapeExpr, TupleGetItem
+from relaxscript.ir.struct_info import StructInfo
 from relaxscript.op import REGISTRY
 
 from .annotations import as_struct_info
 from .parser.base import safe_callables
-from .parser.relax_expression import MatchCastValue
 
 __all__ = [
     "ExternFunc", "ShapeExpr", "TupleGetItem", "const", "dataflow", "dtype", "func_attr",
     "match_cast", "output", "outputs", "prim_value", "shape", "str", "tuple",
 ]  # fmt: skip
+
+
+class MatchCastValue:
+    """The right side `R.match_cast(value, struct_info)` of an assignment."""
+
+    def __init__(self, value: Any, struct_info: StructInfo) -> None:
+        self.value = value
+        self.struct_info = struct_info
 
 
 class Dataflow:

@@ -126,7 +126,7 @@ def test_dimensions_that_stay_unknown_are_erased():
     [
         (
             Call(function(tensor(n, 4), tensor(n)), [x, x]),
-            "the function takes 1 arguments, 2 are given",
+            "the function takes 1 argument, not 2",
         ),
         (Call(x, [x]), "only a function can be called"),
         (TupleGetItem(Tuple([x]), 1), "the tuple has no field 1"),

@@ -343,5 +343,5 @@ def test_a_symbol_that_no_operator_has():
         z = x in x
         #   ^^^^^^ error: RX0104 `in` has no meaning in Relax
         w = +x
-        #   ^^ error: RX0104 `unary +` has no meaning in Relax
+        #   ^^ error: RX0104 `+` has no meaning in Relax
         return y

@@ -10,6 +10,8 @@ shape variable; in the annotation of a parameter it may introduce one.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from relaxscript.dtypes import DataType
@@ -27,6 +29,10 @@ from .environment import Environment
 __all__ = ["AnnotationParser"]
 
 
+# The criterion that an unbound dimension breaks, by where it stands.
+UNBOUND = {"Tensor": "RX0314", "Shape": "RX0315", "Prim": "RX0316"}
+
+
 class AnnotationParser(ExpressionParser):
     """Adds annotations to expressions; `dims` holds the shape variables in scope by name."""
 
@@ -38,11 +44,52 @@ class AnnotationParser(ExpressionParser):
         self.dims: dict[str, PrimVar] = {}
         self._own: dict[PrimVar, PrimVar] = {}
         self.introduces = False
+        self.binding = 0
+        self.in_function_type = False
         self._inside_string: ast.expr | None = None
+        self.unbound_code = "RX0305"
 
     def span(self, node: ast.AST) -> Span | None:
         # A dimension inside a string has no place of its own: the whole string is blamed.
         return self.source.span(self._inside_string or node)
+
+    @contextmanager
+    def introducing(self) -> Iterator[None]:
+        """New names are new dimensions inside, as in the annotations of parameters."""
+        outer, self.introduces = self.introduces, True
+        try:
+            with self.unbound_dimensions():
+                yield
+        finally:
+            self.introduces = outer
+
+    @contextmanager
+    def unbound_dimensions(self) -> Iterator[None]:
+        """Dimensions that have no value yet may be named inside: this is where they get one."""
+        self.binding += 1
+        try:
+            yield
+        finally:
+            self.binding -= 1
+
+    def is_bound(self, var: PrimVar) -> bool:
+        """Whether a shape variable has a value here."""
+        return True
+
+    def check_bound_here(self, var: PrimVar, node: ast.expr) -> None:
+        """Criterion 5: a dimension is used only after it was bound."""
+        if self.binding or self.is_bound(var):
+            return
+        raise self.error(
+            node, self.unbound_code, f"the dimension `{var.name}` is used before it is bound",
+            help="bind it first: let it stand alone in a parameter or in an `R.match_cast`",
+        )  # fmt: skip
+
+    def name(self, node: ast.Name) -> Any:
+        found = super().name(node)
+        if isinstance(found, PrimVar):
+            self.check_bound_here(found, node)
+        return found
 
     def annotation(self, node: ast.expr) -> StructInfo:
         """The StructInfo that an annotation means; raises `Failed` after recording a mistake."""
@@ -76,6 +123,22 @@ class AnnotationParser(ExpressionParser):
 
     def front_call(self, front: Front, node: ast.Call) -> StructInfo:
         """`R.Tensor((n, 4), "float32")`, each mistake blamed on its own argument."""
+        if front.name == "Callable":
+            # The dimensions of a function type are its own, and those around it.
+            known, outer = dict(self.dims), self.in_function_type
+            self.in_function_type = True
+            try:
+                with self.introducing():
+                    return self._front_call(front, node)
+            finally:
+                self.dims, self.in_function_type = known, outer
+        outer, self.unbound_code = self.unbound_code, UNBOUND.get(front.name, "RX0305")
+        try:
+            return self._front_call(front, node)
+        finally:
+            self.unbound_code = outer
+
+    def _front_call(self, front: Front, node: ast.Call) -> StructInfo:
         places: dict[str, ast.expr] = dict(zip(front.parameters, node.args))
         args: list[Any] = []
         kwargs: dict[str, Any] = {}
@@ -119,7 +182,7 @@ class AnnotationParser(ExpressionParser):
             fix = error.fix
             if fix is not None and fix.startswith("(") and self._in_parentheses(at):
                 fix = fix[1:-1]
-            raise self.error(at, "RX0108", error.message, help=error.help, fix=fix) from None
+            raise self.error(at, error.code, error.message, help=error.help, fix=fix) from None
         if isinstance(info, TensorStructInfo) and info.vdevice is not None:
             info = info.replace(vdevice=self._vdevice(info.vdevice, places.get("vdevice", node)))
         return info.replace(span=self.span(node))
@@ -193,8 +256,11 @@ class AnnotationParser(ExpressionParser):
         if type(node) is ast.Name:
             known = self.dims.get(node.id)
             if known is not None:
+                self.check_bound_here(known, node)
                 return known
             if self.is_undefined(node.id):
+                if self.in_function_type:
+                    return self.named_dimension(node.id, node)
                 raise self.undefined_dimension(node.id, node)
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             return self._string_dimension(node)
@@ -220,6 +286,7 @@ class AnnotationParser(ExpressionParser):
         """The shape variable of a name; parameters and match_cast may introduce it."""
         known = self.dims.get(name)
         if known is not None:
+            self.check_bound_here(known, node)
             return known
         bound = self.names.get(name)
         if isinstance(bound, PrimExpr):

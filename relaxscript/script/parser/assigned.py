@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-__all__ = ["assigned_names", "assigned_targets"]
+__all__ = ["assigned_names", "assigned_targets", "names_inside"]
 
 
 def assigned_targets(statement: ast.stmt) -> list[ast.Name]:
@@ -35,3 +35,16 @@ def assigned_names(statement: ast.stmt) -> list[str]:
     if isinstance(statement, ast.FunctionDef):
         return [statement.name]
     return [target.id for target in assigned_targets(statement)]
+
+
+def names_inside(statement: ast.stmt) -> list[str]:
+    """Every name that a statement binds somewhere, of whatever form of Python it is."""
+    names = [statement.name] if isinstance(statement, (ast.FunctionDef, ast.ClassDef)) else []
+    if names:
+        return names
+    found = [
+        node.id
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    ]
+    return list(dict.fromkeys(found))

@@ -21,6 +21,7 @@ from relaxscript.ir.relax import ExternFunc, Function
 from relaxscript.ir.struct_info import FuncStructInfo
 from relaxscript.ir.tir import PrimFunc
 
+from .assigned import names_inside
 from .base import ExpressionParser, Failed, Reporter
 from .context import ModuleContext
 from .environment import Environment
@@ -107,7 +108,9 @@ class _ModuleParser(ExpressionParser):
             try:
                 self.member(member)
             except Failed:
-                continue
+                self.context.broken.update(
+                    n for n in names_inside(member) if n in self.context.global_vars
+                )
         for name, definition in self.tir.items():
             self.prim_func(name, definition)
         for name, definition in self.relax.items():
@@ -162,7 +165,8 @@ class _ModuleParser(ExpressionParser):
 
     def declare(self, name: str, member: ast.FunctionDef) -> None:
         if name in self.relax or name in self.tir:
-            raise self.error(member, "RX0302", f"the module has two functions `{name}`")
+            at = self.source.name_span(member)
+            raise self.report(Diagnostic("RX0302", f"the module has two functions `{name}`", at))
         language = self.language(member)
         (self.tir if language == "prim_func" else self.relax)[name] = member
         self.context.mentions[name] = self.mentioned(member)
@@ -173,11 +177,14 @@ class _ModuleParser(ExpressionParser):
             value = self.value(target)
             if getattr(value, "__module__", "").endswith("script.parser.entry"):
                 return str(value.__name__)
-        raise self.error(
-            member if not member.decorator_list else member.decorator_list[0], "RX0104",
-            f"`{member.name}` is neither a Relax function nor a PrimFunc",
-            help="decorate it with `@R.function` or `@T.prim_func`",
-        )  # fmt: skip
+        raise self.report(
+            Diagnostic(
+                "RX0104",
+                f"`{member.name}` is neither a Relax function nor a PrimFunc",
+                self.source.name_span(member),
+                help="decorate it with `@R.function` or `@T.prim_func`",
+            )
+        )
 
     def existing(self, name: str, node: ast.expr) -> None:
         """`name = R.ExternFunc("...")`, or a function that Python holds already."""

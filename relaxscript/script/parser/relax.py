@@ -32,11 +32,11 @@ from relaxscript.ir.relax import (
     Var,
 )
 from relaxscript.ir.struct_info import FuncStructInfo, ObjectStructInfo
+from relaxscript.script.relax_forms import MatchCastValue, dataflow
 
-from .assigned import assigned_names, assigned_targets
+from .assigned import assigned_names, assigned_targets, names_inside
 from .base import UNKNOWN, Failed
 from .relax_binding import RelaxBindings, python_constant
-from .relax_expression import MatchCastValue
 from .relax_signature import Header
 
 __all__ = ["RelaxParser"]
@@ -117,7 +117,7 @@ class RelaxParser(RelaxBindings):
             try:
                 self.statement(statement)
             except Failed:
-                for name in assigned_names(statement):
+                for name in names_inside(statement):
                     self.bind_name(name, UNKNOWN)
                 if isinstance(statement, ast.Return):
                     self.returned = True
@@ -156,10 +156,9 @@ class RelaxParser(RelaxBindings):
 
     # statement = "with" "R.dataflow()" ":" block
     def with_block(self, node: ast.With, block: ast.expr) -> None:
-        from relaxscript.script.relax_forms import Dataflow
 
-        value = self.value(block)
-        if not isinstance(value, Dataflow):
+        opens = isinstance(block, ast.Call) and self.value(block.func) is dataflow
+        if not opens:
             raise self.error(block, "RX0104", "only `with R.dataflow():` has a meaning in Relax")
         if self.builder.current_block_is_dataflow():
             raise self.error(block, "RX0104", "a dataflow block cannot stand inside another")
@@ -293,6 +292,8 @@ class RelaxParser(RelaxBindings):
     # branch = { statement }
     def one_branch(self, body: list[ast.stmt]) -> tuple[str, SeqExpr | None]:
         """The name that the last statement binds, and the branch as a SeqExpr."""
+        if self.returns_early(body):
+            return "", None
         names = assigned_names(body[-1])
         if len(names) != 1:
             self.error(
@@ -313,17 +314,16 @@ class RelaxParser(RelaxBindings):
         finally:
             self.dims = dims
         failed = any(d.severity == "error" for d in self.reporter.diagnostics[before:])
-        if result is None or failed or self.returned_early(body):
+        if result is None or failed:
             self.builder.end_scope()
             return name, None
         return name, self.builder.end_scope(result, self.body_span(body))
 
-    def returned_early(self, body: list[ast.stmt]) -> bool:
-        """Whether a branch returned, which only the end of a function may do."""
-        if not self.returned:
+    def returns_early(self, body: list[ast.stmt]) -> bool:
+        """Whether a branch returns, which only the end of a function may do."""
+        at = next((s for s in body if isinstance(s, ast.Return)), None)
+        if at is None:
             return False
-        self.returned = False
-        at = next((s for s in body if isinstance(s, ast.Return)), body[-1])
         self.error(
             at, "RX0105", "a branch cannot return from the function",
             help="bind the value in both branches, and return it after the `if`",
@@ -423,6 +423,6 @@ class RelaxParser(RelaxBindings):
             self.bind_match_cast(target, found, value, None)
             found = self.names["gv"]
         result = self.leaf(self.expr_of(found, value), value)
-        self.builder.set_result(result)
+        self.builder.set_result(result, self.source.span(value))
         self.has_result = True
         self.check_result(result, value)

@@ -16,10 +16,10 @@ from relaxscript.errors import OperandError
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.relax import Constant, Expr, Tuple, TupleGetItem
 from relaxscript.ir.struct_info import ObjectStructInfo, StructInfo, TupleStructInfo
+from relaxscript.script.relax_forms import MatchCastValue
 
 from .base import Failed
 from .context import ModuleName
-from .relax_expression import MatchCastValue
 from .relax_signature import RelaxSignatures
 
 __all__ = ["RelaxBindings", "python_constant"]
@@ -119,7 +119,7 @@ class RelaxBindings(RelaxSignatures):
         if value is None:
             raise self.error(
                 node, "RX0104", f"`{target.id}` is annotated but not given a value",
-                help=f"write `{target.id}: {ast.unparse(annotation)} = ...`",
+                help=f"write `{target.id}: {self.source.span(annotation).text} = ...`",
             )  # fmt: skip
         failed: Failed | None = None
         info: StructInfo | None = None
@@ -184,7 +184,9 @@ class RelaxBindings(RelaxSignatures):
         outlives = target in self.outputs
         span = self.source.span(target)
         try:
-            var = self.builder.bind_match_cast(value, cast.struct_info, target.id, span, outlives)
+            var = self.builder.bind_match_cast(
+                value, cast.struct_info, target.id, span, outlives, self.source.span(node)
+            )
             if annotation is not None:
                 self.builder.check_fits(
                     cast.struct_info, annotation, "the value", "the annotation", "RX0205"

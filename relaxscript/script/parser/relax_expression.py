@@ -15,8 +15,7 @@ from typing import Any
 
 from relaxscript.analysis.derive import kind_name
 from relaxscript.builder import BlockBuilder, undecided
-from relaxscript.errors import Diagnostic, Label, OperandError, Source, Span, nearest
-from relaxscript.ir import hooks
+from relaxscript.errors import Diagnostic, Edit, Label, OperandError, Source, Span, nearest
 from relaxscript.ir.prim import EQ, NE, And, Not, Or, PrimExpr, Var as PrimVar, match_dtypes
 from relaxscript.ir.relax import (
     Call,
@@ -24,29 +23,25 @@ from relaxscript.ir.relax import (
     Function,
     GlobalVar,
     LeafExpr,
+    ShapeExpr,
     Tuple,
     TupleGetItem,
     Var,
     as_expr,
 )
-from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
-from relaxscript.op import REGISTRY, ArgumentError, Operator, Sugar
+from relaxscript.ir.struct_info import FuncStructInfo, TensorStructInfo, TupleStructInfo
+from relaxscript.op import REGISTRY, SYMBOLS, ArgumentError, Operator, Sugar
+from relaxscript.script import relax_forms
 from relaxscript.script.annotations import Front
+from relaxscript.script.relax_forms import MatchCastValue
+from relaxscript.sinfo import definable_shape_vars, free_shape_vars
 
 from .annotation import AnnotationParser
 from .base import Failed, Reporter
 from .context import ModuleContext, ModuleName
 from .environment import Environment
 
-__all__ = ["MatchCastValue", "RelaxExpressions"]
-
-
-class MatchCastValue:
-    """The right side `R.match_cast(value, struct_info)` of an assignment."""
-
-    def __init__(self, value: Any, struct_info: StructInfo) -> None:
-        self.value = value
-        self.struct_info = struct_info
+__all__ = ["RelaxExpressions", "mentions"]
 
 
 class Method:
@@ -80,6 +75,8 @@ class RelaxExpressions(AnnotationParser):
     # ---- names
 
     def find_name(self, node: ast.Name) -> Any:
+        if node.id in self.dims:
+            return self.dims[node.id]
         if node.id in self.lost:
             raise self.error(
                 node, "RX0107", f"`{node.id}` is used outside its dataflow block",
@@ -142,6 +139,9 @@ class RelaxExpressions(AnnotationParser):
             help = f"did you mean `{written}.{near}`?" if near else None
         raise self.error(node, "RX0102", f"`{written}` has no attribute `{node.attr}`", help=help)
 
+    def is_bound(self, var: PrimVar) -> bool:
+        return self.builder.is_in_scope(var)
+
     # ---- operands
 
     def operand(self, node: ast.expr) -> Expr:
@@ -155,6 +155,8 @@ class RelaxExpressions(AnnotationParser):
         """An expression as a leaf."""
         if isinstance(expr, LeafExpr) and type(expr) is not Tuple:
             return expr
+        if not self.builder.has_open_scope:
+            raise self.error(node, "RX0108", "nothing can be computed in an annotation")
         try:
             return self.builder.operand(expr)
         except OperandError as error:
@@ -185,10 +187,7 @@ class RelaxExpressions(AnnotationParser):
 
     def prim_value(self, value: PrimExpr) -> Expr:
         """A scalar expression as a value (spec_notes: anything but a literal is computed)."""
-        from relaxscript.script.relax_forms import prim_value
-
-        result: Expr = prim_value(value)
-        return result
+        return relax_forms.prim_value(value)
 
     # ---- calls
 
@@ -205,11 +204,45 @@ class RelaxExpressions(AnnotationParser):
                 return self.front_call(callee, node)
             case Sugar():
                 return self.sugar_call(callee, node)
-            case Expr():
-                return self.function_call(callee, node)
             case Function():
                 raise self.error(node.func, "RX0201", "this function is not part of the module")
+            case Expr():
+                return self.function_call(callee, node)
+        if callee is relax_forms.match_cast:
+            return self.match_cast_call(node)
+        if callee is relax_forms.shape:
+            return self.shape_call(node)
         return self.call_python(callee, node)
+
+    def match_cast_call(self, node: ast.Call) -> MatchCastValue:
+        """`R.match_cast(value, annotation)`: dimensions that stand alone get a value here."""
+        if len(node.args) != 2 or node.keywords:
+            raise self.error(
+                node, "RX0103", "`R.match_cast` takes a value and an annotation",
+                help='write `R.match_cast(x, R.Tensor((n, 4), "float32"))`',
+            )  # fmt: skip
+        value, failed = None, None
+        try:
+            value = self.value(node.args[0])
+        except Failed as failure:
+            failed = failure
+        with self.unbound_dimensions():
+            info = self.annotation(node.args[1])
+        known = set(definable_shape_vars(info))
+        for var in free_shape_vars(info):
+            if var not in known and not self.is_bound(var):
+                place = next((n for n in ast.walk(node.args[1]) if mentions(n, var.name)), node)
+                self.check_bound_here(var, place)  # type: ignore[arg-type]
+        if failed is not None:
+            raise failed
+        return MatchCastValue(value, info)
+
+    def shape_call(self, node: ast.Call) -> Any:
+        """`R.shape([n, 4])`: the elements are dimensions."""
+        match node:
+            case ast.Call(args=[ast.List(elts=dims) | ast.Tuple(elts=dims)], keywords=[]):
+                return ShapeExpr.make(tuple(self.dimensions(dims)), span=self.source.span(node))
+        return self.call_python(relax_forms.shape, node)
 
     def operator_call(self, operator: Operator, node: ast.Call) -> Any:
         """`R.add(x, y)`: the common case, operands only, is built without ceremony."""
@@ -316,6 +349,16 @@ class RelaxExpressions(AnnotationParser):
         args = tuple([self.leaf(self.expr_of(v, n), n) for v, n in self._placed(values, node)])
         spans = tuple([self.source.span(n) for n in node.args])
         target = self.leaf(callee, node.func)
+        try:
+            info = self.builder.struct_info(target)
+        except OperandError as error:
+            raise self.operand_error(error, node, None) from None
+        if not isinstance(info, FuncStructInfo):
+            written = ast.unparse(node.func)
+            raise self.error(
+                node.func, "RX0201",
+                f"`{written}` is {kind_name(info)}, and only functions can be called",
+            )  # fmt: skip
         return Call.make(target, args, None, (), spans, span=self.source.span(node))
 
     def check_recursion(self, callee: str, node: ast.Call) -> None:
@@ -348,12 +391,16 @@ class RelaxExpressions(AnnotationParser):
     def infix(self, symbol: str, operands: list[Any], node: ast.expr) -> Any:
         """`x + y` is the call that the operator of this symbol makes."""
         operands = [self.prim_value(o) if isinstance(o, PrimExpr) else o for o in operands]
+        operator = SYMBOLS.get(symbol)
+        if operator is None:
+            shown = symbol.removeprefix("unary ")
+            raise self.error(node, "RX0104", f"`{shown}` has no meaning in Relax")
         try:
-            call: Call = hooks.apply_operator(symbol, *operands)
+            call = operator.build(operands)
         except OperandError as error:
-            raise self.operand_error(error, node, None, symbol) from None
-        except (ArgumentError, TypeError) as error:
-            raise self.error(node, "RX0104", f"`{symbol}` {error}") from None
+            raise self.operand_error(error, node, None, operator) from None
+        except ArgumentError as error:
+            raise self.error(node, "RX0104", f"`{symbol}` cannot be used here: {error}") from None
         spans = tuple([self.source.span(n) for n in _operand_nodes(node)])
         if len(spans) != len(call.args):
             spans = ()
@@ -423,7 +470,11 @@ class RelaxExpressions(AnnotationParser):
         elif error.position is not None and error.position < len(node.args):
             at = node.args[error.position]
         span = self.source.name_span(at) if isinstance(at, ast.keyword) else self.source.span(at)
-        return self.report(error.diagnostic(span))
+        diagnostic = error.diagnostic(span)
+        suggested = re.fullmatch(r"did you mean `(\w+)`\?", diagnostic.help or "")
+        if isinstance(at, ast.keyword) and suggested is not None and span is not None:
+            diagnostic = replace(diagnostic, fix=(Edit(span, suggested[1]),))
+        return self.report(diagnostic)
 
     def operand_error(
         self, error: OperandError, node: ast.AST, expr: Expr | None, callee: Any = None
@@ -435,7 +486,10 @@ class RelaxExpressions(AnnotationParser):
         name = ast.unparse(call.func) if call is not None else _infix_text(node)
         at = self.source.span(call.func if call and error.operand == "callee" else node)
         diagnostic = error.diagnostic(name, at, places)
-        written = {name: at.id for name, at in nodes.items() if isinstance(at, ast.Name)}
+        if diagnostic.message.startswith("the function "):
+            message = diagnostic.message.replace("the function", f"`{name}`", 1)
+            diagnostic = replace(diagnostic, message=message)
+        written = {name: text for name, at in nodes.items() if len(text := ast.unparse(at)) < 40}
         return self.report(
             in_the_users_words(self._with_origins(diagnostic, error, nodes), written)
         )
@@ -515,6 +569,20 @@ def _operand_nodes(node: ast.AST) -> list[ast.expr]:
 
 def _infix_text(node: ast.AST) -> str:
     return ast.unparse(node) if isinstance(node, ast.expr) else "this"
+
+
+def mentions(node: ast.AST, name: str) -> bool:
+    """Whether a piece of syntax is a name, or a string that holds it."""
+    match node:
+        case ast.Name(id=found):
+            return found == name
+        case ast.Constant(value=str(text)):
+            try:
+                inner = ast.parse(text.strip(), mode="eval")
+            except SyntaxError:
+                return False
+            return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(inner))
+    return False
 
 
 def scalar_operation(symbol: str, operands: tuple[Any, ...]) -> PrimExpr | None:

@@ -11,16 +11,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from relaxscript.dtypes import is_dtype
-from relaxscript.errors import Diagnostic, Edit, Label, Source, Span
+from relaxscript.errors import Diagnostic, Edit, Label, Source, Span, nearest
 from relaxscript.ir.prim import Var as PrimVar
 from relaxscript.ir.relax import Attrs, Var
 from relaxscript.ir.struct_info import ObjectStructInfo, StructInfo
-from relaxscript.sinfo import definable_shape_vars, shape_vars
+from relaxscript.sinfo import definable_shape_vars, free_shape_vars
 
 from .base import Failed, Reporter
 from .context import ModuleContext
 from .environment import Environment
-from .relax_expression import RelaxExpressions
+from .relax_expression import RelaxExpressions, mentions
 
 __all__ = ["Header", "RelaxSignatures"]
 
@@ -138,11 +138,8 @@ class RelaxSignatures(RelaxExpressions):
     # parameters = name [":" annotation] { "," ... }
     def parameters(self, node: ast.FunctionDef) -> list[Var]:
         self.refuse_other_parameters(node.args)
-        self.introduces = True
-        try:
+        with self.introducing():
             return [self.parameter(arg) for arg in [*node.args.posonlyargs, *node.args.args]]
-        finally:
-            self.introduces = False
 
     def refuse_other_parameters(self, args: ast.arguments) -> None:
         """Defaults, `*args` and keyword-only parameters are refused, never dropped in silence."""
@@ -182,7 +179,8 @@ class RelaxSignatures(RelaxExpressions):
         if node.returns is None:
             return None
         try:
-            return self.annotation(node.returns)
+            with self.introducing():
+                return self.annotation(node.returns)
         except Failed:
             return None
 
@@ -193,17 +191,23 @@ class RelaxSignatures(RelaxExpressions):
         bound = outer.union(*(definable_shape_vars(p.struct_info) for p in params))
         arguments = [*node.args.posonlyargs, *node.args.args]
         for param, arg in zip(params, arguments):
-            for var in shape_vars(param.struct_info):
+            for var in free_shape_vars(param.struct_info):
                 if var not in bound:
-                    self.unbound_dimension(var, arg.annotation or arg, "RX0306")
+                    self.unbound_dimension(var, arg.annotation or arg, "RX0306", bound)
                     bound.add(var)
-        for var in shape_vars(ret) if ret is not None else ():
+        for var in free_shape_vars(ret) if ret is not None else ():
             if var not in bound and node.returns is not None:
-                self.unbound_dimension(var, node.returns, "RX0304")
+                self.unbound_dimension(var, node.returns, "RX0304", bound)
                 bound.add(var)
 
-    def unbound_dimension(self, var: PrimVar, at: ast.AST, code: str) -> None:
-        place = next((n for n in ast.walk(at) if _mentions(n, var.name)), at)
+    def unbound_dimension(self, var: PrimVar, at: ast.AST, code: str, known: set[PrimVar]) -> None:
+        place = next((n for n in ast.walk(at) if mentions(n, var.name)), at)
+        near = nearest(var.name, [v.name for v in known])
+        if near is not None:
+            fix = f'"{near}"' if isinstance(place, ast.Constant) else near
+            message = f"the dimension `{var.name}` is not defined here"
+            self.error(place, code, message, help=f"did you mean `{near}`?", fix=fix)
+            return
         self.error(
             place, code,
             f"no parameter has `{var.name}` as a dimension of its own, so it has no value",
@@ -220,8 +224,17 @@ class RelaxSignatures(RelaxExpressions):
                     value = self.literal(keyword.value, f"`{keyword.arg}`")
                     options[keyword.arg] = bool(value)
                 else:
-                    self.error(keyword, "RX0103", f"`R.function` has no option `{keyword.arg}`")
+                    self.unknown_option(keyword)
         return options
+
+    def unknown_option(self, keyword: ast.keyword) -> None:
+        """Record an option that the decorator does not have, with the nearest one."""
+        span = self.source.name_span(keyword)
+        near = nearest(keyword.arg or "", ("pure", "private", "check_well_formed", "strict"))
+        fix = (Edit(span, near),) if near is not None and span is not None else ()
+        help = f"did you mean `{near}`?" if near else "it has `pure`, `private` and `strict`"
+        message = f"`R.function` has no option `{keyword.arg}`"
+        self.report(Diagnostic("RX0103", message, span, help=help, fix=fix))
 
     def function_attrs(self, node: ast.FunctionDef, header: Header) -> Attrs | None:
         """`R.func_attr({...})` of the body, and the global symbol of a public function."""
@@ -279,19 +292,6 @@ class RelaxSignatures(RelaxExpressions):
 
 _COMPOUND = (ast.For, ast.While, ast.Try, ast.With, ast.ClassDef, ast.AsyncFor, ast.AsyncWith,
              ast.AsyncFunctionDef, ast.Match)  # fmt: skip
-
-
-def _mentions(node: ast.AST, name: str) -> bool:
-    match node:
-        case ast.Name(id=found):
-            return found == name
-        case ast.Constant(value=str(text)):
-            try:
-                inner = ast.parse(text.strip(), mode="eval")
-            except SyntaxError:
-                return False
-            return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(inner))
-    return False
 
 
 STATEMENTS: dict[type[ast.stmt], tuple[str, str | None]] = {

@@ -57,6 +57,11 @@ def _parsed(filename: str, text: str) -> _Parsed:
                 tree = ast.parse(text, filename)
         except SyntaxError as error:
             raise DiagnosticError(_syntax_error(source, error)) from None
+        except (RecursionError, MemoryError):
+            deep = Diagnostic(
+                "RX0113", "this is nested too deeply for Python to parse", source.whole
+            )
+            raise DiagnosticError(deep) from None
         found = _Parsed(source, tree, _definitions(tree))
         _PARSED[key] = found
         while len(_PARSED) > _KEPT:
@@ -86,7 +91,11 @@ def _syntax_error(source: Source, error: SyntaxError) -> Diagnostic:
     end_column = error.end_offset or 0
     if end_line == line:
         end_column = max(end_column, column + 1)
-    span = Span(source, line, column, end_line, max(end_column, 1))
+    last = len(source.line(min(end_line, len(source.lines)))) + 1
+    end_column = max(min(end_column, last), 1)
+    if end_line == line:
+        column = max(min(column, end_column - 1), 1)
+    span = Span(source, line, column, end_line, end_column)
     return Diagnostic("RX0113", f"this is not Python: {error.msg}", span)
 
 

@@ -1,0 +1,138 @@
+"""The decorators of a definition: which language they choose, and which options they give.
+
+A decorator is one of ours when its name leads to `R.function`, `T.prim_func` or `I.ir_module`,
+under whatever name the file imports them. Others are the user's own and no business of the parser.
+"""
+
+from __future__ import annotations
+
+import ast
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from relaxscript.errors import Diagnostic, Edit, nearest
+
+from .base import ExpressionParser
+from .environment import Environment
+
+__all__ = ["OPTIONS", "OurDecorator", "our_decorator", "our_decorators", "read_options"]
+
+OPTIONS: dict[str, tuple[str, ...]] = {
+    "function": ("pure", "private", "check_well_formed", "strict"),
+    "prim_func": ("private", "check_well_formed", "s_tir"),
+    "ir_module": ("check_well_formed", "strict"),
+}
+_NAMESPACES = {"function": "R", "prim_func": "T", "ir_module": "I"}
+_ENTRY = "relaxscript.script.parser.entry"
+
+
+class OurDecorator(NamedTuple):
+    """A decorator of ours, by the name it has at home, and where it stands."""
+
+    kind: str
+    node: ast.expr
+
+    @property
+    def written(self) -> str:
+        """The name it usually has in scripts."""
+        return f"{_NAMESPACES[self.kind]}.{self.kind}"
+
+
+def our_decorators(
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, environment: Environment
+) -> list[OurDecorator]:
+    """The decorators of a definition that are ours, outermost first."""
+    found: list[OurDecorator] = []
+    for decorator in node.decorator_list:
+        target = decorator.func if isinstance(decorator, ast.Call) else decorator
+        value = _resolved(target, environment)
+        kind = str(getattr(value, "__name__", ""))
+        if kind in OPTIONS and getattr(value, "__module__", "") == _ENTRY:
+            found.append(OurDecorator(kind, decorator))
+    return found
+
+
+def our_decorator(
+    parser: ExpressionParser, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+) -> OurDecorator:
+    """The decorator that makes a definition a script; raises `Failed` after recording why not.
+
+    One that is misspelt is reported as what it is, with the nearest name.
+    """
+    found = our_decorators(node, parser.environment)
+    if isinstance(node, ast.ClassDef):
+        found = [d for d in found if d.kind == "ir_module"]
+    else:
+        found = [d for d in found if d.kind != "ir_module"]
+    if len(found) > 1:
+        raise parser.error(
+            found[0].node, "RX0104", f"`{node.name}` is decorated twice",
+            labels=[(found[1].node, "this decorator is enough")], help="leave one of them out",
+        )  # fmt: skip
+    if found:
+        return found[0]
+    for decorator in node.decorator_list:
+        parser.value(decorator.func if isinstance(decorator, ast.Call) else decorator)
+    name = parser.source.name_span(node)
+    if isinstance(node, ast.ClassDef):
+        message, help = f"`{node.name}` is a plain class", "decorate it with `@I.ir_module`"
+    else:
+        message = f"`{node.name}` is neither a Relax function nor a PrimFunc"
+        help = "decorate it with `@R.function` or `@T.prim_func`"
+    raise parser.report(Diagnostic("RX0104", message, name, help=help))
+
+
+def read_options(parser: ExpressionParser, decorator: OurDecorator | None) -> dict[str, bool]:
+    """The options of a decorator, each True or False; every mistake in them is recorded."""
+    options: dict[str, bool] = {}
+    if decorator is None or not isinstance(decorator.node, ast.Call):
+        return options
+    for argument in decorator.node.args:
+        parser.error(
+            argument, "RX0103", f"`{decorator.written}` takes its options by name",
+            help=f"write `@{decorator.written}({OPTIONS[decorator.kind][0]}=...)`",
+        )  # fmt: skip
+    for keyword in decorator.node.keywords:
+        if keyword.arg not in OPTIONS[decorator.kind]:
+            _unknown_option(parser, decorator, keyword)
+            continue
+        match keyword.value:
+            case ast.Constant(value=bool() as value):
+                options[keyword.arg] = value
+            case _:
+                parser.error(
+                    keyword.value, "RX0104", f"`{keyword.arg}` must be written as a literal",
+                    help=f"write `{keyword.arg}=True` or `{keyword.arg}=False`",
+                )  # fmt: skip
+    return options
+
+
+def _unknown_option(
+    parser: ExpressionParser, decorator: OurDecorator, keyword: ast.keyword
+) -> None:
+    span = parser.source.name_span(keyword)
+    known = OPTIONS[decorator.kind]
+    near = nearest(keyword.arg or "", known)
+    fix = (Edit(span, near),) if near is not None else ()
+    help = f"did you mean `{near}=`?" if near else f"it has {_listed(known)}"
+    message = f"`{decorator.written}` has no option `{keyword.arg or '**'}`"
+    parser.report(Diagnostic("RX0103", message, span, help=help, fix=fix))
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    shown = [f"`{name}`" for name in names]
+    return f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def _resolved(target: ast.expr, environment: Environment) -> Any:
+    """What a dotted name means, or None; nothing is evaluated but attributes of modules."""
+    match target:
+        case ast.Name(id=name):
+            try:
+                return environment.lookup(name)
+            except KeyError:
+                return None
+        case ast.Attribute(value=value, attr=name):
+            owner = _resolved(value, environment)
+            return vars(owner).get(name) if isinstance(owner, ModuleType) else None
+    return None
