@@ -21,8 +21,8 @@ from . import hooks, prim, relax
 from .module import IRModule
 from .node import Node, traversal_of
 from .relax import Attrs
-from .struct_info import StructInfo
-from .tir import Buffer
+from .struct_info import FuncStructInfo, StructInfo
+from .tir import Buffer, PrimFunc
 
 __all__ = [
     "Mismatch", "StructuralMismatch", "assert_structural_equal", "get_first_structural_mismatch",
@@ -68,6 +68,16 @@ def _plan(cls: type[Node]) -> Plan:
     return found
 
 
+# What binds variables for its own parts only: functions, and the types of functions.
+_SCOPES = frozenset({relax.Function, PrimFunc, FuncStructInfo})
+
+
+class _Exit(NamedTuple):
+    """The end of a scope, in the list of what is still to be compared."""
+
+    depth: int
+
+
 class _Comparison:
     """One comparison of two programs; `run` returns the first difference or None."""
 
@@ -75,17 +85,22 @@ class _Comparison:
         self.map_free_vars = map_free_vars
         self.forth: dict[Any, Any] = {}
         self.back: dict[Any, Any] = {}
+        self.trail: list[Any] = []
+        # StructInfos are shared by many variables. While scopes only open, correspondence only
+        # grows, so a pair once found equal stays equal and is compared once: the cost is linear.
+        self.equal_infos: set[tuple[int, int]] = set()
 
     # One loop over pairs: a call for each kind of pair would cost more than comparing it.
     def run(self, lhs: Any, rhs: Any) -> Mismatch | None:  # noqa: C901
         stack: list[tuple[Any, Any, bool]] = [(lhs, rhs, False)]
-        # StructInfos are shared by many variables. Correspondence only ever grows, so a pair
-        # once found equal stays equal, and each pair is compared once: the cost is linear.
-        equal_infos: set[tuple[int, int]] = set()
+        equal_infos = self.equal_infos
         forth = self.forth
         while stack:
             a, b, defines = stack.pop()
             cls = type(a)
+            if cls is _Exit:
+                self.leave(a.depth)
+                continue
             if cls is not type(b):
                 return Mismatch(a, b, f"{_describe(a)} here, {_describe(b)} there")
             if not isinstance(a, Node):
@@ -108,6 +123,8 @@ class _Comparison:
                 equal_infos.add((id(a), id(b)))
             elif a is b and isinstance(a, (relax.Op, prim.Immediate)):
                 continue
+            if cls in _SCOPES:
+                stack.append((_Exit(len(self.trail)), None, False))
             leaves, inner = _plans.get(cls) or _plan(cls)
             for name in leaves:
                 x, y = getattr(a, name), getattr(b, name)
@@ -126,6 +143,13 @@ class _Comparison:
                     stack.append((x, y, defines or definition))
         return None
 
+    def leave(self, depth: int) -> None:
+        """What a function defines means nothing after it; the same variable may be bound anew."""
+        if len(self.trail) > depth:
+            self.equal_infos.clear()
+        while len(self.trail) > depth:
+            del self.back[self.forth.pop(self.trail.pop())]
+
     def _variable(self, a: Any, b: Any, known: Any, defines: bool) -> str | None:
         """Why a pair of variables cannot correspond; makes them correspond when they can."""
         if known is not None or b in self.back:
@@ -133,6 +157,8 @@ class _Comparison:
         if defines or self.map_free_vars:
             self.forth[a] = b
             self.back[b] = a
+            if defines:
+                self.trail.append(a)
             return None
         return None if a is b else f"the free {_describe(a)} here, {_describe(b)} there"
 
@@ -248,18 +274,27 @@ def structural_hash(node: Any, map_free_vars: bool = False) -> int:
     """A 64-bit number, the same for programs that are `structural_equal`, in every process."""
     digest = hashlib.blake2b(digest_size=8)
     numbers: dict[Any, int] = {}
+    trail: list[Any] = []
     stack: list[tuple[Any, bool]] = [(node, False)]
     while stack:
         value, defines = stack.pop()
         token: Any
+        if isinstance(value, _Exit):
+            while len(trail) > value.depth:
+                del numbers[trail.pop()]
+            continue
         if isinstance(value, _VARIABLES):
             fresh = value not in numbers and (defines or map_free_vars)
             if fresh:
                 numbers[value] = len(numbers)
+            if fresh and defines:
+                trail.append(value)
             token = (type(value).__name__, numbers.get(value, "free"))
             digest.update(repr(token).encode())
             if not fresh:
                 continue
+        if type(value) in _SCOPES:
+            stack.append((_Exit(len(trail)), False))
         digest.update(_token(value).encode())
         _push_parts(value, defines, stack)
     return int.from_bytes(digest.digest(), "little")

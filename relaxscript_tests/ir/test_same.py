@@ -183,3 +183,29 @@ def test_the_hash_is_the_same_in_every_process():
     }  # fmt: skip
     here = structural_hash(Call(Op("relax.add"), [Tuple([]), 2, "text"], {"b": 1, "a": 2}))
     assert values == {f"{here}\n"}
+
+
+def test_the_type_of_a_function_binds_its_own_dimensions():
+    n, m, k = (Var(c, "int64") for c in "nmk")
+
+    def pair(first, second):
+        return Tuple(
+            [RelaxVar("f", FuncStructInfo([tensor(v)], tensor(v))) for v in (first, second)]
+        )
+
+    shared, fresh = pair(n, n), pair(m, k)
+    assert structural_equal(shared, fresh, map_free_vars=True)
+    assert structural_equal(fresh, shared, map_free_vars=True)
+    assert structural_hash(shared, True) == structural_hash(fresh, True)
+
+
+def test_a_captured_dimension_of_a_function_type_is_the_one_outside():
+    def closure(inner):
+        n = Var("n", "int64")
+        x = RelaxVar("x", tensor(n))
+        own = n if inner is None else inner
+        f = RelaxVar("f", FuncStructInfo([tensor(own)], tensor(own)))
+        return Function([x, f], SeqExpr([], x), tensor(n))
+
+    assert structural_equal(closure(None), closure(None))
+    assert not structural_equal(closure(None), closure(Var("m", "int64")))
