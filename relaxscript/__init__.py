@@ -72,6 +72,7 @@ from .ir.struct_info import (
 from .script import from_source, ir as I, relax as R, tir as T
 from .script.ir import ir_module
 from .script.relax_forms import const
+from .version import __version__ as __version__
 
 if TYPE_CHECKING:
     from . import cli, compiler, interpreter, nd, runtime, target, testing, tir, vm
@@ -85,8 +86,6 @@ if TYPE_CHECKING:
         register_func,
         remove_global_func,
     )
-
-__version__ = "0.1.0"
 
 __all__ = [
     "Binding",

@@ -19,7 +19,7 @@ from . import op as operators
 from .arith import NO, YES
 from .builder import BlockBuilder
 from .codegen.vm import Kernel, codegen
-from .errors import Diagnostic, DiagnosticError, OperandError, nearest
+from .errors import Diagnostic, DiagnosticError, OperandError, VMError, nearest
 from .interpreter import tir as prim_func_evaluator
 from .ir import relax, tir
 from .ir.module import IRModule, Target
@@ -137,7 +137,11 @@ def _run_pipeline(module: IRModule, pipeline: _Pipeline, name: str) -> IRModule:
     if pipeline is None or pipeline == "default":
         return module
     if callable(pipeline):
-        return pipeline(module)
+        result = pipeline(module)
+        if isinstance(result, IRModule):
+            return result
+        message = f"the pipeline given as {name} gave {type(result).__name__}, not an IRModule"
+        raise DiagnosticError(Diagnostic("RX0703", message, None))
     raise _unknown(f"pipeline for {name}", str(pipeline), ["default"])
 
 
@@ -296,11 +300,20 @@ def with_params(module: IRModule, params: Mapping[str, Any]) -> IRModule:
     result = module.clone()
     for var, function in chosen.items():
         arrays = {
-            p: to_tensor(params[p.name_hint]) for p in function.params if p.name_hint in params
+            p: _array(p, params[p.name_hint]) for p in function.params if p.name_hint in params
         }
         if arrays:
             result[var] = _bound(function, arrays)
     return result
+
+
+def _array(param: relax.Var, value: Any) -> np.ndarray[Any, Any]:
+    try:
+        array: np.ndarray[Any, Any] = to_tensor(value)
+        return array
+    except VMError as error:
+        message = f"the value for `{param.name_hint}` is no array: {error.diagnostic.message}"
+        raise DiagnosticError(Diagnostic("RX0206", message, param.span)) from error
 
 
 def _bound(

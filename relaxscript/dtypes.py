@@ -32,8 +32,9 @@ class DataType(str):
     """A data type by its name, for example `DataType("float32")`; equal names are one object.
 
     `kind` is one of int, uint, float, bfloat, bool, handle and void; `bits` the width of a lane;
-    `lanes` the number of lanes. Raises `ValueError` when the text names no data type (callers that
-    know where the text stood turn that into a diagnostic).
+    `lanes` the number of lanes. Raises `ValueError` when the text names no data type, `TypeError`
+    for what is neither text nor data type (callers that know where it stood turn that into a
+    diagnostic).
     """
 
     kind: str
@@ -43,7 +44,7 @@ class DataType(str):
     def __new__(cls, name: str | np.dtype[Any] | type) -> DataType:
         if type(name) is DataType:
             return name
-        return _intern(name if isinstance(name, str) else np.dtype(name).name)
+        return _intern(name if isinstance(name, str) else _numpy_name(name))
 
     def __reduce__(self) -> tuple[type[DataType], tuple[str]]:
         return (DataType, (str(self),))
@@ -104,6 +105,19 @@ class DataType(str):
         return False
 
 
+# Python's types that numpy knows; numpy itself would take far more, None as float64 among it.
+_PYTHON_TYPES = (bool, int, float, complex)
+
+
+def _numpy_name(given: Any) -> str:
+    """What numpy calls one of its data types, of its scalar types or of Python's types."""
+    known = isinstance(given, type) and (issubclass(given, np.generic) or given in _PYTHON_TYPES)
+    if not known and not isinstance(given, np.dtype):
+        raise TypeError(f"a data type is a text or a type of numpy, not {type(given).__name__}")
+    name: str = np.dtype(given).name
+    return name
+
+
 def _make(name: str, kind: str, bits: int, lanes: int) -> DataType:
     self = str.__new__(DataType, name)
     self.kind = kind
@@ -146,7 +160,7 @@ _HANDLE = _make("handle", "handle", 64, 1)
 @cache
 def _numpy(dtype: DataType) -> np.dtype[Any]:
     name = str(dtype)
-    if hasattr(ml_dtypes, name):
+    if dtype.bits > 1 and hasattr(ml_dtypes, name):  # later versions have one-bit integers
         found: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
         return found
     if dtype.lanes != 1 or dtype.kind in ("void", "handle"):

@@ -7,6 +7,7 @@ each. The floor plan, which says what room may import which, is `FLOORS`: start 
 from __future__ import annotations
 
 import ast
+import configparser
 import functools
 import importlib
 import re
@@ -60,6 +61,7 @@ def module_of(path: str) -> str:
 # From the first floor built to the last. A file may import from its own room and from rooms of the
 # rows above its own: neither from a row below nor from another room of the same row.
 FLOORS = (
+    ("version",),
     ("dtypes",),
     ("errors",),
     ("runtime.values",),
@@ -83,6 +85,7 @@ FACADES = FLOORS[-2]
 
 # Rooms that import less than their row allows, so that they can be lifted out and read alone.
 ONLY: Mapping[str, tuple[str, ...]] = {
+    "version": (),
     "dtypes": (),
     "errors": (),
     "runtime.values": ("dtypes", "errors"),
@@ -235,6 +238,40 @@ def oversized(files: Mapping[str, str]) -> list[str]:
     return problems
 
 
+# ---------------------------------------------------------------- what an installation holds
+
+
+def unpackaged(files: Iterable[str], data: Iterable[str]) -> list[str]:
+    """What below the package would be left out when it is installed.
+
+    A folder is installed when it and all above it have an `__init__.py`, a file that is not Python
+    when `data`, the names in `setup.cfg`, has it. `files` are paths from the top of the checkout.
+    """
+    inside = [path for path in files if path.startswith(f"{PACKAGE}/")]
+    folders = {above.as_posix() for path in inside for above in Path(path).parents}
+    listed = {f"{PACKAGE}/{name}" for name in data}
+    return [
+        *(
+            f"{folder} has no `__init__.py`"
+            for folder in sorted(folders - {"."})
+            if f"{folder}/__init__.py" not in inside
+        ),
+        *(
+            f"{path} is not among the package data of setup.cfg"
+            for path in inside
+            if not path.endswith(".py") and path not in listed
+        ),
+        *(f"{path} is not there" for path in sorted(listed - set(inside))),
+    ]
+
+
+def metadata() -> configparser.ConfigParser:
+    """`setup.cfg`, as it stands."""
+    found = configparser.ConfigParser(interpolation=None)
+    found.read_string((ROOT / "setup.cfg").read_text("utf-8"))
+    return found
+
+
 # ---------------------------------------------------------------- public names
 
 
@@ -371,6 +408,27 @@ def exists(module: str) -> bool:
     """Whether a module is there to be imported; what imports it is not asked."""
     path = ROOT / module.replace(".", "/")
     return path.with_suffix(".py").is_file() or (path / "__init__.py").is_file()
+
+
+# ---------------------------------------------------------------- the map in the README
+
+ROW_OF_MAP = re.compile(r"^\| (`.*?) \|", re.MULTILINE)
+
+
+def map_problems(readme: str, files: Iterable[str]) -> list[str]:
+    """Where the README's table of rooms differs from the rooms that are there, or their order."""
+    written = [
+        room.removesuffix("/").removesuffix(".py").replace("/", ".")
+        for row in ROW_OF_MAP.findall(readme)
+        for room in re.findall(r"`([^`]*)`", row)
+    ]
+    there = {room_of(module_of(path)) for path in files} - {"__init__", "__main__", None}
+    rows = [ROW[room] for room in written if room in ROW]
+    return [
+        *(f"the map of the README has no `{room}`" for room in sorted(there - set(written))),
+        *(f"the map of the README has `{room}`" for room in written if room not in there),
+        *(["the map of the README has another order"] if rows != sorted(rows) else []),
+    ]
 
 
 # ---------------------------------------------------------------- the top level and what files say

@@ -6,6 +6,7 @@ The fault is there so that a check which no longer sees anything fails as well.
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Iterable
 from types import ModuleType
 
@@ -21,6 +22,8 @@ from relaxscript_tests.architecture import (
     exists,
     listed_in,
     listing_problems,
+    map_problems,
+    metadata,
     module_of,
     names_in,
     namespace_problems,
@@ -34,6 +37,7 @@ from relaxscript_tests.architecture import (
     strangers_at_the_top,
     taken_over,
     tracked_files,
+    unpackaged,
     unwanted_words,
     upward_imports,
 )
@@ -71,11 +75,14 @@ def test_imports_only_point_down():
         ("ir/node.py", "from relaxscript.runtime import values"),
         ("ir/node.py", "import relaxscript"),
         ("dtypes.py", "from .errors import Span"),
+        ("version.py", "import relaxscript.dtypes"),
         ("errors/span.py", "from ..dtypes import DataType"),
         ("runtime/machine.py", "from ..ir import node"),
         ("runtime/values.py", "from .machine import run"),
         ("sinfo/erase.py", "from ..runtime import machine"),
         ("analysis/free.py", "from ..builder import BlockBuilder"),
+        ("builder/scope.py", "from ..interpreter import Interpreter"),
+        ("runtime/machine.py", "from ..interpreter.frame import Frame"),
         ("op/nn/__init__.py", "from ...builder import BlockBuilder"),
         ("vm.py", "from . import tir"),
         ("helpers.py", ""),
@@ -104,6 +111,9 @@ def test_an_import_that_points_up_is_found(path: str, text: str):
         ("runtime/machine.py", "from . import values\nfrom .executable import Executable"),
         ("__init__.py", "from . import compiler, tir\nfrom .script import parser"),
         ("__main__.py", "from relaxscript.cli import main"),
+        ("builder/scope.py", "from ..analysis import derive_struct_info"),
+        ("interpreter/frame.py", "from ..runtime.packed_func import PackedFunc"),
+        ("cli/command.py", "from ..version import __version__"),
         ("op/linear.py", "import relaxscript_tests"),
     ],
 )
@@ -153,7 +163,7 @@ def test_code_in_a_facade_is_found():
 # ---------------------------------------------------------------- sizes and names of files
 
 
-@pytest.mark.parametrize("folder", [PACKAGE, "relaxscript_tests"])
+@pytest.mark.parametrize("folder", [PACKAGE, "relaxscript_tests", "tutorials", ".ci"])
 def test_files_and_functions_stay_small(folder: str):
     expect_none(oversized(python_files(folder)))
 
@@ -176,6 +186,36 @@ def test_every_file_is_named_after_what_it_holds():
 def test_a_file_named_after_nothing_is_found(path: str):
     assert NAMELESS.search(path)
     assert not NAMELESS.search("relaxscript/ir/score.py")
+
+
+# ---------------------------------------------------------------- what an installation holds
+
+
+def test_an_installation_holds_the_whole_package():
+    data = metadata()["options.package_data"][PACKAGE].split()
+    assert "py.typed" in data
+    expect_none(unpackaged(tracked_files(), data))
+
+
+def test_a_folder_or_file_that_would_not_be_installed_is_found():
+    there = ["relaxscript/__init__.py", "relaxscript/py.typed", "README.md", "tests/a.py"]
+    assert (
+        unpackaged([*there, "relaxscript/a/__init__.py", "relaxscript/a/b.py"], ["py.typed"]) == []
+    )
+    assert unpackaged([*there, "relaxscript/a/b/__init__.py"], ["py.typed"]) == [
+        "relaxscript/a has no `__init__.py`"
+    ]
+    assert unpackaged([*there, "relaxscript/a.toml"], ["py.typed", "b.json"]) == [
+        "relaxscript/a.toml is not among the package data of setup.cfg",
+        "relaxscript/b.json is not there",
+    ]
+
+
+def test_the_version_stands_in_one_place_and_is_the_newest_of_the_changelog():
+    assert metadata()["metadata"]["version"] == "attr: relaxscript.version.__version__"
+    version = importlib.import_module(PACKAGE).__version__
+    headings = re.findall(r"^## \[(.*?)\]", readable("CHANGELOG.md"), re.MULTILINE)
+    assert headings[0] == version
 
 
 # ---------------------------------------------------------------- public names
@@ -300,6 +340,25 @@ def test_every_hook_of_the_ir_is_filled():
         importlib.import_module(PACKAGE)
         unfilled = importlib.import_module("relaxscript.ir.hooks").unfilled()
     expect_none(unfilled)
+
+
+# ---------------------------------------------------------------- the map in the README
+
+
+def test_the_map_of_the_readme_is_that_of_the_house():
+    expect_none(map_problems(readable("README.md"), python_files(PACKAGE)))
+
+
+def test_a_map_of_another_house_is_found():
+    files = ["relaxscript/ir/a.py", "relaxscript/dtypes.py", "relaxscript/__main__.py"]
+    assert map_problems("| `dtypes.py` | a |\n| `ir/` | b |", files) == []
+    assert map_problems("| `ir/` | b |\n| `dtypes.py` | a |", files) == [
+        "the map of the README has another order"
+    ]
+    assert map_problems("| `dtypes.py`, `arith/` | the `ir` |", files) == [
+        "the map of the README has no `ir`",
+        "the map of the README has `arith`",
+    ]
 
 
 # ---------------------------------------------------------------- the top level and what files say

@@ -96,7 +96,8 @@ class Context:
         if isinstance(expr, GlobalVar):
             return self.signature(expr)
         if isinstance(expr, Var):
-            return expr.struct_info
+            known = expr.struct_info
+            return OBJECT if known is None else known
         found: StructInfo | None = expr.known_info
         return derive_struct_info(expr, self) if found is None else found
 
@@ -214,7 +215,12 @@ def _op(expr: Op, context: Context) -> StructInfo:
 
 def _call(expr: Call, context: Context) -> StructInfo:
     if type(expr.op) is Op:
-        return lookup(expr.op).infer(expr, context)
+        operator = lookup(expr.op)
+        try:
+            return operator.infer(expr, context)
+        except OperandError as error:
+            error.callee = error.callee or f"R.{operator.script_name}"
+            raise
     callee = context.struct_info(expr.op)
     if not isinstance(callee, FuncStructInfo):
         raise OperandError(
@@ -247,7 +253,7 @@ def _beta_reduced(expr: Call, callee: FuncStructInfo, context: Context) -> Struc
         answer = check_compatibility(argument, expected, context.facts)
         if answer is NO:
             raise OperandError(
-                f"argument {position}", why(argument, expected) or "does not fit", code="RX0206",
+                f"argument {position}", _reason(argument, expected), code="RX0206",
                 message=f"argument {position} does not fit the function's parameter",
                 help=f"the parameter is `{expected!r}`",
             )  # fmt: skip
@@ -255,6 +261,11 @@ def _beta_reduced(expr: Call, callee: FuncStructInfo, context: Context) -> Struc
             reason = why(argument, expected) or "it cannot be known now"
             context.require(Obligation(f"argument {position}", argument, expected, "fits", reason))
     return _in_scope(substitute_shape_vars(callee.ret, mapping), callee, mapping, context)
+
+
+def _reason(given: StructInfo, expected: StructInfo) -> str:
+    """What is true of an argument that does not fit."""
+    return (why(given, expected) or "does not fit").removeprefix("it ")
 
 
 def _in_scope(

@@ -27,9 +27,20 @@ from relaxscript.errors import Diagnostic, DiagnosticError, OperandError, Span, 
 from relaxscript.errors.caller import caller_span
 from relaxscript.ir.module import IRModule, ModuleFunction
 from relaxscript.ir.prim import Var as PrimVar
-from relaxscript.ir.relax import Attrs, Expr, GlobalVar, Var, as_expr
+from relaxscript.ir.relax import (
+    Attrs,
+    DataflowVar,
+    Expr,
+    ExternFunc,
+    Function,
+    GlobalVar,
+    Tuple,
+    Var,
+    as_expr,
+)
 from relaxscript.ir.same import structural_equal
 from relaxscript.ir.struct_info import StructInfo
+from relaxscript.ir.tir import PrimFunc
 from relaxscript.op import Obligation
 
 from .normal_form import NormalForm
@@ -60,8 +71,11 @@ class BlockBuilder(NormalForm):
         try:
             yield
         except OperandError as error:
-            callee = getattr(error, "callee", None) or "the builder"
+            callee = error.callee or "the builder"
             raise DiagnosticError(error.diagnostic(callee, caller_span(), {})) from None
+        except RecursionError:
+            message, help = "the expression is nested too deeply", "emit its parts one by one"
+            raise DiagnosticError(Diagnostic("RX0104", message, caller_span(), help=help)) from None
         for obligation in self.obligations:
             warn(undecided(obligation, caller_span()))
         self.obligations.clear()
@@ -82,6 +96,8 @@ class BlockBuilder(NormalForm):
         if not private:
             attributes.setdefault("global_symbol", name)
         given = [params] if isinstance(params, Var) else list(params or [])
+        with self._blaming_the_caller():
+            _check_parameters(given)
         self.begin_function(name, given, pure, Attrs(attributes) if attributes else None)
         stack = BlockBuilder._active.__dict__.setdefault("stack", [])
         stack.append(self)
@@ -103,20 +119,39 @@ class BlockBuilder(NormalForm):
                 message=f"the function `{name}` has no result",
                 help="end it with `bb.emit_func_output(value)`",
             )  # fmt: skip
-        self._module[name] = self.end_function()
+        function = self.end_function()
+        unique = self._free_name(name)
+        if function.attrs is not None and function.attrs.get("global_symbol") == name != unique:
+            function = function.replace(attrs=Attrs({**function.attrs, "global_symbol": unique}))
+        self._module[unique] = function
+
+    def _free_name(self, wanted: str) -> str:
+        name = wanted
+        while name in self._module:
+            name = self.get_unique_name(wanted)
+        return name
 
     def add_func(self, func: ModuleFunction, func_name: str) -> GlobalVar:
         """Add a function under a name made unique; one that is there already is shared."""
+        with self._blaming_the_caller():
+            _check_function(func)
         for gv, known in self._module.items():
             if gv.name_hint.startswith(func_name) and structural_equal(known, func):
                 return gv
-        name = func_name
-        while name in self._module:
-            name = self.get_unique_name(func_name)
+        name = self._free_name(func_name)
         self._module[name] = func
         return self._module.get_global_var(name)
 
     def update_func(self, gv: GlobalVar, updated_func: ModuleFunction) -> None:
+        """Replace the function of a name that the module has."""
+        with self._blaming_the_caller():
+            _check_function(updated_func)
+            if gv not in self._module:
+                name = getattr(gv, "name_hint", gv)
+                raise OperandError(
+                    "function", "is not there", code="RX0101",
+                    message=f"the module has no function `{name}`",
+                )  # fmt: skip
         self._module[gv] = updated_func
 
     def get(self) -> IRModule:
@@ -138,7 +173,13 @@ class BlockBuilder(NormalForm):
     @contextmanager
     def dataflow(self) -> Iterator[None]:
         """Bindings inside form a dataflow block; `emit_output` binds what leaves it."""
-        self.begin_dataflow()
+        with self._blaming_the_caller():
+            if self.current_block_is_dataflow():
+                raise OperandError(
+                    "block", "stands inside another", code="RX0104",
+                    message="a dataflow block cannot stand inside another",
+                )  # fmt: skip
+            self.begin_dataflow()
         try:
             yield
         finally:
@@ -149,12 +190,34 @@ class BlockBuilder(NormalForm):
     def emit(self, expr: Any, name_hint: str = "") -> Var:
         """Bind an expression to a new variable (of the dataflow block, inside one)."""
         with self._blaming_the_caller():
-            return self.bind(as_expr(expr), name_hint)
+            self._check_open()
+            return self.bind(_expression(expr), name_hint)
+
+    def normalize(self, expr: Any) -> Expr:
+        """The expression in normal form; operands that are no leaves are bound to variables."""
+        with self._blaming_the_caller():
+            return self.normal(_expression(expr))
+
+    def _check_open(self) -> None:
+        """Bindings stand inside a function that has no result yet."""
+        if self._frames and self._frames[-1].result is not None:
+            raise OperandError(
+                "function", "has its result", code="RX0105",
+                message=f"nothing can follow the result of the function `{self._frames[-1].name}`",
+                help="call `bb.emit_func_output` once, at the end",
+            )  # fmt: skip
 
     def match_cast(self, value: Any, struct_info: StructInfo, name_hint: str = "") -> Var:
         """Bind a value that is checked against `struct_info` at run time."""
         with self._blaming_the_caller():
-            return self.bind_match_cast(as_expr(value), struct_info, name_hint)
+            self._check_open()
+            if not isinstance(struct_info, StructInfo):
+                raise OperandError(
+                    "struct_info", "is none", code="RX0108",
+                    message=f"`{struct_info!r}` is not a StructInfo",
+                    help='write for example `TensorStructInfo((2, 3), "float32")`',
+                )  # fmt: skip
+            return self.bind_match_cast(_expression(value), struct_info, name_hint)
 
     def emit_output(self, output: Any, name_hint: str = "") -> Var:
         """Bind an expression to a variable that outlives the dataflow block."""
@@ -164,17 +227,24 @@ class BlockBuilder(NormalForm):
                     "output", "is emitted outside a dataflow block", code="RX0107",
                     message="`emit_output` belongs in a dataflow block", help="use `bb.emit(...)`",
                 )  # fmt: skip
-            return self.bind(as_expr(output), name_hint or "gv", outlives=True)
+            self._check_open()
+            return self.bind(_expression(output), name_hint or "gv", outlives=True)
 
     def emit_func_output(self, output: Any, params: Sequence[Var] | Var | None = None) -> None:
         """Give the function its result (and its parameters, if they were not given before)."""
         with self._blaming_the_caller():
+            if not self._frames:
+                raise self.nothing_open()
+            self._check_open()
             if params is not None:
                 given = (params,) if isinstance(params, Var) else tuple(params)
+                _check_parameters(given)
                 self._frames[-1].params = given
                 for param in given:
                     self._define(param)
-            self.set_result(as_expr(output))
+            result = _expression(output)
+            _check_leaves_block(result)
+            self.set_result(result)
 
     def lookup_binding(self, var: Var) -> Expr | None:
         """What a variable was bound to by this builder."""
@@ -191,6 +261,43 @@ class BlockBuilder(NormalForm):
             yield
         finally:
             self.abandon_function()
+
+
+def _expression(value: Any) -> Expr:
+    """A value as an expression; raises `OperandError` for what is none."""
+    try:
+        return as_expr(value)
+    except TypeError as error:
+        raise OperandError("value", "is none", code="RX0201", message=str(error)) from None
+
+
+def _check_parameters(params: Sequence[Any]) -> None:
+    for param in params:
+        if not isinstance(param, Var):
+            raise OperandError(
+                "parameter", "is no Var", code="RX0201",
+                message=f"a parameter is a `Var`, this is {param!r}",
+                help='write for example `Var("x", TensorStructInfo((2, 3), "float32"))`',
+            )  # fmt: skip
+
+
+def _check_function(function: Any) -> None:
+    if not isinstance(function, (Function, PrimFunc, ExternFunc)):
+        raise OperandError(
+            "function", "is none", code="RX0201",
+            message=f"{function!r} cannot be a function of a module",
+        )  # fmt: skip
+
+
+def _check_leaves_block(result: Expr) -> None:
+    """Criterion 1: a variable of a dataflow block is not used after it."""
+    for part in result.fields if isinstance(result, Tuple) else (result,):
+        if isinstance(part, DataflowVar):
+            raise OperandError(
+                "result", "belongs to a dataflow block", code="RX0301",
+                message=f"`{part.name_hint}` is used outside its dataflow block",
+                help="bind it with `bb.emit_output(...)`",
+            )  # fmt: skip
 
 
 def undecided(obligation: Obligation, span: Span | None) -> Diagnostic:

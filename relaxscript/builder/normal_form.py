@@ -9,7 +9,8 @@ from __future__ import annotations
 from relaxscript.analysis.derive import call_purity, kind_name
 from relaxscript.arith import NO, UNKNOWN
 from relaxscript.dtypes import DataType
-from relaxscript.errors import OperandError, Span
+from relaxscript.errors import Diagnostic, DiagnosticError, OperandError, Span
+from relaxscript.errors.caller import caller_span
 from relaxscript.ir.relax import (
     Binding,
     BindingBlock,
@@ -61,7 +62,9 @@ class NormalForm(Scopes):
 
         `annotation` is the declared StructInfo: it must be compatible, and wins (rule 11.2.3).
         """
-        expr = self.normalize(expr)
+        if not self._scopes:
+            raise self.nothing_open()
+        expr = self.normal(expr)
         info = self.context.struct_info(expr)
         if annotation is not None:
             self.check_fits(info, annotation, "the value", "the annotation", "RX0205")
@@ -103,6 +106,12 @@ class NormalForm(Scopes):
 
     def emit_normalized(self, binding: Binding) -> None:
         """Append a binding as it is; it must be in normal form and typed."""
+        if not self._scopes:
+            raise self.nothing_open()
+        if not isinstance(binding, Binding):
+            message = f"{binding!r} is no binding"
+            help = "write for example `VarBinding(var, value)`"
+            raise DiagnosticError(Diagnostic("RX0201", message, caller_span(), help=help))
         self._append(binding)
         if isinstance(binding, MatchCast):
             self._define_shape_vars(binding.struct_info)
@@ -131,7 +140,7 @@ class NormalForm(Scopes):
 
     # ---- normal form
 
-    def normalize(self, expr: Expr) -> Expr:
+    def normal(self, expr: Expr) -> Expr:
         """The expression in normal form; operands that are not leaves are bound to variables.
 
         A SeqExpr is flattened into the current scope; branches and bodies become SeqExprs.
@@ -160,7 +169,7 @@ class NormalForm(Scopes):
         """The expression as a leaf: itself when it is one, else the variable it is bound to."""
         if isinstance(expr, LeafExpr) and type(expr) is not Tuple:
             return expr
-        normal = self.normalize(expr)
+        normal = self.normal(expr)
         if isinstance(normal, LeafExpr):
             return normal
         return self.bind(normal, name_hint or self._name_of(normal), span=expr.span)
@@ -178,7 +187,9 @@ class NormalForm(Scopes):
         args = call.args
         for arg in args:
             if not isinstance(arg, LeafExpr) or type(arg) is Tuple:
-                args = tuple([self.operand(a) for a in call.args])
+                if any(_is_nested(a) for a in args):
+                    args = self._bound_inside(args)
+                args = tuple([self.operand(a) for a in args])
                 if any(a is not b for a, b in zip(args, call.args)):
                     call = call.replace(args=args)
                 break
@@ -199,6 +210,24 @@ class NormalForm(Scopes):
             self._check_purity(call)
         return call
 
+    def _bound_inside(self, args: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        """Operands of operands are bound innermost first, however deep they nest.
+
+        One expression that stands in several places is one value.
+        """
+        done: dict[int, Expr] = {}
+        pending = list(reversed(args))
+        while pending:
+            expr = pending[-1]
+            inner = [e for e in _operands(expr) if id(e) not in done and not _is_simple(e)]
+            if inner:
+                pending.extend(reversed(inner))
+                continue
+            pending.pop()
+            if id(expr) not in done and not _is_simple(expr):
+                done[id(expr)] = self.operand(_with_operands(expr, done))
+        return tuple([done.get(id(a), a) for a in args])
+
     def _check_purity(self, call: Call) -> None:
         if self.current_block_is_dataflow():
             code, place = "RX0402", "a dataflow block"
@@ -208,7 +237,8 @@ class NormalForm(Scopes):
             help = "declare the function impure: `@R.function(pure=False)`"
         else:
             return
-        what = getattr(call.op, "name", None) or getattr(call.op, "global_symbol", "this function")
+        name = getattr(call.op, "name", None) or getattr(call.op, "global_symbol", None)
+        what = str(name or "this function")
         raise OperandError(
             "callee", "has side effects", code=code, help=help,
             message=f"`{in_script(what)}` is impure and cannot be called in {place}",
@@ -255,7 +285,7 @@ class NormalForm(Scopes):
     def _flatten(self, seq: SeqExpr) -> Expr:
         for block in seq.blocks:
             self._enter_block(block)
-        return self.normalize(seq.body)
+        return self.normal(seq.body)
 
     def _enter_block(self, block: BindingBlock) -> None:
         inside = self.current_block_is_dataflow()
@@ -269,7 +299,7 @@ class NormalForm(Scopes):
 
     def _emit_again(self, binding: Binding) -> None:
         """Append a binding of a hand-built program, typing its variable where that is needed."""
-        value = self.normalize(binding.value)
+        value = self.normal(binding.value)
         if isinstance(binding, MatchCast):
             self.emit_normalized(binding.replace(value=value))
             return
@@ -288,8 +318,41 @@ class NormalForm(Scopes):
             return function
         self.begin_function("local", function.params, function.is_pure, function.attrs)
         try:
-            self.set_result(self.normalize(function.body))
+            self.set_result(self.normal(function.body))
             return self.end_function(function.ret_struct_info, span=function.span)
         except BaseException:
             self.abandon_function()
             raise
+
+
+def _is_simple(expr: Expr) -> bool:
+    return isinstance(expr, LeafExpr) and type(expr) is not Tuple
+
+
+def _is_nested(expr: Expr) -> bool:
+    """Whether an operand of a call has operands that must be bound first."""
+    return any(not _is_simple(inner) for inner in _operands(expr))
+
+
+def _operands(expr: Expr) -> tuple[Expr, ...]:
+    match expr:
+        case Call():
+            return expr.args
+        case Tuple():
+            return expr.fields
+        case TupleGetItem():
+            return (expr.tuple_value,)
+    return ()
+
+
+def _with_operands(expr: Expr, done: dict[int, Expr]) -> Expr:
+    """The expression over the leaves that its operands were bound to."""
+    operands = tuple([done.get(id(e), e) for e in _operands(expr)])
+    match expr:
+        case Call():
+            return expr.replace(args=operands)
+        case Tuple():
+            return expr.replace(fields=operands)
+        case TupleGetItem():
+            return expr.replace(tuple_value=operands[0])
+    return expr

@@ -6,7 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from relaxscript.analysis.derive import Context
-from relaxscript.errors import InternalError, Span
+from relaxscript.errors import Diagnostic, DiagnosticError, InternalError, Span
+from relaxscript.errors.caller import caller_span
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim import Var as PrimVar
 from relaxscript.ir.relax import (
@@ -84,6 +85,9 @@ class Scopes(ABC):
         return self.context.struct_info(expr)
 
     def __init__(self, mod: IRModule | None = None) -> None:
+        if mod is not None and not isinstance(mod, IRModule):
+            message = f"a builder starts from an `IRModule`, not from {mod!r}"
+            raise DiagnosticError(Diagnostic("RX0201", message, caller_span()))
         self._module = mod.clone() if mod is not None else IRModule()
         self._frames: list[FunctionFrame] = []
         self._scopes: list[Scope] = []
@@ -102,6 +106,15 @@ class Scopes(ABC):
         self._names[name_prefix] = count + 1
         return name_prefix if count == 0 else f"{name_prefix}{count}"
 
+    def nothing_open(self) -> DiagnosticError:
+        """What to raise where a binding has no place to stand."""
+        return DiagnosticError(
+            Diagnostic(
+                "RX0105", "no function is open", caller_span(),
+                help='write it inside `with bb.function("main", [x]):`',
+            )
+        )  # fmt: skip
+
     # ---- scopes
 
     def begin_scope(self, params: Sequence[Var] | None = None) -> None:
@@ -117,6 +130,8 @@ class Scopes(ABC):
         self, body: Expr | None = None, span: Span | None = None, body_span: Span | None = None
     ) -> SeqExpr:
         """Close the SeqExpr; its result is `body`."""
+        if not self._scopes:
+            raise self.nothing_open()
         scope = self._scopes[-1]
         result = as_expr(() if body is None else body)
         scope.close_block()
@@ -154,11 +169,15 @@ class Scopes(ABC):
         return var in self._shape_scope
 
     def begin_dataflow(self) -> None:
+        if not self._scopes:
+            raise self.nothing_open()
         scope = self._scopes[-1]
         scope.close_block()
         scope.dataflow = True
 
     def end_dataflow(self, span: Span | None = None) -> None:
+        if not self._scopes:
+            raise self.nothing_open()
         scope = self._scopes[-1]
         scope.close_block(span)
         scope.dataflow = False

@@ -12,13 +12,13 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from importlib import metadata
 
 from relaxscript.errors import CODES, DiagnosticError, explain
+from relaxscript.version import __version__
 
 from .report import complain
 
-__all__ = ["main", "version"]
+__all__ = ["main"]
 
 DESCRIPTION = "Check, print, run and explain models that are written as decorated Python classes."
 EPILOG = (
@@ -47,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def command_line() -> argparse.ArgumentParser:
     """The grammar of the command line."""
     parser = argparse.ArgumentParser("relaxscript", description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("--version", action="version", version=f"relaxscript {version()}")
+    parser.add_argument("--version", action="version", version=f"relaxscript {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     run = commands.add_parser("run", help="run a Python file; mistakes in its scripts are drawn")
@@ -100,11 +100,3 @@ def tell(code: str | None) -> int:
     titles = (page.partition("\n")[0] for page in CODES.values())
     print("\n".join(titles) if code is None else explain(code))
     return 0
-
-
-def version() -> str:
-    """The version that is installed; "unknown" when the package is used without installation."""
-    try:
-        return metadata.version("relaxscript")
-    except metadata.PackageNotFoundError:
-        return "unknown"

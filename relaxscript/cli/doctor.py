@@ -32,8 +32,7 @@ from relaxscript.compiler import build
 from relaxscript.interpreter import Interpreter
 from relaxscript.ir.module import IRModule
 from relaxscript.runtime import VirtualMachine
-
-from .command import version
+from relaxscript.version import __version__
 
 __all__ = ["doctor"]
 
@@ -100,7 +99,7 @@ def installation() -> list[Finding]:
     python = f"{platform.python_version()} ({platform.python_implementation()})"
     system = f"{platform.system()} {platform.machine()}"
     special = {"numpy": numpy_says, "llvmlite": llvm_says}
-    found = [Finding("relaxscript", version()), Finding("Python", f"{python} on {system}")]
+    found = [Finding("relaxscript", __version__), Finding("Python", f"{python} on {system}")]
     for need in needs():
         if need.extra is None:
             problem = problem_of(need)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dis
 import linecache
 import os
 import sys
@@ -27,14 +28,18 @@ def caller_frame() -> FrameType | None:
 
 
 def caller_span() -> Span | None:
-    """The call in the user's Python that led here; its whole line before Python 3.11."""
+    """The call in the user's Python that led here; where it cannot be told, its whole line."""
     frame = caller_frame()
     if frame is None:
         return None
     filename = frame.f_code.co_filename
     text = "".join(linecache.getlines(filename, frame.f_globals))
     source = Source(filename, text)
-    place = _position(frame.f_code, frame.f_lasti)
+    place = (
+        _position(frame.f_code, frame.f_lasti)
+        if sys.version_info >= (3, 11)
+        else _call_of_line(frame, text)
+    )
     if place is None:
         line = linecache.getline(filename, frame.f_lineno)
         indent = len(line) - len(line.lstrip())
@@ -48,7 +53,7 @@ def caller_span() -> Span | None:
 
 
 def _position(code: CodeType, instruction: int) -> ast.expr | None:
-    if sys.version_info < (3, 11) or instruction < 0:
+    if instruction < 0:
         return None
     for index, (line, end_line, column, end_column) in enumerate(code.co_positions()):
         if index == instruction // 2:
@@ -58,3 +63,32 @@ def _position(code: CodeType, instruction: int) -> ast.expr | None:
                 lineno=line, col_offset=column, end_lineno=end_line, end_col_offset=end_column
             )
     return None
+
+
+def _call_of_line(frame: FrameType, text: str) -> ast.expr | None:
+    """The call that a frame is in, for Python 3.10, whose code knows lines only.
+
+    The calls of a line end in the order in which they are made, so the instruction's place among
+    those of the line tells which one it is, unless they differ in number (a comprehension has code
+    of its own) and there are several.
+    """
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    line = frame.f_lineno
+    written = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and node.lineno <= line <= (node.func.end_lineno or line)
+    ]
+    written.sort(key=lambda node: (node.end_lineno, node.end_col_offset))
+    made = []
+    current = 0
+    for instruction in dis.get_instructions(frame.f_code):
+        current = instruction.starts_line or current
+        if current == line and instruction.opname.startswith("CALL_"):
+            made.append(instruction.offset)
+    if len(made) == len(written) and frame.f_lasti in made:
+        return written[made.index(frame.f_lasti)]
+    return written[0] if len(written) == 1 else None

@@ -154,6 +154,8 @@ class OperandError(Exception):
         self.help = help
         self.fix = dict(fix or {})
         self.dims = dict(dims or {})
+        # The operator that was called, where the rule itself does not know it.
+        self.callee: str | None = None
 
     @property
     def facts(self) -> dict[str, str]:

@@ -4,9 +4,10 @@
 operation computes; `signature.py` fits arguments to the parameters of a PrimFunc (compiled code
 uses it too); `failure.py` holds what can go wrong in a run, in the same words for every executor.
 
-`relax.py` evaluates Relax functions on top of it, in the scopes of `frame.py`. Compiled code shares
-`checks.py` (StructInfo as run-time checks), `operators.py` (calls of operators on values),
-`prim_funcs.py` (how Relax calls PrimFuncs) and `blame.py` (what a failing run names).
+`relax.py` evaluates Relax functions on top of it, in the scopes of `frame.py`; `closure.py` has
+them as values. Compiled code shares `checks.py` (StructInfo as run-time checks), `operators.py` and
+`devices.py` (calls of operators on values), `prim_funcs.py` (how Relax calls PrimFuncs) and
+`blame.py` (what a failing run names).
 """
 
 from __future__ import annotations

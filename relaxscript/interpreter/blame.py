@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
 from relaxscript.errors import Span, VMError
 from relaxscript.ir import relax
 
-__all__ = ["located", "place_of_result", "place_of_signature", "tell_callers"]
-
-_SHOWN = 8  # callers that are named; a deep recursion has thousands
+__all__ = [
+    "is_from_inside",
+    "located",
+    "name_of_matched",
+    "name_of_result",
+    "place_of_binding",
+    "place_of_body",
+    "place_of_result",
+    "place_of_signature",
+]
 
 
 @contextmanager
@@ -24,11 +30,23 @@ def located(*spans: Span | None) -> Iterator[None]:
         raise
 
 
+def place_of_binding(binding: relax.Binding) -> Span | None:
+    """What a binding computes: the value, or the whole of a match_cast."""
+    if isinstance(binding, relax.MatchCast):
+        return binding.span or binding.value.span
+    return binding.value.span or binding.span
+
+
 def place_of_signature(function: relax.Function) -> Span | None:
     """The parameters of a function: to blame for arguments that do not fit."""
     nodes = [node for param in function.params for node in (param, param.struct_info)]
     spans = [node.span for node in nodes if node is not None and node.span is not None]
     return Span.cover(*spans) if spans else function.span
+
+
+def place_of_body(seq: relax.SeqExpr) -> Span | None:
+    """The value of a SeqExpr, where it is written."""
+    return seq.body_span or seq.body.span
 
 
 def place_of_result(function: relax.Function) -> Span | None:
@@ -37,19 +55,30 @@ def place_of_result(function: relax.Function) -> Span | None:
     return getattr(body, "body_span", None) or body.span or function.span
 
 
-def tell_callers(error: VMError, calls: Sequence[tuple[str, Span | None]]) -> None:
-    """Add the functions that were running to a failure.
+def is_from_inside(error: VMError, place: Span | None) -> bool:
+    """Whether a failure comes from something that was called at `place`, not from `place` itself.
 
-    `calls` has the name of each, the outermost first, and the place in its caller that called it.
+    That is a PrimFunc with places of its own, or a run inside a packed function.
     """
-    notes = [f"in `{calls[-1][0]}`"]
-    callers = [name for name, _ in calls[:-1]]
-    places = [span for _, span in calls[1:]]
-    for name, span in zip(reversed(callers), reversed(places), strict=True):
-        if len(notes) > _SHOWN:
-            notes.append("...")
-            break
-        notes.append(f"called from `{name}`" + (f" at {span.filename}:{span.line}" if span else ""))
-    known = error.diagnostic.notes
-    if len(known) <= 2 * _SHOWN:  # runs nested in runs, each of which would add its own
-        error.diagnostic = replace(error.diagnostic, notes=(*known, *notes))
+    outside = place is not None and error.span is not None and not place.contains(error.span)
+    return outside or any(note.startswith("in `") for note in error.diagnostic.notes)
+
+
+def name_of_matched(binding: relax.MatchCast) -> str:
+    """What a match_cast looks at."""
+    name = getattr(binding.value, "name_hint", None)
+    return f"`{name}`" if name else "the value matched"
+
+
+def name_of_result(binding: relax.Binding) -> str:
+    """What gave a variable its value: a function that was called, else the variable."""
+    match binding.value:
+        case relax.Call(op=relax.GlobalVar() | relax.Var() as op):
+            return f"the result of `{op.name_hint}`"
+        case relax.Call(op=relax.ExternFunc(symbol)):
+            return f"the result of `{symbol}`"
+        case relax.Call(op=relax.Op(name="relax.call_pure_packed"), args=args) if isinstance(
+            args[0], relax.ExternFunc
+        ):
+            return f"the result of `{args[0].global_symbol}`"
+    return f"`{binding.var.name_hint}`"

@@ -18,7 +18,8 @@ __all__ = [
     "region_mismatch", "undefined",
 ]  # fmt: skip
 
-RUN = "RX0606"
+RUN = "RX0614"
+ASSERTION = "RX0611"
 ARGUMENT = "RX0601"
 
 
@@ -50,7 +51,7 @@ def division_by_zero(span: Span | None) -> VMError:
 
 def assertion_failed(message: str, span: Span | None) -> VMError:
     """An assertion of the program does not hold."""
-    return VMError(message or "an assertion does not hold", code=RUN, span=span)
+    return VMError(message or "an assertion does not hold", code=ASSERTION, span=span)
 
 
 def out_of_memory(buffer: str, span: Span | None) -> VMError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from relaxscript.errors import Diagnostic, DiagnosticError
+from relaxscript.errors import Diagnostic, DiagnosticError, Span
 from relaxscript.ir import prim, relax
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.runtime.builtins import State
@@ -41,13 +41,15 @@ class Frame:
 
     def __init__(self, name: str, outer: Frame | None = None) -> None:
         self.name = name
+        self.place: Span | None = None  # where the evaluation is
         self.checks = Checks()
         self.heap: list[Any] = _Heap()
         self.values: dict[relax.Var, Any] = {}
         self.bound: set[prim.Var] = set()
         self.origins: dict[int, tuple[str, str]] = {}
+        origins = self.origins  # not `self`: a frame that holds itself holds all its tensors
         self.held: list[Any] = []
-        self.state = State(name, self.heap, lambda: self.origins)
+        self.state = State(name, self.heap, lambda: origins)
         if outer is not None:
             self._copy(outer)
 

@@ -7,7 +7,6 @@ data types that the operands turn out to have.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -33,6 +32,8 @@ from relaxscript.op.leaves import array_struct_info, struct_info_of_leaf
 from relaxscript.runtime import DeviceTensor, Prim, Shape
 from relaxscript.runtime.values import is_tensor, kind_of, prim_dtype, prim_value
 
+from .devices import devices_of, run_where_they_are
+
 __all__ = ["operator_failed", "operator_function", "require_fitting"]
 
 _Run = Callable[..., Any]
@@ -47,16 +48,7 @@ def operator_function(call: Call, *, checked: bool) -> _Run:
     is computed; without, the call is known to fit.
     """
     operator = lookup(call.op)  # type: ignore[arg-type]
-    run = _meaning(operator, call)
-
-    def guarded(*values: Any) -> Any:
-        try:
-            return run(*values)
-        except VMError:
-            raise
-        except Exception as error:
-            raise operator_failed(operator, call, values, error) from error
-
+    guarded = _guarded(operator, call)
     if not checked:
         return guarded
     fitting: set[Any] = set()
@@ -72,18 +64,40 @@ def operator_function(call: Call, *, checked: bool) -> _Run:
     return checking
 
 
-def _meaning(operator: Operator, call: Call) -> _Run:
-    if not _takes_plain_tensors(operator, call):
-        return lambda *values: operator.evaluate(call, values, call.sinfo_args)
-    meaning, attributes = operator.meaning, operator.attributes(call)
-    return functools.partial(meaning, **attributes) if attributes else meaning
+def _guarded(operator: Operator, call: Call) -> _Run:
+    """The call without checks, its failures told in words."""
+    on_arrays = _on_arrays(operator, call)
+    callee = f"`R.{operator.script_name}`"
+
+    def on_any(*values: Any) -> Any:
+        return operator.evaluate(call, values, call.sinfo_args)
+
+    def guarded(*values: Any) -> Any:
+        try:
+            for value in values:
+                if value.__class__ is not np.ndarray:
+                    break
+            else:
+                if on_arrays is not None:
+                    return on_arrays(*values)
+            if any(not place.is_host for place in devices_of(values)):
+                return run_where_they_are(on_any, values, callee, anywhere=not operator.pure)
+            return on_any(*values)
+        except VMError:
+            raise
+        except Exception as error:
+            raise operator_failed(operator, call, values, error) from error
+
+    return guarded
 
 
-def _takes_plain_tensors(operator: Operator, call: Call) -> bool:
-    """Whether the values of `call.args` are the arguments of the meaning as they are."""
+def _on_arrays(operator: Operator, call: Call) -> _Run | None:
+    """What runs where all values of `call.args` are arrays, and arguments of the meaning."""
     operands = [p for p in operator.parameters if p.is_operand]
-    plain = all(p.kind == "operand" and p.wants == "tensor" for p in operands)
-    return plain and operator.operand_names(call) == tuple(p.name for p in operands)
+    plain = all(p.kind == "operand" and p.wants in ("tensor", "scalar") for p in operands)
+    if not plain or operator.operand_names(call) != tuple(p.name for p in operands):
+        return None
+    return operator.prepared(operator.attributes(call))
 
 
 def _outline(value: Any) -> Any:
@@ -138,6 +152,8 @@ def _stand_in(value: Any) -> Expr:
             return _NULL
         case np.ndarray() if is_tensor(value):
             return Var.make("tensor", array_struct_info(value))
+        case DeviceTensor(data=data):
+            return Var.make("tensor", array_struct_info(data))
     dtype = prim_dtype(value)
     if dtype is not None:
         return PrimValue.make(const(prim_value(value) or 0, dtype))

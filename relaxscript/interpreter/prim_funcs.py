@@ -10,12 +10,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
+from relaxscript.analysis import function_struct_info
+from relaxscript.errors import VMError
 from relaxscript.ir.prim import Var
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.runtime import Closure, DeviceTensor, Prim, Shape
+from relaxscript.runtime.check import wrong_number
 
-__all__ = ["arranging", "assembled", "called_directly", "plain", "result_infos", "symbol_of"]
+from .blame import located
+from .devices import devices_of
+
+__all__ = [
+    "arranging",
+    "assembled",
+    "called_directly",
+    "called_from_outside",
+    "plain",
+    "result_infos",
+    "symbol_of",
+]
 
 _Kernel = Callable[..., Any]
 
@@ -41,6 +57,10 @@ def arranging(func: PrimFunc, kernel: _Kernel) -> _Kernel:
 
     def call(*args: Any) -> None:
         flat = list(_flat(args))
+        devices = devices_of(args)
+        if len(devices) > 1:
+            places = " and ".join(map(str, devices))
+            raise VMError(f"the tensors are on several devices, {places}", code="RX0601")
         tensors = [value for value in flat if hasattr(value, "shape")]
         numbers = [value for value in flat if not hasattr(value, "shape")]
         if len(tensors) != sum(is_buffer) or len(flat) != len(is_buffer):
@@ -64,14 +84,39 @@ def _flat(args: Iterable[Any]) -> Iterator[Any]:
             yield plain(value)
 
 
-def called_directly(name: str, kernel: _Kernel, info: object) -> Closure:
-    """A PrimFunc as a value: calling it runs the kernel and gives the empty tuple."""
+def called_directly(name: str, func: PrimFunc, kernel: _Kernel) -> Closure:
+    """A PrimFunc as a value: calling it runs the kernel and gives the empty tuple.
+
+    A tensor of rank 0, which is what a numpy scalar stands for, is a number where one is wanted.
+    """
+    is_buffer = [_is_tensor(func, param) for param in func.params]
+    names = [func.buffer_map[p].name if p in func.buffer_map else p.name for p in func.params]
 
     def call(*args: Any) -> tuple[()]:
-        kernel(*map(plain, args))
+        if len(args) != len(names):
+            raise wrong_number(name, names, len(args))
+        pairs = zip(args, is_buffer, strict=True)
+        kernel(*(plain(arg) if wants_tensor else _number(arg) for arg, wants_tensor in pairs))
         return ()
 
-    return Closure(name, call, info)
+    return Closure(name, call, function_struct_info(func))
+
+
+def called_from_outside(name: str, func: PrimFunc, kernel: _Kernel) -> Closure:
+    """A PrimFunc as users call it: as `called_directly`, failures naming the function's place."""
+    direct = called_directly(name, func, kernel)
+
+    def call(*args: Any) -> Any:
+        with located(func.span):
+            return direct(*args)
+
+    return Closure(name, call, direct.info)
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, (np.ndarray, np.generic)) and value.ndim == 0:
+        return value.item()
+    return plain(value)
 
 
 def result_infos(info: StructInfo) -> list[TensorStructInfo]:

@@ -8,21 +8,21 @@ spec lets a program check is checked: arguments, results, match_casts, and the S
 variable. The evaluator is made of generators: a call of a Relax function is yielded to `_run`,
 which keeps the callers on a list, so recursion in the program is none in Python.
 
-Source: spec "Detailed Semantics"; the numbers in comments are its rules. Start at `evaluate`.
+Source: spec "Detailed Semantics"; the numbers in comments are its rules. Start at `_evaluate`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
-from relaxscript.analysis import function_struct_info
 from relaxscript.errors import InternalError, Span, VMError, nearest
 from relaxscript.ir import relax, tir
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.struct_info import FuncStructInfo, ObjectStructInfo, StructInfo, TupleStructInfo
+from relaxscript.ir.struct_info import StructInfo, TupleStructInfo
 from relaxscript.runtime import Closure, PackedFunc, get_global_func
+from relaxscript.runtime.blame import tell_calls, too_deep
 from relaxscript.runtime.builtins import (
     BUILTINS,
     alloc_tensor,
@@ -32,66 +32,46 @@ from relaxscript.runtime.builtins import (
     tuple_getitem,
 )
 from relaxscript.runtime.check import match, match_arguments, wrong_number
-from relaxscript.runtime.coercion import call_packed, coerce, in_order, run_time_value
+from relaxscript.runtime.coercion import (
+    call_packed,
+    coerce,
+    in_order,
+    require_written,
+    run_time_value,
+)
 from relaxscript.runtime.pattern import AnyCheck, TupleCheck
 from relaxscript.runtime.values import kind_of
 from relaxscript.sinfo import erase_to_well_defined
 
 from . import tir as prim_func_evaluator
-from .blame import located, place_of_result, place_of_signature, tell_callers
+from .blame import (
+    is_from_inside,
+    located,
+    name_of_matched,
+    name_of_result,
+    place_of_binding,
+    place_of_body,
+    place_of_result,
+    place_of_signature,
+)
 from .checks import concrete, place_of
+from .closure import RelaxClosure, Request, Steps, declared
 from .frame import Frame
 from .operators import operator_function
-from .prim_funcs import arranging, assembled, called_directly, plain, result_infos, symbol_of
+from .prim_funcs import (
+    arranging,
+    assembled,
+    called_directly,
+    called_from_outside,
+    plain,
+    result_infos,
+    symbol_of,
+)
 
 __all__ = ["Interpreter", "RelaxClosure"]
 
 _CALL_DEPTH_LIMIT = 10_000
 _UNIT = TupleCheck(())
-
-
-class _Request(NamedTuple):
-    """A call of a closure that `_run` is asked to make."""
-
-    closure: RelaxClosure
-    args: Sequence[Any]
-    span: Span | None
-
-
-_Steps = Generator[_Request, Any, Any]
-
-
-class RelaxClosure(Closure):
-    """A Relax function with the variables it captures (9); `bound_args` are its last arguments."""
-
-    __slots__ = ("bound_args", "function", "interpreter", "outer")
-
-    def __init__(
-        self,
-        interpreter: Interpreter,
-        name: str,
-        function: relax.Function,
-        outer: Frame | None = None,
-        bound_args: tuple[Any, ...] = (),
-        info: object = None,
-    ) -> None:
-        super().__init__(name, self._call, info)
-        self.interpreter = interpreter
-        self.function = function
-        self.outer = outer
-        self.bound_args = bound_args
-
-    def _call(self, *args: Any, **kwargs: Any) -> Any:
-        return self.interpreter.call_from_outside(self, args, kwargs)
-
-    def bind(self, captured: tuple[Any, ...], info: object = None) -> Closure:
-        args = (*captured, *self.bound_args)
-        info = self.info if info is None else info
-        return RelaxClosure(self.interpreter, self.name, self.function, self.outer, args, info)
-
-    @property
-    def param_names(self) -> list[str]:
-        return [param.name_hint for param in self.function.params]
 
 
 class Interpreter:
@@ -104,7 +84,7 @@ class Interpreter:
     def __init__(self, mod: IRModule | relax.BaseFunc) -> None:
         self.module = mod if isinstance(mod, IRModule) else IRModule.from_expr(mod)
         self.call_depth_limit = _CALL_DEPTH_LIMIT
-        self._forms: dict[str, Callable[[relax.Call, Frame], _Steps]] = {
+        self._forms: dict[str, Callable[[relax.Call, Frame], Steps]] = {
             "relax.call_tir": self._call_tir,
             "relax.call_dps_packed": self._call_dps_packed,
             "relax.call_pure_packed": self._call_pure_packed,
@@ -122,10 +102,10 @@ class Interpreter:
         PrimFuncs are public functions where there is no Relax function.
         """
         functions = self.module.relax_functions()
+        if not functions and isinstance(name, str) and (entry := self._entry(name)):
+            return entry
         public = [gv.name_hint for gv, f in functions.items() if not f.is_private]
         found = self._function(name)
-        if isinstance(found, tir.PrimFunc) and not functions and symbol_of(found):
-            return called_directly(name, self._kernel(found), function_struct_info(found))
         if not isinstance(found, relax.Function):
             near = nearest(name, public)
             notes = [f"did you mean `{near}`?"] if near else []
@@ -134,10 +114,17 @@ class Interpreter:
         if found.is_private:
             text = f"`{name}` is private: only functions of its module can call it"
             raise VMError(text, code="RX0607", span=found.span)
-        return RelaxClosure(self, name, found, info=_declared(found))
+        return RelaxClosure(self, name, found, info=declared(found))
+
+    def _entry(self, symbol: str) -> Closure | None:
+        """The PrimFunc of a global symbol as what can be called from outside."""
+        for func in self.module.functions.values():
+            if isinstance(func, tir.PrimFunc) and symbol_of(func) == symbol:
+                return called_from_outside(symbol, func, self._kernel(func))
+        return None
 
     def __getattr__(self, name: str) -> Closure:
-        if name.startswith("_") or "module" not in self.__dict__:
+        if name.startswith("__") or "module" not in self.__dict__:
             raise AttributeError(name)
         try:
             return self[name]
@@ -162,9 +149,9 @@ class Interpreter:
             frame = self._enter(closure, self._converted(closure, args))
         try:
             return self._run(closure, frame)
-        except RecursionError:
+        except RecursionError as error:
             text = "calls through packed functions nest deeper than Python allows"
-            raise VMError(text, code="RX0609", span=closure.function.span) from None
+            raise VMError(text, code="RX0609", span=closure.function.span) from error
 
     def _converted(self, closure: RelaxClosure, args: Sequence[Any]) -> list[Any]:
         checks = Frame(closure.name, closure.outer).signature(closure.function.params)
@@ -181,10 +168,8 @@ class Interpreter:
     # -- calls -------------------------------------------------------------------------------------
 
     def _run(self, closure: RelaxClosure, frame: Frame) -> Any:
-        """Run a call to its end; `stack` holds the callers with the places of their calls."""
-        stack: list[tuple[str, _Steps, Span | None]] = [
-            (closure.name, self._body(closure, frame), None)
-        ]
+        """Run a call to its end; `stack` holds the frames of the callers."""
+        stack: list[tuple[Frame, Steps]] = [(frame, self._body(closure, frame))]
         value: Any = None
         try:
             while True:
@@ -199,17 +184,17 @@ class Interpreter:
                 stack.append(self._entered(request, len(stack)))
                 value = None
         except VMError as error:
-            tell_callers(error, [(name, span) for name, _, span in stack])
+            running = [(frame.name, frame.place) for frame, _ in reversed(stack)]
+            tell_calls(error, running, is_from_inside(error, running[0][1]))
             raise
 
-    def _entered(self, request: _Request, depth: int) -> tuple[str, _Steps, Span | None]:
+    def _entered(self, request: Request, depth: int) -> tuple[Frame, Steps]:
         closure, args, span = request
         with located(span):
             if depth > self.call_depth_limit:
-                text = f"calls nest deeper than {self.call_depth_limit}; does the recursion end?"
-                raise VMError(text, code="RX0609")
+                raise too_deep(self.call_depth_limit)
             frame = self._enter(closure, args)
-        return closure.name, self._body(closure, frame), span
+        return frame, self._body(closure, frame)
 
     def _enter(self, closure: RelaxClosure, args: Sequence[Any]) -> Frame:
         """A scope with the arguments, checked as at the start of a function (12.2.1)."""
@@ -218,6 +203,8 @@ class Interpreter:
         if len(values) != len(params):
             raise wrong_number(closure.name, closure.param_names, len(args))
         frame = Frame(closure.name, closure.outer)
+        if closure.itself is not None:
+            frame.values[closure.itself] = closure.unbound()
         checks = list(frame.signature(params))
         names = closure.param_names
         for held in frame.held:  # captured variables that hold the shape of an argument
@@ -229,21 +216,22 @@ class Interpreter:
         frame.values.update(zip(params, values, strict=False))
         return frame
 
-    def _body(self, closure: RelaxClosure, frame: Frame) -> _Steps:
+    def _body(self, closure: RelaxClosure, frame: Frame) -> Steps:
         """The body of a function, and the check of its result."""
         function = closure.function
-        value = yield from self.evaluate(function.body, frame)
+        value = yield from self._evaluate(function.body, frame)
         result = function.ret_struct_info
         if result is not None:
-            with located(place_of_result(function)):
+            frame.place = place_of_result(function)
+            with located(frame.place):
                 self._match(value, result, frame, f"the result of `{closure.name}`")
         return value
 
-    def _apply(self, callee: Any, args: Sequence[Any], span: Span | None) -> _Steps:
+    def _apply(self, callee: Any, args: Sequence[Any], span: Span | None) -> Steps:
         """Call a value (12.2)."""
         match callee:
             case RelaxClosure() if callee.interpreter is self:
-                return (yield _Request(callee, args, span))
+                return (yield Request(callee, args, span))
             case Closure(call=call):
                 return run_time_value(call(*args))
             case PackedFunc(name=name, function=function):
@@ -252,7 +240,7 @@ class Interpreter:
 
     # -- expressions -------------------------------------------------------------------------------
 
-    def evaluate(self, expr: relax.Expr, frame: Frame) -> _Steps:  # noqa: C901
+    def _evaluate(self, expr: relax.Expr, frame: Frame) -> Steps:  # noqa: C901
         """The value of an expression, by the spec's rules in their order."""
         match expr:
             case relax.Constant(data):  # 1: a new tensor each time
@@ -268,7 +256,7 @@ class Interpreter:
             case relax.StringImm(value) | relax.DataTypeImm(value):  # 5, 6
                 return value
             case relax.TupleGetItem(tuple_value, index):  # 7
-                return tuple_getitem((yield from self.evaluate(tuple_value, frame)), index)
+                return tuple_getitem((yield from self._evaluate(tuple_value, frame)), index)
             case relax.ShapeExpr(values):  # 8
                 return make_shape(frame.state, [frame.dim(dim) for dim in values])
             case relax.Function():  # 9
@@ -285,10 +273,10 @@ class Interpreter:
 
     def _each(
         self, exprs: Sequence[relax.Expr], frame: Frame
-    ) -> Generator[_Request, Any, list[Any]]:
+    ) -> Generator[Request, Any, list[Any]]:
         values: list[Any] = []
         for expr in exprs:
-            value = yield from self.evaluate(expr, frame)
+            value = yield from self._evaluate(expr, frame)
             values.append(value)
         return values
 
@@ -296,28 +284,25 @@ class Interpreter:
         self, function: relax.Function, frame: Frame, var: relax.Var | None = None
     ) -> RelaxClosure:
         """A closure over everything in scope; `var` is the variable that it is bound to."""
-        outer = frame.snapshot()
-        info = _declared(function)
-        name = var.name_hint if var is not None else "function"
+        info = declared(function)
+        name = f"{frame.name}.{var.name_hint if var is not None else 'function'}"
         shapes = {v: frame.heap[frame.checks.slot(v)] for v in frame.bound}
-        closure = RelaxClosure(self, name, function, outer, info=concrete(info, shapes))
-        if var is not None:
-            outer.values[var] = closure
-        return closure
+        info = concrete(info, shapes)
+        return RelaxClosure(self, name, function, frame.snapshot(), info=info, itself=var)
 
-    def _choice(self, expr: relax.If, frame: Frame) -> _Steps:
-        condition = yield from self.evaluate(expr.cond, frame)
+    def _choice(self, expr: relax.If, frame: Frame) -> Steps:
+        condition = yield from self._evaluate(expr.cond, frame)
         with located(expr.cond_span, expr.span):
             branch = expr.true_branch if read_if_cond(condition) else expr.false_branch
-        return (yield from self.evaluate(branch, frame))
+        return (yield from self._evaluate(branch, frame))
 
     def _global(self, name: str, span: Span | None) -> Any:
         found = self._function(name)
         match found:
             case relax.Function():
-                return RelaxClosure(self, name, found, info=_declared(found))
+                return RelaxClosure(self, name, found, info=declared(found))
             case tir.PrimFunc():
-                return called_directly(name, self._kernel(found), function_struct_info(found))
+                return called_directly(name, found, self._kernel(found))
             case relax.ExternFunc(symbol):
                 return self._extern(symbol)
         raise VMError(f"the module has no function `{name}`", code="RX0607", span=span)
@@ -344,36 +329,39 @@ class Interpreter:
 
     # -- bindings ----------------------------------------------------------------------------------
 
-    def _sequence(self, seq: relax.SeqExpr, frame: Frame) -> _Steps:
+    def _sequence(self, seq: relax.SeqExpr, frame: Frame) -> Steps:
         inner = frame.scope()
         for block in seq.blocks:
             for binding in block.bindings:
-                with located(binding.value.span, binding.span):
+                frame.place = place_of_binding(binding) or frame.place
+                with located(frame.place):
                     yield from self._binding(binding, frame)
             if isinstance(block, relax.DataflowBlock):
                 for binding in block.bindings:
                     if isinstance(binding.var, relax.DataflowVar):
                         frame.values.pop(binding.var, None)
-        value = yield from self.evaluate(seq.body, frame)
+        frame.place = place_of_body(seq) or frame.place
+        with located(frame.place):
+            value = yield from self._evaluate(seq.body, frame)
         frame.leave(inner)
         return value
 
-    def _binding(self, binding: relax.Binding, frame: Frame) -> _Steps:
+    def _binding(self, binding: relax.Binding, frame: Frame) -> Steps:
         var = binding.var
         if isinstance(binding.value, relax.Function):
             value: Any = self._closure(binding.value, frame, var)
         else:
-            value = yield from self.evaluate(binding.value, frame)
+            value = yield from self._evaluate(binding.value, frame)
         if isinstance(binding, relax.MatchCast):
             line = f" in line {binding.span.line}" if binding.span is not None else ""
             origin = "the value matched" + line
-            self._match(value, binding.struct_info, frame, _matched(binding), origin)
+            self._match(value, binding.struct_info, frame, name_of_matched(binding), origin)
         elif var.struct_info is not None:
             visible = frame.bound
             info = erase_to_well_defined(var.struct_info, lambda v: True, lambda v: v in visible)
             check = frame.check(info)
             value = () if value is None and check == _UNIT else value
-            self._match(value, info, frame, _named(binding))
+            self._match(value, info, frame, name_of_result(binding))
         if var is not None:
             frame.values[var] = value
 
@@ -386,7 +374,7 @@ class Interpreter:
 
     # -- calls of operators and packed functions ---------------------------------------------------
 
-    def _call(self, call: relax.Call, frame: Frame) -> _Steps:
+    def _call(self, call: relax.Call, frame: Frame) -> Steps:
         match call.op:
             case relax.Op(name) if name in self._forms:
                 return (yield from self._forms[name](call, frame))
@@ -394,28 +382,28 @@ class Interpreter:
                 values = yield from self._each(call.args, frame)
                 with located(call.span):
                     return operator_function(call, checked=True)(*values)
-        callee = yield from self.evaluate(call.op, frame)
+        callee = yield from self._evaluate(call.op, frame)
         args = yield from self._each(call.args, frame)
         return (yield from self._apply(callee, args, call.span))
 
-    def _call_pure_packed(self, call: relax.Call, frame: Frame) -> _Steps:
+    def _call_pure_packed(self, call: relax.Call, frame: Frame) -> Steps:
         callee, *args = yield from self._each(call.args, frame)
         return (yield from self._apply(callee, args, call.span))
 
-    def _invoke_closure(self, call: relax.Call, frame: Frame) -> _Steps:
+    def _invoke_closure(self, call: relax.Call, frame: Frame) -> Steps:
         callee, args = yield from self._each(call.args, frame)
         return (yield from self._apply(callee, args, call.span))
 
-    def _make_closure(self, call: relax.Call, frame: Frame) -> _Steps:
+    def _make_closure(self, call: relax.Call, frame: Frame) -> Steps:
         callee, captured = yield from self._each(call.args, frame)
         return BUILTINS["vm.builtin.make_closure"](callee, *captured)
 
-    def _compute_prim_value(self, call: relax.Call, frame: Frame) -> _Steps:
+    def _compute_prim_value(self, call: relax.Call, frame: Frame) -> Steps:
         yield from ()
         (value,) = call.args[0].values  # type: ignore[attr-defined]
         return make_prim_value(frame.state, frame.dim(value), value.dtype)
 
-    def _call_tir(self, call: relax.Call, frame: Frame) -> _Steps:
+    def _call_tir(self, call: relax.Call, frame: Frame) -> Steps:
         name = call.args[0].name_hint  # type: ignore[attr-defined]
         func = self._function(name)
         if not isinstance(func, tir.PrimFunc):
@@ -425,10 +413,11 @@ class Interpreter:
         arranging(func, self._kernel(func))(*args, *shape, *results)
         return assembled(_described(call), results)
 
-    def _call_dps_packed(self, call: relax.Call, frame: Frame) -> _Steps:
+    def _call_dps_packed(self, call: relax.Call, frame: Frame) -> Steps:
         callee, args = yield from self._each(call.args, frame)
         results = self._allocated(call, frame)
-        yield from self._apply(callee, [*args, *results], call.span)
+        returned = yield from self._apply(callee, [*args, *results], call.span)
+        require_written(getattr(callee, "name", ""), returned, [*args, *results])
         return assembled(_described(call), results)
 
     def _allocated(self, call: relax.Call, frame: Frame) -> list[Any]:
@@ -441,31 +430,6 @@ class Interpreter:
         return made
 
 
-def _declared(function: relax.Function) -> FuncStructInfo:
-    """The type of a function as it declares it."""
-    unknown = ObjectStructInfo()
-    params = tuple(unknown if p.struct_info is None else p.struct_info for p in function.params)
-    return FuncStructInfo.make(params, function.ret_struct_info or unknown, function.is_pure)
-
-
 def _described(call: relax.Call) -> StructInfo:
     infos = call.sinfo_args
     return infos[0] if len(infos) == 1 else TupleStructInfo.make(infos)
-
-
-def _matched(binding: relax.MatchCast) -> str:
-    name = getattr(binding.value, "name_hint", None)
-    return f"`{name}`" if name else "the value matched"
-
-
-def _named(binding: relax.Binding) -> str:
-    match binding.value:
-        case relax.Call(op=relax.GlobalVar() | relax.Var() as op):
-            return f"the result of `{op.name_hint}`"
-        case relax.Call(op=relax.ExternFunc(symbol)):
-            return f"the result of `{symbol}`"
-        case relax.Call(op=relax.Op(name="relax.call_pure_packed"), args=args) if isinstance(
-            args[0], relax.ExternFunc
-        ):
-            return f"the result of `{args[0].global_symbol}`"
-    return f"`{binding.var.name_hint}`"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from relaxscript.errors import Span
 
-from .module import DummyGlobalInfo, GlobalInfo, IRModule, Target, VDevice
+from .module import IRModule
 from .node import Node
 from .prim import PointerType, PrimExpr, PrimType
 from .relax import Attrs, BaseFunc, GlobalVar, Op
@@ -19,6 +19,7 @@ from .same import (
     structural_equal,
     structural_hash,
 )
+from .vdevice import DummyGlobalInfo, GlobalInfo, Target, VDevice
 
 __all__ = [
     "Attrs", "BaseFunc", "DummyGlobalInfo", "GlobalInfo", "GlobalVar", "IRModule", "Node", "Op",

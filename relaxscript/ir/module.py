@@ -13,68 +13,21 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from relaxscript.errors import nearest
 
 from . import hooks
-from .node import Node, field, node
+from .expected import brief
 from .relax import Attrs, BaseFunc, ExternFunc, Function, GlobalVar
+from .vdevice import DummyGlobalInfo, GlobalInfo, Target, VDevice, as_target
+from .walk import rewrite
 
 if TYPE_CHECKING:
     from relaxscript.errors import Span
 
     from .struct_info import StructInfo
 
-__all__ = ["DummyGlobalInfo", "GlobalInfo", "IRModule", "ModuleFunction", "Target", "VDevice"]
+__all__ = [
+    "DummyGlobalInfo", "GlobalInfo", "IRModule", "ModuleFunction", "Target", "VDevice", "as_target",
+]  # fmt: skip
 
 ModuleFunction: TypeAlias = "BaseFunc | ExternFunc"
-
-
-@node
-class Target(Node):
-    """What code is generated for: a kind such as "llvm", with options."""
-
-    kind: str
-    attrs: Attrs = field(convert=Attrs, default=Attrs())
-
-    def __str__(self) -> str:
-        return " ".join([self.kind, *(f"-{name}={value}" for name, value in self.attrs.items())])
-
-
-def as_target(value: Any) -> Target:
-    """A target from its text ("llvm -mcpu=znver4"), a mapping with "kind", or a Target."""
-    match value:
-        case Target():
-            return value
-        case Mapping():
-            options = {k: v for k, v in value.items() if k != "kind"}
-            return Target(str(value["kind"]), Attrs(options))
-    kind, *words = str(value).split()
-    options = dict(w.lstrip("-").partition("=")[::2] for w in words)
-    return Target(kind, Attrs(options))
-
-
-@node
-class GlobalInfo(Node):
-    """Information kept at module level."""
-
-    __slots__ = ()
-
-
-@node
-class DummyGlobalInfo(GlobalInfo):
-    __slots__ = ()
-
-
-@node
-class VDevice(GlobalInfo):
-    """A virtual device: a target, its number, and a memory scope.
-
-    "cpu" is another name of the target kind "llvm".
-    """
-
-    target: Target = field(convert=as_target, default=None)
-    vdevice_id: int = 0
-    memory_scope: str = "global"
-
-    def __str__(self) -> str:
-        return f"{self.target.kind}:{self.vdevice_id}:{self.memory_scope}"
 
 
 class IRModule:
@@ -95,19 +48,34 @@ class IRModule:
         self._by_name: dict[str, GlobalVar] = {}
         self.functions: dict[GlobalVar, ModuleFunction] = {}
         self.attrs: Attrs | None = Attrs(attrs) if attrs else None
-        self.global_infos: dict[str, tuple[GlobalInfo, ...]] = {
-            key: tuple(values) for key, values in (global_infos or {}).items()
-        }
+        self.global_infos: dict[str, tuple[GlobalInfo, ...]] = {}
         self.span = span
         self.__name__ = name
-        for var, function in (functions or {}).items():
+        for key, values in _mapping("global_infos", global_infos).items():
+            self.update_global_info(key, values)
+        for var, function in _mapping("functions", functions).items():
             self[var] = function
 
+    @property
+    def funcs(self) -> dict[GlobalVar, ModuleFunction]:
+        """The spec's name of `functions`."""
+        return self.functions
+
+    @property
+    def global_info(self) -> dict[str, tuple[GlobalInfo, ...]]:
+        """The spec's name of `global_infos`."""
+        return self.global_infos
+
     def __getitem__(self, var: GlobalVar | str) -> Any:
-        return self.functions[self.get_global_var(var if isinstance(var, str) else var.name_hint)]
+        return self.functions[self.get_global_var(_name(var))]
 
     def __setitem__(self, var: GlobalVar | str, function: ModuleFunction) -> None:
-        name = var if isinstance(var, str) else var.name_hint
+        name = _name(var)
+        if not isinstance(function, (BaseFunc, ExternFunc)):
+            raise TypeError(
+                f"a module holds Functions, PrimFuncs and ExternFuncs; `{name}` is "
+                f"{brief(function)}"
+            )
         known = self._by_name.get(name)
         if known is None:
             known = GlobalVar(name) if isinstance(var, str) else var
@@ -119,7 +87,7 @@ class IRModule:
         return name in self._by_name
 
     def __delitem__(self, var: GlobalVar | str) -> None:
-        known = self.get_global_var(var if isinstance(var, str) else var.name_hint)
+        known = self.get_global_var(_name(var))
         del self.functions[known], self._by_name[known.name_hint]
 
     def __iter__(self) -> Iterator[GlobalVar]:
@@ -153,19 +121,50 @@ class IRModule:
 
     def update(self, other: IRModule | Mapping[Any, ModuleFunction]) -> None:
         """Take over all functions of another module, in place."""
-        for var, function in other.items():
+        functions = other.functions if isinstance(other, IRModule) else _mapping("other", other)
+        for var, function in functions.items():
             self[var] = function
 
     def update_global_info(self, name: str, global_info: Any) -> None:
-        self.global_infos[name] = tuple(global_info)
+        """Set the global infos of a name, one or several, in place."""
+        infos = (global_info,) if isinstance(global_info, GlobalInfo) else global_info
+        for info in infos if isinstance(infos, (list, tuple)) else (infos,):
+            if not isinstance(info, GlobalInfo):
+                raise TypeError(f"the global infos `{name}` must be GlobalInfos, not {brief(info)}")
+        self.global_infos[name] = tuple(infos)
+
+    def replace_global_vars(self, replacements: Mapping[Any, GlobalVar | str]) -> IRModule:
+        """A copy in which functions go by other names, where they are bound and where they are used.
+
+        Keys and values are GlobalVars or names. A `global_symbol` that was the old name becomes the
+        new one. Raises `KeyError` for a function that there is not, `ValueError` when two functions
+        would get one name.
+        """
+        found = {self.get_global_var(_name(old)): new for old, new in replacements.items()}
+        new_vars = {
+            old: GlobalVar(new) if isinstance(new, str) else new for old, new in found.items()
+        }
+        by_name = {old.name_hint: new for old, new in new_vars.items()}
+        renamed = self.clone()
+        renamed.functions, renamed._by_name = {}, {}
+        for var, function in self.functions.items():
+            new = new_vars.get(var, var)
+            if new in renamed:
+                raise ValueError(f"two functions would be named `{new.name_hint}`")
+            renamed[new] = _renamed(function, var, by_name)
+        return renamed
 
     def clone(self) -> IRModule:
         """A copy; functions are shared, since they are frozen."""
         return IRModule(self.functions, self.attrs, self.global_infos, self.span, self.__name__)
 
+    __copy__ = clone
+
     @staticmethod
     def from_expr(expr: Any, functions: Mapping[Any, ModuleFunction] | None = None) -> IRModule:
         """A module whose `main` (or global_symbol) is the given function."""
+        if not isinstance(expr, BaseFunc):
+            raise TypeError(f"`from_expr` makes a module of a function, not of {brief(expr)}")
         name = (expr.attrs or {}).get("global_symbol", "main")
         return IRModule({**(functions or {}), name: expr})
 
@@ -217,6 +216,10 @@ class IRModule:
         if text:
             print(text)
 
+    def astext(self, show_meta_data: bool = True) -> str:
+        """The script with all constants, by the name that TVM has for it."""
+        return self.script(show_meta=show_meta_data)
+
     def __str__(self) -> str:
         return self.script()
 
@@ -226,3 +229,30 @@ class IRModule:
     def _repr_html_(self) -> str:
         text: str = hooks.html_of(self)
         return text
+
+
+def _name(var: Any) -> str:
+    if isinstance(var, GlobalVar):
+        return var.name_hint
+    if isinstance(var, str):
+        return var
+    raise TypeError(f"a function of a module goes by its name or GlobalVar, not by {brief(var)}")
+
+
+def _mapping(what: str, value: Any) -> Mapping[Any, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise TypeError(f"`{what}` of a module must be a mapping, not {brief(value)}")
+    return value
+
+
+def _renamed(function: Any, var: GlobalVar, by_name: Mapping[str, GlobalVar]) -> Any:
+    """A function with its own name and the names that it uses replaced."""
+    made = rewrite(
+        function, lambda n: by_name.get(n.name_hint) if isinstance(n, GlobalVar) else None
+    )
+    symbol = (getattr(function, "attrs", None) or {}).get("global_symbol")
+    if var.name_hint in by_name and symbol == var.name_hint:
+        return made.with_attr("global_symbol", by_name[var.name_hint].name_hint)
+    return made

@@ -3,8 +3,8 @@
 `@node` reads the annotations of a class and generates two ways to make one:
 
 * the constructor, which converts what people write (lists to tuples, numbers to immediates, the
-  text of a data type to a `DataType`), and
-* `make`, which converts nothing, for the builder, the parser and passes.
+  text of a data type to a `DataType`) and refuses what no field can hold, naming the field, and
+* `make`, which converts and checks nothing, for the builder, the parser and passes.
 
 Everything else about nodes is a function over `fields_of`: traversal and rewriting in `walk.py`,
 equality and hashing in `same.py`. A field may be declared with `field(...)`:
@@ -12,6 +12,7 @@ equality and hashing in `same.py`. A field may be declared with `field(...)`:
 * `definition=True`: variables met here for the first time are defined here (parameters, the left
   side of a binding, loop variables), which is all that equality and substitution need to know;
 * `first=True`: visited before the fields that use what it holds, as definitions always are;
+* `outer=True`: evaluated before the definitions of this node, so it cannot see them;
 * `place=True`: where something stood in the source. Places take no part in equality, hashing or
   traversal.
 
@@ -24,6 +25,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from typing_extensions import Self, dataclass_transform
+
+from .expected import Expected, expected, natural_converter, refuse, refuse_conversion
+from .flat import flatten, restore
+from .shown import plain, show
 
 if TYPE_CHECKING:
     from relaxscript.errors import Span
@@ -39,7 +44,9 @@ _MISSING: Any = object()
 class FieldInfo:
     """How one field of a node behaves."""
 
-    __slots__ = ("convert", "default", "definition", "first", "leaf", "name", "place")
+    __slots__ = (
+        "annotation", "convert", "default", "definition", "first", "leaf", "name", "outer", "place",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -48,9 +55,12 @@ class FieldInfo:
         definition: bool = False,
         first: bool = False,
         place: bool = False,
+        outer: bool = False,
     ) -> None:
         self.name = ""
+        self.annotation = ""
         self.leaf = False
+        self.outer = outer
         self.first = first or definition
         self.default = default
         self.convert = convert
@@ -65,9 +75,10 @@ def field(
     definition: bool = False,
     first: bool = False,
     place: bool = False,
+    outer: bool = False,
 ) -> Any:
     """Declare a field that converts, defines variables or is a place in the source."""
-    return FieldInfo(default, convert, definition, first, place)
+    return FieldInfo(default, convert, definition, first, place, outer)
 
 
 class Node:
@@ -78,6 +89,10 @@ class Node:
     span: Span | None
     _fields: tuple[FieldInfo, ...] = ()
     _traversal: tuple[FieldInfo, ...] = ()
+    # Whether definitions inside end with this node.
+    is_scope = False
+    # Whether one object is one thing: a variable, for example.
+    keeps_identity = False
     __match_args__: tuple[str, ...] = ()
 
     if not TYPE_CHECKING:
@@ -110,14 +125,13 @@ class Node:
             ...
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_remake, (type(self), [getattr(self, f.name) for f in self._fields], self.span))
+        return (restore, flatten(self))
 
     def __copy__(self) -> Self:
         return self
 
-
-def _remake(cls: type[Node], values: list[Any], span: Span | None) -> Node:
-    return cls.make(*values, span=span)
+    def __repr__(self) -> str:
+        return show(self) or plain(self)
 
 
 def fields_of(cls: type[Node]) -> tuple[FieldInfo, ...]:
@@ -139,13 +153,20 @@ def _own_fields(cls: type) -> Iterator[FieldInfo]:
         declared = cls.__dict__.get(name, _MISSING)
         info = declared if isinstance(declared, FieldInfo) else FieldInfo(declared)
         info.name = name
+        info.annotation = annotation
         info.leaf = annotation in _LEAF_TYPES
+        info.convert = info.convert or natural_converter(annotation)
         yield info
 
 
 def _signature(fields: Sequence[FieldInfo]) -> str:
     parts = [f.name if f.default is _MISSING else f"{f.name}=_d_{f.name}" for f in fields]
     return ", ".join([*parts, "span=None"])
+
+
+def _keyword_signature(fields: Sequence[FieldInfo]) -> str:
+    # Only by keyword: where TVM has one more positional field, it must not be taken for a span.
+    return _signature(fields).replace("span=None", "*, span=None")
 
 
 def _source(
@@ -160,14 +181,37 @@ def _source(
     for name, rule in derived.items():
         operands = rule.__code__.co_varnames[: rule.__code__.co_argcount]
         writes.append(f"    _set_{name}(self, _derive_{name}({', '.join(operands)}))")
-    converts = [f"    {f.name} = _c_{f.name}({f.name})" for f in fields if f.convert is not None]
-    if arranged:
-        names = ", ".join(f.name for f in fields)
-        converts.append(f"    {names}, = _arrange({names})")
+    constructor = [f"def __init__(self, {_keyword_signature(fields)}):"]
+    constructor += _admission(fields, arranged)
+    constructor += [*writes, "    _check(self)"]
     signature = _signature(fields)
-    constructor = [f"def __init__(self, {signature}):", *converts, *writes, "    _check(self)"]
     make = [f"def make({signature}):", "    self = _new(_cls)", *writes, "    return self"]
     return "\n".join([*constructor, *make])
+
+
+def _admission(fields: Sequence[FieldInfo], arranged: bool) -> list[str]:
+    """The lines of the constructor that convert the fields and see that they can hold the values.
+
+    Either of `_e_` (for a value) and `_e_..items` (for a tuple) is what `Expected` says.
+    """
+    names = "".join(f"{f.name}, " for f in fields)
+    converts = [f"        {f.name} = _c_{f.name}({f.name})" for f in fields if f.convert]
+    if arranged:
+        converts.append(f"        {names} = _arrange({names})")
+    if converts:
+        refusal = f"        raise _refuse_conversion(_cls, _converters, ({names}), error) from None"
+        failed = "    except (TypeError, ValueError, KeyError, IndexError) as error:"
+        converts = ["    try:", *converts, failed, refusal]
+    checks = [
+        line
+        for f in fields
+        if not f.place
+        for line in (
+            f"    if _e_{f.name} is not None and not _e_{f.name}.admits({f.name}):",
+            f"        raise _refuse(_cls, '{f.name}', _e_{f.name}, {f.name})",
+        )
+    ]
+    return [*converts, *checks]
 
 
 def _no_check(_: Node) -> None:
@@ -196,6 +240,7 @@ def node(cls: N) -> N:
     }
     namespace["__slots__"] = (*(f.name for f in own), *cached)
     namespace["_fields"] = fields
+    namespace["_own"] = tuple(own)
     structure = [f for f in fields if not f.place]
     namespace["_traversal"] = tuple(sorted(structure, key=lambda f: not f.first))
     namespace["__match_args__"] = tuple(f.name for f in fields if not f.place)
@@ -229,6 +274,13 @@ def _on_first_use(
     return __init__, staticmethod(make)
 
 
+def _expected_of(made: type, info: FieldInfo) -> Expected | None:
+    if info.place or not info.annotation:
+        return None
+    owner = next(cls for cls in made.__mro__ if info in cls.__dict__.get("_own", ()))
+    return expected(owner, info.annotation, info.default)
+
+
 def _generate(made: Any, slots: list[str]) -> None:
     fields: tuple[FieldInfo, ...] = made._fields
     derived: dict[str, Callable[..., Any]] = made._derived
@@ -241,6 +293,9 @@ def _generate(made: Any, slots: list[str]) -> None:
     for info in fields:
         scope[f"_d_{info.name}"] = info.default
         scope[f"_c_{info.name}"] = info.convert
+        scope[f"_e_{info.name}"] = _expected_of(made, info)
+    scope["_converters"] = [(f.name, f.convert, scope[f"_e_{f.name}"]) for f in fields]
+    scope["_refuse"], scope["_refuse_conversion"] = refuse, refuse_conversion
     exec(_source(fields, slots, derived, arrange is not None), scope)
     for function in (scope["__init__"], scope["make"]):
         function.__qualname__ = f"{made.__qualname__}.{function.__name__}"

@@ -12,9 +12,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
+
 from relaxscript.dtypes import DataType, promote
 
 from .node import Node, field, node
+from .prim_checks import check_rank, lanes, number, refuse_mixed, want_bool, whole
 
 if TYPE_CHECKING:
     from .tir import Buffer
@@ -23,8 +26,8 @@ __all__ = [
     "EQ", "GE", "GT", "LE", "LT", "NE", "Add", "And", "Binary", "Broadcast", "BufferLoad", "Call",
     "Cast", "Comparison", "Div", "FloatImm", "FloorDiv", "FloorMod", "Immediate", "IntImm", "Let",
     "Logic", "Max", "Min", "Mod", "Mul", "Not", "Or", "PointerType", "PrimExpr", "PrimExprLike",
-    "PrimType", "Ramp", "Select", "Shuffle", "SizeVar", "StringImm", "Sub", "Var", "as_prim",
-    "const", "match_dtypes",
+    "PrimType", "Ramp", "Select", "Shuffle", "SizeVar", "StringImm", "Sub", "Var", "as_dims",
+    "as_prim", "const", "match_dtypes",
 ]  # fmt: skip
 
 BOOL = DataType("bool")
@@ -146,13 +149,29 @@ def as_prim(value: Any) -> PrimExpr:
     """
     if isinstance(value, PrimExpr):
         return value
-    if isinstance(value, bool):
+    if isinstance(value, (bool, np.bool_)):
         return IntImm.make(BOOL, int(value))
-    if isinstance(value, float):
-        return FloatImm.make(FLOAT32, value)
+    if isinstance(value, (float, np.floating)):
+        return FloatImm.make(FLOAT32, float(value))
     if hasattr(value, "__index__"):
         return IntImm.make(INT64, value.__index__())
     raise TypeError(f"{value!r} is not a scalar expression")
+
+
+def as_dims(values: Any, dtype: DataType = INT64) -> tuple[PrimExpr, ...]:
+    """Dimensions as people write them: numbers, expressions, and names of new variables.
+
+    Equal names are one variable. Raises `TypeError` for what is no whole number.
+    """
+    names: dict[str, Var] = {}
+    dims = tuple(
+        names.setdefault(v, Var.make(v, dtype)) if isinstance(v, str) else as_prim(v)
+        for v in values
+    )
+    for dim in dims:
+        if not dim.dtype.is_integer:
+            raise TypeError(f"a dimension is a whole number, not of {dim.dtype}")
+    return dims
 
 
 def _optional(value: Any) -> PrimExpr | None:
@@ -178,7 +197,7 @@ class IntImm(Immediate):
     """A literal integer (or bool) of some data type; raises `ValueError` when it does not fit."""
 
     dtype: DataType = field(convert=DataType)
-    value: int = field(convert=int)
+    value: int = field(convert=whole)
 
     def _check(self) -> None:
         if not (self.dtype.is_integer or self.dtype.is_bool):
@@ -199,7 +218,7 @@ class FloatImm(Immediate):
     """A literal floating-point number of some data type."""
 
     dtype: DataType = field(convert=DataType)
-    value: float = field(convert=float)
+    value: float = field(convert=number)
 
     def _check(self) -> None:
         if not self.dtype.is_float:
@@ -224,6 +243,8 @@ class Var(PrimExpr):
     `type_annotation` is a `PointerType` for variables that hold addresses.
     """
 
+    keeps_identity = True
+
     name: str
     dtype: DataType = field(convert=DataType, default=INT32)
     type_annotation: PointerType | None = None
@@ -234,6 +255,30 @@ class SizeVar(Var):
     """A variable that is never negative; in dimensions every variable is."""
 
     __slots__ = ()
+
+
+def _operands(a: Any, b: Any) -> tuple[PrimExpr, PrimExpr]:
+    """Two operands; a number takes the data type of the expression beside it."""
+    return like(a, b), like(b, a)
+
+
+def like(value: Any, other: Any) -> PrimExpr:
+    """A number in the data type of the expression beside it, where it fits there."""
+    if isinstance(value, PrimExpr) or not isinstance(other, PrimExpr):
+        return as_prim(value)
+    if other.dtype.is_bool or not (other.dtype.is_integer or other.dtype.is_float):
+        return as_prim(value)
+    plain = as_prim(value)
+    if isinstance(plain, FloatImm) and not other.dtype.is_float:
+        return plain
+    return const(plain.value, other.dtype)  # type: ignore[attr-defined]
+
+
+def _some(values: Any) -> tuple[PrimExpr, ...]:
+    found = _exprs(values)
+    if not found:
+        raise ValueError("there must be at least one")
+    return found
 
 
 @node
@@ -248,9 +293,13 @@ class Cast(PrimExpr):
 class Binary(PrimExpr):
     """Two operands of one data type, and a result of the same."""
 
-    a: PrimExpr = field(convert=as_prim)
-    b: PrimExpr = field(convert=as_prim)
+    a: PrimExpr
+    b: PrimExpr
     __derived__ = {"dtype": lambda a: a.dtype}
+    _arrange = staticmethod(_operands)
+
+    def _check(self) -> None:
+        refuse_mixed(self, self.a, self.b)
 
 
 @node
@@ -314,9 +363,13 @@ def _bool_of(a: PrimExpr) -> DataType:
 class Comparison(PrimExpr):
     """Two operands of one data type, and a bool."""
 
-    a: PrimExpr = field(convert=as_prim)
-    b: PrimExpr = field(convert=as_prim)
+    a: PrimExpr
+    b: PrimExpr
     __derived__ = {"dtype": _bool_of}
+    _arrange = staticmethod(_operands)
+
+    def _check(self) -> None:
+        refuse_mixed(self, self.a, self.b)
 
 
 @node
@@ -357,6 +410,10 @@ class Logic(PrimExpr):
     b: PrimExpr = field(convert=as_prim)
     __derived__ = {"dtype": _bool_of}
 
+    def _check(self) -> None:
+        want_bool(self, "a", self.a)
+        want_bool(self, "b", self.b)
+
 
 @node
 class And(Logic):
@@ -373,15 +430,26 @@ class Not(PrimExpr):
     a: PrimExpr = field(convert=as_prim)
     __derived__ = {"dtype": _bool_of}
 
+    def _check(self) -> None:
+        want_bool(self, "a", self.a)
+
 
 @node
 class Select(PrimExpr):
     """One of two values by a condition; both values are evaluated."""
 
     condition: PrimExpr = field(convert=as_prim)
-    true_value: PrimExpr = field(convert=as_prim)
-    false_value: PrimExpr = field(convert=as_prim)
+    true_value: PrimExpr
+    false_value: PrimExpr
     __derived__ = {"dtype": lambda true_value: true_value.dtype}
+
+    @staticmethod
+    def _arrange(condition: Any, true_value: Any, false_value: Any) -> tuple[Any, ...]:
+        return condition, *_operands(true_value, false_value)
+
+    def _check(self) -> None:
+        want_bool(self, "condition", self.condition)
+        refuse_mixed(self, self.true_value, self.false_value)
 
 
 @node
@@ -389,9 +457,17 @@ class Let(PrimExpr):
     """`body` with `var` standing for `value`."""
 
     var: Var = field(definition=True)
-    value: PrimExpr = field(convert=as_prim)
+    value: PrimExpr = field(outer=True)
     body: PrimExpr = field(convert=as_prim)
+    is_scope = True
     __derived__ = {"dtype": lambda body: body.dtype}
+
+    @staticmethod
+    def _arrange(var: Any, value: Any, body: Any) -> tuple[Any, ...]:
+        return var, like(value, var), body
+
+    def _check(self) -> None:
+        refuse_mixed(self, self.var, self.value)
 
 
 @node
@@ -421,6 +497,9 @@ class BufferLoad(PrimExpr):
         )
     }
 
+    def _check(self) -> None:
+        check_rank(self, self.buffer, self.indices)
+
 
 @node
 class Ramp(PrimExpr):
@@ -428,7 +507,7 @@ class Ramp(PrimExpr):
 
     base: PrimExpr = field(convert=as_prim)
     stride: PrimExpr = field(convert=as_prim)
-    lanes: int
+    lanes: int = field(convert=lanes)
     __derived__ = {"dtype": lambda base, lanes: base.dtype.with_lanes(lanes)}
 
 
@@ -437,7 +516,7 @@ class Broadcast(PrimExpr):
     """The vector of `lanes` copies of a scalar."""
 
     value: PrimExpr = field(convert=as_prim)
-    lanes: int
+    lanes: int = field(convert=lanes)
     __derived__ = {"dtype": lambda value, lanes: value.dtype.with_lanes(value.dtype.lanes * lanes)}
 
 
@@ -445,8 +524,8 @@ class Broadcast(PrimExpr):
 class Shuffle(PrimExpr):
     """Elements of the concatenation of some vectors, chosen by constant indices."""
 
-    vectors: tuple[PrimExpr, ...] = field(convert=_exprs)
-    indices: tuple[PrimExpr, ...] = field(convert=_exprs)
+    vectors: tuple[PrimExpr, ...] = field(convert=_some)
+    indices: tuple[PrimExpr, ...] = field(convert=_some)
     __derived__ = {
         "dtype": lambda vectors, indices: vectors[0].dtype.element.with_lanes(len(indices))
     }

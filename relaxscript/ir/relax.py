@@ -17,8 +17,9 @@ import numpy as np
 from relaxscript.dtypes import DataType, result_dtype
 
 from . import hooks
+from .expected import brief
 from .node import Node, field, node
-from .prim import FloatImm, PrimExpr, as_prim
+from .prim import FloatImm, PrimExpr, as_dims, as_prim
 
 if TYPE_CHECKING:
     from relaxscript.errors import Span
@@ -36,15 +37,16 @@ __all__ = [
 class Attrs(Mapping[str, Any]):
     """The attributes of a call or function: names and compile-time values, in their order.
 
-    Values are numbers, strings, bools, None, data types, nodes, and tuples and `Attrs` of these.
-    Attributes can be read as items and as Python attributes.
+    Values are numbers, strings, bools, None, data types, nodes, and tuples and `Attrs` of these;
+    arrays become Constants. Attributes can be read as items and as Python attributes. Raises
+    `TypeError` for any other value, since no script could say it.
     """
 
     __slots__ = ("_items",)
 
     def __init__(self, items: Mapping[str, Any] | None = None, **named: Any) -> None:
         merged = {**(items or {}), **named}
-        self._items = {name: _attribute(value) for name, value in merged.items()}
+        self._items = {name: _attribute(value, name) for name, value in merged.items()}
 
     def __getitem__(self, name: str) -> Any:
         return self._items[name]
@@ -76,22 +78,32 @@ class Attrs(Mapping[str, Any]):
         return Attrs({key: value for key, value in self._items.items() if key != name})
 
 
-def _attribute(value: Any) -> Any:
+def _attribute(value: Any, name: Any) -> Any:
+    if not isinstance(name, str):
+        raise TypeError(f"the name of an attribute is a text, not {brief(name)}")
     match value:
-        case list() | tuple():
-            return tuple(_attribute(v) for v in value)
-        case Attrs():
+        case None | bool() | int() | float() | str() | Node() | Attrs():
             return value
+        case list() | tuple():
+            return tuple(_attribute(v, name) for v in value)
         case Mapping():
             return Attrs(value)
-        case np.generic():
+        case np.generic() if result_dtype(value).kind in ("int", "uint", "float", "bool"):
             return value.item()
-    return value
+        case np.ndarray():
+            return Constant(value)
+        case np.dtype():
+            return DataType(value)
+    raise TypeError(f"the attribute `{name}` cannot hold {brief(value)}")
 
 
 def as_attrs(value: Any) -> Attrs | None:
-    """Attributes from what people write: a mapping, Attrs, or nothing."""
-    return value if value is None or isinstance(value, Attrs) else Attrs(value)
+    """Attributes from what people write: a mapping, Attrs, or nothing; none at all are None."""
+    if value is None or isinstance(value, Attrs):
+        return value or None
+    if not isinstance(value, Mapping):
+        raise TypeError("attributes are a mapping of names to values")
+    return Attrs(value) if value else None
 
 
 @node
@@ -146,14 +158,26 @@ class Expr(Node):
     def __floordiv__(self, other: Any) -> Expr:
         return _operator("//", self, other)
 
+    def __rfloordiv__(self, other: Any) -> Expr:
+        return _operator("//", other, self)
+
     def __mod__(self, other: Any) -> Expr:
         return _operator("%", self, other)
+
+    def __rmod__(self, other: Any) -> Expr:
+        return _operator("%", other, self)
 
     def __pow__(self, other: Any) -> Expr:
         return _operator("**", self, other)
 
+    def __rpow__(self, other: Any) -> Expr:
+        return _operator("**", other, self)
+
     def __matmul__(self, other: Any) -> Expr:
         return _operator("@", self, other)
+
+    def __rmatmul__(self, other: Any) -> Expr:
+        return _operator("@", other, self)
 
     def __neg__(self) -> Expr:
         return _operator("unary -", self)
@@ -251,10 +275,6 @@ def _exprs(values: Any) -> tuple[Expr, ...]:
     return tuple(as_expr(v) for v in values)
 
 
-def _dims(values: Any) -> tuple[PrimExpr, ...]:
-    return tuple(as_prim(v) for v in values)
-
-
 def _tuple(values: Any) -> tuple[Any, ...]:
     return tuple(values)
 
@@ -284,6 +304,7 @@ class LeafExpr(Expr):
 class Constant(LeafExpr):
     """A tensor known at compile time; each evaluation gives a new tensor."""
 
+    keeps_identity = True
     data: np.ndarray[Any, Any] = field(convert=_array)
 
     @property
@@ -300,6 +321,7 @@ class Id(Node):
 class Var(LeafExpr):
     """A variable of a function or SeqExpr; one object is one variable, names are only hints."""
 
+    keeps_identity = True
     name_hint: str
     struct_info: StructInfo = field(default=None)
 
@@ -323,6 +345,7 @@ class DataflowVar(Var):
 class GlobalVar(LeafExpr):
     """The name of a function of the module; what is known of it stands in the module."""
 
+    keeps_identity = True
     name_hint: str
 
     @property
@@ -362,7 +385,7 @@ class DataTypeImm(LeafExpr):
 class ShapeExpr(LeafExpr):
     """A shape; its dimensions may use the shape variables in scope."""
 
-    values: tuple[PrimExpr, ...] = field(convert=_dims)
+    values: tuple[PrimExpr, ...] = field(convert=as_dims)
 
     def __len__(self) -> int:
         return len(self.values)
@@ -372,6 +395,7 @@ class ShapeExpr(LeafExpr):
 class Op(Expr):
     """A built-in operator by its full name, for example `relax.add`; only ever called."""
 
+    keeps_identity = True
     name: str
 
     @property
@@ -391,6 +415,10 @@ class TupleGetItem(Expr):
     tuple_value: Expr
     index: int
     value_span: Span | None = field(default=None, place=True)
+
+    def _check(self) -> None:
+        if self.index < 0:
+            raise ValueError(f"`TupleGetItem.index` counts from 0; {self.index} is no field")
 
 
 @node
@@ -421,8 +449,10 @@ class Binding(Node):
 
 @node
 class VarBinding(Binding):
+    """`var` is `value` from here on; a function may use the variable that it is bound to."""
+
     var: Var = field(definition=True)
-    value: Expr
+    value: Expr = field(outer=True)
 
 
 @node
@@ -430,7 +460,7 @@ class MatchCast(Binding):
     """Check a value against a StructInfo at run time, binding new shape variables."""
 
     var: Var = field(definition=True)
-    value: Expr
+    value: Expr = field(outer=True)
     struct_info: StructInfo = field(definition=True)
 
 
@@ -452,6 +482,7 @@ class SeqExpr(Expr):
 
     blocks: tuple[BindingBlock, ...] = field(convert=_tuple)
     body: Expr
+    is_scope = True
     body_span: Span | None = field(default=None, place=True)
 
 
@@ -474,9 +505,6 @@ class BaseFunc(Expr):
         @property
         def attrs(self) -> Attrs | None: ...
 
-    def __repr__(self) -> str:
-        return self.script() if hooks.script_of.is_filled else object.__repr__(self)
-
     @property
     def metadata(self) -> dict[str, Any]:
         """The constants that the script without `show_meta` refers to, as plain data."""
@@ -488,8 +516,9 @@ class BaseFunc(Expr):
         extra = {key: value} if isinstance(key, str) else dict(key)
         return self.replace(attrs=Attrs(self.attrs, **extra))
 
-    def with_attrs(self, attrs: Mapping[str, Any]) -> Any:
-        return self.replace(attrs=Attrs(attrs))
+    def with_attrs(self, attr_map: Mapping[str, Any]) -> Any:
+        """A copy with these attributes more."""
+        return self.replace(attrs=Attrs(self.attrs, **dict(attr_map)))
 
     def without_attr(self, key: str) -> Any:
         kept = (self.attrs or Attrs()).without(key)
@@ -509,6 +538,15 @@ class Function(BaseFunc):
     is_pure: bool = True
     attrs: Attrs | None = field(convert=as_attrs, default=None)
     ret_span: Span | None = field(default=None, place=True)
+    is_scope = True
+
+    def _check(self) -> None:
+        for var in self.params:
+            if var.struct_info is None:
+                raise TypeError(
+                    f"`Function.params`: nothing is known of the parameter `{var.name_hint}`; "
+                    "give it a struct_info"
+                )
 
     @property
     def is_private(self) -> bool:

@@ -1,8 +1,8 @@
 """Structural equality and hashing: two programs are the same up to the names of what they define.
 
-Variables are compared by where they are defined: the first pair met in a defining position is put
-in correspondence, and from then on each may only meet the other. A free variable equals itself
-only, unless `map_free_vars` is set. Places in the source take no part.
+Variables are compared by where they are defined: a pair met in a defining position is put in
+correspondence, and until the end of the scope each may only meet the other. A free variable equals
+itself only, unless `map_free_vars` is set. Places in the source take no part.
 
 Source: TVM `ir.structural_equal` (names and parameters).
 """
@@ -19,10 +19,11 @@ from relaxscript.errors import DiagnosticError, InternalError
 
 from . import hooks, prim, relax
 from .module import IRModule
-from .node import Node, traversal_of
-from .relax import Attrs
-from .struct_info import FuncStructInfo, StructInfo
-from .tir import Buffer, PrimFunc
+from .node import Node
+from .relax import Attrs, Id
+from .struct_info import StructInfo
+from .tir import Buffer
+from .walk import children, scope_order, sees_itself
 
 __all__ = [
     "Mismatch", "StructuralMismatch", "assert_structural_equal", "get_first_structural_mismatch",
@@ -31,11 +32,14 @@ __all__ = [
 
 
 class Mismatch(NamedTuple):
-    """The first difference of two programs: a node of each, and what differs there."""
+    """The first difference of two programs: a node of each, what differs there, and the pair of
+    nodes in which they stand.
+    """
 
     lhs: Any
     rhs: Any
     reason: str
+    within: tuple[Any, Any] | None = None
 
 
 class StructuralMismatch(AssertionError):
@@ -49,33 +53,46 @@ class StructuralMismatch(AssertionError):
         return (StructuralMismatch, (self.args[0], self.mismatch))
 
 
-# Per class: the fields to compare directly, and those to descend into with "defines here".
-Plan = tuple[tuple[str, ...], tuple[tuple[str, bool], ...]]
-_plans: dict[type[Node], Plan] = {}
+class Plan(NamedTuple):
+    """How nodes of one class are compared: the fields to compare directly, those to descend into
+    (the last first), and whether definitions inside end with the node.
+    """
+
+    leaves: tuple[str, ...]
+    inner: tuple[tuple[str, int], ...]
+    is_scope: bool
+
+
+_plans: dict[tuple[type[Node], bool], Plan] = {}
 _VARIABLES = (prim.Var, relax.Var, Buffer)
 
+# What a variable does where it stands: it is used; it is defined unless it is known already (a
+# dimension of a parameter); it is defined, whatever the name meant before; and so is the variable of
+# a binding, whose StructInfo defines nothing.
+_USE, _MAYBE, _DEFINE, _BIND = range(4)
+_INSIDE = (_USE, _MAYBE, _MAYBE, _USE)
+# On the stack beside these: the end of a scope, and items that only one of two tuples has.
+_END, _LENGTHS = -1, -2
+# Two values, what variables do there, and the two nodes that hold them.
+Entry = tuple[Any, Any, int, Any]
 
-def _plan(cls: type[Node]) -> Plan:
-    found = _plans.get(cls)
+
+def _plan(cls: type[Node], recursive: bool = False) -> Plan:
+    found = _plans.get((cls, recursive))
     if found is None:
         hint = "name" if issubclass(cls, (prim.Var, Buffer)) else "name_hint"
-        fields = traversal_of(cls)
+        fields = scope_order(cls, recursive)
         if issubclass(cls, _VARIABLES) or cls.__name__ == "Block":
             fields = tuple(f for f in fields if f.name != hint)
+        defines = _BIND if issubclass(cls, relax.VarBinding) else _DEFINE
         leaves = tuple(f.name for f in fields if f.leaf)
-        inner = tuple((f.name, f.definition) for f in reversed(fields) if not f.leaf)
-        found = _plans[cls] = (leaves, inner)
+        inner = [(f.name, defines if f.definition else _USE) for f in fields if not f.leaf]
+        found = _plans[cls, recursive] = Plan(leaves, tuple(reversed(inner)), cls.is_scope)
     return found
 
 
-# What binds variables for its own parts only: functions, and the types of functions.
-_SCOPES = frozenset({relax.Function, PrimFunc, FuncStructInfo})
-
-
-class _Exit(NamedTuple):
-    """The end of a scope, in the list of what is still to be compared."""
-
-    depth: int
+# The partner of a variable whose own partner has been defined anew, so it has none in this scope.
+_HIDDEN = Id()
 
 
 class _Comparison:
@@ -85,37 +102,41 @@ class _Comparison:
         self.map_free_vars = map_free_vars
         self.forth: dict[Any, Any] = {}
         self.back: dict[Any, Any] = {}
-        self.trail: list[Any] = []
-        # StructInfos are shared by many variables. While scopes only open, correspondence only
-        # grows, so a pair once found equal stays equal and is compared once: the cost is linear.
+        # What `forth` and `back` held before each definition, to be restored when its scope ends.
+        self.trail: list[tuple[dict[Any, Any], Any, Any]] = []
+        # StructInfos are shared by many variables. As long as correspondence only grows, a pair once
+        # found equal stays equal, and each pair is compared once: the cost is linear.
         self.equal_infos: set[tuple[int, int]] = set()
 
     # One loop over pairs: a call for each kind of pair would cost more than comparing it.
     def run(self, lhs: Any, rhs: Any) -> Mismatch | None:  # noqa: C901
-        stack: list[tuple[Any, Any, bool]] = [(lhs, rhs, False)]
-        equal_infos = self.equal_infos
-        forth = self.forth
+        stack: list[Entry] = [(lhs, rhs, _USE, None)]
+        equal_infos, forth = self.equal_infos, self.forth
         while stack:
-            a, b, defines = stack.pop()
+            a, b, role, within = stack.pop()
             cls = type(a)
-            if cls is _Exit:
-                self.leave(a.depth)
+            if role < _USE:
+                if role == _LENGTHS:
+                    return _lengths(a, b, within)
+                self._end_scope(a)
                 continue
             if cls is not type(b):
-                return Mismatch(a, b, f"{_describe(a)} here, {_describe(b)} there")
+                if _is_empty(a) and _is_empty(b):
+                    continue
+                return Mismatch(a, b, f"{_describe(a)} here, {_describe(b)} there", within)
             if not isinstance(a, Node):
-                different = self._values(a, b, defines, stack)
+                different = self._values((a, b, role, within), stack)
                 if different is not None:
                     return different
                 continue
             if isinstance(a, _VARIABLES):
                 known = forth.get(a)
-                if known is b:
+                if known is b and role <= _MAYBE:
                     continue
-                reason = self._variable(a, b, known, defines)
+                reason = self._variable(a, b, known, role)
                 if reason is not None:
-                    return Mismatch(a, b, reason)
-                if a not in self.forth:
+                    return Mismatch(a, b, reason, within)
+                if a not in forth:
                     continue
             elif isinstance(a, StructInfo):
                 if (id(a), id(b)) in equal_infos:
@@ -123,76 +144,148 @@ class _Comparison:
                 equal_infos.add((id(a), id(b)))
             elif a is b and isinstance(a, (relax.Op, prim.Immediate)):
                 continue
-            if cls in _SCOPES:
-                stack.append((_Exit(len(self.trail)), None, False))
-            leaves, inner = _plans.get(cls) or _plan(cls)
+            recursive = cls is relax.VarBinding and sees_itself(a)
+            leaves, inner, is_scope = _plans.get((cls, recursive)) or _plan(cls, recursive)
             for name in leaves:
                 x, y = getattr(a, name), getattr(b, name)
                 if x is not y and not _same_leaf(x, y):
-                    return Mismatch(a, b, f"`{name}` is {_show(x)} here, {_show(y)} there")
-            for name, definition in inner:
+                    return Mismatch(a, b, _leaf_reason(a, b, name), within)
+            if is_scope:
+                stack.append((len(self.trail), None, _END, None))
+            here = (a, b)
+            for name, own_role in inner:
                 x, y = getattr(a, name), getattr(b, name)
                 if x is None and y is None:
                     continue
+                part_role = own_role or _INSIDE[role]
                 if x.__class__ is tuple and y.__class__ is tuple:
                     if len(x) != len(y):
-                        return Mismatch(a, b, f"`{name}` has {len(x)} here, {len(y)} there")
-                    flag = defines or definition
-                    stack.extend([(p, q, flag) for p, q in zip(reversed(x), reversed(y))])
+                        stack.append((x, y, _LENGTHS, (a, b, name)))
+                    pairs = list(zip(x, y))
+                    stack.extend([(p, q, part_role, here) for p, q in reversed(pairs)])
                 else:
-                    stack.append((x, y, defines or definition))
+                    stack.append((x, y, part_role, here))
         return None
 
-    def leave(self, depth: int) -> None:
-        """What a function defines means nothing after it; the same variable may be bound anew."""
-        if len(self.trail) > depth:
-            self.equal_infos.clear()
-        while len(self.trail) > depth:
-            del self.back[self.forth.pop(self.trail.pop())]
-
-    def _variable(self, a: Any, b: Any, known: Any, defines: bool) -> str | None:
+    def _variable(self, a: Any, b: Any, known: Any, role: int) -> str | None:
         """Why a pair of variables cannot correspond; makes them correspond when they can."""
+        if role >= _DEFINE or (known is None and b not in self.back and self._may_map(role)):
+            self._correspond(a, b, known)
+            return None
         if known is not None or b in self.back:
             return f"{_describe(a)} here, {_describe(b)} there"
-        if defines or self.map_free_vars:
-            self.forth[a] = b
-            self.back[b] = a
-            if defines:
-                self.trail.append(a)
-            return None
         return None if a is b else f"the free {_describe(a)} here, {_describe(b)} there"
 
-    def _values(self, a: Any, b: Any, defines: bool, stack: list[Any]) -> Mismatch | None:
+    def _may_map(self, role: int) -> bool:
+        return role == _MAYBE or self.map_free_vars
+
+    def _correspond(self, a: Any, b: Any, known: Any) -> None:
+        other = self.back.get(b)
+        if known is b and other is a:
+            return
+        if known is not None:
+            self._set(self.back, known, _HIDDEN)
+            self.equal_infos.clear()
+        if other is not None:
+            self._set(self.forth, other, _HIDDEN)
+            self.equal_infos.clear()
+        self._set(self.forth, a, b)
+        self._set(self.back, b, a)
+
+    def _set(self, table: dict[Any, Any], key: Any, value: Any) -> None:
+        self.trail.append((table, key, table.get(key)))
+        table[key] = value
+
+    def _end_scope(self, length: int) -> None:
+        if len(self.trail) > length:
+            self.equal_infos.clear()
+        while len(self.trail) > length:
+            table, key, before = self.trail.pop()
+            if before is None:
+                del table[key]
+            else:
+                table[key] = before
+
+    def _values(self, entry: Entry, stack: list[Entry]) -> Mismatch | None:
+        a, b, role, within = entry
         match a:
             case IRModule():
                 return self._modules(a, b, stack)
             case tuple():
                 if len(a) != len(b):
-                    return Mismatch(a, b, f"{len(a)} items here, {len(b)} there")
-                stack.extend([(p, q, defines) for p, q in zip(reversed(a), reversed(b))])
+                    return Mismatch(a, b, f"{len(a)} items here, {len(b)} there", within)
+                stack.extend([(p, q, role, within) for p, q in zip(reversed(a), reversed(b))])
             case Attrs():
-                if a.keys() != b.keys():
-                    return Mismatch(a, b, f"attributes {sorted(a)} here, {sorted(b)} there")
-                stack.extend([(a[key], b[key], defines) for key in a])
+                return _attributes(entry, stack)
             case Mapping():
-                if len(a) != len(b):
-                    return Mismatch(a, b, f"{len(a)} items here, {len(b)} there")
-                pairs = list(zip(a.items(), b.items()))
-                for (k, v), (k2, v2) in reversed(pairs):
-                    stack.extend([(v, v2, defines), (k, k2, defines)])
+                return self._mappings(entry, stack)
             case _ if not _same_leaf(a, b):
-                return Mismatch(a, b, f"{_show(a)} here, {_show(b)} there")
+                return Mismatch(a, b, f"{_show(a)} here, {_show(b)} there", within)
+        return None
+
+    def _mappings(self, entry: Entry, stack: list[Entry]) -> Mismatch | None:
+        """Mappings from variables, which are known already; their order means nothing."""
+        a, b, role, within = entry
+        if len(a) != len(b):
+            return Mismatch(a, b, f"{len(a)} buffers here, {len(b)} there", within)
+        for key, value in reversed(list(a.items())):
+            partner = self.forth.get(key, key)
+            if partner not in b:
+                reason = f"{_describe(key)} stands for a buffer here, for none there"
+                return Mismatch(key, partner, reason, within)
+            stack.append((value, b[partner], role, within))
         return None
 
     def _modules(self, a: IRModule, b: IRModule, stack: list[Any]) -> Mismatch | None:
         mine, theirs = dict(_named(a)), dict(_named(b))
-        if mine.keys() != theirs.keys():
-            only = sorted(mine.keys() ^ theirs.keys())
-            return Mismatch(a, b, f"`{only[0]}` is a function of one module only")
-        stack.append((a.attrs or Attrs(), b.attrs or Attrs(), False))
-        stack.append((Attrs(a.global_infos), Attrs(b.global_infos), False))
-        stack.extend([(mine[name], theirs[name], False) for name in sorted(mine, reverse=True)])
+        for name in [*mine, *theirs]:
+            if name not in mine or name not in theirs:
+                which = "second" if name in mine else "first"
+                at = (mine.get(name, a), theirs.get(name, b))
+                return Mismatch(*at, f"the {which} has no function `{name}`")
+        here = (a, b)
+        stack.append((a.attrs or Attrs(), b.attrs or Attrs(), _USE, here))
+        stack.append((Attrs(a.global_infos), Attrs(b.global_infos), _USE, here))
+        stack.extend([(mine[name], theirs[name], _USE, here) for name in reversed(list(mine))])
         return None
+
+
+def _attributes(entry: Entry, stack: list[Entry]) -> Mismatch | None:
+    a, b, role, within = entry
+    for name in [*a, *b]:
+        if name not in a or name not in b:
+            which, given = ("second", a[name]) if name in a else ("first", b[name])
+            reason = f"the {which} has no attribute `{name}`, which is {_show(given)} in the other"
+            return Mismatch(a, b, reason, within)
+        if not isinstance(a[name], _NESTED) and not _same_leaf(a[name], b[name]):
+            reason = f"the attribute `{name}` is {_show(a[name])} here, {_show(b[name])} there"
+            return Mismatch(a, b, reason, within)
+    nested = [name for name in a if isinstance(a[name], _NESTED)]
+    stack.extend([(a[name], b[name], role, within) for name in reversed(nested)])
+    return None
+
+
+_NESTED = (Node, tuple, Attrs)
+
+
+def _is_empty(value: Any) -> bool:
+    # No attributes may be written in two ways.
+    return value is None or (isinstance(value, Attrs) and not value)
+
+
+def _lengths(x: Any, y: Any, within: Any) -> Mismatch:
+    """The items that both have are the same: the first that only one has is the difference."""
+    a, b, name = within
+    common = min(len(x), len(y))
+    reason = f"`{name}` has {len(x)} items here, {len(y)} there"
+    lhs, rhs = (v[common] if len(v) > common else owner for v, owner in ((x, a), (y, b)))
+    return Mismatch(lhs, rhs, reason, (a, b))
+
+
+def _leaf_reason(a: Any, b: Any, name: str) -> str:
+    x, y = getattr(a, name), getattr(b, name)
+    of = f" of {_describe(a)}" if isinstance(a, _VARIABLES) else ""
+    return f"`{name}`{of} is {_show(x)} here, {_show(y)} there"
 
 
 def _named(module: IRModule) -> list[tuple[str, Any]]:
@@ -209,6 +302,8 @@ def _same_leaf(x: Any, y: Any) -> bool:
         )
     if type(x) is float and type(y) is float:
         return x.hex() == y.hex() if x == x else y != y
+    if isinstance(x, str) and isinstance(y, str):
+        return x == y
     return type(x) is type(y) and bool(x == y)
 
 
@@ -222,7 +317,12 @@ def _describe(value: Any) -> str:
             return f"buffer `{name}`"
         case None:
             return "nothing"
-    return f"a {type(value).__name__}" if isinstance(value, Node) else _show(value)
+        case prim.Immediate():
+            return _show(value.value)  # type: ignore[attr-defined]
+        case Node():
+            kind = type(value).__name__
+            return f"{'an' if kind[0] in 'AEIO' else 'a'} {kind}"
+    return _show(value)
 
 
 def _show(value: Any) -> str:
@@ -255,72 +355,115 @@ def assert_structural_equal(lhs: Any, rhs: Any, map_free_vars: bool = False) -> 
     mismatch = get_first_structural_mismatch(lhs, rhs, map_free_vars)
     if mismatch is None:
         return
+    holders = mismatch.within or (None, None)
+    sides = zip((lhs, rhs), mismatch[:2], holders, _occurrences(mismatch), ("first", "second"))
+    shown = [_place(*side) for side in sides]
     message = f"the programs differ: {mismatch.reason}"
-    shown = [_place(lhs, mismatch.lhs, "the first"), _place(rhs, mismatch.rhs, "the second")]
     raise StructuralMismatch("\n\n".join([message, *filter(None, shown)]), mismatch)
 
 
-def _place(root: Any, at: Any, which: str) -> str:
-    if not isinstance(root, (Node, IRModule)) or not isinstance(at, (Node, IRModule)):
+def _occurrences(mismatch: Mismatch) -> tuple[int, int]:
+    """Which occurrence, in the node that holds them, of each of the two that differ is meant."""
+    lhs, rhs, _, within = mismatch
+    if within is None or not all(isinstance(holder, Node) for holder in within):
+        return 0, 0
+    earlier: list[tuple[Any, Any]] = []
+    for pair in zip(*map(children, within)):
+        if pair[0] is lhs and pair[1] is rhs:
+            break
+        earlier.append(pair)
+    return sum(a is lhs for a, _ in earlier), sum(b is rhs for _, b in earlier)
+
+
+def _place(root: Any, at: Any, within: Any, occurrence: int, which: str) -> str:
+    """The lines of the script where the difference is; nothing where that would be all of it."""
+    if not isinstance(at, Node):
+        at = within
+    if not isinstance(root, (Node, IRModule)) or not isinstance(at, Node):
         return ""
     try:
-        text: str = hooks.blame(root, at, f"differs here in {which}")
+        message = f"differs here in the {which}"
+        text: str = hooks.blame(root, at, message, within=within, occurrence=occurrence)
     except (InternalError, DiagnosticError):
         return ""
     return text
 
 
+class _Hashing:
+    """One computation of a hash: variables count by the order of their definitions."""
+
+    def __init__(self, map_free_vars: bool) -> None:
+        self.map_free_vars = map_free_vars
+        self.digest = hashlib.blake2b(digest_size=8)
+        self.numbers: dict[Any, int] = {}
+        self.free: dict[Any, int] = {}
+        self.count = 0
+        self.trail: list[tuple[Any, int | None]] = []
+        self.stack: list[tuple[Any, int]] = []
+
+    def of(self, root: Any) -> int:
+        """The hash of a node, function or module."""
+        self.stack.append((root, _USE))
+        while self.stack:
+            value, role = self.stack.pop()
+            if role == _END:
+                self._end_scope(value)
+            elif not isinstance(value, _VARIABLES) or self._variable(value, role):
+                self.digest.update(_token(value).encode())
+                self._push_parts(value, role)
+        return int.from_bytes(self.digest.digest(), "little")
+
+    def _variable(self, var: Any, role: int) -> bool:
+        """Whether this defines the variable, so that what is known of it counts too."""
+        known = self.numbers.get(var)
+        fresh = role >= _DEFINE or (known is None and (role == _MAYBE or self.map_free_vars))
+        if fresh:
+            self.trail.append((var, known))
+            self.numbers[var] = known = self.count
+            self.count += 1
+        # A free variable counts by its first occurrence: names are hints, addresses change.
+        number = f"free{self.free.setdefault(var, len(self.free))}" if known is None else known
+        self.digest.update(f"{type(var).__name__} {number}".encode())
+        return fresh
+
+    def _end_scope(self, length: int) -> None:
+        while len(self.trail) > length:
+            var, before = self.trail.pop()
+            if before is None:
+                del self.numbers[var]
+            else:
+                self.numbers[var] = before
+
+    def _push_parts(self, value: Any, role: int) -> None:
+        stack = self.stack
+        match value:
+            case IRModule():
+                stack.extend((f, _USE) for _, f in sorted(_named(value), reverse=True))
+                stack.extend([(value.attrs, _USE), (Attrs(value.global_infos), _USE)])
+            case Node():
+                plan = _plan(type(value), sees_itself(value))
+                if plan.is_scope:
+                    stack.append((len(self.trail), _END))
+                parts = [(getattr(value, name), own or _INSIDE[role]) for name, own in plan.inner]
+                stack.extend(parts)
+            case tuple():
+                stack.extend((item, role) for item in reversed(value))
+            case Attrs():
+                stack.extend((value[key], role) for key in sorted(value))
+            case Mapping():
+                known = sorted(value, key=lambda key: self.numbers.get(key, -1), reverse=True)
+                stack.extend((value[key], role) for key in known)
+
+
 def structural_hash(node: Any, map_free_vars: bool = False) -> int:
     """A 64-bit number, the same for programs that are `structural_equal`, in every process."""
-    digest = hashlib.blake2b(digest_size=8)
-    numbers: dict[Any, int] = {}
-    trail: list[Any] = []
-    stack: list[tuple[Any, bool]] = [(node, False)]
-    while stack:
-        value, defines = stack.pop()
-        token: Any
-        if isinstance(value, _Exit):
-            while len(trail) > value.depth:
-                del numbers[trail.pop()]
-            continue
-        if isinstance(value, _VARIABLES):
-            fresh = value not in numbers and (defines or map_free_vars)
-            if fresh:
-                numbers[value] = len(numbers)
-            if fresh and defines:
-                trail.append(value)
-            token = (type(value).__name__, numbers.get(value, "free"))
-            digest.update(repr(token).encode())
-            if not fresh:
-                continue
-        if type(value) in _SCOPES:
-            stack.append((_Exit(len(trail)), False))
-        digest.update(_token(value).encode())
-        _push_parts(value, defines, stack)
-    return int.from_bytes(digest.digest(), "little")
-
-
-def _push_parts(value: Any, defines: bool, stack: list[tuple[Any, bool]]) -> None:
-    match value:
-        case IRModule():
-            stack.extend((f, False) for _, f in sorted(_named(value), reverse=True))
-            stack.extend([(value.attrs or Attrs(), False), (Attrs(value.global_infos), False)])
-        case Node():
-            _, inner = _plan(type(value))
-            stack.extend((getattr(value, name), defines or d) for name, d in inner)
-        case tuple():
-            stack.extend((item, defines) for item in reversed(value))
-        case Attrs():
-            stack.extend((value[key], defines) for key in sorted(value))
-        case Mapping():
-            for key, item in reversed(list(value.items())):
-                stack.extend([(item, defines), (key, defines)])
+    return _Hashing(map_free_vars).of(node)
 
 
 def _token(value: Any) -> str:
     match value:
         case Node():
-            leaves, _ = _plan(type(value))
+            leaves = _plan(type(value)).leaves
             parts = [_token(getattr(value, name)) for name in leaves]
             return f"{type(value).__name__}({','.join(parts)})"
         case IRModule():
@@ -328,7 +471,7 @@ def _token(value: Any) -> str:
         case tuple():
             return f"tuple{len(value)}"
         case Attrs():
-            return f"Attrs{sorted(value)}"
+            return f"Attrs{sorted(value)}" if value else _token(None)
         case Mapping():
             return f"map{len(value)}"
         case np.ndarray():
@@ -336,4 +479,8 @@ def _token(value: Any) -> str:
             return f"array({value.dtype},{value.shape},{content})"
         case float():
             return f"float({value.hex() if value == value else 'nan'})"
-    return f"{type(value).__name__}:{value!r}" if not callable(value) else f"callable:{value!r}"
+        case str():
+            return f"str:{str(value)!r}"
+    if callable(value):
+        return f"callable:{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', '')}"
+    return f"{type(value).__name__}:{value!r}"

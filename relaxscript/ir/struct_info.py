@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from relaxscript.dtypes import DataType
 
+from .expected import brief
 from .hooks import script_of
 from .node import Node, field, node
-from .prim import INT64, PrimExpr, Var, as_prim
+from .prim import PrimExpr, as_dims, as_prim
 from .relax import Expr, ShapeExpr
+from .vdevice import VDevice, as_vdevice
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .module import VDevice
     from .relax import Call
 
 __all__ = [
@@ -33,14 +34,12 @@ class StructInfo(Node):
     """What is known of a value. Two are compared by `structural_equal`, never by `==`."""
 
     __slots__ = ()
+    keeps_identity = True
 
     def script(self, **options: Any) -> str:
         """The annotation that means this StructInfo."""
         text: str = script_of(self, **options)
         return text
-
-    def __repr__(self) -> str:
-        return script_of(self) if script_of.is_filled else object.__repr__(self)
 
 
 @node
@@ -48,14 +47,6 @@ class ObjectStructInfo(StructInfo):
     """Nothing is known: every value has it."""
 
     __slots__ = ()
-
-
-def _dims(values: Any) -> tuple[PrimExpr, ...]:
-    names: dict[str, Var] = {}
-    return tuple(
-        names.setdefault(v, Var.make(v, INT64)) if isinstance(v, str) else as_prim(v)
-        for v in values
-    )
 
 
 @node
@@ -73,9 +64,29 @@ class PrimStructInfo(StructInfo):
             value = as_prim(value)
         if dtype is None:
             if value is None:
-                raise TypeError("PrimStructInfo needs a data type or a value")
+                raise TypeError("`PrimStructInfo` needs a data type or a value")
             return value.dtype, value
         return DataType(dtype), value
+
+
+def _rank(owner: str, ndim: int) -> int:
+    if ndim < -1:
+        raise ValueError(f"`{owner}.ndim` is a number of dimensions, or -1: unknown; not {ndim}")
+    return ndim
+
+
+def _shape(field_name: str, values: Any) -> ShapeExpr:
+    if isinstance(values, ShapeExpr):
+        return values
+    if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
+        raise TypeError(
+            f"`{field_name}` must be a sequence of dimensions, not {brief(values)}; "
+            "one dimension is written `(n,)`"
+        )
+    try:
+        return ShapeExpr(values)
+    except TypeError as error:
+        raise TypeError(str(error).replace("ShapeExpr.values", field_name)) from None
 
 
 @node
@@ -88,10 +99,12 @@ class ShapeStructInfo(StructInfo):
     @staticmethod
     def _arrange(values: Any, ndim: int) -> tuple[tuple[PrimExpr, ...] | None, int]:
         if values is None:
-            return None, ndim
-        dims = values.values if isinstance(values, ShapeExpr) else _dims(values)
+            return None, _rank("ShapeStructInfo", ndim)
+        dims = _shape("ShapeStructInfo.values", values).values
         if ndim not in (-1, len(dims)):
-            raise ValueError(f"ndim is {ndim}, but the shape has {len(dims)} dimensions")
+            raise ValueError(
+                f"`ShapeStructInfo.ndim` is {ndim}, but the shape has {len(dims)} dimensions"
+            )
         return dims, len(dims)
 
 
@@ -105,7 +118,7 @@ class TensorStructInfo(StructInfo):
 
     shape: Expr | None = None
     dtype: DataType = field(default="float32")
-    vdevice: VDevice | None = None
+    vdevice: VDevice | None = field(convert=as_vdevice, default=None)
     ndim: int = -1
     __derived__ = {"dims": lambda shape: shape.values if type(shape) is ShapeExpr else None}
 
@@ -117,15 +130,17 @@ class TensorStructInfo(StructInfo):
     @staticmethod
     def _arrange(shape: Any, dtype: Any, vdevice: Any, ndim: int) -> tuple[Any, ...]:
         if shape is not None and not isinstance(shape, Expr):
-            shape = ShapeExpr(_dims(shape))
-        known = ndim
+            shape = _shape("TensorStructInfo.shape", shape)
+        known = _rank("TensorStructInfo", ndim)
         match shape:
             case ShapeExpr(values):
                 known = len(values)
             case Expr(struct_info=ShapeStructInfo(ndim=rank)):
                 known = rank if rank != -1 else ndim
         if ndim not in (-1, known):
-            raise ValueError(f"ndim is {ndim}, but the shape has {known} dimensions")
+            raise ValueError(
+                f"`TensorStructInfo.ndim` is {ndim}, but the shape has {known} dimensions"
+            )
         return shape, VOID if dtype is None else DataType(dtype), vdevice, known
 
 
@@ -147,6 +162,7 @@ class FuncStructInfo(StructInfo):
     ret: StructInfo
     purity: bool = True
     derive_func: Callable[[Call, Any], StructInfo] | str | None = None
+    is_scope = True
 
     @staticmethod
     def opaque_func(

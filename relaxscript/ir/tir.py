@@ -12,9 +12,26 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from relaxscript.dtypes import DataType
+from relaxscript.errors import nearest
 
+from .expected import brief
 from .node import Node, field, node
-from .prim import HANDLE, INT32, PointerType, PrimExpr, PrimType, Var, as_prim
+from .prim import (
+    HANDLE,
+    INT32,
+    IntImm,
+    PointerType,
+    PrimExpr,
+    PrimExprLike,
+    PrimType,
+    StringImm,
+    Var,
+    as_dims,
+    as_prim,
+    const,
+    like,
+)
+from .prim_checks import check_rank
 from .relax import Attrs, BaseFunc, as_attrs
 
 if TYPE_CHECKING:
@@ -39,6 +56,15 @@ def _maybe_expr(value: Any) -> PrimExpr | None:
     return None if value is None else as_prim(value)
 
 
+def _buffer_type(value: Any) -> str:
+    known = {"": "default", "default": "default"} | dict.fromkeys(
+        ("auto", "auto_broadcast"), "auto_broadcast"
+    )
+    if value not in known:
+        raise ValueError('it is "default" or "auto_broadcast"')
+    return known[value]
+
+
 @node
 class Buffer(Node):
     """A typed view of memory: element `[i, j]` lies at `elem_offset + i * strides[0] + ...`.
@@ -48,8 +74,9 @@ class Buffer(Node):
     is.
     """
 
+    keeps_identity = True
     name: str
-    shape: tuple[PrimExpr, ...] = field(convert=_exprs)
+    shape: tuple[PrimExpr, ...] = field(convert=as_dims)
     dtype: DataType = field(convert=DataType, default=DataType("float32"))
     data: Var | None = None
     strides: tuple[PrimExpr, ...] = field(convert=lambda v: _exprs(v or ()), default=())
@@ -57,8 +84,15 @@ class Buffer(Node):
     scope: str = "global"
     data_alignment: int = 64
     offset_factor: int = 1
-    buffer_type: str = "default"
+    buffer_type: str = field(convert=_buffer_type, default="default")
     axis_separators: tuple[int, ...] = field(convert=_tuple, default=())
+
+    def _check(self) -> None:
+        if self.strides and len(self.strides) != len(self.shape):
+            raise ValueError(
+                f"`Buffer.strides`: the buffer `{self.name}` has {len(self.shape)} dimensions, "
+                f"but there are {len(self.strides)} strides"
+            )
 
     @property
     def ndim(self) -> int:
@@ -69,8 +103,17 @@ class Buffer(Node):
 class Range(Node):
     """The integers `min <= i < min + extent`."""
 
-    min: PrimExpr = field(convert=as_prim)
-    extent: PrimExpr = field(convert=as_prim)
+    min: PrimExpr
+    extent: PrimExpr
+
+    @staticmethod
+    def _arrange(min: Any, extent: Any) -> tuple[Any, ...]:
+        return like(min, extent), like(extent, min)
+
+    @staticmethod
+    def from_min_extent(min: PrimExprLike, extent: PrimExprLike) -> Range:
+        """The same as the constructor, by the name that TVM has for it."""
+        return Range(min, extent)  # type: ignore[arg-type]
 
 
 @node
@@ -80,13 +123,20 @@ class BufferRegion(Node):
     buffer: Buffer
     region: tuple[Range, ...] = field(convert=_tuple)
 
+    def _check(self) -> None:
+        if len(self.region) != len(self.buffer.shape):
+            raise ValueError(
+                f"`BufferRegion.region`: the buffer `{self.buffer.name}` has "
+                f"{len(self.buffer.shape)} dimensions, but there are {len(self.region)} ranges"
+            )
+
 
 @node
 class MatchBufferRegion(Node):
     """A buffer that is another name of a region of a buffer."""
 
     buffer: Buffer = field(definition=True)
-    source: BufferRegion
+    source: BufferRegion = field(outer=True)
 
 
 class ForKind:
@@ -104,10 +154,19 @@ class ForKind:
 class IterVar(Node):
     """An axis of a block; `iter_type` is spatial, reduce, scan or opaque."""
 
-    dom: Range | None
+    dom: Range | None = field(outer=True)
     var: Var = field(definition=True)
     iter_type: str = "spatial"
     thread_tag: str = ""
+
+
+def _stored(value: Any, buffer: Any) -> PrimExpr:
+    number = as_prim(value)
+    if not isinstance(buffer, Buffer) or buffer.dtype.kind == "handle":
+        return number
+    if buffer.dtype.is_float or isinstance(number, IntImm):
+        return const(number.value, buffer.dtype.element)  # type: ignore[attr-defined]
+    return number
 
 
 @node
@@ -122,8 +181,13 @@ class LetStmt(Stmt):
     """`body` with `var` standing for `value`."""
 
     var: Var = field(definition=True)
-    value: PrimExpr = field(convert=as_prim)
+    value: PrimExpr = field(outer=True)
     body: Stmt
+    is_scope = True
+
+    @staticmethod
+    def _arrange(var: Any, value: Any, body: Any) -> tuple[Any, ...]:
+        return var, like(value, var), body
 
 
 @node
@@ -141,16 +205,32 @@ class AssertStmt(Stmt):
     """Stop with `message` unless `condition` holds; then `body`."""
 
     condition: PrimExpr = field(convert=as_prim)
-    message: PrimExpr
+    message: PrimExpr = field(convert=lambda v: StringImm(v) if isinstance(v, str) else v)
     body: Stmt
 
 
 @node
 class BufferStore(Stmt):
+    """Write `value`, of the buffer's data type, to the element at some indices."""
+
     buffer: Buffer
-    value: PrimExpr = field(convert=as_prim)
+    value: PrimExpr
     indices: tuple[PrimExpr, ...] = field(convert=_exprs)
     predicate: PrimExpr | None = field(convert=_maybe_expr, default=None)
+
+    @staticmethod
+    def _arrange(buffer: Any, value: Any, indices: Any, predicate: Any) -> tuple[Any, ...]:
+        # A number takes the data type of the buffer.
+        stored = value if isinstance(value, PrimExpr) else _stored(value, buffer)
+        return buffer, stored, indices, predicate
+
+    def _check(self) -> None:
+        check_rank(self, self.buffer, self.indices)
+        if self.value.dtype.element is not self.buffer.dtype.element:
+            raise TypeError(
+                f"`BufferStore.value` must be of {self.buffer.dtype.element}, as the buffer "
+                f"`{self.buffer.name}` is, not of {self.value.dtype}; convert it with Cast"
+            )
 
 
 @node
@@ -159,10 +239,11 @@ class Allocate(Stmt):
 
     buffer_var: Var = field(definition=True)
     dtype: DataType = field(convert=DataType)
-    extents: tuple[PrimExpr, ...] = field(convert=_exprs)
-    condition: PrimExpr = field(convert=as_prim)
+    extents: tuple[PrimExpr, ...] = field(convert=_exprs, outer=True)
+    condition: PrimExpr = field(convert=as_prim, outer=True)
     body: Stmt
     annotations: Attrs = field(convert=Attrs, default=Attrs())
+    is_scope = True
 
 
 @node
@@ -171,10 +252,11 @@ class AllocateConst(Stmt):
 
     buffer_var: Var = field(definition=True)
     dtype: DataType = field(convert=DataType)
-    extents: tuple[PrimExpr, ...] = field(convert=_exprs)
+    extents: tuple[PrimExpr, ...] = field(convert=_exprs, outer=True)
     data: Any
     body: Stmt
     annotations: Attrs = field(convert=Attrs, default=Attrs())
+    is_scope = True
 
 
 @node
@@ -183,11 +265,25 @@ class DeclBuffer(Stmt):
 
     buffer: Buffer = field(definition=True)
     body: Stmt
+    is_scope = True
+
+
+def _flattened(values: Any) -> tuple[Stmt, ...]:
+    return tuple(s for v in values for s in (v.seq if isinstance(v, SeqStmt) else (v,)))
 
 
 @node
 class SeqStmt(Stmt):
-    seq: tuple[Stmt, ...] = field(convert=_tuple)
+    """Two or more statements one after the other; those of a SeqStmt inside are taken over."""
+
+    seq: tuple[Stmt, ...] = field(convert=_flattened)
+
+    def _check(self) -> None:
+        if len(self.seq) < 2:
+            raise ValueError(
+                f"a SeqStmt has at least two statements, not {len(self.seq)}; "
+                "one stands by itself, and none is `Evaluate(0)`"
+            )
 
 
 @node
@@ -209,12 +305,23 @@ class For(Stmt):
     """`body` for each `loop_var` from `min` on, `extent` times; `kind` is one of ForKind."""
 
     loop_var: Var = field(definition=True)
-    min: PrimExpr = field(convert=as_prim)
-    extent: PrimExpr = field(convert=as_prim)
+    min: PrimExpr = field(outer=True)
+    extent: PrimExpr = field(outer=True)
     kind: str
     body: Stmt
     thread_binding: IterVar | None = None
     annotations: Attrs = field(convert=Attrs, default=Attrs())
+    is_scope = True
+
+    @staticmethod
+    def _arrange(loop_var: Any, min: Any, extent: Any, *rest: Any) -> tuple[Any, ...]:
+        return loop_var, like(min, loop_var), like(extent, loop_var), *rest
+
+    def _check(self) -> None:
+        if self.kind not in ForKind.ALL:
+            near = nearest(self.kind, ForKind.ALL)
+            hint = f"; did you mean `{near}`?" if near else ""
+            raise ValueError(f"`For.kind` must be one of ForKind.ALL, not `{self.kind}`{hint}")
 
 
 @node
@@ -235,6 +342,7 @@ class Block(Stmt):
     writes: tuple[BufferRegion, ...] = field(convert=_tuple)
     name_hint: str
     body: Stmt
+    is_scope = True
     init: Stmt | None = None
     alloc_buffers: tuple[Buffer, ...] = field(convert=_tuple, default=(), definition=True)
     match_buffers: tuple[MatchBufferRegion, ...] = field(convert=_tuple, default=(), first=True)
@@ -248,6 +356,14 @@ class BlockRealize(Stmt):
     iter_values: tuple[PrimExpr, ...] = field(convert=_exprs)
     predicate: PrimExpr = field(convert=as_prim)
     block: Block
+
+    def _check(self) -> None:
+        axes = len(self.block.iter_vars)
+        if len(self.iter_values) != axes:
+            raise ValueError(
+                f"`BlockRealize.iter_values`: the block `{self.block.name_hint}` has {axes} axes, "
+                f"but there are {len(self.iter_values)} values"
+            )
 
 
 def _buffer_map(value: Mapping[Var, Buffer] | None) -> Mapping[Var, Buffer]:
@@ -267,6 +383,26 @@ class PrimFunc(BaseFunc):
     buffer_map: Mapping[Var, Buffer] = field(convert=_buffer_map, definition=True, default=None)
     attrs: Attrs | None = field(convert=as_attrs, default=None)
     param_spans: tuple[Span | None, ...] = field(default=(), place=True)
+    is_scope = True
+
+    @staticmethod
+    def _arrange(
+        params: Any, body: Any, ret_type: Any, buffer_map: Any, attrs: Any, spans: Any
+    ) -> tuple[Any, ...]:
+        """A buffer among the parameters stands for a new variable that is mapped to it."""
+        mapped = dict(buffer_map)
+        variables = tuple(
+            handle_var(f"{p.name}_handle") if isinstance(p, Buffer) else p for p in params
+        )
+        mapped |= {v: p for v, p in zip(variables, params) if isinstance(p, Buffer)}
+        return variables, body, ret_type, mapped, attrs, spans
+
+    def _check(self) -> None:
+        for var, buffer in self.buffer_map.items():
+            if var not in self.params:
+                raise ValueError(f"`PrimFunc.buffer_map`: {brief(var)} is not a parameter")
+            if not isinstance(buffer, Buffer):
+                raise TypeError(f"`PrimFunc.buffer_map`: {brief(buffer)} is not a Buffer")
 
     @property
     def is_private(self) -> bool:

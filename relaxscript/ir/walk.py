@@ -9,14 +9,15 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar, cast
 
 from . import prim, relax
-from .node import Node, traversal_of
+from .expected import brief
+from .node import FieldInfo, Node, traversal_of
 from .relax import Attrs
 from .struct_info import PrimStructInfo, ShapeStructInfo, TensorStructInfo, TupleStructInfo
 from .tir import Buffer
 
 __all__ = [
-    "bound_vars", "children", "free_vars", "post_order", "rewrite", "rewrite_top_down",
-    "substitute", "variables", "walk",
+    "bound_vars", "children", "defined_by", "free_vars", "is_variable", "post_order", "rewrite",
+    "rewrite_top_down", "scope_order", "sees_itself", "substitute", "variables", "walk",
 ]  # fmt: skip
 
 N = TypeVar("N", bound=Node)
@@ -147,7 +148,37 @@ def substitute(root: N, mapping: Mapping[Any, Node]) -> N:
     """
     if not mapping:
         return root
-    return rewrite_top_down(root, lambda node: mapping.get(node))
+    for old, new in mapping.items():
+        if not (isinstance(old, Node) and is_variable(old)):
+            raise TypeError(f"only variables are substituted, not {brief(old)}")
+        if not isinstance(new, Node):
+            raise TypeError(f"`{_hint(old)}` can be replaced by a node only, not by {brief(new)}")
+    if all(isinstance(new, _kind(old)) for old, new in mapping.items()):
+        return rewrite_top_down(root, mapping.get)
+    return rewrite_top_down(root, lambda node: _refuse_definition(node, mapping) or mapping.get(node))
+
+
+def _hint(var: Any) -> str:
+    return str(var.name_hint if isinstance(var, relax.Var) else var.name)
+
+
+def _kind(var: Node) -> type[Node]:
+    return next(cls for cls in (relax.Var, prim.Var, Buffer) if isinstance(var, cls))
+
+
+def _refuse_definition(node: Node, mapping: Mapping[Any, Node]) -> None:
+    """Where a variable itself is defined, only a variable can take its place."""
+    for info in traversal_of(type(node)):
+        if not info.definition:
+            continue
+        defined: list[Node] = []
+        _collect(getattr(node, info.name), defined)
+        for var in defined:
+            if is_variable(var) and var in mapping and not isinstance(mapping[var], _kind(var)):
+                raise TypeError(
+                    f"`{_hint(var)}` is defined here, so only another variable can replace it, "
+                    f"not {brief(mapping[var])}"
+                )
 
 
 def is_variable(node: Node) -> bool:
@@ -178,44 +209,120 @@ def bound_vars(root: Node) -> list[Node]:
     for node in _once(root):
         for info in traversal_of(type(node)):
             if info.definition:
-                _collect_defined(getattr(node, info.name), bound)
+                bound |= dict.fromkeys(defined_by(node, getattr(node, info.name)))
     return list(bound)
 
 
-def _collect_defined(value: Any, bound: dict[Node, None]) -> None:
+def defined_by(node: Node, value: Any) -> list[Node]:
+    """The variables that `value`, which stands in a defining field of `node`, defines.
+
+    Parameters and match_casts define the dimensions that stand alone in their StructInfos; the
+    variable of a binding takes its StructInfo from its value, so it defines nothing but itself.
+    """
+    found: list[Node] = []
     stack: list[Node] = []
     _collect(value, stack)
+    stack.reverse()
     while stack:
-        node = stack.pop(0)
-        if is_variable(node):
-            bound[node] = None
-        match node:
+        item = stack.pop()
+        match item:
             case relax.Var():
-                # A parameter or match_cast defines the dimensions that stand alone in it.
-                stack.extend(_definable(node.struct_info))
+                found.append(item)
+                if not isinstance(node, relax.Binding) and item.struct_info is not None:
+                    stack.append(item.struct_info)
+            case prim.Var():
+                found.append(item)
             case Buffer():
-                stack.extend(v for e in (*node.shape, *node.strides) for v in [e] if is_variable(v))
-                stack.extend([] if node.data is None else [node.data])
-                offset = node.elem_offset
-                stack.extend([offset] if offset is not None and is_variable(offset) else [])
+                found.append(item)
+                parts = [*item.shape, *item.strides, item.data, item.elem_offset]
+                stack.extend(v for v in reversed(parts) if isinstance(v, prim.Var))
             case prim.PrimExpr():
                 continue
             case _:
-                stack.extend(_definable(node))
+                stack.extend(reversed(_definable(item)))
+    return found
 
 
-def _definable(info: Node | None) -> list[Node]:
+def _definable(info: Node) -> list[Node]:
     match info:
         case TensorStructInfo(shape=relax.ShapeExpr(dims)) | ShapeStructInfo(values=tuple(dims)):
             return [v for v in dims if isinstance(v, prim.Var)]
         case PrimStructInfo(value=prim.Var() as value):
             return [value]
         case TupleStructInfo(fields):
-            return [v for f in fields for v in _definable(f)]
+            return list(fields)
     return []
 
 
+_ENTER, _DEFINE, _LEAVE = range(3)
+
+
 def free_vars(root: Node) -> list[Node]:
-    """The variables that `root` uses and does not define, in the order of their occurrence."""
-    bound = set(bound_vars(root))
-    return [v for v in variables(root) if v not in bound]
+    """The variables that `root` uses where nothing defines them, in the order of their occurrence.
+
+    A definition reaches to the end of what opens a scope: a function, a SeqExpr, a loop, a Let.
+    """
+    free: dict[Node, None] = {}
+    bound: dict[Node, int] = {}
+    # A node is looked at once as long as no scope that was open then has been closed.
+    seen: set[int] = set()
+    opened: list[tuple[list[Node], list[int]]] = [([], [])]
+    stack: list[tuple[int, Any]] = [(_ENTER, root)]
+    while stack:
+        action, node = stack.pop()
+        if action == _LEAVE:
+            defined, visited = opened.pop()
+            for var in defined:
+                bound[var] -= 1
+            seen.difference_update(visited)
+        elif action == _DEFINE:
+            for var in node:
+                bound[var] = bound.get(var, 0) + 1
+            opened[-1][0].extend(node)
+        elif id(node) not in seen:
+            if node.is_scope:
+                stack.append((_LEAVE, None))
+                opened.append(([], []))
+            seen.add(id(node))
+            opened[-1][1].append(id(node))
+            if is_variable(node) and not bound.get(node):
+                free[node] = None
+            _schedule(node, stack)
+    return list(free)
+
+
+def _schedule(node: Node, stack: list[tuple[int, Any]]) -> None:
+    """Put the parts of a node on the stack, each definition just before what it reaches."""
+    fields = scope_order(type(node), sees_itself(node))
+    defined: list[Node] = []
+    for info in fields:
+        if info.definition:
+            defined += defined_by(node, getattr(node, info.name))
+    parts: list[tuple[int, Any]] = []
+    for info in fields:
+        if info.definition and defined:
+            parts.append((_DEFINE, defined))
+            defined = []
+        inside: list[Node] = []
+        _collect(getattr(node, info.name), inside)
+        parts.extend((_ENTER, part) for part in inside)
+    stack.extend(reversed(parts))
+
+
+def sees_itself(node: Node) -> bool:
+    """Whether this is the binding of a function, which may call itself."""
+    return isinstance(node, relax.VarBinding) and isinstance(node.value, relax.Function)
+
+
+_orders: dict[tuple[type[Node], bool], tuple[FieldInfo, ...]] = {}
+
+
+def scope_order(cls: type[Node], recursive: bool = False) -> tuple[FieldInfo, ...]:
+    """The fields that are part of the structure: what cannot see the definitions, then these, then
+    what can. A `recursive` binding is seen by its own value.
+    """
+    found = _orders.get((cls, recursive))
+    if found is None:
+        fields = sorted(traversal_of(cls), key=lambda f: not (f.outer and not recursive))
+        found = _orders[cls, recursive] = tuple(fields)
+    return found

@@ -6,7 +6,6 @@ Calls of PrimFuncs and packed functions stand in `calls.py`.
 
 from __future__ import annotations
 
-import functools
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -25,7 +24,7 @@ from relaxscript.ir.struct_info import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from relaxscript.runtime.values import Prim, Shape, prim_value
+from relaxscript.runtime.values import Closure, Prim, Shape, formatted, prim_value
 
 from .context import InferContext
 from .define import op
@@ -123,6 +122,14 @@ def compute_prim_value(value: ShapeLike) -> Value:
     return only
 
 
+@compute_prim_value.prepare_rule
+def _(bound: dict[str, Any]) -> dict[str, Any]:
+    value = bound["value"]
+    if isinstance(value, prim.PrimExpr):  # of any data type, where a dimension is an integer
+        return {"value": ShapeExpr.make((value,))}
+    return bound
+
+
 @compute_prim_value.infer_call_rule
 def _(context: InferContext, call: Call) -> StructInfo:
     (shape,) = compute_prim_value.operand_infos(call, context)
@@ -146,24 +153,10 @@ def _shape_fact(shape: ShapeStructInfo) -> str:
 # ---------------------------------------------------------------- printing and asserting
 
 
-def _formatted(format: str, values: tuple[Any, ...]) -> str:
-    """The values by a format of Python's `str.format`, or each on a line where it is empty."""
-    shown = [_shown(value) for value in values]
-    if not format:
-        return "\n".join(str(value) for value in shown)
-    return format.format(*shown)
-
-
-def _shown(value: Any) -> Any:
-    if isinstance(value, Prim):
-        return prim_value(value)
-    return value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
-
-
 @op(pure=False, order=("format", "values"), calls=True)
 def print(*values: Value, format: Text = "") -> Value:
-    """Print values, each on a line of its own, or by a `format` of Python's `str.format`."""
-    sys.stdout.write(_formatted(format, values) + "\n")
+    """Print values on a line, one after the other or by a `format` of Python's `str.format`."""
+    sys.stdout.write(formatted(format, values) + "\n")
     return ()
 
 
@@ -179,8 +172,8 @@ def assert_op(condition: Value, format_args: Spread | None = None, format: Text 
     The message is `format`, filled with `format_args` as `str.format` does. Raises `VMError`.
     """
     if not bool(np.asarray(prim_value(condition) if isinstance(condition, Prim) else condition)):
-        told = _formatted(format, format_args or ()) if format or format_args else ""
-        raise VMError(f"Assertion Failed: {told}" if told else "Assertion Failed", code="RX0606")
+        told = formatted(format, format_args or ())
+        raise VMError(f"Assertion Failed: {told}" if told else "Assertion Failed", code="RX0611")
     return ()
 
 
@@ -210,8 +203,8 @@ def _(
 
 @op(calls=True)
 def make_closure(func: Callee, args: Values) -> Callable[..., Any]:
-    """A closure: `func` with its first arguments given."""
-    return functools.partial(func, *args)
+    """A closure: `func` with its last arguments given."""
+    return func.bind(args) if isinstance(func, Closure) else lambda *given: func(*given, *args)
 
 
 @make_closure.infer_call_rule

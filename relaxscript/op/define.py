@@ -22,10 +22,9 @@ pass. Start reading at `Operator`.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import DiagnosticError, InternalError, OperandError, nearest
@@ -78,7 +77,7 @@ class Operator:
         self.script_name = name
         self.name = f"relax.{name}"
         self.__name__ = self.__qualname__ = name.rpartition(".")[2]
-        self.__module__ = meaning.__module__
+        self.__module__ = getattr(meaning, "__module__", "numpy")  # ufuncs of numpy 2.0 have none
         self.__doc__ = meaning.__doc__
         self.op = Op.make(self.name)
         self.symbol = symbol
@@ -295,9 +294,12 @@ class Operator:
         Results are new C-contiguous arrays, rank 0 included; nothing is reported for overflow or
         division by zero. Operators that call a function return what it returns, untouched.
         """
-        with np.errstate(all="ignore"):
-            result = self.function(*values, **attributes)
-        return result if self._calls else eager.finished(result, values)
+        return self.prepared(attributes)(*values)
+
+    def prepared(self, attributes: Mapping[str, Any]) -> Callable[..., Any]:
+        """`meaning` with its attributes given: for calls that are made again and again."""
+        function = functools.partial(self.function, **attributes) if attributes else self.function
+        return function if self._calls else eager.quiet(function)
 
     def evaluate(self, call: Call, values: Sequence[Any], sinfo: Any = None) -> Any:
         """The value of `call`, given those of `call.args` in their order.

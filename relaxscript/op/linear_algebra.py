@@ -42,6 +42,9 @@ def matmul(x1: Tensor, x2: Tensor, out_dtype: DType | None = None) -> Tensor:
     """
     dtype = x1.dtype if out_dtype is None else out_dtype.numpy
     narrow = dtype.kind not in "iub" and dtype.itemsize <= 2
+    if not narrow and out_dtype is None:
+        product: Tensor = np.matmul(x1, x2)
+        return product
     inner = np.dtype(np.float32) if narrow else dtype
     product = np.matmul(x1.astype(inner, copy=False), x2.astype(inner, copy=False))
     return np.asarray(product).astype(dtype, copy=False)

@@ -4,7 +4,8 @@
     packed_func.py  functions outside the program, called by name
     check.py        StructInfo at run time
     bytecode.py     the four instructions · executable.py  programs and their builder
-    decode.py · machine.py · builtins.py · blame.py  running them
+    decode.py · entry.py · dispatch.py · builtins.py · blame.py  running them
+    machine.py      the virtual machine as users see it
     benchmark.py · profiler.py  how long that takes
 
 Imports nothing of the compiler: what needs it is handed in as data and callables.

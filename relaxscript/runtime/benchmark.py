@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from relaxscript.errors import VMError
+
 __all__ = ["BenchmarkResult", "evaluate_time"]
 
 
@@ -46,8 +48,11 @@ def evaluate_time(
 
     A repeat shorter than `min_repeat_ms` is done again with more runs; after every
     `repeats_to_cooldown` repeats the processor rests for `cooldown_interval_ms`. `prepare` is
-    called before each repeat.
+    called before each repeat. Raises `VMError` (RX0608) for counts that are no numbers above 0.
     """
+    for noun, count in (("number", number), ("repeat", repeat)):
+        if not isinstance(count, int) or count < 1:
+            raise VMError(f"`{noun}` is a count of at least 1, got {count!r}", code="RX0608")
     call()
     results = []
     for i in range(repeat):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +11,7 @@ from relaxscript.errors import Span, VMError
 from .builtins import BUILTINS
 from .decode import Code
 
-__all__ = ["blamed", "raised", "too_deep"]
+__all__ = ["blamed", "raised", "tell_calls", "too_deep"]
 
 _SHOWN = 8  # callers that are named; a deep recursion has thousands
 _ENOUGH = 16  # notes
@@ -32,7 +33,7 @@ def too_deep(limit: int) -> VMError:
     return VMError(
         f"calls nest deeper than {limit}; does the recursion end?",
         code="RX0609",
-        notes=["`vm.call_depth_limit` sets how deep calls may nest"],
+        notes=["`call_depth_limit` sets how deep calls may nest"],
     )
 
 
@@ -44,10 +45,20 @@ def blamed(error: VMError, code: Code, pc: int, frames: list[Any]) -> VMError:
     span = code.instruction(pc).span
     placed = error.span is not None
     error.locate(span)
-    first = "called from" if placed else "in"
-    notes = [f"{first} `{code.function.name}`" + (_at(span) if placed or span is None else "")]
-    callers = [(frame[0].function.name, frame[0].instruction(frame[5]).span) for frame in frames]
-    callers.reverse()
+    running = [(code.function.name, span)]
+    running += [(f[0].function.name, f[0].instruction(f[5]).span) for f in reversed(frames)]
+    tell_calls(error, running, placed)
+    return error
+
+
+def tell_calls(error: VMError, running: Sequence[tuple[str, Span | None]], placed: bool) -> None:
+    """Add the functions that were running to a failure, the innermost first.
+
+    With each stands the place where it was. `placed` says that the failure has a place of its own,
+    further inside than the innermost function.
+    """
+    (name, span), *callers = running
+    notes = [f"called from `{name}`{_at(span)}" if placed else f"in `{name}`"]
     shown = callers if len(callers) <= _SHOWN else callers[: _SHOWN - 2]
     notes += [f"called from `{name}`{_at(at)}" for name, at in shown]
     if len(shown) < len(callers):
@@ -55,10 +66,8 @@ def blamed(error: VMError, code: Code, pc: int, frames: list[Any]) -> VMError:
         name, at = callers[-1]
         notes.append(f"called from `{name}`{_at(at)}")
     known = error.diagnostic.notes
-    if len(known) > _ENOUGH:  # runs nested in runs, each of which would add its own
-        return error
-    error.diagnostic = replace(error.diagnostic, notes=(*known, *notes))
-    return error
+    if len(known) <= _ENOUGH:  # runs nested in runs, each of which would add its own
+        error.diagnostic = replace(error.diagnostic, notes=(*known, *notes))
 
 
 def _at(span: Span | None) -> str:

@@ -22,19 +22,31 @@ import numpy as np
 from relaxscript.dtypes import DataType
 from relaxscript.errors import VMError
 
-from .check import Check, Dim, Heap, Origins, describe_dim, evaluate, match, variables
+from .check import (
+    Check,
+    Dim,
+    DimConst,
+    DimLoad,
+    Heap,
+    Origins,
+    describe_dim,
+    evaluate,
+    match,
+    variables,
+)
 from .packed_func import PackedFunc
 from .values import (
     Closure,
     Device,
     DeviceTensor,
     Shape,
+    cpu,
     device,
+    formatted,
     is_tensor,
     kind_of,
     make_prim,
     tensor_dtype,
-    text_of,
     to_device,
 )
 
@@ -42,6 +54,7 @@ __all__ = ["BUILTINS", "INVOKE_CLOSURE", "State", "read_if_cond"]
 
 INVOKE_CLOSURE = "vm.builtin.invoke_closure"
 BUILTINS: dict[str, Callable[..., Any]] = {}
+_HOST = cpu()
 
 
 class State:
@@ -76,7 +89,14 @@ def make_shape(*args: Any) -> Shape:
     if not args or not isinstance(args[0], State):
         return Shape(args)
     state, dims = args
-    return Shape(_dimension(dim, axis, state) for axis, dim in enumerate(dims))
+    heap, sizes = state.heap, []
+    for axis, dim in enumerate(dims):  # type tests, not patterns: kernels wait for this
+        kind = type(dim)
+        size = heap[dim.slot] if kind is DimLoad else dim.value if kind is DimConst else None
+        if type(size) is not int or size < 0:
+            size = _dimension(dim, axis, state)
+        sizes.append(size)
+    return Shape.of_sizes(sizes)
 
 
 def _dimension(dim: Dim, axis: int, state: State) -> int:
@@ -235,16 +255,18 @@ def read_if_cond(condition: Any) -> bool:
 
 
 @_builtin("vm.builtin.alloc_tensor")
-def alloc_tensor(shape: Any, dtype: str, where: str | Device = "cpu:0") -> Any:
-    """A new tensor with unspecified contents."""
+def alloc_tensor(shape: Any, dtype: str, where: str | Device = _HOST) -> Any:
+    """A new tensor of zeros: what a callee does not write is the same on every run."""
     sizes = _shape("vm.builtin.alloc_tensor", shape)
     try:
-        array = np.empty(sizes, DataType(dtype).numpy)
+        array = np.zeros(sizes, (dtype if type(dtype) is DataType else DataType(dtype)).numpy)
     except (MemoryError, ValueError) as error:
         raise VMError(
             f"cannot allocate a tensor of shape {tuple(sizes)} and dtype {dtype}: {error}",
             code="RX0606",
         ) from error
+    if where is _HOST:
+        return array
     place = device(where)
     return array if place.is_host else DeviceTensor(array, place)
 
@@ -274,7 +296,7 @@ def move(tensor: Any, where: str | Device) -> Any:
 @_builtin("relax.run.print")
 def run_print(form: str, *values: Any) -> None:
     """Print values to standard output, in the places of `form` if it is not empty."""
-    print(_formatted("relax.run.print", form, values) if form else _spaced(values))
+    print(formatted(form, values))
 
 
 @_builtin("relax.run.assert_op")
@@ -284,21 +306,8 @@ def assert_op(condition: Any, form: str = "", *values: Any) -> None:
     if not (isinstance(condition, bool) or (is_tensor(condition) and condition.ndim == 0)):
         raise _wrong(name, f"the condition must be a Bool scalar, got {kind_of(condition)}")
     if not read_if_cond(condition):
-        text = _formatted(name, form, values) if form else _spaced(values)
-        raise VMError("assertion failed" + (f": {text}" if text else ""), code="RX0611")
-
-
-def _spaced(values: tuple[Any, ...]) -> str:
-    return " ".join(map(text_of, values))
-
-
-def _formatted(name: str, form: str, values: tuple[Any, ...]) -> str:
-    try:
-        return form.format(*map(text_of, values))
-    except (IndexError, KeyError, ValueError, AttributeError) as error:
-        raise _wrong(
-            name, f"the format {form!r} does not go with {len(values)} values: {error}"
-        ) from error
+        text = formatted(form, values)
+        raise VMError("Assertion Failed" + (f": {text}" if text else ""), code="RX0611")
 
 
 def _tensor(name: str, value: Any) -> Any:

@@ -175,7 +175,7 @@ class _Matching:
             wanted = f"expected a prim value of dtype {check.dtype}, got {value!r} of {dtype}"
             hints: tuple[str, ...] = ()
             if check.dtype not in ("int64", "float64", "bool"):
-                hints = (f'`relaxscript.Prim(value, "{check.dtype}")` makes one',)
+                hints = (f'`relaxscript.runtime.Prim(value, "{check.dtype}")` makes one',)
             raise _mismatch(place, wanted, check, value, hints, described=False)
         number = prim_value(value)
         if check.value is not None and number is not None:
@@ -385,7 +385,11 @@ def _refuse(place: _Place, check: Check, value: object) -> VMError:
     if isinstance(check, TensorCheck) and isinstance(value, (list, int, float)):
         hint = "; `numpy.array(value, dtype)` makes one"
     if isinstance(check, PrimCheck) and is_tensor(value):
-        hint = "; a prim value is a plain number, not a tensor"
+        hint = "; a prim value is a plain number, not a tensor (`.item()` takes it out)"
+    if isinstance(check, ShapeCheck) and isinstance(value, (tuple, list)):
+        hint = "; `relaxscript.runtime.Shape(dims)` makes one"
+    if isinstance(check, TupleCheck) and isinstance(value, list):
+        hint = "; `tuple(values)` makes one"
     wanted = f"expected {describe(check)}, got {kind_of(value)}{hint}"
     return VMError(f"{place}: {wanted}", code=place.code)
 

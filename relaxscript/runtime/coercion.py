@@ -34,7 +34,7 @@ from .values import (
     to_tensor,
 )
 
-__all__ = ["call_packed", "coerce", "in_order", "run_time_value"]
+__all__ = ["call_packed", "coerce", "in_order", "require_written", "run_time_value"]
 
 
 def coerce(value: Any, check: Check) -> Any:
@@ -60,6 +60,8 @@ def coerce(value: Any, check: Check) -> Any:
             if isinstance(value, (PackedFunc, Closure, type)):
                 return value
             return PackedFunc(getattr(value, "__name__", type(value).__name__), value)
+        case AnyCheck() if type(value) is tuple:
+            return run_time_value(value)
         case AnyCheck() if _is_foreign_tensor(value, ("__dlpack__",)):
             return to_tensor(value)
     return value
@@ -112,12 +114,31 @@ def call_packed(name: str, function: Callable[..., Any], args: Sequence[Any]) ->
         return run_time_value(function(*args))
     except (VMError, InternalError):
         raise
-    except RecursionError:
+    except RecursionError as error:
         text = f"`{name}`: calls through packed functions nest deeper than Python allows"
-        raise VMError(text, code="RX0609") from None
+        raise VMError(text, code="RX0609") from error
     except Exception as error:
         words = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         raise VMError(f"`{name}` raised {words}", code="RX0604") from error
+
+
+def require_written(name: str, result: Any, args: Sequence[Any]) -> None:
+    """Refuse what is surely a mistake: a result returned, and the destination left as it was.
+
+    A destination-passing function may return what it likes, but a new array just like the last of
+    its arguments, while that one holds the zeros it came with, was meant to be written there.
+    Raises `VMError` (RX0605).
+    """
+    into = args[-1] if args else None
+    if not isinstance(result, np.ndarray) or not isinstance(into, np.ndarray):
+        return
+    if (result.shape, result.dtype) != (into.shape, into.dtype):
+        return
+    shared = any(isinstance(arg, np.ndarray) and np.may_share_memory(result, arg) for arg in args)
+    if not shared and result.any() and not into.any():
+        note = "`out[...] = result` writes it, or `numpy.add(x, y, out=out)` and its like"
+        text = f"`{name}` returned its result, but `R.call_dps_packed` has it written into the last"
+        raise VMError(f"{text} argument", code="RX0605", notes=[note])
 
 
 def in_order(

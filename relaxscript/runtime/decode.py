@@ -29,6 +29,7 @@ from .bytecode import (
     VMFunction,
 )
 from .check import Check, Origins, TupleCheck, origins_of
+from .entry import quick_test
 from .executable import Executable
 from .packed_func import PackedFunc, get_global_func
 from .values import Closure
@@ -72,7 +73,9 @@ UNIT = TupleCheck(())
 class Code:
     """A decoded function. `template` is the part of a register file after the arguments."""
 
-    __slots__ = ("executable", "function", "index", "names", "state", "steps", "template")
+    __slots__ = (
+        "executable", "function", "index", "names", "quick", "state", "steps", "template", "void",
+    )  # fmt: skip
 
     def __init__(self, executable: Executable, index: int) -> None:
         self.executable = executable
@@ -80,9 +83,12 @@ class Code:
         self.function: VMFunction = executable.functions[index]
         named = self.function.param_names
         self.names = named or tuple(f"arg{i}" for i in range(self.function.num_args))
+        function = self.function
+        self.quick = quick_test(function.param_checks, function.num_args, function.heap_size)
         self.steps: tuple[Step, ...] = ()
         self.template: list[Any] = []
         self.state = -1  # the register that wants the state of the call, -1: none does
+        self.void = -1  # the register for what nobody wants
 
     def instruction(self, pc: int) -> Instruction:
         return self.executable.instructions[pc]
@@ -172,7 +178,9 @@ class _Decoder:
         if callee.name == INVOKE_CLOSURE and args and args[0] == VM_STATE:
             args = args[1:]  # TVM passes the state of the machine first
         get = _getter([self.register(arg, pc) for arg in args])
-        dst = self.extra("void") if at.dst == SpecialReg.VOID_ARG else at.dst
+        dst = at.dst
+        if dst == SpecialReg.VOID_ARG:
+            dst = self.code.void = self.extra("void")
         op, fn = self.target(at.func)
         self.steps.append((op, dst, fn, get, pc))
         if at.result is not None and not (at.dst == SpecialReg.VOID_ARG and at.result == UNIT):

@@ -124,7 +124,7 @@ class Executable:
 
     def as_python(self) -> str:
         """The calls of `ExecBuilder` that make this program, constants named by a comment."""
-        lines = ["ib = relaxscript.ExecBuilder()"]
+        lines = ["ib = relaxscript.vm.ExecBuilder()"]
         for i, constant in enumerate(self.constants):
             lines.append(f"# c[{i}] is {_constant_text(constant)}")
         for function in self.functions:

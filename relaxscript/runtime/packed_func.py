@@ -160,14 +160,16 @@ def register_func(func_name: Any, f: Any = None, override: bool = False) -> Any:
                 code="RX0610",
             )
         return _register(name, func_name, override)
-    if not isinstance(func_name, str) or not func_name:
-        raise VMError(
-            f"a packed function is registered under a name, got {kind_of(func_name)}",
-            code="RX0610",
-        )
+    _require_name(func_name)
     if f is None:
         return lambda function: _register(func_name, function, override)
     return _register(func_name, f, override)
+
+
+def _require_name(name: object) -> None:
+    if not isinstance(name, str) or not name:
+        got = "an empty string" if name == "" else kind_of(name)
+        raise VMError(f"a packed function has a text as its name, got {got}", code="RX0610")
 
 
 def _register(name: str, function: F, override: bool) -> F:
@@ -192,8 +194,12 @@ def get_global_func(name: str, allow_missing: bool = False) -> PackedFunc | None
     Raises `VMError`, offering the nearest name, when there is none; gives None instead when
     `allow_missing` is true.
     """
-    found = _functions.get(name)
-    if found is None and not allow_missing:
+    try:
+        found = _functions.get(name)
+    except TypeError:  # no key of a dictionary at all
+        found = None
+    if found is None and not (allow_missing and isinstance(name, str)):
+        _require_name(name)
         raise missing(name)
     return found
 
@@ -214,6 +220,7 @@ def list_global_func_names() -> list[str]:
 
 def remove_global_func(name: str) -> None:
     """Forget the packed function `name`; raises `VMError` when there is none."""
+    _require_name(name)
     with _lock:
         found = _functions.pop(name, None)
     if found is None:

@@ -35,6 +35,7 @@ __all__ = [
     "Tensor",
     "cpu",
     "device",
+    "formatted",
     "is_tensor",
     "kind_of",
     "make_prim",
@@ -64,6 +65,11 @@ class Shape(tuple[int, ...]):
 
     def __new__(cls, dims: Iterable[int] = ()) -> Shape:
         return super().__new__(cls, [_dimension(dim) for dim in dims])
+
+    @classmethod
+    def of_sizes(cls, sizes: Iterable[int]) -> Shape:
+        """The shape of dimensions that are known to be ints >= 0."""
+        return super().__new__(cls, sizes)
 
     def __repr__(self) -> str:
         return f"Shape([{', '.join(map(str, self))}])"
@@ -261,10 +267,11 @@ def device(text: str | Device, index: int | None = None) -> Device:
     """The device that a text such as `"cpu"`, `"cpu:1"` or `"llvm:0:global"` names."""
     if isinstance(text, Device):
         return text
-    found = _DEVICE.fullmatch(text)
+    found = _DEVICE.fullmatch(text) if isinstance(text, str) else None
     if found is None:
+        named = f'"{text}"' if isinstance(text, str) else kind_of(text)
         raise VMError(
-            f'"{text}" names no device; write a kind and an index, as in "cpu:1"', code="RX0608"
+            f'{named} names no device; write a kind and an index, as in "cpu:1"', code="RX0608"
         )
     return Device(found["kind"], int(found["index"] or 0) if index is None else index)
 
@@ -466,7 +473,7 @@ def kind_of(value: object) -> str:
         case np.generic():
             return f"a numpy scalar of dtype {value.dtype.name}"
         case Shape():
-            return "a shape"
+            return f"the shape {tuple(value)}"
         case tuple():
             return f"a tuple of {len(value)}" if value else "the empty tuple"
         case list():
@@ -500,6 +507,43 @@ def _dtype_words(value: np.ndarray[Any, Any] | DeviceTensor) -> str:
     if not value.dtype.isnative:
         return f"{value.dtype.name} in foreign byte order"
     return str(value.dtype.name)
+
+
+class _Shown:
+    """A value in a format: its text, or, where the format asks for more, the number it is."""
+
+    def __init__(self, value: object) -> None:
+        self._value = value
+
+    def __str__(self) -> str:
+        return text_of(self._value)
+
+    def __format__(self, spec: str) -> str:
+        if not spec:
+            return text_of(self._value)
+        number = prim_value(self._value)
+        if isinstance(self._value, (np.ndarray, DeviceTensor)) and self._value.ndim == 0:
+            array = self._value.data if isinstance(self._value, DeviceTensor) else self._value
+            number = array.item()
+        return format(text_of(self._value) if number is None else number, spec)
+
+
+def formatted(form: str, values: Iterable[object]) -> str:
+    """What `R.print` and `R.assert_op` write: values by a format of `str.format`.
+
+    Without a format their texts stand one after the other. Numbers (prim values and tensors of
+    rank 0) take what numbers take, as in `"{:.2f}"`. Raises `VMError` (RX0606) for a format that
+    does not go with the values.
+    """
+    shown = [_Shown(value) for value in values]
+    if not form:
+        return " ".join(map(str, shown))
+    try:
+        return form.format(*shown)
+    except (IndexError, KeyError, ValueError, AttributeError, TypeError) as error:
+        noun = "1 value" if len(shown) == 1 else f"{len(shown)} values"
+        text = f"the format {form!r} does not go with {noun}: {error}"
+        raise VMError(text, code="RX0606") from error
 
 
 def text_of(value: object) -> str:

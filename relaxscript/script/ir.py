@@ -1,15 +1,17 @@
 """What `I.` means: modules, their attributes and global infos.
 
-    from relaxscript.script import ir as I
+from relaxscript.script import ir as I
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from relaxscript.ir.module import DummyGlobalInfo, VDevice
 
+from .members import absent_member
 from .parser.base import safe_callables
 from .parser.entry import ir_module
 
@@ -35,3 +37,8 @@ def dummy_global_info() -> DummyGlobalInfo:
 
 
 safe_callables(module_attrs, module_global_infos, vdevice, dummy_global_info)
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        return absent_member(sys.modules[__name__], "I", name)

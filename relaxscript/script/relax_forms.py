@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from relaxscript.dtypes import DataType
+from relaxscript.dtypes import DataType, is_dtype
+from relaxscript.errors import nearest
 from relaxscript.ir import relax as ir
 from relaxscript.ir.prim import FloatImm, IntImm, PrimExpr, as_prim
 from relaxscript.ir.relax import ExternFunc, ShapeExpr, TupleGetItem
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.op import REGISTRY
 
-from .annotations import as_struct_info
+from .annotations import KNOWN_DTYPES, as_struct_info
 from .parser.base import safe_callables
 
 __all__ = [
@@ -63,12 +65,39 @@ def const(value: npt.ArrayLike, dtype: Any = None) -> ir.Constant:
     """
     if isinstance(value, np.ndarray) and dtype is None:
         return ir.Constant(value)
-    array = np.asarray(value)
-    if dtype is None:
-        wanted = {"i": "int32", "f": "float32", "b": "bool"}.get(array.dtype.kind)
-        plain = not isinstance(value, (np.ndarray, np.generic))
-        return ir.Constant(array.astype(wanted) if plain and wanted else array)
-    return ir.Constant(_converted(value, array, DataType(dtype)))
+    array = _array(value)
+    if dtype is not None:
+        return ir.Constant(_converted(value, array, _dtype(dtype)))
+    wanted = {"i": "int32", "u": "int32", "f": "float32", "b": "bool"}.get(array.dtype.kind)
+    if wanted is None or isinstance(value, (np.ndarray, np.generic)):
+        return ir.Constant(array)
+    return ir.Constant(_converted(value, array, DataType(wanted)))
+
+
+def _array(value: Any) -> np.ndarray[Any, Any]:
+    """The array that a number, nested lists or an array mean; raises `ValueError`."""
+    if isinstance(value, ir.Expr):
+        raise ValueError("a constant is made of numbers, this is a value of the program")
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise ValueError("the lists of a constant have different lengths") from None
+    if array.dtype.kind in "OSU" and not isinstance(value, np.ndarray):
+        what = "a text" if array.dtype.kind in "SU" else "this"
+        numbers = [n for n in np.ravel(array) if isinstance(n, int)]
+        if numbers and len(numbers) == array.size:
+            raise ValueError(f"{max(numbers, key=abs)} does not fit in int64")
+        raise ValueError(f"a constant is made of numbers, {what} is none")
+    return array
+
+
+def _dtype(dtype: Any) -> DataType:
+    if isinstance(dtype, builtins.str) and not (is_dtype(dtype) and DataType(dtype).in_relax):
+        near = nearest(dtype, KNOWN_DTYPES)
+        raise ValueError(
+            f'"{dtype}" is not a data type' + (f'; did you mean "{near}"?' if near else "")
+        )
+    return DataType(dtype)
 
 
 def _converted(value: Any, array: np.ndarray[Any, Any], dtype: DataType) -> np.ndarray[Any, Any]:

@@ -13,10 +13,9 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from relaxscript.errors import nearest
-
 from . import tir_axis as axis, tir_dtypes, tir_forms, tir_math, tir_nodes
 from .annotations import in_annotation
+from .members import absent_member
 from .parser.base import safe_callables
 from .parser.entry import prim_func
 from .tir_dtypes import *  # noqa: F403
@@ -37,6 +36,4 @@ if not TYPE_CHECKING:
         """A name that `T` does not have; in an annotation the parser reports it with its place."""
         if not name.startswith("_") and in_annotation(sys._getframe(1)):
             return tir_forms.Buffer
-        near = nearest(name, __all__)
-        hint = f"; did you mean `T.{near}`?" if near else ""
-        raise AttributeError(f"`T` has no `{name}`{hint}")
+        return absent_member(sys.modules[__name__], "T", name)

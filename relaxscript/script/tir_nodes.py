@@ -15,6 +15,7 @@ from typing import Any
 from relaxscript.dtypes import DataType
 from relaxscript.ir import prim, tir
 from relaxscript.ir.prim import PrimExpr, PrimExprLike, StringImm, const, match_dtypes
+from relaxscript.ir.module import Target, as_target
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.scalar_functions import FUNCTIONS
 
@@ -24,7 +25,7 @@ __all__ = [
     "EQ", "GE", "GT", "LE", "LT", "NE", "Add", "And", "Broadcast", "BufferLoad", "Call", "Cast",
     "Div", "FloatImm", "FloorDiv", "FloorMod", "IntImm", "Let", "Max", "Min", "Mod", "Mul", "Not",
     "Or", "Ptr", "Ramp", "Select", "Shuffle", "SizeVar", "StringImm", "Sub", "Var", "broadcast",
-    "buffer_var", "cast", "let", "max", "min", "ptr", "ramp", "var",
+    "buffer_var", "cast", "let", "max", "min", "ptr", "ramp", "target", "var",
 ]  # fmt: skip
 
 IntImm = prim.IntImm
@@ -182,3 +183,8 @@ Ptr = ptr
 def buffer_var(dtype: str, storage_scope: str = "global") -> prim.Var:
     """The same as `ptr`, by its older name."""
     return ptr(dtype, storage_scope)
+
+
+def target(target_config: str | Mapping[str, Any]) -> Target:
+    """What code is generated for, as the value of an attribute: its text, or a mapping."""
+    return as_target(target_config)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import sys
 
-from . import front_end, import_time
+from . import execution, front_end, import_time
 
-ALL = {"import_time": import_time.main, "front_end": front_end.main}
+ALL = {
+    "import_time": import_time.main,
+    "front_end": front_end.main,
+    "execution": execution.main,
+}
 
 
 def main(names: list[str]) -> None:

@@ -49,7 +49,7 @@ def test_memory_that_was_never_written_shows():
 @pytest.mark.parametrize(("index", "shown"), [(4, "4"), (-1, "-1"), (1 << 40, "1099511627776")])
 def test_a_load_out_of_bounds_names_buffer_and_index(index, shown):
     error = failing(store(Y, load(Y, index), 0))
-    assert error.code == "RX0606"
+    assert error.code == "RX0614"
     assert str(error).startswith(
         f"index {shown} is outside of dimension 0 of buffer `y`, which has 4 elements"
     )
@@ -89,7 +89,7 @@ def test_a_select_evaluates_both_values():
 
 def test_an_assertion_that_fails_gives_its_message():
     check = tir.AssertStmt(const(False), prim.StringImm("n must be even"), tir.Evaluate(const(0)))
-    assert str(failing(check)).startswith("n must be even [RX0606]")
+    assert str(failing(check)).startswith("n must be even [RX0611]")
 
 
 def test_an_assertion_without_message():

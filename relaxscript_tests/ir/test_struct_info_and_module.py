@@ -7,7 +7,7 @@ import pytest
 from relaxscript.errors import InternalError
 from relaxscript.ir import DummyGlobalInfo, GlobalVar, IRModule, Target, VDevice
 from relaxscript.ir.hooks import Hook, unfilled
-from relaxscript.ir.relax import Function, ShapeExpr, Tuple, Var
+from relaxscript.ir.relax import Call, Function, ShapeExpr, Tuple, Var
 from relaxscript.ir.struct_info import (
     FuncStructInfo,
     ObjectStructInfo,
@@ -39,16 +39,16 @@ def test_what_is_not_said_is_unknown():
 
 
 def test_rank_and_shape_must_agree():
-    with pytest.raises(ValueError, match="ndim is 3, but the shape has 2 dimensions"):
+    with pytest.raises(ValueError, match=r"ndim` is 3, but the shape has 2 dimensions"):
         TensorStructInfo((1, 2), "float32", ndim=3)
-    with pytest.raises(ValueError, match="ndim is 3, but the shape has 2 dimensions"):
+    with pytest.raises(ValueError, match=r"ndim` is 3, but the shape has 2 dimensions"):
         ShapeStructInfo((1, 2), ndim=3)
 
 
 def test_a_scalar_has_a_data_type_or_a_value():
     assert PrimStructInfo(value=3).dtype == "int64"
     assert PrimStructInfo("float32").value is None
-    with pytest.raises(TypeError, match="PrimStructInfo needs a data type or a value"):
+    with pytest.raises(TypeError, match="`PrimStructInfo` needs a data type or a value"):
         PrimStructInfo(None)
 
 
@@ -147,3 +147,34 @@ def test_every_hook_is_filled():
 
 def test_an_object_is_anything():
     assert ObjectStructInfo() is not ObjectStructInfo()
+
+
+def test_functions_are_renamed_where_they_are_bound_and_used():
+    f = GlobalVar("f")
+    x = Var("x", TensorStructInfo((2,), "float32"))
+    callee = Function([x], x, x.struct_info, attrs={"global_symbol": "f"})
+    y = Var("y", TensorStructInfo((2,), "float32"))
+    caller = Function([y], Call(f, [y]), y.struct_info, attrs={"global_symbol": "main"})
+    module = IRModule({f: callee, "main": caller})
+    renamed = module.replace_global_vars({f: "h"})
+    assert [var.name_hint for var in renamed] == ["h", "main"]
+    assert renamed["main"].body.op is renamed.get_global_var("h")
+    assert renamed["h"].attrs["global_symbol"] == "h"
+    assert module["main"].body.op is f
+    with pytest.raises(ValueError, match="two functions would be named `main`"):
+        module.replace_global_vars({"f": "main"})
+    with pytest.raises(KeyError, match="no function `q`"):
+        module.replace_global_vars({"q": "r"})
+
+
+def test_a_module_goes_by_the_names_of_the_spec_too():
+    module = IRModule({}, global_infos={"vdevice": VDevice("llvm")})
+    assert module.funcs is module.functions
+    assert module.global_info["vdevice"][0].target.kind == "llvm"
+    assert module.astext() == module.script(show_meta=True)
+
+
+def test_attributes_are_added_to_those_of_a_function():
+    x = Var("x", TensorStructInfo((2,), "float32"))
+    f = Function([x], x, x.struct_info, attrs={"a": 1}).with_attrs({"b": 2})
+    assert dict(f.attrs) == {"a": 1, "b": 2}

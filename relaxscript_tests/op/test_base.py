@@ -100,7 +100,7 @@ def test_print_prints(capsys: pytest.CaptureFixture[str]) -> None:
     assert R.print.evaluate(plain, ["", np.array([1, 2]), 3]) == ()
     formatted = R.print.build((x, x), {"format": "x = {:.1f}, p = {}"})
     R.print.evaluate(formatted, ["x = {:.1f}, p = {}", np.array(2.0), Prim(3, "int32")])
-    assert capsys.readouterr().out == "[1 2]\n3\nx = 2.0, p = 3\n"
+    assert capsys.readouterr().out == "[1 2] 3\nx = 2.0, p = 3\n"
 
 
 def test_a_condition_is_one_bool() -> None:
@@ -131,7 +131,7 @@ def test_an_assertion_that_fails_says_why(format: str, args: list[int], said: st
     call = R.assert_op.build((tensor(dtype="bool"), args, format))
     with pytest.raises(VMError, match=said) as caught:
         R.assert_op.evaluate(call, [np.array(False), format, *args])
-    assert caught.value.diagnostic.code == "RX0606"
+    assert caught.value.diagnostic.code == "RX0611"
 
 
 # ---------------------------------------------------------------- closures
@@ -140,7 +140,7 @@ def test_an_assertion_that_fails_says_why(format: str, args: list[int], said: st
 def test_closures() -> None:
     call = R.make_closure.build((OBJECT, (tensor(2),)))
     assert result(R.make_closure, OBJECT, (tensor(2),)) == "object"
-    closure = R.make_closure.evaluate(call, [lambda a, b: a - b, (5,)])
+    closure = R.make_closure.evaluate(call, [lambda a, b: b - a, (5,)])
     info = ShapeStructInfo(None, 2)
     invoked = R.invoke_closure.build((OBJECT, (tensor(2),), info))
     assert R.invoke_closure.evaluate(invoked, [closure, (3,)]) == 2

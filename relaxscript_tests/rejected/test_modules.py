@@ -84,7 +84,7 @@ def test_a_statement_in_a_module():
     class Module:
         size: int = 4
         # <^^^^^^^^^^^^ error: RX0104 only functions can stand in a module
-        #                help: decorate it with `@R.function` or `@T.prim_func`
+        #                help: write it outside the class
 
         @R.function
         def main(x: R.Tensor((4,), "float32")):
@@ -130,6 +130,7 @@ def test_functions_that_call_each_other_without_declared_results():
 
         @R.function
         def odd(x: R.Tensor((4,), "float32")):
+        #   ^^^ error: RX0308 `odd` is recursive and does not declare its result
             cls = Module
             return cls.even(x)
 
@@ -237,8 +238,9 @@ def test_a_value_that_is_no_function_in_a_module():
 def test_a_class_where_a_function_is_decorated():
     @rejected
     def program():
-# error: RX0111 only a Python function can be decorated
         @R.function
+        #^^^^^^^^^^ error: RX0111 `R.function` decorates a function
+        #         help: decorate a class with `@I.ir_module`
         class Module:
             pass
 
@@ -246,8 +248,8 @@ def test_a_class_where_a_function_is_decorated():
 def test_a_function_where_a_class_is_decorated():
     @rejected
     def program():
-# error: RX0111 `I.ir_module` decorates a class
-#         help: decorate a `class`
         @I.ir_module
+        #^^^^^^^^^^^ error: RX0111 `I.ir_module` decorates a class
+        #          help: decorate a function with `@R.function` or `@T.prim_func`
         def main(x: R.Object):
             return x

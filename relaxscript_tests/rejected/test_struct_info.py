@@ -140,7 +140,7 @@ def test_an_operator_as_a_value():
     @R.function
     def f(x: R.Tensor((4,), "float32")):
         y = (x, R.add)
-        #   ^^^^^^^^^^ error: RX0309 the operator `R.add` may only be called
+        #       ^^^^^ error: RX0309 the operator `R.add` may only be called
         return y
 
 
@@ -152,7 +152,7 @@ def test_the_module_as_a_value():
         def main(x: R.Tensor((4,), "float32")):
             cls = Module
             return (x, cls)
-            #      ^^^^^^^^ error: RX0201 the module itself is not a value
+            #          ^^^ error: RX0201 the module itself is not a value
 
 
 # ---------------------------------------------------------------- declarations

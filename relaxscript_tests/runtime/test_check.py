@@ -133,7 +133,7 @@ def test_a_wrong_rank_is_named_with_the_right_one():
 
 
 def test_a_wrong_kind_of_value_is_described():
-    refused([Shape([2])], [TensorCheck()], "`x` of `main`: expected a tensor, got a shape")
+    refused([Shape([2])], [TensorCheck()], "`x` of `main`: expected a tensor, got the shape (2,)")
     refused(
         [[1, 2]],
         [TensorCheck("int64", 1)],
@@ -163,11 +163,21 @@ def test_a_shape_held_by_a_variable_is_compared_whole():
 
 
 def test_a_tuple_is_no_shape_and_a_shape_no_tuple():
-    refused([(2, 3)], [ShapeCheck()], "`x` of `main`: expected a shape, got a tuple of 2")
+    refused(
+        [(2, 3)],
+        [ShapeCheck()],
+        "`x` of `main`: expected a shape, got a tuple of 2; `relaxscript.runtime.Shape(dims)` "
+        "makes one",
+    )
+    refused(
+        [[2]],
+        [TupleCheck((AnyCheck(),))],
+        "`x` of `main`: expected a tuple of 1, got a list of 1; `tuple(values)` makes one",
+    )
     refused(
         [Shape([2])],
         [TupleCheck((AnyCheck(),))],
-        "`x` of `main`: expected a tuple of 1, got a shape",
+        "`x` of `main`: expected a tuple of 1, got the shape (2,)",
     )
 
 
@@ -209,7 +219,7 @@ def test_a_mismatched_prim_says_how_to_make_the_right_one():
         [PrimCheck("float32")],
         "`x` of `main`: expected a prim value of dtype float32, got 5 of int64",
     )
-    assert '`relaxscript.Prim(value, "float32")` makes one' in str(error)
+    assert '`relaxscript.runtime.Prim(value, "float32")` makes one' in str(error)
 
 
 def test_a_tensor_is_no_prim_value():
@@ -217,7 +227,7 @@ def test_a_tensor_is_no_prim_value():
         [np.array(5)],
         [PrimCheck("int64")],
         "`x` of `main`: expected a prim value of dtype int64, got a tensor of shape () and dtype "
-        "int64; a prim value is a plain number, not a tensor",
+        "int64; a prim value is a plain number, not a tensor (`.item()` takes it out)",
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -46,14 +48,14 @@ def test_the_python_listing_builds_the_same_program(builder):
     text = executable.as_python()
     assert "# c[0] is a tensor of shape (2,) and dtype float32" in text
 
-    class Rx:
+    class Vm:
         @staticmethod
         def ExecBuilder():
             ib = ExecBuilder()
             ib.constants.extend(executable.constants)
             return ib
 
-    scope = {"relaxscript": Rx}
+    scope = {"relaxscript": SimpleNamespace(vm=Vm)}
     exec(text, scope)
     again = scope["ib"].get()
     assert again.as_python() == text

@@ -84,10 +84,24 @@ class TestRegistry:
         ):
             register_func("test.five", 5)
 
-    @pytest.mark.parametrize("name", ["", None, 5])
-    def test_a_name_is_a_text(self, name):
-        with pytest.raises(VMError, match="is registered under a name, got"):
-            register_func(name, len)
+    @pytest.mark.parametrize(
+        ("name", "got"), [("", "an empty string"), (None, "None"), (5, "an int"), ([], "a list")]
+    )
+    def test_a_name_is_a_text(self, name, got):
+        message = f"a packed function has a text as its name, got {got}"
+        for action in (
+            lambda: register_func(name, len),
+            lambda: get_global_func(name),
+            lambda: remove_global_func(name),
+        ):
+            with pytest.raises(VMError, match=message) as caught:
+                action()
+            assert caught.value.code == "RX0610"
+
+    def test_what_may_be_missing_must_still_be_a_name(self):
+        assert get_global_func("", allow_missing=True) is None
+        with pytest.raises(VMError, match="has a text as its name, got an int"):
+            get_global_func(5, allow_missing=True)
 
     def test_a_callable_without_a_name_needs_one(self):
         class Callable:
@@ -175,7 +189,7 @@ class TestCFunctions:
 
     def test_what_c_cannot_take_is_refused(self):
         memset = PackedFunc.from_ctypes("memset", ctypes.CDLL(None).memset)
-        with pytest.raises(VMError, match="`memset` is a C function and cannot take a shape"):
+        with pytest.raises(VMError, match="`memset` is a C function and cannot take the shape"):
             memset(Shape([1]))
         with pytest.raises(VMError, match="C has no type for a bfloat16 prim value"):
             memset(Prim(1.0, "bfloat16"))

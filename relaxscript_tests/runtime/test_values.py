@@ -169,10 +169,9 @@ def test_an_unknown_device_is_refused():
 def test_a_device_tensor_shares_its_memory_by_dlpack():
     tensor = DeviceTensor(np.arange(3.0), cpu(1))
     assert tensor.__dlpack_device__() == (1, 1)
-    np.from_dlpack(tensor)[0] = 7
-    assert tensor.numpy()[0] == 7
+    assert np.shares_memory(np.from_dlpack(tensor), tensor.data)
     tensor.numpy()[0] = 8  # a copy
-    assert tensor.data[0] == 7
+    assert tensor.data[0] == 0
     assert (tensor.shape, tensor.dtype, tensor.ndim) == ((3,), np.float64, 1)
     assert repr(tensor) == "DeviceTensor(shape=(3,), dtype=float64, device=cpu:1)"
 
@@ -229,7 +228,7 @@ def test_foreign_byte_order_is_converted():
     [
         ([1, 2], "got a list of 2; `numpy.array"),
         (5, "got an int; `numpy.array"),
-        (Shape([2]), "expected a tensor, got a shape \\["),
+        (Shape([2]), "expected a tensor, got the shape \\(2,\\) \\["),
         ("x", "got a string"),
         (None, r"got None \(the null object\)"),
         (np.ma.masked_array([1, 2], [0, 1]), "a masked array is no tensor"),
@@ -280,7 +279,7 @@ def test_objects_are_no_tensors():
         ((1, 2), "a tuple of 2"),
         ((), "the empty tuple"),
         ([1], "a list of 1"),
-        (Shape([1]), "a shape"),
+        (Shape([1]), "the shape (1,)"),
         (True, "a bool"),
         (5, "an int"),
         (1 << 63, "an int that does not fit 64 bits"),

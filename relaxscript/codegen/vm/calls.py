@@ -174,7 +174,7 @@ class CallEmitter(FunctionEmitter):
             place = place_of(info.vdevice)
             where = [] if place is None else [str(place)]
             shape = self.shape(info.dims or ())
-            made.append(self.call("vm.builtin.alloc_tensor", [shape, str(info.dtype), *where]))
+            made.append(self.call("vm.builtin.alloc_tensor", [shape, info.dtype, *where]))
         return made
 
     def _assembled(self, info: StructInfo, tensors: list[Arg]) -> Arg:

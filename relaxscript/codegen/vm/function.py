@@ -14,7 +14,12 @@ from typing import Any
 
 from relaxscript.arith import YES
 from relaxscript.errors import Diagnostic, DiagnosticError, InternalError, Span
-from relaxscript.interpreter.blame import place_of_result, place_of_signature
+from relaxscript.interpreter.blame import (
+    place_of_binding,
+    place_of_body,
+    place_of_result,
+    place_of_signature,
+)
 from relaxscript.interpreter.checks import Checks, undefined_shape_variable
 from relaxscript.ir import prim, relax, tir
 from relaxscript.ir.struct_info import FuncStructInfo, ObjectStructInfo, StructInfo
@@ -106,7 +111,9 @@ class FunctionEmitter:
         declared = self.function.ret_struct_info
         if declared is None or isinstance(declared, ObjectStructInfo):
             return None
-        known = self.program.context.struct_info(self.function.body)
+        body = self.function.body
+        returned = body.body if isinstance(body, relax.SeqExpr) else body
+        known = self.program.context.struct_info(returned)
         if is_subtype(known, declared, in_scope=self.bound) is YES:
             return None
         (check,) = self.checks.of([declared], set(self.bound), self.register_of)
@@ -271,7 +278,7 @@ class FunctionEmitter:
         owned: dict[relax.Var, int] = {}
         for block in seq.blocks:
             for binding in block.bindings:
-                self.span = binding.value.span or binding.span or self.span
+                self.span = place_of_binding(binding) or self.span
                 before = self.registers.begin()
                 self.binding(binding)
                 self._own(binding.var, owned)
@@ -279,6 +286,7 @@ class FunctionEmitter:
                 for number in dead:
                     self.registers.disown(number)
                 self.registers.finish(before, dead)
+        self.span = place_of_body(seq) or self.span
         value = self.value(seq.body)
         for number in owned.values():
             self.registers.disown(number)

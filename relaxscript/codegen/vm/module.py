@@ -40,5 +40,6 @@ def _emit_entry(program: Program, name: str, var: GlobalVar) -> None:
     names = [buffers[p].name if p in buffers else p.name for p in function.params]
     with builder.function(name, len(names), names, pure=False, span=function.span):
         callee, result = program.prim_func_value(var), builder.r(len(names))
-        builder.emit_call(callee, [builder.r(i) for i in range(len(names))], result)
+        args = [builder.r(i) for i in range(len(names))]
+        builder.emit_call(callee, args, result, span=function.span)
         builder.emit_ret(result)

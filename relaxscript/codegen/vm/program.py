@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from relaxscript.analysis import Context, function_struct_info
+from relaxscript.analysis import Context
 from relaxscript.errors import Diagnostic, DiagnosticError
 from relaxscript.interpreter.checks import concrete
 from relaxscript.interpreter.operators import operator_function
@@ -140,9 +140,10 @@ class Program:
     def prim_func_value(self, var: relax.GlobalVar) -> str:
         """A PrimFunc as a value, and as what a direct call of it calls."""
         function, kernel = self.prim_func(var), self.kernels[var.name_hint]
-        info, name = function_struct_info(function), var.name_hint
+        name = var.name_hint
         key = ("value", name)
-        return self.external(key, f"{name}.function", lambda: called_directly(name, kernel, info))
+        made = f"{name}.function"
+        return self.external(key, made, lambda: called_directly(name, function, kernel))
 
     def extern(self, symbol: str) -> str:
         """The name under which the packed function `symbol` is found when a call is evaluated."""

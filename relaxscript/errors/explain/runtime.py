@@ -143,6 +143,81 @@ Right:
             y = x
         return y
 """,
+    "RX0610": """
+RX0610: this cannot be a packed function
+
+A packed function is anything that Python can call, registered under a name that is free;
+`override=True` replaces what has the name. A C function takes tensors, numbers, strings and null.
+
+Wrong:
+
+    rx.register_func("my.scale", 2.0)
+
+Right:
+
+    rx.register_func("my.scale", lambda x: 2.0 * x, override=True)
+""",
+    "RX0611": """
+RX0611: an assertion of the program does not hold
+
+The condition of `R.assert_op`, or of an `assert` in a PrimFunc, was false. The message is the
+program's own.
+
+Wrong:
+
+    R.assert_op(R.const(False), [], "the input is empty")
+
+Right:
+
+    R.assert_op(R.const(True), [], "the input is empty")
+""",
+    "RX0612": """
+RX0612: malformed bytecode
+
+Registers, constants and functions that instructions name must exist, jumps must stay inside their
+function, every function must end with a return, and a register must be written before it is read.
+What `build` makes is well formed; this is about programs emitted by hand.
+
+Wrong:
+
+    with builder.function("main", num_inputs=1):
+        builder.emit_ret(builder.r(1))
+
+Right:
+
+    with builder.function("main", num_inputs=1):
+        builder.emit_ret(builder.r(0))
+""",
+    "RX0613": """
+RX0613: a value that is no function was called
+
+Closures and packed functions can be called. A value of type `R.Object` may turn out to be
+something else when the program runs.
+
+Wrong:
+
+    model.apply(np.ones(2), x)
+
+Right:
+
+    model.apply(model.make_adder(y), x)
+""",
+    "RX0614": """
+RX0614: a PrimFunc failed while it ran
+
+An index lies outside of its buffer, an integer is divided by zero, or there is no memory for a
+buffer. Indices are tested by the reference interpreter; compiled code trusts them.
+
+Wrong:
+
+    for i in range(n):
+        y[i] = x[i + 1]
+
+Right:
+
+    for i in range(n - 1):
+        y[i] = x[i + 1]
+""",
     "RX0701": """
 RX0701: the file cannot be read
 

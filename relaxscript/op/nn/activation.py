@@ -90,8 +90,9 @@ softplus.infer_rule(unary_rule("float", operand="data"))
 
 def _shifted(x: Any, axis: int) -> Any:
     # The largest is subtracted, so that no exponential overflows; an empty axis has none.
-    low = np.max(x, axis=axis, keepdims=True, initial=-np.inf)
-    return x - low
+    # `reduce` is what `numpy.max` and `numpy.sum` call, after twice as long.
+    low = np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
+    return np.subtract(x, low)
 
 
 @op("nn.softmax")
@@ -99,8 +100,9 @@ def softmax(data: Tensor, axis: int = -1) -> Tensor:
     """`exp(x)` divided by its sum along `axis`, without overflow."""
 
     def stable(x: Any) -> Any:
-        e = np.exp(_shifted(x, axis))
-        return e / np.sum(e, axis=axis, keepdims=True)
+        e = _shifted(x, axis)
+        np.exp(e, out=e)
+        return np.divide(e, np.add.reduce(e, axis=axis, keepdims=True), out=e)
 
     wide: Tensor = widened(stable)(data)
     return wide
@@ -112,7 +114,7 @@ def log_softmax(data: Tensor, axis: int = -1) -> Tensor:
 
     def stable(x: Any) -> Any:
         shifted = _shifted(x, axis)
-        return shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
+        return shifted - np.log(np.add.reduce(np.exp(shifted), axis=axis, keepdims=True))
 
     wide: Tensor = widened(stable)(data)
     return wide

@@ -72,6 +72,16 @@ class AnnotationParser(ExpressionParser):
         finally:
             self.binding -= 1
 
+    def known_names(self) -> list[str]:
+        return [*super().known_names(), *self.dims]
+
+    def attribute_of(self, owner: Any, node: ast.Attribute) -> Any:
+        if isinstance(owner, PrimExpr) and not hasattr(owner, node.attr):
+            written = ast.unparse(node.value)
+            message = f"`{written}` is a dimension and has no attribute `{node.attr}`"
+            raise self.error(node, "RX0102", message)
+        return super().attribute_of(owner, node)
+
     def is_bound(self, var: PrimVar) -> bool:
         """Whether a shape variable has a value here."""
         return True
@@ -118,20 +128,22 @@ class AnnotationParser(ExpressionParser):
     def _parsed_string(self, node: ast.Constant) -> ast.expr:
         try:
             return ast.parse(str(node.value).strip(), mode="eval").body
-        except SyntaxError:
+        except (SyntaxError, ValueError):
             raise self.error(node, "RX0108", f'"{node.value!s}" is not an expression') from None
+        except (RecursionError, MemoryError):
+            raise self.error(node, "RX0108", "this is nested too deeply") from None
 
     def front_call(self, front: Front, node: ast.Call) -> StructInfo:
         """`R.Tensor((n, 4), "float32")`, each mistake blamed on its own argument."""
         if front.name == "Callable":
             # The dimensions of a function type are its own, and those around it.
-            known, outer = dict(self.dims), self.in_function_type
+            known, inside = dict(self.dims), self.in_function_type
             self.in_function_type = True
             try:
                 with self.introducing():
                     return self._front_call(front, node)
             finally:
-                self.dims, self.in_function_type = known, outer
+                self.dims, self.in_function_type = known, inside
         outer, self.unbound_code = self.unbound_code, UNBOUND.get(front.name, "RX0305")
         try:
             return self._front_call(front, node)
@@ -198,11 +210,19 @@ class AnnotationParser(ExpressionParser):
     def _vdevice(self, asked: VDevice, node: ast.expr) -> VDevice:
         known = self.module.vdevice(asked)
         if known is None:
-            raise self.error(
-                node, "RX0324", f"the module has no virtual device `{asked}`",
-                help='declare it: `I.module_global_infos({"vdevice": [I.vdevice("llvm")]})`',
-            )  # fmt: skip
+            raise self.unknown_vdevice(asked, node)
         return known
+
+    def unknown_vdevice(self, asked: VDevice, node: ast.expr) -> Failed:
+        """Record criterion 24: a virtual device is one of the module's own."""
+        listed = [str(d) for d in self.module.global_infos.get("vdevice", ())]
+        shown = str(node.value) if isinstance(node, ast.Constant) else str(asked)
+        declared = f'I.vdevice("{asked.target.kind}", {asked.vdevice_id})'
+        help = f'declare it: `I.module_global_infos({{"vdevice": [{declared}]}})`'
+        if listed:
+            help = f"the module has {', '.join(f'`{d}`' for d in listed)}"
+        message = f"the module has no virtual device `{shown}`"
+        return self.error(node, "RX0324", message, help=help)
 
     def front_argument(self, front: Front, name: str, node: ast.expr) -> Any:
         """An argument of a front: shapes and scalar values hold dimensions, others are values."""
@@ -309,6 +329,8 @@ class AnnotationParser(ExpressionParser):
 
     def undefined_dimension(self, name: str, node: ast.expr) -> Failed:
         near = nearest(name, self.dims)
+        if self.introduces and near is not None and len(name) < 3:
+            near = None
         message = f"the dimension `{name}` is not defined here"
         if near is not None:
             return self.error(node, "RX0109", message, help=f"did you mean `{near}`?", fix=near)

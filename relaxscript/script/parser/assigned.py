@@ -9,13 +9,13 @@ __all__ = ["assigned_names", "assigned_targets", "names_inside"]
 
 def assigned_targets(statement: ast.stmt) -> list[ast.Name]:
     """The names that a statement assigns, as syntax."""
+    while isinstance(statement, ast.If):
+        statement = (statement.orelse or statement.body)[-1]
     match statement:
         case ast.Assign(targets=targets):
             pending: list[ast.expr] = list(targets)
         case ast.AnnAssign(target=target) | ast.AugAssign(target=target):
             pending = [target]
-        case ast.If(body=body, orelse=orelse):
-            return assigned_targets((orelse or body)[-1])
         case ast.With(body=body):
             return [name for inner in body for name in assigned_targets(inner)]
         case _:
@@ -27,6 +27,8 @@ def assigned_targets(statement: ast.stmt) -> list[ast.Name]:
             found.append(node)
         elif isinstance(node, (ast.Tuple, ast.List)):
             pending = [*node.elts, *pending]
+        elif isinstance(node, ast.Starred):
+            pending = [node.value, *pending]
     return found
 
 

@@ -13,10 +13,9 @@ leaves its targets unknown, so that one run reports every independent mistake an
 from __future__ import annotations
 
 import ast
-import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from inspect import signature
 from types import ModuleType
 from typing import Any
 
@@ -26,13 +25,18 @@ from relaxscript.errors import (
     Edit,
     InternalError,
     Label,
+    OperandError,
     Source,
     Span,
     nearest,
 )
 from relaxscript.ir.node import Node
+from relaxscript.script.members import nearest_member, public_names
 
 from .environment import HARMLESS, Environment
+from .python_operators import BINARY, COMPARE, CONVERSIONS, PYTHON, UNARY, is_excessive
+from .reporter import Reporter
+from .statements import UNSUPPORTED
 
 __all__ = ["UNKNOWN", "ExpressionParser", "Failed", "Reporter", "safe_callables"]
 
@@ -49,30 +53,6 @@ class _Unknown:
 
 
 UNKNOWN = _Unknown()
-
-BINARY: dict[type[ast.operator], str] = {
-    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
-    ast.Pow: "**", ast.MatMult: "@", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^",
-    ast.LShift: "<<", ast.RShift: ">>",
-}  # fmt: skip
-UNARY: dict[type[ast.unaryop], str] = {
-    ast.USub: "unary -", ast.UAdd: "unary +", ast.Invert: "~", ast.Not: "not",
-}  # fmt: skip
-COMPARE: dict[type[ast.cmpop], str] = {
-    ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
-    ast.Is: "is", ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in",
-}  # fmt: skip
-PYTHON: dict[str, Callable[..., Any]] = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
-    "//": operator.floordiv, "%": operator.mod, "**": operator.pow, "@": operator.matmul,
-    "&": operator.and_, "|": operator.or_, "^": operator.xor, "<<": operator.lshift,
-    ">>": operator.rshift, "unary -": operator.neg, "unary +": operator.pos, "~": operator.invert,
-    "not": operator.not_, "==": operator.eq, "!=": operator.ne, "<": operator.lt,
-    "<=": operator.le, ">": operator.gt, ">=": operator.ge, "is": operator.is_,
-    "is not": operator.is_not, "in": lambda a, b: a in b, "not in": lambda a, b: a not in b,
-}  # fmt: skip
-
-CONVERSIONS: dict[str, Callable[[Any], str]] = {"r": repr, "s": str, "a": ascii}
 
 # Callables that only build IR or annotations: the ones that data mode may call.
 _SAFE: set[int] = set()
@@ -91,55 +71,6 @@ def safe_callables(*functions: Any) -> None:
         _KEPT_ALIVE.append(function)
 
 
-# What literals may grow to in data mode, where a text of a stranger must not use up the machine.
-MOST_BITS = 4096
-MOST_ITEMS = 1_000_000
-
-
-def is_excessive(symbol: str, operands: tuple[Any, ...]) -> bool:
-    """Whether an operation on Python values gives something huge."""
-    match symbol, operands:
-        case "**", (int() as base, int() as power):
-            return power > 0 and base.bit_length() * power > MOST_BITS
-        case "<<", (int() as base, int() as places):
-            return base.bit_length() + places > MOST_BITS
-        case "*", (int() as a, int() as b):
-            return a.bit_length() + b.bit_length() > MOST_BITS
-        case "*", ((str() | bytes() | list() | tuple()) as items, int() as times) | (
-            int() as times,
-            (str() | bytes() | list() | tuple()) as items,
-        ):
-            return len(items) * times > MOST_ITEMS
-    return False
-
-
-class Reporter:
-    """Mistakes found so far in one definition; `strict` makes what cannot be decided one too."""
-
-    def __init__(self, strict: bool = False) -> None:
-        self.diagnostics: list[Diagnostic] = []
-        self.strict = strict
-
-    @property
-    def failed(self) -> bool:
-        return any(d.severity == "error" for d in self.diagnostics)
-
-    def finish(self) -> list[Diagnostic]:
-        """Raise the errors, in the order of their places; give back the warnings."""
-        ordered = sorted(self.diagnostics, key=_position)
-        if self.strict:
-            ordered = [replace(d, severity="error") if d.code == "RX0207" else d for d in ordered]
-        errors = [d for d in ordered if d.severity == "error"]
-        if errors:
-            raise DiagnosticError(errors)
-        return ordered
-
-
-def _position(diagnostic: Diagnostic) -> tuple[int, int]:
-    span = diagnostic.span
-    return (0, 0) if span is None else (span.line, span.column)
-
-
 class ExpressionParser:
     """Evaluates Python expressions of a script to values; the languages derive from it."""
 
@@ -149,6 +80,7 @@ class ExpressionParser:
         self.reporter = reporter
         self.names: dict[str, Any] = {}
         self._attributes: dict[tuple[str, str], Any] = {}
+        self._before_dot: ast.Name | None = None
         self._rules: dict[type[ast.AST], Callable[[Any], Any]] = {
             ast.Name: self.name,
             ast.Constant: self.constant,
@@ -201,11 +133,13 @@ class ExpressionParser:
         """Whatever the user's Python raises inside is blamed on `node`."""
         try:
             yield
-        except (Failed, InternalError):
+        except (Failed, InternalError, RecursionError):
             raise
         except DiagnosticError as error:
             self.reporter.diagnostics.extend(error.diagnostics)
             raise Failed from None
+        except OperandError as error:
+            raise self.report(error.diagnostic("this", self.span(node), {})) from None
         except Exception as error:
             reason = str(error) or type(error).__name__
             if code != "RX0112":
@@ -250,6 +184,8 @@ class ExpressionParser:
     def unsupported(self, node: ast.AST) -> Failed:
         """Record that a form of Python has no meaning here."""
         name, help = UNSUPPORTED.get(type(node), (f"`{type(node).__name__}`", None))
+        if isinstance(node, ast.NamedExpr):
+            self.names.setdefault(node.target.id, UNKNOWN)
         return self.error(node, "RX0104", f"{name} cannot be used here", help=help)
 
     def name(self, node: ast.Name) -> Any:
@@ -269,9 +205,31 @@ class ExpressionParser:
 
     def undefined(self, node: ast.Name) -> Failed:
         """Record an undefined name, with the nearest one that is defined."""
-        near = nearest(node.id, [*self.names, *self.environment.names()])
-        help = f"did you mean `{near}`?" if near else None
-        return self.error(node, "RX0101", f"`{node.id}` is not defined", help=help, fix=near)
+        near = nearest(node.id, self.known_names())
+        member = None if near else self.member_named(node)
+        help = f"did you mean `{near or member}`?" if near or member else None
+        # `R.print` is another thing than `print`, but `R.Tensor` is what `Tensor` must mean.
+        sure = node.id[0].isupper() or node is self._before_dot
+        fix = member if member is not None and sure else near
+        return self.error(node, "RX0101", f"`{node.id}` is not defined", help=help, fix=fix)
+
+    def known_names(self) -> list[str]:
+        """Every name that can be used here, for suggestions."""
+        return [*self.names, *(name for name in self.environment.names() if len(name) > 1)]
+
+    def member_named(self, node: ast.Name) -> str | None:
+        """`R.Tensor` for `Tensor`: a name of a namespace that was written on its own."""
+        for letter in ("R", "T", "I"):
+            try:
+                namespace = self.environment.lookup(letter)
+            except KeyError:
+                continue
+            if not isinstance(namespace, ModuleType) or node.id not in public_names(namespace):
+                continue
+            inner = isinstance(getattr(namespace, node.id), ModuleType)
+            if inner == (node is self._before_dot):
+                return f"{letter}.{node.id}"
+        return None
 
     def constant(self, node: ast.Constant) -> Any:
         return node.value
@@ -283,12 +241,20 @@ class ExpressionParser:
             key = (base.id, node.attr)
             found = self._attributes.get(key, self)
             if found is self:
-                owner = self.value(base)
+                owner = self.owner(base)
                 found = self.attribute_of(owner, node)
                 if isinstance(owner, ModuleType):
                     self._attributes[key] = found
             return found
         return self.attribute_of(self.value(base), node)
+
+    def owner(self, node: ast.Name) -> Any:
+        """What stands before a dot: `nn.relu` may mean `R.nn.relu`, where `nn` alone does not."""
+        self._before_dot, before = node, self._before_dot
+        try:
+            return self.value(node)
+        finally:
+            self._before_dot = before
 
     def attribute_of(self, owner: Any, node: ast.Attribute) -> Any:
         """An attribute of a Python value; of IR values in the languages that give it a meaning."""
@@ -304,27 +270,14 @@ class ExpressionParser:
 
     def namespace_member(self, namespace: ModuleType, node: ast.Attribute) -> Any:
         """A public name of `R`, `T` or `I`; the nearest is offered for a misspelt one."""
-        public = getattr(namespace, "__all__", None) or dir(namespace)
-        if node.attr in public or (not node.attr.startswith("_") and hasattr(namespace, node.attr)):
+        if node.attr in public_names(namespace):
             return getattr(namespace, node.attr)
         written = ast.unparse(node.value)
-        near = self._nearest_member(namespace, node.attr, public)
+        near = nearest_member(namespace, node.attr)
         help = f"did you mean `{written}.{near}`?" if near else None
         message = f"`{written}` has no `{node.attr}`"
         fix = f"{written}.{near}" if near else None
         raise self.error(node, "RX0102", message, help=help, fix=fix)
-
-    def _nearest_member(
-        self, namespace: ModuleType, name: str, public: Sequence[str]
-    ) -> str | None:
-        members = {member: member for member in public}
-        for part in public:
-            inner = getattr(namespace, part, None)
-            if isinstance(inner, ModuleType):
-                for member in getattr(inner, "__all__", ()):
-                    members.setdefault(member, f"{part}.{member}")
-        near = nearest(name, members) if name not in members else name
-        return None if near is None else members[near]
 
     def call(self, node: ast.Call) -> Any:
         return self.call_value(self.value(node.func), node)
@@ -335,6 +288,11 @@ class ExpressionParser:
 
     def call_python(self, callee: Any, node: ast.Call) -> Any:
         """Call a Python callable with the values of the arguments."""
+        if not callable(callee):
+            written = ast.unparse(node.func)
+            raise self.error(
+                node.func, "RX0201", f"`{written}` is no function and cannot be called"
+            )
         if (
             self.environment.mode == "data"
             and id(callee) not in _SAFE
@@ -343,11 +301,32 @@ class ExpressionParser:
             written = ast.unparse(node.func)
             raise self.error(node, "RX0104", f"`{written}` is not called in data mode")
         args, kwargs = self.arguments(node)
-        with self.at(node):
+        if getattr(callee, "__module__", None) in _NAMESPACES:
+            self.check_signature(callee, args, kwargs, node)
+        code = "RX0201" if getattr(callee, "__module__", "") == _NAMESPACES[1] else "RX0112"
+        with self.at(node, code):
             result = callee(*args, **kwargs)
         if isinstance(result, Node) and result.span is None:
             return result.replace(span=self.span(node))
         return result
+
+    def check_signature(
+        self, callee: Any, args: Sequence[Any], kwargs: Mapping[str, Any], node: ast.Call
+    ) -> None:
+        """A form of ours is called with the arguments it has."""
+        try:
+            taken = signature(callee)
+        except (TypeError, ValueError):
+            return
+        try:
+            taken.bind(*args, **kwargs)
+        except TypeError as error:
+            written = ast.unparse(node.func)
+            parameters = ", ".join(str(p).split(":")[0] for p in taken.parameters.values())
+            raise self.error(
+                node, "RX0103", f"`{written}`: {error}",
+                help=f"it is called as `{written}({parameters})`",
+            ) from None  # fmt: skip
 
     def _harmless(self, callee: Any) -> bool:
         ours = getattr(callee, "__module__", None) in _NAMESPACES
@@ -365,7 +344,7 @@ class ExpressionParser:
         for keyword in node.keywords:
             try:
                 if keyword.arg is None:
-                    kwargs.update(self.host_mapping(keyword.value))
+                    kwargs.update(self.host_keywords(keyword.value))
                 else:
                     kwargs[keyword.arg] = self.value(keyword.value)
             except Failed as failure:
@@ -379,6 +358,16 @@ class ExpressionParser:
         if isinstance(value, Mapping):
             return value
         raise self.error(node, "RX0104", "only a Python dict can be unpacked with `**` here")
+
+    def host_keywords(self, node: ast.expr) -> Mapping[str, Any]:
+        """The items of a Python dict that are passed as keyword arguments."""
+        found = self.host_mapping(node)
+        for key in found:
+            if not isinstance(key, str):
+                raise self.error(
+                    node, "RX0103", f"an argument is given by its name, and {key!r} is no name"
+                )
+        return found
 
     def binary(self, node: ast.BinOp) -> Any:
         # `a + b + c + ...` nests to the left as deep as it is long: descend in a loop.
@@ -411,22 +400,25 @@ class ExpressionParser:
     def comparison(self, node: ast.Compare) -> Any:
         """Chained comparisons mean what they mean in Python: each pair, combined with `and`."""
         operands = self.values([node.left, *node.comparators])
-        results = [
-            self.operate(COMPARE[type(op)], (operands[i], operands[i + 1]), node)
-            for i, op in enumerate(node.ops)
-        ]
-        result = results[0]
-        for other in results[1:]:
-            result = self.operate("and", (result, other), node)
+        written = [node.left, *node.comparators]
+        result: Any = None
+        for i, op in enumerate(node.ops):
+            step = node
+            if len(node.ops) > 1:
+                pair = ast.Compare(left=written[i], ops=[op], comparators=[written[i + 1]])
+                step = ast.copy_location(pair, node)
+            other = self.operate(COMPARE[type(op)], (operands[i], operands[i + 1]), step)
+            result = other if i == 0 else self.operate("and", (result, other), node)
         return result
 
     def boolean(self, node: ast.BoolOp) -> Any:
         symbol = "and" if type(node.op) is ast.And else "or"
         result = self.value(node.values[0])
-        for other in node.values[1:]:
+        for before, other in zip(node.values, node.values[1:]):
             if not isinstance(result, Node) and bool(result) == (symbol == "or"):
                 return result
-            result = self.operate(symbol, (result, self.value(other)), node)
+            step = ast.copy_location(ast.BoolOp(op=node.op, values=[before, other]), node)
+            result = self.operate(symbol, (result, self.value(other)), step)
         return result
 
     def operate(self, symbol: str, operands: tuple[Any, ...], node: ast.expr) -> Any:
@@ -454,10 +446,16 @@ class ExpressionParser:
         return self.values(node.elts)
 
     def dict(self, node: ast.Dict) -> Any:
-        if None in node.keys:
-            raise self.unsupported(node)
-        keys = self.values([k for k in node.keys if k is not None])
-        return dict(zip(keys, self.values(node.values)))
+        found: dict[Any, Any] = {}
+        for key, value in zip(node.keys, node.values):
+            if key is None:
+                found.update(self.host_mapping(value))
+                continue
+            name = self.value(key)
+            with self.at(key):
+                hash(name)
+            found[name] = self.value(value)
+        return found
 
     def conditional(self, node: ast.IfExp) -> Any:
         test = self.value(node.test)
@@ -475,6 +473,13 @@ class ExpressionParser:
             match part:
                 case ast.FormattedValue(value=inner, conversion=conversion, format_spec=spec):
                     value = self.value(inner)
+                    if isinstance(value, Node):
+                        written = ast.unparse(inner)
+                        raise self.error(
+                            inner, "RX0104",
+                            f"`{written}` is known only later, and an f-string is made now",
+                            help="print values by `R.print(x, format=...)`",
+                        )  # fmt: skip
                     if conversion != -1:
                         value = CONVERSIONS[chr(conversion)](value)
                     with self.at(part):
@@ -493,18 +498,3 @@ class ExpressionParser:
             return ast.literal_eval(node)
         except (ValueError, TypeError, SyntaxError):
             raise self.error(node, "RX0104", f"{what} must be written as a literal") from None
-
-
-UNSUPPORTED: dict[type[ast.AST], tuple[str, str | None]] = {
-    ast.ListComp: ("a list comprehension", "write the elements out"),
-    ast.SetComp: ("a set comprehension", None),
-    ast.DictComp: ("a dict comprehension", "write the items out"),
-    ast.GeneratorExp: ("a generator expression", "write the elements out"),
-    ast.Lambda: ("a lambda", "define a function"),
-    ast.Await: ("`await`", None),
-    ast.Yield: ("`yield`", None),
-    ast.YieldFrom: ("`yield from`", None),
-    ast.NamedExpr: ("`:=`", "assign in a statement of its own"),
-    ast.Set: ("a set", "write a tuple"),
-    ast.Starred: ("`*` unpacking", None),
-}

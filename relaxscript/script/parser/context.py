@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable
 
 from relaxscript.ir.module import GlobalInfo, VDevice
@@ -27,7 +28,8 @@ class ModuleContext:
         self.signatures: dict[str, StructInfo] = {}
         self.global_infos: dict[str, tuple[GlobalInfo, ...]] = {}
         self.broken: set[str] = set()
-        self.mentions: dict[str, list[str]] = {}
+        self.definitions: dict[str, ast.FunctionDef] = {}
+        self._mentions: dict[str, list[str]] = {}
         self.itself = ModuleName(self)
 
     def reaches(self, caller: str, callee: str) -> bool:
@@ -35,13 +37,35 @@ class ModuleContext:
         seen: set[str] = set()
         pending = [caller]
         while pending:
-            for name in self.mentions.get(pending.pop(), ()):
+            for name in self.mentioned(pending.pop()):
                 if name == callee:
                     return True
                 if name not in seen:
                     seen.add(name)
                     pending.append(name)
         return False
+
+    def mentioned(self, caller: str) -> list[str]:
+        """The functions of the module that a function mentions, by syntax."""
+        known = self._mentions.get(caller)
+        if known is None:
+            definition = self.definitions.get(caller)
+            known = [] if definition is None else self._mentioned_in(definition)
+            self._mentions[caller] = known
+        return known
+
+    def _mentioned_in(self, definition: ast.FunctionDef) -> list[str]:
+        # `R.add` is no mention of a function `add`: the module has its own name, and aliases.
+        aliases = {self.name}
+        found: list[tuple[str, str]] = []
+        for node in ast.walk(definition):
+            match node:
+                case ast.Attribute(value=ast.Name(id=owner), attr=name):
+                    if name in self.global_vars:
+                        found.append((owner, name))
+                case ast.Assign(targets=targets, value=ast.Name(id=owner)) if owner in aliases:
+                    aliases.update(t.id for t in targets if isinstance(t, ast.Name))
+        return list(dict.fromkeys(name for owner, name in found if owner in aliases))
 
     def vdevice(self, asked: VDevice) -> VDevice | None:
         """The module's own virtual device that an annotation names, or None."""

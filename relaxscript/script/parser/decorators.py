@@ -114,7 +114,7 @@ def _unknown_option(
     known = OPTIONS[decorator.kind]
     near = nearest(keyword.arg or "", known)
     fix = (Edit(span, near),) if near is not None else ()
-    help = f"did you mean `{near}=`?" if near else f"it has {_listed(known)}"
+    help = f"did you mean `{near}`?" if near else f"it has {_listed(known)}"
     message = f"`{decorator.written}` has no option `{keyword.arg or '**'}`"
     parser.report(Diagnostic("RX0103", message, span, help=help, fix=fix))
 
@@ -134,5 +134,7 @@ def _resolved(target: ast.expr, environment: Environment) -> Any:
                 return None
         case ast.Attribute(value=value, attr=name):
             owner = _resolved(value, environment)
-            return vars(owner).get(name) if isinstance(owner, ModuleType) else None
+            if not isinstance(owner, ModuleType):
+                return None
+            return vars(owner).get(name) or getattr(owner, name, None)
     return None

@@ -15,7 +15,7 @@ import ast
 from typing import Any
 
 from relaxscript.analysis.derive import function_struct_info
-from relaxscript.errors import Diagnostic, Source
+from relaxscript.errors import Diagnostic, Label, Source
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import ExternFunc, Function
 from relaxscript.ir.struct_info import FuncStructInfo
@@ -24,9 +24,11 @@ from relaxscript.ir.tir import PrimFunc
 from .assigned import names_inside
 from .base import ExpressionParser, Failed, Reporter
 from .context import ModuleContext
+from .decorators import OurDecorator, our_decorator, read_options
 from .environment import Environment
 from .relax import RelaxParser
 from .relax_signature import Header
+from .statements import first_word
 
 __all__ = ["module_of_class", "relax_function", "tir_function"]
 
@@ -39,39 +41,47 @@ def parse_prim_func(*args: Any, **options: Any) -> PrimFunc | None:
 
 
 def relax_function(
-    source: Source, node: ast.FunctionDef, environment: Environment, reporter: Reporter
-) -> Function | None:
+    source: Source, node: ast.FunctionDef, environment: Environment, reporter: Reporter,
+    decorator: OurDecorator | None = None,
+) -> Function | None:  # fmt: skip
     """A Relax function on its own."""
     parser = RelaxParser(source, environment, reporter, ModuleContext())
     try:
-        header = parser.header(node, parser.decorator_options(node))
+        header = parser.header(node, read_options(parser, decorator))
         return parser.function(node, header)
+    except RecursionError:
+        nested_too_deeply(parser, node)
+        return None
     except Failed:
         return None
 
 
 def tir_function(
-    source: Source, node: ast.FunctionDef, environment: Environment, reporter: Reporter
-) -> PrimFunc | None:
+    source: Source, node: ast.FunctionDef, environment: Environment, reporter: Reporter,
+    decorator: OurDecorator | None = None,
+) -> PrimFunc | None:  # fmt: skip
     """A PrimFunc on its own."""
+    parser = ExpressionParser(source, environment, reporter)
+    private = read_options(parser, decorator).get("private", False)
     try:
-        private = _is_private(source, node, environment, reporter)
         return parse_prim_func(
             source, node, environment, reporter, private=private, global_vars=None
         )
     except Failed:
         return None
+    except RecursionError:
+        nested_too_deeply(parser, node)
+        return None
 
 
-def _is_private(
-    source: Source, node: ast.FunctionDef, environment: Environment, reporter: Reporter
-) -> bool:
-    parser = ExpressionParser(source, environment, reporter)
-    for decorator in node.decorator_list:
-        for keyword in decorator.keywords if isinstance(decorator, ast.Call) else ():
-            if keyword.arg == "private":
-                return bool(parser.literal(keyword.value, "`private`"))
-    return False
+def nested_too_deeply(parser: ExpressionParser, node: ast.FunctionDef) -> None:
+    """Record that a definition nests deeper than Python lets us follow it."""
+    parser.report(
+        Diagnostic(
+            "RX0104", f"`{node.name}` is nested too deeply", parser.source.name_span(node),
+            help="write it in several statements, or in several functions",
+        )
+    )  # fmt: skip
 
 
 def module_of_class(
@@ -95,6 +105,7 @@ class _ModuleParser(ExpressionParser):
         self.check_well_formed = True
         self.attrs: dict[str, Any] = {}
         self.parsed: dict[str, Any] = {}
+        self.decorators: dict[str, OurDecorator] = {}
         self.relax: dict[str, ast.FunctionDef] = {}
         self.tir: dict[str, ast.FunctionDef] = {}
         self.headers: dict[str, tuple[RelaxParser, Header]] = {}
@@ -104,6 +115,7 @@ class _ModuleParser(ExpressionParser):
         self.context = ModuleContext(node.name, names)
 
     def module(self) -> IRModule | None:
+        self.check_bases()
         for member in self.node.body:
             try:
                 self.member(member)
@@ -126,6 +138,20 @@ class _ModuleParser(ExpressionParser):
             self.attrs or None, self.context.global_infos, self.source.span(self.node),
             self.node.name,
         )  # fmt: skip
+
+    def check_bases(self) -> None:
+        """A module is a class of its own: bases and metaclasses are refused, never ignored."""
+        for base in self.node.bases:
+            if not isinstance(base, ast.Name) or base.id != "object":
+                self.error(
+                    base, "RX0104", "a module has no base class",
+                    help=f"write `class {self.node.name}:`",
+                )  # fmt: skip
+        for keyword in self.node.keywords:
+            self.error(
+                keyword, "RX0104", "a module has no arguments of its class",
+                help=f"write `class {self.node.name}:`",
+            )  # fmt: skip
 
     def check_entry_point(self) -> None:
         """Criterion 12: a module of Relax functions has one that can be called from outside."""
@@ -158,33 +184,24 @@ class _ModuleParser(ExpressionParser):
             case ast.Expr(value=ast.Constant()) | ast.Pass():
                 return
             case _:
-                raise self.error(
-                    member, "RX0104", "only functions can stand in a module",
-                    help="decorate it with `@R.function` or `@T.prim_func`",
-                )  # fmt: skip
+                place = first_word(self.source, member) or self.source.span(member)
+                message = "only functions can stand in a module"
+                help = "decorate it with `@R.function` or `@T.prim_func`"
+                if not isinstance(member, ast.AsyncFunctionDef):
+                    help = "write it outside the class"
+                raise self.report(Diagnostic("RX0104", message, place, help=help))
 
     def declare(self, name: str, member: ast.FunctionDef) -> None:
-        if name in self.relax or name in self.tir:
+        before = self.relax.get(name) or self.tir.get(name)
+        if before is not None:
             at = self.source.name_span(member)
-            raise self.report(Diagnostic("RX0302", f"the module has two functions `{name}`", at))
-        language = self.language(member)
-        (self.tir if language == "prim_func" else self.relax)[name] = member
-        self.context.mentions[name] = self.mentioned(member)
-
-    def language(self, member: ast.FunctionDef) -> str:
-        for decorator in reversed(member.decorator_list):
-            target = decorator.func if isinstance(decorator, ast.Call) else decorator
-            value = self.value(target)
-            if getattr(value, "__module__", "").endswith("script.parser.entry"):
-                return str(value.__name__)
-        raise self.report(
-            Diagnostic(
-                "RX0104",
-                f"`{member.name}` is neither a Relax function nor a PrimFunc",
-                self.source.name_span(member),
-                help="decorate it with `@R.function` or `@T.prim_func`",
-            )
-        )
+            labels = (Label(self.source.name_span(before), "the first one"),)
+            message = f"the module has two functions `{name}`"
+            raise self.report(Diagnostic("RX0302", message, at, labels, help="rename one of them"))
+        decorator = our_decorator(self, member)
+        self.decorators[name] = decorator
+        (self.tir if decorator.kind == "prim_func" else self.relax)[name] = member
+        self.context.definitions[name] = member
 
     def existing(self, name: str, node: ast.expr) -> None:
         """`name = R.ExternFunc("...")`, or a function that Python holds already."""
@@ -196,12 +213,15 @@ class _ModuleParser(ExpressionParser):
 
     def prim_func(self, name: str, node: ast.FunctionDef) -> None:
         try:
-            private = _is_private(self.source, node, self.environment, self.reporter)
+            private = read_options(self, self.decorators[name]).get("private", False)
             function = parse_prim_func(
                 self.source, node, self.environment, self.reporter, private=private,
                 global_vars=self.context.global_vars, module_name=self.node.name,
             )  # fmt: skip
         except Failed:
+            function = None
+        except RecursionError:
+            nested_too_deeply(self, node)
             function = None
         if function is None:
             self.context.broken.add(name)
@@ -212,8 +232,12 @@ class _ModuleParser(ExpressionParser):
     def relax_header(self, name: str, node: ast.FunctionDef) -> None:
         parser = RelaxParser(self.source, self.environment, self.reporter, self.context)
         try:
-            header = parser.header(node, parser.decorator_options(node))
+            header = parser.header(node, read_options(parser, self.decorators[name]))
         except Failed:
+            self.context.broken.add(name)
+            return
+        except RecursionError:
+            nested_too_deeply(parser, node)
             self.context.broken.add(name)
             return
         if header.failed:
@@ -226,12 +250,18 @@ class _ModuleParser(ExpressionParser):
     def relax_functions(self) -> None:
         """Bodies, functions without a declared result before those that call them."""
         pending = list(self.headers)
+        for name, (_, header) in self.headers.items():
+            if header.ret is None and self.context.reaches(name, name):
+                self.undeclared_recursion(name)
         for name in self.in_order(pending):
             parser, header = self.headers[name]
             parser.builder.signatures.update(self.context.signatures)
             try:
                 function = parser.function(self.relax[name], header)
             except Failed:
+                function = None
+            except RecursionError:
+                nested_too_deeply(parser, self.relax[name])
                 function = None
             if function is None:
                 self.context.broken.add(name)
@@ -240,7 +270,7 @@ class _ModuleParser(ExpressionParser):
             self.context.signatures[name] = function_struct_info(function)
 
     def in_order(self, names: list[str]) -> list[str]:
-        """Callees first where their result is not declared; a cycle of such is a mistake."""
+        """Callees first where their result is not declared."""
         order: list[str] = []
         state: dict[str, int] = {}
         for root in names:
@@ -251,9 +281,7 @@ class _ModuleParser(ExpressionParser):
             while stack:
                 name, callees = stack[-1]
                 for callee in callees:
-                    if state.get(callee) == 1:
-                        self.undeclared_recursion(callee)
-                    elif callee not in state:
+                    if callee not in state:
                         state[callee] = 1
                         stack.append((callee, iter(self.undeclared_callees(callee))))
                         break
@@ -265,18 +293,10 @@ class _ModuleParser(ExpressionParser):
 
     def undeclared_callees(self, name: str) -> list[str]:
         """The functions without declared result that a function mentions."""
-        mentioned = self.context.mentions[name]
+        if all(header.ret is not None for _, header in self.headers.values()):
+            return []
+        mentioned = self.context.mentioned(name)
         return [n for n in mentioned if n in self.headers and self.headers[n][1].ret is None]
-
-    def mentioned(self, node: ast.FunctionDef) -> list[str]:
-        """The functions of the module that a function mentions, by syntax."""
-        return [
-            inner.attr
-            for inner in ast.walk(node)
-            if isinstance(inner, ast.Attribute)
-            and isinstance(inner.value, ast.Name)
-            and inner.attr in self.context.global_vars
-        ]
 
     def undeclared_recursion(self, name: str) -> None:
         if name in self.context.broken:

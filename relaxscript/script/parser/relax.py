@@ -22,7 +22,6 @@ import numpy as np
 from relaxscript.errors import OperandError, Span
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.relax import (
-    Constant,
     Expr,
     Function,
     If,
@@ -32,12 +31,14 @@ from relaxscript.ir.relax import (
     Var,
 )
 from relaxscript.ir.struct_info import FuncStructInfo, ObjectStructInfo
-from relaxscript.script.relax_forms import MatchCastValue, dataflow
+from relaxscript.script.relax_forms import dataflow
 
 from .assigned import assigned_names, assigned_targets, names_inside
 from .base import UNKNOWN, Failed
-from .relax_binding import RelaxBindings, python_constant
+from .decorators import our_decorators, read_options
+from .relax_binding import RelaxBindings
 from .relax_signature import Header
+from .statements import first_word
 
 __all__ = ["RelaxParser"]
 
@@ -114,13 +115,26 @@ class RelaxParser(RelaxBindings):
     def statements(self, body: Iterable[ast.stmt]) -> None:
         """Every statement; one that fails leaves the names it assigns unknown."""
         for statement in body:
+            over = self.returned
             try:
                 self.statement(statement)
             except Failed:
-                for name in names_inside(statement):
-                    self.bind_name(name, UNKNOWN)
-                if isinstance(statement, ast.Return):
-                    self.returned = True
+                self.forget(statement)
+            except RecursionError:
+                self.error_at(
+                    first_word(self.source, statement) or self.source.span(statement), "RX0104",
+                    "this is nested too deeply", "write it in several statements or functions",
+                )  # fmt: skip
+                self.forget(statement)
+            if over:
+                return
+
+    def forget(self, statement: ast.stmt) -> None:
+        """After a mistake in a statement the names that it binds are unknown."""
+        for name in names_inside(statement):
+            self.bind_name(name, UNKNOWN)
+        if isinstance(statement, ast.Return):
+            self.returned = True
 
     # One case for each form of the grammar above.
     def statement(self, node: ast.stmt) -> None:  # noqa: C901
@@ -141,6 +155,8 @@ class RelaxParser(RelaxBindings):
                 self.assign(target, ast.copy_location(ast.BinOp(left, op, value), node))
             case ast.Expr(value=ast.Constant(value=str())) | ast.Pass():
                 return
+            case ast.Expr(value=ast.Call(func=ast.Attribute(attr="output" | "outputs")) as call):
+                raise self.stray_output(call)
             case ast.Expr(value=value):
                 self.void(value)
             case ast.With(items=[ast.withitem(context_expr=block, optional_vars=None)]):
@@ -156,7 +172,6 @@ class RelaxParser(RelaxBindings):
 
     # statement = "with" "R.dataflow()" ":" block
     def with_block(self, node: ast.With, block: ast.expr) -> None:
-
         opens = isinstance(block, ast.Call) and self.value(block.func) is dataflow
         if not opens:
             raise self.error(block, "RX0104", "only `with R.dataflow():` has a meaning in Relax")
@@ -193,6 +208,16 @@ class RelaxParser(RelaxBindings):
             case ast.Expr(value=ast.Call(func=ast.Attribute(attr="output" | "outputs")) as call):
                 return body[:-1], call
         return body, None
+
+    def stray_output(self, call: ast.Call) -> Failed:
+        """Record an `R.output` that does not close a dataflow block."""
+        written = ast.unparse(call.func)
+        if self.builder.current_block_is_dataflow():
+            help = "write it as the last statement of the block, with all names that leave it"
+        else:
+            help = "write it as the last statement of `with R.dataflow():`"
+        message = f"`{written}` stands at the end of a dataflow block"
+        return self.error(call, "RX0107", message, help=help)
 
     def output_names(self, output: ast.Call | None, body: list[ast.stmt]) -> list[str]:
         if output is None:
@@ -232,7 +257,11 @@ class RelaxParser(RelaxBindings):
 
     # statement = "if" expression ":" branch "else" ":" branch
     def branch(self, node: ast.If) -> None:
-        condition = self.value(node.test)
+        try:
+            condition = self.value(node.test)
+        except Failed:
+            self.examine(node)
+            raise
         if not isinstance(condition, (Expr, PrimExpr)):
             # A Python value is known now: Python's own `if`, decided while parsing.
             self.statements_in_place(node.body if condition else node.orelse)
@@ -247,8 +276,29 @@ class RelaxParser(RelaxBindings):
             self.builder.check_condition(cond)
         except OperandError as error:
             places = {"condition": self.source.span(node.test)}
-            raise self.report(error.diagnostic("if", self.source.span(node.test), places)) from None
+            self.report(error.diagnostic("if", self.source.span(node.test), places))
+            self.examine(node)
+            raise Failed from None
         self.branches(node, cond)
+
+    def examine(self, node: ast.If) -> None:
+        """Report what is wrong in the branches of an `if` that cannot be made."""
+        if self.builder.current_block_is_dataflow():
+            return
+        for body in (node.body, node.orelse):
+            if body and not isinstance(body[-1], ast.Return):
+                self.examine_branch(body)
+
+    def examine_branch(self, body: list[ast.stmt]) -> None:
+        """Report what is wrong in a branch; what it binds is forgotten."""
+        dims = dict(self.dims)
+        self.builder.begin_scope()
+        try:
+            with self.scope():
+                self.statements(body)
+        finally:
+            self.dims = dims
+            self.builder.end_scope()
 
     def statements_in_place(self, body: list[ast.stmt]) -> None:
         for statement in body:
@@ -256,6 +306,7 @@ class RelaxParser(RelaxBindings):
 
     def branches(self, node: ast.If, cond: Expr) -> None:
         if not node.orelse:
+            self.examine(node)
             names = assigned_names(node.body[-1])
             name = names[0] if names else "y"
             raise self.error_at(
@@ -336,7 +387,7 @@ class RelaxParser(RelaxBindings):
             case ast.Assign(targets=[ast.Name()], value=value):
                 found = self.value(value)
                 if isinstance(found, (bool, int, float, np.generic)):
-                    found = Constant(python_constant(found)).replace(span=self.source.span(value))
+                    found = self.constant_of(found, value)
                 if isinstance(found, tuple):
                     found = self.expr_of(found, value)
                 if isinstance(found, Expr) and self.is_leaf(found):
@@ -358,9 +409,9 @@ class RelaxParser(RelaxBindings):
     # statement = local function
     def local_function(self, node: ast.FunctionDef) -> None:
         """A closure; it sees the names around it, and itself when its result is declared."""
-        header = self.header(node, self.decorator_options(node), local=True)
-        if header.failed:
-            raise Failed
+        decorators = our_decorators(node, self.environment)
+        options = read_options(self, decorators[0] if decorators else None)
+        header = self.header(node, options, local=True)
         infos = tuple(p.struct_info for p in header.params)
         declared = header.ret or ObjectStructInfo()
         known = FuncStructInfo.make(infos, declared, header.pure)
@@ -386,8 +437,10 @@ class RelaxParser(RelaxBindings):
             self.dims[name] = var
         try:
             with self.scope():
-                if header.ret is not None:
-                    self.bind_name(node.name, itself)
+                self.bind_name(node.name, itself)
+                if header.ret is None and node.returns is None:
+                    del self.names[node.name]
+                    self.undeclared[node.name] = itself.span
                 self.bind_parameters(header)
                 self.begin(header)
                 before = len(self.reporter.diagnostics)
@@ -395,11 +448,12 @@ class RelaxParser(RelaxBindings):
                 failed = any(d.severity == "error" for d in self.reporter.diagnostics[before:])
                 if not self.returned and not failed:
                     self.missing_return(node)
-                if failed or not self.has_result:
+                if failed or header.failed or not self.has_result:
                     self.builder.abandon_function()
                     raise Failed
                 return self.finish(node, header)
         finally:
+            self.undeclared.pop(node.name, None)
             self.returned, self.has_result, self.declared, self.outputs, self.dims = outer
 
     # body = ... "return" expression
@@ -417,11 +471,9 @@ class RelaxParser(RelaxBindings):
             return
         found = self.value(value)
         if isinstance(found, (bool, int, float, np.generic)):
-            found = Constant(python_constant(found)).replace(span=self.source.span(value))
-        if isinstance(found, MatchCastValue):
-            target = ast.copy_location(ast.Name("gv", ast.Store()), value)
-            self.bind_match_cast(target, found, value, None)
-            found = self.names["gv"]
+            found = self.constant_of(found, value)
+        if found is None:
+            found = ()
         result = self.leaf(self.expr_of(found, value), value)
         self.builder.set_result(result, self.source.span(value))
         self.has_result = True

@@ -16,13 +16,13 @@ from relaxscript.errors import OperandError
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.relax import Constant, Expr, Tuple, TupleGetItem
 from relaxscript.ir.struct_info import ObjectStructInfo, StructInfo, TupleStructInfo
-from relaxscript.script.relax_forms import MatchCastValue
+from relaxscript.script.relax_forms import MatchCastValue, const
 
 from .base import Failed
 from .context import ModuleName
 from .relax_signature import RelaxSignatures
 
-__all__ = ["RelaxBindings", "python_constant"]
+__all__ = ["RelaxBindings"]
 
 
 class RelaxBindings(RelaxSignatures):
@@ -77,22 +77,49 @@ class RelaxBindings(RelaxSignatures):
         self, target: ast.expr, targets: Sequence[ast.expr], value: Any, node: ast.expr
     ) -> None:
         """`a, b = t`: one binding for each field."""
+        starred = [i for i, t in enumerate(targets) if isinstance(t, ast.Starred)]
         if isinstance(value, Expr):
-            parts = self.tuple_parts(value, node, len(targets), target)
+            count = -1 if starred else len(targets)
+            parts: list[Any] = self.tuple_parts(value, node, count, target)
         elif isinstance(value, (tuple, list)):
             parts = list(value)
         else:
             raise self.error(node, "RX0208", f"`{ast.unparse(node)}` cannot be unpacked")
-        if len(parts) != len(targets) or any(isinstance(t, ast.Starred) for t in targets):
+        if starred:
+            parts, targets = self.gathered(parts, targets, starred[0], target, node)
+        if len(parts) != len(targets):
             raise self.wrong_count(target, node, len(targets), len(parts))
+        self.check_distinct(targets)
         for part, name in zip(parts, targets):
             self.assign_to(name, part, node)
 
+    def gathered(
+        self, parts: list[Any], targets: Sequence[ast.expr], star: int, target: ast.expr,
+        node: ast.expr,
+    ) -> tuple[list[Any], list[ast.expr]]:  # fmt: skip
+        """`a, *rest = t`: the fields that the other names leave become one tuple."""
+        after = len(targets) - star - 1
+        if len(parts) < star + after:
+            raise self.wrong_count(target, node, star + after, len(parts))
+        rest = tuple(parts[star : len(parts) - after])
+        plain = [t.value if isinstance(t, ast.Starred) else t for t in targets]
+        return [*parts[:star], rest, *parts[len(parts) - after :]], plain
+
+    def check_distinct(self, targets: Sequence[ast.expr]) -> None:
+        """One unpacking binds each name once."""
+        seen: set[str] = set()
+        for target in targets:
+            if isinstance(target, ast.Name) and target.id in seen and target.id != "_":
+                raise self.error(
+                    target, "RX0302", f"`{target.id}` is bound twice by one unpacking",
+                    help="give each field a name of its own, or `_`",
+                )  # fmt: skip
+            seen.add(getattr(target, "id", ""))
+
     def wrong_count(self, target: ast.AST, node: ast.AST, names: int, fields: int) -> Failed:
-        return self.error(
-            target, "RX0208", f"{names} names cannot take {fields} fields",
-            labels=[(node, f"has {fields} fields")],
-        )  # fmt: skip
+        has = f"{fields} field{'s' if fields != 1 else ''}"
+        take = f"{names} name{'s' if names != 1 else ''} cannot take {has}"
+        return self.error(target, "RX0208", take, labels=[(node, f"has {has}")])
 
     def tuple_parts(self, value: Expr, node: ast.expr, count: int, target: ast.expr) -> list[Expr]:
         if isinstance(value, Tuple):
@@ -102,10 +129,10 @@ class RelaxBindings(RelaxSignatures):
             return list(leaf.fields)
         match self.builder.struct_info(leaf):
             case TupleStructInfo(fields):
-                if len(fields) != count:
+                if count not in (-1, len(fields)):
                     raise self.wrong_count(target, node, count, len(fields))
                 span = self.source.span(node)
-                return [TupleGetItem.make(leaf, i, span, span=span) for i in range(count)]
+                return [TupleGetItem.make(leaf, i, span, span=span) for i in range(len(fields))]
             case info:
                 raise self.error(
                     node, "RX0208", f"`{ast.unparse(node)}` is not a tuple",
@@ -146,7 +173,7 @@ class RelaxBindings(RelaxSignatures):
                 self.bind_name(name, value)
                 return
             case bool() | int() | float() | np.generic():
-                value = Constant(python_constant(value)).replace(span=self.source.span(node))
+                value = self.constant_of(value, node)
             case Expr():
                 pass
             case tuple() | list() if any(isinstance(v, (Expr, tuple)) for v in value) or annotation:
@@ -167,6 +194,15 @@ class RelaxBindings(RelaxSignatures):
             self.note_obligations(annotation_node or node)
         self.bind_name(name, var)
         self.last_bound = name
+
+    def constant_of(self, value: Any, node: ast.expr) -> Constant:
+        """A Python number as a tensor: int32, float32 or bool, as R.const."""
+        try:
+            constant = const(value)
+        except ValueError as error:
+            help = f'write `R.const({value}, "int64")`' if abs(value) < 2**63 else None
+            raise self.error(node, "RX0201", str(error), help=help) from None
+        return constant.replace(span=self.source.span(node))
 
     def binding_error(
         self, error: OperandError, node: ast.expr, value: Expr, annotation: ast.expr | None
@@ -242,11 +278,3 @@ class RelaxBindings(RelaxSignatures):
         raise self.error(
             node, "RX0104", "the value of this expression is not used", help="bind it: `y = ...`"
         )
-
-
-def python_constant(value: Any) -> Any:
-    """A Python number as a tensor: int32, float32 or bool, as R.const."""
-    if isinstance(value, np.generic):
-        return np.asarray(value)
-    dtype = "bool" if isinstance(value, bool) else "int32" if isinstance(value, int) else "float32"
-    return np.asarray(value, dtype)

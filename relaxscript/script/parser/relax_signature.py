@@ -20,7 +20,9 @@ from relaxscript.sinfo import definable_shape_vars, free_shape_vars
 from .base import Failed, Reporter
 from .context import ModuleContext
 from .environment import Environment
-from .relax_expression import RelaxExpressions, mentions
+from .relax_call import RelaxCalls
+from .relax_expression import mentions
+from .statements import STATEMENTS, first_word
 
 __all__ = ["Header", "RelaxSignatures"]
 
@@ -41,7 +43,7 @@ class Header:
     unknown: frozenset[str] = frozenset()
 
 
-class RelaxSignatures(RelaxExpressions):
+class RelaxSignatures(RelaxCalls):
     """Reads headers; the state of the statement parser lives here too."""
 
     def __init__(
@@ -138,8 +140,24 @@ class RelaxSignatures(RelaxExpressions):
     # parameters = name [":" annotation] { "," ... }
     def parameters(self, node: ast.FunctionDef) -> list[Var]:
         self.refuse_other_parameters(node.args)
+        arguments = [*node.args.posonlyargs, *node.args.args]
+        self.refuse_repeated(arguments)
         with self.introducing():
-            return [self.parameter(arg) for arg in [*node.args.posonlyargs, *node.args.args]]
+            # A function type may mention the dimensions of any other parameter.
+            order = sorted(range(len(arguments)), key=lambda i: _has_function_type(arguments[i]))
+            made = {i: self.parameter(arguments[i]) for i in order}
+        return [made[i] for i in range(len(arguments))]
+
+    def refuse_repeated(self, arguments: list[ast.arg]) -> None:
+        """Criterion 2: each parameter has a name of its own."""
+        first: dict[str, ast.arg] = {}
+        for arg in arguments:
+            if first.setdefault(arg.arg, arg) is arg:
+                continue
+            message = f"two parameters are called `{arg.arg}`"
+            labels = (Label(self.source.name_span(first[arg.arg]), "the first one"),)
+            place = self.source.name_span(arg)
+            self.report(Diagnostic("RX0302", message, place, labels, help="rename one of them"))
 
     def refuse_other_parameters(self, args: ast.arguments) -> None:
         """Defaults, `*args` and keyword-only parameters are refused, never dropped in silence."""
@@ -170,6 +188,14 @@ class RelaxSignatures(RelaxExpressions):
         return Var.make(node.arg, info, span=span)
 
     def unannotated(self, node: ast.arg, span: Span | None) -> None:
+        if node.arg == "self" and self.module.name:
+            self.unknown_parameters.add(node.arg)
+            message = "a function of a module has no `self`"
+            help = (
+                f"leave it out; functions of the module are called as `{self.module.name}.f(...)`"
+            )
+            self.report(Diagnostic("RX0104", message, span, help=help))
+            return
         fix = (Edit(span, f"{node.arg}: R.Object"),) if span is not None else ()
         message = f"the parameter `{node.arg}` has no annotation: it is taken as `R.Object`"
         help = f"write `{node.arg}: R.Object`, or what it is"
@@ -214,28 +240,6 @@ class RelaxSignatures(RelaxExpressions):
             help=f"let a parameter have the dimension `{var.name}` by itself",
         )  # fmt: skip
 
-    # header = "@R.function" [options]
-    def decorator_options(self, node: ast.FunctionDef) -> dict[str, bool]:
-        """`pure`, `private` and `check_well_formed` of the decorator, which must be literals."""
-        options: dict[str, bool] = {}
-        for decorator in node.decorator_list:
-            for keyword in decorator.keywords if isinstance(decorator, ast.Call) else ():
-                if keyword.arg in ("pure", "private", "check_well_formed", "strict"):
-                    value = self.literal(keyword.value, f"`{keyword.arg}`")
-                    options[keyword.arg] = bool(value)
-                else:
-                    self.unknown_option(keyword)
-        return options
-
-    def unknown_option(self, keyword: ast.keyword) -> None:
-        """Record an option that the decorator does not have, with the nearest one."""
-        span = self.source.name_span(keyword)
-        near = nearest(keyword.arg or "", ("pure", "private", "check_well_formed", "strict"))
-        fix = (Edit(span, near),) if near is not None and span is not None else ()
-        help = f"did you mean `{near}`?" if near else "it has `pure`, `private` and `strict`"
-        message = f"`R.function` has no option `{keyword.arg}`"
-        self.report(Diagnostic("RX0103", message, span, help=help, fix=fix))
-
     def function_attrs(self, node: ast.FunctionDef, header: Header) -> Attrs | None:
         """`R.func_attr({...})` of the body, and the global symbol of a public function."""
         attrs: dict[str, Any] = {}
@@ -272,51 +276,16 @@ class RelaxSignatures(RelaxExpressions):
         """Record a statement of Python that Relax does not have, with what to write instead."""
         name, help = STATEMENTS.get(type(node), (f"`{type(node).__name__}`", None))
         span = self.source.span(node)
-        keyword = self.first_word(node)
+        keyword = first_word(self.source, node)
         return self.error_at(
             keyword or span, "RX0104", f"{name} cannot be used in a Relax function", help
         )
 
-    def first_word(self, node: ast.stmt) -> Span | None:
-        """The word that a statement begins with, or the whole of a statement without one."""
-        if not isinstance(node, _COMPOUND):
-            return None
-        text = self.source.lines[node.lineno - 1].encode()[node.col_offset :]
-        length = next((i for i, c in enumerate(text) if not chr(c).isalpha()), len(text))
-        word = ast.expr(
-            lineno=node.lineno, col_offset=node.col_offset, end_lineno=node.lineno,
-            end_col_offset=node.col_offset + length,
-        )  # fmt: skip
-        return self.source.span(word)
 
-
-_COMPOUND = (ast.For, ast.While, ast.Try, ast.With, ast.ClassDef, ast.AsyncFor, ast.AsyncWith,
-             ast.AsyncFunctionDef, ast.Match)  # fmt: skip
-
-
-STATEMENTS: dict[type[ast.stmt], tuple[str, str | None]] = {
-    ast.For: ("`for`", "write the steps out, or loop in a `@T.prim_func`"),
-    ast.AsyncFor: ("`async for`", None),
-    ast.While: (
-        "`while`",
-        "write a recursive function with a declared result, or a `@T.prim_func`",
-    ),
-    ast.Try: (
-        "`try`",
-        "Relax has no exceptions: check values with `R.match_cast` or `R.assert_op`",
-    ),
-    ast.Raise: ("`raise`", "stop with `R.assert_op(condition, ...)`"),
-    ast.Assert: ("`assert`", "write `R.assert_op(condition, ...)` in an impure function"),
-    ast.Delete: ("`del`", "values are freed after their last use by themselves"),
-    ast.Import: ("`import`", "import outside the function"),
-    ast.ImportFrom: ("`import`", "import outside the function"),
-    ast.Global: ("`global`", "Relax functions have no variables outside: pass values as arguments"),
-    ast.Nonlocal: ("`nonlocal`", "closures cannot change what they capture: return the new value"),
-    ast.ClassDef: ("`class`", "define it outside the function"),
-    ast.With: ("`with`", "only `with R.dataflow():` has a meaning in Relax"),
-    ast.AsyncWith: ("`async with`", None),
-    ast.AsyncFunctionDef: ("`async def`", "define a plain function"),
-    ast.Match: ("`match`", "write `if` and `else`"),
-    ast.Break: ("`break`", None),
-    ast.Continue: ("`continue`", None),
-}
+def _has_function_type(node: ast.arg) -> bool:
+    """Whether the annotation of a parameter holds the type of a function."""
+    annotation = node.annotation
+    return annotation is not None and any(
+        isinstance(inner, ast.Attribute) and inner.attr == "Callable"
+        for inner in ast.walk(annotation)
+    )

@@ -18,15 +18,15 @@ from .pause import collector_paused
 
 __all__ = ["Definition", "definition_of_class", "definition_of_function", "parse_text"]
 
-AnyDefinition: TypeAlias = "ast.ClassDef | ast.FunctionDef"
+AnyDefinition: TypeAlias = "ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef"
 
 
 class Definition(NamedTuple):
-    """A definition as it stands in its source."""
+    """A definition as it stands in its source, among all others of the file by their names."""
 
     source: Source
     node: AnyDefinition
-    tree: ast.Module
+    others: dict[str, list[AnyDefinition]]
 
 
 class _Parsed(NamedTuple):
@@ -57,6 +57,9 @@ def _parsed(filename: str, text: str) -> _Parsed:
                 tree = ast.parse(text, filename)
         except SyntaxError as error:
             raise DiagnosticError(_syntax_error(source, error)) from None
+        except ValueError as error:  # half a surrogate pair, and before Python 3.12 a null byte
+            refused = SyntaxError(str(error))
+            raise DiagnosticError(_syntax_error(source, refused)) from None
         except (RecursionError, MemoryError):
             deep = Diagnostic(
                 "RX0113", "this is nested too deeply for Python to parse", source.whole
@@ -75,7 +78,7 @@ def _definitions(tree: ast.Module) -> dict[str, list[AnyDefinition]]:
     pending: list[ast.AST] = list(reversed(tree.body))
     while pending:
         node = pending.pop()
-        if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             index.setdefault(node.name, []).append(node)
         # Definitions hide in statements only, and expressions are most of a tree.
         pending.extend(
@@ -134,7 +137,7 @@ def _find(filename: str, line: int, name: str, scope: dict[str, Any]) -> Definit
     text = "".join(linecache.getlines(filename, scope))
     if not text:
         raise DiagnosticError(_not_found(name, filename))
-    source, tree, definitions = _parsed(filename, text)
+    source, _, definitions = _parsed(filename, text)
     best: AnyDefinition | None = None
     for node in definitions.get(name, ()):
         first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
@@ -144,7 +147,7 @@ def _find(filename: str, line: int, name: str, scope: dict[str, Any]) -> Definit
         (best,) = definitions[name]
     if best is None:
         raise DiagnosticError(_not_found(name, filename))
-    return Definition(source, best, tree)
+    return Definition(source, best, definitions)
 
 
 def _not_found(name: str, filename: str) -> Diagnostic:

@@ -138,7 +138,8 @@ class TirParser(EffectParser):
         if node.returns is not None:
             self.returns(node.returns)
         span = self.source.name_span(node)
-        body = self.rooted(self.suite(node.body), span)
+        statements = self.suite(node.body)
+        body = statements if _is_rootless(node) else self.rooted(statements, span)
         if any(d.severity == "error" for d in self.reporter.diagnostics[before:]):
             return None
         attrs = self.attrs
@@ -376,3 +377,13 @@ STATEMENTS: dict[type[ast.stmt], tuple[str, str | None]] = {
     ),
     ast.Continue: ("`continue`", "guard the rest of the loop with `if`"),
 }
+
+
+def _is_rootless(node: ast.FunctionDef) -> bool:
+    """Whether the decorator says `s_tir=False`: the body is as written, with no root block."""
+    return any(
+        word.arg == "s_tir" and isinstance(word.value, ast.Constant) and word.value.value is False
+        for decorator in node.decorator_list
+        if isinstance(decorator, ast.Call)
+        for word in decorator.keywords
+    )

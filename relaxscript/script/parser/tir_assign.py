@@ -21,7 +21,8 @@ from relaxscript.ir.tir import Buffer, BufferRegion, BufferStore
 from relaxscript.script import tir_axis, tir_forms
 from relaxscript.script.tir_types import BufferFront, Form, ScalarType
 
-from .base import BINARY, UNKNOWN, Failed
+from .base import UNKNOWN, Failed
+from .python_operators import BINARY
 from .tir_buffer import BufferSyntax
 from .tir_memory import MemoryParser
 from .tir_scalar import describe

@@ -66,7 +66,7 @@ class BufferParser(CallParser):
     def parsed_string(self, node: ast.AST, text: str) -> ast.expr:
         try:
             return ast.parse(text.strip(), mode="eval").body
-        except SyntaxError:
+        except (SyntaxError, ValueError):
             raise self.error(node, "RX0108", f'"{text}" is not an expression') from None
 
     def call_value(self, callee: Any, node: ast.Call) -> Any:

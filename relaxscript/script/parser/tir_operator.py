@@ -21,7 +21,7 @@ from relaxscript.ir.prim import IntImm, PrimExpr, const, match_dtypes
 from relaxscript.ir.scalar_functions import FUNCTIONS
 from relaxscript.script.syntax import OPERATORS
 
-from .base import COMPARE
+from .python_operators import COMPARE
 from .tir_scalar import ScalarParser
 
 __all__ = ["OperatorParser"]

@@ -57,8 +57,8 @@ def metadata_of(root: Any) -> dict[str, Any]:
 
 
 @hooks.blame.fill
-def blame_of(root: Any, node: Any, message: str) -> str:
-    """The printed root with `node` underlined and `message` beside it."""
+def blame_of(root: Any, node: Any, message: str, within: Any = None, occurrence: int = 0) -> str:
+    """The printed root with `node` underlined, where it stands in `within`, and `message`."""
     from .blame import blamed
 
-    return blamed(root, node, message)
+    return blamed(root, node, message, within=within, occurrence=occurrence)

@@ -8,14 +8,16 @@ shared by many variables, so each is turned into syntax once.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import InternalError
 from relaxscript.ir import prim
-from relaxscript.ir.module import VDevice
+from relaxscript.ir.module import Target, VDevice, as_target
 from relaxscript.ir.relax import Attrs, Expr, ShapeExpr
+from relaxscript.ir.same import structural_equal
 from relaxscript.ir.struct_info import (
     FuncStructInfo,
     ObjectStructInfo,
@@ -29,9 +31,10 @@ from relaxscript.ir.struct_info import (
 )
 from relaxscript.ir.walk import variables
 from relaxscript.script.syntax import DIM_DTYPE
+from relaxscript.sinfo import definable_shape_vars
 
 from . import tree
-from .prim import ScalarPrinter
+from .prim import FunctionScope, ScalarPrinter
 from .session import Session
 
 __all__ = ["AnnotationPrinter", "vdevice_call"]
@@ -51,7 +54,10 @@ class AnnotationPrinter(ScalarPrinter):
             return self.session.at(info, self._annotation(info))
         key: Any = info
         if isinstance(info, TensorStructInfo) and info.dims is not None:
-            dims = [d.value if isinstance(d, prim.IntImm) else d for d in info.dims]
+            dims = [
+                d.value if isinstance(d, prim.IntImm) and d.dtype is DIM_DTYPE else d
+                for d in info.dims
+            ]
             key = (info.dtype, info.vdevice, info.ndim, *dims)
         found = self._annotations.get(key)
         if found is None:
@@ -134,9 +140,12 @@ class AnnotationPrinter(ScalarPrinter):
     def function_info(self, info: FuncStructInfo) -> ast.expr:
         """`R.Callable((R.Object,), R.Object)`; a PackedFunc has a `derive_func` instead."""
         if info.params is not None:
-            params = tree.items([self.annotation(p) for p in info.params], ast.Tuple)
+            own = [v for p in info.params for v in definable_shape_vars(p) if not self.is_known(v)]
+            with self.own_dimensions(own):
+                params = tree.items([self.annotation(p) for p in info.params], ast.Tuple)
+                result = self.annotation(info.ret)
             pure = None if info.purity else tree.constant(False)
-            return self.front("Callable", [params, self.annotation(info.ret)], purity=pure)
+            return self.front("Callable", [params, result], purity=pure)
         derive = info.derive_func
         opaque = isinstance(info.ret, ObjectStructInfo)
         ret = None if opaque and derive is not None else self.annotation(info.ret)
@@ -145,6 +154,26 @@ class AnnotationPrinter(ScalarPrinter):
             "Callable", [], ret=ret, purity=tree.constant(True) if info.purity else None,
             derive_func=None if named is None else tree.constant(_derive_name(named)),
         )  # fmt: skip
+
+    def is_known(self, var: prim.Var) -> bool:
+        """Whether a function around introduced a variable."""
+        return any(var in scope.variables for scope in self.scopes)
+
+    @contextmanager
+    def own_dimensions(self, own: list[prim.Var]) -> Iterator[None]:
+        """Dimensions that a function type binds are strings inside it, as in a signature."""
+        if not own:
+            yield
+            return
+        outer, self.quoting = self.quoting, True
+        taken = {self.names[var] for scope in self.scopes for var in scope.variables}
+        self.scopes.append(FunctionScope())
+        for var in own:
+            self.scopes[-1].variables[var] = False
+            taken.add(self.names.define_apart(var, var.name, taken))
+        yield
+        self.scopes.pop()
+        self.quoting = outer
 
     # ---- dimensions and values
 
@@ -171,7 +200,7 @@ class AnnotationPrinter(ScalarPrinter):
         own = False
         for var in found:
             if isinstance(var, prim.Var):
-                if self.names.get(var) is None:
+                if not self.is_known(var):
                     self.introduce(var, declared=False)
                 own = own or var in self.scopes[-1].variables
         return own
@@ -212,21 +241,45 @@ class AnnotationPrinter(ScalarPrinter):
             case StructInfo():
                 return self.annotation(value)
             case VDevice():
-                return self.vdevice(value)
+                return vdevice_call(self.session, value)
+            case Target():
+                return tree.call(self.session.member("tir", "target"), [target_value(value)])
             case ShapeExpr() | Expr():
                 return self.use(value)
-        return tree.constant(str(value))
+        raise TypeError(f"an attribute that is a {type(value).__name__} has no script")
 
 
 def vdevice_call(session: Session, device: VDevice) -> ast.expr:
     """`I.vdevice("llvm", 0, "global")`."""
-    args: list[ast.expr] = [tree.constant(str(device.target))]
+    args: list[ast.expr] = [target_value(device.target)]
     plain = device.memory_scope == "global"
     if device.vdevice_id or not plain:
         args.append(tree.number(device.vdevice_id))
     if not plain:
         args.append(tree.constant(device.memory_scope))
     return tree.call(session.member("ir", "vdevice"), args)
+
+
+def target_value(target: Target) -> ast.expr:
+    """A target as text; as a mapping where its options are not all texts without a space."""
+    if structural_equal(as_target(str(target)), target):
+        return tree.constant(str(target))
+    options = {"kind": target.kind, **target.attrs}
+    return tree.dictionary((tree.constant(k), plain_value(v)) for k, v in options.items())
+
+
+def plain_value(value: Any) -> ast.expr:
+    """A number, a text, or several of these."""
+    match value:
+        case tuple():
+            return tree.items([plain_value(item) for item in value])
+        case Attrs():
+            return tree.dictionary((tree.constant(k), plain_value(v)) for k, v in value.items())
+        case bool() | None | str():
+            return tree.constant(str(value) if isinstance(value, str) else value)
+        case int() | float():
+            return tree.number(value)
+    raise TypeError(f"an option of a target that is a {type(value).__name__} has no script")
 
 
 def _derive_name(derive: Any) -> str:

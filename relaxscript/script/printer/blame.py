@@ -4,15 +4,30 @@ from __future__ import annotations
 
 from typing import Any
 
-from relaxscript.errors import Diagnostic, Label
+from relaxscript.errors import Diagnostic, Label, Span
 from relaxscript.errors.render import render_body
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.node import Node
+from relaxscript.ir.walk import children
 
 from .module import Printer
 
 __all__ = ["blamed"]
 
 
-def blamed(root: Any, node: Any, message: str, filename: str = "<script>") -> str:
+# More lines than these are not underlined: the first says which part is meant.
+_MOST_LINES = 3
+
+
+def blamed(
+    root: Any,
+    node: Any,
+    message: str,
+    filename: str = "<script>",
+    *,
+    within: Any = None,
+    occurrence: int = 0,
+) -> str:
     """The lines of the printed `root` in which `node` stands, underlined.
 
          --> <after fuse_ops>:3:9
@@ -20,9 +35,55 @@ def blamed(root: Any, node: Any, message: str, filename: str = "<script>") -> st
         3 |     z = y + x
           |         ^^^^^ reads `y` before it is bound
 
-    A node that the text does not show is blamed on the whole.
+    A node that stands in several places is meant where it stands in `within`, there for the
+    `occurrence`-th time, counted from 0. One that the text does not show is blamed on the smallest shown part that holds it, else on the whole.
     """
     printer = Printer(filename)
     printer.print(root)
-    span = printer.place(node) or printer.source.whole
+    span = _place(printer, node, within, occurrence)
+    span = span or _around(printer, root, node) or printer.source.whole
+    span = _heading(span)
     return render_body(Diagnostic("", message, span, (Label(span, message),)))
+
+
+def _place(printer: Printer, node: Any, within: Any, occurrence: int) -> Span | None:
+    outer = None if within is None else printer.place(within)
+    if outer is not None:
+        inside = [span for span in printer.places.get(node, ()) if outer.contains(span)]
+        if inside:
+            return inside[min(occurrence, len(inside) - 1)]
+    return printer.place(node)
+
+
+def _around(printer: Printer, root: Any, node: Any) -> Span | None:
+    """The place of the nearest node that holds `node` and is shown."""
+    holders: dict[int, Any] = {}
+    stack = list(root.functions.values()) if isinstance(root, IRModule) else [root]
+    seen: set[int] = set()
+    while stack:
+        at = stack.pop()
+        if not isinstance(at, Node) or id(at) in seen:
+            continue
+        seen.add(id(at))
+        for child in children(at):
+            holders.setdefault(id(child), at)
+            stack.append(child)
+    at = holders.get(id(node))
+    while at is not None:
+        span = printer.place(at)
+        if span is not None:
+            return span
+        at = holders.get(id(at))
+    return None
+
+
+def _heading(span: Span) -> Span:
+    """The line that says what a long piece of text is, for example `def main(...)`."""
+    source, first = span.source, span.line
+    if span.end_line - first < _MOST_LINES:
+        return span
+    lines = range(first, first + _MOST_LINES)
+    titles = (n for n in lines if source.line(n).lstrip().startswith(("def ", "class ")))
+    chosen = next(titles, first)
+    text = source.line(chosen)
+    return Span(source, chosen, len(text) - len(text.lstrip()) + 1, chosen, len(text) + 1)

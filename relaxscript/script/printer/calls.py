@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from relaxscript.ir.prim import Immediate
 from relaxscript.ir.relax import Call, Expr, ExternFunc, Op, ShapeExpr, StringImm
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.op import REGISTRY, Operator, Parameter
@@ -61,7 +62,8 @@ class CallPrinter(AnnotationPrinter):
         operator = REGISTRY.get(op.name)  # type: ignore[attr-defined]
         if op.name == "relax.compute_prim_value":  # type: ignore[attr-defined]
             match e.args:
-                case (ShapeExpr(values=(value,)),):
+                # `R.prim_value` of a literal is a PrimValue, so such a call is written as it is.
+                case (ShapeExpr(values=(value,)),) if not isinstance(value, Immediate):
                     written = self.scalar(value, DIM_DTYPE)
                     return tree.call(self.member_of_relax("prim_value"), [written])
         if operator is None:

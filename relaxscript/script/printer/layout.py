@@ -113,7 +113,8 @@ class _Line:
                 continue
             if isinstance(piece, Open):
                 opened.append(at)
-            elif isinstance(piece, Close):
+            elif isinstance(piece, Close) and opened:
+                # Without an opening one it belongs to brackets that begin before the stretch.
                 opening = opened.pop()
                 if not opened and at > opening + 1:
                     found.append((opening, at))

@@ -164,8 +164,11 @@ class _Script:
             body.append(self.call("module_attrs", self.value(mod.attrs)))
         if mod.global_infos:
             body.append(self.call("module_global_infos", self.global_infos(mod)))
+        # Names that are identifiers keep theirs; the others make room.
+        for var in sorted(mod.functions, key=lambda v: identifier(v.name_hint) != v.name_hint):
+            self.session.function_name(var.name_hint)
         for var, function in sorted(mod.items(), key=_order):
-            name = identifier(var.name_hint)
+            name = self.session.function_name(var.name_hint)
             if isinstance(function, ExternFunc):
                 body.append(self.extern(name, function))
             else:

@@ -61,6 +61,17 @@ class Names:
         self._of[node] = name
         return name
 
+    def define_apart(self, node: Any, hint: str, others: set[str]) -> str:
+        """A name that is bound in a piece of its own, unlike `others`; nothing later takes it."""
+        base = name = identifier(hint)
+        number = 0
+        while name in others:
+            number += 1
+            name = f"{base}_{number}"
+        self._ever.add(name)
+        self._of[node] = name
+        return name
+
     def alias(self, node: Any, name: str) -> None:
         """Let `node` go by a name that was given already."""
         self._of[node] = name

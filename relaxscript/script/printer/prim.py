@@ -21,15 +21,19 @@ from relaxscript.ir.relax import GlobalVar
 from relaxscript.script.syntax import SCALAR_CALLS, SCALAR_OPERATORS, Level
 
 from . import tree
-from .names import Names, identifier
+from .names import Names
 from .session import Session
 
-__all__ = ["FunctionScope", "ScalarPrinter"]
+__all__ = ["DEEPEST", "FunctionScope", "ScalarPrinter"]
 
 # Intrinsics that take their data type as the first argument.
 _TYPED_FIRST = frozenset(
     {"reinterpret", "call_extern", "call_pure_extern", "call_llvm_intrin", "call_llvm_pure_intrin"}
 )
+
+
+# Python takes 200 brackets inside each other.
+DEEPEST = 150
 
 
 class FunctionScope:
@@ -47,6 +51,7 @@ class ScalarPrinter:
         self.names = Names(session.reserved())
         self.scopes: list[FunctionScope] = [FunctionScope()]
         self.trees: dict[Node, ast.Name] = {}
+        self.depth = 0
 
     # ---- variables
 
@@ -89,8 +94,15 @@ class ScalarPrinter:
     # ---- expressions
 
     def scalar(self, e: prim.PrimExpr, default: DataType | None = None) -> ast.expr:
-        """The expression, where a plain whole number means one of data type `default`."""
+        """The expression, where a plain whole number means one of data type `default`.
+
+        What lies deeper than Python can read is written `...`.
+        """
+        if self.depth > DEEPEST:
+            return tree.constant(...)
+        self.depth += 1
         made = self._scalar(e, default)
+        self.depth -= 1
         return self.session.at(e, made) if self.session.record else made
 
     def _scalar(self, e: prim.PrimExpr, default: DataType | None) -> ast.expr:
@@ -196,7 +208,9 @@ class ScalarPrinter:
 
     def global_function(self, var: GlobalVar) -> ast.expr:
         """A function of the module."""
-        return tree.attribute(tree.name(self.session.module_name), identifier(var.name_hint))
+        return tree.attribute(
+            tree.name(self.session.module_name), self.session.function_name(var.name_hint)
+        )
 
     def arguments(self, exprs: Sequence[prim.PrimExpr]) -> list[ast.expr]:
         """Arguments of an intrinsic: a plain number among them is an int32, or like the others."""

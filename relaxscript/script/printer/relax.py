@@ -50,11 +50,11 @@ from relaxscript.ir.same import structural_equal
 from relaxscript.ir.struct_info import StructInfo, TupleStructInfo
 from relaxscript.ir.walk import walk
 from relaxscript.script.syntax import DIM_DTYPE
+from relaxscript.sinfo import definable_shape_vars
 
 from . import tree
 from .calls import CallPrinter
 from .constants import constant
-from .names import identifier
 from .prim import FunctionScope
 from .session import Session
 
@@ -92,6 +92,9 @@ class RelaxPrinter(CallPrinter):
         with self.names.scope():
             for param in f.params:
                 self.names.define(param, param.name_hint)
+            for var in (v for p in f.params for v in definable_shape_vars(p.struct_info)):
+                if not self.is_known(var):
+                    self.introduce(var, declared=False)
             params = [self.parameter(param) for param in f.params]
             declared = f.ret_struct_info
             returns = None if declared is None else self.signature(declared)
@@ -361,7 +364,7 @@ class RelaxPrinter(CallPrinter):
         """`cls.f`."""
         self.alias_needed = True
         owner = self.session.options.module_alias or self.session.module_name
-        return tree.attribute(tree.name(owner), identifier(var.name_hint))
+        return tree.attribute(tree.name(owner), self.session.function_name(var.name_hint))
 
     def hoisted(self, e: Expr) -> ast.expr:
         """A name for what cannot stand inside of an expression, bound before it."""

@@ -15,6 +15,7 @@ from relaxscript.errors import nearest
 from relaxscript.ir.relax import Constant
 
 from . import tree
+from .names import identifier
 from .tree import Tree
 
 __all__ = ["METADATA_KEY", "Options", "Session"]
@@ -69,6 +70,7 @@ class Session:
     module_name: str = "Module"
     used: set[str] = field(default_factory=set)
     constants: dict[Constant, int] = field(default_factory=dict)
+    function_names: dict[str, str] = field(default_factory=dict)
     _dotted: dict[tuple[str, str], ast.expr] = field(default_factory=dict)
 
     def at(self, node: Any, made: Tree) -> Tree:
@@ -83,6 +85,18 @@ class Session:
             self.used.add(namespace)
             prefix = getattr(self.options, f"{namespace}_prefix")
             found = self._dotted[key] = tree.dotted(f"{prefix}.{path}")
+        return found
+
+    def function_name(self, name: str) -> str:
+        """How a function of the module is written: no two names become the same identifier."""
+        found = self.function_names.get(name)
+        if found is None:
+            base = found = identifier(name)
+            number = 0
+            while found in self.function_names.values():
+                number += 1
+                found = f"{base}_{number}"
+            self.function_names[name] = found
         return found
 
     def reserved(self) -> set[str]:

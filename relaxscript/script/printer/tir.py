@@ -23,12 +23,17 @@ from .prim import FunctionScope
 
 __all__ = ["TIRPrinter"]
 
+# Python takes 100 levels of indentation; the function and its module need some.
+DEEPEST_BLOCK = 96
+
 
 class TIRPrinter(BlockPrinter):
     """Writes one PrimFunc, or a piece of one; a printer is used once."""
 
     # The handles that the function uses as they are, not as buffers.
     addresses: AbstractSet[prim.Var] = frozenset()
+    # How many blocks of Python are open.
+    level = 0
 
     # function = decorator "def" name "(" parameters ")" ["->" type] ":" body
     def function(self, f: tir.PrimFunc, title: str) -> ast.FunctionDef:
@@ -56,9 +61,13 @@ class TIRPrinter(BlockPrinter):
         body = self.body(f.body)
         statements += [*self.declarations(), *matched, *body]
         self.scopes.pop()
-        hidden = tree.constant(True) if private else None
+        options: dict[str, ast.expr] = {}
+        if private:
+            options["private"] = tree.constant(True)
+        if self.is_rootless(f.body):
+            options["s_tir"] = tree.constant(False)
         word = self.member("prim_func")
-        decorator: ast.expr = tree.call(word, private=hidden) if private else word
+        decorator: ast.expr = tree.call(word, **options) if options else word
         return self.session.at(f, tree.define(title, params, statements, decorator, returns))
 
     def parameter_name(self, f: tir.PrimFunc, param: prim.Var, scalars: Sequence[prim.Var]) -> None:
@@ -122,6 +131,12 @@ class TIRPrinter(BlockPrinter):
             return bool(block.body.block.iter_vars)
         return any(isinstance(node, tir.BlockRealize) for node in walk(block.body))
 
+    def is_rootless(self, s: tir.Stmt) -> bool:
+        """Whether the parser must be kept from putting a root block around the body."""
+        if isinstance(s, tir.BlockRealize):
+            return bool(s.block.iter_vars)
+        return any(isinstance(node, tir.BlockRealize) for node in walk(s))
+
     # statement = loop | block | store | let | if | while | assert | evaluate | ...
     def statement(self, s: tir.Stmt, statements: list[ast.stmt], last: bool = True) -> None:
         """One statement; what it holds as its body follows it, where it is the `last` one."""
@@ -149,7 +164,7 @@ class TIRPrinter(BlockPrinter):
             case tir.BufferStore():
                 return self.store(s)
             case tir.IfThenElse(condition, then_case, else_case):
-                orelse = [] if else_case is None else self.inner(else_case)
+                orelse = [] if else_case is None else self.otherwise(else_case)
                 return ast.If(self.scalar(condition), self.inner(then_case), orelse)
             case tir.While(condition, body):
                 return ast.While(self.scalar(condition), self.inner(body), [])
@@ -219,11 +234,23 @@ class TIRPrinter(BlockPrinter):
         return None
 
     def inner(self, s: tir.Stmt) -> list[ast.stmt]:
-        """The statements of a nested block of Python."""
+        """The statements of a nested block of Python; those that it could not read are `...`."""
+        if self.level >= DEEPEST_BLOCK:
+            return [tree.statement(tree.constant(...))]
         statements: list[ast.stmt] = []
+        self.level += 1
         with self.names.scope():
             self.statement(s, statements)
+        self.level -= 1
         return statements or [ast.Pass()]
+
+    def otherwise(self, s: tir.Stmt) -> list[ast.stmt]:
+        """The statements after `else`; another `if` becomes `elif`, which opens no block."""
+        chained = isinstance(s, tir.IfThenElse)
+        self.level -= chained
+        statements = self.inner(s)
+        self.level += chained
+        return statements
 
     def allocate(self, s: tir.Allocate) -> ast.Call:
         """`T.allocate([16], "float32", "global")`."""

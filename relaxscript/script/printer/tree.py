@@ -6,6 +6,7 @@ Nodes that stand for a piece of IR carry it in `origins`; see `placed`.
 from __future__ import annotations
 
 import ast
+import keyword
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -74,9 +75,17 @@ def attribute(tree: ast.expr, attr: str) -> ast.Attribute:
 def call(
     function: ast.expr, args: Iterable[ast.expr] = (), /, **keywords: ast.expr | None
 ) -> ast.Call:
-    """A call; keywords that are None are left out."""
-    words = [ast.keyword(key, value) for key, value in keywords.items() if value is not None]
+    """A call; keywords that are None are left out, those that are no names stand in `**{...}`."""
+    given = [(key, value) for key, value in keywords.items() if value is not None]
+    words = [ast.keyword(key, value) for key, value in given if _is_name(key)]
+    others = [(constant(key), value) for key, value in given if not _is_name(key)]
+    if others:
+        words.append(ast.keyword(None, dictionary(others)))
     return ast.Call(function, list(args), words)
+
+
+def _is_name(word: str) -> bool:
+    return word.isidentifier() and word.isascii() and not keyword.iskeyword(word)
 
 
 def items(

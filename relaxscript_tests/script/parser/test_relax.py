@@ -202,7 +202,8 @@ def test_an_annotation_wins_over_what_is_known():
 
 def test_a_declared_result_is_the_result():
     f = parse(
-        '@R.function\ndef main(x: R.Tensor((2,), "float32")) -> R.Tensor("float32"):\n    return x\n'
+        '@R.function\ndef main(x: R.Tensor((2,), "float32")) -> R.Tensor("float32"):\n'
+        "    return x\n"
     )
     assert isinstance(f.ret_struct_info, TensorStructInfo)
     assert f.ret_struct_info.ndim == -1
@@ -267,7 +268,8 @@ def test_both_branches_may_bind_the_same_shape_variable():
 
 def test_a_python_condition_is_decided_while_parsing():
     f = from_source(
-        "@R.function\ndef f(x: R.Object):\n    if FLAG:\n        y = x\n    else:\n        y = R.shape([1])\n    return y\n",
+        "@R.function\ndef f(x: R.Object):\n"
+        "    if FLAG:\n        y = x\n    else:\n        y = R.shape([1])\n    return y\n",
         mode="python",
         extra_vars={"FLAG": True},
     )

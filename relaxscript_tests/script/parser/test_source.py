@@ -152,7 +152,8 @@ def test_code_registered_in_linecache_is_found():
 
 
 def test_without_a_source_the_way_out_is_named():
-    text = "from relaxscript.script import relax as R\n@R.function\ndef f(x: R.Object):\n    return x\n"
+    header = "from relaxscript.script import relax as R\n"
+    text = f"{header}@R.function\ndef f(x: R.Object):\n    return x\n"
     with pytest.raises(DiagnosticError, match=r"from_source\(text\)") as caught:
         exec(compile(text, "<string>", "exec"), {})
     assert caught.value.diagnostics[0].code == "RX0111"
@@ -207,10 +208,17 @@ def test_a_text_is_parsed_once():
     assert parse_text("a.py", text)[1] is parse_text("a.py", text)[1]
 
 
+@pytest.mark.parametrize("character", ["\0", "\ud800"])
+def test_a_character_that_no_source_can_hold_is_a_mistake_of_the_text(character):
+    with pytest.raises(DiagnosticError, match="this is not Python: ") as caught:
+        from_source(f"x = '{character}'\n")
+    assert [d.code for d in caught.value.diagnostics] == ["RX0113"]
+
+
 def test_only_classes_and_functions_can_be_decorated():
-    with pytest.raises(DiagnosticError, match="`I.ir_module` decorates a class"):
+    with pytest.raises(DiagnosticError, match=r"`I\.ir_module` decorates a class"):
         I.ir_module(3)
-    with pytest.raises(DiagnosticError, match="only a Python function can be decorated"):
+    with pytest.raises(DiagnosticError, match="`R.function` decorates a function"):
         R.function(3)
 
 

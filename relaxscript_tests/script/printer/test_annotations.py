@@ -58,7 +58,7 @@ CASES = [
     (TupleStructInfo([tensor(2), ObjectStructInfo()]),
      'R.Tuple(R.Tensor((2,), "float32"), R.Object)'),
     (FuncStructInfo([tensor(n)], tensor(n)),
-     'R.Callable((R.Tensor((n,), "float32"),), R.Tensor((n,), "float32"))'),
+     'R.Callable((R.Tensor(("n",), "float32"),), R.Tensor(("n",), "float32"))'),
     (FuncStructInfo([], ObjectStructInfo(), False), "R.Callable((), R.Object, purity=False)"),
     (FuncStructInfo.opaque_func(), "R.Callable"),
     (FuncStructInfo.opaque_func(ret=tensor(2)), 'R.Callable(ret=R.Tensor((2,), "float32"))'),

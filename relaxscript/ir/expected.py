@@ -1,0 +1,144 @@
+"""What a field of a node may hold, read off its annotation, and the messages when it does not.
+
+The annotations of node classes use few forms: names of classes, `tuple[X, ...]`, `Mapping[...]`,
+unions of these with None, and `Any` or `Callable[...]`, which are not checked.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from relaxscript.dtypes import DataType
+
+__all__ = ["Expected", "brief", "expected", "natural_converter", "refuse", "refuse_conversion"]
+
+_PLAIN: dict[str, tuple[type, ...]] = {
+    "str": (str,), "int": (int,), "bool": (bool,), "float": (float,), "None": (type(None),),
+    "DataType": (DataType,), "np.ndarray[Any, Any]": (np.ndarray,),
+}  # fmt: skip
+
+
+class Expected(NamedTuple):
+    """The classes a value may have; `items` are those of the elements where it may be a tuple."""
+
+    classes: tuple[type, ...]
+    items: tuple[type, ...] | None = None
+
+    def admits(self, value: Any) -> bool:
+        if value.__class__ is tuple and self.items is not None:
+            return all(isinstance(item, self.items) for item in value)
+        return isinstance(value, self.classes)
+
+
+def expected(cls: type, annotation: str, default: Any) -> Expected | None:
+    """What the annotation of a field of `cls` admits, or None where everything is admitted."""
+    classes: list[type] = [] if default is not None else [type(None)]
+    items: tuple[type, ...] | None = None
+    for part in _alternatives(annotation):
+        if part == "Any" or part.startswith("Callable"):
+            return None
+        if part.startswith("tuple["):
+            item = _alternatives(part[len("tuple[") : -len(", ...]")])
+            items = tuple(c for name in item for c in _named(cls, name))
+            if object in items:
+                items = (object,)
+        elif part.startswith("Mapping["):
+            classes.append(Mapping)
+        else:
+            classes.extend(_named(cls, part))
+    return Expected(tuple(classes), items)
+
+
+def _alternatives(annotation: str) -> list[str]:
+    # A bar inside brackets belongs to the brackets.
+    return [part.strip() for part in re.split(r"\|(?![^\[]*\])", annotation)]
+
+
+def _named(cls: type, name: str) -> tuple[type, ...]:
+    if name in _PLAIN:
+        return _PLAIN[name]
+    found = vars(sys.modules[cls.__module__]).get(name)
+    if isinstance(found, type):
+        return (found,)
+    # A class of a module that imports this one; such names are of one class only.
+    subclasses = [c for c in _subclasses(cls.__mro__[-2]) if c.__name__ == name]
+    return tuple(subclasses[-1:]) or (object,)
+
+
+def _subclasses(root: type) -> list[type]:
+    found = [root]
+    for cls in found:
+        found.extend(c for c in cls.__subclasses__() if c not in found)
+    return found
+
+
+def _integer(value: Any) -> int:
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError("a bool is no number here")
+    return int(operator.index(value))
+
+
+def _bool(value: Any) -> Any:
+    return bool(value) if isinstance(value, np.bool_) else value
+
+
+def natural_converter(annotation: str) -> Callable[[Any], Any] | None:
+    """How values of numpy become what a field of this annotation holds."""
+    return {"int": _integer, "bool": _bool}.get(annotation)
+
+
+def brief(value: Any) -> str:
+    """A value in a message: short, and never failing."""
+    try:
+        text = repr(value)
+    except Exception:
+        text = object.__repr__(value)
+    text = text if len(text) <= 60 and "\n" not in text else text.split("\n")[0][:57] + "..."
+    return f"{type(value).__name__} ({text})"
+
+
+def refuse(cls: type, name: str, wanted: Expected, value: Any) -> TypeError:
+    """The error that says what a field must hold."""
+    field = f"`{cls.__name__}.{name}`"
+    if wanted.items is None:
+        return TypeError(f"{field} must be {_nouns(wanted.classes)}, not {brief(value)}")
+    sequence = f"{field} must be a sequence whose items are each {_nouns(wanted.items)}"
+    if not isinstance(value, tuple):
+        return TypeError(f"{sequence}, not {brief(value)}")
+    number, item = next((i, v) for i, v in enumerate(value) if not isinstance(v, wanted.items))
+    return TypeError(f"{sequence}, but item {number} is {brief(item)}")
+
+
+def _nouns(classes: Sequence[type]) -> str:
+    named = [f"{'an' if c.__name__[0] in 'AEIOaeio' else 'a'} {c.__name__}" for c in classes]
+    kept = [n for n, c in zip(named, classes) if c is not type(None)]
+    return " or ".join(dict.fromkeys([*kept, *(["None"] if len(kept) < len(named) else [])]))
+
+
+Converters = Sequence[tuple[str, Any, "Expected | None"]]
+
+
+def refuse_conversion(
+    cls: type, converters: Converters, values: Sequence[Any], error: Exception
+) -> Exception:
+    """The error of a converter, with the name of the field that it was for."""
+    for (name, convert, wanted), value in zip(converters, values):
+        if convert is None:
+            continue
+        try:
+            convert(value)
+        except (TypeError, ValueError, KeyError, IndexError) as found:
+            if wanted is not None and wanted.items is not None and not _is_sequence(value):
+                return refuse(cls, name, wanted, value)
+            return type(found)(f"`{cls.__name__}.{name}` cannot be {brief(value)}: {found}")
+    return error
+
+
+def _is_sequence(value: Any) -> bool:
+    return isinstance(value, (list, tuple))

@@ -1,0 +1,98 @@
+"""Where code runs: targets, and the global infos of a module, of which virtual devices are one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .node import Node, field, node
+from .relax import Attrs
+
+__all__ = ["DummyGlobalInfo", "GlobalInfo", "Target", "VDevice", "as_target", "as_vdevice"]
+
+
+@node
+class Target(Node):
+    """What code is generated for: a kind such as "llvm", with options; no kind: the null target."""
+
+    kind: str = ""
+    attrs: Attrs = field(convert=Attrs, default=Attrs())
+
+    def __str__(self) -> str:
+        return " ".join([self.kind, *(f"-{name}={value}" for name, value in self.attrs.items())])
+
+
+def as_target(value: Any) -> Target:
+    """A target from its text ("llvm -mcpu=znver4"), a mapping with "kind", or a Target.
+
+    None and the empty text are the null target.
+    """
+    match value:
+        case Target():
+            return value
+        case None:
+            return Target()
+        case Mapping() if isinstance(value.get("kind"), str):
+            options = {k: v for k, v in value.items() if k != "kind"}
+            return Target(value["kind"], Attrs(options))
+        case Mapping():
+            raise ValueError('a target needs a "kind", for example {"kind": "llvm"}')
+        case str():
+            kind, *words = value.split() or [""]
+        case _:
+            raise TypeError('a target is a text such as "llvm", or a mapping with "kind"')
+    options = dict(w.lstrip("-").partition("=")[::2] for w in words)
+    return Target(kind, Attrs(options))
+
+
+@node
+class GlobalInfo(Node):
+    """Information kept at module level."""
+
+    __slots__ = ()
+
+
+@node
+class DummyGlobalInfo(GlobalInfo):
+    __slots__ = ()
+
+
+@node
+class VDevice(GlobalInfo):
+    """A virtual device: a target, its number, and a memory scope.
+
+    "cpu" is another name of the target kind "llvm".
+    """
+
+    target: Target = field(convert=as_target, default=Target())
+    vdevice_id: int = 0
+    memory_scope: str = "global"
+
+    @property
+    def tgt(self) -> Target:
+        """The spec's name of `target`."""
+        return self.target
+
+    @property
+    def dev_id(self) -> int:
+        """The spec's name of `vdevice_id`."""
+        return self.vdevice_id
+
+    @property
+    def mem_scope(self) -> str:
+        """The spec's name of `memory_scope`."""
+        return self.memory_scope
+
+    def __str__(self) -> str:
+        return f"{self.target.kind}:{self.vdevice_id}:{self.memory_scope}"
+
+
+def as_vdevice(value: Any) -> Any:
+    """A virtual device from its text "kind[:id[:scope]]"; anything else is left as it is."""
+    if not isinstance(value, str):
+        return value
+    kind, _, rest = value.partition(":")
+    number, _, scope = rest.partition(":")
+    if number and not number.isdigit():
+        raise ValueError(f'"{value}" is not a device; write "kind", "kind:id" or "kind:id:scope"')
+    return VDevice(kind, int(number or 0), scope or "global")

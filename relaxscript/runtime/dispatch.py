@@ -1,0 +1,266 @@
+"""The dispatch loop: runs the bytecode of an executable.
+
+A call keeps its frames in a list of its own, so bytecode that calls bytecode uses no Python stack
+and one machine serves any number of threads. A failing call leaves nothing behind. Start reading at
+`Dispatcher._run`; `machine.py` is what users see of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from relaxscript.errors import InternalError, VMError
+
+from .blame import blamed, raised, too_deep
+from .builtins import State, read_if_cond
+from .check import AnyCheck, Heap, match, match_arguments, wrong_number
+from .coercion import call_packed, coerce, in_order, require_written, run_time_value
+from .decode import (
+    CALL,
+    CALL_BYTECODE,
+    CALL_GLOBAL,
+    CALL_UNTRUSTED,
+    GLOBAL_VALUE,
+    GOTO,
+    IF,
+    MATCH,
+    RET,
+    UNIT,
+    Code,
+    decode,
+)
+from .executable import Executable
+from .packed_func import PackedFunc, get_global_func
+from .values import Closure, kind_of
+
+__all__ = ["Dispatcher", "VMClosure", "VMInstrumentReturnKind"]
+
+CALL_DEPTH_LIMIT = 10_000
+
+
+class VMInstrumentReturnKind:
+    """What an instrument answers before a call: let it run, or skip it."""
+
+    NO_OP = 0
+    SKIP_RUN = 1
+
+
+class VMClosure(Closure):
+    """A closure over a bytecode function of a machine, with the values it captures."""
+
+    __slots__ = ("captured", "index", "vm")
+
+    def __init__(self, vm: Dispatcher, index: int, captured: tuple[Any, ...], info: object) -> None:
+        self.name = vm.executable.functions[index].name
+        self.info = info
+        self.vm = vm
+        self.index = index
+        self.captured = captured
+
+    @property
+    def call(self) -> Callable[..., Any]:  # type: ignore[override]
+        """Kept nowhere: a closure that holds itself would hold its tensors as well."""
+        return self.__call__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.vm.call_from_outside(self, args, kwargs)
+
+    def bind(self, captured: tuple[Any, ...], info: object = None) -> Closure:
+        info = self.info if info is None else info
+        return VMClosure(self.vm, self.index, (*captured, *self.captured), info)
+
+
+class Dispatcher:
+    """Runs bytecode functions by their numbers; `call_depth_limit` bounds how deep calls nest."""
+
+    def __init__(self, executable: Executable) -> None:
+        self.executable = executable
+        self.call_depth_limit = CALL_DEPTH_LIMIT
+        self._codes: list[Code | None] = [None] * len(executable.functions)
+        self._instrument: Callable[..., Any] | None = None
+
+    def _closure(self, index: int) -> VMClosure:
+        """Bytecode function number `index` as a value."""
+        return VMClosure(self, index, (), self.executable.functions[index].info)
+
+    # -- calling from outside ----------------------------------------------------------------------
+
+    def call_from_outside(
+        self, closure: VMClosure, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """Call a closure with what a user passes: converted, then checked like any arguments."""
+        code = self._codes[closure.index] or self._code(closure.index)
+        if not kwargs:
+            heap = code.quick(values := (*args, *closure.captured))
+            if heap is not None:
+                return self._run(code, self._registers(code, values, heap), heap)
+        return self._run(code, *self._started(code, closure, args, kwargs))
+
+    def _started(
+        self, code: Code, closure: VMClosure, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[list[Any], Heap]:
+        """Registers and shape heap of a call from outside, its arguments converted and checked."""
+        names = code.names[: len(code.names) - len(closure.captured)]
+        try:
+            if kwargs:
+                args = in_order(code.function.name, names, args, kwargs)
+            if len(args) != len(names):
+                raise wrong_number(code.function.name, names, len(args))
+            values = self._converted(code, args)
+            return self._enter(code, [*values, *closure.captured])
+        except VMError as error:
+            error.locate(code.function.span)
+            raise
+
+    def _converted(self, code: Code, args: tuple[Any, ...]) -> list[Any]:
+        checks = code.function.param_checks or (AnyCheck(),) * len(args)
+        values = []
+        for i, value in enumerate(args):
+            if type(value) is np.ndarray and value.dtype.isnative:
+                values.append(value)
+                continue
+            try:
+                values.append(coerce(value, checks[i]))
+            except VMError as error:
+                place = f"`{code.names[i]}` of `{code.function.name}`"
+                message = f"{place}: {error.diagnostic.message}"
+                error.diagnostic = replace(error.diagnostic, message=message)
+                raise
+        return values
+
+    # -- running -----------------------------------------------------------------------------------
+
+    def _code(self, index: int) -> Code:
+        """The decoded function number `index`."""
+        found = self._codes[index]
+        if found is None:
+            wrap = self._instrumented if self._instrument is not None else None
+            found = decode(Code(self.executable, index), self._closure, wrap)
+            self._codes[index] = found
+        return found
+
+    def _enter(self, code: Code, args: Sequence[Any]) -> tuple[list[Any], Heap]:
+        """A register file and a shape heap for a call, its arguments checked."""
+        heap = code.quick(args)
+        if heap is None:
+            function = code.function
+            if len(args) != function.num_args:
+                raise wrong_number(function.name, code.names, len(args))
+            heap = [None] * function.heap_size
+            if function.param_checks:
+                match_arguments(args, function.param_checks, heap, code.names, function.name)
+        return self._registers(code, args, heap), heap
+
+    def _registers(self, code: Code, args: Sequence[Any], heap: Heap) -> list[Any]:
+        regs = [*args, *code.template]
+        if code.state >= 0:
+            regs[code.state] = State(code.function.name, heap, code.origins)
+        return regs
+
+    def _run(self, code: Code, regs: list[Any], heap: Heap) -> Any:  # noqa: C901
+        """Run a call to its end. `frames` holds the callers: their steps, registers and so on.
+
+        A packed call costs one step: unpacking it, one `itemgetter` over the registers, the callee
+        and a type test of its result. `__setstate__` of a tuple's iterator is a jump.
+        """
+        ndarray, registered, frames = np.ndarray, get_global_func, list[Any]()
+        steps: Any = iter(code.steps)
+        pc = code.function.start_instr
+        try:
+            while True:
+                for op, dst, fn, get, pc in steps:
+                    if op == CALL:
+                        regs[dst] = fn(*get(regs))
+                    elif op == CALL_UNTRUSTED:
+                        value = fn(*get(regs))
+                        regs[dst] = value if type(value) is ndarray else run_time_value(value)
+                    elif op == CALL_GLOBAL:
+                        value = registered(fn).function(*get(regs))
+                        native = type(value) is ndarray and value.dtype.isnative
+                        regs[dst] = value = value if native else run_time_value(value)
+                        if dst == code.void and value is not None:
+                            require_written(fn, value, get(regs))
+                    elif op == IF:
+                        if regs[dst] is not True and not read_if_cond(regs[dst]):
+                            steps.__setstate__(fn)
+                    elif op == GOTO:
+                        steps.__setstate__(fn)
+                    elif op == GLOBAL_VALUE:
+                        regs[dst] = registered(fn)
+                    elif op == MATCH:
+                        regs[dst] = self._matched(regs, dst, fn, heap, code, pc)
+                    elif op == RET:
+                        value = regs[dst]
+                        if fn is not None:
+                            where = f"the result of `{code.function.name}`"
+                            match(value, fn, heap, where, regs, code.origins)
+                        if not frames:
+                            return value
+                        code, steps, regs, heap, dst, pc = frames.pop()
+                        regs[dst] = value
+                        break
+                    else:
+                        target, args = self._callee(op, fn, get(regs))
+                        if target is None:
+                            regs[dst] = self._call_value(*args)
+                            continue
+                        if len(frames) >= self.call_depth_limit:
+                            raise too_deep(self.call_depth_limit)
+                        entered = self._enter(target, args)
+                        frames.append((code, steps, regs, heap, dst, pc))
+                        code, steps, (regs, heap) = target, iter(target.steps), entered
+                        break
+        except InternalError:
+            raise
+        except VMError as error:
+            blamed(error, code, pc, frames)
+            raise
+        except Exception as error:
+            raise blamed(raised(error, code, pc), code, pc, frames) from error
+
+    def _callee(self, op: int, fn: Any, args: Any) -> tuple[Code | None, Any]:
+        """The bytecode function to enter and its arguments; None where it is none of ours."""
+        if op == CALL_BYTECODE:
+            return self._codes[fn] or self._code(fn), args
+        callee, *rest = args
+        if type(callee) is not VMClosure or callee.vm is not self:
+            return None, args
+        return self._code(callee.index), [*rest, *callee.captured]
+
+    def _call_value(self, callee: Any, *args: Any) -> Any:
+        """Call a function value that is no bytecode of this machine."""
+        match callee:
+            case Closure(call=call):
+                return run_time_value(call(*args))
+            case PackedFunc(name=name, function=function):
+                if self._instrument is not None:
+                    function = self._instrumented(name, function)
+                return call_packed(name, function, args)
+        raise VMError(f"{kind_of(callee)} cannot be called", code="RX0613")
+
+    def _matched(
+        self, regs: list[Any], dst: int, check: Any, heap: Heap, code: Code, pc: int
+    ) -> Any:
+        """The result of a call, checked; None is the empty tuple where the call asks for that."""
+        value = () if regs[dst] is None and check == UNIT else regs[dst]
+        match(value, check, heap, f"the result of `{code.callee(pc)}`", regs, code.origins)
+        return value
+
+    def _instrumented(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        instrument = self._instrument
+        if instrument is None:
+            return function
+
+        def watched(*args: Any) -> Any:
+            answer = instrument(function, name, True, None, *args)
+            result = None
+            if answer is None or int(answer) != VMInstrumentReturnKind.SKIP_RUN:
+                result = function(*args)
+            instrument(function, name, False, result, *args)
+            return result
+
+        return watched

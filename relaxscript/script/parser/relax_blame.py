@@ -1,0 +1,161 @@
+"""Blame in Relax: operands that do not go together, each fact at its operand and where it began.
+
+Rules of operators know their operands by the names of parameters only; here these names become
+places in the user's text and the user's own words.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from relaxscript.builder import BlockBuilder, undecided
+from relaxscript.errors import Diagnostic, Edit, Label, OperandError, Source
+from relaxscript.ir.relax import Call, Expr, Var
+from relaxscript.op import REGISTRY, ArgumentError
+
+from .annotation import AnnotationParser
+from .base import Failed, Reporter
+from .context import ModuleContext
+from .environment import Environment
+
+__all__ = ["RelaxBlame", "operand_nodes"]
+
+
+# What a fact begins with that is said of an operand; other facts are sentences of their own.
+VERBS = {"is", "has", "gives", "takes", "holds", "names", "describes", "belongs", "stands"}
+
+
+class RelaxBlame(AnnotationParser):
+    """Turns what the builder and operators refuse into diagnostics with places."""
+
+    def __init__(
+        self, source: Source, environment: Environment, reporter: Reporter, module: ModuleContext
+    ) -> None:
+        super().__init__(source, environment, reporter, module)
+        self.builder = BlockBuilder()
+        self.builder.signatures.update(module.signatures)
+
+    def note_obligations(self, node: ast.AST) -> None:
+        """What could not be decided while `node` was typed becomes one warning each."""
+        obligations = self.builder.obligations
+        if not obligations:
+            return
+        for obligation in obligations:
+            self.reporter.diagnostics.append(undecided(obligation, self.source.span(node)))
+        obligations.clear()
+
+    def argument_error(self, error: ArgumentError, node: ast.Call) -> Failed:
+        """Arguments that do not fit an operator's signature."""
+        at: ast.AST = node
+        if error.keyword is not None:
+            at = next((k for k in node.keywords if k.arg == error.keyword), node)
+        elif error.position is not None and error.position < len(node.args):
+            at = node.args[error.position]
+        span = self.source.name_span(at) if isinstance(at, ast.keyword) else self.source.span(at)
+        diagnostic = error.diagnostic(span)
+        suggested = re.fullmatch(r"did you mean `(\w+)`\?", diagnostic.help or "")
+        if isinstance(at, ast.keyword) and suggested is not None and span is not None:
+            diagnostic = replace(diagnostic, fix=(Edit(span, suggested[1]),))
+        return self.report(diagnostic)
+
+    def operand_error(
+        self, error: OperandError, node: ast.AST, expr: Expr | None, callee: Any = None
+    ) -> Failed:
+        """Operands that do not go together, each fact at its operand and where it got it."""
+        call = node if isinstance(node, ast.Call) else None
+        nodes = self._operand_places(callee or self._operator_of(expr), node)
+        places = {name: self.source.span(at) for name, at in nodes.items()}
+        name = ast.unparse(call.func) if call is not None else _infix_text(node)
+        at = self.source.span(call.func if call and error.operand == "callee" else node)
+        diagnostic = error.diagnostic(name, at, places)
+        if diagnostic.message.startswith("the function "):
+            message = diagnostic.message.replace("the function", f"`{name}`", 1)
+            diagnostic = replace(diagnostic, message=message)
+        written = {name: text for name, at in nodes.items() if len(text := ast.unparse(at)) < 40}
+        return self.report(
+            in_the_users_words(self._with_origins(diagnostic, error, nodes), written)
+        )
+
+    def _operator_of(self, expr: Expr | None) -> Any:
+        if isinstance(expr, Call):
+            return REGISTRY.get(getattr(expr.op, "name", ""))
+        return None
+
+    def _operand_places(self, callee: Any, node: ast.AST) -> dict[str, ast.expr]:
+        if isinstance(callee, str):
+            callee = None
+        parameters = [p.name for p in getattr(callee, "parameters", ())]
+        if not isinstance(node, ast.Call):
+            operands = operand_nodes(node)
+            return dict(zip(parameters or ("x1", "x2"), operands))
+        places: dict[str, ast.expr] = dict(zip(parameters, node.args))
+        if callee is None or not parameters:
+            places = {f"argument {i}": a for i, a in enumerate(node.args, 1)}
+            places.update(zip(_names_of(callee), node.args))
+        places.update({k.arg: k.value for k in node.keywords if k.arg is not None})
+        for name, at in list(places.items()):
+            if isinstance(at, (ast.Tuple, ast.List)):
+                places.update({f"{name}[{i}]": field for i, field in enumerate(at.elts)})
+        return places
+
+    def _with_origins(
+        self, diagnostic: Diagnostic, error: OperandError, nodes: dict[str, ast.expr]
+    ) -> Diagnostic:
+        """Adds, for operands that are variables, the place where each fact became true."""
+        labels = list(diagnostic.labels)
+        for name, fact in error.facts.items():
+            node = nodes.get(name)
+            if name in error.dims and getattr(error.dims[name], "span", None) is not None:
+                continue
+            var = self.names.get(node.id) if isinstance(node, ast.Name) else None
+            if isinstance(var, Var) and isinstance(node, ast.Name):
+                info_span = getattr(var.struct_info, "span", None)
+                at = info_span or var.span
+                if at is not None and at not in [label.span for label in labels]:
+                    verb = fact.partition(" ")[0]
+                    says = f" {fact} here" if verb in VERBS else f": {fact}"
+                    labels.append(Label(at, f"`{node.id}`{says}"))
+        return replace(diagnostic, labels=tuple(labels))
+
+
+def in_the_users_words(diagnostic: Diagnostic, written: Mapping[str, str]) -> Diagnostic:
+    """Parameters that were given as names are called by these names, wherever code is quoted."""
+    words = "|".join(sorted(written, key=len, reverse=True))
+    if not words:
+        return diagnostic
+    name = re.compile(rf"(?<![\w.\"])({words})(?![\w\"]|\s*=)")
+
+    def mended(text: str) -> str:
+        return re.sub(r"`[^`]*`", lambda code: name.sub(lambda m: written[m[1]], code[0]), text)
+
+    return replace(
+        diagnostic,
+        labels=tuple(Label(at, mended(text)) for at, text in diagnostic.labels),
+        notes=tuple(mended(note) for note in diagnostic.notes),
+        help=None if diagnostic.help is None else mended(diagnostic.help),
+    )
+
+
+def _names_of(callee: Any) -> list[str]:
+    return [p.name for p in getattr(callee, "parameters", ())]
+
+
+def operand_nodes(node: ast.AST) -> list[ast.expr]:
+    match node:
+        case ast.BinOp(left=left, right=right):
+            return [left, right]
+        case ast.BoolOp(values=[left, right]):
+            return [left, right]
+        case ast.UnaryOp(operand=operand):
+            return [operand]
+        case ast.Compare(left=left, comparators=[right]):
+            return [left, right]
+    return []
+
+
+def _infix_text(node: ast.AST) -> str:
+    return ast.unparse(node) if isinstance(node, ast.expr) else "this"

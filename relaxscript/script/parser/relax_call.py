@@ -1,0 +1,262 @@
+"""Calls of Relax: operators, functions of the module, closures, and the forms that stand for calls.
+
+call       = operator "(" arguments ")" | function "(" operands ")" | front "(" arguments ")"
+function   = "cls" "." name | local function | extern function
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from relaxscript.analysis.derive import kind_name
+from relaxscript.errors import OperandError, Source, Span
+from relaxscript.ir.relax import Call, Expr, Function, GlobalVar, LeafExpr, ShapeExpr, Tuple, Var
+from relaxscript.ir.struct_info import FuncStructInfo
+from relaxscript.op import ArgumentError, Operator, Sugar
+from relaxscript.script import relax_forms
+from relaxscript.script.annotations import Front
+from relaxscript.script.relax_forms import MatchCastValue
+from relaxscript.sinfo import definable_shape_vars, free_shape_vars
+
+from .base import Failed, Reporter
+from .context import ModuleContext
+from .environment import Environment
+from .relax_expression import Method, RelaxExpressions, mentions
+
+__all__ = ["RelaxCalls"]
+
+
+def _plain_arity(operator: Operator) -> int:
+    """The number of operands of an operator that takes nothing but tensors, else -1."""
+    plain = all(p.kind == "operand" and p.wants == "tensor" for p in operator.parameters)
+    return len(operator.parameters) if plain else -1
+
+
+class RelaxCalls(RelaxExpressions):
+    """Evaluates calls; nested ones are bound to variables first, in order."""
+
+    def __init__(
+        self, source: Source, environment: Environment, reporter: Reporter, module: ModuleContext
+    ) -> None:
+        super().__init__(source, environment, reporter, module)
+        self._arity: dict[Operator, int] = {}
+
+    def call_value(self, callee: Any, node: ast.Call) -> Any:
+        match callee:
+            case Method():
+                # The operand was evaluated with the method: it stands in the call as it is.
+                owner = ast.copy_location(ast.Constant(callee.owner), callee.node)  # type: ignore[arg-type]
+                call = ast.Call(func=node.func, args=[owner, *node.args], keywords=node.keywords)
+                return self.operator_call(callee.operator, ast.copy_location(call, node))
+            case Operator():
+                return self.operator_call(callee, node)
+            case Front():
+                return self.front_call(callee, node)
+            case Sugar():
+                return self.sugar_call(callee, node)
+            case Function():
+                raise self.error(node.func, "RX0201", "this function is not part of the module")
+            case Expr():
+                return self.function_call(callee, node)
+        if callee is relax_forms.match_cast:
+            return self.match_cast_call(node)
+        if callee is relax_forms.shape:
+            return self.shape_call(node)
+        return self.call_python(callee, node)
+
+    def match_cast_call(self, node: ast.Call) -> MatchCastValue:
+        """`R.match_cast(value, annotation)`: dimensions that stand alone get a value here."""
+        given = dict(zip(("value", "struct_info"), node.args))
+        given.update({k.arg: k.value for k in node.keywords if k.arg is not None})
+        if set(given) != {"value", "struct_info"} or len(node.args) + len(node.keywords) != 2:
+            raise self.error(
+                node, "RX0103", "`R.match_cast` takes a value and an annotation",
+                help='write `R.match_cast(x, R.Tensor((n, 4), "float32"))`',
+            )  # fmt: skip
+        value, failed = None, None
+        try:
+            value = self.value(given["value"])
+        except Failed as failure:
+            failed = failure
+        annotation = given["struct_info"]
+        with self.unbound_dimensions():
+            info = self.annotation(annotation)
+        known = set(definable_shape_vars(info))
+        for var in free_shape_vars(info):
+            if var not in known and not self.is_bound(var):
+                place = next((n for n in ast.walk(annotation) if mentions(n, var.name)), node)
+                self.check_bound_here(var, place)  # type: ignore[arg-type]
+        if failed is not None:
+            raise failed
+        return MatchCastValue(value, info)
+
+    def shape_call(self, node: ast.Call) -> Any:
+        """`R.shape([n, 4])`: the elements are dimensions."""
+        match node:
+            case ast.Call(args=[ast.List(elts=dims) | ast.Tuple(elts=dims)], keywords=[]):
+                return ShapeExpr.make(tuple(self.dimensions(dims)), span=self.source.span(node))
+        return self.call_python(relax_forms.shape, node)
+
+    def operator_call(self, operator: Operator, node: ast.Call) -> Any:
+        """`R.add(x, y)`: the common case, operands only, is built without ceremony."""
+        nodes = node.args
+        arity = self._arity.get(operator)
+        if arity is None:
+            arity = self._arity[operator] = _plain_arity(operator)
+        if arity != len(nodes) or node.keywords:
+            return self.general_call(operator, node)
+        args = self.call_operands(nodes)
+        for arg in args:
+            if not isinstance(arg, Expr):
+                return self.built(operator, args, {}, node)
+        spans = tuple([self.source.span(n) for n in nodes])
+        return Call.make(operator.op, tuple(args), None, (), spans, span=self.source.span(node))
+
+    def call_operands(self, nodes: list[ast.expr]) -> list[Any]:
+        """Positional operands; nested calls are bound in order, mistakes in all are reported."""
+        found: list[Any] = []
+        failed: Failed | None = None
+        for node in nodes:
+            try:
+                if type(node) is ast.Starred:
+                    found.extend(self.host_iterable(node.value))
+                    continue
+                value = self.value(node)
+                if isinstance(value, Expr) and not isinstance(value, LeafExpr):
+                    value = self.leaf(value, node)
+                elif isinstance(value, MatchCastValue):
+                    value = self.cast(value, node)
+                found.append(value)
+            except Failed as failure:
+                failed = failure
+        if failed is not None:
+            raise failed
+        return found
+
+    def general_call(self, operator: Operator | Sugar, node: ast.Call) -> Any:
+        failed: Failed | None = None
+        args: list[Any] = []
+        kwargs: dict[str, Any] = {}
+        try:
+            args = self.call_operands(node.args)
+        except Failed as failure:
+            failed = failure
+        for keyword in node.keywords:
+            try:
+                kwargs.update(self._keyword(keyword))
+            except Failed as failure:
+                failed = failure
+        if failed is not None:
+            raise failed
+        return self.built(operator, args, kwargs, node)
+
+    def _keyword(self, keyword: ast.keyword) -> dict[str, Any]:
+        if keyword.arg is None:
+            return dict(self.host_keywords(keyword.value))
+        if keyword.arg in ("out_sinfo", "sinfo_args"):
+            return {keyword.arg: self.annotation_argument(keyword.value)}
+        return {keyword.arg: self.call_operands([keyword.value])[0]}
+
+    def built(
+        self, operator: Operator | Sugar, args: list[Any], kwargs: dict[str, Any], node: ast.Call
+    ) -> Any:
+        """The call, its mistakes blamed on the arguments that made them."""
+        args = [self._argument(a, n) for a, n in self._placed(args, node)]
+        kwargs = {key: self._argument(value, node) for key, value in kwargs.items()}
+        self._name_dimensions(operator, args, kwargs, node)
+        try:
+            call = operator.build(args, kwargs)
+        except OperandError as error:
+            raise self.operand_error(error, node, None, operator) from None
+        except ArgumentError as error:
+            raise self.argument_error(error, node) from None
+        if not isinstance(call, Call):
+            return call
+        spans: tuple[Span | None, ...] = ()
+        if len(call.args) == len(node.args):
+            spans = tuple([self.source.span(n) for n in node.args])
+        return call.replace(span=self.source.span(node), arg_spans=spans)
+
+    def _name_dimensions(
+        self, operator: Operator | Sugar, args: list[Any], kwargs: dict[str, Any], node: ast.Call
+    ) -> None:
+        """`R.reshape(x, ("n", 4))`: a dimension in quotes is the one of that name."""
+        for position, parameter in enumerate(getattr(operator, "parameters", ())):
+            if parameter.kind != "shape":
+                continue
+            if position < len(args):
+                args[position] = self._named_dimensions(args[position], node)
+            elif parameter.name in kwargs:
+                kwargs[parameter.name] = self._named_dimensions(kwargs[parameter.name], node)
+
+    def _named_dimensions(self, shape: Any, node: ast.expr) -> Any:
+        if not isinstance(shape, (tuple, list)):
+            return shape
+        return [
+            self.as_dimension(d, self._place_of(d, node)) if isinstance(d, (str, Var)) else d
+            for d in shape
+        ]
+
+    def _place_of(self, value: Any, call: ast.expr) -> ast.expr:
+        """Where a dimension stands among the arguments of a call."""
+        for node in ast.walk(call):
+            match node:
+                case ast.Name(id=name) if self.names.get(name) is value:
+                    return node
+                case ast.Constant(value=known) if isinstance(value, str) and known == value:
+                    return node
+        return call
+
+    def _placed(self, args: list[Any], node: ast.Call) -> list[tuple[Any, ast.expr]]:
+        nodes = node.args if len(node.args) == len(args) else [node] * len(args)
+        return list(zip(args, nodes))
+
+    def _argument(self, value: Any, node: ast.expr) -> Any:
+        """Values inside tuples are bound too; shapes and plain Python values stay as they are."""
+        if isinstance(value, Expr) and (type(value) is Tuple or not isinstance(value, LeafExpr)):
+            return self.leaf(value, node)
+        if isinstance(value, (tuple, list)) and any(isinstance(v, Expr) for v in value):
+            return tuple(self._argument(v, node) for v in value)
+        return value
+
+    def sugar_call(self, sugar: Sugar, node: ast.Call) -> Any:
+        """A form that stands for several nodes, such as `R.call_packed` or `R.linear`."""
+        return self.general_call(sugar, node)
+
+    def function_call(self, callee: Expr, node: ast.Call) -> Call:
+        """`cls.f(x)`, `g(x)`: a call of a Relax function, PrimFunc, closure or PackedFunc."""
+        if node.keywords:
+            raise self.error(
+                node.keywords[0], "RX0103", "a Relax function takes positional arguments only"
+            )
+        if isinstance(callee, GlobalVar):
+            self.check_recursion(callee.name_hint, node)
+        values = self.call_operands(node.args)
+        args = tuple([self.leaf(self.expr_of(v, n), n) for v, n in self._placed(values, node)])
+        spans = tuple([self.source.span(n) for n in node.args])
+        target = self.leaf(callee, node.func)
+        try:
+            info = self.builder.struct_info(target)
+        except OperandError as error:
+            raise self.operand_error(error, node, None) from None
+        if not isinstance(info, FuncStructInfo):
+            written = ast.unparse(node.func)
+            raise self.error(
+                node.func, "RX0201",
+                f"`{written}` is {kind_name(info)}, and only functions can be called",
+            )  # fmt: skip
+        return Call.make(target, args, None, (), spans, span=self.source.span(node))
+
+    def check_recursion(self, callee: str, node: ast.Call) -> None:
+        """Criterion 7: no call in a dataflow block may lead back to the function it stands in."""
+        name = self.function_name
+        if not self.builder.current_block_is_dataflow():
+            return
+        if callee == name or self.module.reaches(callee, name):
+            written = ast.unparse(node.func)
+            raise self.error(
+                node, "RX0307",
+                f"`{written}` is recursive and cannot be called in a dataflow block",
+                help="move the call out of the dataflow block",
+            )  # fmt: skip
