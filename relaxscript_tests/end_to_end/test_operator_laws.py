@@ -1,0 +1,96 @@
+"""Laws of every operator beyond its own room: scripts give it back, executors give its meaning."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import relaxscript as rx
+from relaxscript.builder import BlockBuilder
+from relaxscript.errors import RelaxWarning
+from relaxscript.interpreter import Interpreter
+from relaxscript.ir import GlobalVar, IRModule
+from relaxscript.op import REGISTRY, Operator
+from relaxscript.script import from_source
+from relaxscript.testing.compare import assert_same
+from relaxscript_tests.op.sampling import CALLEES, Sample, samples
+
+every_operator = pytest.mark.parametrize("operator", REGISTRY.values(), ids=lambda o: o.script_name)
+
+
+def module_of(sample: Sample) -> IRModule:
+    """A module whose `main` makes the call."""
+    bb = BlockBuilder()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RelaxWarning)
+        with bb.function("main", list(sample.params), pure=sample.operator.pure):
+            bb.emit_func_output(bb.emit(sample.call, "result"))
+    return bb.finalize()
+
+
+# These call PrimFuncs of their module, which their own tests provide.
+CALLS_OF_PRIM_FUNCS = {"relax.call_tir"}
+
+
+def runnable(operator: Operator) -> list[Sample]:
+    """The samples that need no function of the module beside `main`."""
+    found = [s for s in samples(operator) if not any(isinstance(a, GlobalVar) for a in s.call.args)]
+    assert found or operator.name in CALLS_OF_PRIM_FUNCS
+    return found
+
+
+@pytest.fixture(autouse=True)
+def packed_functions() -> Iterator[None]:
+    """The functions that samples call by name."""
+    for name, function in CALLEES.items():
+        rx.register_func(name, function)
+    yield
+    for name in CALLEES:
+        rx.remove_global_func(name)
+
+
+def as_value(argument: Any) -> Any:
+    """A Python function as the PackedFunc that it is registered as."""
+    return rx.get_global_func(argument.__name__) if callable(argument) else argument
+
+
+def same_values(a: Any, b: Any) -> None:
+    if isinstance(b, tuple) and not isinstance(a, np.ndarray):
+        assert len(a) == len(b)
+        for x, y in zip(a, b):
+            same_values(x, y)
+        return
+    x, y = np.asarray(a), np.asarray(b)
+    assert (x.dtype, x.shape) == (y.dtype, y.shape)
+    assert x.tobytes() == y.tobytes()
+
+
+@every_operator
+def test_a_call_is_printed_and_parsed_back(operator: Operator) -> None:
+    for sample in runnable(operator):
+        mod = module_of(sample)
+        text = mod.script(show_meta=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RelaxWarning)
+            again = from_source(text)
+        assert_same(again, mod)
+        assert again.script(show_meta=True) == text
+
+
+# A closure is made of a Relax function, which a sample has none of; test_control.py makes some.
+@pytest.mark.parametrize(
+    "operator",
+    [o for o in REGISTRY.values() if o.name != "relax.make_closure"],
+    ids=lambda o: o.script_name,
+)
+def test_all_executors_give_the_meaning(operator: Operator) -> None:
+    for sample in runnable(operator):
+        mod = module_of(sample)
+        arguments = [as_value(v) for v in sample.values.values()]
+        expected = sample.evaluate()
+        same_values(Interpreter(mod)["main"](*arguments), expected)
+        same_values(rx.jit(mod).main(*arguments), expected)
