@@ -78,7 +78,9 @@ if TYPE_CHECKING:
     from . import cli, compiler, interpreter, nd, runtime, target, testing, tir, vm
     from .compiler import VirtualMachine, build, jit
     from .runtime import (
+        ExecBuilder,
         PackedFunc,
+        Prim,
         cpu,
         device,
         get_global_func,
@@ -98,6 +100,7 @@ __all__ = [
     "DataflowBlock",
     "DataflowVar",
     "DiagnosticError",
+    "ExecBuilder",
     "Expr",
     "ExternFunc",
     "FuncStructInfo",
@@ -110,6 +113,7 @@ __all__ = [
     "ObjectStructInfo",
     "Op",
     "PackedFunc",
+    "Prim",
     "PrimStructInfo",
     "PrimValue",
     "R",
@@ -167,7 +171,9 @@ _LATER = {
     **dict.fromkeys(("VirtualMachine", "build", "jit"), "compiler"),
     **dict.fromkeys(
         (
+            "ExecBuilder",
             "PackedFunc",
+            "Prim",
             "cpu",
             "device",
             "get_global_func",

@@ -235,10 +235,6 @@ def _normalize(function: relax.Function, name: str, module: IRModule) -> relax.F
     except OperandError as error:
         callee = f"the function `{name}`"
         raise DiagnosticError(error.diagnostic(callee, function.span, {})) from None
-    except RecursionError:
-        message = f"the expressions of `{name}` are nested too deeply"
-        help = "bind parts of them to variables"
-        raise DiagnosticError(Diagnostic("RX0104", message, function.span, help=help)) from None
 
 
 def _is_normal(function: relax.Function) -> bool:

@@ -180,7 +180,7 @@ def test_expressions_that_are_nested_too_deeply_are_an_error():
     body = x
     for _ in range(5000):
         body = If(condition, body, x)
-    refused("the expressions of `main` are nested too deeply", Function([x], body, None))
+    refused("nested too deeply", Function([x], body, None))
 
 
 def test_a_prim_func_that_has_no_meaning_is_an_error_of_the_build():
@@ -229,3 +229,26 @@ def test_only_native_code_needs_llvmlite(target, told):
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.startswith(told)
+
+
+def test_a_pipeline_gives_a_module():
+    message = "the pipeline given as relax_pipeline gave NoneType, not an IRModule"
+    with pytest.raises(DiagnosticError, match=message):
+        build(Model, "reference", relax_pipeline=lambda mod: None)
+
+
+def test_a_parameter_that_is_no_array_is_named():
+    with pytest.raises(
+        DiagnosticError, match=r"the value for `w` is no array: .* a list"
+    ) as caught:
+        build(Model, "reference", params={"w": [1.0]})
+    (diagnostic,) = caught.value.diagnostics
+    assert (diagnostic.code, diagnostic.span.text) == ("RX0206", "w")
+
+
+def test_native_code_needs_llvmlite(monkeypatch):
+    monkeypatch.setitem(sys.modules, "llvmlite.binding", None)
+    with pytest.raises(DiagnosticError, match="the target llvm needs llvmlite") as caught:
+        build(Model, "llvm")
+    assert caught.value.diagnostics[0].code == "RX0702"
+    assert build(Model, "reference").has_function("main")

@@ -117,6 +117,8 @@ class NormalForm(Scopes):
             self._define_shape_vars(binding.struct_info)
 
     def _append(self, binding: Binding) -> None:
+        if not self._scopes:
+            raise self.nothing_open()
         self._scopes[-1].bindings.append(binding)
         self._define(binding.var)
         self._bindings[binding.var] = binding.value

@@ -53,7 +53,7 @@ def caller_span() -> Span | None:
 
 
 def _position(code: CodeType, instruction: int) -> ast.expr | None:
-    if instruction < 0:
+    if sys.version_info < (3, 11) or instruction < 0:
         return None
     for index, (line, end_line, column, end_column) in enumerate(code.co_positions()):
         if index == instruction // 2:
@@ -69,26 +69,45 @@ def _call_of_line(frame: FrameType, text: str) -> ast.expr | None:
     """The call that a frame is in, for Python 3.10, whose code knows lines only.
 
     The calls of a line end in the order in which they are made, so the instruction's place among
-    those of the line tells which one it is, unless they differ in number (a comprehension has code
-    of its own) and there are several.
+    those of the line tells which one it is. Calls that nobody wrote, such as those at the end of a
+    `with`, come after them. There are fewer instructions than calls where a comprehension, say, has
+    code of its own; then only a single call can be told.
     """
     try:
-        tree = ast.parse(text)
+        nodes = list(ast.walk(ast.parse(text)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    line = frame.f_lineno
+    line, made = frame.f_lineno, _calls_made(frame)
+    place = made.index(frame.f_lasti) if frame.f_lasti in made else len(made)
+    if decorator := _decorator(nodes, line, len(made) - place):
+        return decorator
     written = [
         node
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Call) and node.lineno <= line <= (node.func.end_lineno or line)
     ]
     written.sort(key=lambda node: (node.end_lineno, node.end_col_offset))
+    if len(written) == 1:
+        return written[0]
+    return written[place] if place < len(written) <= len(made) else None
+
+
+def _calls_made(frame: FrameType) -> list[int]:
+    """The instructions of the line of a frame that call something."""
     made = []
-    current = 0
+    line: int | None = None
     for instruction in dis.get_instructions(frame.f_code):
-        current = instruction.starts_line or current
-        if current == line and instruction.opname.startswith("CALL_"):
+        line = instruction.starts_line or line
+        if line == frame.f_lineno and instruction.opname.startswith("CALL_"):
             made.append(instruction.offset)
-    if len(made) == len(written) and frame.f_lasti in made:
-        return written[made.index(frame.f_lasti)]
-    return written[0] if len(written) == 1 else None
+    return made
+
+
+def _decorator(nodes: list[ast.AST], line: int, from_end: int) -> ast.expr | None:
+    """The decorator that is called at the line of its definition, as that many-th from the end."""
+    for node in nodes:
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                if node.lineno == line and 1 <= from_end <= len(node.decorator_list):
+                    return node.decorator_list[from_end - 1]
+    return None

@@ -94,15 +94,24 @@ class Expressions:
             case prim.Comparison(a, b):
                 failure.check_operands(e, (a, b))
                 return self.apply(scalar.COMPARISONS[type(e)], (a, b), e.dtype.lanes)
-            case prim.And(a, b):
-                return self.apply(lambda x, y: x and y, (a, b), e.dtype.lanes)
-            case prim.Or(a, b):
-                return self.apply(lambda x, y: x or y, (a, b), e.dtype.lanes)
+            case prim.Logic():
+                return self.logic(e)
             case prim.Not(a):
                 return self.apply(lambda x: not x, (a,), e.dtype.lanes)
             case prim.Select():
                 return self.select(e)
         raise failure.invalid("RX0501", f"a {type(e).__name__} is not a number", e.span)
+
+    def logic(self, e: prim.Logic) -> Run:
+        """The second operand is evaluated only where the first does not decide."""
+        conjunction = isinstance(e, prim.And)
+        if e.dtype.lanes > 1:
+            operation = (lambda x, y: x and y) if conjunction else (lambda x, y: x or y)
+            return self.apply(operation, (e.a, e.b), e.dtype.lanes)
+        first, second = self.compile(e.a), self.compile(e.b)
+        if conjunction:
+            return lambda frame: first(frame) and second(frame)
+        return lambda frame: first(frame) or second(frame)
 
     def apply(
         self, operation: Callable[..., Any], operands: Sequence[prim.PrimExpr], lanes: int = 1

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from relaxscript.dtypes import DataType
-from relaxscript.errors import OperandError, VMError
+from relaxscript.errors import InternalError, OperandError, VMError
 from relaxscript.ir.prim import as_prim, const
 from relaxscript.ir.relax import (
     Call,
@@ -131,7 +131,7 @@ class _Concrete:
         return struct_info_of_leaf(expr)
 
     def require(self, obligation: Obligation) -> None:
-        raise OperandError(obligation.operand, f"does not fit: {obligation.text}")
+        raise InternalError(f"it is not decided for values whether {obligation.text}")
 
 
 _NULL = Call.make(Op.make("relax.null_value"), ())

@@ -37,7 +37,6 @@ from relaxscript.runtime.coercion import (
     coerce,
     in_order,
     require_written,
-    run_time_value,
 )
 from relaxscript.runtime.pattern import AnyCheck, TupleCheck
 from relaxscript.runtime.values import kind_of
@@ -147,11 +146,7 @@ class Interpreter:
             if len(args) != len(names):
                 raise wrong_number(closure.name, names, len(args))
             frame = self._enter(closure, self._converted(closure, args))
-        try:
-            return self._run(closure, frame)
-        except RecursionError as error:
-            text = "calls through packed functions nest deeper than Python allows"
-            raise VMError(text, code="RX0609", span=closure.function.span) from error
+        return self._run(closure, frame)
 
     def _converted(self, closure: RelaxClosure, args: Sequence[Any]) -> list[Any]:
         checks = Frame(closure.name, closure.outer).signature(closure.function.params)
@@ -232,9 +227,7 @@ class Interpreter:
         match callee:
             case RelaxClosure() if callee.interpreter is self:
                 return (yield Request(callee, args, span))
-            case Closure(call=call):
-                return run_time_value(call(*args))
-            case PackedFunc(name=name, function=function):
+            case Closure(name=name, call=function) | PackedFunc(name=name, function=function):
                 return call_packed(name, function, args)
         raise VMError(f"{kind_of(callee)} cannot be called", code="RX0613")
 

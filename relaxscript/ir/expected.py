@@ -67,14 +67,14 @@ def _named(cls: type, name: str) -> tuple[type, ...]:
     if isinstance(found, type):
         return (found,)
     # A class of a module that imports this one; such names are of one class only.
-    subclasses = [c for c in _subclasses(cls.__mro__[-2]) if c.__name__ == name]
+    subclasses = [other for other in _subclasses(cls.__mro__[-2]) if other.__name__ == name]
     return tuple(subclasses[-1:]) or (object,)
 
 
-def _subclasses(root: type) -> list[type]:
+def _subclasses(root: type[Any]) -> list[type[Any]]:
     found = [root]
     for cls in found:
-        found.extend(c for c in cls.__subclasses__() if c not in found)
+        found += [c for c in cls.__subclasses__() if c not in found]
     return found
 
 

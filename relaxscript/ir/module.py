@@ -134,7 +134,7 @@ class IRModule:
         self.global_infos[name] = tuple(infos)
 
     def replace_global_vars(self, replacements: Mapping[Any, GlobalVar | str]) -> IRModule:
-        """A copy in which functions go by other names, where they are bound and where they are used.
+        """A copy in which functions go by other names, where bound and where used.
 
         Keys and values are GlobalVars or names. A `global_symbol` that was the old name becomes the
         new one. Raises `KeyError` for a function that there is not, `ValueError` when two functions
@@ -165,7 +165,7 @@ class IRModule:
         """A module whose `main` (or global_symbol) is the given function."""
         if not isinstance(expr, BaseFunc):
             raise TypeError(f"`from_expr` makes a module of a function, not of {brief(expr)}")
-        name = (expr.attrs or {}).get("global_symbol", "main")
+        name = (expr.attrs or Attrs()).get("global_symbol", "main")
         return IRModule({**(functions or {}), name: expr})
 
     def get_attr(self, attr_key: str) -> Any:
@@ -252,7 +252,7 @@ def _renamed(function: Any, var: GlobalVar, by_name: Mapping[str, GlobalVar]) ->
     made = rewrite(
         function, lambda n: by_name.get(n.name_hint) if isinstance(n, GlobalVar) else None
     )
-    symbol = (getattr(function, "attrs", None) or {}).get("global_symbol")
+    symbol = (getattr(function, "attrs", None) or Attrs()).get("global_symbol")
     if var.name_hint in by_name and symbol == var.name_hint:
         return made.with_attr("global_symbol", by_name[var.name_hint].name_hint)
     return made

@@ -404,7 +404,10 @@ class GE(Comparison):
 
 @node
 class Logic(PrimExpr):
-    """Two bools, and a bool; both operands are evaluated."""
+    """Two bools, and a bool; as in Python, `b` is evaluated only where `a` does not decide.
+
+    (Of vectors both operands are evaluated.)
+    """
 
     a: PrimExpr = field(convert=as_prim)
     b: PrimExpr = field(convert=as_prim)

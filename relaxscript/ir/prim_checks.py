@@ -1,4 +1,4 @@
-"""What scalar expressions refuse: operands of two data types, wrong ranks, numbers of the wrong kind.
+"""What scalar expressions refuse: operands of two data types, wrong ranks, wrong kinds of numbers.
 
 Every message names the class and, where there is one, the field.
 """

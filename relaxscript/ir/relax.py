@@ -361,6 +361,12 @@ class Tuple(LeafExpr):
     def __len__(self) -> int:
         return len(self.fields)
 
+    def __getitem__(self, index: int) -> Expr:
+        return self.fields[index]
+
+    def __iter__(self) -> Iterator[Expr]:
+        return iter(self.fields)
+
 
 @node
 class PrimValue(LeafExpr):
@@ -389,6 +395,12 @@ class ShapeExpr(LeafExpr):
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def __getitem__(self, index: int) -> PrimExpr:  # type: ignore[override]
+        return self.values[index]
+
+    def __iter__(self) -> Iterator[PrimExpr]:
+        return iter(self.values)
 
 
 @node

@@ -67,8 +67,8 @@ _plans: dict[tuple[type[Node], bool], Plan] = {}
 _VARIABLES = (prim.Var, relax.Var, Buffer)
 
 # What a variable does where it stands: it is used; it is defined unless it is known already (a
-# dimension of a parameter); it is defined, whatever the name meant before; and so is the variable of
-# a binding, whose StructInfo defines nothing.
+# dimension of a parameter); it is defined, whatever it meant before; and so is the variable of a
+# binding, whose StructInfo defines nothing.
 _USE, _MAYBE, _DEFINE, _BIND = range(4)
 _INSIDE = (_USE, _MAYBE, _MAYBE, _USE)
 # On the stack beside these: the end of a scope, and items that only one of two tuples has.
@@ -104,8 +104,8 @@ class _Comparison:
         self.back: dict[Any, Any] = {}
         # What `forth` and `back` held before each definition, to be restored when its scope ends.
         self.trail: list[tuple[dict[Any, Any], Any, Any]] = []
-        # StructInfos are shared by many variables. As long as correspondence only grows, a pair once
-        # found equal stays equal, and each pair is compared once: the cost is linear.
+        # StructInfos are shared by many variables. As long as correspondence only grows, a pair
+        # once found equal stays equal, and each pair is compared once: the cost is linear.
         self.equal_infos: set[tuple[int, int]] = set()
 
     # One loop over pairs: a call for each kind of pair would cost more than comparing it.

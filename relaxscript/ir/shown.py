@@ -31,7 +31,9 @@ def plain(node: Node) -> str:
 
 def _part(value: Any) -> str:
     if isinstance(value, tuple):
-        return f"({', '.join(_part(item) for item in value[:4])}{', ...' if len(value) > 4 else ''})"
+        return (
+            f"({', '.join(_part(item) for item in value[:4])}{', ...' if len(value) > 4 else ''})"
+        )
     if hasattr(type(value), "_fields"):
         hint = getattr(value, "name_hint", None) or getattr(value, "name", None)
         return f"<{type(value).__name__}{f' {hint}' if isinstance(hint, str) else ''}>"

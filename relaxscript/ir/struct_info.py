@@ -12,7 +12,7 @@ from relaxscript.dtypes import DataType
 from .expected import brief
 from .hooks import script_of
 from .node import Node, field, node
-from .prim import PrimExpr, as_dims, as_prim
+from .prim import PrimExpr, as_prim
 from .relax import Expr, ShapeExpr
 from .vdevice import VDevice, as_vdevice
 
@@ -35,6 +35,12 @@ class StructInfo(Node):
 
     __slots__ = ()
     keeps_identity = True
+
+    def same_as(self, other: Any) -> bool:
+        """Whether another object is structurally equal to this StructInfo."""
+        from .same import structural_equal
+
+        return structural_equal(self, other)
 
     def script(self, **options: Any) -> str:
         """The annotation that means this StructInfo."""

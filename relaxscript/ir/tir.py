@@ -159,6 +159,13 @@ class IterVar(Node):
     iter_type: str = "spatial"
     thread_tag: str = ""
 
+    def _check(self) -> None:
+        if self.dom is not None and self.dom.extent.dtype is not self.var.dtype:
+            raise TypeError(
+                f"`IterVar.dom` is of {self.dom.extent.dtype}, but the variable "
+                f"`{self.var.name}` is of {self.var.dtype}"
+            )
+
 
 def _stored(value: Any, buffer: Any) -> PrimExpr:
     number = as_prim(value)

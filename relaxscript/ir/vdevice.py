@@ -95,4 +95,4 @@ def as_vdevice(value: Any) -> Any:
     number, _, scope = rest.partition(":")
     if number and not number.isdigit():
         raise ValueError(f'"{value}" is not a device; write "kind", "kind:id" or "kind:id:scope"')
-    return VDevice(kind, int(number or 0), scope or "global")
+    return VDevice(as_target(kind), int(number or 0), scope or "global")

@@ -155,7 +155,12 @@ def substitute(root: N, mapping: Mapping[Any, Node]) -> N:
             raise TypeError(f"`{_hint(old)}` can be replaced by a node only, not by {brief(new)}")
     if all(isinstance(new, _kind(old)) for old, new in mapping.items()):
         return rewrite_top_down(root, mapping.get)
-    return rewrite_top_down(root, lambda node: _refuse_definition(node, mapping) or mapping.get(node))
+
+    def step(node: Node) -> Node | None:
+        _refuse_definition(node, mapping)
+        return mapping.get(node)
+
+    return rewrite_top_down(root, step)
 
 
 def _hint(var: Any) -> str:

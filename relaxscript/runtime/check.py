@@ -372,7 +372,8 @@ def _function(value: object, check: FuncCheck, place: _Place) -> None:
         case Closure() if check.packed is not True:
             if check.accepts is not None and not check.accepts(value.info):
                 wanted = f"expected {check.text}, got {kind_of(value)} of another type"
-                raise _mismatch(place, wanted, check, value, described=False)
+                hints = (f"its type is `{value.info!r}`",)
+                raise _mismatch(place, wanted, check, value, hints, described=False)
         case PackedFunc() if check.packed is not False:
             pass
         case _:
@@ -388,6 +389,8 @@ def _refuse(place: _Place, check: Check, value: object) -> VMError:
         hint = "; a prim value is a plain number, not a tensor (`.item()` takes it out)"
     if isinstance(check, ShapeCheck) and isinstance(value, (tuple, list)):
         hint = "; `relaxscript.runtime.Shape(dims)` makes one"
+    if isinstance(check, FuncCheck) and check.packed is not False and callable(value):
+        hint = "; `relaxscript.PackedFunc(name, function)` makes one"
     if isinstance(check, TupleCheck) and isinstance(value, list):
         hint = "; `tuple(values)` makes one"
     wanted = f"expected {describe(check)}, got {kind_of(value)}{hint}"

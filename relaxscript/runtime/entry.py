@@ -96,7 +96,7 @@ class _Writer:
     def dim(self, size: str, dim: Dim) -> None:
         match dim:
             case DimConst(value=value):
-                self.later.append(f"{size} == {value!r}")
+                self.later.append(f"{size} == {self.constant(value)}")
             case DimBind(slot=slot) if slot not in self.bound:
                 self.bound[slot] = size
             case DimExpr(compute=compute):

@@ -177,11 +177,19 @@ def as_struct_info(value: Any) -> StructInfo:
             return TupleStructInfo(())
         case tuple() | list():
             return TupleStructInfo(tuple(as_struct_info(v) for v in value))
-    raise AnnotationError(
-        f"`{_shown(value)}` is not an annotation",
-        None,
-        'write for example `R.Tensor((2, 3), "float32")`',
-    )
+    meant = _MEANT.get(value) if isinstance(value, type) else None
+    name = _shown(value).removeprefix("T.")
+    if meant is None and name in KNOWN_DTYPES:
+        meant = f'R.Prim("{name}")'
+    help = f"write `{meant}`" if meant else 'write for example `R.Tensor((2, 3), "float32")`'
+    raise AnnotationError(f"`{_shown(value)}` is not an annotation", None, help, meant)
+
+
+# What a type of Python may have meant where an annotation stands.
+_MEANT: dict[type, str] = {
+    bool: 'R.Prim("bool")', int: 'R.Prim("int64")', float: 'R.Prim("float64")', str: "R.Object",
+    np.ndarray: "R.Tensor", tuple: "R.Object", list: "R.Object", object: "R.Object",
+}  # fmt: skip
 
 
 def _shown(value: Any) -> str:
@@ -376,7 +384,8 @@ def _callable(
             derive = default_derive
         return FuncStructInfo(None, result, bool(purity), derive)
     if derive_func is not None:
-        raise AnnotationError("a function has `params` or `derive_func`, not both", "derive_func")
+        message = "a function has `params` or `derive_func`, not both"
+        raise AnnotationError(message, "derive_func", "leave one of them out", code="RX0317")
     given = params if isinstance(params, (list, tuple)) else (params,)
     infos = tuple(as_struct_info(p) for p in given)
     return FuncStructInfo(infos, result, True if purity is None else bool(purity))

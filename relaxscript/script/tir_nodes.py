@@ -14,8 +14,8 @@ from typing import Any
 
 from relaxscript.dtypes import DataType
 from relaxscript.ir import prim, tir
-from relaxscript.ir.prim import PrimExpr, PrimExprLike, StringImm, const, match_dtypes
 from relaxscript.ir.module import Target, as_target
+from relaxscript.ir.prim import PrimExpr, PrimExprLike, StringImm, const, match_dtypes
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.scalar_functions import FUNCTIONS
 

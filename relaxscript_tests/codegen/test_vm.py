@@ -7,7 +7,7 @@ import pytest
 
 import relaxscript.op as op
 from relaxscript.codegen.vm import codegen
-from relaxscript.errors import DiagnosticError
+from relaxscript.errors import DiagnosticError, RelaxWarning
 from relaxscript.ir import prim
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Call, Function, GlobalVar, ShapeExpr, Var
@@ -219,3 +219,59 @@ def test_operands_that_never_fit_are_an_error_when_bytecode_is_made():
     y = Var("y", TensorStructInfo((3,), "float32"))
     with pytest.raises(DiagnosticError, match=r"`R\.add` cannot take these operands"):
         codegen(with_body(Call(op.add.op, (x, y)), [x, y]))
+
+
+def test_a_result_that_is_known_is_not_checked_again():
+    @I.ir_module
+    class Known:
+        @R.function
+        def main(x: R.Tensor(("n", 4), "float32")):
+            y = R.add(x, x)
+            return y
+
+        @R.function
+        def declared(x: R.Tensor("float32", ndim=1)) -> R.Tensor("float32"):
+            return x
+
+    with pytest.warns(RelaxWarning, match="checked when the program runs"):
+
+        @I.ir_module
+        class Unknown:
+            @R.function
+            def main(x: R.Tensor("float32", ndim=1)) -> R.Tensor((3,), "float32"):
+                return x
+
+    assert [f.return_check for f in codegen(Known, {}).functions[:2]] == [None, None]
+    assert codegen(Unknown, {}).functions[0].return_check is not None
+
+
+SHAPES = """
+@I.ir_module
+class Shapes:
+    @R.function
+    def main(x: R.Tensor(("n", 2), "float32"), c: R.Tensor((), "bool")):
+        n = T.int64()
+        a = R.call_dps_packed("test.into", (x,), out_sinfo=R.Tensor((n, 2), "float32"))
+        b = R.call_dps_packed("test.into", (a,), out_sinfo=R.Tensor((n, 2), "float32"))
+        if c:
+            d = R.call_dps_packed("test.into", (b,), out_sinfo=R.Tensor((n, 3), "float32"))
+            e = R.call_dps_packed("test.into", (d,), out_sinfo=R.Tensor((n, 2), "float32"))
+        else:
+            d = R.call_dps_packed("test.into", (b,), out_sinfo=R.Tensor((n, 3), "float32"))
+            e = R.call_dps_packed("test.into", (d,), out_sinfo=R.Tensor((n, 2), "float32"))
+        f = R.call_dps_packed("test.into", (e,), out_sinfo=R.Tensor((n, 3), "float32"))
+        return f
+"""
+
+
+def test_a_shape_is_computed_once_in_each_scope():
+    mod = from_source(SHAPES)
+    assert callees(mod, "main").count("vm.builtin.make_shape") == 4
+    register_func("test.into", lambda x, y: y.fill(x.shape[1]))
+    try:
+        machine = VirtualMachine(codegen(mod, {}))
+        for condition in (True, False):
+            result = machine.main(np.zeros((4, 2), "float32"), np.array(condition))
+            assert (result.shape, result[0, 0]) == ((4, 3), 2)
+    finally:
+        remove_global_func("test.into")

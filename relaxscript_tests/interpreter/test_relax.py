@@ -22,6 +22,7 @@ from relaxscript.ir.relax import (
     GlobalVar,
     If,
     MatchCast,
+    Op,
     PrimValue,
     SeqExpr,
     ShapeExpr,
@@ -33,6 +34,7 @@ from relaxscript.ir.relax import (
 )
 from relaxscript.ir.struct_info import ObjectStructInfo, ShapeStructInfo, TensorStructInfo
 from relaxscript.runtime import Prim, Shape, register_func, remove_global_func
+from relaxscript.runtime.coercion import call_packed
 from relaxscript.script import ir as I, relax as R
 
 OBJECT = ObjectStructInfo()
@@ -187,3 +189,56 @@ def test_arguments_in_other_forms_are_converted():
     masked = Var("t", TensorStructInfo((2,), "float32"))
     with pytest.raises(VMError, match="`t` of `main`: a masked array is no tensor"):
         run(masked, [masked], [np.ma.masked_array(np.ones(2, "float32"))])
+
+
+@I.ir_module
+class Names:
+    @R.function
+    def main(x: R.Tensor((2,), "float32")):
+        return x
+
+    @R.function(private=True)
+    def hidden(x: R.Tensor((2,), "float32")):
+        return x
+
+    @R.function(pure=False)
+    def calls(x: R.Tensor((2,), "float32")):
+        y = R.call_packed("test.again", x, sinfo_args=R.Object)
+        return y
+
+
+def test_functions_that_are_not_public_are_not_found():
+    interpreter = Interpreter(Names)
+    with pytest.raises(VMError, match="there is no function `mian`") as caught:
+        interpreter["mian"]
+    assert caught.value.code == "RX0607"
+    assert "did you mean `main`?" in str(caught.value)
+    with pytest.raises(VMError, match="`hidden` is private"):
+        interpreter["hidden"]
+
+
+def test_calls_through_packed_functions_may_not_nest_for_ever():
+    interpreter = Interpreter(Names)
+    register_func("test.again", lambda x: interpreter.calls(x))
+    try:
+        with pytest.raises(VMError, match="nest deeper than Python allows") as caught:
+            interpreter.calls(np.ones(2, "float32"))
+        assert caught.value.code == "RX0609"
+        assert isinstance(caught.value.__cause__, RecursionError)
+    finally:
+        remove_global_func("test.again")
+
+
+def test_a_prim_func_that_the_module_lacks_is_named():
+    info = TensorStructInfo((2,), "float32")
+    x = Var("x", info)
+    call = Call(Op("relax.call_tir"), (GlobalVar("gone"), Tuple([x])), None, (info,))
+    with pytest.raises(VMError, match="the module has no PrimFunc `gone`"):
+        run(call, [x], [np.ones(2, "float32")])
+
+
+def test_an_error_of_a_packed_function_that_is_a_value_is_told():
+    with pytest.raises(VMError, match="`f` raised ZeroDivisionError: division by zero") as caught:
+        call_packed("f", lambda: 1 / 0, [])
+    assert caught.value.code == "RX0604"
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)

@@ -21,7 +21,7 @@ from relaxscript_tests.prim_func_examples import (
     zeros,
 )
 from relaxscript_tests.prim_func_mistakes import REFUSED, I, Y
-from relaxscript_tests.prim_funcs import elementwise, load, loop, prim_func, store
+from relaxscript_tests.prim_funcs import both, elementwise, load, loop, prim_func, store
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -203,3 +203,19 @@ def test_a_product_of_matrices_is_evaluated_by_value_not_by_row():
     c = np.full((2, 2), 7, "float32")
     evaluate(reduction(2, 2, 1), [f32(2, 1), f32(1, 2), c])
     assert c.tolist() == [[1, 2], [2, 4]]
+
+
+@pytest.mark.parametrize(
+    ("condition", "written"),
+    [
+        (lambda i, x: prim.And(i > 0, x > 3.0), [0.0, 0.0, 1.0, 1.0]),
+        (lambda i, x: prim.Or(i < 1, x > 3.0), [1.0, 0.0, 1.0, 1.0]),
+        (lambda i, x: prim.And(i > 0, prim.EQ(6 // i, 3)), [0.0, 0.0, 1.0, 0.0]),
+    ],
+)
+def test_the_second_condition_is_evaluated_only_where_the_first_does_not_decide(condition, written):
+    x, y, i = tir.Buffer("x", (4,)), tir.Buffer("y", (4,)), Var("i")
+    test = condition(i, load(x, i - 1))
+    body = loop(i, 4, tir.IfThenElse(test, store(y, const(1.0), i)))
+    given = np.array([3, 4, 5, 6], "float32")
+    assert both(prim_func([x, y], body), [given, np.zeros(4, "float32")])[1].tolist() == written

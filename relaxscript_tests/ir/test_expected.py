@@ -76,6 +76,11 @@ REFUSED = {
     "the block `b` has 0 axes, but there are 1 values": lambda: tir.BlockRealize(
         [I], True, tir.Block([], [], [], "b", NOTHING)
     ),
+    "`IterVar.dom` is of int64, but the variable `i` is of int32": lambda: tir.IterVar(
+        tir.Range(0, 8), I
+    ),
+    "a SeqStmt has at least two statements, not 1": lambda: tir.SeqStmt([NOTHING]),
+    "`Buffer.buffer_type` cannot be str ('mine')": lambda: tir.Buffer("B", (), buffer_type="mine"),
     "`PrimFunc.buffer_map`: int (5) is not a parameter": lambda: tir.PrimFunc(
         [N], NOTHING, None, {5: A}
     ),

@@ -60,7 +60,10 @@ GROUPS = [
     [Let(X, 1, Let(X, 2, X)), Let(X, 1, Let(Y, 2, Y)), Let(Z, 1, Let(Z, 2, Z))],
     [Let(X, 1, X + Y)],
     [Let(X, 1, X + Z), Let(Y, 1, Y + Z)],
-    [IRModule({"f": identity(A), "g": identity(A)}), IRModule({"f": identity(A), "g": identity(B)})],
+    [
+        IRModule({"f": identity(A), "g": identity(A)}),
+        IRModule({"f": identity(A), "g": identity(B)}),
+    ],
     [chain(param("u", 4), param("v", 4)), chain(param("v", 4), param("u", 4))],
     [recursive("f"), recursive("g")],
     [loops(X, X), loops(X, Y), loops(Y, X)],
@@ -72,9 +75,7 @@ GROUPS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("left", "right"), list(itertools.combinations(range(len(GROUPS)), 2))
-)
+@pytest.mark.parametrize(("left", "right"), list(itertools.combinations(range(len(GROUPS)), 2)))
 def test_programs_of_different_meaning_are_different(left, right):
     for a, b in itertools.product(GROUPS[left], GROUPS[right]):
         assert not structural_equal(a, b)

@@ -178,3 +178,21 @@ def test_attributes_are_added_to_those_of_a_function():
     x = Var("x", TensorStructInfo((2,), "float32"))
     f = Function([x], x, x.struct_info, attrs={"a": 1}).with_attrs({"b": 2})
     assert dict(f.attrs) == {"a": 1, "b": 2}
+
+
+def test_literal_tuples_and_shapes_are_sequences():
+    x = Var("x", TensorStructInfo((2,), "float32"))
+    made = Tuple([x, x])
+    assert (len(made), made[0], list(made)) == (2, x, [x, x])
+    shape = ShapeExpr([2, "n"])
+    assert shape[0].value == 2
+    assert [type(d).__name__ for d in shape] == ["IntImm", "Var"]
+    with pytest.raises(IndexError):
+        made[2]
+
+
+def test_struct_infos_are_compared_by_structure():
+    info = TensorStructInfo((2,), "float32")
+    assert info.same_as(TensorStructInfo((2,), "float32"))
+    assert not info.same_as(TensorStructInfo((3,), "float32"))
+    assert not info.same_as("float32")

@@ -9,10 +9,10 @@ import pytest
 
 import relaxscript.op as R
 from relaxscript.errors import OperandError, VMError
-from relaxscript.ir import relax
+from relaxscript.ir import prim, relax
 from relaxscript.ir.struct_info import ShapeStructInfo
 from relaxscript.op import PlainContext
-from relaxscript.runtime.values import Prim, Shape
+from relaxscript.runtime.values import Closure, Prim, Shape
 
 from .inference import OBJECT, dim, held, prim_var, ranked, refused, result, shape, tensor
 
@@ -166,3 +166,17 @@ def test_a_result_of_rank_0_is_no_numpy_scalar() -> None:
 def test_the_message_of_an_operand_error_names_the_operand() -> None:
     with pytest.raises(OperandError, match="`expr` is a shape, not a tensor"):
         R.shape_of.infer(R.shape_of.build((shape(2),)), PlainContext())
+
+
+def test_closures_of_relax_functions_stay_closures() -> None:
+    call = R.make_closure.build((OBJECT, (tensor(2),)))
+    closure = R.make_closure.evaluate(call, [Closure("f", lambda a, b: a - b), (5,)])
+    assert isinstance(closure, Closure)
+    assert closure(7) == 2
+
+
+@pytest.mark.parametrize(
+    ("value", "described"), [(n > 3, "bool"), (prim.Cast("float32", n), "float32")]
+)
+def test_a_scalar_expression_of_any_data_type_is_computed(value: Any, described: str) -> None:
+    assert result(R.compute_prim_value, value).startswith(described)

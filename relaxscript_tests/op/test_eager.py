@@ -11,7 +11,7 @@ import relaxscript.op as R
 from relaxscript.dtypes import DataType
 from relaxscript.errors import DiagnosticError, InternalError
 from relaxscript.ir import prim, relax
-from relaxscript.op.eager import run
+from relaxscript.op.eager import quiet, run
 
 from .inference import dim, tensor
 
@@ -87,3 +87,23 @@ def test_several_results_are_new_arrays() -> None:
     x = np.arange(4)
     for piece in R.split(x, 2):
         assert not np.shares_memory(piece, x)
+
+
+def test_an_operator_inside_another_is_quiet_too() -> None:
+    def outer(x: np.ndarray) -> np.ndarray:
+        return quiet(np.log)(x) + quiet(np.divide)(x, x)
+
+    with np.errstate(all="raise"):
+        assert np.isnan(quiet(outer)(np.zeros(2))).all()
+        with pytest.raises(FloatingPointError):
+            np.log(np.zeros(2))
+
+
+def test_an_operator_that_fails_leaves_numpy_as_it_was() -> None:
+    def fail(x: np.ndarray) -> np.ndarray:
+        raise ValueError("no")
+
+    with np.errstate(all="raise"):
+        with pytest.raises(ValueError, match="no"):
+            quiet(fail)(np.zeros(2))
+        assert set(np.geterr().values()) == {"raise"}

@@ -120,7 +120,8 @@ def test_an_annotation_that_is_none():
     #        ^ error: RX0108 `3` is not an annotation
     #            help: write for example `R.Tensor((2, 3), "float32")`
     #              ^^^ error: RX0108 `int` is not an annotation
-    #                    help: write for example `R.Tensor((2, 3), "float32")`
+    #                    help: write `R.Prim("int64")`
+    #                    fix: R.Prim("int64")
         return x
 
 
@@ -211,7 +212,7 @@ def test_arguments_of_other_kinds_than_an_annotation_takes():
 def test_a_callable_of_two_kinds():
     @R.function
     def f(x: R.Callable((R.Object,), R.Object, derive_func="default_derive")):
-    #                                                      ^^^^^^^^^^^^^^^^ error: RX0108 a
+    #                                                      ^^^^^^^^^^^^^^^^ error: RX0317 a
     #        | function has `params` or `derive_func`, not both
         return x
 

@@ -259,16 +259,18 @@ def test_an_if_in_a_dataflow_block():
 
 
 @rejected
-def test_a_local_function_in_a_dataflow_block():
+def test_a_local_function_that_captures_a_variable_of_its_dataflow_block():
     @R.function
     def f(x: R.Tensor((4,), "float32")):
         with R.dataflow():
+            b = R.add(x, x)
 
             @R.function
             def inner(a: R.Tensor((4,), "float32")):
-            #   ^^^^^ error: RX0104 a function cannot be defined in a dataflow block
-            #           help: define it before the block
-                return a
+                return R.add(a, b)
+                #               ^ error: RX0311 `b` belongs to the dataflow block around this
+                #        | function
+                #                 help: give it to the function as an argument
 
             y = inner(x)
             R.output(y)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from relaxscript.errors import VMError
 from relaxscript.runtime import benchmark
 from relaxscript.runtime.benchmark import BenchmarkResult, evaluate_time
 
@@ -51,3 +52,10 @@ def test_a_repeat_is_lengthened_to_the_shortest_time_asked_for(clock):
 def test_the_processor_rests_between_repeats(clock):
     evaluate_time(clock.call, 1, 5, 0, 7, 2)
     assert clock.pauses == [7e-3, 7e-3]
+
+
+@pytest.mark.parametrize(("number", "repeat"), [(0, 1), (1, 0), (1.5, 1), (1, None)])
+def test_counts_are_numbers_above_zero(number, repeat):
+    with pytest.raises(VMError, match="is a count of at least 1, got") as caught:
+        evaluate_time(lambda: None, number, repeat, 0, 0, 1)
+    assert caught.value.code == "RX0608"

@@ -423,3 +423,19 @@ def test_all_permutations_of_the_spec_example_agree():
     for listed in itertools.permutations(pairs):
         values, checks = zip(*listed, strict=True)
         assert arguments(values, checks) == [2, 3]
+
+
+def test_a_function_of_another_type_is_shown_with_its_type():
+    check = FuncCheck(packed=False, accepts=lambda info: False, text="a function of type `F`")
+    error = refused(
+        [Closure("g", len, "its info")],
+        [check],
+        "`x` of `main`: expected a function of type `F`, got a closure (`g`) of another type",
+    )
+    assert "its type is `'its info'`" in str(error)
+    refused(
+        [len],
+        [FuncCheck(packed=True, text="a packed function")],
+        "`x` of `main`: expected a packed function, got an object of class "
+        "builtin_function_or_method; `relaxscript.PackedFunc(name, function)` makes one",
+    )

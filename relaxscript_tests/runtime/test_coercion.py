@@ -14,7 +14,7 @@ from relaxscript.runtime.check import (
     TensorCheck,
     TupleCheck,
 )
-from relaxscript.runtime.coercion import coerce, run_time_value
+from relaxscript.runtime.coercion import coerce, require_written, run_time_value
 from relaxscript.runtime.packed_func import PackedFunc
 from relaxscript.runtime.values import Closure, DeviceTensor, Prim, Shape, cpu, is_tensor
 
@@ -139,3 +139,31 @@ def test_a_result_that_is_no_tensor_of_the_host_is_an_object():
     assert run_time_value(there) is there
     objects = np.array([None])
     assert run_time_value(objects) is objects
+
+
+def test_a_tuple_for_any_value_is_looked_through():
+    array, text, number = coerce((np.float32(2), "x", 3), AnyCheck())
+    assert (type(array), array.shape, text, number) == (np.ndarray, (), "x", 3)
+    kept = (np.ones(2), [1])
+    assert coerce(kept, AnyCheck()) is kept
+
+
+ZEROS = np.zeros(2)
+
+
+@pytest.mark.parametrize(
+    "result",
+    [None, 5, ZEROS, ZEROS[:], np.zeros(2), np.ones(3), np.ones(2, "int64"), (np.ones(2),)],
+)
+def test_what_a_destination_passing_function_may_return(result):
+    require_written("f", result, [np.ones(2), ZEROS])
+
+
+def test_a_result_beside_its_untouched_destination_is_refused():
+    with pytest.raises(VMError, match=r"`f` returned its result, but .* has it written") as caught:
+        require_written("f", np.ones(2), [np.ones(2), ZEROS])
+    assert caught.value.code == "RX0605"
+    given = np.ones(2)
+    require_written("f", given, [given, ZEROS])
+    require_written("f", np.ones(2), [ZEROS, np.ones(2)])
+    require_written("f", np.ones(2), [])

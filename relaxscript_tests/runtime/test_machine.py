@@ -297,6 +297,43 @@ class TestInterface:
         with pytest.raises(VMError, match="`main` has no outputs; call `invoke_stateful` first"):
             vm.get_outputs("main")
 
+    def test_arguments_of_calls_in_steps_are_checked_when_they_are_given(self):
+        register_func("test.result", lambda w: w)
+        vm = machine(checked)
+        x, w = np.ones((2, 4), "float32"), np.ones(5, "float32")
+        for store in (vm.set_input, lambda name, *args: vm.save_function(name, "saved", *args)):
+            with pytest.raises(VMError, match=r"must equal `2 \* n` = 4") as caught:
+                store("main", x, w)
+            assert (caught.value.code, caught.value.span) == ("RX0601", line(2))
+            with pytest.raises(VMError, match="`main` takes 2 arguments"):
+                store("main", x)
+        assert not hasattr(vm, "saved")
+
+    def test_what_is_no_name_is_refused(self):
+        vm = machine(calling("test.add", 2))
+        for name in (3, None, ["main"]):
+            with pytest.raises(VMError, match="a function has a text as its name, got") as caught:
+                vm[name]
+            assert caught.value.code == "RX0607"
+
+    @pytest.mark.parametrize("given", [5, ["cpu", None], {"cpu": 1}])
+    def test_devices_are_named_by_texts(self, given):
+        with pytest.raises(VMError, match="names no device"):
+            machine(calling("test.add", 2), device=given)
+
+    def test_names_that_tvm_leaves_free_are_names_of_functions(self):
+        def named(name):
+            def emit(ib):
+                with ib.function(name, 1, ["x"]):
+                    ib.emit_ret(ib.r(0))
+
+            return emit
+
+        names = ["run", "code", "enter", "closure", "profiles", "_helper"]
+        vm = machine(*map(named, names))
+        x = np.ones(1)
+        assert all(getattr(vm, name)(x) is x for name in names)
+
     def test_calls_in_steps_want_their_order(self):
         vm = machine(calling("test.add", 2))
         with pytest.raises(VMError, match="`main` has no inputs; call `set_input` first"):

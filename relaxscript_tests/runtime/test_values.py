@@ -20,6 +20,7 @@ from relaxscript.runtime.values import (
     Shape,
     cpu,
     device,
+    formatted,
     is_tensor,
     kind_of,
     make_prim,
@@ -319,3 +320,32 @@ def test_values_are_written_for_printing():
     assert text_of((1,)) == "(1,)"
     assert text_of(DeviceTensor(np.array([1]), cpu(1))) == "[1]"
     assert text_of("x") == "x"
+
+
+def test_a_format_gets_texts_and_numbers_as_numbers():
+    values = [np.array(0.125, "float32"), Prim(5, "int8"), np.array([1, 2]), (1,), 2.5]
+    assert formatted("", values) == "0.125 5 [1 2] (1,) 2.5"
+    assert formatted("{:.1f} {:03d} {} {:>5} {:.2e}", values) == "0.1 005 [1 2]  (1,) 2.50e+00"
+    assert formatted("{1} {0:g}", [DeviceTensor(np.array(0.5), cpu(1)), True]) == "True 0.5"
+
+
+@pytest.mark.parametrize(
+    ("form", "why"),
+    [
+        ("{} {}", "index"),
+        ("{name}", "name"),
+        ("{:d}", "format code"),
+        ("{", "Single"),
+        ("{0.x}", "x"),
+    ],
+)
+def test_a_format_that_does_not_go_with_the_values_is_refused(form, why):
+    with pytest.raises(VMError, match=f"does not go with 1 value: .*{why}") as caught:
+        formatted(form, [np.array([1, 2])])
+    assert caught.value.code == "RX0606"
+
+
+@pytest.mark.parametrize("given", [5, None, ["cpu"]])
+def test_a_device_is_named_by_a_text(given):
+    with pytest.raises(VMError, match="names no device; write a kind and an index"):
+        device(given)

@@ -22,7 +22,7 @@ STATEMENTS = """
 NODES = """
     EQ GE GT LE LT NE Add And Broadcast BufferLoad Call Cast Div FloatImm FloorDiv FloorMod IntImm
     Let Max Min Mod Mul Not Or Ptr Ramp Select Shuffle SizeVar StringImm Sub Var broadcast
-    buffer_var cast let max min ptr ramp var
+    buffer_var cast let max min ptr ramp target var
 """.split()
 DTYPES = {
     *("bool", "boolean", "handle", "void", "bfloat16"),

@@ -9,6 +9,7 @@ definite here. Buffers are those of `memory.py`, intrinsics those of `intrinsics
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 from relaxscript.dtypes import DataType
@@ -16,6 +17,7 @@ from relaxscript.interpreter import failure, scalar
 from relaxscript.ir import intrinsic as table, prim
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import GlobalVar
+from relaxscript.ir.walk import walk
 
 from .assembler import Assembler, Sites, Value, element_of
 from .intrinsics import INTEGER_INTRINSICS, emit_float, next_after
@@ -65,10 +67,8 @@ class Expressions(ABC):
                 return self.asm.compare(
                     COMPARISON[type(e)][column(a.dtype)], self.emit(a), self.emit(b)
                 )
-            case prim.And(a, b):
-                return self.asm.operation("and", self.emit(a), self.emit(b))
-            case prim.Or(a, b):
-                return self.asm.operation("or", self.emit(a), self.emit(b))
+            case prim.Logic():
+                return self.logic(e)
             case prim.Not(a):
                 value = self.emit(a)
                 return self.asm.operation("xor", value, self.asm.number(value.type, 1))
@@ -334,21 +334,40 @@ class Expressions(ABC):
         result = emit_float(self.asm, row.name, args, dtype)
         return result if row.result == "bool" else self.asm.rounded(result, dtype)
 
+    def logic(self, e: prim.Logic) -> Value:
+        """The second operand is evaluated only where the first does not decide.
+
+        Where evaluating it does nothing else and cannot fail, no branch is needed.
+        """
+        conjunction = isinstance(e, prim.And)
+        first = self.emit(e.a)
+        if e.dtype.lanes > 1 or not any(map(_may_fail, walk(e.b))):
+            return self.asm.operation("and" if conjunction else "or", first, self.emit(e.b))
+        known = self.asm.number(first.type, int(not conjunction))
+        if conjunction:
+            return self.branches(first, lambda: self.emit(e.b), lambda: known)
+        return self.branches(first, lambda: known, lambda: self.emit(e.b))
+
     def if_then_else(
         self, e: prim.Call, cond: prim.PrimExpr, t: prim.PrimExpr, f: prim.PrimExpr
     ) -> Value:
         """Only the branch that is chosen is evaluated."""
         failure.check_operands(e, (t, f))
-        condition, asm = self.emit(cond), self.asm
+        condition = self.emit(cond)
         if cond.dtype.lanes > 1:
-            return asm.choose(condition, self.emit(t), self.emit(f))
+            return self.asm.choose(condition, self.emit(t), self.emit(f))
+        return self.branches(condition, lambda: self.emit(t), lambda: self.emit(f))
+
+    def branches(self, condition: Value, t: Callable[[], Value], f: Callable[[], Value]) -> Value:
+        """One of two values, of which only the chosen one is computed."""
+        asm = self.asm
         yes, no, done = asm.name(), asm.name(), asm.name()
         asm.branch(condition, yes, no)
         asm.begin(yes)
-        a, after_a = self.emit(t), asm.current
+        a, after_a = t(), asm.current
         asm.jump(done)
         asm.begin(no)
-        b, after_b = self.emit(f), asm.current
+        b, after_b = f(), asm.current
         asm.jump(done)
         asm.begin(done)
         return asm.value(a.type, f"phi {a.type} [{a.text}, %{after_a}], [{b.text}, %{after_b}]")
@@ -362,6 +381,13 @@ class Expressions(ABC):
         type_ = asm.memory_type(target)
         changed = bits if type_ == bits.type else asm.value(type_, f"bitcast {bits} to {type_}")
         return asm.from_memory(changed, target)
+
+
+def _may_fail(e: Node) -> bool:
+    """Whether a node itself may fail or do more than compute a value."""
+    if isinstance(e, (prim.Div, prim.Mod, prim.FloorDiv, prim.FloorMod)):
+        return not e.dtype.is_float
+    return isinstance(e, (prim.BufferLoad, prim.Call))
 
 
 def _like(element: str, dtype: DataType) -> DataType:

@@ -57,6 +57,7 @@ class FunctionEmitter:
         self.span: Span | None = function.span
         self.registers = Registers()
         self.local: dict[relax.Var, tuple[str, list[Arg]]] = {}
+        self.shapes: dict[tuple[Any, ...], Arg] = {}  # shape values that are at hand in this scope
         self.escaping = escaping(function, program.module)
 
     # -- functions ---------------------------------------------------------------------------------
@@ -245,8 +246,12 @@ class FunctionEmitter:
         dims = tuple(self.checks.dim(e, self.bound) for e in values)
         if all(isinstance(dim, DimConst) and dim.value >= 0 for dim in dims):
             return self.ib.convert_constant(Shape(int(dim.value) for dim in dims))  # type: ignore[union-attr]
-        args = [self.ib.vm_state(), self.ib.convert_constant(dims)]
-        return self.call("vm.builtin.make_shape", args)
+        key = tuple(e.value if isinstance(e, prim.IntImm) else e for e in values)
+        if key not in self.shapes:  # kernels in a row mostly ask for the same shape
+            args = [self.ib.vm_state(), self.ib.convert_constant(dims)]
+            self.shapes[key] = self.call("vm.builtin.make_shape", args)
+            self.registers.pin([self.shapes[key].value])
+        return self.shapes[key]
 
     # -- control -----------------------------------------------------------------------------------
 
@@ -268,12 +273,14 @@ class FunctionEmitter:
         return result
 
     def _branch(self, expr: relax.Expr, result: Arg) -> None:
+        outer = dict(self.shapes)
         value = self.value(expr)
+        self.shapes = outer
         self.ib.emit_call("vm.builtin.copy", [value], result, span=self.span)
 
     def sequence(self, seq: relax.SeqExpr) -> Arg:
         """The bindings in their order; shape variables bound inside go out of scope at the end."""
-        outer = set(self.bound)
+        outer, shapes = set(self.bound), dict(self.shapes)
         dying = iter(last_uses(seq))
         owned: dict[relax.Var, int] = {}
         for block in seq.blocks:
@@ -290,7 +297,7 @@ class FunctionEmitter:
         value = self.value(seq.body)
         for number in owned.values():
             self.registers.disown(number)
-        self.bound = outer
+        self.bound, self.shapes = outer, shapes
         return value
 
     def _own(self, var: relax.Var, owned: dict[relax.Var, int]) -> None:

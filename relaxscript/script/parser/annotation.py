@@ -113,7 +113,9 @@ class AnnotationParser(ExpressionParser):
         try:
             info = as_struct_info(value)
         except AnnotationError as error:
-            raise self.error(node, "RX0108", error.message, help=error.help) from None
+            raise self.error(
+                node, "RX0108", error.message, help=error.help, fix=error.fix
+            ) from None
         return info if info.span is not None else info.replace(span=self.span(node))
 
     def quoted(self, node: ast.Constant) -> StructInfo:
@@ -226,6 +228,8 @@ class AnnotationParser(ExpressionParser):
 
     def front_argument(self, front: Front, name: str, node: ast.expr) -> Any:
         """An argument of a front: shapes and scalar values hold dimensions, others are values."""
+        if name == "shape" and isinstance(node, ast.Name) and node.id == "_" not in self.names:
+            return None  # the older spelling of an unknown shape, `R.Tensor[_, "float32"]`
         if name in ("shape", "values") and isinstance(node, (ast.Tuple, ast.List)):
             return self.dimensions(node.elts)
         if name == "value" and isinstance(node, ast.Constant) and isinstance(node.value, str):

@@ -34,7 +34,7 @@ from relaxscript.ir.node import Node
 from relaxscript.script.members import nearest_member, public_names
 
 from .environment import HARMLESS, Environment
-from .python_operators import BINARY, COMPARE, CONVERSIONS, PYTHON, UNARY, is_excessive
+from .python_operators import BINARY, COMPARE, CONVERSIONS, MOST_ITEMS, PYTHON, UNARY, is_excessive
 from .reporter import Reporter
 from .statements import UNSUPPORTED
 
@@ -172,14 +172,14 @@ class ExpressionParser:
             raise failed
         return found
 
-    def host_iterable(self, node: ast.expr) -> list[Any]:
+    def host_iterable(self, node: ast.expr, use: str = "unpacked with `*`") -> list[Any]:
         """The items of a Python sequence that is unpacked at parse time."""
         value = self.value(node)
+        if isinstance(value, range) and len(value) > MOST_ITEMS:
+            raise self.error(node, "RX0104", "this number or sequence is too large for a script")
         if isinstance(value, (list, tuple, range)):
             return list(value)
-        raise self.error(
-            node, "RX0104", "only a Python tuple or list can be unpacked with `*` here"
-        )
+        raise self.error(node, "RX0104", f"only a Python tuple or list can be {use} here")
 
     def unsupported(self, node: ast.AST) -> Failed:
         """Record that a form of Python has no meaning here."""
@@ -229,7 +229,16 @@ class ExpressionParser:
             inner = isinstance(getattr(namespace, node.id), ModuleType)
             if inner == (node is self._before_dot):
                 return f"{letter}.{node.id}"
-        return None
+        return None if node is self._before_dot else self.inner_member_named(node)
+
+    def inner_member_named(self, node: ast.Name) -> str | None:
+        """`R.nn.softmax` for `softmax`."""
+        try:
+            namespace = self.environment.lookup("R")
+        except KeyError:
+            return None
+        near = nearest_member(namespace, node.id) if isinstance(namespace, ModuleType) else None
+        return f"R.{near}" if near is not None and near.endswith(f".{node.id}") else None
 
     def constant(self, node: ast.Constant) -> Any:
         return node.value
@@ -304,11 +313,18 @@ class ExpressionParser:
         if getattr(callee, "__module__", None) in _NAMESPACES:
             self.check_signature(callee, args, kwargs, node)
         code = "RX0201" if getattr(callee, "__module__", "") == _NAMESPACES[1] else "RX0112"
-        with self.at(node, code):
-            result = callee(*args, **kwargs)
+        try:
+            with self.at(node, code):
+                result = callee(*args, **kwargs)
+        except Failed:
+            self.explain_failure((*args, *kwargs.values()), node)
+            raise
         if isinstance(result, Node) and result.span is None:
             return result.replace(span=self.span(node))
         return result
+
+    def explain_failure(self, args: Sequence[Any], node: ast.Call) -> None:
+        """A chance to say more about a call of Python that was just reported to have failed."""
 
     def check_signature(
         self, callee: Any, args: Sequence[Any], kwargs: Mapping[str, Any], node: ast.Call
@@ -414,11 +430,13 @@ class ExpressionParser:
     def boolean(self, node: ast.BoolOp) -> Any:
         symbol = "and" if type(node.op) is ast.And else "or"
         result = self.value(node.values[0])
-        for before, other in zip(node.values, node.values[1:]):
+        step: ast.expr = node.values[0]
+        for other in node.values[1:]:
             if not isinstance(result, Node) and bool(result) == (symbol == "or"):
                 return result
-            step = ast.copy_location(ast.BoolOp(op=node.op, values=[before, other]), node)
-            result = self.operate(symbol, (result, self.value(other)), step)
+            pair = ast.copy_location(ast.BoolOp(op=node.op, values=[step, other]), node)
+            pair.end_lineno, pair.end_col_offset = other.end_lineno, other.end_col_offset
+            step, result = pair, self.operate(symbol, (result, self.value(other)), pair)
         return result
 
     def operate(self, symbol: str, operands: tuple[Any, ...], node: ast.expr) -> Any:

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["BINARY", "COMPARE", "CONVERSIONS", "PYTHON", "UNARY", "is_excessive"]
+__all__ = ["BINARY", "COMPARE", "CONVERSIONS", "MOST_ITEMS", "PYTHON", "UNARY", "is_excessive"]
 
 BINARY: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",

@@ -22,6 +22,7 @@ import numpy as np
 from relaxscript.errors import OperandError, Span
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.relax import (
+    DataflowVar,
     Expr,
     Function,
     If,
@@ -184,6 +185,7 @@ class RelaxParser(RelaxBindings):
         body, output = self.split_output(node.body)
         names = self.output_names(output, body)
         outer, self.outputs = self.outputs, self.last_targets(body, set(names))
+        self.leaving = set(names)
         self.builder.begin_dataflow()
         kept: dict[str, Any] = {}
         inside: list[tuple[str, Any]] = []
@@ -194,7 +196,7 @@ class RelaxParser(RelaxBindings):
                 inside = list(self.scopes[-1])
         finally:
             self.builder.end_dataflow(self.source.span(node))
-            self.outputs = outer
+            self.outputs, self.leaving = outer, set()
         for name, before in inside:
             if name not in kept and before is self:
                 listed = ", ".join([*names, name])
@@ -415,28 +417,33 @@ class RelaxParser(RelaxBindings):
         infos = tuple(p.struct_info for p in header.params)
         declared = header.ret or ObjectStructInfo()
         known = FuncStructInfo.make(infos, declared, header.pure)
-        dataflow = self.builder.current_block_is_dataflow()
-        if dataflow:
-            raise self.error_at(
-                self.source.name_span(node), "RX0104",
-                "a function cannot be defined in a dataflow block",
-                "define it before the block",
-            )  # fmt: skip
-        itself = Var.make(node.name, known, span=self.source.name_span(node))
+        inside = self.builder.current_block_is_dataflow() and node.name not in self.leaving
+        kind: type[Var] = DataflowVar if inside else Var
+        itself = kind.make(node.name, known, span=self.source.name_span(node))
         function = self.closure_body(node, header, itself)
         info = self.builder.struct_info(function)
-        var = itself if header.ret is not None else Var.make(node.name, info, span=itself.span)
+        var = itself if header.ret is not None else kind.make(node.name, info, span=itself.span)
         self.builder.emit_function(var, function)
         self.bind_name(node.name, var)
         self.last_bound = node.name
 
+    def hide_dataflow_variables(self) -> None:
+        """Criterion 11: a function does not capture variables of the dataflow block around it."""
+        inside = [name for name, v in self.names.items() if isinstance(v, DataflowVar)]
+        self.hidden = {*self.hidden, *inside}
+        for name in inside:
+            self.bind_name(name, None)
+            del self.names[name]
+
     def closure_body(self, node: ast.FunctionDef, header: Header, itself: Var) -> Function:
         outer = (self.returned, self.has_result, self.declared, self.outputs, dict(self.dims))
-        self.outputs = set()
+        around = (self.hidden, self.leaving)
+        self.outputs, self.leaving = set(), set()
         for name, var in header.introduced.items():
             self.dims[name] = var
         try:
             with self.scope():
+                self.hide_dataflow_variables()
                 self.bind_name(node.name, itself)
                 if header.ret is None and node.returns is None:
                     del self.names[node.name]
@@ -454,6 +461,7 @@ class RelaxParser(RelaxBindings):
                 return self.finish(node, header)
         finally:
             self.undeclared.pop(node.name, None)
+            self.hidden, self.leaving = around
             self.returned, self.has_result, self.declared, self.outputs, self.dims = outer
 
     # body = ... "return" expression

@@ -12,10 +12,18 @@ from typing import Any
 
 import numpy as np
 
+from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
-from relaxscript.ir.prim import PrimExpr
-from relaxscript.ir.relax import Constant, Expr, Tuple, TupleGetItem
-from relaxscript.ir.struct_info import ObjectStructInfo, StructInfo, TupleStructInfo
+from relaxscript.ir.prim import PrimExpr, const as scalar
+from relaxscript.ir.relax import Constant, Expr, PrimValue, ShapeExpr, Tuple, TupleGetItem
+from relaxscript.ir.struct_info import (
+    ObjectStructInfo,
+    PrimStructInfo,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
 from relaxscript.script.relax_forms import MatchCastValue, const
 
 from .base import Failed
@@ -165,6 +173,8 @@ class RelaxBindings(RelaxSignatures):
     ) -> None:  # fmt: skip
         """Bind a name: values of the program to a variable, Python values in the parser only."""
         name = target.id
+        if annotation is not None and not isinstance(value, Expr):
+            value = self.as_declared(value, annotation, node)
         match value:
             case MatchCastValue():
                 self.bind_match_cast(target, value, node, annotation)
@@ -176,8 +186,10 @@ class RelaxBindings(RelaxSignatures):
                 value = self.constant_of(value, node)
             case Expr():
                 pass
-            case tuple() | list() if any(isinstance(v, (Expr, tuple)) for v in value) or annotation:
-                value = self.expr_of(value, node)
+            case list() if annotation is None:
+                # A list belongs to the parser; what is in it is computed here, once.
+                self.bind_name(name, [self.settled(v, node) for v in value])
+                return
             case tuple():
                 value = self.expr_of(value, node)
             case _ if annotation is None:
@@ -194,6 +206,32 @@ class RelaxBindings(RelaxSignatures):
             self.note_obligations(annotation_node or node)
         self.bind_name(name, var)
         self.last_bound = name
+
+    def settled(self, value: Any, node: ast.expr) -> Any:
+        """A value of the program as a leaf; lists item by item, other Python values as they are."""
+        if isinstance(value, list):
+            return [self.settled(v, node) for v in value]
+        if isinstance(value, (Expr, MatchCastValue)):
+            return self.leaf(self.expr_of(value, node), node)
+        return value
+
+    def as_declared(self, value: Any, annotation: StructInfo, node: ast.expr) -> Any:
+        """`k: R.Prim("int64") = 3`, `s: R.Shape = (n, 4)`: Python values as what they are to be."""
+        number = isinstance(value, (int, float)) and (
+            isinstance(value, bool) == (getattr(annotation, "dtype", "") == "bool")
+        )
+        span = self.source.span(node)
+        match annotation:
+            case PrimStructInfo(dtype=dtype) if number and _holds(dtype, value):
+                return PrimValue.make(scalar(value, dtype), span=span)
+            case TensorStructInfo(dtype=dtype) if number and _holds(dtype, value):
+                return const(value, dtype).replace(span=span)
+            case ShapeStructInfo() if isinstance(value, (tuple, list)):
+                if any(isinstance(v, (Expr, float, str)) for v in value):
+                    return value
+                dims = [self.as_dimension(v, node) for v in value]
+                return ShapeExpr.make(tuple(dims), span=span)
+        return value
 
     def constant_of(self, value: Any, node: ast.expr) -> Constant:
         """A Python number as a tensor: int32, float32 or bool, as R.const."""
@@ -278,3 +316,13 @@ class RelaxBindings(RelaxSignatures):
         raise self.error(
             node, "RX0104", "the value of this expression is not used", help="bind it: `y = ...`"
         )
+
+
+def _holds(dtype: DataType, value: float) -> bool:
+    """Whether a data type holds a Python number exactly as it is written."""
+    if dtype.is_void or (isinstance(value, float) and not dtype.is_float):
+        return False
+    if not dtype.is_integer:
+        return True
+    limits = np.iinfo(dtype.numpy)
+    return bool(limits.min <= value <= limits.max)

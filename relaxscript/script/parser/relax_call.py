@@ -7,10 +7,13 @@ function   = "cls" "." name | local function | extern function
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from relaxscript.analysis.derive import kind_name
 from relaxscript.errors import OperandError, Source, Span
+from relaxscript.ir.node import Node
 from relaxscript.ir.relax import Call, Expr, Function, GlobalVar, LeafExpr, ShapeExpr, Tuple, Var
 from relaxscript.ir.struct_info import FuncStructInfo
 from relaxscript.op import ArgumentError, Operator, Sugar
@@ -27,6 +30,10 @@ from .relax_expression import Method, RelaxExpressions, mentions
 __all__ = ["RelaxCalls"]
 
 
+# What functions of Python are called where values are known only later.
+_LATER = {"max": "maximum", "min": "minimum", "pow": "power", "len": "shape_of"}
+
+
 def _plain_arity(operator: Operator) -> int:
     """The number of operands of an operator that takes nothing but tensors, else -1."""
     plain = all(p.kind == "operand" and p.wants == "tensor" for p in operator.parameters)
@@ -41,6 +48,7 @@ class RelaxCalls(RelaxExpressions):
     ) -> None:
         super().__init__(source, environment, reporter, module)
         self._arity: dict[Operator, int] = {}
+        self._rules[ast.ListComp] = self.comprehension
 
     def call_value(self, callee: Any, node: ast.Call) -> Any:
         match callee:
@@ -260,3 +268,56 @@ class RelaxCalls(RelaxExpressions):
                 f"`{written}` is recursive and cannot be called in a dataflow block",
                 help="move the call out of the dataflow block",
             )  # fmt: skip
+
+    # ---- Python over values of the program
+
+    def explain_failure(self, args: Sequence[Any], node: ast.Call) -> None:
+        """A function of Python that failed on values of the program gets a better message."""
+        given = [p for a in args for p in (a if isinstance(a, (list, tuple)) else (a,))]
+        failure = self.reporter.diagnostics[-1]
+        if failure.code != "RX0112" or not any(isinstance(part, Expr) for part in given):
+            return
+        written = ast.unparse(node.func)
+        message = f"`{written}` is Python's own, and cannot take values that are known only later"
+        name = _LATER.get(written, written)
+        near = self.member_named(ast.Name(name))
+        self.reporter.diagnostics[-1] = replace(
+            failure, message=message, help=f"write `{near}(...)`" if near else None
+        )
+
+    def comprehension(self, node: ast.ListComp) -> Any:
+        """`[f(i) for i in range(3)]` over Python sequences: written out while parsing."""
+        before, found = self.names, list[Any]()
+        self.names = dict(before)
+        try:
+            self._generate(node, 0, found)
+        finally:
+            self.names = before
+        return found
+
+    def _generate(self, node: ast.ListComp, depth: int, found: list[Any]) -> None:
+        if depth == len(node.generators):
+            found.append(self.value(node.elt))
+            return
+        generator = node.generators[depth]
+        for item in self.host_iterable(generator.iter, "gone through"):
+            self._bind_item(generator.target, item)
+            tests = [self.value(test) for test in generator.ifs]
+            if any(isinstance(test, Node) for test in tests):
+                raise self.error(
+                    generator.ifs[0], "RX0104", "a comprehension chooses by values known now"
+                )
+            if all(tests):
+                self._generate(node, depth + 1, found)
+
+    def _bind_item(self, target: ast.expr, item: Any) -> None:
+        match target:
+            case ast.Name(id=name):
+                self.names[name] = item
+            case ast.Tuple(elts=targets) if isinstance(item, (tuple, list)) and (
+                len(item) == len(targets)
+            ):
+                for inner, part in zip(targets, item):
+                    self._bind_item(inner, part)
+            case _:
+                raise self.error(target, "RX0104", "these names do not fit the items")

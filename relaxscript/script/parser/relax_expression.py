@@ -12,6 +12,7 @@ from typing import Any
 
 from relaxscript.analysis.derive import kind_name
 from relaxscript.errors import OperandError, Source, Span, nearest
+from relaxscript.ir.node import Node
 from relaxscript.ir.prim import EQ, NE, And, Not, Or, PrimExpr, Var as PrimVar, match_dtypes
 from relaxscript.ir.relax import (
     Expr,
@@ -54,6 +55,8 @@ class RelaxExpressions(RelaxBlame):
         super().__init__(source, environment, reporter, module)
         self.lost: dict[str, str] = {}
         self.undeclared: dict[str, Span | None] = {}
+        self.hidden: set[str] = set()
+        self.leaving: set[str] = set()
         self.function_name = ""
 
     # ---- names
@@ -65,6 +68,11 @@ class RelaxExpressions(RelaxBlame):
             raise self.error(
                 node, "RX0107", f"`{node.id}` is used outside its dataflow block",
                 help=self.lost[node.id],
+            )  # fmt: skip
+        if node.id in self.hidden:
+            raise self.error(
+                node, "RX0311", f"`{node.id}` belongs to the dataflow block around this function",
+                help="give it to the function as an argument",
             )  # fmt: skip
         if node.id in self.undeclared:
             raise self.undeclared_recursion(node)
@@ -140,7 +148,8 @@ class RelaxExpressions(RelaxBlame):
         ):
             return Method(operator, self.leaf(owner, node.value), node.value)
         written = ast.unparse(node.value)
-        help = f"write `R.shape_of({written})`" if node.attr == "shape" else None
+        instead = {"shape": "shape_of", "T": "permute_dims"}.get(node.attr)
+        help = f"write `R.{instead}({written})`" if instead else None
         info = self.builder.struct_info(owner)
         if node.attr in ("dtype", "ndim") and isinstance(info, TensorStructInfo):
             known = f'"{info.dtype}"' if node.attr == "dtype" else info.ndim
@@ -243,6 +252,8 @@ class RelaxExpressions(RelaxBlame):
 
     def scalar_python(self, symbol: str, operands: tuple[Any, ...], node: ast.expr) -> Any:
         """Arithmetic of dimensions, which is Python's own on scalar expressions."""
+        if symbol in ("/", "//", "%") and operands[1] == 0 and not isinstance(operands[1], Node):
+            raise self.error(node, "RX0104", "a dimension is divided by zero")
         try:
             return PYTHON[symbol](*operands)
         except TypeError:
@@ -250,8 +261,6 @@ class RelaxExpressions(RelaxBlame):
             help = "write the product out: `n * n`" if symbol == "**" else None
             message = f"`{shown}` has no meaning in `{written}`, which is arithmetic of dimensions"
             raise self.error(node, "RX0104", message, help=help) from None
-        except ZeroDivisionError:
-            raise self.error(node, "RX0104", "a dimension is divided by zero") from None
 
     def infix(self, symbol: str, operands: list[Any], node: ast.expr) -> Any:
         """`x + y` is the call that the operator of this symbol makes."""

@@ -7,6 +7,7 @@ parameters = name [":" annotation] { "," ... }
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -247,13 +248,35 @@ class RelaxSignatures(RelaxCalls):
             match statement:
                 case ast.Expr(value=ast.Call(func=ast.Attribute(attr="func_attr"), args=[given])):
                     try:
-                        attrs.update(self.host_mapping(given))
+                        attrs.update(self.attributes(given, header))
                     except Failed:
                         header.failed = True
         self.check_attrs(node, header, attrs)
         if not header.private:
             attrs.setdefault("global_symbol", header.name)
         return Attrs(attrs) if attrs else None
+
+    def attributes(self, node: ast.expr, header: Header) -> Mapping[str, Any]:
+        """The value of `R.func_attr`'s argument: names, and values known while parsing."""
+        before = self.names
+        self.names = {**before, **{p.name_hint: p for p in header.params}}
+        try:
+            found = self.value(node)
+        finally:
+            self.names = before
+        if not isinstance(found, Mapping) or not all(isinstance(key, str) for key in found):
+            raise self.error(
+                node, "RX0104", "attributes are given as a dict of names and values",
+                help='write `R.func_attr({"name": value})`',
+            )  # fmt: skip
+        for key, value in found.items():
+            if isinstance(value, Var):
+                place = next((n for n in ast.walk(node) if mentions(n, value.name_hint)), node)
+                raise self.error(
+                    place, "RX0104",
+                    f"the attribute `{key}` must be known now, `{value.name_hint}` is known later",
+                )  # fmt: skip
+        return found
 
     def check_attrs(self, node: ast.FunctionDef, header: Header, attrs: dict[str, Any]) -> None:
         """Criteria 13 and 21: what attributes say agrees with the rest of the header."""

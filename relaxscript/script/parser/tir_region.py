@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
-from relaxscript.arith import simplify
+from relaxscript.arith import Facts, simplify
 from relaxscript.ir import prim, tir
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import IntImm, PrimExpr, Var, const
@@ -21,6 +21,9 @@ from relaxscript.ir.tir import Buffer, BufferRegion, Range, Stmt
 from relaxscript.ir.walk import children
 
 __all__ = ["access_regions"]
+
+# A scalar of a PrimFunc may be negative, other than a dimension.
+_FACTS = Facts(nonnegative=False)
 
 # The least and the greatest value of an index, both included; None where that is not known.
 Interval: TypeAlias = "tuple[PrimExpr, PrimExpr] | None"
@@ -53,7 +56,7 @@ def _range(interval: Interval, extent: PrimExpr) -> Range:
         return Range.make(low, const(1, low.dtype))
     if isinstance(low, IntImm) and isinstance(high, IntImm):
         return Range.make(low, const(high.value - low.value + 1, low.dtype))
-    return Range.make(low, simplify(high - low + 1))
+    return Range.make(low, _simplified(high - low + 1))
 
 
 class _Accesses:
@@ -199,7 +202,7 @@ class _Accesses:
         factor = y[0]
         if not (isinstance(factor, IntImm) and factor is y[1]):
             return None
-        ends = [simplify(end * factor) for end in (x if x[0] is not x[1] else x[:1])]
+        ends = [_simplified(end * factor) for end in (x if x[0] is not x[1] else x[:1])]
         if len(ends) == 1:
             return ends[0], ends[0]
         return (ends[0], ends[1]) if factor.value >= 0 else (ends[1], ends[0])
@@ -219,6 +222,10 @@ class _Accesses:
         return True
 
 
+def _simplified(e: PrimExpr) -> PrimExpr:
+    return simplify(e, _FACTS)
+
+
 def _plus(a: PrimExpr, b: PrimExpr) -> PrimExpr:
     if isinstance(a, IntImm) and isinstance(b, IntImm):
         return const(a.value + b.value, a.dtype)
@@ -226,11 +233,11 @@ def _plus(a: PrimExpr, b: PrimExpr) -> PrimExpr:
         return a
     if isinstance(a, IntImm) and a.value == 0:
         return b
-    return simplify(a + b)
+    return _simplified(a + b)
 
 
 def _minus(a: PrimExpr) -> PrimExpr:
-    return const(-a.value, a.dtype) if isinstance(a, IntImm) else simplify(0 - a)
+    return const(-a.value, a.dtype) if isinstance(a, IntImm) else _simplified(0 - a)
 
 
 def _union(a: Interval, b: Interval) -> Interval:
@@ -247,7 +254,7 @@ def _least(a: PrimExpr, b: PrimExpr, sign: int) -> PrimExpr | None:
     """The lesser of two (the greater for `sign` 1) where their difference is a constant."""
     if a is b:
         return a
-    difference = simplify(a - b)
+    difference = _simplified(a - b)
     if not isinstance(difference, IntImm):
         return None
     return a if difference.value * sign >= 0 else b

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from relaxscript.arith import simplify
+from relaxscript.arith import Facts, simplify
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Diagnostic
 from relaxscript.ir import prim
@@ -60,7 +60,7 @@ def extent_between(low: PrimExpr, high: PrimExpr) -> PrimExpr:
     if isinstance(high, prim.Add) and same_scalar(high.a, low):
         return high.b
     extent = prim.Sub.make(high, low)
-    known = simplify(extent)
+    known = simplify(extent, Facts(nonnegative=False))
     return known if isinstance(known, IntImm) else extent
 
 

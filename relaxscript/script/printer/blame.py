@@ -36,7 +36,8 @@ def blamed(
           |         ^^^^^ reads `y` before it is bound
 
     A node that stands in several places is meant where it stands in `within`, there for the
-    `occurrence`-th time, counted from 0. One that the text does not show is blamed on the smallest shown part that holds it, else on the whole.
+    `occurrence`-th time, counted from 0. One that the text does not show is blamed on the smallest
+    shown part that holds it, else on the whole.
     """
     printer = Printer(filename)
     printer.print(root)

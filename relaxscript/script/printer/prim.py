@@ -19,6 +19,7 @@ from relaxscript.ir.intrinsic import lookup
 from relaxscript.ir.node import Node, fields_of
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.script.syntax import SCALAR_CALLS, SCALAR_OPERATORS, Level
+from relaxscript.script.tir_dtypes import __all__ as LITERAL_DTYPES
 
 from . import tree
 from .names import Names
@@ -122,8 +123,11 @@ class ScalarPrinter:
             case prim.Call():
                 return self.call(e)
             case prim.Let(var, value, body):
+                self.depth += 1  # it has two brackets
                 bound = tree.dictionary([(self.variable(var), self.scalar(value))])
-                return tree.call(self.member("Let"), [self.scalar(body)], where=bound)
+                made = tree.call(self.member("Let"), [self.scalar(body)], where=bound)
+                self.depth -= 1
+                return made
         return self.node(e)
 
     def member(self, path: str) -> ast.expr:
@@ -138,6 +142,8 @@ class ScalarPrinter:
         number = tree.number(value)
         if e.dtype is default and (e.dtype.is_integer or isinstance(number, ast.Constant)):
             return number
+        if e.dtype not in LITERAL_DTYPES:
+            return tree.call(self.member(type(e).__name__), [tree.constant(str(e.dtype)), number])
         return tree.call(self.dtype_word(e.dtype), [number])
 
     def beside(self, e: prim.PrimExpr, other: prim.PrimExpr) -> ast.expr:

@@ -218,7 +218,7 @@ def test_a_character_that_no_source_can_hold_is_a_mistake_of_the_text(character)
 def test_only_classes_and_functions_can_be_decorated():
     with pytest.raises(DiagnosticError, match=r"`I\.ir_module` decorates a class"):
         I.ir_module(3)
-    with pytest.raises(DiagnosticError, match="`R.function` decorates a function"):
+    with pytest.raises(DiagnosticError, match=r"`R\.function` decorates a function"):
         R.function(3)
 
 

@@ -117,3 +117,19 @@ def test_an_address_that_is_given_away_touches_the_whole_buffer():
 
     block = block_of(f, "b")
     assert regions(block.reads) == regions(block.writes) == ["a[0:+4, 0:+4]"]
+
+
+def test_a_scalar_parameter_may_be_negative():
+    @T.prim_func
+    def f(x: T.Buffer((64,), "float32"), y: T.Buffer((64,), "float32"), k: T.int32):
+        for i in range(1):
+            with T.block("b"):
+                vi = T.axis.remap("S", [i])
+                for j in range(k, T.max(k, 0)):
+                    y[j] = x[T.max(k, 0) + vi] + x[k + vi]
+
+    block = block_of(f, "b")
+    # Which of the two indices is the lesser depends on the sign of `k`.
+    assert regions(block.reads) == ["x[0:+64]"]
+    (written,) = block.writes
+    assert repr(written) == "y[k:T.max(k, 0)]"

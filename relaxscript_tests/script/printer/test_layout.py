@@ -162,3 +162,9 @@ def test_breaking_lines_changes_no_meaning(value: ast.expr, width: int):
     written = unparse(ast.Module([statement, ast.Return(value)], []), width)
     read = ast.parse(written).body
     assert ast.dump(read[0].value) == ast.dump(value) == ast.dump(read[1].value)
+
+
+def test_lines_whose_indentation_leaves_no_room_are_broken_as_far_as_possible():
+    ifs = "".join(f"{' ' * depth}if c:\n" for depth in range(40))
+    source = ast.parse(f"{ifs}{' ' * 40}a[T.int32(0), 1] = f(T.float32(1.0), b)")
+    assert ast.dump(ast.parse(unparse(source))) == ast.dump(source)

@@ -1,0 +1,174 @@
+"""What is unusual is printed all the same, and read back as it was."""
+
+from __future__ import annotations
+
+import ast
+
+import numpy as np
+import pytest
+
+from relaxscript.ir import (
+    IRModule,
+    Target,
+    VDevice,
+    assert_structural_equal,
+    prim,
+    relax,
+    tir,
+)
+from relaxscript.ir.struct_info import TensorStructInfo, TupleStructInfo
+from relaxscript.script import from_source
+
+X = relax.Var("x", TensorStructInfo((2, 3)))
+A = tir.Buffer("A", (8,))
+I, J, V = (prim.Var(name, "int32") for name in ("i", "j", "vi"))  # noqa: E741
+C = prim.Var("c", "bool")
+STORE = tir.BufferStore(A, 1.0, [I])
+SYMBOL = {"global_symbol": "main"}
+
+
+def int32(value):
+    return prim.const(value, "int32")
+
+
+def comes_back(program, **options):
+    text = program.script(show_meta=True, **options)
+    ast.parse(text)
+    again = from_source(text)
+    assert_structural_equal(program, again)
+    assert again.script(show_meta=True, **options) == text
+    return text
+
+
+def function(attrs=None, params=(X,), body=X, ret=X.struct_info, blocks=()):
+    return relax.Function(
+        params, relax.SeqExpr(blocks, body), ret, True, {**SYMBOL, **(attrs or {})}
+    )
+
+
+def prim_func(*params, body):
+    return tir.PrimFunc(params, body, attrs=SYMBOL)
+
+
+def block(*values, axes=(), body=STORE, **more):
+    return tir.BlockRealize(values, True, tir.Block(axes, [], [], "b", body, **more))
+
+
+@pytest.mark.parametrize(
+    "name", ["def", "R", "T", "cls", "a b", "é", "1x", "", "None", "float", "_"]
+)
+def test_variables_of_any_name(name):
+    var, dim = relax.Var(name, TensorStructInfo((2, 3))), prim.Var(name, "int64")
+    sized = relax.Var(name, TensorStructInfo((dim, 3)))
+    copy = relax.Var(name, sized.struct_info)
+    binding = relax.VarBinding(copy, relax.Call(relax.Op("relax.add"), [sized, sized]))
+    comes_back(function(params=[var, sized], body=copy, ret=sized.struct_info,
+                        blocks=[relax.BindingBlock([binding])]))  # fmt: skip
+    buffer = tir.Buffer(name, (4,))
+    scalar = prim.Var(name, "int32")
+    comes_back(prim_func(buffer, scalar, body=tir.BufferStore(buffer, 1.0, [scalar])))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None, True, -1, 2**70, 1e-7, float("inf"), float("nan"), "float32", (), (1, (2, 3)),
+        {"b": {"c": 1.5}}, np.arange(3), prim.const(3, "int8"), TensorStructInfo((2,)),
+        VDevice("llvm"), VDevice("cuda -arch=sm_80", 1, "local"), Target("llvm"),
+        Target("cuda", {"n": 3, "flags": ["a b", True]}), relax.PrimValue(3),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_attributes_of_functions_and_calls(value):
+    comes_back(function({"x": value}))
+    call = relax.Call(relax.ExternFunc("f"), [X], {"x": value, "a b": 1, "def": 2}, [X.struct_info])
+    y = relax.Var("y", X.struct_info)
+    block = relax.BindingBlock([relax.VarBinding(y, call)])
+    made = function(body=y, blocks=[block]).replace(is_pure=False)
+    assert '**{"a b": 1, "def": 2}' in comes_back(made)
+
+
+def test_an_attribute_that_no_script_can_say_is_refused():
+    careless = relax.Attrs()
+    careless._items["x"] = object()
+    with pytest.raises(TypeError, match="an attribute that is a object has no script"):
+        function().replace(attrs=careless).script()
+    careless._items["x"] = Target("cuda", {"t": Target("llvm")})
+    with pytest.raises(TypeError, match="an option of a target that is a Target has no script"):
+        function().replace(attrs=careless).script()
+
+
+def test_dimensions_of_two_data_types_are_told_apart():
+    infos = [TensorStructInfo((prim.const(3, dtype),)) for dtype in ("int64", "int32")]
+    params = [relax.Var("p", info) for info in infos]
+    text = comes_back(function(params=params, body=relax.Tuple(params), ret=TupleStructInfo(infos)))
+    assert "T.int32(3)" in text
+
+
+def test_functions_whose_names_become_one_identifier_are_told_apart():
+    module = IRModule({"a_b": function(), "a b": function(), "a-b": function()})
+    text = module.script()
+    assert [f"def {name}(" in text for name in ("a_b", "a_b_1", "a_b_2")] == [True] * 3
+    assert ast.parse(text)
+
+
+AXIS = tir.IterVar(tir.Range(int32(0), int32(8)), V)
+BODIES = {
+    "a loop around a block, without a root": tir.For(
+        I, 0, 8, "serial", block(I, axes=[AXIS], body=tir.BufferStore(A, 1.0, [V]))
+    ),
+    "a block in a branch": tir.IfThenElse(C, block()),
+    "two blocks": tir.SeqStmt([block(), block()]),
+    "a block with axes by itself": block(int32(3), axes=[AXIS]),
+    "a root block": tir.BlockRealize(
+        [], True, tir.Block([], [], [], "root", tir.SeqStmt([STORE, STORE]))
+    ),
+    "statements in statements": tir.SeqStmt([STORE, tir.SeqStmt([STORE, STORE])]),
+    "let in let": tir.LetStmt(I, 3, tir.LetStmt(J, I + 1, STORE)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("which", BODIES)
+def test_bodies_of_prim_funcs(which):
+    text = comes_back(prim_func(A, C, *([] if which == "let in let" else [I]), body=BODIES[which]))
+    rootless = which in list(BODIES)[:4]
+    assert ("@T.prim_func(s_tir=False)" in text) == rootless
+
+
+@pytest.mark.parametrize("dtype", ["int4", "uint1", "float8_e4m3fn", "bfloat16", "uint64"])
+def test_literals_of_every_data_type(dtype):
+    buffer = tir.Buffer("b", (4,), dtype)
+    comes_back(prim_func(buffer, body=tir.BufferStore(buffer, 1, [int32(0)])))
+
+
+DEEP = {
+    "subtraction": lambda e: J - e,
+    "minimum": lambda e: prim.Min(e, J),
+    "cast": lambda e: prim.Cast("int32", e),
+    "let": lambda e: prim.Let(prim.Var("v"), e, J),
+    "select": lambda e: prim.Select(C, e, J),
+}
+
+
+@pytest.mark.parametrize("kind", DEEP)
+def test_scalars_of_any_depth_are_printed_and_moderate_ones_come_back(kind):
+    def nested(depth):
+        e = I
+        for _ in range(depth):
+            e = DEEP[kind](e)
+        return prim_func(I, J, C, body=tir.Evaluate(e))
+
+    comes_back(nested(40))
+    assert "..." in nested(20_000).script()
+
+
+def test_statements_deeper_than_python_reads_are_cut():
+    body = STORE
+    for _ in range(3_000):
+        body = tir.IfThenElse(C, body)
+    text = prim_func(A, C, I, body=body).script()
+    assert text.endswith("...")
+    body = STORE
+    for _ in range(90):
+        body = tir.IfThenElse(C, body)
+    comes_back(prim_func(A, C, I, body=body))
