@@ -21,7 +21,7 @@ Nodes are frozen, so a pass can never reach back and damage its input.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from typing_extensions import Self, dataclass_transform
@@ -89,6 +89,8 @@ class Node:
     span: Span | None
     _fields: tuple[FieldInfo, ...] = ()
     _traversal: tuple[FieldInfo, ...] = ()
+    # What the fields may hold, known once a node of the class has been made.
+    _expected: Mapping[str, Expected | None] = {}
     # Whether definitions inside end with this node.
     is_scope = False
     # Whether one object is one thing: a variable, for example.
@@ -115,7 +117,13 @@ class Node:
                 raise TypeError(f"{type(self).__name__} has no field `{name}`")
         if all(values[name] is new for name, new in changes.items()):
             return self
-        return type(self).make(**{**values, **changes})
+        cls, wanted = type(self), self._expected
+        values |= changes
+        for name, new in changes.items():
+            if (kind := wanted.get(name)) is not None and not kind.admits(new):
+                # Something that has to be converted, or to be refused.
+                return cls(**values)
+        return cls.make(**values)
 
     if TYPE_CHECKING:
 
@@ -290,10 +298,11 @@ def _generate(made: Any, slots: list[str]) -> None:
     for name in (*(f.name for f in fields), "span", *slots):
         scope[f"_set_{name}"] = getattr(made, name).__set__
     scope |= {f"_derive_{name}": rule for name, rule in derived.items()}
+    made._expected = {info.name: _expected_of(made, info) for info in fields}
     for info in fields:
         scope[f"_d_{info.name}"] = info.default
         scope[f"_c_{info.name}"] = info.convert
-        scope[f"_e_{info.name}"] = _expected_of(made, info)
+        scope[f"_e_{info.name}"] = made._expected[info.name]
     scope["_converters"] = [(f.name, f.convert, scope[f"_e_{f.name}"]) for f in fields]
     scope["_refuse"], scope["_refuse_conversion"] = refuse, refuse_conversion
     exec(_source(fields, slots, derived, arrange is not None), scope)

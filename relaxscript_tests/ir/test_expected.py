@@ -153,3 +153,13 @@ def test_a_buffer_among_the_parameters_stands_for_a_handle():
 def test_an_unbuilt_place_cannot_be_taken_for_a_span():
     with pytest.raises(TypeError, match="positional argument"):
         relax.ExternFunc("f", FuncStructInfo([], X.struct_info))
+
+
+def test_a_replaced_field_is_converted_and_refused_like_a_given_one():
+    call = relax.Call(ADD, [X, X])
+    assert call.replace(args=[X, 1]).args[0] is X
+    assert isinstance(call.replace(args=[X, 1]).args, tuple)
+    assert call.replace(attrs={"a": 1}).attrs["a"] == 1
+    with pytest.raises(TypeError, match=r"`Call.op` must be an Expr, not int \(5\)"):
+        call.replace(op=5)
+    assert X.replace(name_hint="y").struct_info is X.struct_info

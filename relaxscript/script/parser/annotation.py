@@ -22,7 +22,7 @@ from relaxscript.ir.relax import Expr, Var
 from relaxscript.ir.struct_info import ShapeStructInfo, StructInfo, TensorStructInfo
 from relaxscript.script.annotations import AnnotationError, Front, as_struct_info
 
-from .base import ExpressionParser, Failed, Reporter
+from .base import UNKNOWN, ExpressionParser, Failed, Reporter
 from .context import ModuleContext
 from .environment import Environment
 
@@ -96,7 +96,12 @@ class AnnotationParser(ExpressionParser):
         )  # fmt: skip
 
     def name(self, node: ast.Name) -> Any:
-        found = super().name(node)
+        # The commonest expression: what the base class does stands here once more.
+        found = self.names.get(node.id, self)
+        if found is self:
+            found = self.find_name(node)
+        if found is UNKNOWN:
+            raise Failed
         if isinstance(found, PrimVar):
             self.check_bound_here(found, node)
         return found

@@ -509,10 +509,3 @@ class ExpressionParser:
     def slice(self, node: ast.Slice) -> Any:
         parts = [None if p is None else self.value(p) for p in (node.lower, node.upper, node.step)]
         return slice(*parts)
-
-    def literal(self, node: ast.expr, what: str) -> Any:
-        """A value that must be written out; raises RX0104 naming `what` otherwise."""
-        try:
-            return ast.literal_eval(node)
-        except (ValueError, TypeError, SyntaxError):
-            raise self.error(node, "RX0104", f"{what} must be written as a literal") from None

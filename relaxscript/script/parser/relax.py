@@ -197,10 +197,9 @@ class RelaxParser(RelaxBindings):
         finally:
             self.builder.end_dataflow(self.source.span(node))
             self.outputs, self.leaving = outer, set()
-        for name, before in inside:
-            if name not in kept and before is self:
-                listed = ", ".join([*names, name])
-                self.lost[name] = f"let it leave the block: `R.output({listed})`"
+        self.lost.update(
+            (name, names) for name, before in inside if name not in kept and before is self
+        )
         for name, value in kept.items():
             self.bind_name(name, value)
 
@@ -315,12 +314,9 @@ class RelaxParser(RelaxBindings):
                 self.keyword_span(node), "RX0106", "this `if` has no `else`",
                 f"both ways must bind a value: add `else:` with `{name} = ...`",
             )  # fmt: skip
-        before = len(self.reporter.diagnostics)
         true_name, true_branch = self.one_branch(node.body)
         false_name, false_branch = self.one_branch(node.orelse)
         if true_branch is None or false_branch is None:
-            if len(self.reporter.diagnostics) == before:
-                raise self.error(node.test, "RX0106", "the branches bind nothing")
             raise Failed
         if true_name != false_name:
             raise self.error(
@@ -344,7 +340,7 @@ class RelaxParser(RelaxBindings):
 
     # branch = { statement }
     def one_branch(self, body: list[ast.stmt]) -> tuple[str, SeqExpr | None]:
-        """The name that the last statement binds, and the branch as a SeqExpr."""
+        """The name that the last statement binds, and the branch; None after a mistake."""
         if self.returns_early(body):
             return "", None
         names = assigned_names(body[-1])
@@ -383,14 +379,14 @@ class RelaxParser(RelaxBindings):
         )  # fmt: skip
         return True
 
-    def branch_result(self, last: ast.stmt, name: str) -> Expr | None:
+    def branch_result(self, last: ast.stmt, name: str) -> Expr:
         """The value of a branch: what its last statement binds; a leaf stands for itself."""
         match last:
             case ast.Assign(targets=[ast.Name()], value=value):
                 found = self.value(value)
                 if isinstance(found, (bool, int, float, np.generic)):
                     found = self.constant_of(found, value)
-                if isinstance(found, tuple):
+                if isinstance(found, (tuple, PrimExpr)):
                     found = self.expr_of(found, value)
                 if isinstance(found, Expr) and self.is_leaf(found):
                     return found
@@ -400,7 +396,13 @@ class RelaxParser(RelaxBindings):
             case _:
                 self.statement(last)
         bound = self.names.get(name)
-        return bound if isinstance(bound, Expr) else None
+        if isinstance(bound, Expr):
+            return bound
+        if bound is UNKNOWN:
+            raise Failed
+        raise self.error(
+            last, "RX0106", f"`{name}` is a value of Python, and a branch gives one of the program"
+        )
 
     def is_leaf(self, expr: Expr) -> bool:
         """Whether an expression can be the value of a branch without a binding."""

@@ -53,7 +53,7 @@ class RelaxExpressions(RelaxBlame):
         self, source: Source, environment: Environment, reporter: Reporter, module: ModuleContext
     ) -> None:
         super().__init__(source, environment, reporter, module)
-        self.lost: dict[str, str] = {}
+        self.lost: dict[str, list[str]] = {}
         self.undeclared: dict[str, Span | None] = {}
         self.hidden: set[str] = set()
         self.leaving: set[str] = set()
@@ -65,9 +65,10 @@ class RelaxExpressions(RelaxBlame):
         if node.id in self.dims:
             return self.dims[node.id]
         if node.id in self.lost:
+            listed = ", ".join([*self.lost[node.id], node.id])
             raise self.error(
                 node, "RX0107", f"`{node.id}` is used outside its dataflow block",
-                help=self.lost[node.id],
+                help=f"let it leave the block: `R.output({listed})`",
             )  # fmt: skip
         if node.id in self.hidden:
             raise self.error(

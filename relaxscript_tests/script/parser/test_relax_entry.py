@@ -136,6 +136,18 @@ def test_a_function_that_was_decorated_is_not_decorated_again():
         R.function(f)
 
 
+def test_a_function_that_python_holds_is_not_called():
+    @R.function
+    def g(x: R.Object):
+        return x
+
+    with pytest.raises(DiagnosticError, match="this function is not part of the module"):
+
+        @R.function
+        def f(x: R.Object):
+            return g(x)
+
+
 def test_an_async_function_is_named_as_that(request):
     text = "@R.function\nasync def f(x: R.Object):\n    return x\n"
     ((code, message, line, column),) = refused(text, request.node.name)

@@ -10,6 +10,57 @@ from relaxscript.testing.rejected import check_rejected
 # ---------------------------------------------------------------- expressions
 
 
+def test_a_misspelt_dimension_is_offered_the_nearest_one():
+    check_rejected(
+        """
+        @R.function
+        def f(x: R.Tensor(("batch", 4), "float32")):
+            y: R.Tensor((bacth, 4), "float32") = x
+            #            ^^^^^ error: RX0109 the dimension `bacth` is not defined here
+            # help: did you mean `batch`?
+            # fix: batch
+            return R.reshape(y, (4, bathc))
+            #                       ^^^^^ error: RX0101 `bathc` is not defined
+            # help: did you mean `batch`?
+            # fix: batch
+        """
+    )
+
+
+def test_annotations_hold_no_computation():
+    check_rejected(
+        """
+        @R.function
+        def f(
+            x: R.Tensor((R.exp(R.exp(R.const(1.0))),), "float32"),
+            #                  ^^^^^^^^^^^^^^^^^^^ error: RX0108 nothing can be computed in an
+            #        | annotation
+            y: R.Tuple(fields=3),
+            #                 ^ error: RX0108 `3` is not an annotation
+            # help: write for example `R.Tensor((2, 3), "float32")`
+            z: R.Prim("int64", {}),
+            #                  ^^ error: RX0108 `{}` is not the value of a scalar
+            # help: a value is a number, a name or arithmetic
+        ):
+            return x
+        """
+    )
+
+
+def test_numbers_of_scripts_do_not_outgrow_the_machine():
+    check_rejected(
+        """
+        @R.function
+        def f(x: R.Tensor((2,), "float32")):
+            y = 2 ** 100000
+            #   ^^^^^^^^^^^ error: RX0104 this number or sequence is too large for a script
+            z = "a" * 10000000
+            #   ^^^^^^^^^^^^^^ error: RX0104 this number or sequence is too large for a script
+            return x
+        """, mode="data"
+    )
+
+
 def test_a_dimension_is_used_after_it_was_bound():
     check_rejected(
         """

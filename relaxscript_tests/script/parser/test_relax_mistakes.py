@@ -483,3 +483,35 @@ def test_a_type_of_python_is_no_annotation():
             return x
         """
     )
+
+
+def test_an_unknown_value_of_a_branch_has_no_consequences():
+    check_rejected(
+        """
+        @R.function
+        def f(c: R.Tensor((), "bool"), x: R.Tensor((2,), "float32")):
+            z = R.add(x, oops)
+            #            ^^^^ error: RX0101 `oops` is not defined
+            if c:
+                y = z
+            else:
+                y = x
+            return y
+        """
+    )
+
+
+def test_a_branch_gives_a_value_of_the_program():
+    check_rejected(
+        """
+        @R.function
+        def f(c: R.Tensor((), "bool"), x: R.Tensor((2,), "float32")):
+            if c:
+                y = R.add
+                # <^^^^^^^^ error: RX0106 `y` is a value of Python, and a branch gives one of
+                #        | the program
+            else:
+                y = x
+            return x
+        """
+    )

@@ -278,6 +278,21 @@ def test_both_branches_may_bind_a_dimension_of_one_name():
     assert f.ret_struct_info.dims is None
 
 
+def test_branches_may_give_arithmetic_of_dimensions():
+    f = function(
+        """
+        n = T.int64()
+        if c:
+            k = n * 2
+        else:
+            k = n
+        return k
+        """,
+        'c: R.Prim("bool"), x: R.Tensor(("n",), "float32")',
+    )
+    assert f.ret_struct_info.dtype == "int64"
+
+
 def test_sixty_nested_branches_and_functions_are_parsed():
     branches = "".join(f"{'    ' * (i + 1)}if c:\n" for i in range(60))
     ends = "".join(
