@@ -22,4 +22,20 @@ def collector_paused() -> Iterator[None]:
         yield
     finally:
         if was_running:
+            _age()
             gc.enable()
+
+
+# Whether the program was seen to freeze objects itself: counting them takes long, once is enough.
+_FREEZES: list[bool] = []
+
+
+def _age() -> None:
+    """What was made joins what is old already: it would be visited all at once otherwise."""
+    if _FREEZES:
+        return
+    if gc.get_freeze_count():
+        _FREEZES.append(True)
+        return
+    gc.freeze()
+    gc.unfreeze()

@@ -179,6 +179,10 @@ class RelaxCalls(RelaxExpressions):
             raise self.operand_error(error, node, None, operator) from None
         except ArgumentError as error:
             raise self.argument_error(error, node) from None
+        except (TypeError, ValueError) as error:
+            # An attribute of a packed function that no attribute can be.
+            at = next((k for k in node.keywords if f"`{k.arg}`" in str(error)), node)
+            raise self.error(at, "RX0103", str(error)) from None
         if not isinstance(call, Call):
             return call
         spans: tuple[Span | None, ...] = ()

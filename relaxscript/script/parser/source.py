@@ -51,25 +51,26 @@ def _parsed(filename: str, text: str) -> _Parsed:
     key = (filename, text)
     found = _PARSED.get(key)
     if found is None:
-        source = Source(filename, text)
-        try:
-            with collector_paused():
-                tree = ast.parse(text, filename)
-        except SyntaxError as error:
-            raise DiagnosticError(_syntax_error(source, error)) from None
-        except ValueError as error:  # half a surrogate pair, and before Python 3.12 a null byte
-            refused = SyntaxError(str(error))
-            raise DiagnosticError(_syntax_error(source, refused)) from None
-        except (RecursionError, MemoryError):
-            deep = Diagnostic(
-                "RX0113", "this is nested too deeply for Python to parse", source.whole
-            )
-            raise DiagnosticError(deep) from None
-        found = _Parsed(source, tree, _definitions(tree))
-        _PARSED[key] = found
+        found = _PARSED[key] = _read(filename, text)
         while len(_PARSED) > _KEPT:
             _PARSED.popitem(last=False)
     return found
+
+
+def _read(filename: str, text: str) -> _Parsed:
+    source = Source(filename, text)
+    try:
+        with collector_paused():
+            tree = ast.parse(text, filename)
+    except SyntaxError as error:
+        raise DiagnosticError(_syntax_error(source, error)) from None
+    except ValueError as error:  # half a surrogate pair, and before Python 3.12 a null byte
+        refused = SyntaxError(str(error))
+        raise DiagnosticError(_syntax_error(source, refused)) from None
+    except (RecursionError, MemoryError):
+        deep = Diagnostic("RX0113", "this is nested too deeply for Python to parse", source.whole)
+        raise DiagnosticError(deep) from None
+    return _Parsed(source, tree, _definitions(tree))
 
 
 def _definitions(tree: ast.Module) -> dict[str, list[AnyDefinition]]:

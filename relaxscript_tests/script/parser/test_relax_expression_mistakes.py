@@ -392,3 +392,16 @@ def test_attributes_of_tensors_are_operators():
             return x
         """
     )
+
+
+def test_an_attribute_of_a_packed_function_is_data():
+    check_rejected(
+        """
+        @R.function(pure=False)
+        def f(x: R.Tensor((2,), "float32")):
+            y = R.call_packed("f", x, sinfo=R.Object)
+            #                         ^^^^^^^^^^^^^^ error: RX0103 the attribute `sinfo` cannot
+            #        | hold Front (R.Object)
+            return y
+        """
+    )

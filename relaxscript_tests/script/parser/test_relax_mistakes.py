@@ -461,6 +461,9 @@ def test_attributes_are_names_and_values_known_now():
             R.func_attr({"a": x})
             #                 ^ error: RX0104 the attribute `a` must be known now, `x` is known
             #        | later
+            R.func_attr({"b": R.add})
+            #           ^^^^^^^^^^^^ error: RX0104 the attribute `b` cannot hold Operator
+            #        | (R.add)
             return x
         """
     )

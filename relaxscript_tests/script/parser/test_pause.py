@@ -1,0 +1,41 @@
+"""The collector while parsing: paused, started again, and what others froze stays frozen."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+
+from relaxscript.script.parser.pause import collector_paused
+
+
+def test_the_collector_is_paused_inside_and_runs_again_after():
+    assert gc.isenabled()
+    with collector_paused():
+        assert not gc.isenabled()
+    assert gc.isenabled()
+    assert gc.get_freeze_count() == 0
+
+
+def test_a_collector_that_was_off_stays_off():
+    gc.disable()
+    try:
+        with collector_paused():
+            pass
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+
+
+def test_what_a_program_froze_stays_frozen():
+    program = """
+import gc
+from relaxscript.script.parser.pause import collector_paused
+gc.freeze()
+frozen = gc.get_freeze_count()
+for _ in range(2):
+    with collector_paused():
+        kept = [[] for _ in range(1000)]
+assert 0 < gc.get_freeze_count() <= frozen, gc.get_freeze_count()
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
