@@ -29,7 +29,7 @@ def test_most_random_programs_run_to_their_end():
         check_executors_agree(
             mod := random_module(seed), inputs_for(mod["main"], seed), executors=["interpreter"]
         )
-        for seed in range(60)
+        for seed in range(examples(600))
     ]
     assert sum(isinstance(result, VMError) for result in results) < len(results) / 4
 

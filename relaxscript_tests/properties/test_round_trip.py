@@ -15,6 +15,7 @@ from relaxscript.script import from_source, ir, relax, tir
 from relaxscript.testing.compare import assert_same
 from relaxscript.testing.prim_funcs import prim_funcs
 from relaxscript.testing.programs import functions, modules, random_module
+from relaxscript_tests import examples
 
 PREFIXES = {"Rx": relax, "Tir": tir, "Ir": ir}
 OPTIONS: list[dict[str, Any]] = [
@@ -68,7 +69,7 @@ def test_under_every_option_that_keeps_the_meaning(options):
 
 def test_different_programs_print_differently():
     texts: dict[str, Any] = {}
-    for seed in range(40):
+    for seed in range(examples(400)):
         mod = random_module(seed)
         known = texts.setdefault(mod.script(show_meta=True), mod)
         assert structural_equal(known, mod)

@@ -14,6 +14,7 @@ from relaxscript.ir.tir import Buffer
 from relaxscript.ir.walk import bound_vars, free_vars, rewrite, substitute, walk
 from relaxscript.testing.prim_funcs import prim_funcs
 from relaxscript.testing.programs import functions, random_module
+from relaxscript_tests import examples
 
 programs = strategies.one_of(functions(), prim_funcs())
 
@@ -55,7 +56,7 @@ def test_the_hash_agrees_with_equality(first, second):
 
 
 def test_different_programs_hash_differently():
-    mods = [random_module(seed) for seed in range(100)]
+    mods = [random_module(seed) for seed in range(examples(1000))]
     hashes = {structural_hash(mod) for mod in mods}
     different = sum(
         not any(structural_equal(mod, other) for other in mods[:i]) for i, mod in enumerate(mods)

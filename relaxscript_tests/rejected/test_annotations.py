@@ -275,3 +275,11 @@ def test_a_negative_dimension_of_plain_python():
 def test_half_a_dimension_of_plain_python():
     info = R.Shape((2.5,))
     #      ^^^^^^^^^^^^^^^ error: RX0108 `2.5` is not a whole number of elements
+
+
+@rejected
+def test_a_field_of_a_tuple_by_name():
+    @R.function
+    def f(x: R.Tuple(first=R.Object)):
+        #                  ^^^^^^^^ error: RX0108 `R.Tuple` has no parameter `first`
+        return x

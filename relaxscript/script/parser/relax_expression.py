@@ -23,7 +23,7 @@ from relaxscript.ir.relax import (
     as_expr,
 )
 from relaxscript.ir.struct_info import TensorStructInfo, TupleStructInfo
-from relaxscript.op import REGISTRY, SYMBOLS, ArgumentError, Operator
+from relaxscript.op import REGISTRY, SYMBOLS, Operator
 from relaxscript.script import relax_forms
 from relaxscript.script.annotations import Front
 from relaxscript.script.relax_forms import MatchCastValue
@@ -274,8 +274,6 @@ class RelaxExpressions(RelaxBlame):
             call = operator.build(operands)
         except OperandError as error:
             raise self.operand_error(error, node, None, operator) from None
-        except ArgumentError as error:
-            raise self.error(node, "RX0104", f"`{symbol}` cannot be used here: {error}") from None
         spans = tuple([self.source.span(n) for n in operand_nodes(node)])
         if len(spans) != len(call.args):
             spans = ()
