@@ -248,7 +248,9 @@ class BlockBuilder(NormalForm):
 
     def lookup_binding(self, var: Var) -> Expr | None:
         """What a variable was bound to by this builder."""
-        return self._bindings.get(var)
+        self._index.update({binding.var: binding.value for binding in self._log})
+        self._log.clear()
+        return self._index.get(var)
 
     @contextmanager
     def testing_scope(self, def_vars: Sequence[PrimVar]) -> Iterator[None]:

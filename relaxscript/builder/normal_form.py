@@ -74,10 +74,10 @@ class NormalForm(Scopes):
             var: Var = DataflowVar.make(name_hint or self.get_unique_name("lv"), info, span=span)
         else:
             var = Var.make(name_hint or self.get_unique_name("gv"), info, span=span)
-        scope.bindings.append(VarBinding.make(var, expr, span=span))
-        self._in_scope.add(var)
+        binding = VarBinding.make(var, expr, span=span)
+        scope.bindings.append(binding)
         scope.vars.append(var)
-        self._bindings[var] = expr
+        self._log.append(binding)
         return var
 
     def bind_match_cast(
@@ -121,7 +121,7 @@ class NormalForm(Scopes):
             raise self.nothing_open()
         self._scopes[-1].bindings.append(binding)
         self._define(binding.var)
-        self._bindings[binding.var] = binding.value
+        self._log.append(binding)
 
     def check_fits(
         self, given: StructInfo, wanted: StructInfo, operand: str, declared: str, code: str

@@ -92,9 +92,10 @@ class Scopes(ABC):
         self._frames: list[FunctionFrame] = []
         self._scopes: list[Scope] = []
         self._names: dict[str, int] = {}
-        self._in_scope: set[Var] = set()
         self._shape_scope: set[PrimVar] = set()
-        self._bindings: dict[Var, Expr] = {}
+        # What was bound, in order; an index of it is made when somebody asks.
+        self._log: list[Binding] = []
+        self._index: dict[Var, Expr] = {}
         self.signatures: dict[str, StructInfo] = {}
         self.obligations: list[Obligation] = []
         self.context = Context(self._module, self.signatures, self.obligations.append)
@@ -140,18 +141,20 @@ class Scopes(ABC):
         seq = SeqExpr.make(tuple(scope.blocks), result, body_span or result.span, span=span)
         info = self.struct_info(result)
         if scope.vars or scope.shape_vars:
-            visible, shapes = self._in_scope, self._shape_scope
-            info = erase_to_well_defined(info, lambda v: v in visible, lambda v: v in shapes)
+            shapes = self._shape_scope
+            info = erase_to_well_defined(info, self._is_visible, lambda v: v in shapes)
         remember_struct_info(seq, info)
         return seq
 
     def _leave(self, scope: Scope) -> None:
-        self._in_scope.difference_update(scope.vars)
         self._shape_scope.difference_update(scope.shape_vars)
 
     def _define(self, var: Var) -> None:
-        self._in_scope.add(var)
         self._scopes[-1].vars.append(var)
+
+    def _is_visible(self, var: Var) -> bool:
+        # Asked only where a StructInfo has a variable for its shape, which is rare.
+        return any(var is known for scope in self._scopes for known in scope.vars)
 
     def _define_shape_vars(self, info: StructInfo) -> None:
         for v in definable_shape_vars(info):
@@ -212,10 +215,7 @@ class Scopes(ABC):
         if ret_struct_info is None:
             known = set().union(*(shape_vars(p.struct_info) for p in frame.params if p.struct_info))
             known |= self._shape_scope
-            scope = self._in_scope
-            ret_struct_info = erase_to_well_defined(
-                derived, lambda v: v in scope, lambda v: v in known
-            )
+            ret_struct_info = erase_to_well_defined(derived, self._is_visible, lambda v: v in known)
         elif not checked:
             self.check_fits(derived, ret_struct_info, "the result", "the declared result", "RX0205")
         self._frames.pop()

@@ -70,15 +70,13 @@ class Source:
         """
         positioned: Any = node
         try:
-            return Span(
-                self,
-                positioned.lineno,
-                ~positioned.col_offset,
-                positioned.end_lineno,
-                ~positioned.end_col_offset,
-            )
-        except (AttributeError, TypeError):
-            return self._span_of_parts(node)
+            end = positioned.end_col_offset
+            if end is not None:
+                line, end_line = positioned.lineno, positioned.end_lineno
+                return Span(self, line, positioned.col_offset, end_line, end, True)
+        except AttributeError:
+            pass
+        return self._span_of_parts(node)
 
     def name_span(self, node: ast.AST) -> Span:
         """Where the name that `node` introduces or looks up stands.
@@ -166,17 +164,20 @@ class Span:
     order.
     """
 
-    # A column below zero is the complement of a byte offset that nobody has asked for yet.
-    __slots__ = ("_column", "_end_column", "_end_line", "_line", "_source")
+    # With `_bytes`, both columns are byte offsets as Python's syntax trees have them. A script has
+    # several spans a line, and few are ever looked at: what they cost is memory.
+    __slots__ = ("_bytes", "_column", "_end_column", "_end_line", "_line", "_source")
 
     def __init__(
-        self, source: Source, line: int, column: int, end_line: int, end_column: int
-    ) -> None:
+        self, source: Source, line: int, column: int, end_line: int, end_column: int,
+        in_bytes: bool = False,
+    ) -> None:  # fmt: skip
         self._source = source
         self._line = line
         self._column = column
         self._end_line = end_line
         self._end_column = end_column
+        self._bytes = in_bytes
 
     @property
     def source(self) -> Source:
@@ -197,7 +198,7 @@ class Span:
     def column(self) -> int:
         """The column of the first character, from 1."""
         column = self._column
-        return column if column >= 0 else self._source.character_column(self._line, ~column)
+        return self._source.character_column(self._line, column) if self._bytes else column
 
     @property
     def end_line(self) -> int:
@@ -208,7 +209,7 @@ class Span:
     def end_column(self) -> int:
         """The column just after the last character, from 1."""
         column = self._end_column
-        return column if column >= 0 else self._source.character_column(self._end_line, ~column)
+        return self._source.character_column(self._end_line, column) if self._bytes else column
 
     @property
     def start(self) -> tuple[int, int]:

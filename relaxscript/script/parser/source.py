@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import linecache
 from collections import OrderedDict
+from functools import cached_property
 from types import CodeType, FrameType, FunctionType
 from typing import Any, NamedTuple, TypeAlias
 
@@ -29,10 +30,16 @@ class Definition(NamedTuple):
     others: dict[str, list[AnyDefinition]]
 
 
-class _Parsed(NamedTuple):
-    source: Source
-    tree: ast.Module
-    definitions: dict[str, list[AnyDefinition]]
+class _Parsed:
+    """A text with its tree; an index of its definitions is made when one is looked for."""
+
+    def __init__(self, source: Source, tree: ast.Module) -> None:
+        self.source = source
+        self.tree = tree
+
+    @cached_property
+    def definitions(self) -> dict[str, list[AnyDefinition]]:
+        return _definitions(self.tree)
 
 
 # A notebook re-runs cells and a test file defines hundreds of functions: the last few texts stay,
@@ -70,7 +77,7 @@ def _read(filename: str, text: str) -> _Parsed:
     except (RecursionError, MemoryError):
         deep = Diagnostic("RX0113", "this is nested too deeply for Python to parse", source.whole)
         raise DiagnosticError(deep) from None
-    return _Parsed(source, tree, _definitions(tree))
+    return _Parsed(source, tree)
 
 
 def _definitions(tree: ast.Module) -> dict[str, list[AnyDefinition]]:
@@ -138,7 +145,8 @@ def _find(filename: str, line: int, name: str, scope: dict[str, Any]) -> Definit
     text = "".join(linecache.getlines(filename, scope))
     if not text:
         raise DiagnosticError(_not_found(name, filename))
-    source, _, definitions = _parsed(filename, text)
+    parsed = _parsed(filename, text)
+    source, definitions = parsed.source, parsed.definitions
     best: AnyDefinition | None = None
     for node in definitions.get(name, ()):
         first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
