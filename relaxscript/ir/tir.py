@@ -88,6 +88,11 @@ class Buffer(Node):
     axis_separators: tuple[int, ...] = field(convert=_tuple, default=())
 
     def _check(self) -> None:
+        if self.dtype.is_void:
+            raise ValueError(
+                f"`Buffer.dtype`: the elements of the buffer `{self.name}` have a data type, "
+                'for example "float32"; "void" has no values'
+            )
         if self.strides and len(self.strides) != len(self.shape):
             raise ValueError(
                 f"`Buffer.strides`: the buffer `{self.name}` has {len(self.shape)} dimensions, "

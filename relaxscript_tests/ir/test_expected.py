@@ -71,6 +71,7 @@ REFUSED = {
     "the buffer `A` has 2 dimensions, but there are 1 ranges": lambda: tir.BufferRegion(
         A, [tir.Range(0, 3)]
     ),
+    "the elements of the buffer `B` have a data type": lambda: tir.Buffer("B", (2,), "void"),
     "there are 1 strides": lambda: tir.Buffer("B", (2, 2), strides=[1]),
     "not `serieal`; did you mean `serial`?": lambda: tir.For(I, 0, 5, "serieal", NOTHING),
     "the block `b` has 0 axes, but there are 1 values": lambda: tir.BlockRealize(

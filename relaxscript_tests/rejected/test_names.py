@@ -21,6 +21,15 @@ def test_an_undefined_name():
 
 
 @rejected
+def test_an_undefined_name_among_the_attributes():
+    @R.function
+    def f(x: R.Tensor((2, 3), "float32")):
+        R.func_attr({"level": depth})
+        #                     ^^^^^ error: RX0101 `depth` is not defined
+        return x
+
+
+@rejected
 def test_an_undefined_name_that_is_near_to_one():
     @R.function
     def f(weights: R.Tensor((2, 3), "float32")):

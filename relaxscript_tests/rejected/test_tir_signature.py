@@ -178,6 +178,16 @@ def test_strides_of_another_rank():
 
 
 @rejected
+def test_a_buffer_of_void():
+    @T.prim_func
+    def f(x: T.Buffer((4,), "")):
+    #                       ^^ error: RX0108 the elements of the buffer `x` have no data type:
+    #        | "void" has no values
+    #                       help: name the data type of an element, such as "float32"
+        x[0] = 1.0
+
+
+@rejected
 def test_parts_of_a_buffer_of_the_wrong_kind():
     @T.prim_func
     def f(

@@ -21,8 +21,11 @@ class Reporter:
         return any(d.severity == "error" for d in self.diagnostics)
 
     def finish(self) -> list[Diagnostic]:
-        """Raise the errors, in the order of their places; give back the warnings."""
-        ordered = sorted(self.diagnostics, key=_position)
+        """Raise the errors, in the order of their places; give back the warnings.
+
+        What is read twice (attributes belong to the header, and stand in the body) is wrong once.
+        """
+        ordered = sorted(dict.fromkeys(self.diagnostics), key=_position)
         if self.strict:
             ordered = [replace(d, severity="error") if d.code == "RX0207" else d for d in ordered]
         errors = [d for d in ordered if d.severity == "error"]

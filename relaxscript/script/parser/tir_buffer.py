@@ -156,6 +156,12 @@ class BufferParser(CallParser):
     ) -> Buffer:
         shape, strides = parts.get("shape", ()), parts.get("strides", ())
         dtype = parts.get("dtype", prim.FLOAT32)
+        if dtype.is_void:
+            raise self.error(
+                syntax.nodes["dtype"], "RX0108",
+                f'the elements of the buffer `{name}` have no data type: "void" has no values',
+                help='name the data type of an element, such as "float32"',
+            )  # fmt: skip
         if strides and len(strides) != len(shape):
             raise self.error(
                 syntax.nodes["strides"], "RX0108",
