@@ -188,6 +188,16 @@ def test_a_buffer_of_void():
 
 
 @rejected
+def test_an_attribute_that_no_attribute_can_be():
+    @T.prim_func
+    def f(x: T.Buffer((4,), "float32")):
+        T.func_attr({"tir.noalias": min})
+        #           ^^^^^^^^^^^^^^^^^^^^ error: RX0103 the attribute `tir.noalias` cannot hold
+        #          | builtin_function_or_method (<built-in function min>)
+        x[0] = 1.0
+
+
+@rejected
 def test_parts_of_a_buffer_of_the_wrong_kind():
     @T.prim_func
     def f(

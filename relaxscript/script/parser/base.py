@@ -15,6 +15,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from inspect import signature
 from types import ModuleType
 from typing import Any
@@ -30,6 +31,7 @@ from relaxscript.errors import (
     Span,
     nearest,
 )
+from relaxscript.errors.caller import caller_span
 from relaxscript.ir.node import Node
 from relaxscript.script.members import nearest_member, public_names
 
@@ -136,7 +138,12 @@ class ExpressionParser:
         except (Failed, InternalError, RecursionError):
             raise
         except DiagnosticError as error:
-            self.reporter.diagnostics.extend(error.diagnostics)
+            # What has no script is blamed on the call that led to us: here that of the parser,
+            # while the node that called back stands nearer.
+            far, near = caller_span(), self.span(node)
+            self.reporter.diagnostics.extend(
+                replace(d, span=near) if d.span == far else d for d in error.diagnostics
+            )
             raise Failed from None
         except OperandError as error:
             raise self.report(error.diagnostic("this", self.span(node), {})) from None

@@ -368,7 +368,10 @@ class BlockParser(SignatureParser):
         if not isinstance(value, dict) or not all(isinstance(k, str) for k in value):
             raise self.error(node, "RX0103", "attributes are a dict with texts as keys",
                              help='write `{"name": value}`')  # fmt: skip
-        return Attrs(value)
+        try:
+            return Attrs(value)
+        except TypeError as error:
+            raise self.error(node, "RX0103", str(error)) from None
 
     # init = "with T.init():" ...
     def init(self, form: Form, node: ast.With, body: Sequence[ast.stmt]) -> None:

@@ -140,7 +140,8 @@ class AnnotationPrinter(ScalarPrinter):
     def function_info(self, info: FuncStructInfo) -> ast.expr:
         """`R.Callable((R.Object,), R.Object)`; a PackedFunc has a `derive_func` instead."""
         if info.params is not None:
-            own = [v for p in info.params for v in definable_shape_vars(p) if not self.is_known(v)]
+            free = (v for p in info.params for v in definable_shape_vars(p))
+            own = list(dict.fromkeys(v for v in free if not self.is_known(v)))
             with self.own_dimensions(own):
                 params = tree.items([self.annotation(p) for p in info.params], ast.Tuple)
                 result = self.annotation(info.ret)
@@ -174,6 +175,9 @@ class AnnotationPrinter(ScalarPrinter):
         yield
         self.scopes.pop()
         self.quoting = outer
+        for var in own:  # outside, the same variable is another one, and has no name yet
+            self.names.forget(var)
+            self.trees.pop(var, None)
 
     # ---- dimensions and values
 

@@ -72,6 +72,10 @@ class Names:
         self._of[node] = name
         return name
 
+    def forget(self, node: Any) -> None:
+        """`node` has no name any more; the name itself is not given again."""
+        self._of.pop(node, None)
+
     def alias(self, node: Any, name: str) -> None:
         """Let `node` go by a name that was given already."""
         self._of[node] = name

@@ -276,6 +276,13 @@ def test_a_python_condition_is_decided_while_parsing():
     assert not any(isinstance(b.value, If) for b in bindings(f))
 
 
+def test_a_decorator_that_a_program_calls_blames_the_program():
+    text = "@R.function\ndef f(x: R.Object):\n    y = R.function(5)\n    return x\n"
+    with pytest.raises(DiagnosticError) as caught:
+        from_source(text, mode="python")
+    assert [str(d.span) for d in caught.value.diagnostics] == ["<text>:3:9"]
+
+
 def test_calls_for_their_effect_stand_alone():
     f = body('R.print(x, format="{}")\nreturn x', pure=False)
     assert bindings(f)[0].value.op.name == "relax.print"

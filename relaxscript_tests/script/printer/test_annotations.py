@@ -102,6 +102,24 @@ def test_arithmetic_in_a_string_uses_the_names_of_the_other_strings():
     )
 
 
+def test_a_dimension_that_a_function_type_mentions_twice_keeps_its_name():
+    taking = FuncStructInfo([tensor(n), ShapeStructInfo([n])], tensor(n))
+    assert header(taking).endswith(
+        'p0: R.Callable((R.Tensor(("n",), "float32"), R.Shape(["n"])), '
+        'R.Tensor(("n",), "float32"))):'
+    )
+
+
+def test_a_dimension_of_a_function_type_is_another_one_in_the_body():
+    taking = FuncStructInfo([tensor(n)], tensor(n))
+    p, x = relax.Var("p", taking), relax.Var("x", TensorStructInfo(dtype="float32", ndim=1))
+    matched = relax.Var("y", tensor(n))
+    binding = relax.MatchCast(matched, x, tensor(n))
+    printed = script(function([p, x], binding, result=matched))
+    assert "n_1 = T.int64()" in printed
+    assert 'R.match_cast(x, R.Tensor((n_1,), "float32"))' in printed
+
+
 def test_a_dimension_and_a_parameter_never_share_a_name():
     params = [relax.Var("n", tensor(n))]
     assert 'n: R.Tensor(("n_1",)' in script(function(params, result=params[0]))
