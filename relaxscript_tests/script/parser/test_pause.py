@@ -11,10 +11,11 @@ from relaxscript.script.parser.pause import collector_paused
 
 def test_the_collector_is_paused_inside_and_runs_again_after():
     assert gc.isenabled()
+    frozen = gc.get_freeze_count()  # Python 3.12 starts with a few hundred
     with collector_paused():
         assert not gc.isenabled()
     assert gc.isenabled()
-    assert gc.get_freeze_count() == 0
+    assert gc.get_freeze_count() == frozen
 
 
 def test_a_collector_that_was_off_stays_off():
