@@ -24,7 +24,7 @@ from relaxscript.ir.relax import (
 )
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.op import Obligation
-from relaxscript.sinfo import definable_shape_vars, erase_to_well_defined, shape_vars
+from relaxscript.sinfo import definable_shape_vars, erase_to_well_defined, free_shape_vars
 
 __all__ = ["FunctionFrame", "Scope", "Scopes"]
 
@@ -213,7 +213,8 @@ class Scopes(ABC):
         derived = self.struct_info(frame.result)
         body = self.end_scope(frame.result, body_span, frame.result_span)
         if ret_struct_info is None:
-            known = set().union(*(shape_vars(p.struct_info) for p in frame.params if p.struct_info))
+            infos = (p.struct_info for p in frame.params if p.struct_info is not None)
+            known = set().union(*(free_shape_vars(info) for info in infos))
             known |= self._shape_scope
             ret_struct_info = erase_to_well_defined(derived, self._is_visible, lambda v: v in known)
         elif not checked:

@@ -7,7 +7,7 @@ import pytest
 from relaxscript import op
 from relaxscript.builder import BlockBuilder
 from relaxscript.errors import DiagnosticError, RelaxWarning
-from relaxscript.ir import structural_equal
+from relaxscript.ir import assert_structural_equal, structural_equal
 from relaxscript.ir.prim import Var as PrimVar
 from relaxscript.ir.relax import (
     BindingBlock,
@@ -26,12 +26,14 @@ from relaxscript.ir.relax import (
     VarBinding,
 )
 from relaxscript.ir.struct_info import (
+    FuncStructInfo,
     ObjectStructInfo,
     PrimStructInfo,
     ShapeStructInfo,
     TensorStructInfo,
     TupleStructInfo,
 )
+from relaxscript.script import from_source
 
 
 def tensor(*dims, dtype="float32"):
@@ -138,6 +140,17 @@ def test_a_match_cast_brings_its_shape_variables_into_scope(x):
     assert isinstance(f.body.blocks[0].bindings[0], MatchCast)
     # m lives in the body only, so the result of the function cannot mention it.
     assert (f.ret_struct_info.shape, f.ret_struct_info.ndim) == (None, 2)
+
+
+def test_a_dimension_that_a_function_type_binds_is_not_one_of_the_function():
+    n = PrimVar("n", "int64")
+    taking = Var("g", FuncStructInfo([tensor(n, 4)], tensor(n, 4)))
+    bb = BlockBuilder()
+    with bb.function("main", [taking, Var("o", ObjectStructInfo())]):
+        bb.emit_func_output(bb.match_cast(bb._frames[-1].params[1], tensor(n, 4)))
+    ret = function_of(bb).ret_struct_info
+    assert (ret.shape, ret.ndim) == (None, 2)
+    assert_structural_equal(from_source(bb.get().script()), bb.get())
 
 
 def test_constants_scalars_shapes_and_texts_are_typed():
