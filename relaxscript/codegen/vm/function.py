@@ -9,6 +9,7 @@ Operands need not be in normal form, but variables must be typed. Start at `emit
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -43,7 +44,7 @@ __all__ = ["FunctionEmitter"]
 _OBJECT = ObjectStructInfo()
 
 
-class FunctionEmitter:
+class FunctionEmitter(ABC):
     """Emits one function; subclassed in `calls.py` for what calls do."""
 
     def __init__(self, program: Program, name: str, function: relax.Function) -> None:
@@ -208,8 +209,8 @@ class FunctionEmitter:
                 return self.local_function(expr, None)
         raise InternalError(f"no bytecode is known for {type(expr).__name__}")
 
-    def call_value(self, call: relax.Call) -> Arg:
-        raise NotImplementedError
+    @abstractmethod
+    def call_value(self, call: relax.Call) -> Arg: ...
 
     def global_value(self, var: relax.GlobalVar) -> Arg:
         found = self.program.function(var)

@@ -12,6 +12,7 @@ or that allocates buffers, stands in a block named "root", as in TVM.
 from __future__ import annotations
 
 import ast
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -90,7 +91,7 @@ class OpenBlock:
         self.match_buffers: list[MatchBufferRegion] = []
 
 
-class BlockParser(SignatureParser):
+class BlockParser(SignatureParser, ABC):
     """Adds blocks to signatures."""
 
     items: list[Stmt | Opener]
@@ -104,18 +105,18 @@ class BlockParser(SignatureParser):
     # The statements that have been read, so that recovery reads none of them twice.
     visited: set[ast.stmt]
 
-    def suite(self, body: Sequence[ast.stmt]) -> Stmt:
-        raise NotImplementedError
+    @abstractmethod
+    def suite(self, body: Sequence[ast.stmt]) -> Stmt: ...
 
     @contextmanager
-    def scope(self) -> Iterator[None]:
-        raise NotImplementedError
+    @abstractmethod
+    def scope(self) -> Iterator[None]: ...
 
-    def statements(self, body: Sequence[ast.stmt]) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def statements(self, body: Sequence[ast.stmt]) -> None: ...
 
-    def head(self, node: ast.stmt) -> ast.AST:
-        raise NotImplementedError
+    @abstractmethod
+    def head(self, node: ast.stmt) -> ast.AST: ...
 
     # block = "with" "T.block(" name "):" ...
     def block_statement(self, form: Form, node: ast.With, body: Sequence[ast.stmt]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from abc import ABC, abstractmethod
 
 from relaxscript.dtypes import DataType
 from relaxscript.ir import prim, tir
@@ -16,16 +17,16 @@ from .session import Session
 __all__ = ["BlockPrinter"]
 
 
-class BlockPrinter(BufferPrinter):
+class BlockPrinter(BufferPrinter, ABC):
     """Adds blocks; the printer of functions says how a statement is written."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self.loops: dict[prim.Var, tir.For] = {}
 
+    @abstractmethod
     def inner(self, s: tir.Stmt) -> list[ast.stmt]:
         """The statements of a nested block of Python."""
-        raise NotImplementedError
 
     # block = "with" "T.block(" name ")" ":" axes signature buffers [init] body
     def block(self, s: tir.BlockRealize, realized: bool = True) -> ast.stmt:

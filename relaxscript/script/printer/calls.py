@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from abc import ABC, abstractmethod
 from typing import Any
 
 from relaxscript.ir.prim import Immediate
@@ -19,7 +20,7 @@ from .session import Session
 __all__ = ["CallPrinter"]
 
 
-class CallPrinter(AnnotationPrinter):
+class CallPrinter(AnnotationPrinter, ABC):
     """Adds calls; the printer of functions says how an operand is written."""
 
     def __init__(self, session: Session) -> None:
@@ -27,9 +28,9 @@ class CallPrinter(AnnotationPrinter):
         # Operators that take nothing but that many tensors, with their names as syntax.
         self._plain: dict[Op, tuple[int, ast.expr]] = {}
 
+    @abstractmethod
     def expression(self, e: Expr) -> ast.expr:
         """An operand."""
-        raise NotImplementedError
 
     # call = operator "(" arguments ")" | function "(" operands ")"
     def call_expression(self, e: Any) -> ast.expr:
