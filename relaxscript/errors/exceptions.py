@@ -88,8 +88,11 @@ class RelaxWarning(UserWarning):
 class VMError(RuntimeError):
     """A run failed; `.span` is the Relax source that was running, `.diagnostic` the whole story.
 
-    Raise it `from` the exception that caused it. The virtual machine stays usable.
+    Raise it `from` the exception that caused it. The virtual machine stays usable. `.argument` is
+    the position of the argument that does not fit, where it is one.
     """
+
+    argument: int | None = None
 
     def __init__(
         self, message: str, *, code: str, span: Span | None = None, notes: Sequence[str] = ()

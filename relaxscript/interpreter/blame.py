@@ -11,10 +11,12 @@ from relaxscript.ir import relax
 __all__ = [
     "is_from_inside",
     "located",
+    "located_in_signature",
     "name_of_matched",
     "name_of_result",
     "place_of_binding",
     "place_of_body",
+    "place_of_parameter",
     "place_of_result",
     "place_of_signature",
 ]
@@ -37,11 +39,30 @@ def place_of_binding(binding: relax.Binding) -> Span | None:
     return binding.value.span or binding.span
 
 
-def place_of_signature(function: relax.Function) -> Span | None:
-    """The parameters of a function: to blame for arguments that do not fit."""
-    nodes = [node for param in function.params for node in (param, param.struct_info)]
+def place_of_parameter(param: relax.Var) -> Span | None:
+    """A parameter with its annotation: to blame for an argument that does not fit."""
+    nodes = (param, param.struct_info)
     spans = [node.span for node in nodes if node is not None and node.span is not None]
+    return Span.cover(*spans) if spans else None
+
+
+def place_of_signature(function: relax.Function) -> Span | None:
+    """The parameters of a function: to blame for a wrong number of arguments."""
+    spans = [span for p in function.params if (span := place_of_parameter(p)) is not None]
     return Span.cover(*spans) if spans else function.span
+
+
+@contextmanager
+def located_in_signature(function: relax.Function) -> Iterator[None]:
+    """Failures inside blame the parameter for an argument, or all parameters."""
+    try:
+        yield
+    except VMError as error:
+        params = function.params
+        culprit = params[error.argument : error.argument + 1] if error.argument is not None else ()
+        place = place_of_parameter(culprit[0]) if culprit else None
+        error.locate(place or place_of_signature(function))
+        raise
 
 
 def place_of_body(seq: relax.SeqExpr) -> Span | None:

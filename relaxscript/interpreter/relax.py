@@ -46,12 +46,12 @@ from . import tir as prim_func_evaluator
 from .blame import (
     is_from_inside,
     located,
+    located_in_signature,
     name_of_matched,
     name_of_result,
     place_of_binding,
     place_of_body,
     place_of_result,
-    place_of_signature,
 )
 from .checks import concrete, place_of
 from .closure import RelaxClosure, Request, Steps, declared
@@ -140,7 +140,7 @@ class Interpreter:
         """Call a closure with what a user passes: converted, then checked like any arguments."""
         names = closure.param_names
         names = names[: len(names) - len(closure.bound_args)]
-        with located(place_of_signature(closure.function)):
+        with located_in_signature(closure.function):
             if kwargs:
                 args = in_order(closure.name, names, args, kwargs)
             if len(args) != len(names):
@@ -151,10 +151,11 @@ class Interpreter:
     def _converted(self, closure: RelaxClosure, args: Sequence[Any]) -> list[Any]:
         checks = Frame(closure.name, closure.outer).signature(closure.function.params)
         values = []
-        for value, check, name in zip(args, checks, closure.param_names, strict=False):
+        for i, (value, check) in enumerate(zip(args, checks, strict=False)):
             try:
                 values.append(coerce(value, check))
             except VMError as error:
+                name, error.argument = closure.param_names[i], i
                 message = f"`{name}` of `{closure.name}`: {error.diagnostic.message}"
                 error.diagnostic = replace(error.diagnostic, message=message)
                 raise

@@ -116,7 +116,8 @@ class VMFunction:
     matched when a call begins, in a fresh shape heap of `heap_size` slots, and `return_check` when
     it ends (there a `shape_slot` is the number of a register). Values that a closure captures are
     the last arguments. `info` is the run-time structural information of the function as a closure.
-    A function that is not `public` can be called from inside the program only.
+    A function that is not `public` can be called from inside the program only. `span` is where its
+    parameters are written, `param_spans` where each of them is.
     """
 
     kind: VMFuncKind
@@ -133,6 +134,13 @@ class VMFunction:
     pure: bool = True
     info: object = None
     span: Span | None = None
+    param_spans: tuple[Span | None, ...] = ()
+
+    def place_of(self, argument: int | None) -> Span | None:
+        """Where the parameter for an argument is written; all of them, where that is not known."""
+        if argument is None or argument >= len(self.param_spans):
+            return self.span
+        return self.param_spans[argument] or self.span
 
 
 def verify(

@@ -74,12 +74,22 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a value stands: `base`, and the fields of tuples that lead to it."""
+    """Where a value stands: `base`, and the fields of tuples that lead to it.
+
+    `argument` is the position of `base` among the arguments, where it is one.
+    """
 
     base: str
     owner: str = ""
     code: str = "RX0605"
     path: tuple[int, ...] = ()
+    argument: int | None = None
+
+    def error(self, text: str, notes: Sequence[str] = ()) -> VMError:
+        """What is wrong with the value that stands here."""
+        made = VMError(f"{self}: {text}", code=self.code, notes=notes)
+        made.argument = self.argument
+        return made
 
     def field(self, index: int) -> _Place:
         return replace(self, path=(*self.path, index))
@@ -97,8 +107,8 @@ _Later = tuple[_Place, int, int | float, Dim, Check, object]
 
 
 @lru_cache(maxsize=4096)
-def _argument(name: str, function: str) -> _Place:
-    return _Place(f"`{name}`", f" of `{function}`", "RX0601")
+def _argument(name: str, function: str, position: int) -> _Place:
+    return _Place(f"`{name}`", f" of `{function}`", "RX0601", argument=position)
 
 
 @dataclass(slots=True)
@@ -241,7 +251,7 @@ class _Matching:
         except ArithmeticError as error:
             text = f"`{describe_dim(dim)}` cannot be computed: {error}{self.because(dim)}"
             text = f"{_noun(axis)}: {text}"
-            raise VMError(f"{place}: {text}", code=place.code) from error
+            raise place.error(text) from error
 
     def because(self, dim: Dim) -> str:
         """Where the variables of `dim` got their values, in parentheses."""
@@ -333,9 +343,9 @@ def match_arguments(
     if len(values) != len(checks):
         raise wrong_number(function, names, len(values))
     matching = _Matching(heap, values, dict, {}, [])
-    for value, check, name in zip(values, checks, names, strict=True):
+    for i, (value, check, name) in enumerate(zip(values, checks, names, strict=True)):
         if type(check) is not AnyCheck:
-            matching.first(value, check, _argument(name, function))
+            matching.first(value, check, _argument(name, function, i))
     if matching.later:
         matching.second()
 
@@ -394,7 +404,7 @@ def _refuse(place: _Place, check: Check, value: object) -> VMError:
     if isinstance(check, TupleCheck) and isinstance(value, list):
         hint = "; `tuple(values)` makes one"
     wanted = f"expected {describe(check)}, got {kind_of(value)}{hint}"
-    return VMError(f"{place}: {wanted}", code=place.code)
+    return place.error(wanted)
 
 
 def _mismatch(
@@ -409,4 +419,4 @@ def _mismatch(
     notes = list(hints)
     if described:
         notes.append(f"expected {describe(check)}, got {kind_of(value)}")
-    return VMError(f"{place}: {text}", code=place.code, notes=notes)
+    return place.error(text, notes)

@@ -113,7 +113,7 @@ class Dispatcher:
             values = self._converted(code, args)
             return self._enter(code, [*values, *closure.captured])
         except VMError as error:
-            error.locate(code.function.span)
+            error.locate(code.function.place_of(error.argument))
             raise
 
     def _converted(self, code: Code, args: tuple[Any, ...]) -> list[Any]:
@@ -129,6 +129,7 @@ class Dispatcher:
                 place = f"`{code.names[i]}` of `{code.function.name}`"
                 message = f"{place}: {error.diagnostic.message}"
                 error.diagnostic = replace(error.diagnostic, message=message)
+                error.argument = i
                 raise
         return values
 

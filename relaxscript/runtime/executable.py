@@ -276,6 +276,7 @@ class ExecBuilder:
         pure: bool = True,
         info: object = None,
         span: Span | None = None,
+        param_spans: Sequence[Span | None] = (),
     ) -> Iterator[None]:
         """Emit a function inside the `with`; its first `num_inputs` registers are the arguments."""
         if self._scope is not None:
@@ -290,7 +291,7 @@ class ExecBuilder:
         start = VMFunction(
             VMFuncKind.VM_FUNC, func_name, len(self.instructions), 0, num_inputs, 0,
             tuple(param_names or ()), tuple(param_checks), return_check, heap_size,
-            public, pure, info, span,
+            public, pure, info, span, tuple(param_spans),
         )  # fmt: skip
         self._scope = _Scope(start, num_inputs)
         try:

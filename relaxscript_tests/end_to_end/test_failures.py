@@ -55,29 +55,39 @@ class Model:
         return z
 
 
+AT_X = 'x: R.Tensor(("n", 2), "float32")'
+AT_W = 'w: R.Tensor(("n",), "float32")'
 X = np.ones((3, 2), "float32")
 W = np.ones(3, "float32")
 
 
 @every_executor
 @pytest.mark.parametrize(
-    ("args", "code", "words"),
+    ("args", "place", "words"),
     [
-        ((X, np.ones(4, "float32")), "RX0601", "dimension 0 is 4, must equal `n` = 3"),
-        ((np.ones((3, 3), "float32"), W), "RX0601", "dimension 1 is 3, must equal 2"),
-        ((X.astype("float64"), W), "RX0601", "expected a tensor of dtype float32, got float64"),
-        ((np.ones(3, "float32"), W), "RX0601", "expected a tensor of rank 2, got rank 1"),
-        (([[1.0, 2.0]], W), "RX0601", "got a list of 1"),
-        ((X,), "RX0602", "`main` takes 2 arguments (x, w), got 1"),
-        ((X, W, W), "RX0602", "`main` takes 2 arguments (x, w), got 3"),
+        ((X, np.ones(4, "float32")), AT_W, "dimension 0 is 4, must equal `n` = 3"),
+        ((np.ones((3, 3), "float32"), W), AT_X, "dimension 1 is 3, must equal 2"),
+        ((X.astype("float64"), W), AT_X, "expected a tensor of dtype float32, got float64"),
+        ((np.ones(3, "float32"), W), AT_X, "expected a tensor of rank 2, got rank 1"),
+        (([[1.0, 2.0]], W), AT_X, "got a list of 1"),
+        ((X, {"rows": W}), AT_W, "got an object of class dict"),
     ],
 )
-def test_arguments_that_do_not_fit_are_named(load, args, code, words):
+def test_an_argument_that_does_not_fit_is_named_at_its_parameter(load, args, place, words):
     model = load(Model)
     error = failure(lambda: model.main(*args))
-    assert error.code == code
+    assert (error.code, error.span.text) == ("RX0601", place)
     assert words in str(error)
-    assert error.span.text.startswith('x: R.Tensor(("n", 2)')
+    np.testing.assert_array_equal(model.main(X, W), X + X)
+
+
+@every_executor
+@pytest.mark.parametrize("args", [(X,), (X, W, W)])
+def test_a_wrong_number_of_arguments_is_named_at_all_parameters(load, args):
+    model = load(Model)
+    error = failure(lambda: model.main(*args))
+    assert (error.code, error.span.text) == ("RX0602", f"{AT_X}, {AT_W}")
+    assert f"`main` takes 2 arguments (x, w), got {len(args)}" in str(error)
     np.testing.assert_array_equal(model.main(X, W), X + X)
 
 

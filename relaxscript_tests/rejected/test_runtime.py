@@ -50,7 +50,7 @@ def test_an_argument_of_another_shape():
     class Module:
         @R.function
         def main(x: R.Tensor(("n", 3), "float32"), y: R.Tensor(("n", 3), "float32")):
-        #        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0601
+        #        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0601
         #        | `x` of `main`: dimension 1 is 4, must equal 3
             return R.add(x, y)
 
@@ -63,7 +63,7 @@ def test_arguments_that_ask_for_two_values_of_one_dimension():
     class Module:
         @R.function
         def main(x: R.Tensor(("n", 3), "float32"), y: R.Tensor(("n", 3), "float32")):
-        #        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0601
+        #                                          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0601
         #        | `y` of `main`: dimension 0 is 5, must equal `n` = 2 (from dimension 0 of `x`)
             return R.add(x, y)
 
@@ -76,7 +76,7 @@ def test_an_argument_of_another_data_type():
     class Module:
         @R.function
         def main(x: R.Tensor(("n", 3), "float32"), y: R.Tensor(("n", 3), "float32")):
-        #        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0601
+        #                                          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0601
         #        | `y` of `main`: expected a tensor of dtype float32, got float64
             return R.add(x, y)
 
@@ -89,7 +89,7 @@ def test_an_argument_of_another_rank():
     class Module:
         @R.function
         def main(x: R.Tensor(("n", 3), "float32"), y: R.Tensor(("n", 3), "float32")):
-        #        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0601
+        #                                          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0601
         #        | `y` of `main`: expected a tensor of rank 2, got rank 1
             return R.add(x, y)
 
@@ -128,7 +128,7 @@ def test_an_argument_of_another_kind():
     class Module:
         @R.function
         def main(x: R.Tensor(("n", 3), "float32"), y: R.Tensor(("n", 3), "float32")):
-        #        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0601
+        #                                          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0601
         #        | `y` of `main`: expected a tensor of shape (n, 3) and dtype float32, got a string
             return R.add(x, y)
 
@@ -141,9 +141,9 @@ def test_an_argument_that_no_value_can_be_made_of():
     class Module:
         @R.function
         def main(x: R.Tensor(("n", 3), "float32"), y: R.Tensor(("n", 3), "float32")):
-        #        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0601
-        #        | `y` of `main`: expected a tensor of shape (n, 3) and dtype float32, got an
-        #        | object of class dict
+        #                                          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0601
+        #        | `y` of `main`: expected a tensor of shape (n, 3) and dtype float32, got an object
+        #        | of class dict
             return R.add(x, y)
 
     machine(Module)["main"](X, {"rows": X})
@@ -155,8 +155,8 @@ def test_a_shape_of_another_rank():
     class Module:
         @R.function
         def main(s: R.Shape(("n", 3)), x: R.Tensor(("n",), "float32")):
-        #        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0601 `s` of
-        #        | `main`: expected a shape of 2 dimensions, got 3
+        #        ^^^^^^^^^^^^^^^^^^^^ error: RX0601
+        #        | `s` of `main`: expected a shape of 2 dimensions, got 3
             return x
 
     machine(Module)["main"]((2, 3, 4), np.ones(2, "float32"))
@@ -168,7 +168,7 @@ def test_a_tuple_with_another_number_of_fields():
     class Module:
         @R.function
         def main(k: R.Prim("int64"), t: R.Tuple(R.Tensor((2,), "int32"), R.Object)):
-        #        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0601
+        #                            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0601
         #        | `t` of `main`: expected a tuple of 2, got a tuple of 1
             return k
 
@@ -181,7 +181,7 @@ def test_a_field_of_another_shape():
     class Module:
         @R.function
         def main(k: R.Prim("int64"), t: R.Tuple(R.Tensor((2,), "int32"), R.Object)):
-        #        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0601
+        #                            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0601
         #        | field 0 of `t` of `main`: dimension 0 is 3, must equal 2
             return k
 
@@ -194,7 +194,7 @@ def test_a_float_where_an_integer_is_needed():
     class Module:
         @R.function
         def main(k: R.Prim("int64"), t: R.Tuple(R.Tensor((2,), "int32"), R.Object)):
-        #        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0601
+        #        ^^^^^^^^^^^^^^^^^^ error: RX0601
         #        | `k` of `main`: expected a prim value of dtype int64, got 1.5 of float64
             return k
 

@@ -18,6 +18,7 @@ from relaxscript.errors import Diagnostic, DiagnosticError, InternalError, Span
 from relaxscript.interpreter.blame import (
     place_of_binding,
     place_of_body,
+    place_of_parameter,
     place_of_result,
     place_of_signature,
 )
@@ -83,6 +84,7 @@ class FunctionEmitter(ABC):
             self.name, inputs, names, param_checks=checks, return_check=result,
             heap_size=len(self.checks.slots), public=public, pure=function.is_pure,
             info=self.program.context.struct_info(function), span=place_of_signature(function),
+            param_spans=[place_of_parameter(param) for param in function.params],
         ):  # fmt: skip
             if closure is not None and closure.itself is not None:
                 self._define_itself(closure, closure.itself)
