@@ -377,7 +377,7 @@ NOTATION = set(
     dataflow output outputs match_cast match_shape emit emit_match_cast If Then Else arg
     func_attr func_name func_ret_struct_info func_ret_value
     const prim_value str dtype shape tuple device ExternFunc TupleGetItem ShapeExpr SeqExpr
-    call_packed emit_te linear
+    call_packed dot emit_te linear
     """.split()
 )
 SHORT_DTYPE = re.compile(r"(u?int|bfloat|float|[uif]|bf|bool|boolean)\d*(_e\w+)?")

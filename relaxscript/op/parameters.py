@@ -19,12 +19,15 @@ from relaxscript.errors import Diagnostic, InternalError, Label, OperandError, S
 from relaxscript.ir import prim, relax
 
 __all__ = [
-    "ANNOTATIONS", "REQUIRED", "ArgumentError", "Axes", "Callee", "DType", "Packed", "Parameter",
-    "ResultInfo", "Scalar", "ShapeLike", "Signature", "Spread", "Tensor", "Tensors", "Text",
-    "Value", "Values", "convert_attribute", "read_parameters",
+    "ANNOTATIONS", "REQUIRED", "SYNONYMS", "ArgumentError", "Axes", "Callee", "DType", "Packed",
+    "Parameter", "ResultInfo", "Scalar", "ShapeLike", "Signature", "Spread", "Tensor", "Tensors",
+    "Text", "Value", "Values", "convert_attribute", "read_parameters",
 ]  # fmt: skip
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "required"})()
+
+# What later versions of TVM call parameters that describe results.
+SYNONYMS: Mapping[str, str] = {"out_ty": "out_sinfo", "ty_args": "sinfo_args", "ty": "struct_info"}
 
 # What the body of a meaning sees for a parameter annotated by one of these words.
 Tensor: TypeAlias = npt.NDArray[Any]
@@ -174,7 +177,8 @@ class Signature:
         bound: dict[str, Any] = dict(zip(names, args))
         if len(args) > len(names) and self._rest is None:
             raise _too_many(self.callee, len(names), len(args))
-        for name, value in kwargs.items():
+        for word, value in kwargs.items():
+            name = word if word in self._names else SYNONYMS.get(word, word)
             if name not in self._names:
                 raise _unknown_keyword(self.callee, name, sorted(self._names))
             if name in bound:

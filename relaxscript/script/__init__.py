@@ -6,6 +6,6 @@ from relaxscript.script import ir as I, relax as R, tir as T
 from __future__ import annotations
 
 from . import ir, printer, relax, tir
-from .parser.entry import from_source
+from .parser.entry import from_source, ir_module
 
-__all__ = ["from_source", "ir", "printer", "relax", "tir"]
+__all__ = ["from_source", "ir", "ir_module", "printer", "relax", "tir"]

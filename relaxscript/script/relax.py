@@ -6,6 +6,7 @@ from relaxscript.script import relax as R
 import sys as _sys
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
+from relaxscript.op import REGISTRY as _REGISTRY
 from relaxscript.op.namespace import *  # noqa: F403
 from relaxscript.op.namespace import __all__ as _operators
 
@@ -16,10 +17,13 @@ from .relax_forms import *  # noqa: F403
 from .relax_forms import __all__ as _forms
 
 func = function
+# What later versions of TVM call an object, and the RFC a product of matrices.
+Any = Object
+dot = _REGISTRY["relax.matmul"]
 
 __all__ = [
-    "Callable", "Object", "Prim", "Shape", "Tensor", "Tuple", "func", "function", *_forms,
-    *_operators,
+    "Any", "Callable", "Object", "Prim", "Shape", "Tensor", "Tuple", "dot", "func", "function",
+    *_forms, *_operators,
 ]  # fmt: skip
 
 if not _TYPE_CHECKING:

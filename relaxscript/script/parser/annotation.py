@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Source, Span, nearest
@@ -22,9 +22,10 @@ from relaxscript.ir.relax import Expr, Var
 from relaxscript.ir.struct_info import ShapeStructInfo, StructInfo, TensorStructInfo
 from relaxscript.script.annotations import AnnotationError, Front, as_struct_info
 
-from .base import UNKNOWN, ExpressionParser, Failed, Reporter
+from .base import UNKNOWN, Failed, Reporter
 from .context import ModuleContext
 from .environment import Environment
+from .host_python import HostPython
 
 __all__ = ["AnnotationParser"]
 
@@ -33,7 +34,7 @@ __all__ = ["AnnotationParser"]
 UNBOUND = {"Tensor": "RX0314", "Shape": "RX0315", "Prim": "RX0316"}
 
 
-class AnnotationParser(ExpressionParser):
+class AnnotationParser(HostPython):
     """Adds annotations to expressions; `dims` holds the shape variables in scope by name."""
 
     def __init__(
@@ -46,6 +47,7 @@ class AnnotationParser(ExpressionParser):
         self.introduces = False
         self.binding = 0
         self.in_function_type = False
+        self.names_dims = False
         self._inside_string: ast.expr | None = None
         self.unbound_code = "RX0305"
 
@@ -62,6 +64,15 @@ class AnnotationParser(ExpressionParser):
                 yield
         finally:
             self.introduces = outer
+
+    @contextmanager
+    def naming(self) -> Iterator[None]:
+        """A name that means nothing yet is a dimension inside, without quotes."""
+        outer, self.names_dims = self.names_dims, True
+        try:
+            yield
+        finally:
+            self.names_dims = outer
 
     @contextmanager
     def unbound_dimensions(self) -> Iterator[None]:
@@ -185,7 +196,8 @@ class AnnotationParser(ExpressionParser):
         if front.name == "Shape" or (front.name == "Tensor" and self._is_dimension(items[0])):
             items = [node.slice]
         as_call = ast.Call(func=node.value, args=items, keywords=[])
-        return self.front_call(front, ast.copy_location(as_call, node))
+        with self.naming():
+            return self.front_call(front, ast.copy_location(as_call, node))
 
     def _is_dimension(self, node: ast.expr) -> bool:
         return isinstance(node, ast.Constant) and isinstance(node.value, int)
@@ -233,7 +245,8 @@ class AnnotationParser(ExpressionParser):
 
     def front_argument(self, front: Front, name: str, node: ast.expr) -> Any:
         """An argument of a front: shapes and scalar values hold dimensions, others are values."""
-        if name == "shape" and isinstance(node, ast.Name) and node.id == "_" not in self.names:
+        unknown = isinstance(node, ast.Name) and node.id == "_"
+        if name == "shape" and unknown and (self.names_dims or "_" not in self.names):
             return None  # the older spelling of an unknown shape, `R.Tensor[_, "float32"]`
         if name in ("shape", "values") and isinstance(node, (ast.Tuple, ast.List)):
             return self.dimensions(node.elts)
@@ -288,7 +301,7 @@ class AnnotationParser(ExpressionParser):
                 self.check_bound_here(known, node)
                 return known
             if self.is_undefined(node.id):
-                if self.in_function_type:
+                if self.in_function_type or (self.names_dims and self.introduces):
                     return self.named_dimension(node.id, node)
                 raise self.undefined_dimension(node.id, node)
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -360,7 +373,7 @@ class AnnotationParser(ExpressionParser):
         if isinstance(value, int):
             if value < 0:
                 raise self.error(node, "RX0108", f"a dimension cannot be negative, this is {value}")
-            return IntImm.make(INT64, value, span=self.span(node))
+            return IntImm.make(INT64, int(value), span=self.span(node))
         if isinstance(value, IntImm) and value.value < 0:
             raise self.error(
                 node, "RX0108", f"a dimension cannot be negative, this is {value.value}"
@@ -399,4 +412,6 @@ class AnnotationParser(ExpressionParser):
         if self.module.name and node.id == self.module.name:
             return self.module.itself
         value = super().find_name(node)
-        return self.captured_dimension(value) if isinstance(value, PrimVar) else value
+        if isinstance(value, PrimVar):
+            return self.captured_dimension(value)
+        return self.named_dimension(value.__name__, node) if isinstance(value, TypeVar) else value

@@ -13,10 +13,11 @@ leaves its targets unknown, so that one run reports every independent mistake an
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from inspect import signature
+from itertools import islice
 from types import ModuleType
 from typing import Any
 
@@ -181,12 +182,18 @@ class ExpressionParser:
 
     def host_iterable(self, node: ast.expr, use: str = "unpacked with `*`") -> list[Any]:
         """The items of a Python sequence that is unpacked at parse time."""
-        value = self.value(node)
-        if isinstance(value, range) and len(value) > MOST_ITEMS:
+        return self.items_of(self.value(node), node, use)
+
+    def items_of(self, value: Any, node: ast.expr, use: str) -> list[Any]:
+        """The items of a value of Python, each of which is known now."""
+        known = isinstance(value, Iterable) and not isinstance(value, Node)
+        if not known or (isinstance(value, (str, bytes)) and use.endswith("`*`")):
+            raise self.error(node, "RX0104", f"only a Python tuple or list can be {use} here")
+        with self.at(node):
+            items = list(islice(value, MOST_ITEMS + 1))
+        if len(items) > MOST_ITEMS:
             raise self.error(node, "RX0104", "this number or sequence is too large for a script")
-        if isinstance(value, (list, tuple, range)):
-            return list(value)
-        raise self.error(node, "RX0104", f"only a Python tuple or list can be {use} here")
+        return items
 
     def unsupported(self, node: ast.AST) -> Failed:
         """Record that a form of Python has no meaning here."""

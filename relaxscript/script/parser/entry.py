@@ -258,6 +258,8 @@ def _namespaces(tree: ast.Module) -> dict[str, Any]:
     known: dict[str, Any] = {"I": ir, "R": relax, "T": tir, "ir": ir, "relax": relax, "tir": tir}
     by_module = {"ir": ir, "relax": relax, "tir": tir, "tirx": tir, "I": ir, "R": relax, "T": tir}
     direct = {"ir_module": ir_module}
+    # `@tvm.script.ir_module`, as scripts of TVM write it without an import.
+    known["tvm"] = sys.modules["relaxscript"]
     for node in tree.body:
         if isinstance(node, ast.Import):
             known.update(_whole_package(node))

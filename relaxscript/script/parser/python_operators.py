@@ -7,7 +7,10 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["BINARY", "COMPARE", "CONVERSIONS", "MOST_ITEMS", "PYTHON", "UNARY", "is_excessive"]
+__all__ = [
+    "BINARY", "COMPARE", "CONVERSIONS", "MOST_ITEMS", "MOST_STEPS", "PYTHON", "UNARY",
+    "is_excessive",
+]  # fmt: skip
 
 BINARY: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
@@ -36,6 +39,9 @@ CONVERSIONS: dict[str, Callable[[Any], str]] = {"r": repr, "s": str, "a": ascii}
 # What literals may grow to in data mode, where a text of a stranger must not use up the machine.
 MOST_BITS = 4096
 MOST_ITEMS = 1_000_000
+
+# How many steps of loops, comprehensions and lambdas are written out for one definition.
+MOST_STEPS = 100_000
 
 
 def is_excessive(symbol: str, operands: tuple[Any, ...]) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from relaxscript.analysis.derive import kind_name
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir.prim import PrimExpr, const as scalar
@@ -25,9 +26,11 @@ from relaxscript.ir.struct_info import (
     TupleStructInfo,
 )
 from relaxscript.script.relax_forms import MatchCastValue, const
+from relaxscript.sinfo import definable_shape_vars
 
 from .base import Failed
 from .context import ModuleName
+from .dimensions import Dim, Dims
 from .relax_signature import RelaxSignatures
 
 __all__ = ["RelaxBindings"]
@@ -129,9 +132,12 @@ class RelaxBindings(RelaxSignatures):
         take = f"{names} name{'s' if names != 1 else ''} cannot take {has}"
         return self.error(target, "RX0208", take, labels=[(node, f"has {has}")])
 
-    def tuple_parts(self, value: Expr, node: ast.expr, count: int, target: ast.expr) -> list[Expr]:
+    def tuple_parts(self, value: Expr, node: ast.expr, count: int, target: ast.expr) -> list[Any]:
         if isinstance(value, Tuple):
             return list(value.fields)
+        dims = None if isinstance(value, Tuple) else self.known_dimensions(value)
+        if dims is not None:
+            return list(dims)
         leaf = self.leaf(value, node)
         if isinstance(leaf, Tuple):
             return list(leaf.fields)
@@ -156,16 +162,26 @@ class RelaxBindings(RelaxSignatures):
                 node, "RX0104", f"`{target.id}` is annotated but not given a value",
                 help=f"write `{target.id}: {self.source.span(annotation).text} = ...`",
             )  # fmt: skip
+        # The value comes first: a match_cast in it may bind dimensions of the annotation.
         failed: Failed | None = None
-        info: StructInfo | None = None
+        found: Any = None
         try:
-            info = self.annotation(annotation)
+            found = self.value(value)
         except Failed as failure:
             failed = failure
-        found = self.value(value)
+        info = self._declared_beside(found, annotation)
         if failed is not None:
             raise failed
         self.bind(target, found, value, info, annotation)
+
+    def _declared_beside(self, value: Any, annotation: ast.expr) -> StructInfo:
+        """The annotation of a value; it may name the dimensions that a match_cast binds."""
+        if not isinstance(value, MatchCastValue):
+            return self.annotation(annotation)
+        with self.unbound_dimensions():
+            info = self.annotation(annotation)
+        self.check_dimensions_bound(info, annotation, set(definable_shape_vars(value.struct_info)))
+        return info
 
     def bind(
         self, target: ast.Name, value: Any, node: ast.expr, annotation: StructInfo | None = None,
@@ -179,7 +195,7 @@ class RelaxBindings(RelaxSignatures):
             case MatchCastValue():
                 self.bind_match_cast(target, value, node, annotation)
                 return
-            case PrimExpr() | ModuleName() if annotation is None:
+            case PrimExpr() | Dim() | Dims() | ModuleName() if annotation is None:
                 self.bind_name(name, value)
                 return
             case bool() | int() | float() | np.generic():
@@ -206,6 +222,24 @@ class RelaxBindings(RelaxSignatures):
             self.note_obligations(annotation_node or node)
         self.bind_name(name, var)
         self.last_bound = name
+
+    def items_of(self, value: Any, node: ast.expr, use: str) -> list[Any]:
+        if not isinstance(value, Expr):
+            return super().items_of(value, node, use)
+        dims = self.known_dimensions(value)
+        if dims is not None:
+            return list(dims)
+        leaf = self.leaf(value, node)
+        info = self.builder.struct_info(leaf)
+        if isinstance(info, TupleStructInfo):
+            return [self.leaf(part, node) for part in self.tuple_parts(leaf, node, -1, node)]
+        raise self.error(
+            node, "RX0104", f"`{ast.unparse(node)}` is {kind_name(info)}, which cannot be {use}",
+            help="only a tuple and values known while the script is parsed can be",
+        )  # fmt: skip
+
+    def kept(self, value: Any, node: ast.expr) -> Any:
+        return self.settled(value, node)
 
     def settled(self, value: Any, node: ast.expr) -> Any:
         """A value of the program as a leaf; lists item by item, other Python values as they are."""

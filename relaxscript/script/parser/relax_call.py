@@ -13,10 +13,11 @@ from typing import Any
 
 from relaxscript.analysis.derive import kind_name
 from relaxscript.errors import OperandError, Source, Span
-from relaxscript.ir.node import Node
+from relaxscript.ir.prim import PrimExpr, Var as PrimVar
 from relaxscript.ir.relax import Call, Expr, Function, GlobalVar, LeafExpr, ShapeExpr, Tuple, Var
-from relaxscript.ir.struct_info import FuncStructInfo
+from relaxscript.ir.struct_info import FuncStructInfo, StructInfo
 from relaxscript.op import ArgumentError, Operator, Sugar
+from relaxscript.op.parameters import SYNONYMS
 from relaxscript.script import relax_forms
 from relaxscript.script.annotations import Front
 from relaxscript.script.relax_forms import MatchCastValue
@@ -24,14 +25,18 @@ from relaxscript.sinfo import definable_shape_vars, free_shape_vars
 
 from .base import Failed, Reporter
 from .context import ModuleContext
+from .dimensions import plain
 from .environment import Environment
-from .relax_expression import Method, RelaxExpressions, mentions
+from .host_python import ScriptLambda
+from .relax_attribute import Method, RelaxAttributes
+from .relax_expression import mentions
 
 __all__ = ["RelaxCalls"]
 
 
 # What functions of Python are called where values are known only later.
 _LATER = {"max": "maximum", "min": "minimum", "pow": "power", "len": "shape_of"}
+_LATER_LOOP = "loop in a `@T.prim_func`, or write a recursive function"
 
 
 def _plain_arity(operator: Operator) -> int:
@@ -40,7 +45,7 @@ def _plain_arity(operator: Operator) -> int:
     return len(operator.parameters) if plain else -1
 
 
-class RelaxCalls(RelaxExpressions):
+class RelaxCalls(RelaxAttributes):
     """Evaluates calls; nested ones are bound to variables first, in order."""
 
     def __init__(
@@ -48,14 +53,14 @@ class RelaxCalls(RelaxExpressions):
     ) -> None:
         super().__init__(source, environment, reporter, module)
         self._arity: dict[Operator, int] = {}
-        self._rules[ast.ListComp] = self.comprehension
 
     def call_value(self, callee: Any, node: ast.Call) -> Any:
         match callee:
             case Method():
                 # The operand was evaluated with the method: it stands in the call as it is.
                 owner = ast.copy_location(ast.Constant(callee.owner), callee.node)  # type: ignore[arg-type]
-                call = ast.Call(func=node.func, args=[owner, *node.args], keywords=node.keywords)
+                given = self.method_arguments(callee, node)
+                call = ast.Call(func=node.func, args=[owner, *given], keywords=node.keywords)
                 return self.operator_call(callee.operator, ast.copy_location(call, node))
             case Operator():
                 return self.operator_call(callee, node)
@@ -63,6 +68,9 @@ class RelaxCalls(RelaxExpressions):
                 return self.front_call(callee, node)
             case Sugar():
                 return self.sugar_call(callee, node)
+            case ScriptLambda():
+                args, kwargs = self.arguments(node)
+                return self.call_lambda(callee, args, kwargs, node)
             case Function():
                 raise self.error(node.func, "RX0201", "this function is not part of the module")
             case Expr():
@@ -76,7 +84,7 @@ class RelaxCalls(RelaxExpressions):
     def match_cast_call(self, node: ast.Call) -> MatchCastValue:
         """`R.match_cast(value, annotation)`: dimensions that stand alone get a value here."""
         given = dict(zip(("value", "struct_info"), node.args))
-        given.update({k.arg: k.value for k in node.keywords if k.arg is not None})
+        given.update({SYNONYMS.get(k.arg, k.arg): k.value for k in node.keywords if k.arg})
         if set(given) != {"value", "struct_info"} or len(node.args) + len(node.keywords) != 2:
             raise self.error(
                 node, "RX0103", "`R.match_cast` takes a value and an annotation",
@@ -90,14 +98,19 @@ class RelaxCalls(RelaxExpressions):
         annotation = given["struct_info"]
         with self.unbound_dimensions():
             info = self.annotation(annotation)
-        known = set(definable_shape_vars(info))
-        for var in free_shape_vars(info):
-            if var not in known and not self.is_bound(var):
-                place = next((n for n in ast.walk(annotation) if mentions(n, var.name)), node)
-                self.check_bound_here(var, place)  # type: ignore[arg-type]
+        self.check_dimensions_bound(info, annotation, set(definable_shape_vars(info)))
         if failed is not None:
             raise failed
         return MatchCastValue(value, info)
+
+    def check_dimensions_bound(
+        self, info: StructInfo, annotation: ast.expr, known: set[PrimVar]
+    ) -> None:
+        """Refuse dimensions in an annotation that have no value, but for those in `known`."""
+        for var in free_shape_vars(info):
+            if var not in known and not self.is_bound(var):
+                place = next((n for n in ast.walk(annotation) if mentions(n, var.name)), annotation)
+                self.check_bound_here(var, place)  # type: ignore[arg-type]
 
     def shape_call(self, node: ast.Call) -> Any:
         """`R.shape([n, 4])`: the elements are dimensions."""
@@ -115,6 +128,8 @@ class RelaxCalls(RelaxExpressions):
         if arity != len(nodes) or node.keywords:
             return self.general_call(operator, node)
         args = self.call_operands(nodes)
+        if len(args) != arity:
+            return self.built(operator, args, {}, node)
         for arg in args:
             if not isinstance(arg, Expr):
                 return self.built(operator, args, {}, node)
@@ -162,7 +177,8 @@ class RelaxCalls(RelaxExpressions):
     def _keyword(self, keyword: ast.keyword) -> dict[str, Any]:
         if keyword.arg is None:
             return dict(self.host_keywords(keyword.value))
-        if keyword.arg in ("out_sinfo", "sinfo_args"):
+        name = SYNONYMS.get(keyword.arg, keyword.arg)
+        if name in ("out_sinfo", "sinfo_args"):
             return {keyword.arg: self.annotation_argument(keyword.value)}
         return {keyword.arg: self.call_operands([keyword.value])[0]}
 
@@ -170,8 +186,8 @@ class RelaxCalls(RelaxExpressions):
         self, operator: Operator | Sugar, args: list[Any], kwargs: dict[str, Any], node: ast.Call
     ) -> Any:
         """The call, its mistakes blamed on the arguments that made them."""
-        args = [self._argument(a, n) for a, n in self._placed(args, node)]
-        kwargs = {key: self._argument(value, node) for key, value in kwargs.items()}
+        args = [plain(self._argument(a, n)) for a, n in self._placed(args, node)]
+        kwargs = {key: plain(self._argument(value, node)) for key, value in kwargs.items()}
         self._name_dimensions(operator, args, kwargs, node)
         try:
             call = operator.build(args, kwargs)
@@ -246,7 +262,7 @@ class RelaxCalls(RelaxExpressions):
             self.check_recursion(callee.name_hint, node)
         values = self.call_operands(node.args)
         args = tuple([self.leaf(self.expr_of(v, n), n) for v, n in self._placed(values, node)])
-        spans = tuple([self.source.span(n) for n in node.args])
+        spans = tuple([self.source.span(n) for _, n in self._placed(values, node)])
         target = self.leaf(callee, node.func)
         try:
             info = self.builder.struct_info(target)
@@ -275,53 +291,29 @@ class RelaxCalls(RelaxExpressions):
 
     # ---- Python over values of the program
 
+    def call_python(self, callee: Any, node: ast.Call) -> Any:
+        if callee is not len or len(node.args) != 1 or isinstance(node.args[0], ast.Starred):
+            return super().call_python(callee, node)
+        value = self.value(node.args[0])
+        known = self.known_length(value) if isinstance(value, Expr) else None
+        if known is not None:
+            return known
+        with self.at(node):
+            return len(value)
+
     def explain_failure(self, args: Sequence[Any], node: ast.Call) -> None:
         """A function of Python that failed on values of the program gets a better message."""
         given = [p for a in args for p in (a if isinstance(a, (list, tuple)) else (a,))]
         failure = self.reporter.diagnostics[-1]
-        if failure.code != "RX0112" or not any(isinstance(part, Expr) for part in given):
+        if failure.code != "RX0112" or not any(
+            isinstance(part, (Expr, PrimExpr)) for part in given
+        ):
             return
         written = ast.unparse(node.func)
         message = f"`{written}` is Python's own, and cannot take values that are known only later"
         name = _LATER.get(written, written)
         near = self.member_named(ast.Name(name))
+        instead = f"write `{near}(...)`" if near else None
         self.reporter.diagnostics[-1] = replace(
-            failure, message=message, help=f"write `{near}(...)`" if near else None
+            failure, message=message, help=_LATER_LOOP if written == "range" else instead
         )
-
-    def comprehension(self, node: ast.ListComp) -> Any:
-        """`[f(i) for i in range(3)]` over Python sequences: written out while parsing."""
-        before, found = self.names, list[Any]()
-        self.names = dict(before)
-        try:
-            self._generate(node, 0, found)
-        finally:
-            self.names = before
-        return found
-
-    def _generate(self, node: ast.ListComp, depth: int, found: list[Any]) -> None:
-        if depth == len(node.generators):
-            found.append(self.value(node.elt))
-            return
-        generator = node.generators[depth]
-        for item in self.host_iterable(generator.iter, "gone through"):
-            self._bind_item(generator.target, item)
-            tests = [self.value(test) for test in generator.ifs]
-            if any(isinstance(test, Node) for test in tests):
-                raise self.error(
-                    generator.ifs[0], "RX0104", "a comprehension chooses by values known now"
-                )
-            if all(tests):
-                self._generate(node, depth + 1, found)
-
-    def _bind_item(self, target: ast.expr, item: Any) -> None:
-        match target:
-            case ast.Name(id=name):
-                self.names[name] = item
-            case ast.Tuple(elts=targets) if isinstance(item, (tuple, list)) and (
-                len(item) == len(targets)
-            ):
-                for inner, part in zip(targets, item):
-                    self._bind_item(inner, part)
-            case _:
-                raise self.error(target, "RX0104", "these names do not fit the items")

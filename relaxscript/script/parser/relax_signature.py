@@ -13,7 +13,7 @@ from typing import Any
 
 from relaxscript.dtypes import is_dtype
 from relaxscript.errors import Diagnostic, Edit, Label, Source, Span, nearest
-from relaxscript.ir.prim import Var as PrimVar
+from relaxscript.ir.prim import INT64, Var as PrimVar
 from relaxscript.ir.relax import Attrs, Var
 from relaxscript.ir.struct_info import ObjectStructInfo, StructInfo
 from relaxscript.sinfo import definable_shape_vars, free_shape_vars
@@ -21,8 +21,8 @@ from relaxscript.sinfo import definable_shape_vars, free_shape_vars
 from .base import Failed, Reporter
 from .context import ModuleContext
 from .environment import Environment
-from .relax_call import RelaxCalls
 from .relax_expression import mentions
+from .relax_older import RelaxOlderForms
 from .statements import STATEMENTS, first_word
 
 __all__ = ["Header", "RelaxSignatures"]
@@ -44,7 +44,7 @@ class Header:
     unknown: frozenset[str] = frozenset()
 
 
-class RelaxSignatures(RelaxCalls):
+class RelaxSignatures(RelaxOlderForms):
     """Reads headers; the state of the statement parser lives here too."""
 
     def __init__(
@@ -80,6 +80,7 @@ class RelaxSignatures(RelaxCalls):
         """The header of a function; mistakes are recorded, and `failed` says so."""
         before = len(self.reporter.diagnostics)
         outer = dict(self.dims)
+        self.type_parameters(node)
         self.prelude(node.body)
         self.unknown_parameters = set()
         params = self.parameters(node)
@@ -99,6 +100,18 @@ class RelaxSignatures(RelaxCalls):
             self.dims = outer
         header.attrs = self.function_attrs(node, header)
         return header
+
+    def type_parameters(self, node: ast.FunctionDef) -> None:
+        """`def main[n](...)`: the shape variables of a function, as Python 3.12 lets them stand."""
+        for parameter in getattr(node, "type_params", ()):
+            name = parameter.name
+            if type(parameter).__name__ != "TypeVar":
+                self.error(
+                    parameter, "RX0104", f"`{ast.unparse(parameter)}` is not a dimension",
+                    help="name each dimension: `def main[n, m](...)`",
+                )  # fmt: skip
+            elif name not in self.dims:
+                self.dims[name] = PrimVar.make(name, INT64, span=self.span(parameter))
 
     def prelude(self, body: list[ast.stmt]) -> None:
         """Shape variables declared in the body belong to the signature as well."""

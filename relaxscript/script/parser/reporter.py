@@ -10,11 +10,15 @@ __all__ = ["Reporter"]
 
 
 class Reporter:
-    """Mistakes found so far in one definition; `strict` makes what cannot be decided one too."""
+    """Mistakes found so far in one definition; `strict` makes what cannot be decided one too.
+
+    `steps` counts what loops and comprehensions over Python values have written out.
+    """
 
     def __init__(self, strict: bool = False) -> None:
         self.diagnostics: list[Diagnostic] = []
         self.strict = strict
+        self.steps = 0
 
     @property
     def failed(self) -> bool:
