@@ -7,15 +7,21 @@ under whatever name the file imports them. Others are the user's own and no busi
 from __future__ import annotations
 
 import ast
-from types import ModuleType
+from collections.abc import Mapping
+from functools import partial
+from types import CodeType, FunctionType, MappingProxyType, ModuleType
 from typing import Any, NamedTuple
 
 from relaxscript.errors import Diagnostic, Edit, nearest
 
 from .base import ExpressionParser
 from .environment import Environment
+from .finding import undecorated
+from .matching import inner_codes
 
-__all__ = ["OPTIONS", "OurDecorator", "our_decorator", "our_decorators", "read_options"]
+__all__ = [
+    "OPTIONS", "OurDecorator", "leads_to", "our_decorator", "our_decorators", "read_options",
+]  # fmt: skip
 
 OPTIONS: dict[str, tuple[str, ...]] = {
     "function": ("pure", "private", "check_well_formed", "strict"),
@@ -27,10 +33,14 @@ _ENTRY = "relaxscript.script.parser.entry"
 
 
 class OurDecorator(NamedTuple):
-    """A decorator of ours, by the name it has at home, and where it stands."""
+    """A decorator of ours, by the name it has at home, and where it stands.
+
+    `node` is None where another decorator calls it, with the options `given`.
+    """
 
     kind: str
-    node: ast.expr
+    node: ast.expr | None
+    given: Mapping[str, bool] = MappingProxyType({})
 
     @property
     def written(self) -> str:
@@ -47,9 +57,32 @@ def our_decorators(
         target = decorator.func if isinstance(decorator, ast.Call) else decorator
         value = _resolved(target, environment)
         kind = str(getattr(value, "__name__", ""))
-        if kind in OPTIONS and getattr(value, "__module__", "") == _ENTRY:
+        if _is_ours(value, kind):
             found.append(OurDecorator(kind, decorator))
     return found
+
+
+def leads_to(kind: str, decorator: ast.expr, environment: Environment) -> bool:
+    """Whether a decorator is ours of that kind, or calls it as far as its code tells."""
+    target = decorator.func if isinstance(decorator, ast.Call) else decorator
+    value = _resolved(target, environment)
+    while isinstance(value, partial):
+        value = value.func
+    if isinstance(value, FunctionType) and not _is_ours(value, kind):
+        return kind in _words(undecorated(value).__code__)
+    word = getattr(target, "attr", getattr(target, "id", ""))
+    return _is_ours(value, kind) or (value is None and kind in word)
+
+
+def _is_ours(value: Any, kind: str) -> bool:
+    named = getattr(value, "__name__", "") == kind
+    return kind in OPTIONS and named and getattr(value, "__module__", "") == _ENTRY
+
+
+def _words(code: CodeType) -> set[str]:
+    """The names that a function uses, those inside it included."""
+    words = {*code.co_names, *code.co_freevars}
+    return words.union(*(_words(inner) for inner in inner_codes(code)))
 
 
 def our_decorator(
@@ -84,7 +117,7 @@ def our_decorator(
 
 def read_options(parser: ExpressionParser, decorator: OurDecorator | None) -> dict[str, bool]:
     """The options of a decorator, each True or False; every mistake in them is recorded."""
-    options: dict[str, bool] = {}
+    options: dict[str, bool] = {} if decorator is None else dict(decorator.given)
     if decorator is None or not isinstance(decorator.node, ast.Call):
         return options
     for argument in decorator.node.args:

@@ -1,6 +1,6 @@
 """Where parsing starts: the decorators and `from_source`.
 
-A decorator finds the definition in the user's file (`source.py`), captures the Python names it can
+A decorator finds the definition in the user's file (`finding.py`), captures the Python names it can
 see (`environment.py`), parses it, and raises one `DiagnosticError` with every mistake, or issues
 the warnings and gives back the IR. The traceback that a user sees ends at the decorated line.
 """
@@ -21,11 +21,17 @@ from relaxscript.ir.tir import PrimFunc
 from relaxscript.script.printer.constants import MetadataError, decode
 
 from .base import ExpressionParser, Failed, Reporter
-from .decorators import our_decorator, our_decorators, read_options
+from .decorators import OurDecorator, leads_to, our_decorator, our_decorators, read_options
 from .environment import Environment, Mode
+from .finding import (
+    defining_frame,
+    definition_of_class,
+    definition_of_function,
+    undecorated,
+)
 from .module import module_of_class, relax_function, tir_function
 from .pause import collector_paused
-from .source import definition_of_class, definition_of_function, parse_text
+from .source import parse_text
 
 __all__ = ["from_source", "function", "ir_module", "prim_func"]
 
@@ -97,10 +103,11 @@ def function(
     under `I.ir_module` the function is left to the module. Raises `DiagnosticError`.
     """
     frame = sys._getframe(1)
+    given = {"pure": pure, "private": private, "check_well_formed": check_well_formed}
     if f is None or isinstance(f, bool):
-        return lambda inner: _shortly(_decorated, inner, frame, "function", strict, unknown)
+        return lambda inner: _shortly(_decorated, inner, frame, "function", strict, unknown, given)
     try:
-        return _decorated(f, frame, "function", strict, unknown)
+        return _decorated(f, frame, "function", strict, unknown, given)
     except DiagnosticError as error:
         raise error.with_traceback(None) from None
 
@@ -114,10 +121,11 @@ def prim_func(
     Inside a class under `I.ir_module` the function is left to the module. Raises `DiagnosticError`.
     """
     frame = sys._getframe(1)
+    given = {"private": private}
     if func is None or isinstance(func, bool):
-        return lambda inner: _shortly(_decorated, inner, frame, "prim_func", False, unknown)
+        return lambda inner: _shortly(_decorated, inner, frame, "prim_func", False, unknown, given)
     try:
-        return _decorated(func, frame, "prim_func", False, unknown)
+        return _decorated(func, frame, "prim_func", False, unknown, given)
     except DiagnosticError as error:
         raise error.with_traceback(None) from None
 
@@ -131,30 +139,41 @@ def _shortly(parse: Callable[..., Any], *args: Any) -> Any:
 
 
 def _decorated(
-    f: Any, frame: FrameType, kind: str, strict: bool, unknown: Mapping[str, Any]
-) -> Any:
+    f: Any, frame: FrameType, kind: str, strict: bool, unknown: Mapping[str, Any],
+    given: Mapping[str, bool] = MappingProxyType({}),
+) -> Any:  # fmt: skip
     if _in_module_class(f, frame):
         return f
     written = "T.prim_func" if kind == "prim_func" else "R.function"
-    if isinstance(f, type):
-        raise _not_decorated(
-            f"`{written}` decorates a function", "decorate a class with `@I.ir_module`"
-        )
-    if isinstance(f, (Function, PrimFunc)):
-        raise _not_decorated("the function is decorated twice", "leave one decorator out")
-    if not isinstance(f, FunctionType) or f.__name__ == "<lambda>":
-        raise _not_decorated(f"`{written}` decorates a function", "define one with `def`")
-    source, node, _ = definition_of_function(f)
+    _check_decorated(f, written)
+    source, node, _ = definition_of_function(f, frame)
     environment = Environment.of_function(f, frame)
-    result = _finished(lambda r: _function(source, node, environment, r, kind), strict)
+    result = _finished(lambda r: _function(source, node, environment, r, kind, given), strict)
     _refuse_unknown(written, unknown)
     return result
 
 
+def _check_decorated(f: Any, written: str) -> None:
+    """What is decorated is a function that somebody wrote with `def`."""
+    message, help = f"`{written}` decorates a function", "define one with `def`"
+    if isinstance(f, type):
+        raise _not_decorated(message, "decorate a class with `@I.ir_module`")
+    if isinstance(f, (Function, PrimFunc)):
+        raise _not_decorated("the function is decorated twice", "leave one decorator out")
+    if isinstance(f, (staticmethod, classmethod)):
+        kind = type(f).__name__
+        raise _not_decorated(f"{message}, this is a {kind}", f"leave `@{kind}` out")
+    if not isinstance(f, FunctionType):
+        raise _not_decorated(f"{message}, this is a {type(f).__name__}", help)
+    if undecorated(f).__code__.co_name == "<lambda>":
+        raise _not_decorated(f"{message}, this is a lambda", help)
+
+
 def _function(
-    source: Source, node: ast.AST, environment: Environment, reporter: Reporter, kind: str
-) -> Function | PrimFunc | None:
-    """A decorated function of either language."""
+    source: Source, node: ast.AST, environment: Environment, reporter: Reporter, kind: str,
+    given: Mapping[str, bool] = MappingProxyType({}),
+) -> Function | PrimFunc | None:  # fmt: skip
+    """A decorated function of either language; `given` are options its syntax does not show."""
     if not isinstance(node, ast.FunctionDef):
         message = "only a plain function can be decorated"
         place = source.name_span(node)
@@ -163,7 +182,7 @@ def _function(
         )
         return None
     ours = [d for d in our_decorators(node, environment) if d.kind == kind]
-    decorator = ours[0] if ours else None
+    decorator = ours[0] if ours else OurDecorator(kind, None, given)
     if kind == "prim_func":
         return tir_function(source, node, environment, reporter, decorator)
     return relax_function(source, node, environment, reporter, decorator)
@@ -171,28 +190,24 @@ def _function(
 
 def _in_module_class(f: Any, frame: FrameType) -> bool:
     """Whether a class body is being executed whose decorator will parse it as a whole."""
+    if not isinstance(f, FunctionType):
+        return False
+    frame = defining_frame(frame, undecorated(f).__code__) or frame
     if "__qualname__" not in frame.f_locals or "__module__" not in frame.f_locals:
         return False
     name = frame.f_code.co_name
-    if not isinstance(f, FunctionType) or frame.f_locals["__qualname__"].rpartition(".")[2] != name:
-        return isinstance(f, FunctionType)
+    if frame.f_locals["__qualname__"].rpartition(".")[2] != name:
+        return True
     try:
-        definition = definition_of_function(f)
+        definition = definition_of_function(f, frame)
     except DiagnosticError:
         return True
     around = [frame.f_locals] if frame.f_back is None else [frame.f_back.f_locals]
     environment = Environment([*around, frame.f_globals], "python")
     for node in definition.others.get(name, ()):
         if isinstance(node, ast.ClassDef) and definition.node in node.body:
-            ours = [d.kind for d in our_decorators(node, environment)]
-            return "ir_module" in ours or any("ir_module" in _word(d) for d in node.decorator_list)
+            return any(leads_to("ir_module", d, environment) for d in node.decorator_list)
     return False
-
-
-def _word(decorator: ast.expr) -> str:
-    """The last word of a decorator's name."""
-    target = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return getattr(target, "attr", getattr(target, "id", ""))
 
 
 def _finished(parse: Callable[[Reporter], Any], strict: bool = False) -> Any:
