@@ -141,8 +141,8 @@ def test_every_independent_mistake_is_reported_and_no_consequence():
 def test_what_only_other_devices_have():
     @T.prim_func
     def f(x: T.Buffer((4,), "float32")):
-        t = T.launch_thread("threadIdx.x", 4)
-        #   ^^^^^^^^^^^^^^^ error: RX0505 `T.launch_thread` belongs to the threads of a GPU
+        t = T.call_kernel(x, [4])
+        #   ^^^^^^^^^^^^^ error: RX0505 `T.call_kernel` belongs to the threads of a GPU
         # help: on a CPU write `T.parallel(...)`
 
 

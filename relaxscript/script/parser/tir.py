@@ -81,6 +81,7 @@ class TirParser(EffectParser):
         self.depth = 0
         self.bound_at = {}
         self.visited = set()
+        self.threads = {}
         self.gone: dict[str, Span | None] = {}
         self.attrs: dict[str, Any] = {}
         self.ret_type: PrimType | None = None
@@ -119,6 +120,9 @@ class TirParser(EffectParser):
             vstore: self.buffer_store,
             tir_forms.attr: self.attr,
             tir_forms.Assert: self.assert_form,
+            tir_forms.launch_thread: self.launch_thread,
+            tir_forms.realize: self.realize,
+            tir_forms.prefetch: self.prefetch,
         }
 
     def begin(

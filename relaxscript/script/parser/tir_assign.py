@@ -8,6 +8,7 @@ element "=" scalar | element op "=" scalar | name "=" scalar | name ":" type "="
 from __future__ import annotations
 
 import ast
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,7 +19,7 @@ from relaxscript.errors import Span
 from relaxscript.ir import prim, tir
 from relaxscript.ir.prim import PrimExpr, const
 from relaxscript.ir.tir import Buffer, BufferRegion, BufferStore
-from relaxscript.script import tir_axis, tir_forms
+from relaxscript.script import tir_axis, tir_compute, tir_forms
 from relaxscript.script.tir_types import BufferFront, Form, ScalarType
 
 from .base import UNKNOWN, Failed
@@ -41,6 +42,12 @@ class AssignParser(MemoryParser):
     # How deep in loops, branches and blocks a statement stands, and where variables were bound.
     depth: int
     bound_at: dict[prim.Var, int]
+
+    @abstractmethod
+    def launch(self, form: Form, node: ast.expr, target: ast.Name | None = None) -> prim.Var: ...
+
+    @abstractmethod
+    def env_thread(self, target: ast.Name, form: Form, node: ast.expr) -> prim.Var: ...
 
     # statement = targets "=" expression
     def assign(self, node: ast.Assign) -> None:
@@ -335,6 +342,10 @@ class AssignParser(MemoryParser):
             self.names[target.id] = form.arguments["value"]
         elif maker in AXES and isinstance(node, ast.Call):
             self.bind_one_axis(target, form, node)
+        elif maker is tir_forms.launch_thread:
+            self.names[target.id] = self.launch(form, node, target)
+        elif maker is tir_forms.env_thread:
+            self.names[target.id] = self.env_thread(target, form, node)
         elif maker is tir_forms.allocate or maker is tir_forms.allocate_const:
             self.names[target.id] = self.bind_memory(target, form, node, statement)
         elif maker is tir_forms.LetStmt:
@@ -368,5 +379,5 @@ class AssignParser(MemoryParser):
 
 
 AXES = {tir_axis.spatial, tir_axis.reduce, tir_axis.scan, tir_axis.opaque, tir_axis.remap}
-VALUES = {tir_forms.Range, tir_forms.iter_var, tir_forms.serial, tir_forms.parallel,
+VALUES = {tir_forms.Range, tir_compute.iter_var, tir_forms.serial, tir_forms.parallel,
           tir_forms.vectorized, tir_forms.unroll, tir_forms.grid}  # fmt: skip

@@ -20,12 +20,14 @@ from typing import Any
 from relaxscript.dtypes import DataType, is_dtype
 from relaxscript.errors import InternalError, OperandError, Span, nearest
 from relaxscript.ir import prim
+from relaxscript.ir.intrinsic import INTRINSICS
+from relaxscript.ir.low_level_functions import TYPED_LAST
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import BOOL, PrimExpr, const
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.scalar_functions import FUNCTIONS
 from relaxscript.ir.tir import Buffer, BufferRegion
-from relaxscript.script import tir_axis, tir_dtypes, tir_forms, tir_nodes
+from relaxscript.script import tir_axis, tir_compute, tir_dtypes, tir_forms, tir_nodes
 from relaxscript.script.syntax import TIR_INT_DTYPE
 from relaxscript.script.tir_types import Form, ScalarType
 
@@ -54,6 +56,7 @@ SCALAR_FUNCTIONS = {
 
 OURS = {
     *SCALAR_FUNCTIONS,
+    *(id(getattr(tir_compute, n)) for n in tir_compute.__all__),
     *(id(getattr(tir_forms, n)) for n in tir_forms.__all__),
     *(id(getattr(tir_axis, n)) for n in tir_axis.__all__),
     *(id(getattr(tir_dtypes, n)) for n in tir_dtypes.__all__),
@@ -61,8 +64,8 @@ OURS = {
     id(FUNCTIONS["address_of"]),
 }
 
-# What only other devices have; TVM's scripts know these names.
-OTHER_DEVICES = frozenset({"launch_thread", "env_thread", "call_kernel"})
+# What only builders of other devices' programs have; TVM's scripts know the name.
+OTHER_DEVICES = frozenset({"call_kernel"})
 
 BUFFER_ATTRIBUTES = ("data", "dtype", "elem_offset", "name", "ndim", "scope", "shape", "strides")
 
@@ -126,12 +129,27 @@ class CallParser(OperatorParser):
                 return self.function_of_module(node)
         if owner is tir_axis:
             return self.namespace_member(owner, node)
+        if owner is tir_compute.CallEffectKind:
+            return self.kind_of_effect(node)
         if isinstance(owner, ModuleType) and node.attr in OTHER_DEVICES:
             raise self.error(
                 node, "RX0505", f"`{self.written(node)}` belongs to the threads of a GPU",
                 help="on a CPU write `T.parallel(...)`",
             )  # fmt: skip
         return super().attribute_of(owner, node)
+
+    def kind_of_effect(self, node: ast.Attribute) -> int:
+        """`T.CallEffectKind.Pure`."""
+        kinds = tir_compute.CallEffectKind.__members__
+        if node.attr in kinds:
+            return int(kinds[node.attr])
+        near = nearest(node.attr, kinds)
+        base = self.written(node.value)
+        raise self.error(
+            node, "RX0102", f"`{base}` has no `{node.attr}`",
+            help=f"did you mean `{base}.{near}`?" if near else f"it has {', '.join(kinds)}",
+            fix=f"{base}.{near}" if near else None,
+        )  # fmt: skip
 
     def function_of_module(self, node: ast.Attribute) -> GlobalVar:
         known = self.global_vars or {}
@@ -194,6 +212,7 @@ class CallParser(OperatorParser):
         return self.call_python(callee, node)
 
     def call_ours(self, callee: Any, node: ast.Call) -> Any:
+        node = typed_first(callee, node)
         args, kwargs = self.arguments(node)
         if id(callee) in SCALAR_FUNCTIONS or isinstance(callee, ScalarType):
             args = [self.operand(v, at) for v, at in zip(args, node.args)] if len(args) == len(
@@ -204,6 +223,10 @@ class CallParser(OperatorParser):
         """An operand of a scalar function: buffers are refused here, regions become vectors."""
         if isinstance(value, (Buffer, BufferRegion)):
             return self.scalar(value, node)
+        if isinstance(value, (list, tuple)):
+            nodes = getattr(node, "elts", [])
+            places = nodes if len(nodes) == len(value) else [node] * len(value)
+            return [self.operand(v, at) for v, at in zip(value, places)]
         return value
 
     def guarded(self, callee: Any, args: list[Any], kwargs: dict[str, Any], node: ast.Call) -> Any:
@@ -349,6 +372,19 @@ class CallParser(OperatorParser):
                     help=f"write `T.{name}`", fix=f"T.{name}",
                 )  # fmt: skip
         return super().call_python(callee, node)
+
+
+def typed_first(callee: Any, node: ast.Call) -> ast.Call:
+    """The call of an intrinsic with its data type as the first argument, also where it is named."""
+    row = INTRINSICS.get(f"tir.{getattr(callee, '__name__', '')}")
+    if row is None or not row.is_typed or row.name in TYPED_LAST:
+        return node
+    dtype = [k.value for k in node.keywords if k.arg == "dtype"]
+    if not dtype:
+        return node
+    others = [k for k in node.keywords if k.arg != "dtype"]
+    moved = ast.Call(func=node.func, args=[*dtype, *node.args], keywords=others)
+    return ast.copy_location(moved, node)
 
 
 def given(args: Sequence[Any]) -> str:
