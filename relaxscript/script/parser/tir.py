@@ -82,6 +82,7 @@ class TirParser(EffectParser):
         self.bound_at = {}
         self.visited = set()
         self.threads = {}
+        self.unrolled = []
         self.gone: dict[str, Span | None] = {}
         self.attrs: dict[str, Any] = {}
         self.ret_type: PrimType | None = None
@@ -90,6 +91,7 @@ class TirParser(EffectParser):
 
     def tables(self) -> None:
         """What is done for each kind of statement, scope and effect."""
+        self.tables_of_python()
         self._statements: dict[type[ast.stmt], Callable[[Any], None]] = {
             ast.Assign: self.assign,
             ast.AnnAssign: self.annotated,
@@ -102,6 +104,8 @@ class TirParser(EffectParser):
             ast.Assert: self.assertion,
             ast.Return: self.result,
             ast.Pass: self.nothing,
+            ast.Break: self.loop_exit,
+            ast.Continue: self.loop_exit,
         }
         self.scopes: dict[Any, Callable[[Form, ast.With, Sequence[ast.stmt]], None]] = {
             tir_forms.block: self.block_statement,

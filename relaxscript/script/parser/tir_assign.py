@@ -52,10 +52,8 @@ class AssignParser(MemoryParser):
     # statement = targets "=" expression
     def assign(self, node: ast.Assign) -> None:
         if len(node.targets) > 1:
-            raise self.error(
-                node.targets[1], "RX0104", "one assignment has one target here",
-                help="write one line for each: `a = ...` and `b = ...`",
-            )  # fmt: skip
+            self.assign_several(node)
+            return
         target = node.targets[0]
         match target:
             case ast.Subscript():
@@ -68,6 +66,32 @@ class AssignParser(MemoryParser):
                     target, "RX0104", f"`{self.written(target)}` cannot be assigned",
                     help="assign to a name, or to an element of a buffer: `A[i] = ...`",
                 )  # fmt: skip
+
+    def assign_several(self, node: ast.Assign) -> None:
+        """`a = b[i] = e`: `e` is evaluated once, and given to each target from left to right."""
+        value = self.value(node.value)
+        if isinstance(value, (Form, BufferSyntax)):
+            raise self.error(
+                node.targets[1], "RX0104", "what is made here has one name",
+                help="write one line for each: `a = ...` and `b = ...`",
+            )  # fmt: skip
+        if isinstance(value, PrimExpr) and not isinstance(value, (prim.Var, prim.Immediate)):
+            first = node.targets[0]
+            name = first.id if isinstance(first, ast.Name) else "value"
+            var = prim.Var.make(name, value.dtype, span=self.span(first))
+            self.open_let(var, value, self.span(node))
+            value = var
+        for target in node.targets:
+            if isinstance(target, ast.Subscript):
+                owner, index = self.values([target.value, target.slice])
+                buffer, indices = self.stored_place(owner, index, target)
+                made = self.made_store(buffer, indices, value, node.value, target)
+                self.items.append(made.replace(span=self.span(node)))
+            elif isinstance(target, ast.Name) and isinstance(value, prim.Var) and value.name:
+                self.check_rebinding(target)
+                self.names[target.id] = value
+            else:
+                self.bind(target, value, node.value, node)
 
     def is_declaration(self, target: ast.expr, value: ast.expr) -> bool:
         """Whether this is one of the declarations that were collected before."""

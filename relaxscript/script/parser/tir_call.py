@@ -3,8 +3,8 @@
     call      = "T." name "(" arguments ")" | module "." function "(" arguments ")"
     attribute = buffer "." name | scalar ".dtype" | scalar ".astype"
 
-Python's `min`, `max`, `abs`, `int`, `float`, `bool`, `pow`, `round` and `range` mean what a reader
-expects of them. What a function of ours refuses is blamed on the argument.
+Python's `min`, `max`, `sum`, `all`, `any`, `abs`, `int`, `float`, `bool`, `pow`, `round` and `range`
+mean what a reader expects of them. What a function of ours refuses is blamed on the argument.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
+import operator
 from collections.abc import Sequence
-from functools import partial
+from functools import partial, reduce
 from types import ModuleType
 from typing import Any
 
@@ -33,6 +34,7 @@ from relaxscript.script.tir_types import Form, ScalarType
 
 from .base import Failed
 from .context import ModuleName
+from .python_values import LocalFunction
 from .source import parse_text
 from .tir_operator import OperatorParser
 from .tir_scalar import counted, describe
@@ -207,6 +209,8 @@ class CallParser(OperatorParser):
         rule = PYTHON_NAMES.get(kind)
         if rule is not None:
             return self.call_builtin(callee, rule, node)
+        if isinstance(callee, LocalFunction):
+            return self.call_local(callee, node)
         if not callable(callee):
             raise self.error(node.func, "RX0103", f"{describe(callee)} cannot be called")
         return self.call_python(callee, node)
@@ -353,12 +357,36 @@ class CallParser(OperatorParser):
     def call_builtin(self, callee: Any, rule: Any, node: ast.Call) -> Any:
         """Python's own functions on scalars; on Python values they are Python's."""
         args, kwargs = self.arguments(node)
+        if callee in OF_ITEMS and len(args) == 1 and isinstance(args[0], (list, tuple)):
+            args = list(args[0])
+            if not any(isinstance(v, Node) for v in args):
+                args = [args]
         if not any(isinstance(v, Node) for v in args):
             with self.at(node):
                 return callee(*args, **kwargs)
         if any(isinstance(v, (Buffer, BufferRegion)) for v in args):
             args = [self.operand(v, at) for v, at in zip(args, node.args)]
         return self.guarded(rule, args, kwargs, node)
+
+    def check_python_arguments(self, callee: Any, name: str, node: ast.Call) -> None:
+        """Python's own functions know neither buffers nor what is known only later."""
+        if callee is builtins.isinstance or callee is builtins.type:
+            return
+        args, _ = self.arguments(node)
+        for value, at in zip(args, node.args):
+            if isinstance(value, (Buffer, BufferRegion)):
+                what = "a buffer" if isinstance(value, Buffer) else "a region of a buffer"
+                instead = OF_BUFFERS.get(name) if isinstance(value, Buffer) else None
+                help = f"write `{instead.format(self.written(at))}`" if instead else None
+                raise self.error(
+                    node, "RX0501", f"`{name}` computes with Python values now, and "
+                    f"`{self.written(at)}` is {what}", help=help,
+                )  # fmt: skip
+            if callee is builtins.print and isinstance(value, Node):
+                raise self.error(
+                    node, "RX0501", "`print` would print now, while the program is read",
+                    help="store the value into a buffer, and print that after the call",
+                )  # fmt: skip
 
     def call_python(self, callee: Any, node: ast.Call) -> Any:
         name = getattr(callee, "__name__", "")
@@ -371,7 +399,12 @@ class CallParser(OperatorParser):
                     node.func, "RX0501", f"`{written}` computes with Python numbers only",
                     help=f"write `T.{name}`", fix=f"T.{name}",
                 )  # fmt: skip
+        if home == "builtins":
+            self.check_python_arguments(callee, name, node)
         return super().call_python(callee, node)
+
+
+OF_BUFFERS = {"len": "{}.shape[0]", "list": "[{}[i] for i in range(n)]"}
 
 
 def typed_first(callee: Any, node: ast.Call) -> ast.Call:
@@ -428,7 +461,24 @@ def _range(start: Any, stop: Any = None, step: Any = 1) -> Form:
     return Form(_range, start=start, stop=stop, step=step)
 
 
+def _sum(*values: PrimExpr) -> PrimExpr:
+    """`sum([x, y])`."""
+    return reduce(operator.add, values)
+
+
+def _all(*values: PrimExpr) -> PrimExpr:
+    """`all([a < b, b < c])`."""
+    return reduce(prim.And, values)
+
+
+def _any(*values: PrimExpr) -> PrimExpr:
+    """`any([a < b, b < c])`."""
+    return reduce(prim.Or, values)
+
+
 PYTHON_RANGE = _range
+# Functions of the items of one sequence.
+OF_ITEMS = (builtins.min, builtins.max, builtins.sum, builtins.all, builtins.any)
 
 PYTHON_NAMES: dict[int, Any] = {
     id(builtins.min): tir_nodes.min,
@@ -440,4 +490,7 @@ PYTHON_NAMES: dict[int, Any] = {
     id(builtins.bool): _as_bool,
     id(builtins.round): _round,
     id(builtins.range): _range,
+    id(builtins.sum): _sum,
+    id(builtins.all): _all,
+    id(builtins.any): _any,
 }

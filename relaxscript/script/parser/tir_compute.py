@@ -27,6 +27,7 @@ from relaxscript.script.syntax import TIR_INT_DTYPE
 from relaxscript.script.tir_types import Form
 
 from .base import Failed
+from .python_values import LocalFunction
 from .tir_call import Places
 from .tir_loop import LoopParser
 from .tir_scalar import counted, describe
@@ -58,9 +59,9 @@ class ComputeParser(LoopParser):
 
     def function_over(self, node: ast.expr, what: str) -> Callable[..., Any]:
         """The function of a reducer or of an index map, called with variables while parsing."""
-        if isinstance(node, ast.Lambda):
-            return self.local_function(node, what)
         function = self.value(node)
+        if isinstance(function, LocalFunction):
+            return self.scalars_of(function, what)
         if not callable(function) or isinstance(function, prim.PrimExpr):
             raise self.error(
                 node,
@@ -75,27 +76,20 @@ class ComputeParser(LoopParser):
             )
         return function  # type: ignore[no-any-return]
 
-    def local_function(self, node: ast.Lambda, what: str) -> Callable[..., Any]:
-        """A `lambda` of the script: its body is read with the variables in the place of names."""
-        args = node.args
-        if args.vararg or args.kwarg or args.kwonlyargs or args.defaults:
-            raise self.error(node, "RX0103", f"{what} has plain parameters only")
-        names = [a.arg for a in (*args.posonlyargs, *args.args)]
+    def scalars_of(self, function: LocalFunction, what: str) -> Callable[..., Any]:
+        """A `lambda` of the script as a function that gives scalars."""
+        body = function.node.body
 
         def call(*variables: prim.Var) -> Any:
-            with self.scope():
-                for name, var in zip(names, variables):
-                    self.names[name] = var
-                    self.fixed[var] = f"a parameter of {what}"
-                value = self.value(node.body)
-                if isinstance(value, (tuple, list)):
-                    nodes = getattr(node.body, "elts", [node.body] * len(value))
-                    return tuple(
-                        v if type(v) is int else self.scalar(v, at) for v, at in zip(value, nodes)
-                    )
-                return value if type(value) is int else self.scalar(value, node.body)
+            self.fixed.update(dict.fromkeys(variables, f"a parameter of {what}"))
+            value = function.call(*variables)
+            values = value if isinstance(value, (tuple, list)) else (value,)
+            nodes = getattr(body, "elts", [body] * len(values))
+            return tuple(
+                v if type(v) is int else self.scalar(v, at) for v, at in zip(values, nodes)
+            )
 
-        vars(call)["parameters"] = names
+        vars(call)["parameters"] = list(function.names)
         return call
 
     def parameter_names(self, function: Any, node: ast.expr) -> list[str]:
