@@ -15,8 +15,10 @@ import numpy as np
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Span, VMError
 from relaxscript.ir import intrinsic as table, prim, tir
+from relaxscript.ir.low_level_meaning import meaning
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import GlobalVar
+from relaxscript.ir.scalar_functions import LOW_LEVEL
 
 from . import failure, scalar
 
@@ -100,7 +102,7 @@ class Expressions:
                 return self.apply(lambda x: not x, (a,), e.dtype.lanes)
             case prim.Select():
                 return self.select(e)
-        raise failure.invalid("RX0501", f"a {type(e).__name__} is not a number", e.span)
+        raise failure.no_number(e)
 
     def logic(self, e: prim.Logic) -> Run:
         """The second operand is evaluated only where the first does not decide."""
@@ -267,9 +269,12 @@ class Expressions:
         if row is None or not row.compiled:
             name = row.script_name if row else str(e.op)
             raise failure.invalid("RX0505", f"`{name}` cannot be evaluated on the CPU", e.span)
-        if row.arity is not None and len(e.args) != row.arity:
-            message = f"`{row.script_name}` takes {row.arity} operands, not {len(e.args)}"
-            raise failure.invalid("RX0502", message, e.span)
+        failure.check_arity(e, row)
+        same = meaning(e)
+        if same is not None:
+            return self.compile(same)
+        if row.script_name in LOW_LEVEL:
+            raise failure.misused(row, e)
         match row.name:
             case "tir.if_then_else":
                 return self.if_then_else(*e.args)

@@ -77,6 +77,9 @@ def safe_callables(*functions: Any) -> None:
 class ExpressionParser:
     """Evaluates Python expressions of a script to values; the languages derive from it."""
 
+    # What to write instead of a text that says what is known only later.
+    help_of_text = "print values by `R.print(x, format=...)`"
+
     def __init__(self, source: Source, environment: Environment, reporter: Reporter) -> None:
         self.source = source
         self.environment = environment
@@ -510,7 +513,7 @@ class ExpressionParser:
                         raise self.error(
                             inner, "RX0104",
                             f"`{written}` is known only later, and an f-string is made now",
-                            help="print values by `R.print(x, format=...)`",
+                            help=self.help_of_text,
                         )  # fmt: skip
                     if conversion != -1:
                         value = CONVERSIONS[chr(conversion)](value)

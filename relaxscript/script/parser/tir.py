@@ -81,6 +81,8 @@ class TirParser(EffectParser):
         self.depth = 0
         self.bound_at = {}
         self.visited = set()
+        self.threads = {}
+        self.unrolled = []
         self.gone: dict[str, Span | None] = {}
         self.attrs: dict[str, Any] = {}
         self.ret_type: PrimType | None = None
@@ -89,6 +91,7 @@ class TirParser(EffectParser):
 
     def tables(self) -> None:
         """What is done for each kind of statement, scope and effect."""
+        self.tables_of_python()
         self._statements: dict[type[ast.stmt], Callable[[Any], None]] = {
             ast.Assign: self.assign,
             ast.AnnAssign: self.annotated,
@@ -101,6 +104,8 @@ class TirParser(EffectParser):
             ast.Assert: self.assertion,
             ast.Return: self.result,
             ast.Pass: self.nothing,
+            ast.Break: self.loop_exit,
+            ast.Continue: self.loop_exit,
         }
         self.scopes: dict[Any, Callable[[Form, ast.With, Sequence[ast.stmt]], None]] = {
             tir_forms.block: self.block_statement,
@@ -119,6 +124,9 @@ class TirParser(EffectParser):
             vstore: self.buffer_store,
             tir_forms.attr: self.attr,
             tir_forms.Assert: self.assert_form,
+            tir_forms.launch_thread: self.launch_thread,
+            tir_forms.realize: self.realize,
+            tir_forms.prefetch: self.prefetch,
         }
 
     def begin(

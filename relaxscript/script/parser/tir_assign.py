@@ -8,6 +8,7 @@ element "=" scalar | element op "=" scalar | name "=" scalar | name ":" type "="
 from __future__ import annotations
 
 import ast
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,7 +19,7 @@ from relaxscript.errors import Span
 from relaxscript.ir import prim, tir
 from relaxscript.ir.prim import PrimExpr, const
 from relaxscript.ir.tir import Buffer, BufferRegion, BufferStore
-from relaxscript.script import tir_axis, tir_forms
+from relaxscript.script import tir_axis, tir_compute, tir_forms
 from relaxscript.script.tir_types import BufferFront, Form, ScalarType
 
 from .base import UNKNOWN, Failed
@@ -42,13 +43,17 @@ class AssignParser(MemoryParser):
     depth: int
     bound_at: dict[prim.Var, int]
 
+    @abstractmethod
+    def launch(self, form: Form, node: ast.expr, target: ast.Name | None = None) -> prim.Var: ...
+
+    @abstractmethod
+    def env_thread(self, target: ast.Name, form: Form, node: ast.expr) -> prim.Var: ...
+
     # statement = targets "=" expression
     def assign(self, node: ast.Assign) -> None:
         if len(node.targets) > 1:
-            raise self.error(
-                node.targets[1], "RX0104", "one assignment has one target here",
-                help="write one line for each: `a = ...` and `b = ...`",
-            )  # fmt: skip
+            self.assign_several(node)
+            return
         target = node.targets[0]
         match target:
             case ast.Subscript():
@@ -61,6 +66,32 @@ class AssignParser(MemoryParser):
                     target, "RX0104", f"`{self.written(target)}` cannot be assigned",
                     help="assign to a name, or to an element of a buffer: `A[i] = ...`",
                 )  # fmt: skip
+
+    def assign_several(self, node: ast.Assign) -> None:
+        """`a = b[i] = e`: `e` is evaluated once, and given to each target from left to right."""
+        value = self.value(node.value)
+        if isinstance(value, (Form, BufferSyntax)):
+            raise self.error(
+                node.targets[1], "RX0104", "what is made here has one name",
+                help="write one line for each: `a = ...` and `b = ...`",
+            )  # fmt: skip
+        if isinstance(value, PrimExpr) and not isinstance(value, (prim.Var, prim.Immediate)):
+            first = node.targets[0]
+            name = first.id if isinstance(first, ast.Name) else "value"
+            var = prim.Var.make(name, value.dtype, span=self.span(first))
+            self.open_let(var, value, self.span(node))
+            value = var
+        for target in node.targets:
+            if isinstance(target, ast.Subscript):
+                owner, index = self.values([target.value, target.slice])
+                buffer, indices = self.stored_place(owner, index, target)
+                made = self.made_store(buffer, indices, value, node.value, target)
+                self.items.append(made.replace(span=self.span(node)))
+            elif isinstance(target, ast.Name) and isinstance(value, prim.Var) and value.name:
+                self.check_rebinding(target)
+                self.names[target.id] = value
+            else:
+                self.bind(target, value, node.value, node)
 
     def is_declaration(self, target: ast.expr, value: ast.expr) -> bool:
         """Whether this is one of the declarations that were collected before."""
@@ -335,6 +366,10 @@ class AssignParser(MemoryParser):
             self.names[target.id] = form.arguments["value"]
         elif maker in AXES and isinstance(node, ast.Call):
             self.bind_one_axis(target, form, node)
+        elif maker is tir_forms.launch_thread:
+            self.names[target.id] = self.launch(form, node, target)
+        elif maker is tir_forms.env_thread:
+            self.names[target.id] = self.env_thread(target, form, node)
         elif maker is tir_forms.allocate or maker is tir_forms.allocate_const:
             self.names[target.id] = self.bind_memory(target, form, node, statement)
         elif maker is tir_forms.LetStmt:
@@ -368,5 +403,5 @@ class AssignParser(MemoryParser):
 
 
 AXES = {tir_axis.spatial, tir_axis.reduce, tir_axis.scan, tir_axis.opaque, tir_axis.remap}
-VALUES = {tir_forms.Range, tir_forms.iter_var, tir_forms.serial, tir_forms.parallel,
+VALUES = {tir_forms.Range, tir_compute.iter_var, tir_forms.serial, tir_forms.parallel,
           tir_forms.vectorized, tir_forms.unroll, tir_forms.grid}  # fmt: skip

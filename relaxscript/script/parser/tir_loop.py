@@ -12,7 +12,8 @@ knows while the program is parsed chooses at once.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,10 @@ from relaxscript.script.syntax import LOOPS as LOOP_WORDS, TIR_INT_DTYPE
 from relaxscript.script.tir_types import Form
 
 from .base import UNKNOWN, Failed
+from .python_values import LoopExit
 from .tir_assign import AssignParser
+from .tir_block import Opener
+from .tir_buffer import BufferSyntax
 from .tir_call import PYTHON_RANGE
 from .tir_scalar import counted, describe, extent_between
 
@@ -46,6 +50,9 @@ LOOP_HELP = (
 class LoopParser(AssignParser):
     """Adds loops and branches to assignments."""
 
+    # The lists of statements into which loops over Python values are being written out.
+    unrolled: list[list[Stmt | Opener]]
+
     # statement = "for" names "in" loops ":" body
     def for_loop(self, node: ast.For) -> None:
         if node.orelse:
@@ -53,10 +60,56 @@ class LoopParser(AssignParser):
                        help="put these statements after the loop")  # fmt: skip
         try:
             value: Any = self.value(node.iter)
+            if self.is_python(value):
+                self.written_out(value, node)
+                return
             loops = self.loop_ranges(value, node.iter)
         except Failed:
             loops = None
         self.nest(loops, value if loops is not None else None, node.target, node)
+
+    def is_python(self, value: Any) -> bool:
+        """Whether a loop over a value is written out while the program is read."""
+        if isinstance(value, (Form, Node, range, BufferSyntax)):
+            return False
+        return isinstance(value, Iterable)
+
+    def written_out(self, value: Any, node: ast.For) -> None:
+        """The body once for each item; after a mistake no more of them."""
+        items = self.loop_items(value, node.iter)
+        found = self.reporter.diagnostics
+        before = len(found)
+        self.unrolled.append(self.items)
+        try:
+            for item in items:
+                self.bind_item(node.target, item)
+                try:
+                    self.statements(node.body)
+                except LoopExit as end:
+                    if end.leaves:
+                        break
+                if any(d.severity == "error" for d in found[before:]):
+                    break
+        finally:
+            self.unrolled.pop()
+        # A warning about the body is one for all items.
+        found[before:] = list(dict.fromkeys(found[before:]))
+
+    def loop_exit(self, node: ast.Break | ast.Continue) -> None:
+        """`break` and `continue` where the loop is written out and Python knows that they happen.
+
+        Inside of loops and branches of the program the list of statements is another one.
+        """
+        if not self.unrolled or self.unrolled[-1] is not self.items:
+            raise self.unsupported_statement(node)
+        raise LoopExit(isinstance(node, ast.Break))
+
+    def not_iterable(self, value: Any, node: ast.AST) -> Failed:
+        return self.error(node, "RX0501", f"a loop of a PrimFunc cannot go over {describe(value)}",
+                          help=LOOP_HELP)  # fmt: skip
+
+    @abstractmethod
+    def unsupported_statement(self, node: ast.stmt) -> Failed: ...
 
     def nest(
         self, loops: list[Range] | None, form: Any, target: ast.expr | None,

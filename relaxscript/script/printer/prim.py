@@ -16,8 +16,10 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import InternalError
 from relaxscript.ir import prim
 from relaxscript.ir.intrinsic import lookup
+from relaxscript.ir.low_level_functions import TYPED_LAST, builds
 from relaxscript.ir.node import Node, fields_of
 from relaxscript.ir.relax import GlobalVar
+from relaxscript.ir.scalar_functions import LOW_LEVEL
 from relaxscript.script.syntax import SCALAR_CALLS, SCALAR_OPERATORS, Level
 from relaxscript.script.tir_dtypes import __all__ as LITERAL_DTYPES
 
@@ -26,12 +28,6 @@ from .names import Names
 from .session import Session
 
 __all__ = ["DEEPEST", "FunctionScope", "ScalarPrinter"]
-
-# Intrinsics that take their data type as the first argument.
-_TYPED_FIRST = frozenset(
-    {"reinterpret", "call_extern", "call_pure_extern", "call_llvm_intrin", "call_llvm_pure_intrin"}
-)
-
 
 # Python takes 200 brackets inside each other.
 DEEPEST = 150
@@ -202,13 +198,17 @@ class ScalarPrinter:
             raise InternalError(f"the printer does not know the callee {e.op!r}")
         row = lookup(e.op)
         dtype = tree.constant(str(e.dtype))
+        if row is not None and row.script_name in LOW_LEVEL:
+            # Nothing matches the operands to each other: a plain number is an int32.
+            args = [self.scalar(x, prim.INT32) for x in e.args]
+            row = row if builds(row, e) else None
         if row is None:
             word = self.member("call_intrin")
             return tree.call(word, [dtype, tree.constant(e.op), *args])
         word = self.member(row.script_name)
-        if row.script_name in _TYPED_FIRST:
-            return tree.call(word, [dtype, *args])
-        if row.result == "given" or row.result_dtype(e.args) != e.dtype:
+        if row.is_typed:
+            return tree.call(word, [*args, dtype] if row.name in TYPED_LAST else [dtype, *args])
+        if row.result_dtype(e.args) != e.dtype:
             return tree.call(word, args, dtype=dtype)
         return tree.call(word, args)
 

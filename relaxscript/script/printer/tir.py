@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence, Set as AbstractSet
-from typing import Any
 
 from relaxscript.errors import InternalError
 from relaxscript.ir import prim, tir
+from relaxscript.ir.tir_compute import BufferRealize, Prefetch
 from relaxscript.ir.walk import free_vars, variables, walk
 from relaxscript.script.syntax import BUFFER_DIM_DTYPE, LOOPS, TIR_INT_DTYPE
 
 from . import tree
-from .blocks import BlockPrinter
 from .buffers import is_plain
+from .compute import ComputePrinter, is_launch, is_realized
 from .prim import FunctionScope
 
 __all__ = ["TIRPrinter"]
@@ -27,7 +27,7 @@ __all__ = ["TIRPrinter"]
 DEEPEST_BLOCK = 96
 
 
-class TIRPrinter(BlockPrinter):
+class TIRPrinter(ComputePrinter):
     """Writes one PrimFunc, or a piece of one; a printer is used once."""
 
     # The handles that the function uses as they are, not as buffers.
@@ -58,8 +58,9 @@ class TIRPrinter(BlockPrinter):
         if attrs:
             word = self.member("func_attr")
             statements.append(tree.statement(tree.call(word, [self.value(attrs)])))
+        threads = self.env_threads(f.body)
         body = self.body(f.body)
-        statements += [*self.declarations(), *matched, *body]
+        statements += [*self.declarations(), *matched, *threads, *body]
         self.scopes.pop()
         options: dict[str, ast.expr] = {}
         if private:
@@ -171,6 +172,8 @@ class TIRPrinter(BlockPrinter):
             case tir.Evaluate(value):
                 written = self.scalar(value, TIR_INT_DTYPE)
                 return tree.statement(tree.call(self.member("evaluate"), [written]))
+            case Prefetch():
+                return self.prefetch(s)
         return self.scoped(s)
 
     def holder(self, s: tir.LetStmt | tir.AssertStmt, statements: list[ast.stmt]) -> None:
@@ -191,6 +194,12 @@ class TIRPrinter(BlockPrinter):
         """A statement whose body is a block of Python: `with T.LetStmt(v) as x:`."""
         context: ast.expr
         match s:
+            case tir.AttrStmt() if is_launch(s):
+                return self.launch(s)
+            case tir.AttrStmt(body=BufferRealize(body=body) as realized) if is_realized(s):
+                context = self.realize(realized, s.value)
+            case BufferRealize(body=body):
+                context = self.realize(s, None)
             case tir.LetStmt(body=body):
                 context = tree.call(self.member("LetStmt"), [self.scalar(s.value)])
             case tir.AssertStmt(condition, message, body):
@@ -211,17 +220,6 @@ class TIRPrinter(BlockPrinter):
         with self.names.scope():
             target = self.scope_target(s)
             return tree.with_block(context, self.inner(body), target)
-
-    def value(self, value: Any) -> ast.expr:
-        """An attribute; in TIR it may be a buffer or an axis."""
-        match value:
-            case tir.Buffer():
-                return self.buffer(value)
-            case tir.IterVar(dom, var, iter_type, thread_tag):
-                args = [self.variable(var), self.range(dom)]
-                args += [tree.constant(iter_type), tree.constant(thread_tag)]
-                return tree.call(self.member("iter_var"), args)
-        return super().value(value)
 
     def scope_target(self, s: tir.Stmt) -> ast.expr | None:
         """The name that a scope gives to its statements."""

@@ -96,7 +96,7 @@ CASES = [
     (Call("int32", "tir.if_then_else", (i < j, i, j)), "T.if_then_else(i < j, i, j)"),
     (Call("float32", "tir.reinterpret", (i,)), 'T.reinterpret("float32", i)'),
     (Call("int8", "tir.call_extern", (StringImm("f"), i)), 'T.call_extern("int8", "f", i)'),
-    (Call("int32", "tir.undef", ()), 'T.undef(dtype="int32")'),
+    (Call("int32", "tir.undef", ()), 'T.undef()'),
     (Call("float64", "tir.exp", (x,)), 'T.exp(x, dtype="float64")'),
     (Call("int32", "my.intrinsic", (i,)), 'T.call_intrin("int32", "my.intrinsic", i)'),
     (Call("void", GlobalVar("f"), (i, const(1))), "Module.f(i, 1)"),
