@@ -12,14 +12,16 @@ from relaxscript.op.namespace import __all__ as _operators
 from .annotations import Callable, Object, Prim, Shape, Tensor, Tuple
 from .members import absent_member as _absent_member
 from .parser.entry import function
+from .relax_devices import *  # noqa: F403
+from .relax_devices import __all__ as _devices
 from .relax_forms import *  # noqa: F403
 from .relax_forms import __all__ as _forms
 
 func = function
 
 __all__ = [
-    "Callable", "Object", "Prim", "Shape", "Tensor", "Tuple", "func", "function", *_forms,
-    *_operators,
+    "Callable", "Object", "Prim", "Shape", "Tensor", "Tuple", "func", "function", *_devices,
+    *_forms, *_operators,
 ]  # fmt: skip
 
 if not _TYPE_CHECKING:
