@@ -53,6 +53,6 @@ logical_xor  = elementwise("logical_xor",  "bool",    np.logical_xor,  "Whether 
 bitwise_and  = elementwise("bitwise_and",  "bits",    np.bitwise_and,  "The bits that are set in both `x1` and `x2`.", "&")
 bitwise_or   = elementwise("bitwise_or",   "bits",    np.bitwise_or,   "The bits that are set in `x1` or `x2`.", "|")
 bitwise_xor  = elementwise("bitwise_xor",  "bits",    np.bitwise_xor,  "The bits that are set in exactly one of `x1` and `x2`.", "^")
-left_shift   = elementwise("left_shift",   "integer", np.left_shift,   "`x1` with its bits moved up by `x2`; bits that leave are lost.")
-right_shift  = elementwise("right_shift",  "integer", np.right_shift,  "`x1` with its bits moved down by `x2`; the sign stays.")
+left_shift   = elementwise("left_shift",   "integer", np.left_shift,   "`x1` with its bits moved up by `x2`; bits that leave are lost.", "<<")
+right_shift  = elementwise("right_shift",  "integer", np.right_shift,  "`x1` with its bits moved down by `x2`; the sign stays.", ">>")
 # fmt: on

@@ -12,6 +12,9 @@ from . import (
     comparison,
     create,
     datatype,
+    device,
+    inplace,
+    inspect,
     linear_algebra,
     manipulate,
     nn,
@@ -26,6 +29,8 @@ from .calls import *  # noqa: F403
 from .comparison import *  # noqa: F403
 from .create import *  # noqa: F403
 from .datatype import *  # noqa: F403
+from .device import *  # noqa: F403
+from .inplace import *  # noqa: F403
 from .linear_algebra import *  # noqa: F403
 from .manipulate import *  # noqa: F403
 from .reshaping import *  # noqa: F403
@@ -34,7 +39,7 @@ from .statistical import *  # noqa: F403
 from .unary import *  # noqa: F403
 
 _FAMILIES = (
-    base, binary, calls, comparison, create, datatype, linear_algebra, manipulate, reshaping,
-    search, statistical, unary,
+    base, binary, calls, comparison, create, datatype, device, inplace, linear_algebra, manipulate,
+    reshaping, search, statistical, unary,
 )  # fmt: skip
-__all__ = ["nn", *(name for family in _FAMILIES for name in family.__all__)]
+__all__ = ["inspect", "nn", *(name for family in _FAMILIES for name in family.__all__)]

@@ -17,11 +17,13 @@ import numpy.typing as npt
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Diagnostic, InternalError, Label, OperandError, Span, nearest
 from relaxscript.ir import prim, relax
+from relaxscript.ir.vdevice import VDevice, as_vdevice
+from relaxscript.runtime import values
 
 __all__ = [
-    "ANNOTATIONS", "REQUIRED", "SYNONYMS", "ArgumentError", "Axes", "Callee", "DType", "Packed",
-    "Parameter", "ResultInfo", "Scalar", "ShapeLike", "Signature", "Spread", "Tensor", "Tensors",
-    "Text", "Value", "Values", "convert_attribute", "read_parameters",
+    "ANNOTATIONS", "REQUIRED", "SYNONYMS", "ArgumentError", "Axes", "Callee", "DType", "Device",
+    "Packed", "Parameter", "ResultInfo", "Scalar", "ShapeLike", "Signature", "Spread", "Tensor",
+    "Tensors", "Text", "Value", "Values", "VirtualDevice", "convert_attribute", "read_parameters",
 ]  # fmt: skip
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "required"})()
@@ -43,6 +45,8 @@ Text: TypeAlias = str
 ResultInfo: TypeAlias = Any
 Axes: TypeAlias = "tuple[int, ...]"
 DType: TypeAlias = DataType
+VirtualDevice: TypeAlias = VDevice  # one of the module's global infos
+Device: TypeAlias = VDevice  # a kind and a number
 
 # annotation -> (kind of parameter, what the operand must be)
 ANNOTATIONS: Mapping[str, tuple[str, str]] = {
@@ -333,6 +337,29 @@ def _dtype(parameter: Parameter, value: Any) -> DataType | None:
     return found
 
 
+def _vdevice(parameter: Parameter, value: Any) -> VDevice:
+    wanted = 'a virtual device, such as "llvm:0"'
+    try:
+        found = as_vdevice(value)
+    except ValueError:
+        raise _refused(parameter, value, wanted) from None
+    if not isinstance(found, VDevice):
+        raise _refused(parameter, value, wanted)
+    return found
+
+
+def _device(parameter: Parameter, value: Any) -> VDevice:
+    wanted = 'a device, such as `R.device("cpu", 0)`'
+    try:
+        # A device of the run time is written as such a text too.
+        found = as_vdevice(str(value) if isinstance(value, values.Device) else value)
+    except ValueError:
+        raise _refused(parameter, value, wanted) from None
+    if not isinstance(found, VDevice):
+        raise _refused(parameter, value, wanted)
+    return found
+
+
 _Conversion = Callable[[Parameter, Any], Any]
 
 
@@ -348,6 +375,8 @@ _PLAIN: Mapping[str, _Conversion] = {
     "bool": _truth,
     "str": _text,
     "DType": _dtype,
+    "VirtualDevice": _vdevice,
+    "Device": _device,
 }
 _CONVERSIONS = {
     **_PLAIN,

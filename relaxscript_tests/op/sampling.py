@@ -18,6 +18,7 @@ import numpy as np
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim, relax
+from relaxscript.ir.module import VDevice
 from relaxscript.ir.relax import Call, Expr
 from relaxscript.ir.struct_info import (
     ObjectStructInfo,
@@ -126,8 +127,37 @@ def doubled(x: Any) -> Any:
     return 2 * x
 
 
-CALLEES = {"scale": scale, "split_sign": split_sign, "fill": fill, "doubled": doubled}
+def double_in_place(x: Any) -> None:
+    """A function that doubles its argument where it stands."""
+    x *= 2
+
+
+def double_and_copy(x: Any, y: Any) -> Any:
+    """A function of two results: its doubled first argument, and a copy of the second."""
+    x *= 2
+    return x, y.copy()
+
+
+def scale_and_fill(x: Any, y: Any) -> None:
+    """A function that doubles its argument in place, and writes what that was into a new tensor."""
+    y[...] = x
+    x *= 2
+
+
+def with_state(state: Any, x: Any) -> Any:
+    """A builtin that takes the state of the running call first."""
+    return 2 * x
+
+
+CALLEES = {
+    function.__name__: function
+    for function in (
+        scale, split_sign, fill, doubled, double_in_place, double_and_copy, scale_and_fill,
+        with_state,
+    )
+}  # fmt: skip
 GLOBAL = {name: relax.GlobalVar(name) for name in CALLEES}
+INDEX = Value(1, PrimStructInfo("int64"))
 FLOAT = TensorStructInfo((2, 3), "float32")
 OBJECT = ObjectStructInfo()
 UNARY = [(T((2, 3)),), (T(()),), (T((0, 3)),), (T((4, 1, 3)),)]
@@ -304,6 +334,25 @@ CASES: dict[str, list[Any]] = {
         (GLOBAL["split_sign"], [T((2, 3), "float32")], [FLOAT, FLOAT]),
         (GLOBAL["fill"], (), FLOAT, (7,)),
     ],
+    "call_tir_inplace": [
+        (GLOBAL["double_in_place"], (T((2, 3), "float32"),), [0], FLOAT),
+        (GLOBAL["scale_and_fill"], (T((2, 3), "float32"),), [0, -1], [FLOAT, FLOAT]),
+    ],
+    "call_inplace_packed": [
+        ("double_in_place", T((2, 3), "float32"), ("inplace_indices", [0]), ("sinfo_args", FLOAT)),
+        (
+            "double_and_copy", T((2, 3), "float32"), T((2, 3), "float32"),
+            ("inplace_indices", [0, -1]), ("sinfo_args", [FLOAT, FLOAT]),
+        ),
+    ],
+    "call_builtin_with_ctx": [
+        ("with_state", (T((2, 3), "float32"),), ("sinfo_args", FLOAT)),
+        ("with_state", (T((2, 3), "float32"),)),
+    ],
+    "to_vdevice": [(T((2, 3)), "llvm:0"), ((T((2,)), (T(()),)), "llvm:0")],
+    "hint_on_device": [(T((2, 3)), VDevice("cpu", 1)), (T(()), VDevice("cuda", 0), "shared")],
+    "inspect.tensor_shape_i": [(T((2, 3)), 0), (T((4, 2, 3)), -1), (T((2, 3)), INDEX)],
+    "inspect.tensor_stride_i": [(T((2, 3)), 0), (T((4, 2, 3)), 0), (T((2, 3)), INDEX)],
     "call_dps_packed": [
         ("scale", (T((2, 3), "float32"),), FLOAT),
         ("split_sign", (T((2, 3), "float32"),), [FLOAT, FLOAT]),

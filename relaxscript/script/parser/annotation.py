@@ -215,7 +215,9 @@ class AnnotationParser(HostPython):
                 fix = fix[1:-1]
             raise self.error(at, error.code, error.message, help=error.help, fix=fix) from None
         if isinstance(info, TensorStructInfo) and info.vdevice is not None:
-            info = info.replace(vdevice=self._vdevice(info.vdevice, places.get("vdevice", node)))
+            info = info.replace(
+                vdevice=self.known_vdevice(info.vdevice, places.get("vdevice", node))
+            )
         return info.replace(span=self.span(node))
 
     def _in_parentheses(self, node: ast.expr) -> bool:
@@ -226,7 +228,8 @@ class AnnotationParser(HostPython):
         after = self.source.line(span.end_line)[span.end_column - 1 :].lstrip()
         return before.endswith("((") and after.startswith(")")
 
-    def _vdevice(self, asked: VDevice, node: ast.expr) -> VDevice:
+    def known_vdevice(self, asked: VDevice, node: ast.expr) -> VDevice:
+        """The module's virtual device that is asked for."""
         known = self.module.vdevice(asked)
         if known is None:
             raise self.unknown_vdevice(asked, node)

@@ -17,7 +17,7 @@ from relaxscript.ir.prim import PrimExpr, Var as PrimVar
 from relaxscript.ir.relax import Call, Expr, Function, GlobalVar, LeafExpr, ShapeExpr, Tuple, Var
 from relaxscript.ir.struct_info import FuncStructInfo, StructInfo
 from relaxscript.op import ArgumentError, Operator, Sugar
-from relaxscript.op.parameters import SYNONYMS
+from relaxscript.op.parameters import SYNONYMS, convert_attribute
 from relaxscript.script import relax_forms
 from relaxscript.script.annotations import Front
 from relaxscript.script.relax_forms import MatchCastValue
@@ -189,6 +189,7 @@ class RelaxCalls(RelaxAttributes):
         args = [plain(self._argument(a, n)) for a, n in self._placed(args, node)]
         kwargs = {key: plain(self._argument(value, node)) for key, value in kwargs.items()}
         self._name_dimensions(operator, args, kwargs, node)
+        self._find_devices(operator, args, kwargs, node)
         try:
             call = operator.build(args, kwargs)
         except OperandError as error:
@@ -217,6 +218,22 @@ class RelaxCalls(RelaxAttributes):
                 args[position] = self._named_dimensions(args[position], node)
             elif parameter.name in kwargs:
                 kwargs[parameter.name] = self._named_dimensions(kwargs[parameter.name], node)
+
+    def _find_devices(
+        self, operator: Operator | Sugar, args: list[Any], kwargs: dict[str, Any], node: ast.Call
+    ) -> None:
+        """`R.to_vdevice(x, "llvm:1")`: the device is the module's own that the text names."""
+        for position, parameter in enumerate(getattr(operator, "parameters", ())):
+            if parameter.annotation != "VirtualDevice":
+                continue
+            given: Any = args if position < len(args) else kwargs
+            key: Any = position if position < len(args) else parameter.name
+            nodes = dict(enumerate(node.args)) | {k.arg: k.value for k in node.keywords}
+            try:
+                asked = convert_attribute(parameter, given[key])
+            except (KeyError, OperandError):
+                continue  # said when the call is built
+            given[key] = self.known_vdevice(asked, nodes.get(key, node))
 
     def _named_dimensions(self, shape: Any, node: ast.expr) -> Any:
         if not isinstance(shape, (tuple, list)):
