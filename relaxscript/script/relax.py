@@ -12,13 +12,14 @@ from relaxscript.op.namespace import __all__ as _operators
 from .annotations import Callable, Object, Prim, Shape, Tensor, Tuple
 from .members import absent_member as _absent_member
 from .parser.entry import function
+from .parser.macro_entry import relax_macro as macro
 from .relax_forms import *  # noqa: F403
 from .relax_forms import __all__ as _forms
 
 func = function
 
 __all__ = [
-    "Callable", "Object", "Prim", "Shape", "Tensor", "Tuple", "func", "function", *_forms,
+    "Callable", "Object", "Prim", "Shape", "Tensor", "Tuple", "func", "function", "macro", *_forms,
     *_operators,
 ]  # fmt: skip
 

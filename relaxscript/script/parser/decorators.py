@@ -21,9 +21,12 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "function": ("pure", "private", "check_well_formed", "strict"),
     "prim_func": ("private", "check_well_formed", "s_tir"),
     "ir_module": ("check_well_formed", "strict"),
+    "relax_macro": ("hygienic",),
+    "tir_macro": ("hygienic",),
 }
-_NAMESPACES = {"function": "R", "prim_func": "T", "ir_module": "I"}
-_ENTRY = "relaxscript.script.parser.entry"
+_WRITTEN = {"function": "R.function", "prim_func": "T.prim_func", "ir_module": "I.ir_module",
+            "relax_macro": "R.macro", "tir_macro": "T.macro"}  # fmt: skip
+_HOMES = ("relaxscript.script.parser.entry", "relaxscript.script.parser.macro_entry")
 
 
 class OurDecorator(NamedTuple):
@@ -35,7 +38,12 @@ class OurDecorator(NamedTuple):
     @property
     def written(self) -> str:
         """The name it usually has in scripts."""
-        return f"{_NAMESPACES[self.kind]}.{self.kind}"
+        return _WRITTEN[self.kind]
+
+    @property
+    def is_macro(self) -> bool:
+        """Whether the definition is a macro, and no function."""
+        return self.kind.endswith("_macro")
 
 
 def our_decorators(
@@ -47,7 +55,7 @@ def our_decorators(
         target = decorator.func if isinstance(decorator, ast.Call) else decorator
         value = _resolved(target, environment)
         kind = str(getattr(value, "__name__", ""))
-        if kind in OPTIONS and getattr(value, "__module__", "") == _ENTRY:
+        if kind in OPTIONS and getattr(value, "__module__", "") in _HOMES:
             found.append(OurDecorator(kind, decorator))
     return found
 
@@ -121,7 +129,7 @@ def _unknown_option(
 
 def _listed(names: tuple[str, ...]) -> str:
     shown = [f"`{name}`" for name in names]
-    return f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
 def _resolved(target: ast.expr, environment: Environment) -> Any:

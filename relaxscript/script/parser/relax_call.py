@@ -14,7 +14,7 @@ from typing import Any
 from relaxscript.analysis.derive import kind_name
 from relaxscript.errors import OperandError, Source, Span
 from relaxscript.ir.node import Node
-from relaxscript.ir.relax import Call, Expr, Function, GlobalVar, LeafExpr, ShapeExpr, Tuple, Var
+from relaxscript.ir.relax import Call, Expr, GlobalVar, LeafExpr, ShapeExpr, Tuple, Var
 from relaxscript.ir.struct_info import FuncStructInfo
 from relaxscript.op import ArgumentError, Operator, Sugar
 from relaxscript.script import relax_forms
@@ -63,8 +63,6 @@ class RelaxCalls(RelaxExpressions):
                 return self.front_call(callee, node)
             case Sugar():
                 return self.sugar_call(callee, node)
-            case Function():
-                raise self.error(node.func, "RX0201", "this function is not part of the module")
             case Expr():
                 return self.function_call(callee, node)
         if callee is relax_forms.match_cast:
@@ -280,6 +278,8 @@ class RelaxCalls(RelaxExpressions):
         given = [p for a in args for p in (a if isinstance(a, (list, tuple)) else (a,))]
         failure = self.reporter.diagnostics[-1]
         if failure.code != "RX0112" or not any(isinstance(part, Expr) for part in given):
+            return
+        if failure.labels:  # a function of the user's own, which says more about itself
             return
         written = ast.unparse(node.func)
         message = f"`{written}` is Python's own, and cannot take values that are known only later"

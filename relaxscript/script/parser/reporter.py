@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from relaxscript.errors import Diagnostic, DiagnosticError
 
 __all__ = ["Reporter"]
+
+
+# How many places are shown beside a mistake that is met in many.
+MOST_LABELS = 6
 
 
 class Reporter:
@@ -23,15 +28,33 @@ class Reporter:
     def finish(self) -> list[Diagnostic]:
         """Raise the errors, in the order of their places; give back the warnings.
 
-        What is read twice (attributes belong to the header, and stand in the body) is wrong once.
+        What is read twice (attributes belong to the header, and stand in the body, a macro is
+        expanded wherever it is used) is wrong once.
         """
-        ordered = sorted(dict.fromkeys(self.diagnostics), key=_position)
+        ordered = sorted(_once(self.diagnostics), key=_position)
         if self.strict:
             ordered = [replace(d, severity="error") if d.code == "RX0207" else d for d in ordered]
         errors = [d for d in ordered if d.severity == "error"]
         if errors:
             raise DiagnosticError(errors)
         return ordered
+
+
+def _once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Equal mistakes as one, with the labels of all: those of the first uses, if there are many."""
+    found: dict[Diagnostic, list[Diagnostic]] = {}
+    for diagnostic in diagnostics:
+        found.setdefault(replace(diagnostic, labels=()), []).append(diagnostic)
+    return [same[0] if len(same) == 1 else _merged(same) for same in found.values()]
+
+
+def _merged(same: list[Diagnostic]) -> Diagnostic:
+    labels = list(dict.fromkeys(label for diagnostic in same for label in diagnostic.labels))
+    more = len(labels) - MOST_LABELS
+    if more <= 0:
+        return replace(same[0], labels=tuple(labels))
+    note = f"and {more} more place{'s' if more > 1 else ''}"
+    return replace(same[0], labels=tuple(labels[:MOST_LABELS]), notes=(*same[0].notes, note))
 
 
 def _position(diagnostic: Diagnostic) -> tuple[int, int]:

@@ -42,6 +42,7 @@ __all__ = [
     "PYTHON_RANGE",
     "SCALAR_FUNCTIONS",
     "CallParser",
+    "given",
     "vstore",
 ]
 
