@@ -16,7 +16,8 @@ from relaxscript.script.tir_types import Form
 STATEMENTS = """
     Assert Buffer Else If LetStmt Range Then While alloc_buffer allocate allocate_const attr axis
     block block_attr buffer buffer_decl buffer_store decl_buffer evaluate func_attr grid init
-    iter_var macro match_buffer meta_var parallel prim_func reads serial thread_binding unroll vectorized
+    iter_var macro match_buffer meta_var parallel prim_func reads serial thread_binding unroll
+    vectorized
     where writes
 """.split()
 NODES = """

@@ -99,6 +99,8 @@ def _join(module: ModuleContext, owner: IRModule, name: str, under: str | None) 
             free = known[1].name_hint if known and shared else module.free_name(inner, taken)
             new_names[inner] = free
     renamed = _renamed(IRModule({inner: owner[inner] for inner in needed}), new_names)
+    for key, infos in owner.global_infos.items():
+        module.global_infos.setdefault(key, infos)
     for inner, new in new_names.items():
         if new not in module.adopted and new not in module.global_vars:
             _enter(module, renamed[new], new)

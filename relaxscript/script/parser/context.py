@@ -78,7 +78,14 @@ class ModuleContext:
         # `R.add` is no mention of a function `add`: the module has its own name, and aliases.
         aliases = {self.name}
         found: list[tuple[str, str]] = []
-        for node in ast.walk(definition):
+        pending: list[ast.AST] = [definition]
+        seen = {definition.name}
+        for node in (node for root in pending for node in ast.walk(root)):
+            name = getattr(node, "id", getattr(node, "attr", ""))
+            if name in self.macros and name not in seen:
+                # What a macro of the class mentions, its users mention.
+                seen.add(name)
+                pending.append(getattr(self.macros[name], "node", ast.Pass()))
             match node:
                 case ast.Attribute(value=ast.Name(id=owner), attr=name):
                     if name in self.global_vars:

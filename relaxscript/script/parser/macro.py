@@ -24,9 +24,10 @@ from typing import Any
 from relaxscript.errors import Diagnostic, DiagnosticError, Edit, Label, Source, Span, nearest
 from relaxscript.errors.caller import caller_span
 
-from .base import ExpressionParser, Failed
+from .base import UNKNOWN, ExpressionParser, Failed
 from .decorators import OurDecorator, our_decorators, read_options
 from .environment import Environment, Mode
+from .reporter import EXPANDED
 
 __all__ = ["KINDS", "Macro", "MacroUser", "Returned", "macro_in", "macro_of"]
 
@@ -142,28 +143,31 @@ def _signature(parser: ExpressionParser, node: ast.FunctionDef) -> inspect.Signa
 
 
 def _check_returns(parser: ExpressionParser, node: ast.FunctionDef, kind: str) -> None:
-    """A macro of Relax has a value, a macro of TIR has none."""
+    """A macro of Relax has a value, a macro of TIR has none; raises `Failed`."""
     returns = _returns(node.body)
-    if kind == "tir_macro":
-        for statement in returns:
-            if statement.value is not None and not _is_none(statement.value):
-                parser.error(
-                    statement, "RX0105",
-                    "a macro of PrimFuncs stands for statements, and has no value",
-                    help="give it a buffer in which it stores the result",
-                )  # fmt: skip
-        return
+    failed: Failed | None = None
     for statement in returns:
-        if statement.value is None:
-            parser.error(statement, "RX0105", "a macro of Relax functions returns a value",
-                         help="write `return ...`")  # fmt: skip
-    if not returns:
-        parser.report(
+        bare = statement.value is None
+        if kind == "relax_macro" and bare:
+            failed = parser.error(
+                statement, "RX0105", "a macro of Relax functions returns a value",
+                help="write `return ...`",
+            )  # fmt: skip
+        if kind == "tir_macro" and not bare:
+            failed = parser.error(
+                statement, "RX0105",
+                "a macro of PrimFuncs stands for statements, and has no value",
+                help="give it a buffer in which it stores the result",
+            )  # fmt: skip
+    if kind == "relax_macro" and not returns:
+        failed = parser.report(
             Diagnostic(
                 "RX0105", f"the macro `{node.name}` does not return anything",
                 parser.source.name_span(node), help="end it with `return ...`",
             )
         )  # fmt: skip
+    if failed is not None:
+        raise failed
 
 
 def _returns(body: Sequence[ast.stmt]) -> list[ast.Return]:
@@ -192,54 +196,76 @@ class MacroUser(ExpressionParser):
     # The macros that are being expanded, outermost first; none inside a function of their own.
     expanding: tuple[Macro, ...] = ()
 
+    def comparison(self, node: ast.Compare) -> Any:
+        match node:
+            case ast.Compare(ops=[ast.Is() | ast.IsNot() as op], comparators=[right]) if _is_none(
+                right
+            ):
+                # Whether an argument was given is known while parsing, whatever it is.
+                return (self.value(node.left) is None) == isinstance(op, ast.Is)
+        return super().comparison(node)
+
     def bound_arguments(
         self, macro: Macro, node: ast.Call, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> dict[str, Any]:
         """What the parameters of a macro are in one use of it."""
         try:
             bound = macro.signature.bind(*args, **kwargs)
-        except TypeError as error:
-            raise self.misused(macro, node, len(args), kwargs, str(error)) from None
+        except TypeError:
+            raise self.misused(macro, node, len(args), kwargs) from None
         bound.apply_defaults()
         return dict(bound.arguments)
 
     def misused(
-        self, macro: Macro, node: ast.Call, count: int, kwargs: Mapping[str, Any], reason: str
+        self, macro: Macro, node: ast.Call, count: int, kwargs: Mapping[str, Any]
     ) -> Failed:
         """Record that the arguments of a use do not fit the parameters."""
-        taken = macro.signature.parameters
-        plain = [
-            p for p in taken.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
-        ]
-        named = [
-            p.name for p in taken.values() if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)
-        ]
+        taken = list(macro.signature.parameters.values())
+        plain = [p for p in taken if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        named = [p.name for p in taken if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)]
         written = ast.unparse(node.func)
-        at: ast.AST = node
-        fix: Edit | None = None
         help = f"it is called as `{written}({_listed(macro.signature)})`"
-        message = f"`{written}`: {reason}"
-        missing = [p.name for i, p in enumerate(taken.values())
-                   if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
-                   and p.name not in kwargs and not (p in plain and i < count)]  # fmt: skip
-        unknown = next((k for k in node.keywords if k.arg and k.arg not in named), None)
-        if unknown is not None and unknown.arg is not None:
-            at, message = unknown, f"`{written}` has no parameter `{unknown.arg}`"
-            near = nearest(unknown.arg, named)
-            if near is not None:
-                help = f"did you mean `{near}`?"
-                fix = Edit(self.source.name_span(unknown), near)
-        elif count > len(plain) and not any(p.kind is p.VAR_POSITIONAL for p in taken.values()):
+        labels = [(macro.span, "defined here")]
+        at: ast.AST = node
+        unknown = [] if taken and taken[-1].kind is taken[-1].VAR_KEYWORD else [
+            name for name in kwargs if name not in named
+        ]  # fmt: skip
+        twice = [p.name for p in plain[:count] if p.name in kwargs]
+        if unknown:
+            return self.unknown_keyword(macro, node, unknown[0], named, help)
+        if twice:
+            at = next((k for k in node.keywords if k.arg == twice[0]), at)
+            message = f"`{written}` is given `{twice[0]}` twice"
+            return self.error(at, "RX0103", message, help=help, labels=labels)
+        if count > len(plain) and not any(p.kind is p.VAR_POSITIONAL for p in taken):
             takes = f"{len(plain)} argument{'s' if len(plain) != 1 else ''} by position"
+            at = node.args[len(plain)] if len(node.args) == count else at
             message = f"`{written}` takes {takes}, {count} are given"
-            at = node.args[len(plain)] if len(node.args) == count else node
-        elif missing:
-            message = f"`{written}` needs {' and '.join(f'`{name}`' for name in missing)}"
-        span = self.source.name_span(at) if isinstance(at, ast.keyword) else self.span(at)
-        labels = (Label(macro.span, "defined here"),)
+            return self.error(at, "RX0103", message, help=help, labels=labels)
+        variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        missing = [
+            f"`{p.name}`" for p in taken
+            if p.default is p.empty and p.kind not in variable
+            and p.name not in kwargs and p not in plain[:count]
+        ]  # fmt: skip
+        message = f"`{written}` needs {' and '.join(missing)}"
+        return self.error(node, "RX0103", message, help=help, labels=labels)
+
+    def unknown_keyword(
+        self, macro: Macro, node: ast.Call, name: str, named: Sequence[str], help: str
+    ) -> Failed:
+        """Record an argument by a name that no parameter has."""
+        keyword = next((k for k in node.keywords if k.arg == name), None)
+        span = self.span(node) if keyword is None else self.source.name_span(keyword)
+        near = nearest(name, named)
+        edits = (Edit(span, near),) if near and keyword is not None and span is not None else ()
         return self.report(
-            Diagnostic("RX0103", message, span, labels, (), help, () if fix is None else (fix,))
-        )
+            Diagnostic(
+                "RX0103", f"`{ast.unparse(node.func)}` has no parameter `{name}`", span,
+                (Label(macro.span, "defined here"),), (),
+                f"did you mean `{near}`?" if near else help, edits,
+            )
+        )  # fmt: skip
 
     def check_depth(self, macro: Macro, node: ast.Call) -> None:
         """A macro that uses itself must come to an end."""
@@ -281,19 +307,19 @@ class MacroUser(ExpressionParser):
         finally:
             vars(self).update(outer)
             if use is not None:
-                label = Label(use, f"`{macro.name}` is expanded here")
+                label = Label(use, f"`{macro.name}` {EXPANDED}")
                 found = self.reporter.diagnostics
                 found[before:] = [_used(d, label) for d in found[before:]]
 
     def defined_macro(self, node: ast.FunctionDef, *scopes: Mapping[str, Any]) -> bool:
         """Bind the name of a macro that is defined in the middle of a function."""
-        known: dict[str, Any] = {}
+        if not any(d.is_macro for d in our_decorators(node, self.environment)):
+            return False
+        known: dict[str, Any] = {node.name: UNKNOWN}
         around = [known, *(dict(scope) for scope in scopes), *self.environment.scopes]
         environment = Environment(around, self.environment.mode)
-        macro = macro_of(self, node, lambda: environment)
-        if macro is None:
-            return False
-        known[node.name] = self.names[node.name] = macro
+        self.names[node.name] = UNKNOWN
+        known[node.name] = self.names[node.name] = macro_of(self, node, lambda: environment)
         return True
 
     def wrong_language(self, macro: Macro, node: ast.Call) -> Failed:

@@ -10,13 +10,14 @@ import ast
 import inspect
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from types import FrameType, FunctionType
 from typing import Any
 
 from relaxscript.errors import Diagnostic, DiagnosticError
 from relaxscript.errors.caller import caller_span
 
-from .base import ExpressionParser, Reporter
+from .base import ExpressionParser, Failed, Reporter
 from .entry import in_module_class
 from .environment import Environment
 from .macro import KINDS, Macro, macro_of
@@ -74,10 +75,11 @@ def _macro(kind: str, f: Any, frame: FrameType) -> Macro | None:
     macro = None
     if isinstance(node, ast.FunctionDef):
         seen = _seen(node, environment)
-        macro = macro_of(
-            ExpressionParser(source, environment, reporter), node,
-            lambda: Environment([seen, *_late(f)], "python"), kind, inspect.signature(f),
-        )  # fmt: skip
+        with suppress(Failed):
+            macro = macro_of(
+                ExpressionParser(source, environment, reporter), node,
+                lambda: Environment([seen, *_late(f)], "python"), kind, inspect.signature(f),
+            )  # fmt: skip
     else:
         message, place = "only a plain function can be a macro", source.name_span(node)
         reporter.diagnostics.append(

@@ -7,8 +7,11 @@ from dataclasses import replace
 
 from relaxscript.errors import Diagnostic, DiagnosticError
 
-__all__ = ["Reporter"]
+__all__ = ["EXPANDED", "Reporter"]
 
+
+# What is said of the place where a macro is used.
+EXPANDED = "is expanded here"
 
 # How many places are shown beside a mistake that is met in many.
 MOST_LABELS = 6
@@ -41,10 +44,11 @@ class Reporter:
 
 
 def _once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Equal mistakes as one, with the labels of all: those of the first uses, if there are many."""
+    """Equal mistakes as one, with all the uses of macros that lead to them, if these are few."""
     found: dict[Diagnostic, list[Diagnostic]] = {}
     for diagnostic in diagnostics:
-        found.setdefault(replace(diagnostic, labels=()), []).append(diagnostic)
+        facts = tuple(label for label in diagnostic.labels if not label.text.endswith(EXPANDED))
+        found.setdefault(replace(diagnostic, labels=facts), []).append(diagnostic)
     return [same[0] if len(same) == 1 else _merged(same) for same in found.values()]
 
 

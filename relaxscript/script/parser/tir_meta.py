@@ -132,7 +132,7 @@ class TirMetaParser(MacroUser, TirParser):
         state = {
             "names": {**names, **values},
             "gone": {},
-            "declared": declared,
+            "declared": dict(declared),
             "items": [],
             "began": self.depth,
             "_as_statement": None,
