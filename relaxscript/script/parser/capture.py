@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from relaxscript.analysis.derive import function_struct_info
+from relaxscript.errors import nearest
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import ExternFunc, Function, GlobalVar
 from relaxscript.ir.same import structural_equal
@@ -57,6 +58,14 @@ def adopted_member(
     parser: ExpressionParser, module: ModuleContext, owner: IRModule, name: str, node: ast.expr
 ) -> GlobalVar:
     """The name in the module of a function of another, added together with what it calls."""
+    if name not in owner:
+        near = nearest(name, [var.name_hint for var in owner])
+        written = ast.unparse(node.value) if isinstance(node, ast.Attribute) else ""
+        raise parser.error(
+            node, "RX0101", f"the module `{owner.__name__}` has no function `{name}`",
+            help=f"did you mean `{near}`?" if near else None,
+            fix=f"{written}.{near}" if near and written else None,
+        )  # fmt: skip
     wanted = owner[name]
     if id(wanted) not in module.known_objects:
         refuse_outside(parser, module, wanted, name, node)

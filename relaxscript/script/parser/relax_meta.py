@@ -10,7 +10,8 @@ from typing import Any
 
 from relaxscript.errors import OperandError
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.relax import Expr, Function, GlobalVar, LeafExpr, Tuple
+from relaxscript.ir.relax import Expr, Function, GlobalVar, LeafExpr, Tuple, Var
+from relaxscript.ir.struct_info import StructInfo
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.script.relax_forms import dataflow
 
@@ -55,13 +56,13 @@ class RelaxMetaParser(MacroUser, RelaxParser):
             case ModuleName():
                 macro = macro_of_module(self.module, node.attr)
                 return super().attribute_of(owner, node) if macro is None else macro
-            case IRModule() if node.attr in owner:
+            case IRModule():
                 return self.known_here(adopted_member(self, self.module, owner, node.attr, node))
         return self.taken_in(super().attribute_of(owner, node), node.attr, node)
 
     def subscript_of(self, owner: Any, index: Any, node: ast.Subscript) -> Any:
-        if isinstance(owner, IRModule) and isinstance(index, (str, GlobalVar)) and index in owner:
-            name = index if isinstance(index, str) else index.name_hint
+        if isinstance(owner, IRModule):
+            name = index.name_hint if isinstance(index, GlobalVar) else str(index)
             return self.known_here(adopted_member(self, self.module, owner, name, node))
         return self.taken_in(super().subscript_of(owner, index, node), "", node)
 
@@ -69,7 +70,24 @@ class RelaxMetaParser(MacroUser, RelaxParser):
         """A function that Python holds becomes one of the module, under its name."""
         if isinstance(value, (Function, PrimFunc)):
             return self.known_here(adopted(self, self.module, value, name, node))
+        if isinstance(value, Var) and not self.builder.is_visible(value):
+            raise self.error(
+                node, "RX0101", f"`{value.name_hint}` is a variable of another function",
+                help="give it to this function as a parameter",
+            )  # fmt: skip
         return value
+
+    def bind(
+        self, target: ast.Name, value: Any, node: ast.expr, annotation: StructInfo | None = None,
+        annotation_node: ast.expr | None = None,
+    ) -> None:  # fmt: skip
+        # Another name for a PrimFunc is no value of the program: it is called by `R.call_tir` only.
+        if isinstance(value, GlobalVar) and annotation is None and isinstance(
+            self.module.adopted.get(value.name_hint), PrimFunc
+        ):  # fmt: skip
+            self.bind_name(target.id, value)
+            return
+        super().bind(target, value, node, annotation, annotation_node)
 
     def known_here(self, var: GlobalVar) -> GlobalVar:
         """The function of the module; its type is known from here on."""

@@ -50,7 +50,7 @@ class TirMetaParser(MacroUser, TirParser):
     # ---- captured functions and modules
 
     def attribute_of(self, owner: Any, node: ast.Attribute) -> Any:
-        if isinstance(owner, IRModule) and node.attr in owner:
+        if isinstance(owner, IRModule):
             return adopted_member(self, self.module, owner, node.attr, node)
         return super().attribute_of(owner, node)
 
