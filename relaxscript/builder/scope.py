@@ -142,7 +142,7 @@ class Scopes(ABC):
         info = self.struct_info(result)
         if scope.vars or scope.shape_vars:
             shapes = self._shape_scope
-            info = erase_to_well_defined(info, self._is_visible, lambda v: v in shapes)
+            info = erase_to_well_defined(info, self.is_visible, lambda v: v in shapes)
         remember_struct_info(seq, info)
         return seq
 
@@ -152,7 +152,8 @@ class Scopes(ABC):
     def _define(self, var: Var) -> None:
         self._scopes[-1].vars.append(var)
 
-    def _is_visible(self, var: Var) -> bool:
+    def is_visible(self, var: Var) -> bool:
+        """Whether a variable is bound where the next binding stands."""
         # Asked only where a StructInfo has a variable for its shape, which is rare.
         return any(var is known for scope in self._scopes for known in scope.vars)
 
@@ -216,7 +217,7 @@ class Scopes(ABC):
             infos = (p.struct_info for p in frame.params if p.struct_info is not None)
             known = set().union(*(free_shape_vars(info) for info in infos))
             known |= self._shape_scope
-            ret_struct_info = erase_to_well_defined(derived, self._is_visible, lambda v: v in known)
+            ret_struct_info = erase_to_well_defined(derived, self.is_visible, lambda v: v in known)
         elif not checked:
             self.check_fits(derived, ret_struct_info, "the result", "the declared result", "RX0205")
         self._frames.pop()

@@ -11,7 +11,7 @@ from types import CodeType, FrameType
 
 from .span import Source, Span
 
-__all__ = ["caller_frame", "caller_span"]
+__all__ = ["caller_frame", "caller_span", "raised_span"]
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
@@ -30,23 +30,35 @@ def caller_frame() -> FrameType | None:
 def caller_span() -> Span | None:
     """The call in the user's Python that led here; where it cannot be told, its whole line."""
     frame = caller_frame()
-    if frame is None:
-        return None
+    return None if frame is None else _span_in(frame, frame.f_lineno, frame.f_lasti)
+
+
+def raised_span(error: BaseException) -> Span | None:
+    """Where the user's Python that we called was when it raised; None if it was none of theirs."""
+    step = error.__traceback__
+    while step is not None and step.tb_frame.f_code.co_filename.startswith(PACKAGE):
+        step = step.tb_next
+    return None if step is None else _span_in(step.tb_frame, step.tb_lineno, step.tb_lasti)
+
+
+def _span_in(frame: FrameType, number: int, instruction: int) -> Span:
     filename = frame.f_code.co_filename
     text = "".join(linecache.getlines(filename, frame.f_globals))
     source = Source(filename, text)
     place = (
-        _position(frame.f_code, frame.f_lasti)
+        _position(frame.f_code, instruction)
         if sys.version_info >= (3, 11)
         else _call_of_line(frame, text)
+        if number == frame.f_lineno
+        else None
     )
     if place is None:
-        line = linecache.getline(filename, frame.f_lineno)
+        line = linecache.getline(filename, number)
         indent = len(line) - len(line.lstrip())
         place = ast.expr(
-            lineno=frame.f_lineno,
+            lineno=number,
             col_offset=len(line[:indent].encode()),
-            end_lineno=frame.f_lineno,
+            end_lineno=number,
             end_col_offset=len(line.rstrip().encode()),
         )
     return source.span(place)

@@ -69,6 +69,15 @@ class IRModule:
     def __getitem__(self, var: GlobalVar | str) -> Any:
         return self.functions[self.get_global_var(_name(var))]
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):  # type: ignore[no-untyped-def]
+            """`module.f` is the function `f`, where no attribute of modules has that name."""
+            known = None if name.startswith("_") else self._by_name.get(name)
+            if known is None:
+                raise AttributeError(f"the module has no function or attribute `{name}`")
+            return self.functions[known]
+
     def __setitem__(self, var: GlobalVar | str, function: ModuleFunction) -> None:
         name = _name(var)
         if not isinstance(function, (BaseFunc, ExternFunc)):

@@ -13,6 +13,7 @@ from relaxscript.op.namespace import __all__ as _operators
 from .annotations import Callable, Object, Prim, Shape, Tensor, Tuple
 from .members import absent_member as _absent_member
 from .parser.entry import function
+from .parser.macro_entry import relax_macro as macro
 from .relax_devices import *  # noqa: F403
 from .relax_devices import __all__ as _devices
 from .relax_forms import *  # noqa: F403
@@ -25,7 +26,7 @@ dot = _REGISTRY["relax.matmul"]
 
 __all__ = [
     "Any", "Callable", "Object", "Prim", "Shape", "Tensor", "Tuple", "dot", "func", "function",
-    *_devices, *_forms, *_operators,
+    "macro", *_devices, *_forms, *_operators,
 ]  # fmt: skip
 
 if not _TYPE_CHECKING:

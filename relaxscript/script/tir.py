@@ -19,6 +19,7 @@ from .annotations import in_annotation
 from .members import absent_member
 from .parser.base import safe_callables
 from .parser.entry import prim_func
+from .parser.macro_entry import tir_macro as macro
 from .tir_compute import *  # noqa: F403
 from .tir_dtypes import *  # noqa: F403
 from .tir_forms import *  # noqa: F403
@@ -27,7 +28,7 @@ from .tir_nodes import *  # noqa: F403
 
 _PARTS = (tir_compute, tir_dtypes, tir_forms, tir_math, tir_nodes)
 
-__all__ = ["axis", "prim_func"]
+__all__ = ["axis", "macro", "prim_func"]
 __all__ += [name for part in _PARTS for name in part.__all__]
 
 safe_callables(*(getattr(part, name) for part in (axis, *_PARTS) for name in part.__all__))

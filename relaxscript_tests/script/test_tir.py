@@ -16,7 +16,7 @@ from relaxscript.script.tir_types import Form
 STATEMENTS = """
     Assert Buffer Else If LetStmt Range Then While alloc_buffer allocate allocate_const attr axis
     block block_attr buffer buffer_decl buffer_store decl_buffer env_thread evaluate func_attr grid
-    init launch_thread match_buffer meta_var parallel prefetch prim_func reads realize serial
+    init launch_thread macro match_buffer meta_var parallel prefetch prim_func reads realize serial
     thread_binding unroll vectorized where writes
 """.split()
 NODES = """

@@ -32,7 +32,7 @@ from relaxscript.errors import (
     Span,
     nearest,
 )
-from relaxscript.errors.caller import caller_span
+from relaxscript.errors.caller import caller_span, raised_span
 from relaxscript.ir.node import Node
 from relaxscript.script.members import nearest_member, public_names
 
@@ -156,7 +156,8 @@ class ExpressionParser:
             if code != "RX0112":
                 raise self.error(node, code, reason) from error
             message = f"evaluating this Python raised {type(error).__name__}: {reason}"
-            raise self.error(node, code, message) from error
+            raised = [(raised_span(error), "raised here")]
+            raise self.error(node, code, message, labels=raised) from error
 
     # ---- expressions
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
+from typing import Any
 
 from relaxscript.ir.module import GlobalInfo, VDevice
 from relaxscript.ir.relax import GlobalVar
@@ -29,8 +30,27 @@ class ModuleContext:
         self.global_infos: dict[str, tuple[GlobalInfo, ...]] = {}
         self.broken: set[str] = set()
         self.definitions: dict[str, ast.FunctionDef] = {}
+        # Macros of the class, and functions from outside that the module takes in, by their names.
+        self.macros: dict[str, Any] = {}
+        self.adopted: dict[str, Any] = {}
+        # What was taken in by its identity; the object is kept so that no other gets its address.
+        self.known_objects: dict[int, tuple[Any, GlobalVar]] = {}
+        self._adopted_vars: dict[str, GlobalVar] = {}
         self._mentions: dict[str, list[str]] = {}
         self.itself = ModuleName(self)
+
+    def var_of(self, name: str) -> GlobalVar:
+        """The one GlobalVar of a name, of a function of the class or of one taken in."""
+        known = self.global_vars.get(name)
+        return self._adopted_vars.setdefault(name, GlobalVar(name)) if known is None else known
+
+    def free_name(self, wanted: str, taken: Container[str] = ()) -> str:
+        """`wanted`, with a number behind it where that is taken."""
+        name, number = wanted, 0
+        while name in self.global_vars or name in self.adopted or name in taken:
+            number += 1
+            name = f"{wanted}_{number}"
+        return name
 
     def reaches(self, caller: str, callee: str) -> bool:
         """Whether a function mentions another, by itself or through those it mentions."""
@@ -58,7 +78,14 @@ class ModuleContext:
         # `R.add` is no mention of a function `add`: the module has its own name, and aliases.
         aliases = {self.name}
         found: list[tuple[str, str]] = []
-        for node in ast.walk(definition):
+        pending: list[ast.AST] = [definition]
+        seen = {definition.name}
+        for node in (node for root in pending for node in ast.walk(root)):
+            name = getattr(node, "id", getattr(node, "attr", ""))
+            if name in self.macros and name not in seen:
+                # What a macro of the class mentions, its users mention.
+                seen.add(name)
+                pending.append(getattr(self.macros[name], "node", ast.Pass()))
             match node:
                 case ast.Attribute(value=ast.Name(id=owner), attr=name):
                     if name in self.global_vars:

@@ -27,9 +27,12 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "function": ("pure", "private", "check_well_formed", "strict"),
     "prim_func": ("private", "check_well_formed", "s_tir"),
     "ir_module": ("check_well_formed", "strict"),
+    "relax_macro": ("hygienic",),
+    "tir_macro": ("hygienic",),
 }
-_NAMESPACES = {"function": "R", "prim_func": "T", "ir_module": "I"}
-_ENTRY = "relaxscript.script.parser.entry"
+_WRITTEN = {"function": "R.function", "prim_func": "T.prim_func", "ir_module": "I.ir_module",
+            "relax_macro": "R.macro", "tir_macro": "T.macro"}  # fmt: skip
+_HOMES = ("relaxscript.script.parser.entry", "relaxscript.script.parser.macro_entry")
 
 
 class OurDecorator(NamedTuple):
@@ -45,7 +48,12 @@ class OurDecorator(NamedTuple):
     @property
     def written(self) -> str:
         """The name it usually has in scripts."""
-        return f"{_NAMESPACES[self.kind]}.{self.kind}"
+        return _WRITTEN[self.kind]
+
+    @property
+    def is_macro(self) -> bool:
+        """Whether the definition is a macro, and no function."""
+        return self.kind.endswith("_macro")
 
 
 def our_decorators(
@@ -76,7 +84,7 @@ def leads_to(kind: str, decorator: ast.expr, environment: Environment) -> bool:
 
 def _is_ours(value: Any, kind: str) -> bool:
     named = getattr(value, "__name__", "") == kind
-    return kind in OPTIONS and named and getattr(value, "__module__", "") == _ENTRY
+    return kind in OPTIONS and named and getattr(value, "__module__", "") in _HOMES
 
 
 def _words(code: CodeType) -> set[str]:
@@ -154,7 +162,7 @@ def _unknown_option(
 
 def _listed(names: tuple[str, ...]) -> str:
     shown = [f"`{name}`" for name in names]
-    return f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
 def _resolved(target: ast.expr, environment: Environment) -> Any:

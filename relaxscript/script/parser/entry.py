@@ -20,7 +20,7 @@ from relaxscript.ir.relax import Function
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.script.printer.constants import MetadataError, decode
 
-from .base import ExpressionParser, Failed, Reporter
+from .base import UNKNOWN, ExpressionParser, Failed, Reporter
 from .decorators import OurDecorator, leads_to, our_decorator, our_decorators, read_options
 from .environment import Environment, Mode
 from .finding import (
@@ -29,11 +29,12 @@ from .finding import (
     definition_of_function,
     undecorated,
 )
+from .macro import Macro, macro_of
 from .module import module_of_class, relax_function, tir_function
 from .pause import collector_paused
 from .source import parse_text
 
-__all__ = ["from_source", "function", "ir_module", "prim_func"]
+__all__ = ["from_source", "function", "in_module_class", "ir_module", "prim_func"]
 
 
 def ir_module(
@@ -142,7 +143,7 @@ def _decorated(
     f: Any, frame: FrameType, kind: str, strict: bool, unknown: Mapping[str, Any],
     given: Mapping[str, bool] = MappingProxyType({}),
 ) -> Any:  # fmt: skip
-    if _in_module_class(f, frame):
+    if in_module_class(f, frame):
         return f
     written = "T.prim_func" if kind == "prim_func" else "R.function"
     _check_decorated(f, written)
@@ -188,7 +189,7 @@ def _function(
     return relax_function(source, node, environment, reporter, decorator)
 
 
-def _in_module_class(f: Any, frame: FrameType) -> bool:
+def in_module_class(f: Any, frame: FrameType) -> bool:
     """Whether a class body is being executed whose decorator will parse it as a whole."""
     if not isinstance(f, FunctionType):
         return False
@@ -330,11 +331,17 @@ def _last_definition(
     source: Source, tree: ast.Module, environment: Environment, reporter: Reporter,
     check_well_formed: bool,
 ) -> Any:  # fmt: skip
-    parsed: list[IRModule | Function | PrimFunc | None] = []
+    parsed: list[Any] = []
+    known: dict[str, Any] = {}
+    environment = Environment([known, *environment.scopes], environment.mode)
     for node in tree.body:
         match node:
             case ast.ClassDef() | ast.FunctionDef():
-                parsed.append(_parsed(source, node, environment, reporter, check_well_formed))
+                made = _parsed(source, node, environment, reporter, check_well_formed)
+                # Later definitions may use it, as in a file that Python runs.
+                known[node.name] = UNKNOWN if made is None else made
+                if not isinstance(made, Macro):
+                    parsed.append(made)
             case ast.Import() | ast.ImportFrom() | ast.Expr(value=ast.Constant()):
                 continue
             case ast.Assign(targets=[ast.Name(id="metadata")]):
@@ -352,13 +359,15 @@ def _last_definition(
 def _parsed(
     source: Source, node: ast.ClassDef | ast.FunctionDef, environment: Environment,
     reporter: Reporter, check_well_formed: bool,
-) -> IRModule | Function | PrimFunc | None:  # fmt: skip
-    """One definition of a text, as its decorator says."""
+) -> Any:  # fmt: skip
+    """One definition of a text, as its decorator says: a module, a function, a macro, or None."""
     parser = ExpressionParser(source, environment, reporter)
     try:
         decorator = our_decorator(parser, node)
+        if isinstance(node, ast.FunctionDef) and decorator.is_macro:
+            return macro_of(parser, node, lambda: environment)
     except Failed:
-        return None
+        return UNKNOWN
     if isinstance(node, ast.FunctionDef):
         return _function(source, node, environment, reporter, decorator.kind)
     options = read_options(parser, decorator)

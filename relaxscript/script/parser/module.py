@@ -22,22 +22,30 @@ from relaxscript.ir.struct_info import FuncStructInfo
 from relaxscript.ir.tir import PrimFunc
 
 from .assigned import names_inside
-from .base import ExpressionParser, Failed, Reporter
+from .base import UNKNOWN, ExpressionParser, Failed, Reporter
+from .capture import adopted_as
 from .context import ModuleContext
-from .decorators import OurDecorator, our_decorator, read_options
+from .decorators import OurDecorator, our_decorator, our_decorators, read_options
 from .environment import Environment
-from .relax import RelaxParser
+from .macro import Macro, macro_of
+from .relax_meta import RelaxMetaParser as RelaxParser
 from .relax_signature import Header
 from .statements import first_word
 
 __all__ = ["module_of_class", "relax_function", "tir_function"]
 
 
-def parse_prim_func(*args: Any, **options: Any) -> PrimFunc | None:
+def parse_prim_func(
+    *args: Any, module: ModuleContext | None = None, **options: Any
+) -> PrimFunc | None:
     """`tir.parse_prim_func`; the parser of TIR is imported by the first PrimFunc that needs it."""
     from .tir import parse_prim_func as parse
+    from .tir_meta import TirMetaParser
 
-    return parse(*args, **options)
+    def make(source: Source, environment: Environment, reporter: Reporter) -> TirMetaParser:
+        return TirMetaParser(source, environment, reporter, module)
+
+    return parse(*args, make=make, **options)
 
 
 def relax_function(
@@ -109,10 +117,22 @@ class _ModuleParser(ExpressionParser):
         self.relax: dict[str, ast.FunctionDef] = {}
         self.tir: dict[str, ast.FunctionDef] = {}
         self.headers: dict[str, tuple[RelaxParser, Header]] = {}
-        names = [m.name for m in node.body if isinstance(m, ast.FunctionDef)]
+        self.macro_names = [
+            m.name for m in node.body if isinstance(m, ast.FunctionDef) and self.is_macro(m)
+        ]
+        names = [
+            m.name
+            for m in node.body
+            if isinstance(m, ast.FunctionDef) and m.name not in self.macro_names
+        ]
         names += [t.id for m in node.body if isinstance(m, ast.Assign) for t in m.targets
                   if isinstance(t, ast.Name)]  # fmt: skip
         self.context = ModuleContext(node.name, names)
+        # Macros are known by their plain names too, as nothing in the module could have these.
+        self.environment = Environment([self.context.macros, *environment.scopes], environment.mode)
+
+    def is_macro(self, member: ast.FunctionDef) -> bool:
+        return any(d.is_macro for d in our_decorators(member, self.environment))
 
     def module(self) -> IRModule | None:
         self.check_bases()
@@ -128,6 +148,7 @@ class _ModuleParser(ExpressionParser):
         for name, definition in self.relax.items():
             self.relax_header(name, definition)
         self.relax_functions()
+        self.take_in()
         if self.check_well_formed:
             self.check_entry_point()
         if self.reporter.failed:
@@ -192,6 +213,11 @@ class _ModuleParser(ExpressionParser):
                 raise self.report(Diagnostic("RX0104", message, place, help=help))
 
     def declare(self, name: str, member: ast.FunctionDef) -> None:
+        if name in self.macro_names:
+            self.context.macros[name] = UNKNOWN
+            environment = self.environment
+            self.context.macros[name] = macro_of(self, member, lambda: environment)
+            return
         before = self.relax.get(name) or self.tir.get(name)
         if before is not None:
             at = self.source.name_span(member)
@@ -203,13 +229,36 @@ class _ModuleParser(ExpressionParser):
         (self.tir if decorator.kind == "prim_func" else self.relax)[name] = member
         self.context.definitions[name] = member
 
+    def member_of_module(self, node: ast.expr) -> Any:
+        """What a class takes over; of another module the module and the name of its function."""
+        match node:
+            case ast.Attribute(value=base, attr=name):
+                owner = self.value(base)
+            case ast.Subscript(value=base, slice=ast.Constant(value=str(name))):
+                owner = self.value(base)
+            case _:
+                return self.value(node)
+        if isinstance(owner, IRModule) and name in owner:
+            return owner, name
+        return self.value(node)
+
+    def take_in(self) -> None:
+        """The functions from outside that were mentioned are functions of the module."""
+        for name, function in self.context.adopted.items():
+            self.context.global_vars[name] = self.context.var_of(name)
+            self.parsed[name] = function
+
     def existing(self, name: str, node: ast.expr) -> None:
         """`name = R.ExternFunc("...")`, or a function that Python holds already."""
-        value = self.value(node)
-        if not isinstance(value, (ExternFunc, Function, PrimFunc)):
+        value = self.member_of_module(node)
+        if isinstance(value, Macro):
+            del self.context.global_vars[name]
+            self.context.macros[name] = value
+            return
+        if not isinstance(value, (ExternFunc, Function, PrimFunc, tuple)):
             raise self.error(node, "RX0104", "only functions can be members of a module")
-        self.parsed[name] = value
-        self.context.signatures[name] = function_struct_info(value)
+        self.parsed[name] = adopted_as(self, self.context, value, name, node)
+        self.context.signatures[name] = function_struct_info(self.parsed[name])
 
     def prim_func(self, name: str, node: ast.FunctionDef) -> None:
         try:
@@ -217,6 +266,7 @@ class _ModuleParser(ExpressionParser):
             function = parse_prim_func(
                 self.source, node, self.environment, self.reporter, private=private,
                 global_vars=self.context.global_vars, module_name=self.node.name,
+                module=self.context,
             )  # fmt: skip
         except Failed:
             function = None

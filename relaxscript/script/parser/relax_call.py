@@ -14,7 +14,7 @@ from typing import Any
 from relaxscript.analysis.derive import kind_name
 from relaxscript.errors import OperandError, Source, Span
 from relaxscript.ir.prim import PrimExpr, Var as PrimVar
-from relaxscript.ir.relax import Call, Expr, Function, GlobalVar, LeafExpr, ShapeExpr, Tuple, Var
+from relaxscript.ir.relax import Call, Expr, GlobalVar, LeafExpr, ShapeExpr, Tuple, Var
 from relaxscript.ir.struct_info import FuncStructInfo, StructInfo
 from relaxscript.op import ArgumentError, Operator, Sugar
 from relaxscript.op.parameters import SYNONYMS, convert_attribute
@@ -71,8 +71,6 @@ class RelaxCalls(RelaxAttributes):
             case ScriptLambda():
                 args, kwargs = self.arguments(node)
                 return self.call_lambda(callee, args, kwargs, node)
-            case Function():
-                raise self.error(node.func, "RX0201", "this function is not part of the module")
             case Expr():
                 return self.function_call(callee, node)
         if callee is relax_forms.match_cast:
@@ -325,6 +323,8 @@ class RelaxCalls(RelaxAttributes):
         if failure.code != "RX0112" or not any(
             isinstance(part, (Expr, PrimExpr)) for part in given
         ):
+            return
+        if failure.labels:  # a function of the user's own, which says more about itself
             return
         written = ast.unparse(node.func)
         message = f"`{written}` is Python's own, and cannot take values that are known only later"

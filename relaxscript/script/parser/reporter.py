@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from relaxscript.errors import Diagnostic, DiagnosticError
 
-__all__ = ["Reporter"]
+__all__ = ["EXPANDED", "Reporter"]
+
+
+# What is said of the place where a macro is used.
+EXPANDED = "is expanded here"
+
+# How many places are shown beside a mistake that is met in many.
+MOST_LABELS = 6
 
 
 class Reporter:
@@ -27,15 +35,34 @@ class Reporter:
     def finish(self) -> list[Diagnostic]:
         """Raise the errors, in the order of their places; give back the warnings.
 
-        What is read twice (attributes belong to the header, and stand in the body) is wrong once.
+        What is read twice (attributes belong to the header, and stand in the body, a macro is
+        expanded wherever it is used) is wrong once.
         """
-        ordered = sorted(dict.fromkeys(self.diagnostics), key=_position)
+        ordered = sorted(_once(self.diagnostics), key=_position)
         if self.strict:
             ordered = [replace(d, severity="error") if d.code == "RX0207" else d for d in ordered]
         errors = [d for d in ordered if d.severity == "error"]
         if errors:
             raise DiagnosticError(errors)
         return ordered
+
+
+def _once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Equal mistakes as one, with all the uses of macros that lead to them, if these are few."""
+    found: dict[Diagnostic, list[Diagnostic]] = {}
+    for diagnostic in diagnostics:
+        facts = tuple(label for label in diagnostic.labels if not label.text.endswith(EXPANDED))
+        found.setdefault(replace(diagnostic, labels=facts), []).append(diagnostic)
+    return [same[0] if len(same) == 1 else _merged(same) for same in found.values()]
+
+
+def _merged(same: list[Diagnostic]) -> Diagnostic:
+    labels = list(dict.fromkeys(label for diagnostic in same for label in diagnostic.labels))
+    more = len(labels) - MOST_LABELS
+    if more <= 0:
+        return replace(same[0], labels=tuple(labels))
+    note = f"and {more} more place{'s' if more > 1 else ''}"
+    return replace(same[0], labels=tuple(labels[:MOST_LABELS]), notes=(*same[0].notes, note))
 
 
 def _position(diagnostic: Diagnostic) -> tuple[int, int]:

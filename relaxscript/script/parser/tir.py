@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from relaxscript.errors import Source, Span
+from relaxscript.errors import Diagnostic, Source, Span
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimType
 from relaxscript.ir.relax import Attrs, GlobalVar
@@ -46,15 +46,17 @@ __all__ = ["TirParser", "parse_prim_func"]
 def parse_prim_func(
     source: Source, node: ast.FunctionDef, environment: Environment, reporter: Reporter, *,
     private: bool, global_vars: dict[str, GlobalVar] | None, module_name: str = "",
+    make: Callable[[Source, Environment, Reporter], TirParser] | None = None,
 ) -> PrimFunc | None:  # fmt: skip
     """The PrimFunc that a definition means; None when mistakes were recorded.
 
-    `global_vars` are the functions of the module around it, `module_name` is its class.
+    `global_vars` are the functions of the module around it, `module_name` is its class; `make`
+    gives the parser, a new one for each reading.
     """
     addressed: set[ast.AST] = set()
     while True:
         before, known = len(reporter.diagnostics), len(addressed)
-        parser = TirParser(source, environment, reporter)
+        parser = (make or TirParser)(source, environment, reporter)
         parser.begin(global_vars, module_name, addressed)
         function = parser.prim_func(node, private)
         if any(d.severity == "error" for d in reporter.diagnostics[before:]):
@@ -176,12 +178,12 @@ class TirParser(EffectParser):
         if not self.declared:
             return
         free = set(free_vars(function))
-        for name, (var, target) in self.declared.items():
+        for var, _ in self.declared.values():
             if var in free:
-                self.error(
-                    target, "RX0109", f"`{name}` has no value: no shape gives it one",
-                    help=f'let it stand alone in a shape: `T.Buffer(("{name}",), ...)`',
-                )  # fmt: skip
+                name = var.name
+                message = f"`{name}` has no value: no shape gives it one"
+                help = f'let it stand alone in a shape: `T.Buffer(("{name}",), ...)`'
+                self.report(Diagnostic("RX0109", message, var.span, help=help))
 
     # body = { statement }
     def suite(self, body: Sequence[ast.stmt]) -> Stmt:

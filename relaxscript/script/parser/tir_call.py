@@ -46,6 +46,7 @@ __all__ = [
     "PYTHON_RANGE",
     "SCALAR_FUNCTIONS",
     "CallParser",
+    "given",
     "vstore",
 ]
 

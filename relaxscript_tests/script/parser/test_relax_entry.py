@@ -136,12 +136,12 @@ def test_a_function_that_was_decorated_is_not_decorated_again():
         R.function(f)
 
 
-def test_a_function_that_python_holds_is_not_called():
+def test_a_function_on_its_own_has_no_place_for_one_that_python_holds():
     @R.function
     def g(x: R.Object):
         return x
 
-    with pytest.raises(DiagnosticError, match="this function is not part of the module"):
+    with pytest.raises(DiagnosticError, match="`g` is a Relax function that stands outside"):
 
         @R.function
         def f(x: R.Object):

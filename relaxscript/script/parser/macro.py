@@ -1,0 +1,355 @@
+"""Macros: pieces of a script that are written once and expanded where they are used.
+
+    macro     = decorator "def" name "(" parameters ")" ":" body
+    decorator = ("@R.macro" | "@T.macro") ["(" "hygienic" "=" bool ")"]
+
+A `Macro` is syntax with the names that it can see. An expansion parses its body at the place of
+use, by the parser that is at work there; nothing of the macro remains in the IR. Arguments are
+bound as Python binds them. In a hygienic macro (the default) names mean what they mean where it was
+defined; in another, what they mean where it is used. What a macro binds is not seen outside.
+
+`relax_meta.py` and `tir_meta.py` expand the macros of the two languages. Start reading at `Macro`.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from types import MethodType
+from typing import Any
+
+from relaxscript.errors import Diagnostic, DiagnosticError, Edit, Label, Source, Span, nearest
+from relaxscript.errors.caller import caller_span
+
+from .base import UNKNOWN, ExpressionParser, Failed
+from .decorators import OurDecorator, our_decorators, read_options
+from .environment import Environment, Mode
+from .reporter import EXPANDED
+
+__all__ = ["KINDS", "Macro", "MacroUser", "Returned", "macro_in", "macro_of"]
+
+# Each level of a macro that uses itself takes some 15 of the 1,000 levels of calls Python has.
+MOST_NESTED = 40
+
+KINDS = {"relax_macro": "R.macro", "tir_macro": "T.macro"}
+USERS = {"relax_macro": "Relax function", "tir_macro": "PrimFunc"}
+
+
+class Returned(Exception):
+    """A macro came to its `return`."""
+
+    def __init__(self, value: Any) -> None:
+        super().__init__()
+        self.value = value
+
+
+class Macro:
+    """A definition that is expanded where it is used: `kind` is "relax_macro" or "tir_macro"."""
+
+    def __init__(
+        self, kind: str, source: Source, node: ast.FunctionDef, signature: inspect.Signature,
+        environment: Callable[[], Environment], hygienic: bool,
+    ) -> None:  # fmt: skip
+        self.kind = kind
+        self.source = source
+        self.node = node
+        self.signature = signature
+        self.hygienic = hygienic
+        self._environment = environment
+        self.__name__ = self.__qualname__ = node.name
+        self.__doc__ = ast.get_docstring(node)
+
+    @property
+    def name(self) -> str:
+        """The name it was defined by."""
+        return self.node.name
+
+    @property
+    def written(self) -> str:
+        """Its decorator, as scripts have it."""
+        return KINDS[self.kind]
+
+    @property
+    def environment(self) -> Environment:
+        """What its names mean where it was defined."""
+        return self._environment()
+
+    @property
+    def span(self) -> Span:
+        """Where its name stands in its definition."""
+        return self.source.name_span(self.node)
+
+    def __get__(self, owner: Any, kind: type | None = None) -> Any:
+        """As a method of a Python object: `self` is the first argument."""
+        return self if owner is None else MethodType(self, owner)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """A macro has a meaning in scripts only; raises `DiagnosticError` (RX0104)."""
+        message = f"the macro `{self.name}` can only be used in a {USERS[self.kind]}"
+        raise DiagnosticError(Diagnostic("RX0104", message, caller_span()))
+
+    def __repr__(self) -> str:
+        return f"<{self.written} {self.name}{self.signature}>"
+
+
+# ---------------------------------------------------------------- definitions
+
+
+def macro_of(
+    parser: ExpressionParser, node: ast.FunctionDef, environment: Callable[[], Environment],
+    kind: str = "", signature: inspect.Signature | None = None,
+) -> Macro | None:  # fmt: skip
+    """The macro that a definition means, its defaults evaluated by `parser`; None if it is none.
+
+    Mistakes in it are recorded; what is wrong with its uses is found when it is expanded.
+    """
+    ours = [d for d in our_decorators(node, parser.environment) if d.is_macro]
+    decorator: OurDecorator | None = ours[0] if ours else None
+    kind = kind or (decorator.kind if decorator is not None else "")
+    if not kind:
+        return None
+    hygienic = read_options(parser, decorator).get("hygienic", True)
+    _check_returns(parser, node, kind)
+    taken = _signature(parser, node) if signature is None else signature
+    return Macro(kind, parser.source, node, taken, environment, hygienic)
+
+
+def _signature(parser: ExpressionParser, node: ast.FunctionDef) -> inspect.Signature:
+    """The parameters of a definition as Python would have them."""
+    args = node.args
+    empty = inspect.Parameter.empty
+    plain = [*args.posonlyargs, *args.args]
+    defaults: list[Any] = [empty] * (len(plain) - len(args.defaults))
+    defaults += [parser.value(d) for d in args.defaults]
+    found: list[inspect.Parameter] = []
+    for index, (arg, default) in enumerate(zip(plain, defaults)):
+        kind = (
+            inspect.Parameter.POSITIONAL_ONLY
+            if index < len(args.posonlyargs)
+            else inspect.Parameter.POSITIONAL_OR_KEYWORD
+        )
+        found.append(inspect.Parameter(arg.arg, kind, default=default))
+    if args.vararg is not None:
+        found.append(inspect.Parameter(args.vararg.arg, inspect.Parameter.VAR_POSITIONAL))
+    for arg, given in zip(args.kwonlyargs, args.kw_defaults):
+        value = empty if given is None else parser.value(given)
+        found.append(inspect.Parameter(arg.arg, inspect.Parameter.KEYWORD_ONLY, default=value))
+    if args.kwarg is not None:
+        found.append(inspect.Parameter(args.kwarg.arg, inspect.Parameter.VAR_KEYWORD))
+    return inspect.Signature(found)
+
+
+def _check_returns(parser: ExpressionParser, node: ast.FunctionDef, kind: str) -> None:
+    """A macro of Relax has a value, a macro of TIR has none; raises `Failed`."""
+    returns = _returns(node.body)
+    failed: Failed | None = None
+    for statement in returns:
+        bare = statement.value is None
+        if kind == "relax_macro" and bare:
+            failed = parser.error(
+                statement, "RX0105", "a macro of Relax functions returns a value",
+                help="write `return ...`",
+            )  # fmt: skip
+        if kind == "tir_macro" and not bare:
+            failed = parser.error(
+                statement, "RX0105",
+                "a macro of PrimFuncs stands for statements, and has no value",
+                help="give it a buffer in which it stores the result",
+            )  # fmt: skip
+    if kind == "relax_macro" and not returns:
+        failed = parser.report(
+            Diagnostic(
+                "RX0105", f"the macro `{node.name}` does not return anything",
+                parser.source.name_span(node), help="end it with `return ...`",
+            )
+        )  # fmt: skip
+    if failed is not None:
+        raise failed
+
+
+def _returns(body: Sequence[ast.stmt]) -> list[ast.Return]:
+    """The `return` statements of a body; those of functions inside are their own."""
+    found: list[ast.Return] = []
+    pending: list[ast.AST] = list(reversed(body))
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Return):
+            found.append(node)
+        elif not isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.expr)):
+            pending.extend(reversed(list(ast.iter_child_nodes(node))))
+    return found
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+# ---------------------------------------------------------------- uses
+
+
+class MacroUser(ExpressionParser):
+    """What expanding a macro is in both languages: arguments, names, blame."""
+
+    # The macros that are being expanded, outermost first; none inside a function of their own.
+    expanding: tuple[Macro, ...] = ()
+
+    def comparison(self, node: ast.Compare) -> Any:
+        match node:
+            case ast.Compare(ops=[ast.Is() | ast.IsNot() as op], comparators=[right]) if _is_none(
+                right
+            ):
+                # Whether an argument was given is known while parsing, whatever it is.
+                return (self.value(node.left) is None) == isinstance(op, ast.Is)
+        return super().comparison(node)
+
+    def bound_arguments(
+        self, macro: Macro, node: ast.Call, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """What the parameters of a macro are in one use of it."""
+        try:
+            bound = macro.signature.bind(*args, **kwargs)
+        except TypeError:
+            raise self.misused(macro, node, len(args), kwargs) from None
+        bound.apply_defaults()
+        return dict(bound.arguments)
+
+    def misused(
+        self, macro: Macro, node: ast.Call, count: int, kwargs: Mapping[str, Any]
+    ) -> Failed:
+        """Record that the arguments of a use do not fit the parameters."""
+        taken = list(macro.signature.parameters.values())
+        plain = [p for p in taken if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        named = [p.name for p in taken if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        written = ast.unparse(node.func)
+        help = f"it is called as `{written}({_listed(macro.signature)})`"
+        labels = [(macro.span, "defined here")]
+        at: ast.AST = node
+        unknown = [] if taken and taken[-1].kind is taken[-1].VAR_KEYWORD else [
+            name for name in kwargs if name not in named
+        ]  # fmt: skip
+        twice = [p.name for p in plain[:count] if p.name in kwargs]
+        if unknown:
+            return self.unknown_keyword(macro, node, unknown[0], named, help)
+        if twice:
+            at = next((k for k in node.keywords if k.arg == twice[0]), at)
+            message = f"`{written}` is given `{twice[0]}` twice"
+            return self.error(at, "RX0103", message, help=help, labels=labels)
+        if count > len(plain) and not any(p.kind is p.VAR_POSITIONAL for p in taken):
+            takes = f"{len(plain)} argument{'s' if len(plain) != 1 else ''} by position"
+            at = node.args[len(plain)] if len(node.args) == count else at
+            message = f"`{written}` takes {takes}, {count} are given"
+            return self.error(at, "RX0103", message, help=help, labels=labels)
+        variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        missing = [
+            f"`{p.name}`" for p in taken
+            if p.default is p.empty and p.kind not in variable
+            and p.name not in kwargs and p not in plain[:count]
+        ]  # fmt: skip
+        message = f"`{written}` needs {' and '.join(missing)}"
+        return self.error(node, "RX0103", message, help=help, labels=labels)
+
+    def unknown_keyword(
+        self, macro: Macro, node: ast.Call, name: str, named: Sequence[str], help: str
+    ) -> Failed:
+        """Record an argument by a name that no parameter has."""
+        keyword = next((k for k in node.keywords if k.arg == name), None)
+        span = self.span(node) if keyword is None else self.source.name_span(keyword)
+        near = nearest(name, named)
+        edits = (Edit(span, near),) if near and keyword is not None and span is not None else ()
+        return self.report(
+            Diagnostic(
+                "RX0103", f"`{ast.unparse(node.func)}` has no parameter `{name}`", span,
+                (Label(macro.span, "defined here"),), (),
+                f"did you mean `{near}`?" if near else help, edits,
+            )
+        )  # fmt: skip
+
+    def check_depth(self, macro: Macro, node: ast.Call) -> None:
+        """A macro that uses itself must come to an end."""
+        if len(self.expanding) >= MOST_NESTED:
+            raise self.error(
+                node, "RX0104", f"macros are nested more than {MOST_NESTED} deep here",
+                help="a macro that uses itself needs a case in which it does not, "
+                "decided by a Python value",
+            )  # fmt: skip
+
+    def environment_of(self, macro: Macro) -> Environment:
+        """What is captured by the names in a macro that is expanded here."""
+        if macro.hygienic:
+            return macro.environment
+        mode: Mode = self.environment.mode
+        return Environment([*self.environment.scopes, *macro.environment.scopes], mode)
+
+    @contextmanager
+    def inside(self, macro: Macro, node: ast.Call, state: Mapping[str, Any]) -> Iterator[None]:
+        """The parser reads the text of a macro inside, with `state` in place of its own.
+
+        Mistakes that are found inside also say where the macro is used.
+        """
+        use = self.span(node)
+        before = len(self.reporter.diagnostics)
+        inner = {
+            "source": macro.source,
+            "environment": self.environment_of(macro),
+            "expanding": (*self.expanding, macro),
+            "_attributes": {},
+            "_before_dot": None,
+            "_inside_string": None,
+            **state,
+        }
+        outer = {name: getattr(self, name) for name in inner}
+        vars(self).update(inner)
+        try:
+            yield
+        finally:
+            vars(self).update(outer)
+            if use is not None:
+                label = Label(use, f"`{macro.name}` {EXPANDED}")
+                found = self.reporter.diagnostics
+                found[before:] = [_used(d, label) for d in found[before:]]
+
+    def defined_macro(self, node: ast.FunctionDef, *scopes: Mapping[str, Any]) -> bool:
+        """Bind the name of a macro that is defined in the middle of a function."""
+        if not any(d.is_macro for d in our_decorators(node, self.environment)):
+            return False
+        known: dict[str, Any] = {node.name: UNKNOWN}
+        around = [known, *(dict(scope) for scope in scopes), *self.environment.scopes]
+        environment = Environment(around, self.environment.mode)
+        self.names[node.name] = UNKNOWN
+        known[node.name] = self.names[node.name] = macro_of(self, node, lambda: environment)
+        return True
+
+    def wrong_language(self, macro: Macro, node: ast.Call) -> Failed:
+        """Record that a macro of one language is used in the other."""
+        here = USERS["tir_macro" if macro.kind == "relax_macro" else "relax_macro"]
+        return self.error(
+            node.func, "RX0104",
+            f"`{macro.name}` is a macro for {USERS[macro.kind]}s, and this is a {here}",
+            labels=[(macro.span, "defined here")],
+        )  # fmt: skip
+
+
+def macro_in(callee: Any) -> tuple[Macro, tuple[Any, ...]] | None:
+    """The macro that a callee is, and the arguments that it has already; None for others."""
+    if isinstance(callee, Macro):
+        return callee, ()
+    if isinstance(callee, MethodType) and isinstance(callee.__func__, Macro):
+        return callee.__func__, (callee.__self__,)
+    return None
+
+
+def _used(diagnostic: Diagnostic, label: Label) -> Diagnostic:
+    """A mistake in a macro with one more of its uses."""
+    labels = diagnostic.labels
+    if label in labels:
+        return diagnostic
+    return replace(diagnostic, labels=(*labels, label))
+
+
+def _listed(signature: inspect.Signature) -> str:
+    """The parameters of a macro without annotations."""
+    plain = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
+    return str(inspect.Signature(plain)).strip("()")

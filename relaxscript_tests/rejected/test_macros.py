@@ -1,0 +1,582 @@
+"""Rejected programs: macros, blamed both where they are written and where they are used."""
+
+from __future__ import annotations
+
+from relaxscript.script import ir as I, relax as R, tir as T
+from relaxscript.testing import rejected
+
+# Carets stand under what they mean, wherever a formatter would rather have them.
+# fmt: off
+
+# ---------------------------------------------------------------- mistakes inside
+
+
+@rejected
+def test_a_mistake_in_a_macro_is_shown_where_it_is_written_and_at_every_use():
+    @R.macro
+    def scaled(x):
+        y = R.multiply(x, faktor)
+        #                 ^^^^^^ error: RX0101 `faktor` is not defined
+        return y
+
+    @R.function
+    def f(x: R.Tensor((2, 3), "float32")):
+        a = scaled(x)
+        #   --------- label: `scaled` is expanded here
+        b = scaled(a)
+        return b
+
+
+@rejected
+def test_names_of_the_use_are_not_defined_in_a_hygienic_macro():
+    @R.macro
+    def shifted(x):
+        return R.add(x, offset)
+        #               ^^^^^^ error: RX0101 `offset` is not defined
+
+    @R.function
+    def f(x: R.Tensor((2, 3), "float32"), offset: R.Tensor((2, 3), "float32")):
+        return shifted(x)
+        #      ---------- label: `shifted` is expanded here
+
+
+@rejected
+def test_names_of_the_use_that_are_not_there():
+    @R.macro(hygienic=False)
+    def shifted(x):
+        return R.add(x, offset)
+        #               ^^^^^^ error: RX0101 `offset` is not defined
+
+    @R.function
+    def f(x: R.Tensor((2, 3), "float32"), offset: R.Tensor((2, 3), "float32")):
+        y = shifted(x)
+        return y
+
+    @R.function
+    def g(x: R.Tensor((2, 3), "float32")):
+        y = shifted(x)
+        #   ---------- label: `shifted` is expanded here
+        return y
+
+
+@rejected
+def test_what_a_macro_binds_is_not_defined_outside():
+    @R.macro(hygienic=False)
+    def doubled(x):
+        twice = R.add(x, x)
+        return twice
+
+    @R.function
+    def f(x: R.Tensor((2, 3), "float32")):
+        y = doubled(x)
+        return R.add(y, twice)
+        #               ^^^^^ error: RX0101 `twice` is not defined
+
+
+@rejected
+def test_operands_that_disagree_inside_a_macro_in_a_macro():
+    @R.macro
+    def product(a, b):
+        return R.matmul(a, b)
+        #                  ^ error: RX0203 `R.matmul` cannot multiply these operands
+        # help: the last axis of `a` must equal the last-but-one axis of `b`
+        #                  - label: has 3 rows
+        #               - label: has 4 columns
+
+    @R.macro
+    def activated(x, w):
+        y = product(x, w)
+        #   ------------- label: `product` is expanded here
+        return R.nn.relu(y)
+
+    @R.function
+    def f(x: R.Tensor((2, 4), "float32"), w: R.Tensor((3, 5), "float32")):
+    #                                                  - label: `b` has 3 rows here
+    #        --------------------------- label: `a` has 4 columns here
+        h = activated(x, w)
+        #   --------------- label: `activated` is expanded here
+        return h
+
+
+@rejected
+def test_what_cannot_be_decided_inside_a_macro():
+    @R.macro
+    def product(a, b):
+        return R.matmul(a, b)
+        #      ^^^^^^^^^^^^^^ warning: RX0207 `x1` has m columns, `x2` has k rows; it is checked
+        # | when the program runs
+
+    @R.function
+    def f(x: R.Tensor(("n", "m"), "float32"), w: R.Tensor(("k", "n"), "float32")):
+        return product(x, w)
+        #      ------------- label: `product` is expanded here
+
+
+@rejected
+def test_a_side_effect_in_a_macro_that_is_used_in_a_pure_function():
+    @R.macro
+    def shown(x):
+        y = R.call_packed("show", x, sinfo_args=R.Tensor((2, 3), "float32"))
+        #   ^^^^^^^^^^^^^ error: RX0401 `show` is impure and cannot be called in a pure function
+        # help: declare the function impure: `@R.function(pure=False)`
+        #   ------------- label: has side effects
+        return y
+
+    @R.function
+    def f(x: R.Tensor((2, 3), "float32")):
+        y = shown(x)
+        #   -------- label: `shown` is expanded here
+        return y
+
+
+@rejected
+def test_a_branch_in_a_macro_that_is_used_in_a_dataflow_block():
+    @R.macro
+    def chosen(c, x):
+        if c:
+        #  ^ error: RX0307 `if` cannot stand in a dataflow block
+        # help: close the block with `R.output(...)` first, or use `R.where`
+            y = R.exp(x)
+        else:
+            y = R.log(x)
+        return y
+
+    @R.function
+    def f(c: R.Tensor((), "bool"), x: R.Tensor((2, 3), "float32")):
+        with R.dataflow():
+            y = chosen(c, x)
+            #   ------------ label: `chosen` is expanded here
+            R.output(y)
+        return y
+
+
+@rejected
+def test_the_result_of_a_macro_that_does_not_fit_is_blamed_on_its_use():
+    @R.macro
+    def doubled(x):
+        return R.add(x, x)
+
+    @R.function
+    def f(x: R.Tensor((2, 3), "float32")):
+        y: R.Tensor((2, 4), "float32") = doubled(x)
+        #                                ^^^^^^^^^^ error: RX0205 the value does not fit the
+        # | annotation
+        # help: it is `R.Tensor((2, 3), "float32")`, declared as `R.Tensor((2, 4), "float32")`
+        #                                ---------- label: dimension 1 is `3`, not `4`
+        #  --------------------------- label: declared here
+        return y
+
+
+# ---------------------------------------------------------------- arguments
+
+
+@R.macro
+def shared(x, w, *, activation=None):
+    return R.matmul(x, w) if activation is None else activation(R.matmul(x, w))
+
+
+@rejected
+def test_arguments_that_the_parameters_of_a_macro_do_not_take():
+    options = {"other": 1}
+
+    @R.macro
+    def dense(x, w, /, bias=None, *, activation=None):
+    #   ----- label: defined here
+    #   ----- label: defined here
+    #   ----- label: defined here
+    #   ----- label: defined here
+    #   ----- label: defined here
+    #   ----- label: defined here
+        return R.matmul(x, w)
+
+    @R.function
+    def f(x: R.Tensor((2, 4), "float32"), w: R.Tensor((4, 5), "float32")):
+        a = dense(x)
+        #   ^^^^^^^^ error: RX0103 `dense` needs `w`
+        # help: it is called as `dense(x, w, /, bias=None, *, activation=None)`
+        b = dense(x, w, x, w)
+        #                  ^ error: RX0103 `dense` takes 3 arguments by position, 4 are given
+        # help: it is called as `dense(x, w, /, bias=None, *, activation=None)`
+        c = dense(x, w, activatoin=R.nn.relu)
+        #               ^^^^^^^^^^ error: RX0103 `dense` has no parameter `activatoin`
+        # help: did you mean `activation`?
+        # fix: activation
+        d = dense(x, w=w)
+        #            ^ error: RX0103 `dense` has no parameter `w`
+        # help: it is called as `dense(x, w, /, bias=None, *, activation=None)`
+        e = dense(x, w, x, bias=x)
+        #                  ^^^^^^ error: RX0103 `dense` is given `bias` twice
+        # help: it is called as `dense(x, w, /, bias=None, *, activation=None)`
+        g = dense(x, wrong)
+        #            ^^^^^ error: RX0101 `wrong` is not defined
+        h = dense(x, w, **options)
+        #   ^^^^^^^^^^^^^^^^^^^^^^ error: RX0103 `dense` has no parameter `other`
+        # help: it is called as `dense(x, w, /, bias=None, *, activation=None)`
+        return x
+
+
+@rejected
+def test_arguments_of_a_macro_of_statements():
+    @T.macro
+    def stored(A, i, *, value):
+    #   ------ label: defined here
+    #   ------ label: defined here
+    #   ------ label: defined here
+        A[i] = value
+
+    @T.prim_func
+    def f(A: T.Buffer((4,), "float32")):
+        stored(A, 1)
+        # <^^^^^^^^^^^ error: RX0103 `stored` needs `value`
+        # help: it is called as `stored(A, i, *, value)`
+        stored(A, 1, T.float32(2))
+        #            ^^^^^^^^^^^^ error: RX0103 `stored` takes 2 arguments by position, 3 are given
+        # help: it is called as `stored(A, i, *, value)`
+        stored(A, 1, valeu=T.float32(2))
+        #            ^^^^^ error: RX0103 `stored` has no parameter `valeu`
+        # help: did you mean `value`?
+        # fix: value
+
+
+# ---------------------------------------------------------------- return
+
+
+@rejected
+def test_a_macro_of_relax_returns():
+    @R.macro
+    def doubled(x):
+    #   ^^^^^^^ error: RX0105 the macro `doubled` does not return anything
+    # help: end it with `return ...`
+        y = R.add(x, x)
+
+
+@rejected
+def test_a_macro_of_relax_returns_a_value():
+    @R.macro
+    def doubled(x):
+        return
+        # <^^^^^ error: RX0105 a macro of Relax functions returns a value
+        # help: write `return ...`
+
+
+@rejected
+def test_a_macro_that_ends_without_return():
+    @R.macro
+    def chosen(x, n):
+    #   ^^^^^^ error: RX0105 the macro `chosen` ended without `return`
+    # help: every way through it ends with `return ...`
+        if n > 1:
+            return R.add(x, x)
+
+    @R.function
+    def f(x: R.Tensor((2, 3), "float32")):
+        y = chosen(x, 2)
+        z = chosen(y, 1)
+        #   ------------ label: `chosen` is expanded here
+        return z
+
+
+@rejected
+def test_a_macro_returns_at_its_end():
+    @R.macro
+    def early(c, x):
+        if c:
+            y = R.exp(x)
+            return y
+            # <^^^^^^^ error: RX0105 a branch cannot return from the function
+            # help: bind the value in both branches, and return it after the `if`
+        else:
+            y = R.log(x)
+        return y
+
+    @R.function
+    def f(c: R.Tensor((), "bool"), x: R.Tensor((2, 3), "float32")):
+        y = early(c, x)
+        #   ----------- label: `early` is expanded here
+        return y
+
+
+@rejected
+def test_a_macro_does_not_return_out_of_a_dataflow_block():
+    @R.macro
+    def inside(x):
+        with R.dataflow():
+            y = R.exp(x)
+            return y
+            # <^^^^^^^ error: RX0105 `return` cannot stand in a dataflow block of a macro
+            # help: close the block with `R.output(...)`, then return
+
+    @R.function
+    def f(x: R.Tensor((2, 3), "float32")):
+        y = inside(x)
+        #   --------- label: `inside` is expanded here
+        return y
+
+
+@rejected
+def test_a_macro_does_not_return_where_only_python_decides_inside_a_branch():
+    @R.macro
+    def inside(c, x, n):
+        if c:
+            if n:
+                return x
+                # <^^^^^^^ error: RX0105 `return` cannot stand in a branch of a macro
+                # help: bind the value in both branches, and return it after the `if`
+            y = R.exp(x)
+        else:
+            y = R.log(x)
+        return y
+
+    @R.function
+    def f(c: R.Tensor((), "bool"), x: R.Tensor((2, 3), "float32")):
+        y = inside(c, x, 1)
+        #   --------------- label: `inside` is expanded here
+        return y
+
+
+@rejected
+def test_a_macro_of_statements_returns_nothing():
+    @T.macro
+    def loaded(A, i):
+        return A[i]
+        # <^^^^^^^^^^ error: RX0105 a macro of PrimFuncs stands for statements, and has no value
+        # help: give it a buffer in which it stores the result
+
+
+@rejected
+def test_a_macro_of_statements_has_no_value():
+    @T.macro
+    def cleared(A):
+    #   ------- label: defined here
+        A[0] = T.float32(0)
+
+    @T.prim_func
+    def f(A: T.Buffer((4,), "float32")):
+        x = cleared(A)
+        #   ^^^^^^^^^^ error: RX0105 the macro `cleared` stands for statements and has no value
+        # help: write `cleared(A)` in a line of its own
+
+
+@rejected
+def test_a_macro_of_statements_does_not_stop_in_a_loop():
+    @T.macro
+    def cleared(A, n):
+        for i in range(n):
+            A[i] = T.float32(0)
+            return
+            # <^^^^^ error: RX0105 a macro cannot stop in the middle of a loop or a branch
+            # help: put the rest under `if`: it runs only where the condition holds
+
+    @T.prim_func
+    def f(A: T.Buffer((4,), "float32")):
+        cleared(A, 4)
+        # <------------ label: `cleared` is expanded here
+
+
+# ---------------------------------------------------------------- where macros can stand
+
+
+@rejected
+def test_a_macro_that_uses_itself_for_ever():
+    @R.macro
+    def forever(x):
+        return forever(x)
+        #      ^^^^^^^^^^ error: RX0104 macros are nested more than 40 deep here
+        # help: a macro that uses itself needs a case in which it does not, decided by a Python
+        # | value
+        #      ---------- label: `forever` is expanded here
+
+    @R.function
+    def f(x: R.Tensor((2, 3), "float32")):
+        y = forever(x)
+        #   ---------- label: `forever` is expanded here
+        return y
+
+
+@rejected
+def test_a_macro_of_the_other_language():
+    @R.macro
+    def doubled(x):
+        return R.add(x, x)
+
+    @T.macro
+    def cleared(A):
+    #   ------- label: defined here
+        A[0] = T.float32(0)
+
+    @R.function
+    def f(x: R.Tensor((2, 3), "float32")):
+        y = doubled(x)
+        cleared(y)
+        # <^^^^^^ error: RX0104 `cleared` is a macro for PrimFuncs, and this is a Relax function
+        return y
+
+    @T.prim_func
+    def g(A: T.Buffer((4,), "float32")):
+        cleared(A)
+        doubled(A)
+
+
+@rejected
+def test_a_macro_of_the_other_language_in_a_prim_func():
+    @R.macro
+    def doubled(x):
+    #   ------- label: defined here
+        return R.add(x, x)
+
+    @T.prim_func
+    def g(A: T.Buffer((4,), "float32")):
+        doubled(A)
+        # <^^^^^^ error: RX0104 `doubled` is a macro for Relax functions, and this is a PrimFunc
+
+
+@rejected
+def test_a_macro_is_not_called_by_python():
+    shared(1, 2)
+    # <^^^^^^^^^^^ error: RX0104 the macro `shared` can only be used in a Relax function
+
+
+@rejected
+def test_axes_in_a_macro_come_before_the_statements_of_the_block():
+    @T.macro
+    def stored(A, i):
+        vi = T.axis.spatial(4, i)
+        A[vi] = T.float32(0)
+
+    @T.prim_func
+    def f(A: T.Buffer((4,), "float32")):
+        for i in range(4):
+            with T.block("twice"):
+                stored(A, i)
+                stored(A, i)
+                # <^^^^^^^^^^^ error: RX0504 the axes of a block come before its statements
+                # help: move this line to the beginning of the block
+
+
+@rejected
+def test_a_mistake_in_a_macro_of_statements():
+    @T.macro
+    def stored(A, i):
+        A[i, 0] = valeu
+        #         ^^^^^ error: RX0101 `valeu` is not defined
+
+    @T.prim_func
+    def f(A: T.Buffer((4,), "float32")):
+        for i in range(4):
+            stored(A, i)
+            # <----------- label: `stored` is expanded here
+
+
+@rejected
+def test_a_dimension_that_only_a_macro_declares_has_no_value():
+    @T.macro
+    def stored(A):
+        n = T.int64()
+        # < error: RX0109 `n` has no value: no shape gives it one
+        # help: let it stand alone in a shape: `T.Buffer(("n",), ...)`
+        A[n] = T.float32(0)
+
+    @T.prim_func
+    def f(A: T.Buffer((4,), "float32")):
+        stored(A)
+
+
+@rejected
+def test_macros_of_a_class_and_their_mistakes():
+    @I.ir_module
+    class Module:
+        @R.macro
+        def broken(x):
+        #   ^^^^^^ error: RX0105 the macro `broken` does not return anything
+        # help: end it with `return ...`
+            y = R.add(x, x)
+
+        @R.macro(hygenic=False)
+        #        ^^^^^^^ error: RX0103 `R.macro` has no option `hygenic`
+        # help: did you mean `hygienic`?
+        # fix: hygienic
+        def scaled(x):
+            return R.multiply(x, faktor)
+            #                    ^^^^^^ error: RX0101 `faktor` is not defined
+
+        @R.function
+        def main(x: R.Tensor((4,), "float32")):
+            a = broken(x)
+            b = Module.broken(x)
+            c = scaled(x)
+            #   --------- label: `scaled` is expanded here
+            d = Module.scald(x)
+            #   ^^^^^^^^^^^^ error: RX0101 the module has no function `scald`
+            # help: it has `Module.main`
+            return x
+
+
+# ---------------------------------------------------------------- decorators
+
+
+@rejected
+def test_options_of_a_macro():
+    @R.macro(hygenic=False)
+    #        ^^^^^^^ error: RX0103 `R.macro` has no option `hygenic`
+    # help: did you mean `hygienic`?
+    # fix: hygienic
+    def doubled(x):
+        return R.add(x, x)
+
+
+@rejected
+def test_options_of_a_macro_are_literals_given_by_name():
+    clean = True
+
+    @T.macro(hygienic=clean)
+    #                 ^^^^^ error: RX0104 `hygienic` must be written as a literal
+    # help: write `hygienic=True` or `hygienic=False`
+    def cleared(A):
+        A[0] = T.float32(0)
+
+
+@rejected
+def test_a_mistake_in_a_macro_inside_a_function():
+    @R.function
+    def f(x: R.Tensor((2, 3), "float32")):
+        @R.macro
+        def doubled(y):
+        #   ^^^^^^^ error: RX0105 the macro `doubled` does not return anything
+        # help: end it with `return ...`
+            z = R.add(y, y)
+
+        return doubled(x)
+
+
+@rejected
+def test_only_functions_are_macros():
+    @R.macro
+    #^^^^^^^ error: RX0111 `R.macro` decorates a function
+    # help: define one with `def`
+    class Doubled:
+        pass
+
+
+@rejected
+def test_a_lambda_is_no_macro():
+    R.macro(lambda x: x)
+    # <^^^^^^^^^^^^^^^^^^^ error: RX0111 `R.macro` decorates a function
+    # help: define one with `def`
+
+
+@rejected
+def test_options_without_a_decorator():
+    def doubled(x):
+        return R.add(x, x)
+
+    R.macro(doubled, clean=True)
+    # <^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0103 `R.macro` has no option `clean`
+
+
+@rejected
+def test_an_async_function_is_no_macro():
+    @R.macro
+    async def doubled(x):
+    #         ^^^^^^^ error: RX0104 only a plain function can be a macro
+    # help: define it with `def`
+        return R.add(x, x)
