@@ -25,6 +25,7 @@ from relaxscript.script.annotations import AnnotationError, Front, as_struct_inf
 from .base import UNKNOWN, ExpressionParser, Failed, Reporter
 from .context import ModuleContext
 from .environment import Environment
+from .repeated import RepeatedAnnotations
 
 __all__ = ["AnnotationParser"]
 
@@ -48,6 +49,9 @@ class AnnotationParser(ExpressionParser):
         self.in_function_type = False
         self._inside_string: ast.expr | None = None
         self.unbound_code = "RX0305"
+        self.repeated = RepeatedAnnotations(self)
+        # Where variables were annotated that have their StructInfo from elsewhere.
+        self.annotated: dict[Var, ast.expr] = {}
 
     def span(self, node: ast.AST) -> Span | None:
         # A dimension inside a string has no place of its own: the whole string is blamed.
