@@ -7,5 +7,6 @@ from __future__ import annotations
 
 from . import ir, printer, relax, tir
 from .parser.entry import from_source
+from .printer.show import showing
 
-__all__ = ["from_source", "ir", "printer", "relax", "tir"]
+__all__ = ["from_source", "ir", "printer", "relax", "showing", "tir"]
