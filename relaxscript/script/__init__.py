@@ -7,5 +7,6 @@ from __future__ import annotations
 
 from . import ir, printer, relax, tir
 from .parser.entry import from_source, ir_module
+from .printer.show import showing
 
-__all__ = ["from_source", "ir", "ir_module", "printer", "relax", "tir"]
+__all__ = ["from_source", "ir", "ir_module", "printer", "relax", "showing", "tir"]

@@ -253,3 +253,48 @@ def test_a_function_where_a_class_is_decorated():
         #          help: decorate a function with `@R.function` or `@T.prim_func`
         def main(x: R.Object):
             return x
+
+
+# ---------------------------------------------------------------- names that Python has not
+
+
+@rejected
+def test_a_name_for_a_function_that_there_is_not():
+    @I.ir_module
+    class Module:
+        I.module_names({"mian": "main.1"})
+        #              ^^^^^^^^^^^^^^^^^^ error: RX0101 the module has no function `mian`
+        #                                 help: did you mean `main`?
+
+        @R.function
+        def main(x: R.Tensor((4,), "float32")):
+            return x
+
+
+@rejected
+def test_one_name_for_two_functions():
+    @I.ir_module
+    class Module:
+        I.module_names({"f": "main"})
+        #              ^^^^^^^^^^^^^ error: RX0302 the module has two functions `main`
+        #                            help: rename one of them
+
+        @R.function
+        def f(x: R.Tensor((4,), "float32")):
+            return x
+
+        @R.function
+        def main(x: R.Tensor((4,), "float32")):
+            return x
+
+
+@rejected
+def test_a_name_of_a_function_that_is_no_text():
+    @I.ir_module
+    class Module:
+        I.module_names({"main": 3})
+        #              ^^^^^^^^^^^ error: RX0103 the name of a function is a text, not 3
+
+        @R.function
+        def main(x: R.Tensor((4,), "float32")):
+            return x

@@ -26,6 +26,7 @@ from .base import UNKNOWN, Failed, Reporter
 from .context import ModuleContext
 from .environment import Environment
 from .host_python import HostPython
+from .repeated import RepeatedAnnotations
 
 __all__ = ["AnnotationParser"]
 
@@ -50,6 +51,9 @@ class AnnotationParser(HostPython):
         self.names_dims = False
         self._inside_string: ast.expr | None = None
         self.unbound_code = "RX0305"
+        self.repeated = RepeatedAnnotations(self)
+        # Where variables were annotated that have their StructInfo from elsewhere.
+        self.annotated: dict[Var, ast.expr] = {}
 
     def span(self, node: ast.AST) -> Span | None:
         # A dimension inside a string has no place of its own: the whole string is blamed.

@@ -6,7 +6,7 @@ binding = names "=" expression | name ":" annotation "=" expression | name op "=
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -162,6 +162,10 @@ class RelaxBindings(RelaxSignatures):
                 node, "RX0104", f"`{target.id}` is annotated but not given a value",
                 help=f"write `{target.id}: {self.source.span(annotation).text} = ...`",
             )  # fmt: skip
+        likely = self.repeated.find(annotation)
+        if likely is not None:
+            self.bind_repeated(target, annotation, value, likely)
+            return
         # The value comes first: a match_cast in it may bind dimensions of the annotation.
         failed: Failed | None = None
         found: Any = None
@@ -177,11 +181,31 @@ class RelaxBindings(RelaxSignatures):
     def _declared_beside(self, value: Any, annotation: ast.expr) -> StructInfo:
         """The annotation of a value; it may name the dimensions that a match_cast binds."""
         if not isinstance(value, MatchCastValue):
-            return self.annotation(annotation)
+            info = self.annotation(annotation)
+            self.repeated.remember(annotation, info)
+            return info
         with self.unbound_dimensions():
             info = self.annotation(annotation)
         self.check_dimensions_bound(info, annotation, set(definable_shape_vars(value.struct_info)))
         return info
+
+    def bind_repeated(
+        self, target: ast.Name, annotation: ast.expr, node: ast.expr, likely: StructInfo
+    ) -> None:
+        """A binding whose annotation stood before: it means `likely`, but for its places.
+
+        As a rule that is what is known of the value, and the annotation need not be read again.
+        """
+        value = self.value(node)
+        if not isinstance(value, Expr):
+            self.bind(target, value, node, self._declared_beside(value, annotation), annotation)
+            return
+
+        def read() -> StructInfo:
+            return self.annotation(annotation)
+
+        self.bind_value(target, value, node, read, annotation, likely)
+        self.annotated[self.names[target.id]] = annotation
 
     def bind(
         self, target: ast.Name, value: Any, node: ast.expr, annotation: StructInfo | None = None,
@@ -213,15 +237,24 @@ class RelaxBindings(RelaxSignatures):
                 return
             case _:
                 value = self.expr_of(value, node)
+        self.bind_value(target, value, node, annotation, annotation_node)
+
+    def bind_value(
+        self, target: ast.Name, value: Expr, node: ast.expr,
+        annotation: StructInfo | Callable[[], StructInfo] | None,
+        annotation_node: ast.expr | None, likely: StructInfo | None = None,
+    ) -> None:  # fmt: skip
+        """Bind a name to a variable of the program."""
         span = self.source.span(target)
+        outlives = target in self.outputs
         try:
-            var = self.builder.bind(value, name, span, annotation, outlives=target in self.outputs)
+            var = self.builder.bind(value, target.id, span, annotation, outlives, likely)
         except OperandError as error:
             raise self.binding_error(error, node, value, annotation_node) from None
         finally:
             self.note_obligations(annotation_node or node)
-        self.bind_name(name, var)
-        self.last_bound = name
+        self.bind_name(target.id, var)
+        self.last_bound = target.id
 
     def items_of(self, value: Any, node: ast.expr, use: str) -> list[Any]:
         if not isinstance(value, Expr):

@@ -7,6 +7,7 @@ parameters = name [":" annotation] { "," ... }
 from __future__ import annotations
 
 import ast
+import keyword
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -266,7 +267,7 @@ class RelaxSignatures(RelaxOlderForms):
                         header.failed = True
         self.check_attrs(node, header, attrs)
         if not header.private:
-            attrs.setdefault("global_symbol", header.name)
+            attrs.setdefault("global_symbol", self.module.symbol(header.name))
         return Attrs(attrs) if attrs else None
 
     def attributes(self, node: ast.expr, header: Header) -> Mapping[str, Any]:
@@ -297,8 +298,11 @@ class RelaxSignatures(RelaxOlderForms):
 
     def check_attrs(self, node: ast.FunctionDef, header: Header, attrs: dict[str, Any]) -> None:
         """Criteria 13 and 21: what attributes say agrees with the rest of the header."""
-        symbol = attrs.get("global_symbol", header.name)
-        if symbol != header.name:
+        name = self.module.symbol(header.name)
+        symbol = attrs.get("global_symbol", name)
+        # A function that stands alone cannot have every name, but can have every symbol.
+        alone = not self.module.name and not is_name(str(symbol))
+        if symbol != name and not alone:
             self.error_at(
                 self.source.name_span(node), "RX0313",
                 f"the global symbol of `{header.name}` is `{symbol}`", "use one name for both",
@@ -320,6 +324,11 @@ class RelaxSignatures(RelaxOlderForms):
         return self.error_at(
             keyword or span, "RX0104", f"{name} cannot be used in a Relax function", help
         )
+
+
+def is_name(text: str) -> bool:
+    """Whether Python can call something by this name."""
+    return text.isidentifier() and not keyword.iskeyword(text)
 
 
 def _has_function_type(node: ast.arg) -> bool:

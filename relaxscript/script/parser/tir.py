@@ -154,7 +154,9 @@ class TirParser(EffectParser):
             return None
         attrs = self.attrs
         if not private and "global_symbol" not in attrs:
-            attrs = {"global_symbol": node.name, **attrs}
+            own = (self.global_vars or {}).get(node.name)
+            symbol = node.name if own is None else own.name_hint
+            attrs = {"global_symbol": symbol, **attrs}
         params = tuple(self.signature.params)
         buffers = self.signature.buffers
         function = PrimFunc.make(

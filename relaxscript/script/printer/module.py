@@ -28,8 +28,9 @@ from .annotations import vdevice_call
 from .constants import encode, metadata_tree
 from .marks import decorated
 from .names import identifier
+from .options import Options
 from .relax import RelaxPrinter
-from .session import METADATA_KEY, Options, Session
+from .session import METADATA_KEY, Session
 from .tir import TIRPrinter
 
 if TYPE_CHECKING:
@@ -131,11 +132,13 @@ class _Script:
         """The whole text as syntax."""
         match root:
             case IRModule():
-                self.session.module_name = identifier(self.options.name or root.__name__)
+                self.session.name_module(self.options.name or root.__name__, root)
                 return self.with_headers([self.module(root)])
             case Function() | tir.PrimFunc():
-                title = self.options.name or (root.attrs or Attrs()).get("global_symbol", "main")
-                return self.with_headers([self.function(root, identifier(title))])
+                symbol = (root.attrs or Attrs()).get("global_symbol")
+                title = identifier(self.options.name or symbol or "main")
+                said = symbol if self.options.name else title
+                return self.with_headers([self.function(root, title, said)])
             case ExternFunc() if self.options.name:
                 return self.with_headers([self.extern(self.options.name, root)])
         return ast.Module(self.piece(root), [])
@@ -145,9 +148,7 @@ class _Script:
         headers: list[ast.stmt] = []
         for namespace, module in HEADERS.items():
             if namespace in self.session.used:
-                prefix = getattr(self.options, f"{namespace}_prefix")
-                alias = "" if prefix == module else f" as {prefix}"
-                headers.append(tree.Comment(f"from relaxscript.script import {module}{alias}"))
+                headers.append(tree.Comment(_header(self.session.prefix(namespace), module)))
         return ast.Module([*headers, *body, *self.metadata()], [])
 
     def metadata(self) -> list[ast.stmt]:
@@ -164,15 +165,14 @@ class _Script:
             body.append(self.call("module_attrs", self.value(mod.attrs)))
         if mod.global_infos:
             body.append(self.call("module_global_infos", self.global_infos(mod)))
-        # Names that are identifiers keep theirs; the others make room.
-        for var in sorted(mod.functions, key=lambda v: identifier(v.name_hint) != v.name_hint):
-            self.session.function_name(var.name_hint)
+        if others := self.session.other_names():
+            body.append(self.call("module_names", self.value(Attrs(others))))
         for var, function in sorted(mod.items(), key=_order):
             name = self.session.function_name(var.name_hint)
             if isinstance(function, ExternFunc):
                 body.append(self.extern(name, function))
             else:
-                body.append(self.function(function, name))
+                body.append(self.function(function, name, var.name_hint))
         decorator = self.session.member("ir", "ir_module")
         made = ast.ClassDef(self.session.module_name, [], [], body or [ast.Pass()], [decorator])
         vars(made).setdefault("type_params", [])
@@ -196,11 +196,11 @@ class _Script:
             return vdevice_call(self.session, info)
         return tree.call(self.session.member("ir", "dummy_global_info"))
 
-    def function(self, function: Any, title: str) -> ast.stmt:
+    def function(self, function: Any, title: str, symbol: str | None) -> ast.stmt:
         """A Relax function or a PrimFunc."""
         if isinstance(function, tir.PrimFunc):
-            return TIRPrinter(self.session).function(function, title)
-        return RelaxPrinter(self.session).function(function, title)
+            return TIRPrinter(self.session).function(function, title, symbol)
+        return RelaxPrinter(self.session).function(function, title, symbol)
 
     def extern(self, title: str, function: ExternFunc) -> ast.stmt:
         """`name = R.ExternFunc("symbol")`."""
@@ -251,6 +251,14 @@ class _Script:
             case tir.IterVar():
                 return printer.axis(root, root.var)
         raise TypeError(f"a {type(root).__name__} has no script")
+
+
+def _header(prefix: str, module: str) -> str:
+    """How a namespace comes by its name."""
+    if "." in prefix:
+        return f"{prefix} is relaxscript.script.{module}"
+    alias = "" if prefix == module else f" as {prefix}"
+    return f"from relaxscript.script import {module}{alias}"
 
 
 def _order(item: tuple[GlobalVar, Any]) -> tuple[int, str]:

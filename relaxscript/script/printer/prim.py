@@ -33,6 +33,10 @@ __all__ = ["DEEPEST", "FunctionScope", "ScalarPrinter"]
 DEEPEST = 150
 
 
+# What `verbose_expr` writes by the names of the nodes.
+_SYMBOLS = (prim.Binary, prim.Comparison, prim.Logic, prim.Not)
+
+
 class FunctionScope:
     """The scalar variables that a function introduces; those marked are declared in its body."""
 
@@ -45,7 +49,7 @@ class ScalarPrinter:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self.names = Names(session.reserved())
+        self.names = Names(session.reserved(), session.options.show_object_address)
         self.scopes: list[FunctionScope] = [FunctionScope()]
         self.trees: dict[Node, ast.Name] = {}
         self.depth = 0
@@ -103,6 +107,8 @@ class ScalarPrinter:
         return self.session.at(e, made) if self.session.record else made
 
     def _scalar(self, e: prim.PrimExpr, default: DataType | None) -> ast.expr:
+        if self.session.options.verbose_expr and isinstance(e, _SYMBOLS):
+            return self.verbose(e)
         match e:
             case prim.Var():
                 return self.variable(e)
@@ -126,6 +132,12 @@ class ScalarPrinter:
                 return made
         return self.node(e)
 
+    def verbose(self, e: prim.PrimExpr) -> ast.expr:
+        """`T.Add(a, b)`."""
+        operands = [getattr(e, info.name) for info in fields_of(type(e))]
+        word = self.session.member("tir", type(e).__name__)
+        return tree.call(word, self.arguments(operands))
+
     def member(self, path: str) -> ast.expr:
         """`T.<path>`."""
         return self.session.member("tir", path)
@@ -136,11 +148,16 @@ class ScalarPrinter:
         if e.dtype.is_bool:
             return tree.call(self.member("bool"), [tree.constant(bool(value))])
         number = tree.number(value)
-        if e.dtype is default and (e.dtype.is_integer or isinstance(number, ast.Constant)):
+        plain = e.dtype is default and not self.is_always_typed(e.dtype)
+        if plain and (e.dtype.is_integer or isinstance(number, ast.Constant)):
             return number
         if e.dtype not in LITERAL_DTYPES:
             return tree.call(self.member(type(e).__name__), [tree.constant(str(e.dtype)), number])
         return tree.call(self.dtype_word(e.dtype), [number])
+
+    def is_always_typed(self, dtype: DataType) -> bool:
+        """Whether literals of a data type are never plain numbers."""
+        return False
 
     def beside(self, e: prim.PrimExpr, other: prim.PrimExpr) -> ast.expr:
         """An operand; a literal takes the data type of an operand beside it that is no literal."""

@@ -36,11 +36,14 @@ class TIRPrinter(ComputePrinter):
     level = 0
 
     # function = decorator "def" name "(" parameters ")" ["->" type] ":" body
-    def function(self, f: tir.PrimFunc, title: str) -> ast.FunctionDef:
-        """A PrimFunc of the module, or one that stands alone."""
+    def function(self, f: tir.PrimFunc, title: str, symbol: str | None) -> ast.FunctionDef:
+        """A PrimFunc of the module, or one that stands alone.
+
+        It is written as `title`, and `symbol` is the global symbol that goes without saying.
+        """
         attrs = dict(f.attrs or {})
         private = "global_symbol" not in attrs
-        if attrs.get("global_symbol") == title:
+        if not private and attrs["global_symbol"] == symbol:
             del attrs["global_symbol"]
         self.scopes.append(FunctionScope())
         self.addresses = {

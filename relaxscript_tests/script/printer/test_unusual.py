@@ -172,3 +172,34 @@ def test_statements_deeper_than_python_reads_are_cut():
     for _ in range(90):
         body = tir.IfThenElse(C, body)
     comes_back(prim_func(A, C, I, body=body))
+
+
+def test_functions_keep_names_that_python_has_not():
+    names = [
+        "a.b",
+        "a_b",
+        "if",
+        "R",
+        "T",
+        "main",
+        "1",
+        "__init__",
+        "v1",
+        "é.x",
+        "cls",
+        "Module",
+        "",
+    ]
+    f = function()
+    mod = IRModule({name: f.with_attr("global_symbol", name) for name in names})
+    caller = relax.Call(mod.get_global_var("a.b"), [X])
+    blocks = [relax.BindingBlock([relax.VarBinding(relax.Var("y", X.struct_info), caller)])]
+    mod["main"] = function(blocks=blocks)
+    text = comes_back(mod)
+    assert '"a_b_1": "a.b"' in text
+    assert {var.name_hint for var in from_source(text).functions} == set(names)
+
+
+def test_a_module_called_as_a_namespace_has_another_name_in_the_text():
+    mod = IRModule({"main": function()}, name="R")
+    assert "class R_1:" in comes_back(mod)
