@@ -258,7 +258,7 @@ class AnnotationParser(HostPython):
         if name in ("shape", "values") and isinstance(node, (ast.Tuple, ast.List)):
             return self.dimensions(node.elts)
         if name == "value" and isinstance(node, ast.Constant) and isinstance(node.value, str):
-            return self.dimension(node)
+            return self._string_dimension(node, whole=False)
         if name in ("params", "ret") or front.variadic:
             return self.annotation_argument(node)
         value = self.value(node)
@@ -315,7 +315,8 @@ class AnnotationParser(HostPython):
             return self._string_dimension(node)
         return self.as_dimension(self.value(node), node)
 
-    def _string_dimension(self, node: ast.Constant) -> PrimExpr:
+    def _string_dimension(self, node: ast.Constant, whole: bool = True) -> PrimExpr:
+        """A dimension in quotes; the value of a scalar may be something else than `whole`."""
         inner = self._parsed_string(node)
         outer, self._inside_string = self._inside_string, node
         try:
@@ -324,7 +325,10 @@ class AnnotationParser(HostPython):
             for name in ast.walk(inner):
                 if isinstance(name, ast.Name) and self._is_free(name.id):
                     self.named_dimension(name.id, node)
-            return self.as_dimension(self.value(inner), node)
+            value = self.value(inner)
+            if isinstance(value, PrimExpr) and not whole:
+                return value
+            return self.as_dimension(value, node)
         finally:
             self._inside_string = outer
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 from relaxscript.analysis.derive import kind_name
 from relaxscript.errors import OperandError, Source, Span
-from relaxscript.ir.prim import PrimExpr, Var as PrimVar
+from relaxscript.ir.prim import Max, Min, PrimExpr, Var as PrimVar, match_dtypes
 from relaxscript.ir.relax import Call, Expr, GlobalVar, LeafExpr, ShapeExpr, Tuple, Var
 from relaxscript.ir.struct_info import FuncStructInfo, StructInfo
 from relaxscript.op import ArgumentError, Operator, Sugar
@@ -307,6 +308,8 @@ class RelaxCalls(RelaxAttributes):
     # ---- Python over values of the program
 
     def call_python(self, callee: Any, node: ast.Call) -> Any:
+        if callee in (max, min) and not node.keywords:
+            return self.extreme(callee, node)
         if callee is not len or len(node.args) != 1 or isinstance(node.args[0], ast.Starred):
             return super().call_python(callee, node)
         value = self.value(node.args[0])
@@ -315,6 +318,29 @@ class RelaxCalls(RelaxAttributes):
             return known
         with self.at(node):
             return len(value)
+
+    def extreme(self, callee: Any, node: ast.Call) -> Any:
+        """Python's `max` and `min`, of dimensions too."""
+        values = self.values(node.args)
+        if len(values) == 1 and isinstance(values[0], (list, tuple)):
+            values = list(values[0])
+        if not any(isinstance(v, PrimExpr) for v in values):
+            try:
+                with self.at(node):
+                    return callee(*values) if len(values) != 1 else callee(values[0])
+            except Failed:
+                self.explain_failure(values, node)
+                raise
+        if any(isinstance(v, Expr) or not isinstance(v, (int, PrimExpr)) for v in values):
+            raise self.error(
+                node, "RX0104", f"`{ast.unparse(node)}` mixes dimensions with other values"
+            )
+        maker = Max if callee is max else Min
+        numbers = [v for v in values if not isinstance(v, PrimExpr)]
+        scalars = [v for v in values if isinstance(v, PrimExpr)]
+        if numbers:
+            scalars.append(match_dtypes(callee(numbers), scalars[0])[0])
+        return reduce(lambda a, b: maker.make(*match_dtypes(a, b)), scalars)
 
     def explain_failure(self, args: Sequence[Any], node: ast.Call) -> None:
         """A function of Python that failed on values of the program gets a better message."""

@@ -97,7 +97,7 @@ class CallPrinter(AnnotationPrinter, ABC):
     def argument(self, parameter: Parameter, value: Any) -> ast.expr:
         """What one parameter is given."""
         match value:
-            case ExternFunc(global_symbol) if parameter.kind == "callee":
+            case ExternFunc(global_symbol) if parameter.wants == "packed":
                 return tree.constant(global_symbol)
             case StringImm(text) if parameter.kind == "text":
                 return tree.constant(text)

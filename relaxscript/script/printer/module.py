@@ -174,6 +174,8 @@ class _Script:
             else:
                 body.append(self.function(function, name, var.name_hint))
         decorator = self.session.member("ir", "ir_module")
+        if _is_unfinished(mod):
+            decorator = tree.call(decorator, check_well_formed=tree.constant(False))
         made = ast.ClassDef(self.session.module_name, [], [], body or [ast.Pass()], [decorator])
         vars(made).setdefault("type_params", [])
         return self.session.at(mod, made)
@@ -267,3 +269,9 @@ def _order(item: tuple[GlobalVar, Any]) -> tuple[int, str]:
     kinds = (tir.PrimFunc, ExternFunc)
     kind = next((i for i, cls in enumerate(kinds) if isinstance(function, cls)), len(kinds))
     return kind + (var.name_hint == "main" and kind == len(kinds)), var.name_hint
+
+
+def _is_unfinished(mod: IRModule) -> bool:
+    """Whether nothing outside can call the module's functions, which a parser refuses unasked."""
+    functions = [f for f in mod.functions.values() if isinstance(f, Function)]
+    return bool(functions) and all(f.is_private for f in functions)
