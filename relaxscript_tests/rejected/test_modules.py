@@ -163,14 +163,15 @@ def test_a_text_without_a_program():
 def test_a_statement_beside_the_programs_of_a_text():
     check_rejected(
         """
-        size = 4
+        print(4)
         # <^^^^^^^ error: RX0104 only imports, modules and functions can stand here
-        #           help: Python is run by `relaxscript run FILE`, or with `mode="python"`
+        #           help: Python is run with `mode="python"`, or by `relaxscript run FILE`
 
         @R.function
         def f(x: R.Tensor((4,), "float32")):
             return x
-        """
+        """,
+        mode="data",
     )
 
 
@@ -180,7 +181,9 @@ def test_python_is_not_run_in_data_mode():
         @R.function
         def f(x: R.Tensor((4,), "float32")):
             y = R.reshape(x, ("2".__len__(), 2))
-            #                 ^^^^^^^^^^^^^ error: RX0104 `'2'.__len__` is not called in data mode
+            #                 ^^^^^^^^^^^ error: RX0104 attributes of Python values are not read in data mode
+            v = R.reshape(x, ("2".upper(), 2))
+            #                 ^^^^^^^^^ error: RX0104 `'2'.upper` is not called in data mode
             z = print(x)
             #   ^^^^^ error: RX0101 `print` is not defined
             return y

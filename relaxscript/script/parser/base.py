@@ -37,7 +37,17 @@ from relaxscript.ir.node import Node
 from relaxscript.script.members import nearest_member, public_names
 
 from .environment import HARMLESS, Environment
-from .python_operators import BINARY, COMPARE, CONVERSIONS, MOST_ITEMS, PYTHON, UNARY, is_excessive
+from .python_operators import (
+    BINARY,
+    COMPARE,
+    CONVERSIONS,
+    MOST_ITEMS,
+    PYTHON,
+    UNARY,
+    is_excessive,
+    is_wide,
+    size,
+)  # fmt: skip
 from .reporter import Reporter
 from .statements import UNSUPPORTED
 
@@ -176,6 +186,7 @@ class ExpressionParser:
             try:
                 if type(node) is ast.Starred:
                     found.extend(self.host_iterable(node.value))
+                    self.bounded(range(len(found)), node)
                 else:
                     found.append(self.value(node))
             except Failed as failure:
@@ -183,6 +194,12 @@ class ExpressionParser:
         if failed is not None:
             raise failed
         return found
+
+    def bounded(self, value: Any, node: ast.AST) -> Any:
+        """A value, which in data mode may not be huge: a stranger may have written the text."""
+        if self.environment.mode == "data" and size(value) > MOST_ITEMS:
+            raise self.error(node, "RX0104", "this number or sequence is too large for a script")
+        return value
 
     def host_iterable(self, node: ast.expr, use: str = "unpacked with `*`") -> list[Any]:
         """The items of a Python sequence that is unpacked at parse time."""
@@ -288,7 +305,8 @@ class ExpressionParser:
         namespace = isinstance(owner, ModuleType) and owner.__name__.startswith("relaxscript.")
         if namespace:
             return self.namespace_member(owner, node)
-        if self.environment.mode == "data" and not isinstance(owner, (str, Node)):
+        readable = isinstance(owner, (str, Node)) and not node.attr.startswith("__")
+        if self.environment.mode == "data" and not readable:
             raise self.error(
                 node, "RX0104", "attributes of Python values are not read in data mode"
             )
@@ -328,6 +346,7 @@ class ExpressionParser:
             written = ast.unparse(node.func)
             raise self.error(node, "RX0104", f"`{written}` is not called in data mode")
         args, kwargs = self.arguments(node)
+        self.bounded([*args, *kwargs.values()], node)
         if getattr(callee, "__module__", None) in _NAMESPACES:
             self.check_signature(callee, args, kwargs, node)
         code = "RX0201" if getattr(callee, "__module__", "") == _NAMESPACES[1] else "RX0112"
@@ -476,10 +495,10 @@ class ExpressionParser:
             return owner[index]
 
     def tuple(self, node: ast.Tuple) -> Any:
-        return tuple(self.values(node.elts))
+        return self.bounded(tuple(self.values(node.elts)), node)
 
     def list(self, node: ast.List) -> Any:
-        return self.values(node.elts)
+        return self.bounded(self.values(node.elts), node)
 
     def dict(self, node: ast.Dict) -> Any:
         found: dict[Any, Any] = {}
@@ -491,7 +510,7 @@ class ExpressionParser:
             with self.at(key):
                 hash(name)
             found[name] = self.value(value)
-        return found
+        return self.bounded(found, node)
 
     def conditional(self, node: ast.IfExp) -> Any:
         test = self.value(node.test)
@@ -505,24 +524,34 @@ class ExpressionParser:
 
     def text(self, node: ast.JoinedStr) -> Any:
         parts: list[str] = []
+        length = 0
         for part in node.values:
             match part:
-                case ast.FormattedValue(value=inner, conversion=conversion, format_spec=spec):
-                    value = self.value(inner)
-                    if isinstance(value, Node):
-                        written = ast.unparse(inner)
-                        raise self.error(
-                            inner, "RX0104",
-                            f"`{written}` is known only later, and an f-string is made now",
-                            help=self.help_of_text,
-                        )  # fmt: skip
-                    if conversion != -1:
-                        value = CONVERSIONS[chr(conversion)](value)
-                    with self.at(part):
-                        parts.append(format(value, "" if spec is None else self.value(spec)))
+                case ast.FormattedValue():
+                    parts.append(self.formatted(part))
                 case _:
                     parts.append(str(self.value(part)))
+            length += len(parts[-1])
+            self.bounded(range(length), node)
         return "".join(parts)
+
+    def formatted(self, part: ast.FormattedValue) -> str:
+        """A value in braces as text."""
+        value = self.value(part.value)
+        if isinstance(value, Node):
+            written = ast.unparse(part.value)
+            raise self.error(
+                part.value, "RX0104",
+                f"`{written}` is known only later, and an f-string is made now",
+                help=self.help_of_text,
+            )  # fmt: skip
+        form = "" if part.format_spec is None else self.value(part.format_spec)
+        if self.environment.mode == "data" and is_wide(form):
+            raise self.error(part, "RX0104", "this text is too long for a script")
+        if part.conversion != -1:
+            value = CONVERSIONS[chr(part.conversion)](value)
+        with self.at(part):
+            return format(value, form)
 
     def slice(self, node: ast.Slice) -> Any:
         parts = [None if p is None else self.value(p) for p in (node.lower, node.upper, node.step)]

@@ -21,6 +21,7 @@ from .matching import inner_codes
 
 __all__ = [
     "OPTIONS", "OurDecorator", "leads_to", "our_decorator", "our_decorators", "read_options",
+    "resolved",
 ]  # fmt: skip
 
 OPTIONS: dict[str, tuple[str, ...]] = {
@@ -63,7 +64,7 @@ def our_decorators(
     found: list[OurDecorator] = []
     for decorator in node.decorator_list:
         target = decorator.func if isinstance(decorator, ast.Call) else decorator
-        value = _resolved(target, environment)
+        value = resolved(target, environment)
         kind = str(getattr(value, "__name__", ""))
         if _is_ours(value, kind):
             found.append(OurDecorator(kind, decorator))
@@ -73,7 +74,7 @@ def our_decorators(
 def leads_to(kind: str, decorator: ast.expr, environment: Environment) -> bool:
     """Whether a decorator is ours of that kind, or calls it as far as its code tells."""
     target = decorator.func if isinstance(decorator, ast.Call) else decorator
-    value = _resolved(target, environment)
+    value = resolved(target, environment)
     while isinstance(value, partial):
         value = value.func
     if isinstance(value, FunctionType) and not _is_ours(value, kind):
@@ -165,7 +166,7 @@ def _listed(names: tuple[str, ...]) -> str:
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
-def _resolved(target: ast.expr, environment: Environment) -> Any:
+def resolved(target: ast.expr, environment: Environment) -> Any:
     """What a dotted name means, or None; nothing is evaluated but attributes of modules."""
     match target:
         case ast.Name(id=name):
@@ -174,7 +175,7 @@ def _resolved(target: ast.expr, environment: Environment) -> Any:
             except KeyError:
                 return None
         case ast.Attribute(value=value, attr=name):
-            owner = _resolved(value, environment)
+            owner = resolved(value, environment)
             if not isinstance(owner, ModuleType):
                 return None
             return vars(owner).get(name) or getattr(owner, name, None)

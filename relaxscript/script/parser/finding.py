@@ -173,10 +173,11 @@ Finder: TypeAlias = Callable[[Parsed, Wanted], "AnyDefinition | None"]
 
 def _texts(known: Parsed | None, wanted: Wanted) -> Iterator[tuple[Parsed, Finder]]:
     """The texts in which a definition may stand, and how to look for it there."""
-    if known is not None:
-        yield known, _at_its_line
-        if not _is_shared(wanted.filename):
-            yield known, _elsewhere
+    for text in (known, _of_loader(wanted.filename, wanted.scope)):
+        if text is not None:
+            yield text, _at_its_line
+            if not _is_shared(wanted.filename):
+                yield text, _elsewhere
     if wanted.filename == "<string>":
         yield from ((text, _at_its_line) for text in _parsed_all("<string>", _commands()))
     if _is_shared(wanted.filename):
@@ -197,25 +198,25 @@ def _in_linecache(wanted: Wanted) -> Parsed | None:
     known = _LINES.get(filename)
     if known is not None and known[0] is lines:
         return known[1]
-    text = "".join(lines) or _of_loader(filename, wanted.scope)
-    if not text:
+    if not lines:
         return None
-    parsed = parsed_text(filename, text)
+    parsed = parsed_text(filename, "".join(lines))
     while len(_LINES) >= KEPT:
         del _LINES[next(iter(_LINES))]
     _LINES[filename] = (lines, parsed)
     return parsed
 
 
-def _of_loader(filename: str, scope: dict[str, Any]) -> str:
-    """What the loader of a module says its text is, where linecache does not ask it."""
+def _of_loader(filename: str, scope: dict[str, Any]) -> Parsed | None:
+    """What the loader of a module says its text is, where linecache did not ask it."""
     get_source = getattr(scope.get("__loader__"), "get_source", None)
     if get_source is None or scope.get("__file__", filename) != filename:
-        return ""
+        return None
     try:
-        return get_source(scope.get("__name__")) or ""
+        text = get_source(scope.get("__name__"))
     except Exception:  # a loader of somebody else, which may not know this module
-        return ""
+        return None
+    return parsed_text(filename, text) if text else None
 
 
 def _is_shared(filename: str) -> bool:

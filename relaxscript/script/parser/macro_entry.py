@@ -20,7 +20,7 @@ from relaxscript.errors.caller import caller_span
 from .base import ExpressionParser, Failed, Reporter
 from .entry import in_module_class
 from .environment import Environment
-from .finding import definition_of_function
+from .finding import definition_of_function, undecorated
 from .macro import KINDS, Macro, macro_of
 
 __all__ = ["relax_macro", "tir_macro"]
@@ -65,7 +65,7 @@ def _captured(kind: str, f: Any, frame: FrameType, unknown: Mapping[str, Any]) -
 
 
 def _macro(kind: str, f: Any, frame: FrameType) -> Macro | None:
-    if not isinstance(f, FunctionType) or f.__name__ == "<lambda>":
+    if not isinstance(f, FunctionType) or undecorated(f).__code__.co_name == "<lambda>":
         message = f"`{KINDS[kind]}` decorates a function"
         help = "define one with `def`"
         raise DiagnosticError(Diagnostic("RX0111", message, caller_span(), help=help))

@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from types import CodeType
 from typing import Any
 
+from relaxscript.errors import Source
+
 __all__ = ["alike", "codes_of", "future_flags", "inner_codes", "is_rewritten", "plausible"]
 
 _FUTURES = 0
@@ -30,10 +32,10 @@ def future_flags(code: CodeType) -> int:
     return code.co_flags & _FUTURES
 
 
-def codes_of(text: str, flags: int) -> list[CodeType]:
+def codes_of(source: Source, flags: int) -> list[CodeType]:
     """Every code that a text compiles to, its own first; none where it does not compile."""
     try:
-        found = [compile(text, "<text>", "exec", flags, dont_inherit=True)]
+        found = [compile(source.text, source.filename, "exec", flags, dont_inherit=True)]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
     for code in found:  # grows while it is walked

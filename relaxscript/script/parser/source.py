@@ -17,7 +17,7 @@ from relaxscript.errors import Diagnostic, DiagnosticError, Source, Span
 from .matching import codes_of
 from .pause import collector_paused
 
-__all__ = ["AnyDefinition", "Parsed", "first_line", "parse_text", "parsed_text"]
+__all__ = ["AnyDefinition", "Parsed", "first_line", "parse_text", "parsed_text", "syntax_error"]
 
 AnyDefinition: TypeAlias = "ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef"
 
@@ -43,7 +43,7 @@ class Parsed:
         found = self._codes.get(flags)
         if found is None:
             found = self._codes[flags] = {}
-            for code in codes_of(self.source.text, flags):
+            for code in codes_of(self.source, flags):
                 found.setdefault(code.co_name, []).append(code)
         return found
 
@@ -87,10 +87,10 @@ def _read(filename: str, text: str) -> Parsed:
         with collector_paused():
             tree = ast.parse(text, filename)
     except SyntaxError as error:
-        raise DiagnosticError(_syntax_error(source, error)) from None
+        raise DiagnosticError(syntax_error(source, error)) from None
     except ValueError as error:  # half a surrogate pair, and before Python 3.12 a null byte
         refused = SyntaxError(str(error))
-        raise DiagnosticError(_syntax_error(source, refused)) from None
+        raise DiagnosticError(syntax_error(source, refused)) from None
     except (RecursionError, MemoryError):
         deep = Diagnostic("RX0113", "this is nested too deeply for Python to parse", source.whole)
         raise DiagnosticError(deep) from None
@@ -111,7 +111,8 @@ def _definitions(tree: ast.Module) -> dict[str, list[AnyDefinition]]:
     return index
 
 
-def _syntax_error(source: Source, error: SyntaxError) -> Diagnostic:
+def syntax_error(source: Source, error: SyntaxError) -> Diagnostic:
+    """What Python says of a text that it cannot read."""
     line = max(error.lineno or 1, 1)
     column = max(error.offset or 1, 1)
     end_line = max(error.end_lineno or line, line)

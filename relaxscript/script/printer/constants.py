@@ -98,7 +98,7 @@ def decode(entry: Any) -> Constant:
         content = base64.b64decode(entry["data"], validate=True)
         shape = tuple(int(n) for n in entry["shape"])
         return Constant(np.frombuffer(content, dtype).reshape(shape))
-    except (TypeError, ValueError, binascii.Error) as error:
+    except (ArithmeticError, MemoryError, TypeError, ValueError, binascii.Error) as error:
         raise MetadataError(f"an entry of the metadata holds no constant: {error}") from None
 
 
