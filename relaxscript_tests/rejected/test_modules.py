@@ -180,10 +180,8 @@ def test_python_is_not_run_in_data_mode():
         """
         @R.function
         def f(x: R.Tensor((4,), "float32")):
-            y = R.reshape(x, ("2".__len__(), 2))
-            #                 ^^^^^^^^^^^ error: RX0104 attributes of Python values are not read in data mode
-            v = R.reshape(x, ("2".upper(), 2))
-            #                 ^^^^^^^^^ error: RX0104 `'2'.upper` is not called in data mode
+            y = R.reshape(x, ("2".upper(), 2))
+            #                 ^^^^^^^^^^^ error: RX0104 `'2'.upper` is not called in data mode
             z = print(x)
             #   ^^^^^ error: RX0101 `print` is not defined
             return y

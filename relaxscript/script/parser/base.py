@@ -528,15 +528,15 @@ class ExpressionParser:
         for part in node.values:
             match part:
                 case ast.FormattedValue():
-                    parts.append(self.formatted(part))
+                    parts.append(self.formatted(part, node))
                 case _:
                     parts.append(str(self.value(part)))
             length += len(parts[-1])
             self.bounded(range(length), node)
         return "".join(parts)
 
-    def formatted(self, part: ast.FormattedValue) -> str:
-        """A value in braces as text."""
+    def formatted(self, part: ast.FormattedValue, node: ast.JoinedStr) -> str:
+        """A value in braces as text; `node` is the whole, since parts have no place before 3.12."""
         value = self.value(part.value)
         if isinstance(value, Node):
             written = ast.unparse(part.value)
@@ -547,7 +547,7 @@ class ExpressionParser:
             )  # fmt: skip
         form = "" if part.format_spec is None else self.value(part.format_spec)
         if self.environment.mode == "data" and is_wide(form):
-            raise self.error(part, "RX0104", "this text is too long for a script")
+            raise self.error(node, "RX0104", "this text is too long for a script")
         if part.conversion != -1:
             value = CONVERSIONS[chr(part.conversion)](value)
         with self.at(part):

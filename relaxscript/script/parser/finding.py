@@ -173,14 +173,16 @@ Finder: TypeAlias = Callable[[Parsed, Wanted], "AnyDefinition | None"]
 
 def _texts(known: Parsed | None, wanted: Wanted) -> Iterator[tuple[Parsed, Finder]]:
     """The texts in which a definition may stand, and how to look for it there."""
-    for text in (known, _of_loader(wanted.filename, wanted.scope)):
-        if text is not None:
-            yield text, _at_its_line
-            if not _is_shared(wanted.filename):
-                yield text, _elsewhere
-    if wanted.filename == "<string>":
+    filename = wanted.filename
+    if known is not None:
+        yield known, _where_it_may_have_changed if _is_edited(filename) else _at_its_line
+        if not _is_shared(filename):
+            yield known, _elsewhere
+    if known is None or "__file__" not in wanted.scope:  # the loader of a file reads the same file
+        yield from ((text, _at_its_line) for text in _of_loader(filename, wanted.scope))
+    if filename == "<string>":
         yield from ((text, _at_its_line) for text in _parsed_all("<string>", _commands()))
-    if _is_shared(wanted.filename):
+    if _is_shared(filename):
         yield from ((text, _elsewhere) for text in _cells())
 
 
@@ -207,16 +209,16 @@ def _in_linecache(wanted: Wanted) -> Parsed | None:
     return parsed
 
 
-def _of_loader(filename: str, scope: dict[str, Any]) -> Parsed | None:
+def _of_loader(filename: str, scope: dict[str, Any]) -> Iterator[Parsed]:
     """What the loader of a module says its text is, where linecache did not ask it."""
     get_source = getattr(scope.get("__loader__"), "get_source", None)
     if get_source is None or scope.get("__file__", filename) != filename:
-        return None
+        return
     try:
         text = get_source(scope.get("__name__"))
     except Exception:  # a loader of somebody else, which may not know this module
-        return None
-    return parsed_text(filename, text) if text else None
+        return
+    yield from _parsed_all(filename, [text] if text else [])
 
 
 def _is_shared(filename: str) -> bool:
@@ -261,7 +263,14 @@ def _parsed_all(filename: str, texts: Iterable[str]) -> Iterator[Parsed]:
 # ---- the definition in a text
 
 
-def _at_its_line(parsed: Parsed, wanted: Wanted) -> AnyDefinition | None:
+def _where_it_may_have_changed(parsed: Parsed, wanted: Wanted) -> AnyDefinition | None:
+    """The definition that stands where Python says, in a text that was edited meanwhile."""
+    return _at_its_line(parsed, wanted, edited=True)
+
+
+def _at_its_line(
+    parsed: Parsed, wanted: Wanted, edited: bool = False
+) -> AnyDefinition | None:  # fmt: skip
     """The definition that stands where Python says, if it is the one that was compiled."""
     for node in reversed(parsed.definitions.get(wanted.name, ())):
         last = node.end_lineno or node.lineno
@@ -269,12 +278,12 @@ def _at_its_line(parsed: Parsed, wanted: Wanted) -> AnyDefinition | None:
             continue
         if wanted.inside is not None and not node.lineno <= wanted.inside <= last:
             continue
-        if _fits(parsed, node, wanted):
+        if _fits(parsed, node, wanted, edited):
             return node
     return None
 
 
-def _fits(parsed: Parsed, node: AnyDefinition, wanted: Wanted) -> bool:
+def _fits(parsed: Parsed, node: AnyDefinition, wanted: Wanted, edited: bool) -> bool:
     """Whether Python compiled a definition from what stands at its line."""
     codes = wanted.parts if wanted.code is None else (wanted.code,)
     exact = all(_compiled(parsed, code) for code in codes)
@@ -284,8 +293,7 @@ def _fits(parsed: Parsed, node: AnyDefinition, wanted: Wanted) -> bool:
         return exact and (around is None or _compiled(parsed, around))
     if exact and _same_around(parsed, wanted):
         return True
-    rewritten = any(is_rewritten(code) for code in codes)
-    if not rewritten and _is_edited(wanted.filename):
+    if edited and not any(is_rewritten(code) for code in codes):
         return False
     text = parsed.text_of(node)
     if wanted.code is None:

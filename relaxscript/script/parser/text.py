@@ -34,6 +34,7 @@ from .matching import future_flags
 from .module import module_of_class
 from .plain import bind, imported, known_from_the_start, literal, target_names
 from .source import parse_text, syntax_error
+from .statements import first_word
 
 __all__ = ["from_source"]
 
@@ -232,10 +233,9 @@ class _Reading:
         return bool(unknown)
 
     def stray(self, node: ast.stmt) -> Diagnostic:
-        return Diagnostic(
-            "RX0104", "only imports, modules and functions can stand here", self.source.span(node),
-            help=RUN_IT,
-        )  # fmt: skip
+        place = first_word(self.source, node) or self.source.span(node)
+        message = "only imports, modules and functions can stand here"
+        return Diagnostic("RX0104", message, place, help=RUN_IT)
 
     def not_plain(self, node: ast.stmt, value: ast.expr) -> Diagnostic:
         message = "only plain values can be assigned where no Python is evaluated"
@@ -259,6 +259,13 @@ class _TextNames(Environment):
                 Diagnostic("RX0104", message, place, help=RUN_IT)
             )
         return value
+
+
+def bound_names(node: ast.stmt) -> list[str]:
+    """The names that a statement of a file binds."""
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return [alias.asname or alias.name.split(".")[0] for alias in node.names]
+    return names_inside(node)
 
 
 def _asks_for_main(test: ast.expr) -> bool:
@@ -334,7 +341,7 @@ class _ReadingPython(_Reading):
 
     def other(self, node: ast.stmt) -> None:
         """Execute a statement; what it defines may be the last module or function of the text."""
-        names = names_inside(node)
+        names = bound_names(node)
         if self.reporter.failed:
             self.scope.update(dict.fromkeys(names, UNKNOWN))
             return
