@@ -10,7 +10,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from functools import cache
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from relaxscript.errors import DiagnosticError, Source
 from relaxscript.ir.struct_info import StructInfo
@@ -31,9 +31,18 @@ class _Plain(ExpressionParser):
     def call_value(self, callee: Any, node: ast.Call) -> Any:
         if isinstance(callee, Front):
             return self.struct_info(callee, *self.arguments(node))
+        if callee is TypeVar:
+            return self.type_variable(node)
         if not str(getattr(callee, "__module__", "")).startswith(f"{SCRIPT}."):
             raise Failed
         return self.call_python(callee, node)
+
+    def type_variable(self, node: ast.Call) -> Any:
+        """`TypeVar("n")`, a dimension."""
+        match node.args, node.keywords:
+            case [ast.Constant(value=str(name))], []:
+                return TypeVar(name)
+        raise Failed
 
     def subscript_of(self, owner: Any, index: Any, node: ast.Subscript) -> Any:
         if isinstance(owner, Front):
@@ -114,6 +123,8 @@ def _package() -> ModuleType:
 
 
 ROOTS = ("relaxscript", "tvm")
+# `n = TypeVar("n")` names a dimension in the scripts of later versions of TVM.
+TYPE_VARIABLES = {("typing", "TypeVar"), ("typing_extensions", "TypeVar")}
 
 
 def known_from_the_start() -> dict[str, Any]:
@@ -146,7 +157,9 @@ def imported(node: ast.Import | ast.ImportFrom) -> dict[str, Any]:
         return found
     module = _module_named(node.module or "") if not node.level else UNKNOWN
     for alias in node.names:
-        if alias.name != EVERYTHING:
+        if (node.module, alias.name) in TYPE_VARIABLES:
+            found[alias.asname or alias.name] = TypeVar
+        elif alias.name != EVERYTHING:
             found[alias.asname or alias.name] = _member(module, alias.name)
         elif isinstance(module, ModuleType):
             found.update({name: getattr(module, name) for name in module.__all__})

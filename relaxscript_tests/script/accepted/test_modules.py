@@ -89,7 +89,9 @@ MODULES = {
         class Module:
             I.module_global_infos({
                 "vdevice": [
-                    I.vdevice("llvm"), I.vdevice("llvm", 1), I.vdevice({"kind": "cuda"}, 0, "shared"),
+                    I.vdevice("llvm"),
+                    I.vdevice("llvm", 1),
+                    I.vdevice({"kind": "cuda"}, 0, "shared"),
                 ],
                 "other": [I.dummy_global_info(), I.dummy_global_info()],
             })
