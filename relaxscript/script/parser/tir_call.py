@@ -3,8 +3,9 @@
     call      = "T." name "(" arguments ")" | module "." function "(" arguments ")"
     attribute = buffer "." name | scalar ".dtype" | scalar ".astype"
 
-Python's `min`, `max`, `sum`, `all`, `any`, `abs`, `int`, `float`, `bool`, `pow`, `round` and `range`
-mean what a reader expects of them. What a function of ours refuses is blamed on the argument.
+Python's `min`, `max`, `sum`, `all`, `any`, `abs`, `int`, `float`, `bool`, `pow`, `round` and
+`range` mean what a reader expects of them. What a function of ours refuses is blamed on the
+argument.
 """
 
 from __future__ import annotations
