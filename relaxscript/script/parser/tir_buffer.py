@@ -25,7 +25,7 @@ from relaxscript.script.tir_types import ScalarType
 
 from .base import UNKNOWN, Failed
 from .tir_call import CallParser
-from .tir_scalar import describe
+from .tir_scalar import counted, describe
 
 __all__ = ["BUFFER_MAKERS", "BUFFER_PARAMETERS", "BufferParser", "BufferSyntax"]
 
@@ -165,7 +165,8 @@ class BufferParser(CallParser):
         if strides and len(strides) != len(shape):
             raise self.error(
                 syntax.nodes["strides"], "RX0108",
-                f"{len(shape)} dimensions need {len(shape)} strides, not {len(strides)}",
+                f"{counted(len(shape), 'dimension')} {'needs' if len(shape) == 1 else 'need'} "
+                f"{counted(len(shape), 'stride')}, not {len(strides)}",
             )  # fmt: skip
         scope = parts.get("scope", "global")
         data = parts.get("data")

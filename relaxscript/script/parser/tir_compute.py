@@ -17,7 +17,6 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from relaxscript.errors import Diagnostic, nearest
 from relaxscript.ir import prim, tir
 from relaxscript.ir.prim import PrimExpr, const
 from relaxscript.ir.tir import AttrStmt, Buffer, IterVar, Range
@@ -34,9 +33,6 @@ from .tir_scalar import counted, describe
 
 __all__ = ["ComputeParser"]
 
-THREADS = [
-    f"{kind}.{axis}" for kind in ("blockIdx", "threadIdx", "vthread", "cthread") for axis in "xyz"
-]
 _NAME = re.compile(r"\W")
 
 
@@ -57,7 +53,7 @@ class ComputeParser(LoopParser):
 
     # ---- functions over variables
 
-    def function_over(self, node: ast.expr, what: str) -> Callable[..., Any]:
+    def function_over(self, node: ast.expr, what: str, example: str) -> Callable[..., Any]:
         """The function of a reducer or of an index map, called with variables while parsing."""
         function = self.value(node)
         if isinstance(function, LocalFunction):
@@ -67,7 +63,7 @@ class ComputeParser(LoopParser):
                 node,
                 "RX0103",
                 f"{what} is a function, this is {describe(function)}",
-                help="write for example `lambda x, y: x + y`",
+                help=f"write for example `{example}`",
             )
         if self.environment.mode == "data":
             written = self.written(node)
@@ -118,7 +114,7 @@ class ComputeParser(LoopParser):
         values = given if isinstance(given, (tuple, list)) else (given,)
         identity = [self.scalar(v, at) for v in values]
         what = "the combiner of a reduction"
-        function = self.function_over(places["combiner"], what)
+        function = self.function_over(places["combiner"], what, "lambda x, y: x + y")
         names = self.parameter_names(function, places["combiner"])
         count = len(identity)
         if len(names) != 2 * count:
@@ -179,7 +175,7 @@ class ComputeParser(LoopParser):
         return made if inverse is None else made.replace(inverse_index_map=inverse)
 
     def mapping(self, node: ast.expr, dtype: Any) -> IndexMap:
-        function = self.function_over(node, "an index map")
+        function = self.function_over(node, "an index map", "lambda i, j: (j, i)")
         names = self.parameter_names(function, node)
         made = tuple(prim.Var.make(n, dtype, span=self.span(node)) for n in names)
         finals = self.results(function, made, node)
@@ -240,30 +236,6 @@ class ComputeParser(LoopParser):
 
     # ---- threads
 
-    def known_thread(self, tag: Any, node: ast.AST) -> str:
-        """The name of a thread; an unusual one deserves a word."""
-        if not isinstance(tag, str):
-            raise self.error(
-                node,
-                "RX0103",
-                f"the name of a thread is a text, this is {describe(tag)}",
-                help='write for example "threadIdx.x"',
-            )
-        if tag not in THREADS and tag not in ("vthread", "cthread"):
-            near = nearest(tag, THREADS)
-            self.report(
-                Diagnostic(
-                    "RX0501",
-                    f'no GPU has threads named "{tag}"',
-                    self.span(node),
-                    help=f'did you mean "{near}"?'
-                    if near
-                    else "known are " + ", ".join(THREADS[:6]),
-                    severity="warning",
-                )
-            )
-        return tag
-
     def env_thread(self, target: ast.Name, form: Form, node: ast.expr) -> prim.Var:
         """`tx = T.env_thread("threadIdx.x")`: a thread that is launched later."""
         places = self.places_of(form, node)
@@ -281,7 +253,7 @@ class ComputeParser(LoopParser):
         """The statements after it run on several threads; the number of the thread."""
         places = self.places_of(form, node)
         thread, at = form.arguments["thread"], places["thread"]
-        extent = self.loop_range_of(0, form.arguments["extent"], places["extent"]).extent
+        extent = self.thread_count(form.arguments["extent"], places["extent"])
         if isinstance(thread, prim.Var) and thread in self.threads:
             var, tag = thread, self.threads[thread]
             if extent.dtype is not var.dtype:
@@ -307,6 +279,15 @@ class ComputeParser(LoopParser):
             lambda body: AttrStmt.make(axis, "thread_extent", extent, body, span=span)
         )
         return var
+
+    def thread_count(self, value: Any, node: ast.AST) -> PrimExpr:
+        """How many threads a launch starts."""
+        e = self.scalar(value, node)
+        if e.dtype.is_integer and e.dtype.lanes == 1:
+            return e
+        raise self.error(
+            node, "RX0501", "the number of threads is an integer", labels=[(node, f"is {e.dtype}")]
+        )
 
     # ---- regions
 
@@ -350,8 +331,7 @@ class ComputeParser(LoopParser):
             raise self.error(
                 at,
                 "RX0503",
-                f"`{buffer.name}` has {counted(buffer.ndim, 'axis', 'axes')}"
-                f", and there are {counted(len(bounds), 'range')}",
+                f"`{buffer.name}` has {counted(buffer.ndim, 'axis', 'axes')}, not {len(bounds)}",
             )
         nodes = at.elts if isinstance(at, (ast.List, ast.Tuple)) else [at] * len(bounds)
         ranges = tuple(
