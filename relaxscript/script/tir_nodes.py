@@ -158,6 +158,15 @@ def BufferLoad(
 
 def Call(dtype: str, op: str | GlobalVar, args: Sequence[PrimExprLike]) -> PrimExpr:
     """A call of an intrinsic by its name ("tir.exp") or of a function of the module."""
+    if not isinstance(op, (str, GlobalVar)):
+        raise OperandError(
+            "op", f"is a Python {type(op).__name__}", code="RX0502",
+            message="`T.Call` calls an intrinsic by its name, or a function of the module",
+            help='write for example `"tir.exp"`',
+        )  # fmt: skip
+    if not isinstance(args, (list, tuple)):
+        raise OperandError("args", "is no list", code="RX0502",
+                           message="the operands of `T.Call` stand in a list")  # fmt: skip
     operands = tuple(StringImm(a) if isinstance(a, str) else _scalar(a) for a in args)
     return prim.Call.make(_dtype(dtype), op, operands)
 

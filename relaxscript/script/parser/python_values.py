@@ -20,7 +20,7 @@ import numpy as np
 from relaxscript.errors import Span
 from relaxscript.ir.node import Node
 
-from .base import ExpressionParser, Failed
+from .base import ExpressionParser
 
 __all__ = ["LocalFunction", "LoopExit", "PythonValues"]
 
@@ -92,7 +92,7 @@ class PythonValues(ExpressionParser):
             found.append(element())
             return
         first, *others = generators
-        for item in self.loop_items(self.value(first.iter), first.iter, inside=True):
+        for item in self.loop_items(self.value(first.iter), first.iter):
             self.bind_item(first.target, item)
             tests = [(test, self.value(test)) for test in first.ifs]
             for test, value in tests:
@@ -126,13 +126,17 @@ class PythonValues(ExpressionParser):
 
     # ---- loops
 
-    def loop_items(self, value: Any, node: ast.AST, inside: bool = False) -> list[Any]:
+    def loop_items(self, value: Any, node: ast.AST) -> list[Any]:
         """The items of a Python value that a loop goes over while the program is read."""
         if isinstance(value, (set, frozenset)):
             raise self.error(node, "RX0104", "the items of a set have no order",
                              help=f"write `sorted({ast.unparse(node)})`")  # fmt: skip
         if isinstance(value, Node) or not isinstance(value, Iterable):
-            raise self.not_iterable(value, node, inside)
+            raise self.error(
+                node, "RX0104",
+                "a comprehension goes over what is known now: a list, a tuple, a range",
+                help="loop in a statement of its own: `for i in range(n):`",
+            )  # fmt: skip
         with self.at(node):
             found = list(islice(value, MOST_COPIES + 1))
         if len(found) > MOST_COPIES:
@@ -141,13 +145,6 @@ class PythonValues(ExpressionParser):
                 "at most", help="loop over `range(...)`",
             )  # fmt: skip
         return found
-
-    def not_iterable(self, value: Any, node: ast.AST, inside: bool) -> Failed:
-        """Record that a loop cannot go over a value; `inside` tells that it is a comprehension."""
-        return self.error(
-            node, "RX0104", "a comprehension goes over what is known now: a list, a tuple, a range",
-            help="loop in a statement of its own: `for i in range(n):`",
-        )  # fmt: skip
 
     # ---- lambdas
 

@@ -160,6 +160,7 @@ class TirParser(EffectParser):
             Attrs(attrs) if attrs else None, tuple(self.signature.spans), span=span,
         )  # fmt: skip
         self.check_declared(function)
+        self.check_launched(function)
         return function
 
     def returns(self, node: ast.expr) -> None:

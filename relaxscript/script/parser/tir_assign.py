@@ -195,6 +195,7 @@ class AssignParser(MemoryParser):
 
     def open_let(self, var: prim.Var, value: PrimExpr, span: Span | None) -> None:
         self.bound_at[var] = self.depth
+        self.block.bound.add(var)
         self.items.append(lambda body: tir.LetStmt.make(var, value, body, span=span))
 
     def check_rebinding(self, target: ast.Name) -> None:

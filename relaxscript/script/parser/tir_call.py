@@ -226,7 +226,9 @@ class CallParser(OperatorParser):
 
     def operand(self, value: Any, node: ast.AST) -> Any:
         """An operand of a scalar function: buffers are refused here, regions become vectors."""
-        if isinstance(value, (Buffer, BufferRegion)):
+        if isinstance(value, (Buffer, BufferRegion)) or (
+            isinstance(value, prim.Var) and not value.name
+        ):
             return self.scalar(value, node)
         if isinstance(value, (list, tuple)):
             nodes = getattr(node, "elts", [])

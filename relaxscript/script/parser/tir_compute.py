@@ -21,6 +21,7 @@ from relaxscript.ir import prim, tir
 from relaxscript.ir.prim import PrimExpr, const
 from relaxscript.ir.tir import AttrStmt, Buffer, IterVar, Range
 from relaxscript.ir.tir_compute import BufferRealize, IndexMap, Prefetch
+from relaxscript.ir.walk import free_vars
 from relaxscript.script import tir_compute
 from relaxscript.script.syntax import TIR_INT_DTYPE
 from relaxscript.script.tir_types import Form
@@ -39,8 +40,8 @@ _NAME = re.compile(r"\W")
 class ComputeParser(LoopParser):
     """Adds reducers, index maps and launches of threads to loops."""
 
-    # The variables that `T.env_thread` gave, and the names of their threads.
-    threads: dict[prim.Var, str]
+    # The variables that `T.env_thread` gave, the names of their threads, and where they stand.
+    threads: dict[prim.Var, tuple[str, ast.AST]]
 
     def call_value(self, callee: Any, node: ast.Call) -> Any:
         if callee is tir_compute.comm_reducer:
@@ -242,9 +243,23 @@ class ComputeParser(LoopParser):
         tag = self.known_thread(form.arguments["thread_tag"], places["thread_tag"])
         dtype = self.dtype_of(form.arguments["dtype"], places["dtype"])
         var = prim.Var.make(target.id, dtype, span=self.span(target))
-        self.threads[var] = tag
+        self.threads[var] = (tag, target)
         self.fixed[var] = "a thread"
         return var
+
+    def check_launched(self, function: tir.PrimFunc) -> None:
+        """Every thread is launched around its uses."""
+        if not self.threads:
+            return
+        free = set(free_vars(function))
+        for var, (_, target) in self.threads.items():
+            if var in free:
+                self.error(
+                    target,
+                    "RX0109",
+                    f"`{var.name}` has no value where nothing launches the thread",
+                    help=f"launch it around its uses: `with T.launch_thread({var.name}, extent):`",
+                )
 
     def places_of(self, form: Form, node: ast.expr) -> Places:
         return self.argument_nodes(form.maker, node) if isinstance(node, ast.Call) else Places(node)
@@ -255,7 +270,7 @@ class ComputeParser(LoopParser):
         thread, at = form.arguments["thread"], places["thread"]
         extent = self.thread_count(form.arguments["extent"], places["extent"])
         if isinstance(thread, prim.Var) and thread in self.threads:
-            var, tag = thread, self.threads[thread]
+            var, (tag, _) = thread, self.threads[thread]
             if extent.dtype is not var.dtype:
                 extent = prim.cast(extent, var.dtype)
         elif isinstance(thread, prim.Var):

@@ -110,12 +110,6 @@ class LoopParser(AssignParser):
             raise self.unsupported_statement(node)
         raise LoopExit(isinstance(node, ast.Break))
 
-    def not_iterable(self, value: Any, node: ast.AST, inside: bool) -> Failed:
-        if inside:
-            return super().not_iterable(value, node, inside)
-        return self.error(node, "RX0501", f"a loop of a PrimFunc cannot go over {describe(value)}",
-                          help=LOOP_HELP)  # fmt: skip
-
     @abstractmethod
     def unsupported_statement(self, node: ast.stmt) -> Failed: ...
 
