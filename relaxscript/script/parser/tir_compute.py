@@ -26,7 +26,6 @@ from relaxscript.script import tir_compute
 from relaxscript.script.syntax import TIR_INT_DTYPE
 from relaxscript.script.tir_types import Form
 
-from .base import Failed
 from .python_values import LocalFunction
 from .tir_call import Places
 from .tir_loop import LoopParser
@@ -93,9 +92,13 @@ class ComputeParser(LoopParser):
         found = getattr(function, "parameters", None)
         if isinstance(found, list):
             return found
-        with self.at(node):
+        try:
             return tir_compute.parameters_of(function)
-        raise Failed
+        except (TypeError, ValueError):
+            raise self.error(
+                node, "RX0103", f"the parameters of `{self.written(node)}` are not known",
+                help="write a `lambda`",
+            ) from None  # fmt: skip
 
     def needed(self, callee: Any, node: ast.Call) -> Places:
         """The places of the arguments; a call with the wrong ones is refused."""
