@@ -165,7 +165,11 @@ def _fixed_point(row: Intrinsic, result: DataType, args: list[PrimExpr]) -> None
 
 def _mask(row: Intrinsic, result: DataType, args: list[PrimExpr]) -> None:
     if not result.is_bool or result.lanes < 2:
-        raise _refuse_result(row, result, 'a vector of bools, such as "boolx4",')
+        raise OperandError(
+            "dtype", f"is {result}", code="RX0502",
+            message=f"`T.{row.script_name}` gives a vector of bools",
+            help='write for example `"boolx4"`',
+        )  # fmt: skip
     for name, arg in zip(row.parameters, args):
         if not arg.dtype.is_integer or arg.dtype.lanes != 1:
             raise _refuse(row, name, arg.dtype, "integers")

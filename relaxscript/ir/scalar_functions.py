@@ -36,6 +36,7 @@ from .prim import (
     PrimExpr,
     PrimExprLike,
     Select,
+    as_prim,
     cast,
     const,
     match_dtypes,
@@ -71,8 +72,8 @@ def _matched(script_name: str, names: Sequence[str], a: Any, b: Any) -> tuple[Pr
     except TypeError:
         raise OperandError(
             names[1],
-            f"is {b.dtype}",
-            also={names[0]: f"is {a.dtype}"},
+            f"is {as_prim(b).dtype}",
+            also={names[0]: f"is {as_prim(a).dtype}"},
             message=f"the operands of `T.{script_name}` have no common data type",
             code="RX0502",
         ) from None
@@ -143,6 +144,14 @@ def call_intrin(dtype: str, func_name: str, *args: Any) -> PrimExpr:
             message="there is no intrinsic of this name",
             code="RX0501",
             help=f'did you mean "{near}"?' if near else None,
+        )
+    arity = INTRINSICS[name].arity
+    if arity not in (None, len(args)):
+        raise OperandError(
+            "func_name",
+            f"takes {arity}",
+            message=f'"{name}" is called with {len(args)} operands here, not with {arity}',
+            code="RX0103",
         )
     operands = tuple(operand("call_intrin", f"args[{i}]", v) for i, v in enumerate(args))
     return Call.make(DataType(dtype), name, operands)

@@ -63,7 +63,8 @@ class Reduce(PrimExpr):
         count = len(self.combiner.result)
         if len(self.source) != count or not 0 <= self.value_index < count:
             raise ValueError(
-                f"`Reduce.source`: the combiner takes {count} values, and `value_index` counts them"
+                f"`Reduce.source` has {len(self.source)} and the combiner {count} values, of which "
+                f"`value_index` {self.value_index} names one"
             )
 
 

@@ -13,6 +13,7 @@ from enum import IntEnum
 from typing import Any
 
 from relaxscript.dtypes import DataType
+from relaxscript.errors import OperandError
 from relaxscript.ir import tir
 from relaxscript.ir.prim import PrimExpr, PrimExprLike, Var, as_prim, cast, const
 from relaxscript.ir.tir_compute import (
@@ -92,7 +93,8 @@ def comm_reducer(combiner: Callable[..., Any], identity: Sequence[PrimExpr]) -> 
     dtypes = [as_prim(e).dtype for e in starts] * 2
     made = [Var.make(name, dtype) for name, dtype in zip(names, dtypes)]
     results = _results(combiner(*made))
-    return _CommReducer(made[: len(starts)], made[len(starts) :], results, starts)
+    half = len(starts)
+    return _CommReducer(tuple(made[:half]), tuple(made[half:]), results, starts)
 
 
 def Reduce(
@@ -104,6 +106,11 @@ def Reduce(
     init: Sequence[PrimExpr] | None = None,
 ) -> _Reduce:
     """The values of `src` combined over some axes, where `condition` holds."""
+    if type(value_index) is not int or not 0 <= value_index < len(src):
+        raise OperandError(
+            "value_index", f"is {value_index}", code="RX0502",
+            message=f"`value_index` names one of the values of a `T.Reduce`, which has {len(src)}",
+        )  # fmt: skip
     where = cast(as_prim(condition), DataType("bool"))
     return _Reduce(combiner, tuple(src), tuple(rdom), where, value_index, tuple(init or ()))
 

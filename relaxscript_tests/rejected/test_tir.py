@@ -298,9 +298,6 @@ def test_stores_into_what_is_no_buffer():
         x.shape = (3,)
         # <^^^^^^ error: RX0104 `x.shape` cannot be assigned
         # help: assign to a name, or to an element of a buffer: `A[i] = ...`
-        x[0], x[1] = 1.0, 2.0
-        # <^^^ error: RX0104 elements of buffers are stored one in a statement
-        # help: write `x[0] = ...` in a line of its own
         a = b = T.alloc_buffer((4,), "float32")
         #   ^ error: RX0104 what is made here has one name
         # help: write one line for each: `a = ...` and `b = ...`

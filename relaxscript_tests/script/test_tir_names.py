@@ -282,7 +282,8 @@ def test_a_data_type_converts_and_declares(name):
     assert [v.dtype for v in lets] == [dtype, dtype]
 
 
-ELEMENTS = ["bool", "bfloat16", "float16", "float32", "float64",
+ELEMENTS = ["bool", "bfloat16", "float8_e4m3fn", "float8_e5m2", "float4_e2m1fn", "float16",
+            "float32", "float64",
             *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))]  # fmt: skip
 
 

@@ -251,7 +251,7 @@ class Expressions(ABC):
             return self.asm.rounded(self.asm.convert(name, x, to), target)
         if source.element != "float64":
             return self.asm.rounded(self.asm.convert("fpext", x, to), target)
-        if target.element == "float16":
+        if target.element == "float16" or target.bits <= 8:
             return self.asm.rounded(self.rounded_to_odd(x), target)
         return self.asm.rounded(self.asm.convert("fptrunc", x, to), target)
 

@@ -20,7 +20,7 @@ import numpy as np
 from relaxscript.errors import Span
 from relaxscript.ir.node import Node
 
-from .base import ExpressionParser, Failed
+from .base import ExpressionParser
 
 __all__ = ["LocalFunction", "LoopExit", "PythonValues"]
 
@@ -132,7 +132,11 @@ class PythonValues(ExpressionParser):
             raise self.error(node, "RX0104", "the items of a set have no order",
                              help=f"write `sorted({ast.unparse(node)})`")  # fmt: skip
         if isinstance(value, Node) or not isinstance(value, Iterable):
-            raise self.not_iterable(value, node)
+            raise self.error(
+                node, "RX0104",
+                "a comprehension goes over what is known now: a list, a tuple, a range",
+                help="loop in a statement of its own: `for i in range(n):`",
+            )  # fmt: skip
         with self.at(node):
             found = list(islice(value, MOST_COPIES + 1))
         if len(found) > MOST_COPIES:
@@ -141,11 +145,6 @@ class PythonValues(ExpressionParser):
                 "at most", help="loop over `range(...)`",
             )  # fmt: skip
         return found
-
-    def not_iterable(self, value: Any, node: ast.AST) -> Failed:
-        """Record that a loop cannot go over a value."""
-        return self.error(node, "RX0104", "only Python sequences can be gone through here",
-                          help="write `range(...)`, a list or a tuple")  # fmt: skip
 
     # ---- lambdas
 

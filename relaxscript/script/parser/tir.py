@@ -164,6 +164,7 @@ class TirParser(EffectParser):
             Attrs(attrs) if attrs else None, tuple(self.signature.spans), span=span,
         )  # fmt: skip
         self.check_declared(function)
+        self.check_launched(function)
         return function
 
     def returns(self, node: ast.expr) -> None:
@@ -248,7 +249,7 @@ class TirParser(EffectParser):
 
     def head(self, node: ast.stmt) -> ast.AST:
         """What to underline of a statement: of one with a body, its first line."""
-        body = getattr(node, "body", None)
+        body = getattr(node, "body", None) or getattr(node, "cases", None)
         if not body:
             return node
         line = self.source.line(node.lineno).rstrip()
@@ -350,6 +351,11 @@ class TirParser(EffectParser):
                 help="put the rest under `if`: it runs only where the condition holds",
             )  # fmt: skip
         value = self.value(node.value)
+        if isinstance(value, (tuple, list)):
+            raise self.error(
+                node.value, "RX0105", "a PrimFunc returns one scalar",
+                help="write the others into the elements of a buffer parameter",
+            )  # fmt: skip
         if isinstance(value, (Buffer, BufferRegion)):
             raise self.error(
                 node.value, "RX0105",

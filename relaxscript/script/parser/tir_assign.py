@@ -26,7 +26,7 @@ from .base import UNKNOWN, Failed
 from .python_operators import BINARY
 from .tir_buffer import BufferSyntax
 from .tir_memory import MemoryParser
-from .tir_scalar import describe
+from .tir_scalar import counted, describe
 
 __all__ = ["AssignParser"]
 
@@ -83,10 +83,7 @@ class AssignParser(MemoryParser):
             value = var
         for target in node.targets:
             if isinstance(target, ast.Subscript):
-                owner, index = self.values([target.value, target.slice])
-                buffer, indices = self.stored_place(owner, index, target)
-                made = self.made_store(buffer, indices, value, node.value, target)
-                self.items.append(made.replace(span=self.span(node)))
+                self.store_value(target, value, node.value, node)
             elif isinstance(target, ast.Name) and isinstance(value, prim.Var) and value.name:
                 self.check_rebinding(target)
                 self.names[target.id] = value
@@ -111,10 +108,7 @@ class AssignParser(MemoryParser):
             case ast.Tuple(elts=targets) | ast.List(elts=targets):
                 self.unpack(target, targets, value, node, statement)
             case ast.Subscript():
-                raise self.error(
-                    target, "RX0104", "elements of buffers are stored one in a statement",
-                    help=f"write `{self.written(target)} = ...` in a line of its own",
-                )  # fmt: skip
+                self.store_value(target, value, node, statement)
             case _:
                 raise self.error(target, "RX0104", f"`{self.written(target)}` cannot be assigned")
 
@@ -133,8 +127,29 @@ class AssignParser(MemoryParser):
                 target, "RX0104", f"{len(value)} values cannot be given to {len(targets)} names"
             )
         nodes = node.elts if isinstance(node, (ast.Tuple, ast.List)) else [node] * len(value)
+        if any(isinstance(t, ast.Subscript) for t in targets):
+            # All values are there before the first is stored, as in a swap.
+            value = [self.kept(v, at, statement) for v, at in zip(value, nodes)]
         for name, item, at in zip(targets, value, nodes):
             self.bind(name, item, at, statement)
+
+    def kept(self, value: Any, node: ast.expr, statement: ast.stmt) -> Any:
+        """A value in a variable, where a store could change it."""
+        if isinstance(value, BufferRegion):
+            value = self.scalar(value, node)
+        if not isinstance(value, PrimExpr) or isinstance(value, (prim.Var, prim.Immediate)):
+            return value
+        var = prim.Var.make("value", value.dtype, span=self.span(node))
+        self.open_let(var, value, self.span(statement))
+        return var
+
+    def store_value(
+        self, target: ast.Subscript, value: Any, node: ast.expr, statement: ast.stmt
+    ) -> None:
+        """An element takes a value that was evaluated before."""
+        buffer, indices, _ = self.stored_element(target)
+        made = self.made_store(buffer, indices, value, node, target)
+        self.items.append(made.replace(span=self.span(statement)))
 
     def bind_axes(self, form: Form, targets: Sequence[ast.expr], call: ast.Call) -> None:
         names = []
@@ -180,6 +195,7 @@ class AssignParser(MemoryParser):
 
     def open_let(self, var: prim.Var, value: PrimExpr, span: Span | None) -> None:
         self.bound_at[var] = self.depth
+        self.block.bound.add(var)
         self.items.append(lambda body: tir.LetStmt.make(var, value, body, span=span))
 
     def check_rebinding(self, target: ast.Name) -> None:
@@ -240,10 +256,18 @@ class AssignParser(MemoryParser):
 
     # statement = element "=" scalar
     def store(self, target: ast.Subscript, node: ast.expr, statement: ast.stmt) -> None:
-        owner, index, value = self.values([target.value, target.slice, node])
-        buffer, indices = self.stored_place(owner, index, target)
+        buffer, indices, (value,) = self.stored_element(target, node)
         made = self.made_store(buffer, indices, value, node, target)
         self.items.append(made.replace(span=self.span(statement)))
+
+    def stored_element(
+        self, target: ast.Subscript, *others: ast.expr
+    ) -> tuple[Buffer, tuple[PrimExpr, ...], list[Any]]:
+        """The element that a target names, and the values of what stands beside it."""
+        if isinstance(target.value, ast.Subscript):
+            self.check_brackets(target)
+        owner, index, *values = self.values([target.value, target.slice, *others])
+        return *self.stored_place(owner, index, target), values
 
     def stored_place(
         self, owner: Any, index: Any, target: ast.Subscript
@@ -282,6 +306,12 @@ class AssignParser(MemoryParser):
             return e
         if e.dtype.lanes == 1 and e.dtype is wanted.element:
             return prim.Broadcast.make(e, wanted.lanes)
+        if e.dtype.lanes not in (1, wanted.lanes):
+            counts = counted(e.dtype.lanes, "lane"), counted(wanted.lanes, "lane")
+            raise self.error(
+                node, "RX0502", f"the value is a vector of {counts[0]}, not of {counts[1]}",
+                labels=[(node, f"is {e.dtype}"), (place, f"{verb} {wanted}")],
+            )  # fmt: skip
         instead = f'T.cast({self.written(node)}, "{wanted}")'
         raise self.mismatch(node, f"is {e.dtype}", wanted, place, verb, instead)
 
@@ -320,8 +350,7 @@ class AssignParser(MemoryParser):
         symbol = BINARY[type(node.op)]
         match node.target:
             case ast.Subscript() as target:
-                owner, index, value = self.values([target.value, target.slice, node.value])
-                buffer, indices = self.stored_place(owner, index, target)
+                buffer, indices, (value,) = self.stored_element(target, node.value)
                 load = prim.BufferLoad.make(buffer, indices, span=self.span(target))
                 result = self.combine(symbol, (load, value), (target, node.value), node)
                 self.check_kept(buffer, result, symbol, node)

@@ -20,6 +20,7 @@ from typing import Any
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Span
 from relaxscript.ir import prim
+from relaxscript.ir.node import Node
 from relaxscript.ir.prim import PrimExpr, const
 from relaxscript.ir.relax import Attrs
 from relaxscript.ir.tir import (
@@ -34,6 +35,7 @@ from relaxscript.ir.tir import (
     SeqStmt,
     Stmt,
 )
+from relaxscript.ir.walk import walk
 from relaxscript.script import tir_axis
 from relaxscript.script.syntax import AXIS_LETTERS, TIR_INT_DTYPE
 from relaxscript.script.tir_types import Form
@@ -89,6 +91,8 @@ class OpenBlock:
         self.annotations: dict[str, Any] = {}
         self.alloc_buffers: list[Buffer] = []
         self.match_buffers: list[MatchBufferRegion] = []
+        # The scalar variables that its statements bind.
+        self.bound: set[prim.Var] = set()
 
 
 class BlockParser(SignatureParser, ABC):
@@ -330,7 +334,21 @@ class BlockParser(SignatureParser, ABC):
             nodes = list(inner.elts) if isinstance(inner, (ast.List, ast.Tuple)) else []
         if len(nodes) != len(values):
             nodes = [call] * len(values)
-        return [self.region_of(v, at) for v, at in zip(values, nodes)]
+        found = [self.region_of(v, at) for v, at in zip(values, nodes)]
+        for region, at in zip(found, nodes):
+            self.check_outside(region, at, form)
+        return found
+
+    def check_outside(self, mentioned: Node, node: ast.AST, form: Form) -> None:
+        """What a block says of itself cannot depend on what its statements bind."""
+        for inner in walk(mentioned):
+            if isinstance(inner, prim.Var) and inner in self.block.bound:
+                raise self.error(
+                    node, "RX0504", f"`{form.name}` is said of the whole block, and "
+                    f"`{inner.name}` is bound in it",
+                    labels=[(inner.span, "bound here")],
+                    help="bind it before the block, or write its value",
+                )  # fmt: skip
 
     def region_of(self, value: Any, node: ast.AST) -> BufferRegion:
         match value:
@@ -356,6 +374,7 @@ class BlockParser(SignatureParser, ABC):
         block = self.in_block(form, call)
         at = self.argument_nodes(form.maker, call)["predicate"]
         block.predicate = self.condition(form.arguments["predicate"], at)
+        self.check_outside(block.predicate, at, form)
 
     def block_attr(self, form: Form, call: ast.Call) -> None:
         block = self.in_block(form, call)

@@ -3,8 +3,9 @@
     call      = "T." name "(" arguments ")" | module "." function "(" arguments ")"
     attribute = buffer "." name | scalar ".dtype" | scalar ".astype"
 
-Python's `min`, `max`, `sum`, `all`, `any`, `abs`, `int`, `float`, `bool`, `pow`, `round` and `range`
-mean what a reader expects of them. What a function of ours refuses is blamed on the argument.
+Python's `min`, `max`, `sum`, `all`, `any`, `abs`, `int`, `float`, `bool`, `pow`, `round` and
+`range` mean what a reader expects of them. What a function of ours refuses is blamed on the
+argument.
 """
 
 from __future__ import annotations
@@ -226,7 +227,9 @@ class CallParser(OperatorParser):
 
     def operand(self, value: Any, node: ast.AST) -> Any:
         """An operand of a scalar function: buffers are refused here, regions become vectors."""
-        if isinstance(value, (Buffer, BufferRegion)):
+        if isinstance(value, (Buffer, BufferRegion)) or (
+            isinstance(value, prim.Var) and not value.name
+        ):
             return self.scalar(value, node)
         if isinstance(value, (list, tuple)):
             nodes = getattr(node, "elts", [])
@@ -392,19 +395,26 @@ class CallParser(OperatorParser):
     def call_python(self, callee: Any, node: ast.Call) -> Any:
         name = getattr(callee, "__name__", "")
         home = getattr(callee, "__module__", None) or getattr(type(callee), "__module__", "")
-        if name in FUNCTIONS and str(home).partition(".")[0] in ("math", "numpy"):
+        if str(home).partition(".")[0] in ("math", "numpy"):
             args, _ = self.arguments(node)
             if any(isinstance(v, Node) for v in args):
                 written = self.written(node.func)
+                ours = OF_NUMPY.get(name, name)
+                instead = f"T.{ours}" if ours in FUNCTIONS else None
                 raise self.error(
                     node.func, "RX0501", f"`{written}` computes with Python numbers only",
-                    help=f"write `T.{name}`", fix=f"T.{name}",
+                    help=f"write `{instead}`" if instead else None, fix=instead,
                 )  # fmt: skip
         if home == "builtins":
             self.check_python_arguments(callee, name, node)
         return super().call_python(callee, node)
 
 
+# What numpy calls functions of ours.
+OF_NUMPY = {"absolute": "abs", "arccos": "acos", "arcsin": "asin", "arctan": "atan",
+            "arctan2": "atan2", "floor_divide": "floordiv", "invert": "bitwise_not",
+            "left_shift": "shift_left", "maximum": "max", "minimum": "min", "mod": "floormod",
+            "power": "pow", "right_shift": "shift_right", "rint": "nearbyint"}  # fmt: skip
 OF_BUFFERS = {"len": "{}.shape[0]", "list": "[{}[i] for i in range(n)]"}
 
 

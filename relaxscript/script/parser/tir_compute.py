@@ -17,16 +17,15 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from relaxscript.errors import Diagnostic, nearest
 from relaxscript.ir import prim, tir
 from relaxscript.ir.prim import PrimExpr, const
 from relaxscript.ir.tir import AttrStmt, Buffer, IterVar, Range
 from relaxscript.ir.tir_compute import BufferRealize, IndexMap, Prefetch
+from relaxscript.ir.walk import free_vars
 from relaxscript.script import tir_compute
 from relaxscript.script.syntax import TIR_INT_DTYPE
 from relaxscript.script.tir_types import Form
 
-from .base import Failed
 from .python_values import LocalFunction
 from .tir_call import Places
 from .tir_loop import LoopParser
@@ -34,17 +33,14 @@ from .tir_scalar import counted, describe
 
 __all__ = ["ComputeParser"]
 
-THREADS = [
-    f"{kind}.{axis}" for kind in ("blockIdx", "threadIdx", "vthread", "cthread") for axis in "xyz"
-]
 _NAME = re.compile(r"\W")
 
 
 class ComputeParser(LoopParser):
     """Adds reducers, index maps and launches of threads to loops."""
 
-    # The variables that `T.env_thread` gave, and the names of their threads.
-    threads: dict[prim.Var, str]
+    # The variables that `T.env_thread` gave, the names of their threads, and where they stand.
+    threads: dict[prim.Var, tuple[str, ast.AST]]
 
     def call_value(self, callee: Any, node: ast.Call) -> Any:
         if callee is tir_compute.comm_reducer:
@@ -57,7 +53,7 @@ class ComputeParser(LoopParser):
 
     # ---- functions over variables
 
-    def function_over(self, node: ast.expr, what: str) -> Callable[..., Any]:
+    def function_over(self, node: ast.expr, what: str, example: str) -> Callable[..., Any]:
         """The function of a reducer or of an index map, called with variables while parsing."""
         function = self.value(node)
         if isinstance(function, LocalFunction):
@@ -67,7 +63,7 @@ class ComputeParser(LoopParser):
                 node,
                 "RX0103",
                 f"{what} is a function, this is {describe(function)}",
-                help="write for example `lambda x, y: x + y`",
+                help=f"write for example `{example}`",
             )
         if self.environment.mode == "data":
             written = self.written(node)
@@ -96,9 +92,13 @@ class ComputeParser(LoopParser):
         found = getattr(function, "parameters", None)
         if isinstance(found, list):
             return found
-        with self.at(node):
+        try:
             return tir_compute.parameters_of(function)
-        raise Failed
+        except (TypeError, ValueError):
+            raise self.error(
+                node, "RX0103", f"the parameters of `{self.written(node)}` are not known",
+                help="write a `lambda`",
+            ) from None  # fmt: skip
 
     def needed(self, callee: Any, node: ast.Call) -> Places:
         """The places of the arguments; a call with the wrong ones is refused."""
@@ -118,7 +118,7 @@ class ComputeParser(LoopParser):
         values = given if isinstance(given, (tuple, list)) else (given,)
         identity = [self.scalar(v, at) for v in values]
         what = "the combiner of a reduction"
-        function = self.function_over(places["combiner"], what)
+        function = self.function_over(places["combiner"], what, "lambda x, y: x + y")
         names = self.parameter_names(function, places["combiner"])
         count = len(identity)
         if len(names) != 2 * count:
@@ -179,7 +179,7 @@ class ComputeParser(LoopParser):
         return made if inverse is None else made.replace(inverse_index_map=inverse)
 
     def mapping(self, node: ast.expr, dtype: Any) -> IndexMap:
-        function = self.function_over(node, "an index map")
+        function = self.function_over(node, "an index map", "lambda i, j: (j, i)")
         names = self.parameter_names(function, node)
         made = tuple(prim.Var.make(n, dtype, span=self.span(node)) for n in names)
         finals = self.results(function, made, node)
@@ -240,39 +240,29 @@ class ComputeParser(LoopParser):
 
     # ---- threads
 
-    def known_thread(self, tag: Any, node: ast.AST) -> str:
-        """The name of a thread; an unusual one deserves a word."""
-        if not isinstance(tag, str):
-            raise self.error(
-                node,
-                "RX0103",
-                f"the name of a thread is a text, this is {describe(tag)}",
-                help='write for example "threadIdx.x"',
-            )
-        if tag not in THREADS and tag not in ("vthread", "cthread"):
-            near = nearest(tag, THREADS)
-            self.report(
-                Diagnostic(
-                    "RX0501",
-                    f'no GPU has threads named "{tag}"',
-                    self.span(node),
-                    help=f'did you mean "{near}"?'
-                    if near
-                    else "known are " + ", ".join(THREADS[:6]),
-                    severity="warning",
-                )
-            )
-        return tag
-
     def env_thread(self, target: ast.Name, form: Form, node: ast.expr) -> prim.Var:
         """`tx = T.env_thread("threadIdx.x")`: a thread that is launched later."""
         places = self.places_of(form, node)
         tag = self.known_thread(form.arguments["thread_tag"], places["thread_tag"])
         dtype = self.dtype_of(form.arguments["dtype"], places["dtype"])
         var = prim.Var.make(target.id, dtype, span=self.span(target))
-        self.threads[var] = tag
+        self.threads[var] = (tag, target)
         self.fixed[var] = "a thread"
         return var
+
+    def check_launched(self, function: tir.PrimFunc) -> None:
+        """Every thread is launched around its uses."""
+        if not self.threads:
+            return
+        free = set(free_vars(function))
+        for var, (_, target) in self.threads.items():
+            if var in free:
+                self.error(
+                    target,
+                    "RX0109",
+                    f"`{var.name}` has no value where nothing launches the thread",
+                    help=f"launch it around its uses: `with T.launch_thread({var.name}, extent):`",
+                )
 
     def places_of(self, form: Form, node: ast.expr) -> Places:
         return self.argument_nodes(form.maker, node) if isinstance(node, ast.Call) else Places(node)
@@ -281,9 +271,9 @@ class ComputeParser(LoopParser):
         """The statements after it run on several threads; the number of the thread."""
         places = self.places_of(form, node)
         thread, at = form.arguments["thread"], places["thread"]
-        extent = self.loop_range_of(0, form.arguments["extent"], places["extent"]).extent
+        extent = self.thread_count(form.arguments["extent"], places["extent"])
         if isinstance(thread, prim.Var) and thread in self.threads:
-            var, tag = thread, self.threads[thread]
+            var, (tag, _) = thread, self.threads[thread]
             if extent.dtype is not var.dtype:
                 extent = prim.cast(extent, var.dtype)
         elif isinstance(thread, prim.Var):
@@ -307,6 +297,15 @@ class ComputeParser(LoopParser):
             lambda body: AttrStmt.make(axis, "thread_extent", extent, body, span=span)
         )
         return var
+
+    def thread_count(self, value: Any, node: ast.AST) -> PrimExpr:
+        """How many threads a launch starts."""
+        e = self.scalar(value, node)
+        if e.dtype.is_integer and e.dtype.lanes == 1:
+            return e
+        raise self.error(
+            node, "RX0501", "the number of threads is an integer", labels=[(node, f"is {e.dtype}")]
+        )
 
     # ---- regions
 
@@ -350,8 +349,7 @@ class ComputeParser(LoopParser):
             raise self.error(
                 at,
                 "RX0503",
-                f"`{buffer.name}` has {counted(buffer.ndim, 'axis', 'axes')}"
-                f", and there are {counted(len(bounds), 'range')}",
+                f"`{buffer.name}` has {counted(buffer.ndim, 'axis', 'axes')}, not {len(bounds)}",
             )
         nodes = at.elts if isinstance(at, (ast.List, ast.Tuple)) else [at] * len(bounds)
         ranges = tuple(

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from relaxscript.errors import Diagnostic, nearest
 from relaxscript.ir import prim, tir
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import PrimExpr, const
@@ -45,6 +46,11 @@ LOOPS: dict[Any, str] = {
 LOOP_HELP = (
     "loop over `range(n)`, `T.grid(n, m)`, `T.parallel(n)`, `T.vectorized(n)` or `T.unroll(n)`"
 )
+
+
+THREADS = [
+    f"{kind}.{axis}" for kind in ("blockIdx", "threadIdx", "vthread", "cthread") for axis in "xyz"
+]
 
 
 class LoopParser(AssignParser):
@@ -104,10 +110,6 @@ class LoopParser(AssignParser):
             raise self.unsupported_statement(node)
         raise LoopExit(isinstance(node, ast.Break))
 
-    def not_iterable(self, value: Any, node: ast.AST) -> Failed:
-        return self.error(node, "RX0501", f"a loop of a PrimFunc cannot go over {describe(value)}",
-                          help=LOOP_HELP)  # fmt: skip
-
     @abstractmethod
     def unsupported_statement(self, node: ast.stmt) -> Failed: ...
 
@@ -144,6 +146,30 @@ class LoopParser(AssignParser):
             if isinstance(name, ast.Name):
                 self.names[name.id] = UNKNOWN
 
+    def known_thread(self, tag: Any, node: ast.AST) -> str:
+        """The name of a thread; an unusual one deserves a word."""
+        if not isinstance(tag, str):
+            raise self.error(
+                node,
+                "RX0103",
+                f"the name of a thread is a text, this is {describe(tag)}",
+                help='write for example "threadIdx.x"',
+            )
+        if tag not in THREADS and tag not in ("vthread", "cthread"):
+            near = nearest(tag, THREADS)
+            self.report(
+                Diagnostic(
+                    "RX0501",
+                    f'no GPU has threads named "{tag}"',
+                    self.span(node),
+                    help=f'did you mean "{near}"?'
+                    if near
+                    else "known are " + ", ".join(THREADS[:6]),
+                    severity="warning",
+                )
+            )
+        return tag
+
     def loop_extras(self, form: Any, node: ast.AST) -> tuple[Attrs, tir.IterVar | None]:
         if not isinstance(form, Form):
             return Attrs(), None
@@ -155,9 +181,10 @@ class LoopParser(AssignParser):
         annotations = self.attributes(form.arguments.get("annotations"), at)
         if form.maker is not tir_forms.thread_binding:
             return annotations, None
-        thread = form.arguments["thread"]
+        places = self.argument_nodes(form.maker, node) if isinstance(node, ast.Call) else {}
+        thread = self.known_thread(form.arguments["thread"], places.get("thread", node))
         var = prim.Var.make("", TIR_INT_DTYPE)
-        return annotations, tir.IterVar.make(None, var, "ThreadIndex", str(thread))
+        return annotations, tir.IterVar.make(None, var, "ThreadIndex", thread)
 
     def loop_ranges(self, value: Any, node: ast.expr) -> list[Range]:
         """The ranges of what a loop goes over, outermost first."""

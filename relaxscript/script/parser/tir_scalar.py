@@ -94,6 +94,8 @@ class ScalarParser(PythonValues):
     def scalar(self, value: Any, node: ast.AST) -> PrimExpr:
         """A value as a scalar: plain numbers are int32 (int64 where they do not fit) or float32."""
         match value:
+            case prim.Var(name=""):
+                raise self.no_value(value, node)
             case PrimExpr():
                 return value
             case bool() | float():
@@ -112,6 +114,13 @@ class ScalarParser(PythonValues):
         raise self.error(
             node, "RX0501", f"a scalar is needed here, this is {describe(value)}",
             help=self.advice_for(value),
+        )  # fmt: skip
+
+    def no_value(self, var: prim.Var, node: ast.AST) -> Failed:
+        """Record that a new variable stands where a value should."""
+        return self.error(
+            node, "RX0109", f"this is a new variable of {var.dtype}, which has no value",
+            help=f"`T.{var.dtype}(0)` is a number; name a variable: `n = T.{var.dtype}()`",
         )  # fmt: skip
 
     def advice_for(self, value: Any) -> str | None:

@@ -43,6 +43,7 @@ UNARY = {
 class ExpressionUnparser:
     """Visitors of expressions for a class that has `write`, `dispatch` and `record`."""
 
+    pieces: list[str]
     write: Callable[[str], None]
     dispatch: Callable[[Any], None]
     record: bool

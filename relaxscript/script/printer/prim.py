@@ -219,9 +219,10 @@ class ScalarPrinter:
             # Nothing matches the operands to each other: a plain number is an int32.
             args = [self.scalar(x, prim.INT32) for x in e.args]
             row = row if builds(row, e) else None
-        if row is None:
-            word = self.member("call_intrin")
-            return tree.call(word, [dtype, tree.constant(e.op), *args])
+        if row is None or row.arity not in (None, len(e.args)):
+            # No function of `T` builds it.
+            operands = tree.items([self.scalar(x, prim.INT32) for x in e.args])
+            return tree.call(self.member("Call"), [dtype, tree.constant(e.op), operands])
         word = self.member(row.script_name)
         if row.is_typed:
             return tree.call(word, [*args, dtype] if row.name in TYPED_LAST else [dtype, *args])

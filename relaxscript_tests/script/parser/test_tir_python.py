@@ -177,3 +177,13 @@ def test_a_scalar_that_is_only_read_is_no_variable_of_the_loop():
 
     assert [s.value.value for s in nodes(f, tir.BufferStore)] == [1, 2]
     assert not [n for n in nodes(f, prim.Var) if n.name == "k"]
+
+
+def test_several_elements_take_their_values_at_once():
+    @T.prim_func
+    def f(x: T.Buffer((8,), "float32")):
+        for i in range(4):
+            x[i], x[7 - i] = x[7 - i], x[i]
+
+    x = np.arange(8).astype("float32")
+    assert both(f, [x])[0].tolist() == [7, 6, 5, 4, 3, 2, 1, 0]

@@ -98,7 +98,7 @@ CASES = [
     (Call("int8", "tir.call_extern", (StringImm("f"), i)), 'T.call_extern("int8", "f", i)'),
     (Call("int32", "tir.undef", ()), 'T.undef()'),
     (Call("float64", "tir.exp", (x,)), 'T.exp(x, dtype="float64")'),
-    (Call("int32", "my.intrinsic", (i,)), 'T.call_intrin("int32", "my.intrinsic", i)'),
+    (Call("int32", "my.intrinsic", (i,)), 'T.Call("int32", "my.intrinsic", [i])'),
     (Call("void", GlobalVar("f"), (i, const(1))), "Module.f(i, 1)"),
     (const(3), "T.int32(3)"),
     (const(3, "int8"), "T.int8(3)"),
