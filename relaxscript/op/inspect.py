@@ -7,9 +7,9 @@ DLPack does, but for bool, which is an unsigned integer of one bit. Source: TVM 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-
-import numpy as np
+from typing import Any
 
 from relaxscript.dtypes import DataType, result_dtype
 from relaxscript.errors import OperandError
@@ -94,15 +94,20 @@ def _(context: InferContext, x: TensorStructInfo) -> StructInfo:
 
 @op("inspect.tensor_shape_i", calls=True)
 def tensor_shape_i(x: Tensor, axis: Value) -> Value:
-    """The number of elements along `axis`, a prim value; int64."""
-    return x.shape[prim_value(axis)]
+    """The number of elements along `axis`, a prim value; int64.
+
+    Raises `IndexError` for an axis that there is not.
+    """
+    return x.shape[_place(x, axis)]
 
 
 @op("inspect.tensor_stride_i", calls=True)
 def tensor_stride_i(x: Tensor, axis: Value) -> Value:
-    """How many elements lie between neighbours along `axis`, a prim value; int64."""
-    place = prim_value(axis) % max(x.ndim, 1)
-    return int(np.prod(x.shape[place + 1 :], dtype=np.int64))
+    """How many elements lie between neighbours along `axis`, a prim value; int64.
+
+    Raises `IndexError` for an axis that there is not.
+    """
+    return math.prod(x.shape[_place(x, axis) + 1 :])
 
 
 @op("inspect.tensor_byte_offset", calls=True)
@@ -115,6 +120,14 @@ def tensor_byte_offset(x: Tensor) -> Value:
 def tensor_elem_offset(x: Tensor) -> Value:
     """Where in its memory the tensor begins, in elements, which is 0; int64."""
     return 0
+
+
+def _place(x: Tensor, axis: Any) -> int:
+    """An axis counted from 0."""
+    index = int(prim_value(axis) or 0)
+    if not -x.ndim <= index < x.ndim:
+        raise IndexError(f"there is no axis {index}")
+    return index % x.ndim
 
 
 def _along_axis(operator: Operator, ask: Callable[[Dims, int], PrimExpr]) -> None:

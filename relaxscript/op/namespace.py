@@ -20,6 +20,7 @@ from . import (
     nn,
     reshaping,
     search,
+    slicing,
     statistical,
     unary,
 )
@@ -35,11 +36,12 @@ from .linear_algebra import *  # noqa: F403
 from .manipulate import *  # noqa: F403
 from .reshaping import *  # noqa: F403
 from .search import *  # noqa: F403
+from .slicing import *  # noqa: F403
 from .statistical import *  # noqa: F403
 from .unary import *  # noqa: F403
 
 _FAMILIES = (
     base, binary, calls, comparison, create, datatype, device, inplace, linear_algebra, manipulate,
-    reshaping, search, statistical, unary,
+    reshaping, search, slicing, statistical, unary,
 )  # fmt: skip
 __all__ = ["inspect", "nn", *(name for family in _FAMILIES for name in family.__all__)]

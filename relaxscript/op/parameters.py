@@ -53,6 +53,7 @@ ANNOTATIONS: Mapping[str, tuple[str, str]] = {
     "Tensor | None": ("optional", "tensor"),
     "Tensors": ("tensors", "tensor"),
     "Values": ("tensors", "value"),
+    "Values | None": ("tensors", "value"),
     "Spread | None": ("spread", "value"),
     "ShapeLike": ("shape", "shape"),
     "ShapeLike | None": ("shape", "shape"),

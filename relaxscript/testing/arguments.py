@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from relaxscript.ir import prim
+from relaxscript.ir.module import Target, VDevice
 from relaxscript.ir.relax import Expr, ShapeExpr
 from relaxscript.ir.struct_info import (
     PrimStructInfo,
@@ -61,6 +62,8 @@ class _Guess:
     def operand(self, parameter: Parameter) -> Any:
         """A value for an operand; REQUIRED stands for none."""
         match parameter.kind:
+            case "tensors" if parameter.wants == "value":
+                return [self.choices.integer(-2, 3) for _ in range(max(self.rank, 1))]
             case "tensors":
                 return self.several(parameter)
             case "shape":
@@ -140,6 +143,9 @@ class _Guess:
     def dtype(self) -> str:
         return self.choices.pick(ATTRIBUTE_DTYPES)
 
+    def device(self) -> VDevice:
+        return VDevice(Target("cpu"), self.choices.integer(0, 1))
+
 
 _MAKERS: Mapping[str, Callable[[_Guess], Any]] = {
     "int": _Guess.integer,
@@ -148,6 +154,7 @@ _MAKERS: Mapping[str, Callable[[_Guess], Any]] = {
     "float": _Guess.number,
     "bool": _Guess.truth,
     "DType": _Guess.dtype,
+    "Device": _Guess.device,
 }
 
 

@@ -158,6 +158,8 @@ CALLEES = {
 }  # fmt: skip
 GLOBAL = {name: relax.GlobalVar(name) for name in CALLEES}
 INDEX = Value(1, PrimStructInfo("int64"))
+ONES_1 = Value(np.ones(1, "int64"), TensorStructInfo((1,), "int64"))
+ONES_3 = Value(np.ones(3, "int64"), TensorStructInfo((3,), "int64"))
 FLOAT = TensorStructInfo((2, 3), "float32")
 OBJECT = ObjectStructInfo()
 UNARY = [(T((2, 3)),), (T(()),), (T((0, 3)),), (T((4, 1, 3)),)]
@@ -351,6 +353,23 @@ CASES: dict[str, list[Any]] = {
     ],
     "to_vdevice": [(T((2, 3)), "llvm:0"), ((T((2,)), (T(()),)), "llvm:0")],
     "hint_on_device": [(T((2, 3)), VDevice("cpu", 1)), (T(()), VDevice("cuda", 0), "shared")],
+    "strided_slice": [
+        (T((4, 3)), [0], [1], [3]),
+        (T((4, 3)), [1, 0], [0, -3], [2, -1]),
+        (T((7,)), [0], [1], [6], [2]),
+        (T((7,)), [-1], [-2], [0], [-2]),
+        (T((4, 3)), [0], [(1 << 63) - 1], [1 - (1 << 63)], [-1]),
+        (T((4, 3)), [1], [9], [-9]),
+        (T((0, 3)), [0], [0], [5]),
+        (T((4, 3)), [], [], []),
+        (T((7,)), [0], [1], [7], None, True),
+        (T((7,)), [0], [INDEX], [5]),
+    ],
+    "dynamic_strided_slice": [
+        (T((4,)), T((1,), "int64", 2), T((1,), "int64"), ONES_1),
+        (T((4, 1, 3)), T((3,), "int64"), T((3,), "int64"), ONES_3),
+    ],
+    "flip": [(T((2, 3)), 0), (T((4, 1, 3)), -1), (T((0, 3)), 0)],
     "inspect.tensor_shape_i": [(T((2, 3)), 0), (T((4, 2, 3)), -1), (T((2, 3)), INDEX)],
     "inspect.tensor_stride_i": [(T((2, 3)), 0), (T((4, 2, 3)), 0), (T((2, 3)), INDEX)],
     "call_dps_packed": [
