@@ -12,15 +12,14 @@ from collections.abc import Callable
 from typing import Any
 
 from relaxscript.dtypes import DataType, result_dtype
-from relaxscript.errors import OperandError
 from relaxscript.ir.prim import IntImm, PrimExpr, const
 from relaxscript.ir.struct_info import PrimStructInfo, StructInfo, TensorStructInfo
-from relaxscript.runtime.values import make_prim, prim_value
+from relaxscript.runtime.values import make_prim
 
 from .context import InferContext
 from .define import Operator, op
-from .operands import wrong_kind
 from .parameters import Tensor, Value
+from .scalars import integer_in, require_integer
 from .shapes import Dims, axis_in, dims_of, product
 
 __all__ = [
@@ -124,7 +123,7 @@ def tensor_elem_offset(x: Tensor) -> Value:
 
 def _place(x: Tensor, axis: Any) -> int:
     """An axis counted from 0."""
-    index = int(prim_value(axis) or 0)
+    index = integer_in(axis)
     if not -x.ndim <= index < x.ndim:
         raise IndexError(f"there is no axis {index}")
     return index % x.ndim
@@ -133,19 +132,11 @@ def _place(x: Tensor, axis: Any) -> int:
 def _along_axis(operator: Operator, ask: Callable[[Dims, int], PrimExpr]) -> None:
     @operator.infer_rule
     def rule(context: InferContext, x: TensorStructInfo, axis: StructInfo) -> StructInfo:
-        if not isinstance(axis, PrimStructInfo):
-            raise wrong_kind("axis", axis, "prim")
-        if not axis.dtype.is_integer:
-            raise OperandError(
-                "axis",
-                f"is a prim value of {axis.dtype}",
-                message="an axis is an integer",
-                code="RX0202",
-            )
-        if not isinstance(axis.value, IntImm):
+        index = require_integer("axis", axis, "an axis")
+        if not isinstance(index, IntImm):
             return PrimStructInfo.make(_INT64)
         dims = dims_of(x)
-        place = axis_in(axis.value.value, x.ndim if dims is None else len(dims))
+        place = axis_in(index.value, x.ndim if dims is None else len(dims))
         if dims is None:
             return PrimStructInfo.make(_INT64)
         return PrimStructInfo.make(_INT64, ask(dims, place))

@@ -51,6 +51,7 @@ ANNOTATIONS: Mapping[str, tuple[str, str]] = {
     "Scalar": ("operand", "scalar"),
     "Value": ("operand", "value"),
     "Tensor | None": ("optional", "tensor"),
+    "Value | None": ("optional", "value"),
     "Tensors": ("tensors", "tensor"),
     "Values": ("tensors", "value"),
     "Values | None": ("tensors", "value"),

@@ -16,13 +16,12 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr
-from relaxscript.ir.struct_info import PrimStructInfo, StructInfo, TensorStructInfo
-from relaxscript.runtime.values import prim_value
+from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 
 from .context import InferContext
 from .define import op
-from .operands import wrong_kind
 from .parameters import Tensor, Values
+from .scalars import integer_in, require_integer
 from .shapes import (
     ONE,
     ZERO,
@@ -60,16 +59,11 @@ def strided_slice(
     steps: Sequence[Any] = (1,) * len(axes) if strides is None else strides
     parts = [slice(None)] * x.ndim
     for axis, first, last, step in zip(axes, begin, end, steps):
-        place, low, high, by = (_number(value) for value in (axis, first, last, step))
+        place, low, high, by = (integer_in(value) for value in (axis, first, last, step))
         if assume_inbound:
             _require_inbound(low, high, x.shape[place], place)
         parts[place] = slice(low, high, by)
     return x[tuple(parts)]
-
-
-def _number(value: Any) -> int:
-    found = prim_value(value)
-    return 0 if found is None else int(found)
 
 
 def _require_inbound(low: int, high: int, size: int, axis: int) -> None:
@@ -148,14 +142,8 @@ def _ranges(
 
 def _scalars(name: str, infos: Sequence[StructInfo]) -> list[PrimExpr | None]:
     """The values of integers, None where one is known only later."""
-    for index, info in enumerate(infos):
-        operand = f"{name}[{index}]"
-        if not isinstance(info, PrimStructInfo):
-            raise wrong_kind(operand, info, "prim")
-        if not info.dtype.is_integer:
-            fact = f"is a prim value of {info.dtype}"
-            raise OperandError(operand, fact, message="a bound is an integer", code="RX0202")
-    return [info.value for info in infos if isinstance(info, PrimStructInfo)]
+    named = ((f"{name}[{index}]", info) for index, info in enumerate(infos))
+    return [require_integer(operand, info, "a bound") for operand, info in named]
 
 
 def _known_axis(value: PrimExpr | None) -> int:

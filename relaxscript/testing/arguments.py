@@ -78,7 +78,7 @@ class _Guess:
         if model is not None and self.choices.chance(90):
             alike = [v for v in fitting if _dtype(v.struct_info) == model.dtype]
             fitting = alike or fitting
-        value = self.choices.pick(fitting[-6:])
+        value = self.choices.pick(fitting[-8:])
         if model is None and isinstance(value.struct_info, TensorStructInfo):
             self.model = value.struct_info
         return value

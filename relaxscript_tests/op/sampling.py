@@ -29,7 +29,7 @@ from relaxscript.ir.struct_info import (
     TupleStructInfo,
 )
 from relaxscript.op import Operator, PlainContext
-from relaxscript.runtime.values import Shape
+from relaxscript.runtime.values import Shape, make_prim
 
 DTYPES = ("float32", "float64", "float16", "bfloat16", "int8", "int64", "uint8", "bool")
 
@@ -92,8 +92,8 @@ class Sample:
                 return tuple(self._value(item) for item in fields)
             case relax.ShapeExpr(dims):
                 return Shape(int(dim) for dim in dims)
-            case relax.PrimValue(prim.IntImm(value=value) | prim.FloatImm(value=value)):
-                return value
+            case relax.PrimValue(prim.IntImm() | prim.FloatImm() as number):
+                return make_prim(number.value, number.dtype)
             case relax.StringImm(text):
                 return text
             case relax.ExternFunc(name) | relax.GlobalVar(name):
@@ -194,6 +194,14 @@ ALONG_AXIS: list[Any] = [
     (T((0, 3)), 0),
 ]
 SOFTMAX: list[Any] = [(T((2, 3)),), (T((2, 3)), 0), (T((4, 1, 3)), -2), (T((0, 3)),), (T((2, 0)),)]
+SCANS: list[Any] = [
+    (T((2, 3)),),
+    (T((2, 3)), 0),
+    (T((4, 2, 3)), -2, None, True),
+    (T((2, 3)), None, "float32", True),
+    (T((0, 3)), 0),
+    (T(()),),
+]
 LIKE: list[Any] = [(T((2, 3)),), (T(()),), (T((0, 3)), "float32"), (T((2, 3)), "int8")]
 
 CASES: dict[str, list[Any]] = {
@@ -368,6 +376,76 @@ CASES: dict[str, list[Any]] = {
     "dynamic_strided_slice": [
         (T((4,)), T((1,), "int64", 2), T((1,), "int64"), ONES_1),
         (T((4, 1, 3)), T((3,), "int64"), T((3,), "int64"), ONES_3),
+    ],
+    "arange": [
+        (5,),
+        (2, 9),
+        (9, 2, -3),
+        (2, 9, 3, "float32"),
+        (0.5, 3.0, 0.25),
+        (3, 0),
+        (INDEX, 7),
+    ],
+    "eye": [(3,), (2, 3), (3, 2, 1, "int8"), (0, 3), (INDEX, 3)],
+    "eye_like": [(T((2, 3)),), (T((3, 2)), -1, "float32"), (T((0, 3)), 1)],
+    "cumsum": SCANS,
+    "cumprod": SCANS,
+    "sort": [(T((2, 3)),), (T((7, 2)), 0, True), (T((0, 3)), 0), (T((4, 1, 3)), -1, True)],
+    "argsort": [(T((2, 3)),), (T((7, 2)), 0, True), (T((0, 3)), 0, False, "int64")],
+    "topk": [
+        (T((2, 3)),),
+        (T((7, 2)), 3, 0),
+        (T((2, 7)), 4, -1, "values", False),
+        (T((2, 7)), 0, -1, "indices", True, "int64"),
+        (T((0, 3)), 2),
+    ],
+    "ewise_fma": [
+        (T((2, 3)), T((2, 3)), T((2, 3))),
+        (T((2, 1)), T((3,)), T(())),
+        (T((0, 3)), T((1, 3)), T((3,))),
+    ],
+    "repeat": [(T((2, 3)), 2), (T((2, 3)), 3, 0), (T((4, 1, 3)), 0, -1), (T(()), 2)],
+    "tile": [
+        (T((2, 3)), 2),
+        (T((2, 3)), [4, 1, 2]),
+        (T((4, 1, 3)), [5]),
+        (T(()), []),
+        (T((2, 3)), [0, 1]),
+    ],
+    "stack": [
+        ([T((2, 3)), T((2, 3))],),
+        ([T((2, 3))], -1),
+        ([T(()), T(()), T(())],),
+        ([T((0, 3)), T((0, 3))], 1),
+    ],
+    "one_hot": [
+        (T((2, 3), "int64", 4), 1, 0, 4),
+        (T((2,), "int32", 4), 2.5, 0.5, 3, 0),
+        (T((), "int8"), True, False, 2),
+        (T((0, 3), "int64"), 1, 0, 2, 1),
+    ],
+    "gather_elements": [
+        (T((2, 3)), T((2, 3), "int64", 2)),
+        (T((2, 3)), T((1, 4), "int32", 3), -1),
+        (T((2, 3)), T((0, 3), "int8", 2), 1),
+    ],
+    "scatter_elements": [
+        (T((4, 3)), T((2, 3), "int64", 4), T((2, 3))),
+        (T((2, 3)), T((1, 2), "int32", 3), T((1, 2)), -1, "add"),
+        (T((2, 3)), T((2, 3), "int8", 2), T((2, 3)), 0, "max"),
+        (T((2, 3)), T((0, 3), "int8", 2), T((0, 3)), 1, "mul"),
+    ],
+    "gather_nd": [
+        (T((4, 3)), T((5, 2), "int64", 3)),
+        (T((4, 3, 2)), T((2, 1), "int8", 4)),
+        (T((2, 4, 3)), T((2, 5, 1), "int64", 4), 1),
+        (T((4, 3)), T((1,), "int64", 3)),
+        (T((4, 3)), T((0, 2), "int64", 3)),
+    ],
+    "scatter_nd": [
+        (T((4, 3)), T((5, 2), "int64", 3), T((5,))),
+        (T((4, 3, 2)), T((2, 1), "int8", 4), T((2, 3, 2)), "add"),
+        (T((4, 3)), T((0, 2), "int64", 3), T((0,)), "min"),
     ],
     "flip": [(T((2, 3)), 0), (T((4, 1, 3)), -1), (T((0, 3)), 0)],
     "inspect.tensor_shape_i": [(T((2, 3)), 0), (T((4, 2, 3)), -1), (T((2, 3)), INDEX)],

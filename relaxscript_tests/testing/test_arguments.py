@@ -22,6 +22,7 @@ VALUES: list[Expr] = [
     *(Var("x", TensorStructInfo((2, 3), dtype)) for dtype in ("float32", "int32", "bool")),
     *(Var("x", TensorStructInfo((3,), dtype)) for dtype in ("float32", "int64", "int32")),
     Var("x", TensorStructInfo((1,), "int64")),
+    Var("x", TensorStructInfo((), "int64")),
     Var("x", TensorStructInfo((), "bool")),
     Var("s", ShapeStructInfo((2, 3))),
     Var("t", TupleStructInfo([TENSOR, TENSOR])),
