@@ -41,7 +41,8 @@ def arange(
     With one number they go from 0 up to it. Without `dtype` they are int64 where all are integers,
     else float32.
     """
-    first, last, by = (prim_value(bound) or 0 for bound in (start, end, step))
+    bounds: list[Any] = [prim_value(bound) or 0 for bound in (start, end, step)]
+    first, last, by = bounds
     whole = all(isinstance(bound, int) for bound in (first, last, by))
     element = dtype or (_INT64 if whole else _FLOAT32)
     steps = np.arange(_count(first, last, by), dtype=np.int64 if whole else np.float64)
@@ -51,9 +52,8 @@ def arange(
 def _count(first: Any, last: Any, by: Any) -> int:
     """How many numbers a range has."""
     if isinstance(first, int) and isinstance(last, int) and isinstance(by, int):
-        found: int = -((first - last) // by)
-        return max(found, 0)
-    return max(math.ceil((last - first) / by), 0)
+        return int(max(-((first - last) // by), 0))
+    return int(max(math.ceil((last - first) / by), 0))
 
 
 @arange.prepare_rule

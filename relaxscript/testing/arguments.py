@@ -44,6 +44,7 @@ class _Guess:
         self.choices = choices
         self.values = values
         self.dim = dim
+        self.first: Expr | None = None
         self.model: TensorStructInfo | None = None
 
     def arguments(self, parameters: Sequence[Parameter]) -> dict[str, Any] | None:
@@ -78,9 +79,11 @@ class _Guess:
         if model is not None and self.choices.chance(90):
             alike = [v for v in fitting if _dtype(v.struct_info) == model.dtype]
             fitting = alike or fitting
-        value = self.choices.pick(fitting[-8:])
+            if wants == "tensor" and self.first in fitting and self.choices.chance(50):
+                return self.first  # many operands have one shape
+        value = self.choices.pick(fitting[-12:])
         if model is None and isinstance(value.struct_info, TensorStructInfo):
-            self.model = value.struct_info
+            self.first, self.model = value, value.struct_info
         return value
 
     def several(self, parameter: Parameter) -> Any:
@@ -124,7 +127,7 @@ class _Guess:
         return 2 if self.model is None or self.model.ndim < 0 else self.model.ndim
 
     def integer(self) -> int:
-        return self.choices.integer(-self.rank, max(self.rank - 1, 0))
+        return self.choices.integer(-self.rank, max(self.rank - 1, 1))
 
     def axes(self) -> list[int]:
         axes = list(range(self.rank))

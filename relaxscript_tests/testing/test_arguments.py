@@ -21,6 +21,7 @@ TENSOR = TensorStructInfo((2, 3), "float32")
 VALUES: list[Expr] = [
     *(Var("x", TensorStructInfo((2, 3), dtype)) for dtype in ("float32", "int32", "bool")),
     *(Var("x", TensorStructInfo((3,), dtype)) for dtype in ("float32", "int64", "int32")),
+    *(Var("x", TensorStructInfo((2, 2, 1, 1, 1)[:rank], "float32")) for rank in (3, 4, 5)),
     Var("x", TensorStructInfo((1,), "int64")),
     Var("x", TensorStructInfo((), "int64")),
     Var("x", TensorStructInfo((), "bool")),
