@@ -65,7 +65,8 @@ def _(context: InferContext, call: Call) -> StructInfo:
     out_sinfo = described_results(context, call)
     require_allocatable(out_sinfo)
     infos = call_tir.operand_infos(call, context)
-    prim_func_calls.check(context, callee, infos[1], infos[2], named_results(out_sinfo))
+    given = prim_func_calls.named(infos[1])
+    prim_func_calls.check(context, callee, given, infos[2], named_results(out_sinfo))
     return out_sinfo
 
 

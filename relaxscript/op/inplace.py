@@ -82,11 +82,14 @@ def _(context: InferContext, call: Call) -> StructInfo:
     results = named_results(out_sinfo)
     _require_indices(indices, len(args), "R.call_tir")
     _require_one_each(indices, len(results), "out_sinfo")
+    given = prim_func_calls.named(args)
     for index, (name, info) in zip(indices, results):
         if index != NEW:
             _require_same(context, index, args[index], name, info)
+            # From here on it is what the result is: said once, it is not said again.
+            given[index] = (name, info)
     new = new_results(out_sinfo, indices)
-    prim_func_calls.check(context, callee, args, tir_vars, new, "new result")
+    prim_func_calls.check(context, callee, given, tir_vars, new, "new result")
     return out_sinfo
 
 
@@ -98,8 +101,7 @@ def _require_indices(indices: Sequence[int], arguments: int, instead: str) -> No
             raise OperandError(
                 "inplace_indices",
                 f"names argument {index}",
-                also={"args": f"has {count(arguments, 'argument')}"},
-                message=f"there is no argument {index}",
+                message=f"there is no argument {index} among {count(arguments, 'argument')}",
                 code="RX0204",
                 help="arguments are counted from 0; -1 stands for a new tensor",
             )
@@ -184,7 +186,7 @@ def _(context: InferContext, call: Call) -> StructInfo:
     indices = inplace_indices(call)
     args = [context.struct_info(arg) for arg in call.args[1:]]
     _require_indices(indices, len(args), "R.call_pure_packed")
-    fields = (result,)
+    fields: tuple[StructInfo, ...] = (result,)
     if len(indices) > 1 and isinstance(result, TupleStructInfo):
         fields = result.fields
     _require_one_each(indices, len(fields), "sinfo_args")
@@ -199,7 +201,7 @@ def _require_no_contradiction(index: int, given: StructInfo, result: StructInfo)
     if can_cast(given, result) is NO:
         raise OperandError(
             f"args[{index}]",
-            f"becomes a result, but {why(given, result)}",
+            str(why(given, result)),
             message="an argument that is written in place is not what its result is said to be",
             code="RX0203",
         )

@@ -7,20 +7,19 @@ DLPack does, but for bool, which is an unsigned integer of one bit. Source: TVM 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-
-import numpy as np
+from typing import Any
 
 from relaxscript.dtypes import DataType, result_dtype
-from relaxscript.errors import OperandError
 from relaxscript.ir.prim import IntImm, PrimExpr, const
 from relaxscript.ir.struct_info import PrimStructInfo, StructInfo, TensorStructInfo
-from relaxscript.runtime.values import make_prim, prim_value
+from relaxscript.runtime.values import make_prim
 
 from .context import InferContext
 from .define import Operator, op
-from .operands import wrong_kind
 from .parameters import Tensor, Value
+from .scalars import integer_in, require_integer
 from .shapes import Dims, axis_in, dims_of, product
 
 __all__ = [
@@ -94,15 +93,20 @@ def _(context: InferContext, x: TensorStructInfo) -> StructInfo:
 
 @op("inspect.tensor_shape_i", calls=True)
 def tensor_shape_i(x: Tensor, axis: Value) -> Value:
-    """The number of elements along `axis`, a prim value; int64."""
-    return x.shape[prim_value(axis)]
+    """The number of elements along `axis`, a prim value; int64.
+
+    Raises `IndexError` for an axis that there is not.
+    """
+    return x.shape[_place(x, axis)]
 
 
 @op("inspect.tensor_stride_i", calls=True)
 def tensor_stride_i(x: Tensor, axis: Value) -> Value:
-    """How many elements lie between neighbours along `axis`, a prim value; int64."""
-    place = prim_value(axis) % max(x.ndim, 1)
-    return int(np.prod(x.shape[place + 1 :], dtype=np.int64))
+    """How many elements lie between neighbours along `axis`, a prim value; int64.
+
+    Raises `IndexError` for an axis that there is not.
+    """
+    return math.prod(x.shape[_place(x, axis) + 1 :])
 
 
 @op("inspect.tensor_byte_offset", calls=True)
@@ -117,22 +121,22 @@ def tensor_elem_offset(x: Tensor) -> Value:
     return 0
 
 
+def _place(x: Tensor, axis: Any) -> int:
+    """An axis counted from 0."""
+    index = integer_in(axis)
+    if not -x.ndim <= index < x.ndim:
+        raise IndexError(f"there is no axis {index}")
+    return index % x.ndim
+
+
 def _along_axis(operator: Operator, ask: Callable[[Dims, int], PrimExpr]) -> None:
     @operator.infer_rule
     def rule(context: InferContext, x: TensorStructInfo, axis: StructInfo) -> StructInfo:
-        if not isinstance(axis, PrimStructInfo):
-            raise wrong_kind("axis", axis, "prim")
-        if not axis.dtype.is_integer:
-            raise OperandError(
-                "axis",
-                f"is a prim value of {axis.dtype}",
-                message="an axis is an integer",
-                code="RX0202",
-            )
-        if not isinstance(axis.value, IntImm):
+        index = require_integer("axis", axis, "an axis")
+        if not isinstance(index, IntImm):
             return PrimStructInfo.make(_INT64)
         dims = dims_of(x)
-        place = axis_in(axis.value.value, x.ndim if dims is None else len(dims))
+        place = axis_in(index.value, x.ndim if dims is None else len(dims))
         if dims is None:
             return PrimStructInfo.make(_INT64)
         return PrimStructInfo.make(_INT64, ask(dims, place))

@@ -13,14 +13,21 @@ from . import (
     create,
     datatype,
     device,
+    gather,
     inplace,
     inspect,
     linear_algebra,
     manipulate,
     nn,
+    ranges,
+    repeating,
     reshaping,
+    scan,
     search,
+    slicing,
+    sorting,
     statistical,
+    ternary,
     unary,
 )
 from .base import *  # noqa: F403
@@ -30,16 +37,24 @@ from .comparison import *  # noqa: F403
 from .create import *  # noqa: F403
 from .datatype import *  # noqa: F403
 from .device import *  # noqa: F403
+from .gather import *  # noqa: F403
 from .inplace import *  # noqa: F403
 from .linear_algebra import *  # noqa: F403
 from .manipulate import *  # noqa: F403
+from .ranges import *  # noqa: F403
+from .repeating import *  # noqa: F403
 from .reshaping import *  # noqa: F403
+from .scan import *  # noqa: F403
 from .search import *  # noqa: F403
+from .slicing import *  # noqa: F403
+from .sorting import *  # noqa: F403
 from .statistical import *  # noqa: F403
+from .ternary import *  # noqa: F403
 from .unary import *  # noqa: F403
 
 _FAMILIES = (
-    base, binary, calls, comparison, create, datatype, device, inplace, linear_algebra, manipulate,
-    reshaping, search, statistical, unary,
+    base, binary, calls, comparison, create, datatype, device, gather, inplace, linear_algebra,
+    manipulate, ranges, repeating, reshaping, scan, search, slicing, sorting, statistical,
+    ternary, unary,
 )  # fmt: skip
 __all__ = ["inspect", "nn", *(name for family in _FAMILIES for name in family.__all__)]

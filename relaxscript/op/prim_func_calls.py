@@ -40,7 +40,7 @@ from .operands import kind_name, wrong_kind
 from .shapes import dims_of, require_equal, same_dims
 from .words import count, shape_fact, shape_text
 
-__all__ = ["check", "prim_func_of", "with_literal_tuple"]
+__all__ = ["check", "named", "prim_func_of", "with_literal_tuple"]
 
 _Named = list[tuple[str, TensorStructInfo]]
 
@@ -82,14 +82,15 @@ def with_literal_tuple(call: Call) -> Call:
 def check(
     context: InferContext,
     gvar: GlobalVar,
-    args: Sequence[StructInfo],
+    args: Sequence[tuple[str, StructInfo]],
     tir_vars: ShapeStructInfo | None,
     results: Sequence[tuple[str, TensorStructInfo]],
     noun: str = "result",
 ) -> None:
     """Raise `OperandError` for what never fits; what may not fit becomes an obligation.
 
-    `results` are the tensors that are allocated for the call, by name; `noun` is what they are.
+    `args` and `results`, the tensors that are allocated for the call, have the names by which they
+    are blamed; `noun` is what results are.
     """
     tensors, scalars = _given(args)
     tensors += results
@@ -109,17 +110,24 @@ def check(
         _require_shape(context, callee, buffer, name, info, mapping)
 
 
-def _given(args: Sequence[StructInfo]) -> tuple[_Named, list[PrimStructInfo]]:
+def named(args: Sequence[StructInfo]) -> list[tuple[str, StructInfo]]:
+    """Arguments by the names under which they are blamed."""
+    return [(f"args[{index}]", info) for index, info in enumerate(args)]
+
+
+def _given(
+    args: Sequence[tuple[str, StructInfo]],
+) -> tuple[_Named, list[PrimStructInfo]]:
     tensors: _Named = []
     scalars: list[PrimStructInfo] = []
-    for index, info in enumerate(args):
+    for name, info in args:
         match info:
             case TensorStructInfo():
-                tensors.append((f"args[{index}]", info))
+                tensors.append((name, info))
             case PrimStructInfo():
                 scalars.append(info)
             case _:
-                raise wrong_kind(f"args[{index}]", info, "tensor")
+                raise wrong_kind(name, info, "tensor")
     return tensors, scalars
 
 

@@ -26,6 +26,8 @@ def device(dev: str | int, dev_id: int | None = None) -> VDevice:
 
     Raises `ValueError` for what names no device.
     """
+    if not isinstance(dev_id, int | None) or isinstance(dev_id, bool) or (dev_id or 0) < 0:
+        raise ValueError("the number of a device is a whole number from 0 on")
     if isinstance(dev, int) and not isinstance(dev, bool) and dev in _KINDS:
         return VDevice(Target(_KINDS[dev]), dev_id or 0)
     if not isinstance(dev, str):

@@ -50,8 +50,8 @@ def test_the_indices_are_attributes_of_the_call() -> None:
 @pytest.mark.parametrize(
     ("indices", "fact", "message"),
     [
-        ([1], "names argument 1", "there is no argument 1"),
-        ([-2], "names argument -2", "there is no argument -2"),
+        ([1], "names argument 1", "there is no argument 1 among 1 argument"),
+        ([-2], "names argument -2", "there is no argument -2 among 1 argument"),
         ([-1], "names no argument", "no result of this call is written in place"),
         ([0, -1], "has 2 numbers", "each result needs a number that says where it is written"),
         ([0, 0], "names argument 0 twice", "two results cannot be written into one argument"),
@@ -131,11 +131,11 @@ def test_one_index_stands_for_a_whole_result_that_is_a_tuple() -> None:
         ([0, 1, -1], [INFO, INFO], "has 3 numbers"),
         ([0], [INFO, INFO], None),
         ([0], None, "describes no result"),
-        ([0], TensorStructInfo((7,), "float32"), "becomes a result, but the rank is 2, not 1"),
+        ([0], TensorStructInfo((7,), "float32"), "the rank is 2, not 1"),
         (
             [0],
             TensorStructInfo((dim("n"), 2), "int8"),
-            "becomes a result, but the dtype is float32, not int8",
+            "the dtype is float32, not int8",
         ),
     ],
 )

@@ -174,7 +174,7 @@ def test_calling_with_arrays_is_the_meaning(operator: Operator) -> None:
         given = operator.arguments(sample.call)
         if any(p.kind in ("callee", "rest", "spread", "shape", "sinfo") for p, _ in given):
             continue
-        if not sample.params:
+        if not any(map(is_array, sample.values.values())):
             continue
         values = {p.name: _concrete(v, sample) for p, v in given}
         assert bytes_of(operator(**values)) == bytes_of(sample.evaluate()), str(sample)

@@ -73,8 +73,10 @@ _KEPT_ALIVE: list[Any] = []
 _NAMESPACES = (
     "relaxscript.script.ir",
     "relaxscript.script.relax_forms",
+    "relaxscript.script.relax_devices",
     "relaxscript.script.tir",
 )
+_OF_RELAX = _NAMESPACES[1:3]
 
 
 def safe_callables(*functions: Any) -> None:
@@ -349,7 +351,7 @@ class ExpressionParser:
         self.bounded([*args, *kwargs.values()], node)
         if getattr(callee, "__module__", None) in _NAMESPACES:
             self.check_signature(callee, args, kwargs, node)
-        code = "RX0201" if getattr(callee, "__module__", "") == _NAMESPACES[1] else "RX0112"
+        code = "RX0201" if getattr(callee, "__module__", "") in _OF_RELAX else "RX0112"
         try:
             with self.at(node, code):
                 result = callee(*args, **kwargs)

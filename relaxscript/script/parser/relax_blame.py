@@ -112,6 +112,11 @@ class RelaxBlame(AnnotationParser):
         if callee is None or not parameters:
             places = {f"argument {i}": a for i, a in enumerate(node.args, 1)}
             places.update(zip(_names_of(callee), node.args))
+        for index, parameter in enumerate(getattr(callee, "parameters", ())):
+            if parameter.kind == "rest":  # `*args`: each argument has a name of its own
+                places.pop(parameter.name, None)
+                rest = enumerate(node.args[index:])
+                places.update({f"{parameter.name}[{i}]": a for i, a in rest})
         places.update({k.arg: k.value for k in node.keywords if k.arg is not None})
         for name, at in list(places.items()):
             if isinstance(at, (ast.Tuple, ast.List)):

@@ -7,17 +7,17 @@ function   = "cls" "." name | local function | extern function
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import reduce
 from typing import Any
 
 from relaxscript.analysis.derive import kind_name
-from relaxscript.errors import OperandError, Source, Span
+from relaxscript.errors import OperandError, Source, Span, nearest
 from relaxscript.ir.prim import Max, Min, PrimExpr, Var as PrimVar, match_dtypes
 from relaxscript.ir.relax import Call, Expr, GlobalVar, LeafExpr, ShapeExpr, Tuple, Var
 from relaxscript.ir.struct_info import FuncStructInfo, StructInfo
-from relaxscript.op import ArgumentError, Operator, Sugar
+from relaxscript.op import ArgumentError, Operator, Parameter, Sugar
 from relaxscript.op.parameters import SYNONYMS, convert_attribute
 from relaxscript.script import relax_forms
 from relaxscript.script.annotations import Front
@@ -188,7 +188,7 @@ class RelaxCalls(RelaxAttributes):
         args = [plain(self._argument(a, n)) for a, n in self._placed(args, node)]
         kwargs = {key: plain(self._argument(value, node)) for key, value in kwargs.items()}
         self._name_dimensions(operator, args, kwargs, node)
-        self._find_devices(operator, args, kwargs, node)
+        self._find_named(operator, args, kwargs, node)
         try:
             call = operator.build(args, kwargs)
         except OperandError as error:
@@ -218,21 +218,45 @@ class RelaxCalls(RelaxAttributes):
             elif parameter.name in kwargs:
                 kwargs[parameter.name] = self._named_dimensions(kwargs[parameter.name], node)
 
-    def _find_devices(
+    def _find_named(
         self, operator: Operator | Sugar, args: list[Any], kwargs: dict[str, Any], node: ast.Call
     ) -> None:
-        """`R.to_vdevice(x, "llvm:1")`: the device is the module's own that the text names."""
-        for position, parameter in enumerate(getattr(operator, "parameters", ())):
-            if parameter.annotation != "VirtualDevice":
-                continue
+        """`R.to_vdevice(x, "llvm:1")`: texts name virtual devices and functions of the module."""
+        for position, parameter in enumerate(operator.parameters):
+            find = self._finder(parameter)
             given: Any = args if position < len(args) else kwargs
             key: Any = position if position < len(args) else parameter.name
+            if find is None or (given is kwargs and key not in kwargs):
+                continue
             nodes = dict(enumerate(node.args)) | {k.arg: k.value for k in node.keywords}
-            try:
-                asked = convert_attribute(parameter, given[key])
-            except (KeyError, OperandError):
-                continue  # said when the call is built
-            given[key] = self.known_vdevice(asked, nodes.get(key, node))
+            given[key] = find(parameter, given[key], nodes.get(key, node))
+
+    def _finder(self, parameter: Parameter) -> Callable[[Parameter, Any, ast.expr], Any] | None:
+        if parameter.annotation == "VirtualDevice":
+            return self._vdevice_named
+        return self._function_named if parameter.wants == "function" else None
+
+    def _vdevice_named(self, parameter: Parameter, value: Any, node: ast.expr) -> Any:
+        try:
+            asked = convert_attribute(parameter, value)
+        except OperandError:
+            return value  # said when the call is built
+        return self.known_vdevice(asked, node)
+
+    def _function_named(self, parameter: Parameter, value: Any, node: ast.expr) -> Any:
+        if not isinstance(value, str):
+            return value
+        known = self.module.global_vars.get(value)
+        if known is None:
+            near = nearest(value, self.module.global_vars)
+            raise self.error(
+                node, "RX0101", f"the module has no function `{value}`",
+                help=f'did you mean `"{near}"`?' if near else None,
+                fix=f'"{near}"' if near else None,
+            )  # fmt: skip
+        if value in self.module.broken:
+            raise Failed
+        return known
 
     def _named_dimensions(self, shape: Any, node: ast.expr) -> Any:
         if not isinstance(shape, (tuple, list)):
