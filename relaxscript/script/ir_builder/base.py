@@ -130,8 +130,8 @@ class Frame(ABC):
         return self
 
     def __enter__(self) -> Any:
-        builder = IRBuilder.current()
         with self._blamed():
+            builder = IRBuilder.current()
             value = self.open(builder)
         builder.frames.append(self)
         return value

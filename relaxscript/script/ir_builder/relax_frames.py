@@ -21,12 +21,19 @@ from relaxscript.ir.relax import (
 )
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.ir.walk import substitute
-from relaxscript.script.annotations import as_struct_info
+from relaxscript.script.annotations import AnnotationError, as_struct_info
 
 from .base import Frame, IRBuilder, innermost, refused
 from .module_frame import ModuleFrame
 
-__all__ = ["BlockFrame", "BranchFrame", "FunctionFrame", "IfFrame", "function_frame"]
+__all__ = [
+    "BlockFrame",
+    "BranchFrame",
+    "FunctionFrame",
+    "IfFrame",
+    "function_frame",
+    "struct_info_of",
+]
 
 
 class _Writer(BlockBuilder):
@@ -37,12 +44,12 @@ class _Writer(BlockBuilder):
         return self._blaming_the_caller()
 
     def expression(self, value: Any) -> Expr:
-        """A value as an expression."""
-        with self._blaming_the_caller():
-            try:
-                return as_expr(value)
-            except TypeError as error:
-                raise refused("RX0201", str(error)) from None
+        """A value as an expression; raises `DiagnosticError` for what is none."""
+        try:
+            return as_expr(value)
+        except TypeError:
+            message = f"a Python {type(value).__name__} is no value of a Relax function"
+            raise refused("RX0201", message) from None
 
     def add_parameter(self, param: Var) -> None:
         frame = self._frames[-1]
@@ -332,11 +339,10 @@ class BranchFrame(Frame):
 
 def struct_info_of(value: Any) -> StructInfo:
     """What an annotation means; raises `DiagnosticError` for what is none."""
-    found = as_struct_info(value)
-    if not isinstance(found, StructInfo):
-        raise refused("RX0108", f"`{value!r}` is not a StructInfo",
-                      'write for example `R.Tensor((2, 3), "float32")`')  # fmt: skip
-    return found
+    try:
+        return as_struct_info(value)
+    except AnnotationError as error:
+        raise refused(error.code, error.message, error.help) from None
 
 
 def function_frame(what: str) -> FunctionFrame:

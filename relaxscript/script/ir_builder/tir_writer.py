@@ -23,6 +23,8 @@ from relaxscript.script.parser.environment import Environment
 from relaxscript.script.parser.tir import TirParser
 from relaxscript.script.parser.tir_block import Opener, folded
 from relaxscript.script.parser.tir_buffer import BUFFER_MAKERS, BufferSyntax
+from relaxscript.script.parser.tir_scalar import describe
+from relaxscript.script.parser.tir_signature import PARAMETER_HELP
 from relaxscript.script.tir_types import BufferFront, Form, ScalarType
 
 __all__ = ["TirWriter"]
@@ -119,8 +121,13 @@ class TirWriter(TirParser):
             found: Any = self.captured_syntax(value, ast.Constant(None))
         elif isinstance(value, Form) and id(value.maker) in BUFFER_MAKERS:
             found = self.syntax(value)
+        elif isinstance(value, (ScalarType, prim.Var)):
+            found = self.parameter_type(value, ast.Constant(None))
         else:
-            found = self.parameter_type(value, ast.Constant(value))
+            raise self.error(
+                at, "RX0108", f"{describe(value)} is not the type of a parameter",
+                help=PARAMETER_HELP,
+            )  # fmt: skip
         scalar = None
         if isinstance(found, BufferSyntax):
             self.introduce_dimensions(found)
