@@ -316,7 +316,7 @@ def _last_definition(
 ) -> Any:  # fmt: skip
     parsed: list[Any] = []
     known: dict[str, Any] = {}
-    environment = Environment([known, *environment.scopes], environment.mode)
+    environment = environment.with_scopes([known, *environment.scopes])
     for node in tree.body:
         match node:
             case ast.ClassDef() | ast.FunctionDef():

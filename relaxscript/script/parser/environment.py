@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterable, Mapping
+from copy import copy
 from types import CodeType, FrameType, FunctionType
 from typing import Any, Literal
 
@@ -51,6 +52,12 @@ class Environment:
                 closures.update(Environment.of_function(plain, None).scopes[0])
         module = {} if frame is None else frame.f_globals
         return Environment([closures, *_enclosing(frame), module], "python")
+
+    def with_scopes(self, scopes: Iterable[Mapping[str, Any]]) -> Environment:
+        """An environment of the same kind over other scopes."""
+        other = copy(self)
+        other.scopes = tuple(scopes)
+        return other
 
     def lookup(self, name: str) -> Any:
         """The value of a name; raises `KeyError` when nothing has that name."""

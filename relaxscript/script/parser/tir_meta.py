@@ -45,6 +45,8 @@ class TirMetaParser(MacroUser, TirParser):
         self._as_statement: ast.expr | None = None
         # How deep in loops and branches the macro that is being expanded began.
         self.began = 0
+        # Its parameters, as long as they are not bound anew.
+        self.given: frozenset[str] = frozenset()
         self._statements[ast.FunctionDef] = self.inner_definition
 
     # ---- captured functions and modules
@@ -135,6 +137,7 @@ class TirMetaParser(MacroUser, TirParser):
             "declared": dict(declared),
             "items": [],
             "began": self.depth,
+            "given": frozenset(values),
             "_as_statement": None,
         }
         axes = len(self.block.iter_vars)
@@ -163,6 +166,13 @@ class TirMetaParser(MacroUser, TirParser):
             return
         whole = folded(made)
         self.items.extend(whole.seq if isinstance(whole, SeqStmt) else [whole])
+
+    def check_rebinding(self, target: ast.Name) -> None:
+        if target.id in self.given and self.depth == self.began:
+            # A parameter of a macro is a name for its argument until it is another's.
+            self.given = self.given - {target.id}
+            return
+        super().check_rebinding(target)
 
     def result(self, node: ast.Return) -> None:
         if not self.expanding:

@@ -522,3 +522,41 @@ class Module:
 def test_a_macro_says_what_it_is():
     assert repr(shared_macros.filled) == "<T.macro filled(A, count)>"
     assert shared_macros.scaled.__name__ == "scaled"
+
+
+def test_a_parameter_of_a_macro_of_statements_may_be_bound_anew():
+    @T.macro
+    def stored(A, n):
+        n = n + 1
+        A[n] = T.float32(n)
+
+    @T.prim_func
+    def f(A: T.Buffer((4,), "float32"), k: T.int32):
+        stored(A, 1)
+        stored(A, k)
+
+    check(f)
+
+
+def test_functions_without_a_declared_result_are_known_to_macros():
+    @R.macro
+    def outside(x, module):
+        return module.last(x)
+
+    @I.ir_module
+    class Module:
+        @R.macro
+        def inside(x):
+            return Module.last(x)
+
+        @R.function
+        def main(x: R.Tensor((2, 3), "float32")):
+            cls = Module
+            y = inside(x)
+            return outside(y, cls)
+
+        @R.function
+        def last(x: R.Tensor((2, 3), "float32")):
+            return R.exp(x)
+
+    check(Module)
