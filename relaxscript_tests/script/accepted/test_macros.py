@@ -560,3 +560,29 @@ def test_functions_without_a_declared_result_are_known_to_macros():
             return R.exp(x)
 
     check(Module)
+
+
+def test_a_python_object_holds_buffers_that_its_macros_use():
+    class Cache:
+        def __init__(self, like):
+            self.kept = T.alloc_buffer(like.shape, like.dtype)
+
+        @T.macro
+        def load(self, source):
+            rows, columns = T.meta_var(self.kept.shape)
+            for i, j in T.grid(rows, columns):
+                with T.block("load"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    self.kept[vi, vj] = source[vi, vj]
+
+    @T.prim_func
+    def f(a: T.handle):
+        A = T.match_buffer(a, (2, 3))
+        first = T.meta_var(Cache(A))
+        first.load(A)
+        second = T.meta_var(Cache(A))
+        second.load(first.kept)
+
+    text = check(f)
+    assert text.count("T.alloc_buffer((2, 3)") == 2
+    assert "kept[vi, vj] = A[vi, vj]" in text
