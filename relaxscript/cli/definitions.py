@@ -19,6 +19,7 @@ from typing import Any
 from relaxscript import script
 from relaxscript.errors import Diagnostic, DiagnosticError, Source
 from relaxscript.script.parser.base import UNKNOWN, ExpressionParser, Failed, Reporter
+from relaxscript.script.parser.macro import Macro, macro_of
 from relaxscript.script.parser.module import module_of_class, relax_function, tir_function
 from relaxscript.script.parser.plain import bind, imported, known_from_the_start, literal
 from relaxscript.script.parser.source import parse_text
@@ -52,10 +53,20 @@ class _Language:
     parse: Callable[..., Any]
 
 
+def macro_definition(source: Source, node: Any, names: FileNames, reporter: Reporter) -> Any:
+    """A macro; it is checked where it is used."""
+    try:
+        return macro_of(ExpressionParser(source, names, reporter), node, lambda: names)
+    except Failed:
+        return None
+
+
 LANGUAGES: dict[Any, _Language] = {
     script.ir.ir_module: _Language("I.ir_module", ast.ClassDef, "class", module_of_class),
     script.relax.function: _Language("R.function", ast.FunctionDef, "function", relax_function),
     script.tir.prim_func: _Language("T.prim_func", ast.FunctionDef, "function", tir_function),
+    script.relax.macro: _Language("R.macro", ast.FunctionDef, "function", macro_definition),
+    script.tir.macro: _Language("T.macro", ast.FunctionDef, "function", macro_definition),
 }
 
 
@@ -142,7 +153,8 @@ class _Walk:
             return
         if language is not None:
             found = self.script(node, language, scopes, prefix + node.name)
-            self.scripts.append(found)
+            if not isinstance(found.value, Macro):
+                self.scripts.append(found)
             scopes[0][node.name] = UNKNOWN if found.value is None else found.value
             return
         scopes[0][node.name] = UNKNOWN
@@ -189,10 +201,13 @@ class _Walk:
     def placed(self, diagnostic: Diagnostic, node: Definition, names: FileNames) -> Diagnostic:
         """What is unknown without running the file is no mistake; a warning says where it is."""
         for name, unknown in names.unknown.items():
-            if diagnostic is unknown:
+            if replace(diagnostic, labels=()) == unknown:
                 uses = (n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id == name)
                 first = min(uses, key=lambda n: (n.lineno, n.col_offset), default=node)
-                return replace(diagnostic, span=self.source.span(first), severity="warning")
+                at = self.source.span(first)
+                if first is node and diagnostic.labels:
+                    at = diagnostic.labels[-1].span  # the use of the macro that uses it
+                return replace(diagnostic, span=at, labels=(), severity="warning")
         return diagnostic
 
 

@@ -19,6 +19,7 @@ from .node import Node, field, node
 from .prim import (
     HANDLE,
     INT32,
+    BufferLoad,
     IntImm,
     PointerType,
     PrimExpr,
@@ -102,6 +103,38 @@ class Buffer(Node):
     @property
     def ndim(self) -> int:
         return len(self.shape)
+
+    # Indices are no items to go through.
+    __iter__ = None
+
+    def __getitem__(self, indices: Any) -> BufferLoad | BufferRegion:
+        """`A[i, j]` is an element, `A[i, 0:4]` a region; raises `IndexError` for another rank."""
+        given = indices if isinstance(indices, tuple) else (indices,)
+        if len(given) != self.ndim:
+            raise IndexError(
+                f"the buffer `{self.name}` has {self.ndim} dimensions, {len(given)} indices "
+                "are given"
+            )
+        if not any(isinstance(index, slice) for index in given):
+            return BufferLoad(self, tuple(_index(i) for i in given))
+        return BufferRegion(self, tuple(_range_of(i, d) for i, d in zip(given, self.shape)))
+
+
+def _index(value: Any) -> PrimExpr:
+    return value if isinstance(value, PrimExpr) else const(value, INT32)
+
+
+def _range_of(index: Any, extent: PrimExpr) -> Range:
+    """The part of a dimension that an index or a slice means; raises `IndexError` for a step."""
+    if not isinstance(index, slice):
+        return Range(_index(index), const(1, _index(index).dtype))
+    if index.step not in (None, 1):
+        raise IndexError("a region of a buffer has no steps")
+    low = const(0, extent.dtype) if index.start is None else _index(index.start)
+    high = extent if index.stop is None else _index(index.stop)
+    if isinstance(low, IntImm) and isinstance(high, IntImm):
+        return Range(low, const(high.value - low.value, high.dtype))
+    return Range(low, high if isinstance(low, IntImm) and low.value == 0 else high - low)
 
 
 @node

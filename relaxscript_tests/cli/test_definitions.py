@@ -336,3 +336,59 @@ def test_warnings_of_the_language_are_kept_and_the_definition_is_complete():
     script = only_script(f"{IMPORTS}\n@R.function\ndef f(x):\n    return x\n")
     assert [(d.severity, d.code) for d in script.diagnostics] == [("warning", "RX0209")]
     assert script.value is not None
+
+
+def test_macros_are_expanded_and_are_no_scripts_of_their_own():
+    text = f"""
+{IMPORTS}
+@R.macro
+def twice(x):
+    return R.add(x, x)
+
+@T.macro
+def cleared(A):
+    A[0] = T.float32(0)
+
+@R.function
+def f(x: R.Tensor((2, 3), "float32")):
+    return twice(x)
+
+@T.prim_func
+def g(A: T.Buffer((4,), "float32")):
+    cleared(A)
+"""
+    scripts, others = found_in(text)
+    assert others == []
+    assert [(s.name, s.diagnostics) for s in scripts] == [("f", ()), ("g", ())]
+    assert "R.add(x, x)" in scripts[0].value.script()
+    assert "A[0] = T.float32(0.0)" in scripts[1].value.script()
+
+
+def test_mistakes_of_macros_are_those_of_the_file_and_of_their_uses():
+    text = f"""
+{IMPORTS}
+import numpy as np
+
+@R.macro
+def twice(x):
+    y = R.add(x, x)
+
+@R.macro
+def scaled(x):
+    return R.multiply(x, R.const(np.float32(2)))
+
+@R.macro
+def shifted(x):
+    return R.add(x, offset)
+
+@R.function
+def f(x: R.Tensor((2, 3), "float32")):
+    y = scaled(x)
+    return shifted(x)
+"""
+    scripts, _ = found_in(text)
+    found = {script.name: said(script.diagnostics) for script in scripts}
+    assert [(s, c, t) for s, c, t, _ in found["twice"]] == [("error", "RX0105", "twice")]
+    assert [(s, c, t) for s, c, t, _ in found["f"]] == [
+        ("warning", "RX0112", "scaled(x)"), ("error", "RX0101", "offset"),
+    ]  # fmt: skip

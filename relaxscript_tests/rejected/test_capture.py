@@ -194,10 +194,13 @@ def test_a_variable_of_another_function():
 
 @rejected
 def test_what_captured_python_raises_is_shown_where_it_is_raised():
+    unknown = KeyError("three")
+
     def scaled(x, name):
-        factors = {"two": 2.0}
-        return R.multiply(x, R.const(factors[name]))
-        #                            ------------- label: raised here
+        if name == "two":
+            return R.multiply(x, R.const(2.0))
+        raise unknown
+        # <------------ label: raised here
 
     @R.function
     def f(x: R.Tensor((2, 4), "float32")):
@@ -209,10 +212,11 @@ def test_what_captured_python_raises_is_shown_where_it_is_raised():
 
 @rejected
 def test_what_captured_python_raises_in_a_prim_func():
+    unknown = KeyError("three")
+
     def scaled(x, name):
-        factors = {"two": 2.0}
-        return x * factors[name]
-        #          ------------- label: raised here
+        raise unknown
+        # <------------ label: raised here
 
     @T.prim_func
     def f(A: T.Buffer((4,), "float32")):

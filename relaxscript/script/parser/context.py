@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Any
 
 from relaxscript.ir.module import GlobalInfo, VDevice
@@ -30,6 +30,8 @@ class ModuleContext:
         self.global_infos: dict[str, tuple[GlobalInfo, ...]] = {}
         self.broken: set[str] = set()
         self.definitions: dict[str, ast.FunctionDef] = {}
+        # The definition of the macro that a callee is, where it is one.
+        self.macro_named: Callable[[ast.expr], ast.FunctionDef | None] = lambda callee: None
         # Macros of the class, and functions from outside that the module takes in, by their names.
         self.macros: dict[str, Any] = {}
         self.adopted: dict[str, Any] = {}
@@ -87,14 +89,7 @@ class ModuleContext:
         # `R.add` is no mention of a function `add`: the module has its own name, and aliases.
         aliases = {self.name}
         found: list[tuple[str, str]] = []
-        pending: list[ast.AST] = [definition]
-        seen = {definition.name}
-        for node in (node for root in pending for node in ast.walk(root)):
-            name = getattr(node, "id", getattr(node, "attr", ""))
-            if name in self.macros and name not in seen:
-                # What a macro of the class mentions, its users mention.
-                seen.add(name)
-                pending.append(getattr(self.macros[name], "node", ast.Pass()))
+        for node in self._syntax_of(definition, aliases):
             match node:
                 case ast.Attribute(value=ast.Name(id=owner), attr=name):
                     if name in self.global_vars:
@@ -102,6 +97,19 @@ class ModuleContext:
                 case ast.Assign(targets=targets, value=ast.Name(id=owner)) if owner in aliases:
                     aliases.update(t.id for t in targets if isinstance(t, ast.Name))
         return list(dict.fromkeys(name for owner, name in found if owner in aliases))
+
+    def _syntax_of(self, definition: ast.FunctionDef, aliases: set[str]) -> Iterator[ast.AST]:
+        """The syntax of a function and of the macros it uses, which may be given the module."""
+        pending, seen = [definition], {definition}
+        for root in pending:
+            for node in ast.walk(root):
+                yield node
+                macro = self.macro_named(node.func) if isinstance(node, ast.Call) else None
+                if macro is not None and macro not in seen:
+                    args = macro.args
+                    aliases.update(a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs))
+                    seen.add(macro)
+                    pending.append(macro)
 
     def vdevice(self, asked: VDevice) -> VDevice | None:
         """The module's own virtual device that an annotation names, or None."""

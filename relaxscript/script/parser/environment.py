@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import sys
 from collections.abc import Iterable, Mapping
+from copy import copy
 from types import FrameType, FunctionType
 from typing import Any, Literal
 
@@ -53,6 +54,12 @@ class Environment:
         definer, _ = class_code(cls, frame)
         module = module if definer is None else definer.f_globals
         return Environment([closures, *_enclosing(definer), module], "python")
+
+    def with_scopes(self, scopes: Iterable[Mapping[str, Any]]) -> Environment:
+        """An environment of the same kind over other scopes."""
+        other = copy(self)
+        other.scopes = tuple(scopes)
+        return other
 
     def lookup(self, name: str) -> Any:
         """The value of a name; raises `KeyError` when nothing has that name."""

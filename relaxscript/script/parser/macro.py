@@ -26,7 +26,7 @@ from relaxscript.errors.caller import caller_span
 
 from .base import UNKNOWN, ExpressionParser, Failed
 from .decorators import OurDecorator, our_decorators, read_options
-from .environment import Environment, Mode
+from .environment import Environment
 from .reporter import EXPANDED
 
 __all__ = ["KINDS", "Macro", "MacroUser", "Returned", "macro_in", "macro_of"]
@@ -278,10 +278,9 @@ class MacroUser(ExpressionParser):
 
     def environment_of(self, macro: Macro) -> Environment:
         """What is captured by the names in a macro that is expanded here."""
-        if macro.hygienic:
-            return macro.environment
-        mode: Mode = self.environment.mode
-        return Environment([*self.environment.scopes, *macro.environment.scopes], mode)
+        there = macro.environment.scopes
+        around = () if macro.hygienic else self.environment.scopes
+        return self.environment.with_scopes([*around, *there])
 
     @contextmanager
     def inside(self, macro: Macro, node: ast.Call, state: Mapping[str, Any]) -> Iterator[None]:
@@ -317,7 +316,7 @@ class MacroUser(ExpressionParser):
             return False
         known: dict[str, Any] = {node.name: UNKNOWN}
         around = [known, *(dict(scope) for scope in scopes), *self.environment.scopes]
-        environment = Environment(around, self.environment.mode)
+        environment = self.environment.with_scopes(around)
         self.names[node.name] = UNKNOWN
         known[node.name] = self.names[node.name] = macro_of(self, node, lambda: environment)
         return True

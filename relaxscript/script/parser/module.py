@@ -12,6 +12,7 @@ callers, and recursion needs a declared result (well-formedness 8).
 from __future__ import annotations
 
 import ast
+from types import ModuleType
 from typing import Any
 
 from relaxscript.analysis.derive import function_struct_info
@@ -128,8 +129,25 @@ class _ModuleParser(ExpressionParser):
         names += [t.id for m in node.body if isinstance(m, ast.Assign) for t in m.targets
                   if isinstance(t, ast.Name)]  # fmt: skip
         self.context = ModuleContext(node.name, names)
+        self.context.macro_named = self.macro_named
         # Macros are known by their plain names too, as nothing in the module could have these.
-        self.environment = Environment([self.context.macros, *environment.scopes], environment.mode)
+        self.environment = environment.with_scopes([self.context.macros, *environment.scopes])
+
+    def macro_named(self, callee: ast.expr) -> ast.FunctionDef | None:
+        """The definition of the macro that a callee names, of this class or captured."""
+        match callee:
+            case ast.Name(id=name) | ast.Attribute(value=ast.Name(), attr=name) if (
+                name in self.context.macros
+            ):
+                found = self.context.macros[name]
+            case ast.Name(id=name):
+                found = next((s[name] for s in self.environment.scopes if name in s), None)
+            case ast.Attribute(value=ast.Name(id=owner), attr=name):
+                module = next((s[owner] for s in self.environment.scopes if owner in s), None)
+                found = vars(module).get(name) if isinstance(module, ModuleType) else None
+            case _:
+                return None
+        return found.node if isinstance(found, Macro) else None
 
     def is_macro(self, member: ast.FunctionDef) -> bool:
         return any(d.is_macro for d in our_decorators(member, self.environment))

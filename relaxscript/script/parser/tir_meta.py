@@ -15,7 +15,7 @@ from relaxscript.errors import Source
 from relaxscript.ir import prim
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import GlobalVar
-from relaxscript.ir.tir import PrimFunc, SeqStmt, Stmt
+from relaxscript.ir.tir import Buffer, PrimFunc, SeqStmt, Stmt
 from relaxscript.script import tir_forms
 from relaxscript.script.tir_types import Form
 
@@ -26,6 +26,7 @@ from .environment import Environment
 from .macro import Macro, MacroUser, Returned, macro_in
 from .tir import TirParser
 from .tir_block import Opener, folded
+from .tir_buffer import BUFFER_MAKERS, BufferSyntax
 from .tir_call import given
 from .tir_scalar import counted
 
@@ -43,8 +44,12 @@ class TirMetaParser(MacroUser, TirParser):
         self.module = ModuleContext() if module is None else module
         self.home = source
         self._as_statement: ast.expr | None = None
+        # The buffers of Python objects, by what asked for them (which is kept as long as its id).
+        self.held: dict[int, tuple[Form, Buffer]] = {}
         # How deep in loops and branches the macro that is being expanded began.
         self.began = 0
+        # Its parameters, as long as they are not bound anew.
+        self.given: frozenset[str] = frozenset()
         self._statements[ast.FunctionDef] = self.inner_definition
 
     # ---- captured functions and modules
@@ -52,7 +57,37 @@ class TirMetaParser(MacroUser, TirParser):
     def attribute_of(self, owner: Any, node: ast.Attribute) -> Any:
         if isinstance(owner, IRModule):
             return adopted_member(self, self.module, owner, node.attr, node)
-        return super().attribute_of(owner, node)
+        value = super().attribute_of(owner, node)
+        if isinstance(value, Form) and id(value.maker) in BUFFER_MAKERS:
+            return self.buffer_held(value, node)
+        return value
+
+    def buffer_held(self, form: Form, node: ast.Attribute) -> Any:
+        """The buffer that an object of Python asked for; it is made when it is first used."""
+        known = self.held.get(id(form))
+        if known is None:
+            nodes: dict[str, ast.expr] = {
+                name: ast.copy_location(ast.Constant(value), node)
+                for name, value in form.arguments.items()
+                if value is not None
+            }
+            target = ast.copy_location(ast.Name(node.attr, ast.Store()), node)
+            statement = ast.copy_location(ast.Pass(), node)
+            buffer = self.bind_buffer(target, BufferSyntax(form.maker, nodes, node), statement)
+            known = self.held[id(form)] = (form, buffer)
+        return known[1]
+
+    def unpack(
+        self, target: ast.expr, targets: Sequence[ast.expr], value: Any, node: ast.expr,
+        statement: ast.stmt,
+    ) -> None:  # fmt: skip
+        parts = _meant(value)
+        if parts is value or not isinstance(parts, (tuple, list)):
+            super().unpack(target, targets, value, node, statement)
+            return
+        # Other names of what stands in the tuple, without variables in the program.
+        named = [Form(tir_forms.meta_var, value=part) for part in parts]
+        super().unpack(target, targets, named, node, statement)
 
     def function_of_module(self, node: ast.Attribute) -> Any:
         macro = macro_of_module(self.module, node.attr)
@@ -135,6 +170,7 @@ class TirMetaParser(MacroUser, TirParser):
             "declared": dict(declared),
             "items": [],
             "began": self.depth,
+            "given": frozenset(values),
             "_as_statement": None,
         }
         axes = len(self.block.iter_vars)
@@ -163,6 +199,13 @@ class TirMetaParser(MacroUser, TirParser):
             return
         whole = folded(made)
         self.items.extend(whole.seq if isinstance(whole, SeqStmt) else [whole])
+
+    def check_rebinding(self, target: ast.Name) -> None:
+        if target.id in self.given and self.depth == self.began:
+            # A parameter of a macro is a name for its argument until it is another's.
+            self.given = self.given - {target.id}
+            return
+        super().check_rebinding(target)
 
     def result(self, node: ast.Return) -> None:
         if not self.expanding:

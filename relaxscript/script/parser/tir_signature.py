@@ -25,7 +25,7 @@ from relaxscript.script.tir_types import BufferFront, Form, HandleType, ScalarTy
 from .base import UNKNOWN, Failed
 from .tir_buffer import BUFFER_MAKERS, BUFFER_PARAMETERS, BufferParser, BufferSyntax
 
-__all__ = ["Signature", "SignatureParser"]
+__all__ = ["PARAMETER_HELP", "Signature", "SignatureParser"]
 
 PARAMETER_HELP = 'write `T.Buffer((16,), "float32")`, `T.handle`, or a scalar such as `T.int64`'
 PYTHON_TYPES = {"int": "T.int64", "float": "T.float32", "bool": "T.bool"}

@@ -522,3 +522,67 @@ class Module:
 def test_a_macro_says_what_it_is():
     assert repr(shared_macros.filled) == "<T.macro filled(A, count)>"
     assert shared_macros.scaled.__name__ == "scaled"
+
+
+def test_a_parameter_of_a_macro_of_statements_may_be_bound_anew():
+    @T.macro
+    def stored(A, n):
+        n = n + 1
+        A[n] = T.float32(n)
+
+    @T.prim_func
+    def f(A: T.Buffer((4,), "float32"), k: T.int32):
+        stored(A, 1)
+        stored(A, k)
+
+    check(f)
+
+
+def test_functions_without_a_declared_result_are_known_to_macros():
+    @R.macro
+    def outside(x, module):
+        return module.last(x)
+
+    @I.ir_module
+    class Module:
+        @R.macro
+        def inside(x):
+            return Module.last(x)
+
+        @R.function
+        def main(x: R.Tensor((2, 3), "float32")):
+            cls = Module
+            y = inside(x)
+            return outside(y, cls)
+
+        @R.function
+        def last(x: R.Tensor((2, 3), "float32")):
+            return R.exp(x)
+
+    check(Module)
+
+
+def test_a_python_object_holds_buffers_that_its_macros_use():
+    class Cache:
+        def __init__(self, like):
+            self.kept = T.alloc_buffer(like.shape, like.dtype)
+
+        @T.macro
+        def load(self, source):
+            rows, columns = T.meta_var(self.kept.shape)
+            for i, j in T.grid(rows, columns):
+                with T.block("load"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    self.kept[vi, vj] = source[vi, vj]
+
+    @T.prim_func
+    def f(a: T.handle):
+        A = T.match_buffer(a, (2, 3))
+        first = T.meta_var(Cache(A))
+        first.load(A)
+        second = T.meta_var(Cache(A))
+        second.load(first.kept)
+
+    text = check(f)
+    assert text.count("T.alloc_buffer((2, 3)") == 2
+    assert "kept[vi, vj] = A[vi, vj]" in text

@@ -1,0 +1,204 @@
+"""The builder and its frames: what is open, what was finished, what things are called."""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from types import TracebackType
+from typing import Any, TypeVar
+
+from relaxscript.errors import Diagnostic, DiagnosticError, Label, Span
+from relaxscript.errors.caller import caller_span
+from relaxscript.ir import prim, relax
+from relaxscript.ir.tir import Buffer
+
+__all__ = ["Frame", "IRBuilder", "innermost", "refused"]
+
+F = TypeVar("F", bound="Frame")
+V = TypeVar("V")
+
+
+def refused(code: str, message: str, help: str | None = None) -> DiagnosticError:
+    """What to raise at the line of Python that called."""
+    return DiagnosticError(Diagnostic(code, message, caller_span(), help=help))
+
+
+class IRBuilder:
+    """Collects what is written inside `with IRBuilder() as ib:`; `ib.get()` gives it.
+
+    One builder makes one module, one function, or one piece of a PrimFunc.
+    """
+
+    _active = threading.local()
+
+    def __init__(self) -> None:
+        self.frames: list[Frame] = []
+        self.finished: list[Any] = []
+
+    def __enter__(self) -> IRBuilder:
+        IRBuilder._active.__dict__.setdefault("stack", []).append(self)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:  # fmt: skip
+        IRBuilder._active.stack.remove(self)
+
+    @staticmethod
+    def is_in_scope() -> bool:
+        """Whether the caller stands inside a builder, in its thread."""
+        return bool(getattr(IRBuilder._active, "stack", []))
+
+    @staticmethod
+    def current() -> IRBuilder:
+        """The innermost builder around the caller; raises `DiagnosticError` where there is none."""
+        if not IRBuilder.is_in_scope():
+            raise refused(
+                "RX0105", "no builder is open", "write it inside `with IRBuilder() as ib:`"
+            )
+        builder: IRBuilder = IRBuilder._active.stack[-1]
+        return builder
+
+    def get(self) -> Any:
+        """What was built: an IRModule, a Function, a PrimFunc, or a statement."""
+        if self.frames:
+            raise refused(
+                "RX0105", f"`{self.frames[-1].written}` is still open",
+                "ask for what was built after the end of its `with`",
+            )  # fmt: skip
+        if not self.finished:
+            raise refused(
+                "RX0105", "nothing was built",
+                "open a frame: `with R.function():`, or `with I.ir_module():` around several",
+            )  # fmt: skip
+        result = self.finished[-1]
+        return result.whole() if isinstance(result, Frame) else result
+
+    def finish(self, result: Any) -> None:
+        """Take what an outermost frame made."""
+        if self.finished:
+            raise refused(
+                "RX0302", "a builder makes one thing, and this is the second",
+                "put several functions in `with I.ir_module():`",
+            )  # fmt: skip
+        self.finished.append(result)
+
+    @staticmethod
+    def name(s: str, v: V) -> V:
+        """Call a variable or buffer that this builder made by a name; gives it back.
+
+        Names say nothing about meaning: printing makes them unique, comparisons pass them by.
+        """
+        if not isinstance(s, str) or not s.isidentifier():
+            raise refused("RX0104", f"{s!r} is no name", "write a name such as `x`")
+        slot = "name_hint" if isinstance(v, relax.Var) else "name"
+        if not isinstance(v, (relax.Var, prim.Var, Buffer)):
+            raise refused(
+                "RX0201", f"a {type(v).__name__} has no name of its own",
+                "variables and buffers have names",
+            )  # fmt: skip
+        # Nodes never change; the name of one that is just being made is not part of it yet.
+        object.__setattr__(v, slot, s)
+        for frame in IRBuilder.current().frames if IRBuilder.is_in_scope() else ():
+            frame.named(v, s)
+        return v
+
+    @staticmethod
+    def name_many(s: Sequence[str], vs: Sequence[Any]) -> list[Any]:
+        """Names for several variables."""
+        if len(s) != len(vs):
+            raise refused("RX0103", f"{len(s)} names are given to {len(vs)} values")
+        return [IRBuilder.name(name, value) for name, value in zip(s, vs)]
+
+
+class Frame(ABC):
+    """What `with` opens; its end adds to the frame around it what was made inside."""
+
+    # How it is called in scripts.
+    written = ""
+
+    # Where the frame was made: what is wrong with it as a whole is wrong there.
+    place: Span | None = None
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        self = super().__new__(cls)
+        self.place = caller_span()
+        return self
+
+    def __enter__(self) -> Any:
+        with self._blamed():
+            builder = IRBuilder.current()
+            value = self.open(builder)
+        builder.frames.append(self)
+        return value
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:  # fmt: skip
+        builder = IRBuilder.current()
+        if kind is not None:
+            while self in builder.frames:
+                builder.frames.pop().abandon()
+            return
+        with self._blamed():
+            if self not in builder.frames:
+                raise refused("RX0105", f"`{self.written}` is not open")
+            if builder.frames[-1] is not self:
+                last = builder.frames[-1].written
+                raise refused("RX0105", f"`{last}` is still open", "frames end innermost first")
+            try:
+                self.close(builder)
+            except DiagnosticError:
+                self.abandon()
+                raise
+            finally:
+                builder.frames.pop()
+
+    @contextmanager
+    def _blamed(self) -> Iterator[None]:
+        """What is wrong with the frame is blamed on the call that made it, not on all of `with`."""
+        try:
+            yield
+        except DiagnosticError as error:
+            raise DiagnosticError(
+                [_moved(d, caller_span(), self.place) for d in error.diagnostics]
+            ) from None
+
+    @abstractmethod
+    def open(self, builder: IRBuilder) -> Any:
+        """Begin; the result is what `as` names. Raises `DiagnosticError` where it cannot stand."""
+
+    @abstractmethod
+    def close(self, builder: IRBuilder) -> None:
+        """Finish; the frame is still the innermost one."""
+
+    def abandon(self) -> None:  # noqa: B027
+        """Forget what was begun, after a mistake."""
+
+    def named(self, value: Any, name: str) -> None:  # noqa: B027
+        """Something made inside has a name now."""
+
+    def whole(self) -> Any:
+        """What `IRBuilder.get` gives of a frame that ends with its builder."""
+        return None
+
+
+def _moved(diagnostic: Diagnostic, old: Span | None, new: Span | None) -> Diagnostic:
+    """A diagnostic that blames another place."""
+    if new is None or diagnostic.span != old:
+        return diagnostic
+    labels = tuple(Label(new if at == old else at, text) for at, text in diagnostic.labels)
+    return replace(diagnostic, span=new, labels=labels)
+
+
+def innermost(kinds: type[F] | tuple[type[F], ...]) -> F | None:
+    """The innermost open frame of some kinds."""
+    for frame in reversed(IRBuilder.current().frames):
+        if isinstance(frame, kinds):
+            return frame
+    return None

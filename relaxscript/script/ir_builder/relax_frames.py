@@ -1,0 +1,354 @@
+"""Frames of Relax: functions, dataflow blocks, branches; all bindings go through a BlockBuilder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from typing import Any
+
+from relaxscript.builder import BlockBuilder
+from relaxscript.ir.relax import (
+    Attrs,
+    Expr,
+    Function,
+    If,
+    LeafExpr,
+    SeqExpr,
+    Tuple,
+    Var,
+    VarBinding,
+    as_expr,
+)
+from relaxscript.ir.struct_info import StructInfo
+from relaxscript.ir.walk import substitute
+from relaxscript.script.annotations import AnnotationError, as_struct_info
+
+from .base import Frame, IRBuilder, innermost, refused
+from .module_frame import ModuleFrame
+
+__all__ = [
+    "BlockFrame",
+    "BranchFrame",
+    "FunctionFrame",
+    "IfFrame",
+    "function_frame",
+    "struct_info_of",
+]
+
+
+class _Writer(BlockBuilder):
+    """A BlockBuilder whose function gets its parameters, name and attributes one by one."""
+
+    def blaming(self) -> AbstractContextManager[None]:
+        """Mistakes inside are those of the line of Python that called."""
+        return self._blaming_the_caller()
+
+    def expression(self, value: Any) -> Expr:
+        """A value as an expression; raises `DiagnosticError` for what is none."""
+        try:
+            return as_expr(value)
+        except TypeError:
+            message = f"a Python {type(value).__name__} is no value of a Relax function"
+            raise refused("RX0201", message) from None
+
+    def add_parameter(self, param: Var) -> None:
+        frame = self._frames[-1]
+        frame.params = (*frame.params, param)
+        self._define(param)
+        if param.struct_info is not None:
+            self._define_shape_vars(param.struct_info)
+
+    def describe(self, name: str, attrs: Attrs | None) -> None:
+        """The name and the attributes of the function, known at its end at last."""
+        self._frames[-1].name, self._frames[-1].attrs = name, attrs
+
+    @property
+    def is_open(self) -> bool:
+        return bool(self._frames)
+
+    @property
+    def has_bindings(self) -> bool:
+        """Whether something was bound in the innermost block."""
+        return bool(self._scopes[-1].bindings or self._scopes[-1].blocks)
+
+    def replace_in_block(self, mapping: Mapping[Any, Any]) -> None:
+        """Variables of the open block become others."""
+        scope = self._scopes[-1]
+        scope.bindings = [substitute(binding, mapping) for binding in scope.bindings]
+        scope.vars = [mapping.get(var, var) for var in scope.vars]
+
+    def bound_in_block(self) -> list[Var]:
+        """What the open block has bound, in order."""
+        return [binding.var for binding in self._scopes[-1].bindings]
+
+    def branch_value(self) -> Expr | None:
+        """The value of a branch: what its last binding binds; a leaf stands for itself."""
+        bindings = self._scopes[-1].bindings
+        if not bindings:
+            return None
+        last = bindings[-1]
+        if isinstance(last, VarBinding) and _is_leaf(last.value):
+            bindings.pop()
+            return last.value
+        return last.var
+
+
+def _is_leaf(expr: Expr) -> bool:
+    if isinstance(expr, Tuple):
+        return all(_is_leaf(field) for field in expr.fields)
+    return isinstance(expr, LeafExpr)
+
+
+class FunctionFrame(Frame):
+    """`with R.function():`; it needs a result, and in a module a name."""
+
+    written = "R.function"
+
+    def __init__(self, is_pure: bool, is_private: bool) -> None:
+        self.is_pure = is_pure
+        self.is_private = is_private
+        self.name = ""
+        self.attrs: dict[str, Any] = {}
+        self.ret_struct_info: StructInfo | None = None
+        self.writer = _Writer()
+        self.module: ModuleFrame | None = None
+        # The variables of dataflow blocks that left them, by what they were inside.
+        self.replaced: dict[Any, Any] = {}
+        self.has_value = False
+
+    def open(self, builder: IRBuilder) -> FunctionFrame:
+        around = builder.frames[-1] if builder.frames else None
+        if around is not None and not isinstance(around, ModuleFrame):
+            raise refused(
+                "RX0104", f"a function cannot stand in `{around.written}`",
+                "functions stand next to each other in `with I.ir_module():`",
+            )  # fmt: skip
+        self.module = around
+        if around is not None:
+            self.writer.signatures.update(around.signatures)
+        self.writer.begin_function("", (), self.is_pure)
+        return self
+
+    def close(self, builder: IRBuilder) -> None:
+        function = self.finished()
+        if self.module is None:
+            builder.finish(function)
+        else:
+            self.module.define(self.name, function)
+
+    def finished(self) -> Function:
+        if self.module is not None and not self.name:
+            raise refused("RX0105", "a function of a module has a name",
+                          'give it one: `R.func_name("main")`')  # fmt: skip
+        if not self.has_value:
+            named = f"the function `{self.name}`" if self.name else "the function"
+            raise refused("RX0105", f"{named} has no result",
+                          "give it one: `R.func_ret_value(value)`")  # fmt: skip
+        attrs = dict(self.attrs)
+        if self.name and not self.is_private:
+            attrs.setdefault("global_symbol", self.name)
+        self.writer.describe(self.name, Attrs(attrs) if attrs else None)
+        with self.writer.blaming():
+            return self.writer.end_function(self.ret_struct_info)
+
+    def abandon(self) -> None:
+        if self.writer.is_open:
+            self.writer.abandon_function()
+
+    def set_name(self, name: str) -> None:
+        if self.name:
+            raise refused("RX0302", f"the function is called `{self.name}` already")
+        self.name = name
+
+    def add_attrs(self, attrs: Mapping[str, Any]) -> None:
+        for key, value in attrs.items():
+            if key in self.attrs:
+                raise refused("RX0302", f"the function has the attribute `{key}` already")
+            if key == "global_symbol" and self.is_private:
+                raise refused("RX0313", "a private function has no global symbol")
+            self.attrs[key] = value
+
+    def add_parameter(self, name: str, info: Any) -> Var:
+        if self.writer.has_bindings:
+            raise refused("RX0105", "parameters come before the first binding")
+        param = Var(name, struct_info_of(info))
+        self.writer.add_parameter(param)
+        return param
+
+    def emitted(self, value: Any, info: Any) -> Var:
+        """A value bound to a new variable."""
+        self.check_open()
+        with self.writer.blaming():
+            declared = None if info is None else struct_info_of(info)
+            return self.writer.bind(self.seen(value), annotation=declared)
+
+    def cast(self, value: Any, info: Any) -> Var:
+        """A value that is checked at run time."""
+        self.check_open()
+        return self.writer.match_cast(self.seen(value), struct_info_of(info))
+
+    def bound(self, binding: Any) -> Var:
+        """A binding as it is."""
+        self.check_open()
+        self.writer.emit_normalized(
+            substitute(binding, self.replaced) if self.replaced else binding
+        )
+        var: Var = binding.var
+        return var
+
+    def seen(self, value: Any) -> Expr:
+        """A value outside of dataflow blocks: what left them is another variable there."""
+        expr = self.writer.expression(value)
+        return substitute(expr, self.replaced) if self.replaced else expr
+
+    def check_open(self) -> None:
+        if self.has_value:
+            raise refused("RX0105", "nothing can follow the result of a function",
+                          "call `R.func_ret_value` once, at the end")  # fmt: skip
+
+    def set_value(self, value: Any) -> None:
+        self.check_open()
+        if not isinstance(IRBuilder.current().frames[-1], FunctionFrame):
+            raise refused(
+                "RX0105", f"a function cannot return inside "
+                f"`{IRBuilder.current().frames[-1].written}`",
+            )  # fmt: skip
+        with self.writer.blaming():
+            self.writer.set_result(self.seen(value))
+        self.has_value = True
+
+    def named(self, value: Any, name: str) -> None:
+        left = self.replaced.get(value)
+        if left is not None and left.name_hint != name:
+            IRBuilder.name(name, left)
+
+
+class BlockFrame(Frame):
+    """`with R.dataflow() as df:`; `df.output_vars` are, after it, the variables that left it."""
+
+    written = "R.dataflow"
+
+    def __init__(self) -> None:
+        self.outputs: list[Var] = []
+        self.output_vars: tuple[Var, ...] = ()
+        self.function: FunctionFrame | None = None
+        self.ended = False
+
+    def open(self, builder: IRBuilder) -> BlockFrame:
+        self.function = function_frame("R.dataflow")
+        if self.function.writer.current_block_is_dataflow():
+            raise refused("RX0104", "a dataflow block cannot stand inside another")
+        self.function.check_open()
+        self.function.writer.begin_dataflow()
+        return self
+
+    def output(self, *given: Any) -> None:
+        """The variables that can be used after the block."""
+        assert self.function is not None
+        if self.ended:
+            raise refused("RX0107", "the block has its `R.output` already",
+                          "name all variables that leave the block in one")  # fmt: skip
+        bound = self.function.writer.bound_in_block()
+        for var in given:
+            if not isinstance(var, Var):
+                raise refused("RX0104", "`R.output` takes variables that the block bound")
+            if not any(var is known for known in bound):
+                raise refused(
+                    "RX0107", f"`{var.name_hint}` is not bound in this dataflow block",
+                    "what was bound before is visible after the block anyway",
+                )  # fmt: skip
+        self.outputs = list(dict.fromkeys(given))
+        self.ended = True
+
+    def close(self, builder: IRBuilder) -> None:
+        assert self.function is not None
+        left = {var: Var.make(var.name_hint, var.struct_info) for var in self.outputs}
+        self.function.writer.replace_in_block(left)
+        self.function.replaced.update(left)
+        self.output_vars = tuple(left.values())
+        self.function.writer.end_dataflow()
+
+
+class IfFrame(Frame):
+    """`with R.If(condition) as choice:` with `R.Then()` and `R.Else()`; `choice.var` is its value.
+
+    The value of a branch is what its last binding binds.
+    """
+
+    written = "R.If"
+
+    def __init__(self, condition: Any) -> None:
+        self.condition = condition
+        self.branches: dict[str, SeqExpr] = {}
+        self.var: Var | None = None
+        self.name = ""
+        self.function: FunctionFrame | None = None
+
+    def open(self, builder: IRBuilder) -> IfFrame:
+        self.function = function_frame("R.If")
+        self.function.check_open()
+        if self.function.writer.current_block_is_dataflow():
+            raise refused("RX0307", "`R.If` cannot stand in a dataflow block",
+                          "end the block first, or use `R.where`")  # fmt: skip
+        with self.function.writer.blaming():
+            self.condition = self.function.writer.operand(self.function.seen(self.condition))
+            self.function.writer.check_condition(self.condition)
+        return self
+
+    def close(self, builder: IRBuilder) -> None:
+        assert self.function is not None
+        for branch in ("R.Then", "R.Else"):
+            if branch not in self.branches:
+                raise refused("RX0106", f"`R.If` needs `{branch}`",
+                              f"write `with {branch}():` inside it")  # fmt: skip
+        choice = If.make(self.condition, self.branches["R.Then"], self.branches["R.Else"])
+        with self.function.writer.blaming():
+            self.var = self.function.writer.bind(choice, self.name)
+
+
+class BranchFrame(Frame):
+    """`with R.Then():` and `with R.Else():`."""
+
+    def __init__(self, written: str) -> None:
+        self.written = written
+        self.choice: IfFrame | None = None
+        self.began = False
+
+    def open(self, builder: IRBuilder) -> BranchFrame:
+        around = builder.frames[-1] if builder.frames else None
+        if not isinstance(around, IfFrame):
+            raise refused("RX0106", f"`{self.written}` stands directly in `R.If`",
+                          "write `with R.If(condition):` around it")  # fmt: skip
+        if self.written in around.branches:
+            raise refused("RX0106", f"`R.If` has two `{self.written}`")
+        self.choice = around
+        function_frame(self.written).writer.begin_scope()
+        return self
+
+    def close(self, builder: IRBuilder) -> None:
+        assert self.choice is not None
+        writer = function_frame(self.written).writer
+        bound = writer.bound_in_block()
+        value = writer.branch_value()
+        if value is None:
+            raise refused("RX0106", f"`{self.written}` binds no value",
+                          "end it with `R.emit(value)`")  # fmt: skip
+        self.choice.name = self.choice.name or bound[-1].name_hint
+        self.choice.branches[self.written] = writer.end_scope(value)
+
+
+def struct_info_of(value: Any) -> StructInfo:
+    """What an annotation means; raises `DiagnosticError` for what is none."""
+    try:
+        return as_struct_info(value)
+    except AnnotationError as error:
+        raise refused(error.code, error.message, error.help) from None
+
+
+def function_frame(what: str) -> FunctionFrame:
+    """The function that is open; `what` needs one."""
+    frame = innermost(FunctionFrame)
+    if frame is None:
+        raise refused("RX0105", f"`{what}` stands in a Relax function",
+                      "open one: `with R.function():`")  # fmt: skip
+    return frame
