@@ -11,11 +11,13 @@ from relaxscript.op.namespace import __all__ as _operators
 
 from .annotations import Callable, Object, Prim, Shape, Tensor, Tuple
 from .members import absent_member as _absent_member
+from .parser.base import safe_callables as _safe_callables
 from .parser.entry import function
 from .relax_forms import *  # noqa: F403
 from .relax_forms import __all__ as _forms
 
 func = function
+_safe_callables(Callable, Object, Prim, Shape, Tensor, Tuple)
 
 __all__ = [
     "Callable", "Object", "Prim", "Shape", "Tensor", "Tuple", "func", "function", *_forms,

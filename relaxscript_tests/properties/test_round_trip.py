@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -15,14 +17,20 @@ from relaxscript.script import from_source, ir, relax, tir
 from relaxscript.testing.compare import assert_same
 from relaxscript.testing.prim_funcs import prim_funcs
 from relaxscript.testing.programs import functions, modules, random_module
+from relaxscript.testing.scripts import random_script
 from relaxscript_tests import examples
 
-PREFIXES = {"Rx": relax, "Tir": tir, "Ir": ir}
+PREFIXES = {"Rx": relax, "Tir": tir, "Ir": ir, "x": relax, "n": tir, "f": ir}
 OPTIONS: list[dict[str, Any]] = [
     {"show_all_struct_info": False},
     {"module_alias": ""},
+    {"module_alias": "x"},
     {"syntax_sugar": False},
     {"relax_prefix": "Rx", "tir_prefix": "Tir", "ir_prefix": "Ir"},
+    {"relax_prefix": "x", "tir_prefix": "n", "ir_prefix": "f"},
+    {"verbose_expr": True},
+    {"int_dtype": "void", "float_dtype": "float16", "buffer_dtype": "void"},
+    {"line_width": 40, "indent_spaces": 2},
 ]
 
 
@@ -35,6 +43,15 @@ def parsed(text: str) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RelaxWarning)
         return from_source(text, filename="<printed>", mode="data", extra_vars=PREFIXES)
+
+
+@contextmanager
+def blamed_on(seed: int) -> Iterator[None]:
+    """A failure says which module it was: `random_script(seed)` gives it again."""
+    try:
+        yield
+    except Exception as error:
+        raise AssertionError(f"random_script({seed}): {error}") from error
 
 
 def check(program: Any, **options: Any) -> None:
@@ -51,6 +68,16 @@ def test_modules(mod):
     check(mod)
 
 
+# One number stands for a share of the seeds, so that a failure names a small one.
+@pytest.mark.parametrize("share", range(20))
+def test_modules_that_say_everything(share):
+    """At the whole effort 50,000 modules; at the tenth of an ordinary run, 5,000."""
+    count = examples(2_500)
+    for seed in range(share * 2_500, share * 2_500 + count):
+        with blamed_on(seed):
+            check(random_script(seed))
+
+
 @given(functions())
 def test_functions(function):
     check(function)
@@ -63,8 +90,9 @@ def test_prim_funcs(function):
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_under_every_option_that_keeps_the_meaning(options):
-    for seed in range(10):
-        check(random_module(seed), **options)
+    for seed in range(examples(300)):
+        with blamed_on(seed):
+            check(random_script(seed), **options)
 
 
 def test_different_programs_print_differently():

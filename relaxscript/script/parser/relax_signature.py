@@ -277,11 +277,7 @@ class RelaxSignatures(RelaxCalls):
                     place, "RX0104",
                     f"the attribute `{key}` must be known now, `{value.name_hint}` is known later",
                 )  # fmt: skip
-            try:
-                Attrs({key: value})
-            except TypeError as error:
-                raise self.error(node, "RX0104", str(error)) from None
-        return found
+        return self.checked_attributes(found, node)
 
     def check_attrs(self, node: ast.FunctionDef, header: Header, attrs: dict[str, Any]) -> None:
         """Criteria 13 and 21: what attributes say agrees with the rest of the header."""

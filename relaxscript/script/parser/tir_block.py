@@ -35,6 +35,7 @@ from relaxscript.ir.tir import (
     Stmt,
 )
 from relaxscript.script import tir_axis
+from relaxscript.script.attributes import attribute
 from relaxscript.script.syntax import AXIS_LETTERS, TIR_INT_DTYPE
 from relaxscript.script.tir_types import Form
 
@@ -370,7 +371,7 @@ class BlockParser(SignatureParser, ABC):
             raise self.error(node, "RX0103", "attributes are a dict with texts as keys",
                              help='write `{"name": value}`')  # fmt: skip
         try:
-            return Attrs(value)
+            return Attrs(attribute(value))
         except TypeError as error:
             raise self.error(node, "RX0103", str(error)) from None
 

@@ -6,6 +6,7 @@ import ast
 from abc import ABC, abstractmethod
 from typing import Any
 
+from relaxscript.dtypes import DataType
 from relaxscript.ir.prim import Immediate
 from relaxscript.ir.relax import Call, Expr, ExternFunc, Op, ShapeExpr, StringImm
 from relaxscript.ir.struct_info import StructInfo
@@ -100,6 +101,8 @@ class CallPrinter(AnnotationPrinter, ABC):
                 return tree.constant(global_symbol)
             case StringImm(text) if parameter.kind == "text":
                 return tree.constant(text)
+            case DataType():
+                return tree.constant(str(value))
             case Expr():
                 return self.expression(value)
             case tuple() if parameter.kind == "sinfo":

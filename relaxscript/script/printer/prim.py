@@ -25,7 +25,7 @@ from . import tree
 from .names import Names
 from .session import Session
 
-__all__ = ["DEEPEST", "FunctionScope", "ScalarPrinter"]
+__all__ = ["DEEPEST", "LITERAL_DTYPES", "FunctionScope", "ScalarPrinter"]
 
 # Intrinsics that take their data type as the first argument.
 _TYPED_FIRST = frozenset(

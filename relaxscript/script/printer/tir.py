@@ -13,6 +13,7 @@ from typing import Any
 
 from relaxscript.errors import InternalError
 from relaxscript.ir import prim, tir
+from relaxscript.ir.relax import Expr
 from relaxscript.ir.walk import free_vars, variables, walk
 from relaxscript.script.syntax import BUFFER_DIM_DTYPE, LOOPS, TIR_INT_DTYPE
 
@@ -20,6 +21,7 @@ from . import tree
 from .blocks import BlockPrinter
 from .buffers import is_plain
 from .prim import FunctionScope
+from .relax import RelaxPrinter
 
 __all__ = ["TIRPrinter"]
 
@@ -225,6 +227,12 @@ class TIRPrinter(BlockPrinter):
                 args += [tree.constant(iter_type), tree.constant(thread_tag)]
                 return tree.call(self.member("iter_var"), args)
         return super().value(value)
+
+    def use(self, expr: Expr) -> ast.expr:
+        """A Relax expression in an attribute: a text, a constant, a shape."""
+        printer = RelaxPrinter(self.session)
+        printer.names, printer.scopes, printer.trees = self.names, self.scopes, self.trees
+        return printer.expression(expr)
 
     def scope_target(self, s: tir.Stmt) -> ast.expr | None:
         """The name that a scope gives to its statements."""
