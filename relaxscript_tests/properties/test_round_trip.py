@@ -95,6 +95,18 @@ def test_under_every_option_that_keeps_the_meaning(options):
             check(random_script(seed), **options)
 
 
+PRINTS = """
+import hashlib
+from relaxscript.testing.scripts import random_script
+texts = [random_script(seed).script(show_meta=True) for seed in range(40)]
+print(hashlib.sha256("".join(texts).encode("utf-8", "surrogatepass")).hexdigest())
+"""
+
+
+def test_every_process_prints_the_same_text():
+    assert len({run_python(PRINTS, PYTHONHASHSEED=seed) for seed in ("0", "1", "2")}) == 1
+
+
 def test_different_programs_print_differently():
     texts: dict[str, Any] = {}
     for seed in range(examples(400)):

@@ -262,7 +262,8 @@ class RelaxSignatures(RelaxCalls):
         before = self.names
         self.names = {**before, **{p.name_hint: p for p in header.params}}
         try:
-            found = self.value(node)
+            with self.unbound_dimensions():
+                found = self.value(node)
         finally:
             self.names = before
         if not isinstance(found, Mapping) or not all(isinstance(key, str) for key in found):

@@ -15,6 +15,8 @@ from relaxscript.ir import (
     assert_structural_equal,
     prim,
     relax,
+    structural_equal,
+    structural_hash,
     tir,
 )
 from relaxscript.ir.struct_info import (
@@ -23,6 +25,8 @@ from relaxscript.ir.struct_info import (
     PrimStructInfo,
     TensorStructInfo,
     TupleStructInfo,
+    default_derive,
+    empty_derive,
 )
 from relaxscript.script import from_source
 
@@ -270,3 +274,31 @@ def test_a_dimension_of_a_function_type_may_be_named_as_anything(name):
     y = relax.Var("y", callee.struct_info)
     block = relax.BindingBlock([relax.VarBinding(y, callee)])
     comes_back(function(None, (X, callee), y, callee.struct_info, [block]))
+
+
+def test_attributes_may_mention_the_dimensions_of_the_function():
+    n = prim.Var("n", "int64")
+    x = relax.Var("x", TensorStructInfo((n,), "float32"))
+    attrs = {"info": TensorStructInfo((n, 4), "float32"), "size": n * 2}
+    comes_back(function(attrs, (x,), x, x.struct_info))
+
+
+def derive_like_the_argument(call, context):
+    return call.args[0].struct_info
+
+
+@pytest.mark.parametrize(
+    "rule", [derive_like_the_argument, "a.b", "default_derive", default_derive, empty_derive, None]
+)
+def test_a_callable_keeps_the_rule_for_its_results(rule):
+    f = relax.Var("f", FuncStructInfo.opaque_func(derive_func=rule, purity=True))
+    comes_back(function(None, (f,), f, f.struct_info))
+
+
+def test_callables_of_two_rules_are_two():
+    one, other = (FuncStructInfo.opaque_func(derive_func=rule) for rule in ("a", "b"))
+    assert not structural_equal(one, other)
+    named = FuncStructInfo.opaque_func(derive_func="derive_like_the_argument")
+    same = FuncStructInfo.opaque_func(derive_func=derive_like_the_argument)
+    assert structural_equal(named, same)
+    assert structural_hash(named) == structural_hash(same)
