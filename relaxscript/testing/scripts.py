@@ -46,7 +46,9 @@ from relaxscript.ir.struct_info import (
 
 from .choices import Choices, Seeded, strategy
 from .known import shape_of, tensor_of
+from .literals import FLOATS, KINDS, TEXTS, scalar_of
 from .packed import register_packed
+from .prim_scripts import KernelWriter
 from .programs import Writer
 
 if TYPE_CHECKING:
@@ -67,14 +69,6 @@ FUNCTION_NAMES = (
     "f", "main", "g", "x", "add", "matmul", "R", "T", "I", "cls", "Module", "if", "a.b", "a_b", "n",
     "__init__", "metadata", "é 1", "call_tir", "float",
 )  # fmt: skip
-TEXTS = (
-    "", "a", "{}", "'", '"', "\\", "\n", "\t\r\0", "\u00e9\u4e2d\U0001f600", "\ud800", "{x}", "#",
-    '\\"', "\u2028 \x7f",
-)  # fmt: skip
-KINDS = ("float32", "float16", "bfloat16", "float64", "float8_e4m3fn", "float8_e5m2", "int8",
-         "int32", "int64", "uint8", "uint16", "uint64", "bool")  # fmt: skip
-INFINITY = float("inf")
-FLOATS = (0.0, -0.0, 1.0, -1.5, 0.1, 1e-45, 3.4e38, 1e300, INFINITY, -INFINITY, float("nan"))
 FLOAT32 = DataType("float32")
 WHOLE = (0, 1, 100, 2, 3)
 DEVICES = tuple(map(as_target, ("llvm", "cuda", {"kind": "llvm", "mcpu": "x y", "opt-level": 3})))
@@ -102,6 +96,8 @@ def _module(choices: Choices) -> IRModule:
         warnings.simplefilter("ignore", RelaxWarning)
         if choices.chance(30):
             builder.add_func(ExternFunc(choices.pick(TEXTS[1:])), "extern")
+        if choices.chance(30):
+            builder.add_func(KernelWriter(choices).function(), "kernel")
         for number in range(choices.integer(0, 1)):
             writer = ScriptWriter(choices, builder)
             writer.function(f"function_{number}", private=choices.chance(40))
@@ -156,24 +152,12 @@ class _Values:
             case 4:
                 return choices.pick((StringImm(choices.pick(TEXTS)), Constant(np.arange(70))))
             case 5:
-                return scalar(choices)
+                return scalar_of(choices)
             case 6:
                 return info(choices)
             case 7:
                 return choices.pick((VDevice(choices.pick(DEVICES)), Target("llvm")))
         return DataType(choices.pick(KINDS))
-
-
-def scalar(choices: Choices) -> prim.PrimExpr:
-    """A literal of any data type."""
-    dtype = DataType(choices.pick(KINDS))
-    if dtype.is_bool:
-        return prim.IntImm(dtype, choices.integer(0, 1))
-    if dtype.is_float:
-        with np.errstate(all="ignore"):
-            return prim.FloatImm(dtype, float(np.float64(choices.pick(FLOATS)).astype(dtype.numpy)))
-    limits = np.iinfo(dtype.numpy)
-    return prim.IntImm(dtype, int(choices.pick((limits.max, limits.min, 0, 1))))
 
 
 def info(choices: Choices) -> StructInfo:
@@ -214,7 +198,7 @@ class ScriptWriter(Writer):
         return self.emit(DataTypeImm(DataType(self.choices.pick(KINDS))))
 
     def any_scalar(self) -> bool:
-        return self.emit(PrimValue(scalar(self.choices)))
+        return self.emit(PrimValue(scalar_of(self.choices)))
 
     def any_constant(self) -> bool:
         """A tensor of any data type: odd numbers, or bits of no meaning, few or many."""

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import os
+import subprocess
+import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,9 +19,11 @@ from relaxscript.ir.same import structural_equal
 from relaxscript.script import from_source, ir, relax, tir
 from relaxscript.testing.compare import assert_same
 from relaxscript.testing.prim_funcs import prim_funcs
+from relaxscript.testing.prim_scripts import random_prim_script
 from relaxscript.testing.programs import functions, modules, random_module
 from relaxscript.testing.scripts import random_script
 from relaxscript_tests import examples
+from relaxscript_tests.fresh_python import ROOT
 
 PREFIXES = {"Rx": relax, "Tir": tir, "Ir": ir, "x": relax, "n": tir, "f": ir}
 OPTIONS: list[dict[str, Any]] = [
@@ -46,12 +51,12 @@ def parsed(text: str) -> Any:
 
 
 @contextmanager
-def blamed_on(seed: int) -> Iterator[None]:
-    """A failure says which module it was: `random_script(seed)` gives it again."""
+def blamed_on(seed: int, make: Callable[[int], Any] = random_script) -> Iterator[None]:
+    """A failure says which program it was: `random_script(seed)` gives it again."""
     try:
         yield
     except Exception as error:
-        raise AssertionError(f"random_script({seed}): {error}") from error
+        raise AssertionError(f"{make.__name__}({seed}): {error}") from error
 
 
 def check(program: Any, **options: Any) -> None:
@@ -76,6 +81,14 @@ def test_modules_that_say_everything(share):
     for seed in range(share * 2_500, share * 2_500 + count):
         with blamed_on(seed):
             check(random_script(seed))
+
+
+@pytest.mark.parametrize("share", range(4))
+def test_prim_funcs_that_say_everything(share):
+    count = examples(2_500)
+    for seed in range(share * 2_500, share * 2_500 + count):
+        with blamed_on(seed, random_prim_script):
+            check(random_prim_script(seed))
 
 
 @given(functions())
@@ -104,7 +117,15 @@ print(hashlib.sha256("".join(texts).encode("utf-8", "surrogatepass")).hexdigest(
 
 
 def test_every_process_prints_the_same_text():
-    assert len({run_python(PRINTS, PYTHONHASHSEED=seed) for seed in ("0", "1", "2")}) == 1
+    found = set()
+    for seed in ("0", "1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(
+            [sys.executable, "-c", PRINTS], env=environment, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        found.add(done.stdout)
+    assert len(found) == 1
 
 
 def test_different_programs_print_differently():

@@ -302,3 +302,10 @@ def test_callables_of_two_rules_are_two():
     same = FuncStructInfo.opaque_func(derive_func=derive_like_the_argument)
     assert structural_equal(named, same)
     assert structural_hash(named) == structural_hash(same)
+
+
+def test_a_loop_whose_end_is_no_number_of_its_type_comes_back():
+    largest = 2**31 - 1
+    loop = tir.For(I, int32(2), int32(largest), tir.ForKind.SERIAL, tir.Evaluate(I))
+    f = tir.PrimFunc([], loop, attrs=SYMBOL)
+    assert f"range(2, T.int32(2) + {largest})" in comes_back(f)
