@@ -16,6 +16,7 @@ from hypothesis import Phase, given, settings
 
 from relaxscript.errors import RelaxWarning
 from relaxscript.ir.same import structural_equal
+from relaxscript.ir.walk import walk
 from relaxscript.script import from_source, ir, relax, tir
 from relaxscript.testing.compare import assert_same
 from relaxscript.testing.prim_funcs import prim_funcs
@@ -134,3 +135,10 @@ def test_different_programs_print_differently():
         mod = random_module(seed)
         known = texts.setdefault(mod.script(show_meta=True), mod)
         assert structural_equal(known, mod)
+
+
+def test_every_part_of_a_program_has_a_script():
+    for seed in range(examples(100)):
+        functions = [*random_script(seed).functions.values(), random_prim_script(seed)]
+        for node in {id(n): n for f in functions for n in walk(f)}.values():
+            ast.parse(node.script())

@@ -309,3 +309,11 @@ def test_a_loop_whose_end_is_no_number_of_its_type_comes_back():
     loop = tir.For(I, int32(2), int32(largest), tir.ForKind.SERIAL, tir.Evaluate(I))
     f = tir.PrimFunc([], loop, attrs=SYMBOL)
     assert f"range(2, T.int32(2) + {largest})" in comes_back(f)
+
+
+def test_what_stands_in_no_function_has_a_script():
+    B = tir.Buffer("B", (4,))
+    match = tir.MatchBufferRegion(B, tir.BufferRegion(A, [tir.Range(int32(0), int32(4))]))
+    assert match.script() == "T.match_buffer(A[0:4], (4,))"
+    assert Target("llvm").script() == 'T.target("llvm")'
+    assert VDevice("llvm", 1).script() == 'I.vdevice("llvm", 1)'
