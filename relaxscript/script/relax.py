@@ -12,6 +12,7 @@ from relaxscript.op.namespace import __all__ as _operators
 
 from .annotations import Callable, Object, Prim, Shape, Tensor, Tuple
 from .members import absent_member as _absent_member
+from .parser.base import safe_callables as _safe_callables
 from .parser.entry import function
 from .parser.macro_entry import relax_macro as macro
 from .relax_devices import *  # noqa: F403
@@ -23,6 +24,7 @@ func = function
 # What later versions of TVM call an object, and the RFC a product of matrices.
 Any = Object
 dot = _REGISTRY["relax.matmul"]
+_safe_callables(Callable, Object, Prim, Shape, Tensor, Tuple)
 
 __all__ = [
     "Any", "Callable", "Object", "Prim", "Shape", "Tensor", "Tuple", "dot", "func", "function",

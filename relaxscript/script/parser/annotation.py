@@ -113,6 +113,8 @@ class AnnotationParser(HostPython):
     def name(self, node: ast.Name) -> Any:
         # The commonest expression: what the base class does stands here once more.
         found = self.names.get(node.id, self)
+        if self._inside_string is not None:
+            found = self.dims.get(node.id, found)
         if found is self:
             found = self.find_name(node)
         if found is UNKNOWN:
@@ -149,11 +151,15 @@ class AnnotationParser(HostPython):
 
     def _parsed_string(self, node: ast.Constant) -> ast.expr:
         try:
-            return ast.parse(str(node.value).strip(), mode="eval").body
+            inner = ast.parse(str(node.value).strip(), mode="eval").body
         except (SyntaxError, ValueError):
             raise self.error(node, "RX0108", f'"{node.value!s}" is not an expression') from None
         except (RecursionError, MemoryError):
             raise self.error(node, "RX0108", "this is nested too deeply") from None
+        # What stands in a string has no place of its own: the whole string is blamed.
+        for part in ast.walk(inner):
+            ast.copy_location(part, node)
+        return inner
 
     def front_call(self, front: Front, node: ast.Call) -> StructInfo:
         """`R.Tensor((n, 4), "float32")`, each mistake blamed on its own argument."""
@@ -322,18 +328,15 @@ class AnnotationParser(HostPython):
         try:
             if isinstance(inner, ast.Name):
                 return self.named_dimension(inner.id, node)
-            for name in ast.walk(inner):
-                if isinstance(name, ast.Name) and self._is_free(name.id):
-                    self.named_dimension(name.id, node)
+            for name in _plain_names(inner):
+                if name not in self.dims:
+                    self.named_dimension(name, node)
             value = self.value(inner)
             if isinstance(value, PrimExpr) and not whole:
                 return value
             return self.as_dimension(value, node)
         finally:
             self._inside_string = outer
-
-    def _is_free(self, name: str) -> bool:
-        return name not in self.dims and name not in ("max", "min", "T", "abs")
 
     def named_dimension(self, name: str, node: ast.expr) -> PrimExpr:
         """The shape variable of a name; parameters and match_cast may introduce it."""
@@ -426,3 +429,13 @@ class AnnotationParser(HostPython):
         if isinstance(value, PrimVar):
             return self.captured_dimension(value)
         return self.named_dimension(value.__name__, node) if isinstance(value, TypeVar) else value
+
+
+def _plain_names(node: ast.expr) -> list[str]:
+    """The names in a dimension that are no functions and no namespaces: those of dimensions."""
+    others = {
+        id(inner.func if isinstance(inner, ast.Call) else inner.value)
+        for inner in ast.walk(node)
+        if isinstance(inner, (ast.Call, ast.Attribute))
+    }
+    return [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and id(n) not in others]

@@ -34,6 +34,8 @@ from relaxscript.errors import (
 )
 from relaxscript.errors.caller import caller_span, raised_span
 from relaxscript.ir.node import Node
+from relaxscript.ir.relax import Attrs
+from relaxscript.script.attributes import attribute
 from relaxscript.script.members import nearest_member, public_names
 
 from .environment import HARMLESS, Environment
@@ -413,6 +415,13 @@ class ExpressionParser:
         if isinstance(value, Mapping):
             return value
         raise self.error(node, "RX0104", "only a Python dict can be unpacked with `**` here")
+
+    def checked_attributes(self, found: Mapping[str, Any], node: ast.expr) -> Attrs:
+        """Attributes whose values have been evaluated; refuses what none can hold."""
+        try:
+            return Attrs(attribute(found))
+        except TypeError as error:
+            raise self.error(node, "RX0104", str(error)) from None
 
     def host_keywords(self, node: ast.expr) -> Mapping[str, Any]:
         """The items of a Python dict that are passed as keyword arguments."""

@@ -212,7 +212,7 @@ class _ModuleParser(ExpressionParser):
             case ast.Expr(
                 value=ast.Call(func=ast.Attribute(attr="module_attrs"), args=[given, *_])
             ):
-                self.attrs.update(self.host_mapping(given))
+                self.attrs.update(self.checked_attributes(self.host_mapping(given), given))
             case ast.Expr(
                 value=ast.Call(func=ast.Attribute(attr="module_global_infos"), args=[given])
             ):

@@ -294,10 +294,9 @@ class RelaxCalls(RelaxAttributes):
 
     def function_call(self, callee: Expr, node: ast.Call) -> Call:
         """`cls.f(x)`, `g(x)`: a call of a Relax function, PrimFunc, closure or PackedFunc."""
-        if node.keywords:
-            raise self.error(
-                node.keywords[0], "RX0103", "a Relax function takes positional arguments only"
-            )
+        stray = next((k for k in node.keywords if k.arg != "sinfo_args"), None)
+        if stray is not None:
+            raise self.error(stray, "RX0103", "a Relax function takes positional arguments only")
         if isinstance(callee, GlobalVar):
             self.check_recursion(callee.name_hint, node)
         values = self.call_operands(node.args)
@@ -314,7 +313,20 @@ class RelaxCalls(RelaxAttributes):
                 node.func, "RX0201",
                 f"`{written}` is {kind_name(info)}, and only functions can be called",
             )  # fmt: skip
-        return Call.make(target, args, None, (), spans, span=self.source.span(node))
+        infos = self.results_of(info, node)
+        return Call.make(target, args, None, infos, spans, span=self.source.span(node))
+
+    def results_of(self, info: FuncStructInfo, node: ast.Call) -> tuple[StructInfo, ...]:
+        """The `sinfo_args` of a call: what it says of the results of a PackedFunc."""
+        if not node.keywords:
+            return ()
+        if info.params is not None:
+            raise self.error(
+                node.keywords[0], "RX0103", "the results of this function are known",
+                help="leave out `sinfo_args`: it describes what a PackedFunc gives",
+            )  # fmt: skip
+        found = self.annotation_argument(node.keywords[0].value)
+        return tuple(found) if isinstance(found, list) else (found,)
 
     def check_recursion(self, callee: str, node: ast.Call) -> None:
         """Criterion 7: no call in a dataflow block may lead back to the function it stands in."""

@@ -275,7 +275,8 @@ class RelaxSignatures(RelaxOlderForms):
         before = self.names
         self.names = {**before, **{p.name_hint: p for p in header.params}}
         try:
-            found = self.value(node)
+            with self.unbound_dimensions():
+                found = self.value(node)
         finally:
             self.names = before
         if not isinstance(found, Mapping) or not all(isinstance(key, str) for key in found):
@@ -290,11 +291,7 @@ class RelaxSignatures(RelaxOlderForms):
                     place, "RX0104",
                     f"the attribute `{key}` must be known now, `{value.name_hint}` is known later",
                 )  # fmt: skip
-            try:
-                Attrs({key: value})
-            except TypeError as error:
-                raise self.error(node, "RX0104", str(error)) from None
-        return found
+        return self.checked_attributes(found, node)
 
     def check_attrs(self, node: ast.FunctionDef, header: Header, attrs: dict[str, Any]) -> None:
         """Criteria 13 and 21: what attributes say agrees with the rest of the header."""

@@ -37,6 +37,7 @@ from relaxscript.ir.tir import (
 )
 from relaxscript.ir.walk import walk
 from relaxscript.script import tir_axis
+from relaxscript.script.attributes import attribute
 from relaxscript.script.syntax import AXIS_LETTERS, TIR_INT_DTYPE
 from relaxscript.script.tir_types import Form
 
@@ -389,7 +390,7 @@ class BlockParser(SignatureParser, ABC):
             raise self.error(node, "RX0103", "attributes are a dict with texts as keys",
                              help='write `{"name": value}`')  # fmt: skip
         try:
-            return Attrs(value)
+            return Attrs(attribute(value))
         except TypeError as error:
             raise self.error(node, "RX0103", str(error)) from None
 

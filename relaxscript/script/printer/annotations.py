@@ -8,6 +8,7 @@ shared by many variables, so each is turned into syntax once.
 from __future__ import annotations
 
 import ast
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -34,13 +35,13 @@ from relaxscript.script.syntax import DIM_DTYPE
 from relaxscript.sinfo import definable_shape_vars
 
 from . import tree
-from .prim import FunctionScope, ScalarPrinter
+from .prim import LITERAL_DTYPES, FunctionScope, ScalarPrinter
 from .session import Session
 
 __all__ = ["AnnotationPrinter", "vdevice_call"]
 
 
-class AnnotationPrinter(ScalarPrinter):
+class AnnotationPrinter(ScalarPrinter, ABC):
     """Adds StructInfos to scalar expressions."""
 
     def __init__(self, session: Session) -> None:
@@ -168,6 +169,7 @@ class AnnotationPrinter(ScalarPrinter):
             return
         outer, self.quoting = self.quoting, True
         taken = {self.names[var] for scope in self.scopes for var in scope.variables}
+        taken |= self.session.reserved()
         self.scopes.append(FunctionScope())
         for var in own:
             self.scopes[-1].variables[var] = False
@@ -218,9 +220,9 @@ class AnnotationPrinter(ScalarPrinter):
         plain.names = self.names
         return unparse(plain.scalar(value, default), 10**9)
 
+    @abstractmethod
     def use(self, expr: Expr) -> ast.expr:
-        """An expression that a StructInfo mentions; the printer of Relax knows how."""
-        raise InternalError("a Relax expression stands outside of a Relax function")
+        """An expression that a StructInfo or an attribute mentions."""
 
     def vdevice(self, device: VDevice) -> ast.expr:
         """A virtual device: `"llvm:0"`, or written out where it has options."""
@@ -232,14 +234,12 @@ class AnnotationPrinter(ScalarPrinter):
     def value(self, value: Any) -> ast.expr:
         """An attribute: a number, text, data type, node, or several of these."""
         match value:
-            case None | bool() | str():
-                return tree.constant(str(value) if isinstance(value, str) else value)
-            case int() | float():
-                return tree.number(value)
             case tuple() | list():
                 return tree.items([self.value(item) for item in value])
             case Attrs() | Mapping():
                 return tree.dictionary((self.value(k), self.value(v)) for k, v in value.items())
+            case DataType() if str(value) in LITERAL_DTYPES:
+                return self.dtype_word(value)
             case prim.PrimExpr():
                 return self.scalar(value)
             case StructInfo():
@@ -250,7 +250,10 @@ class AnnotationPrinter(ScalarPrinter):
                 return tree.call(self.session.member("tir", "target"), [target_value(value)])
             case ShapeExpr() | Expr():
                 return self.use(value)
-        raise TypeError(f"an attribute that is a {type(value).__name__} has no script")
+        written = plain_constant(value)
+        if written is None:
+            raise TypeError(f"an attribute that is a {type(value).__name__} has no script")
+        return written
 
 
 def vdevice_call(session: Session, device: VDevice) -> ast.expr:
@@ -279,11 +282,20 @@ def plain_value(value: Any) -> ast.expr:
             return tree.items([plain_value(item) for item in value])
         case Attrs():
             return tree.dictionary((tree.constant(k), plain_value(v)) for k, v in value.items())
+    written = plain_constant(value)
+    if written is None:
+        raise TypeError(f"an option of a target that is a {type(value).__name__} has no script")
+    return written
+
+
+def plain_constant(value: Any) -> ast.expr | None:
+    """A number, a text, a truth value or None as a literal; None for anything else."""
+    match value:
         case bool() | None | str():
             return tree.constant(str(value) if isinstance(value, str) else value)
         case int() | float():
             return tree.number(value)
-    raise TypeError(f"an option of a target that is a {type(value).__name__} has no script")
+    return None
 
 
 def _derive_name(derive: Any) -> str:

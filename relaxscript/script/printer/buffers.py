@@ -167,7 +167,8 @@ class BufferPrinter(AnnotationPrinter):
         """The end of a range, in the form that gives back the extent."""
         match low, extent:
             case prim.IntImm(value=start), prim.IntImm(dtype=dtype, value=size):
-                return prim.IntImm.make(dtype, start + size)
+                if _fits(start + size, dtype):
+                    return prim.IntImm.make(dtype, start + size)
             case prim.IntImm(value=0), _:
                 return extent
             case _, prim.Sub(a=end, b=start) if structural_equal(start, low):
@@ -198,3 +199,9 @@ class BufferPrinter(AnnotationPrinter):
     def is_true(e: prim.PrimExpr) -> bool:
         """Whether a condition is the literal true."""
         return isinstance(e, prim.IntImm) and e.value == 1 and e.dtype.is_bool
+
+
+def _fits(value: int, dtype: DataType) -> bool:
+    """Whether an integer is one of a data type."""
+    low = -(1 << (dtype.bits - 1)) if dtype.kind == "int" else 0
+    return low <= value < low + (1 << dtype.bits)

@@ -6,6 +6,7 @@ import ast
 from abc import ABC, abstractmethod
 from typing import Any
 
+from relaxscript.dtypes import DataType
 from relaxscript.ir.module import VDevice
 from relaxscript.ir.prim import Immediate
 from relaxscript.ir.relax import Call, Expr, ExternFunc, Op, ShapeExpr, StringImm
@@ -101,6 +102,8 @@ class CallPrinter(AnnotationPrinter, ABC):
                 return tree.constant(global_symbol)
             case StringImm(text) if parameter.kind == "text":
                 return tree.constant(text)
+            case DataType():
+                return tree.constant(str(value))
             case Expr():
                 return self.expression(value)
             # A list of one stands for that one, so a tuple of one is written as a tuple.

@@ -61,7 +61,8 @@ def shortest(data: Array) -> Any:
     if not dtype.is_float:
         return data.tolist() if data.dtype.kind in "iub" else data.astype(np.int64).tolist()
     # A literal nan has no sign and no payload: one that has cannot be written.
-    exact = data.astype(np.float64)
+    with np.errstate(all="ignore"):  # a signalling nan may be among them
+        exact = data.astype(np.float64)
     exact = np.where(np.isnan(exact), np.nan, exact)
     if dtype == "float64":
         return exact.tolist()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from relaxscript.errors import InternalError, Source, Span
 from relaxscript.ir import prim, tir
-from relaxscript.ir.module import GlobalInfo, IRModule, VDevice
+from relaxscript.ir.module import GlobalInfo, IRModule, Target, VDevice
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import Attrs, Binding, BindingBlock, Expr, ExternFunc, Function, GlobalVar
 from relaxscript.ir.struct_info import StructInfo
@@ -246,12 +246,15 @@ class _Script:
                 return printer.region(root)
             case tir.Range():
                 return printer.range(root)
-            case VDevice():
-                return vdevice_call(self.session, root)
             case GlobalInfo():
                 return self.global_info(root)
             case tir.IterVar():
                 return printer.axis(root, root.var)
+            case tir.MatchBufferRegion():
+                source = printer.region(root.source)
+                return printer.buffer_call("match_buffer", root.buffer, [source])
+            case Target():
+                return printer.value(root)
         raise TypeError(f"a {type(root).__name__} has no script")
 
 

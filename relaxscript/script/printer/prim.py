@@ -27,7 +27,7 @@ from . import tree
 from .names import Names
 from .session import Session
 
-__all__ = ["DEEPEST", "FunctionScope", "ScalarPrinter"]
+__all__ = ["DEEPEST", "LITERAL_DTYPES", "FunctionScope", "ScalarPrinter"]
 
 # Python takes 200 brackets inside each other.
 DEEPEST = 150

@@ -18,7 +18,7 @@ import ast
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from relaxscript.errors import InternalError
+from relaxscript.errors import InternalError, OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import (
@@ -255,8 +255,8 @@ class RelaxPrinter(CallPrinter):
         if self.session.options.show_all_struct_info:
             return info
         try:
-            derived = value.struct_info
-        except InternalError:
+            derived = self.session.context.struct_info(value)
+        except (InternalError, OperandError):
             return info
         return None if derived is info or structural_equal(derived, info) else info
 

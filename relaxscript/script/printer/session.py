@@ -7,11 +7,12 @@ comments at the top), the constants that became metadata, whether places are rec
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from relaxscript.ir.relax import Constant, GlobalVar
+from relaxscript.analysis.derive import Context
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.relax import Constant
 
 from . import tree
 from .names import identifier, numbered
@@ -33,6 +34,8 @@ class Session:
     used: set[str] = field(default_factory=set)
     constants: dict[Constant, int] = field(default_factory=dict)
     function_names: dict[str, str] = field(default_factory=dict)
+    # What is known of global functions.
+    context: Context = field(default_factory=Context)
     _dotted: dict[tuple[str, str], ast.expr] = field(default_factory=dict)
 
     def at(self, node: Any, made: Tree) -> Tree:
@@ -53,8 +56,9 @@ class Session:
         prefix: str = getattr(self.options, f"{namespace}_prefix")
         return prefix
 
-    def name_module(self, name: str, module: Iterable[GlobalVar] = ()) -> None:
+    def name_module(self, name: str, module: IRModule) -> None:
         """Decide how the module and its functions are called: as they are, wherever that works."""
+        self.context = Context(module)
         # Names that are identifiers keep theirs; the others make room.
         names = [var.name_hint for var in module]
         for own in sorted(names, key=lambda name: identifier(name) != name):
@@ -65,13 +69,14 @@ class Session:
     def function_name(self, name: str) -> str:
         """How a function of the module is written: no two names become the same identifier.
 
-        In the body of a class a function called as a prefix would hide the namespace.
+        In a class, a function called as a prefix would hide the namespace, and one called as a word
+        of scripts could not be told from it.
         """
         found = self.function_names.get(name)
         if found is None:
             base = identifier(name)
             base = f"v{base}" if base.startswith("__") else base  # Python gives these a meaning
-            found = numbered(base, {*self.prefixes(), *self.function_names.values()})
+            found = numbered(base, {*self.prefixes(), *WORDS, *self.function_names.values()})
             self.function_names[name] = found
         return found
 

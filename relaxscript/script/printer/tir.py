@@ -12,6 +12,7 @@ from collections.abc import Sequence, Set as AbstractSet
 
 from relaxscript.errors import InternalError
 from relaxscript.ir import prim, tir
+from relaxscript.ir.relax import Expr
 from relaxscript.ir.tir_compute import BufferRealize, Prefetch
 from relaxscript.ir.walk import free_vars, variables, walk
 from relaxscript.script.syntax import BUFFER_DIM_DTYPE, LOOPS, TIR_INT_DTYPE
@@ -20,6 +21,7 @@ from . import tree
 from .buffers import is_plain
 from .compute import ComputePrinter, is_launch, is_realized
 from .prim import FunctionScope
+from .relax import RelaxPrinter
 
 __all__ = ["TIRPrinter"]
 
@@ -223,6 +225,23 @@ class TIRPrinter(ComputePrinter):
         with self.names.scope():
             target = self.scope_target(s)
             return tree.with_block(context, self.inner(body), target)
+
+    def value(self, value: Any) -> ast.expr:
+        """An attribute; in TIR it may be a buffer or an axis."""
+        match value:
+            case tir.Buffer():
+                return self.buffer(value)
+            case tir.IterVar(dom, var, iter_type, thread_tag):
+                args = [self.variable(var), self.range(dom)]
+                args += [tree.constant(iter_type), tree.constant(thread_tag)]
+                return tree.call(self.member("iter_var"), args)
+        return super().value(value)
+
+    def use(self, expr: Expr) -> ast.expr:
+        """A Relax expression in an attribute: a text, a constant, a shape."""
+        printer = RelaxPrinter(self.session)
+        printer.names, printer.scopes, printer.trees = self.names, self.scopes, self.trees
+        return printer.expression(expr)
 
     def scope_target(self, s: tir.Stmt) -> ast.expr | None:
         """The name that a scope gives to its statements."""

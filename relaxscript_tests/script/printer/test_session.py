@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from relaxscript.ir.module import IRModule
 from relaxscript.script.printer.options import Options
 from relaxscript.script.printer.session import Session
 
@@ -26,7 +27,7 @@ def test_prefixes_and_the_module_are_reserved():
 )
 def test_a_module_has_its_own_name_unless_that_means_something_else(name, printed):
     session = Session()
-    session.name_module(name)
+    session.name_module(name, IRModule())
     assert session.module_name == printed
 
 
