@@ -166,8 +166,6 @@ def test_expressions_of_python_without_a_meaning():
         # help: assign in a statement of its own
         x[1] = x[2] @ x[3]
         #      ^^^^^^^^^^^ error: RX0501 `@` has no meaning for scalars
-        x[2] = x[0] is None
-        #              ^^^^ error: RX0501 a scalar is needed here, this is `None`
         x[3] = x[0] in (1.0, 2.0)
         #              ^^^^^^^^^^ error: RX0501 a scalar is needed here, this is a Python tuple
 

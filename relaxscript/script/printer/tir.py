@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence, Set as AbstractSet
+from typing import Any
 
 from relaxscript.errors import InternalError
 from relaxscript.ir import prim, tir
