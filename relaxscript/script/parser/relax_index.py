@@ -227,6 +227,8 @@ class RelaxIndices(RelaxExpressions):
         """The end of a slice that goes all the way."""
         if step > 0:
             return _END if dim is None else dim
+        if isinstance(dim, IntImm):
+            return -dim.value - 1
         return -_END if dim is None else dim * -1 - 1
 
     def _carried_out(self, owner: Expr, plan: _Plan, node: ast.Subscript) -> Expr:
