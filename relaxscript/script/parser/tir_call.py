@@ -222,7 +222,16 @@ class CallParser(OperatorParser):
         if id(callee) in SCALAR_FUNCTIONS or isinstance(callee, ScalarType):
             args = [self.operand(v, at) for v, at in zip(args, node.args)] if len(args) == len(
                 node.args) else args  # fmt: skip
+        if callee is FUNCTIONS["address_of"]:
+            args = [self.first_element(v) for v in args]
         return self.guarded(callee, args, kwargs, node)
+
+    def first_element(self, value: Any) -> Any:
+        """The address of a buffer is that of its first element."""
+        if not isinstance(value, Buffer):
+            return value
+        zeros = tuple(const(0, TIR_INT_DTYPE) for _ in value.shape)
+        return prim.BufferLoad.make(value, zeros)
 
     def operand(self, value: Any, node: ast.AST) -> Any:
         """An operand of a scalar function: buffers are refused here, regions become vectors."""
