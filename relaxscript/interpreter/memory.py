@@ -64,7 +64,9 @@ class Memory(External):
             place = tuple(i[0] if isinstance(i, list) else i for i in places)
             read(array, place)  # which checks that it lies in the buffer
             address: int = array.__array_interface__["data"][0]
-            return address + sum(i * step for i, step in zip(place, array.strides, strict=True))
+            for i, step in zip(place, array.strides, strict=True):
+                address += i * step
+            return address
 
         return run
 

@@ -285,6 +285,7 @@ def test_a_data_type_converts_and_declares(name):
     round_trip(func)
     lets = [n.var for n in walk(func.body) if type(n).__name__ == "LetStmt"]
     assert [v.dtype for v in lets] == [dtype, dtype]
+    both(func, arguments())
 
 
 ELEMENTS = ["bool", "bfloat16", "float8_e4m3fn", "float8_e5m2", "float4_e2m1fn", "float16",

@@ -23,6 +23,6 @@ def test_functions_that_are_nowhere_are_missed():
     text += "define i32 @f() {\n%r = call i32 @relaxscript_no_such_function()\nret i32 %r\n}"
     with pytest.raises(InternalError, match="cannot be linked"):
         compile_text(text, "f", {}, 0)
+    missing = "relaxscript_no_such_function"
     with pytest.raises(InternalError, match="this computer has no function `relaxscript_no"):
-        missing = "relaxscript_no_such_function"
         compile_text(text, "f", {missing: missing}, 0)
