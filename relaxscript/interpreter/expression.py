@@ -22,7 +22,20 @@ from relaxscript.ir.scalar_functions import LOW_LEVEL
 
 from . import failure, scalar
 
-__all__ = ["Caller", "Expressions", "Frame", "Returned", "Run", "Scope", "positions", "writer"]
+__all__ = [
+    "EXTERNAL",
+    "Caller",
+    "Expressions",
+    "Frame",
+    "Returned",
+    "Run",
+    "Scope",
+    "positions",
+    "writer",
+]
+
+# Intrinsics about C functions and addresses.
+EXTERNAL = frozenset({"address_of", "call_extern", "call_pure_extern", "isnullptr"})
 
 Frame = list[Any]
 Run = Callable[[Frame], Any]
@@ -270,6 +283,8 @@ class Expressions:
             name = row.script_name if row else str(e.op)
             raise failure.invalid("RX0505", f"`{name}` cannot be evaluated on the CPU", e.span)
         failure.check_arity(e, row)
+        if row.script_name in EXTERNAL:
+            return self.external(e, row.script_name)
         same = meaning(e)
         if same is not None:
             return self.compile(same)
@@ -280,11 +295,15 @@ class Expressions:
                 return self.if_then_else(*e.args)
             case "tir.likely" | "tir.tvm_thread_invariant" | "tir.assume":
                 return self.compile(e.args[0])
-            case "tir.reinterpret":
+            case "tir.reinterpret" if "handle" not in (e.dtype.kind, e.args[0].dtype.kind):
                 return self.apply(scalar.reinterpret(e.args[0].dtype, e.dtype), e.args)
             case "tir.ret":
                 return self.returning(e.args[0])
         return self.intrinsic(e, row)
+
+    def external(self, e: prim.Call, name: str) -> Run:
+        """A call of a C function, or an address; only bodies of functions have them."""
+        raise failure.invalid("RX0505", f"`{name}` has no meaning in a dimension", e.span)
 
     def intrinsic(self, e: prim.Call, row: table.Intrinsic) -> Run:
         if row.name != "tir.ldexp":

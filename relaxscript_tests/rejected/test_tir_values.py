@@ -132,3 +132,57 @@ def test_a_builtin_of_python_is_no_combiner():
         #                          ^^^ error: RX0103 the parameters of `max` are not known
         # help: write a `lambda`
             x[0] = 0.0
+
+
+@rejected
+def test_what_decides_about_a_block_is_outside_of_it():
+    @T.prim_func
+    def f(x: T.Buffer((10,), "float32")):
+        for i, j in T.grid(3, 4):
+            with T.block("b"):
+                vi = T.axis.spatial(12, i * 4 + j)
+                vj = T.axis.spatial(10, vi)
+                #                       ^^ error: RX0504 `T.axis.spatial` stands outside of the
+                #        | block, where its axis `vi` has no value
+                # help: write the loop variables that give the axis its value
+                vk = T.axis.spatial(vi, j)
+                #                   ^^ error: RX0504 `T.axis.spatial` stands outside of the block,
+                #        | where its axis `vi` has no value
+                # help: write the loop variables that give the axis its value
+                T.where(vi < 10)
+                #       ^^^^^^^ error: RX0504 `T.where` stands outside of the block, where its
+                #        | axis `vi` has no value
+                # help: write the loop variables that give the axis its value
+                x[vi] = 0.0
+
+
+@rejected
+def test_attributes_hold_no_buffers():
+    @T.prim_func
+    def f(x: T.Buffer((4,), "float32")):
+        with T.block("b"):
+            T.block_attr({"stages": [x[0:4], 1]})
+            #            ^^^^^^^^^^^^^^^^^^^^^^^ error: RX0103 an attribute cannot hold a region
+            #        | of a buffer
+            T.block_attr({"buffer": x})
+            #            ^^^^^^^^^^^^^ error: RX0103 an attribute cannot hold the buffer `x`
+            x[0] = 0.0
+
+
+@rejected
+def test_indices_that_a_call_names():
+    @T.prim_func
+    def f(x: T.Buffer((4,), "float32")):
+        x[0] = T.BufferLoad(x, [0, 1])
+        #                      ^^^^^^ error: RX0503 `x` takes 1 index, not 2
+        x[1] = T.BufferLoad(x, [0.5])
+        #                       ^^^ error: RX0503 an index is an integer
+        # help: convert it: `T.cast(0.5, "int32")`
+        x[2] = x.vload([0, 1])
+        #              ^^^^^^ error: RX0503 `x` takes 1 index, not 2
+        x[3] = x.vload([x[0]])
+        #               ^^^^ error: RX0503 an index is an integer
+        # help: convert it: `T.cast(x[0], "int32")`
+        x[T.int64()] = 0.0
+        # ^^^^^^^^^ error: RX0109 this is a new variable of int64, which has no value
+        # help: `T.int64(0)` is a number; name a variable: `n = T.int64()`

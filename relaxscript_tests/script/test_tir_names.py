@@ -103,6 +103,11 @@ PROGRAMS = {
     "get_active_lane_mask":
         "B.vstore([T.Ramp(0, 1, 8)], A[0:8], predicate=T.get_active_lane_mask('boolx8', k, 7))",
     "ret": "B[0] = A[0]\nif k > 2:\n    T.evaluate(T.ret(k))\nB[1] = A[1]",
+    "call_extern": "B[k] = T.call_extern('float32', 'fminf', A[k], A[k + 1])",
+    "call_pure_extern": "B[k] = T.call_pure_extern('float32', 'fminf', A[k], A[k + 1])",
+    "address_of": "T.evaluate(T.call_extern('handle', 'memcpy', T.address_of(B), "
+                  "T.address_of(A[2]), T.uint64(16)))",
+    "isnullptr": "J[0] = T.if_then_else(T.isnullptr(A.data), 1, 2)",
     "call_intrin": "B[k] = T.call_intrin('float32', 'tir.sqrt', T.abs(A[k]))",
     "Cast": "J[k] = T.Cast('int32', A[k] * T.float32(100))",
     "cast": "J[k] = T.cast(A[k] * T.float32(100), 'int32')",
@@ -280,6 +285,7 @@ def test_a_data_type_converts_and_declares(name):
     round_trip(func)
     lets = [n.var for n in walk(func.body) if type(n).__name__ == "LetStmt"]
     assert [v.dtype for v in lets] == [dtype, dtype]
+    both(func, arguments())
 
 
 ELEMENTS = ["bool", "bfloat16", "float8_e4m3fn", "float8_e5m2", "float4_e2m1fn", "float16",

@@ -42,6 +42,8 @@ class Sites:
     def __init__(self) -> None:
         self.explanations: list[Explain] = []
         self.declarations: dict[str, str] = {}
+        # Symbols that stand for functions of the C library, and how C calls these.
+        self.externs: dict[str, str] = {}
 
     def add(self, explain: Explain) -> int:
         """The status of a new way to fail."""

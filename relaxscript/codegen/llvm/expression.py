@@ -14,6 +14,7 @@ from typing import Any
 
 from relaxscript.dtypes import DataType
 from relaxscript.interpreter import failure, scalar
+from relaxscript.interpreter.expression import EXTERNAL
 from relaxscript.ir import intrinsic as table, prim
 from relaxscript.ir.low_level_meaning import meaning
 from relaxscript.ir.node import Node
@@ -305,6 +306,8 @@ class Expressions(ABC):
             name = row.script_name if row else str(e.op)
             raise failure.invalid("RX0505", f"`{name}` cannot be compiled for the CPU", e.span)
         failure.check_arity(e, row)
+        if row.script_name in EXTERNAL:
+            return self.external(e, row.script_name)
         same = meaning(e)
         if same is not None:
             return self.emit(same)
@@ -320,6 +323,10 @@ class Expressions(ABC):
             case "tir.ret":
                 return self.returning(e.args[0])
         return self.intrinsic(e, row)
+
+    @abstractmethod
+    def external(self, e: prim.Call, name: str) -> Value:
+        """A call of a C function, or an address."""
 
     def intrinsic(self, e: prim.Call, row: table.Intrinsic) -> Value:
         dtype = e.args[0].dtype

@@ -14,7 +14,7 @@ from relaxscript.ir.tir import ForKind
 from relaxscript.ir.tir_compute import Prefetch
 
 from .assembler import Value
-from .memory import Memory
+from .external import External
 
 __all__ = ["Statements"]
 
@@ -22,7 +22,7 @@ __all__ = ["Statements"]
 COPIES = 64
 
 
-class Statements(Memory):
+class Statements(External):
     """Writes statements into one function; `copies` is how often unrolled loops repeat them."""
 
     copies = 1

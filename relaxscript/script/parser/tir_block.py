@@ -69,6 +69,15 @@ def folded(items: Sequence[Stmt | Opener]) -> Stmt:
     return _sequence(rest)
 
 
+def _items(value: Any) -> Iterator[Any]:
+    """What an attribute holds, inside of dicts and sequences too."""
+    if isinstance(value, (dict, list, tuple)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _items(item)
+    else:
+        yield value
+
+
 def _sequence(backwards: list[Stmt]) -> Stmt:
     match backwards:
         case []:
@@ -209,12 +218,15 @@ class BlockParser(SignatureParser, ABC):
         if not binding.dtype.is_integer:
             raise self.error(places["binding"], "RX0504", "the value of an axis is an integer",
                              labels=[(places["binding"], f"is {binding.dtype}")])  # fmt: skip
+        self.check_before_axes(binding, places["binding"], form)
         domain = form.arguments["dom"]
         bounds = None if domain is None else self.domain_bounds(domain, places["dom"])
         kind = self.axis_dtype(places.get("dtype"), [*(bounds or ()), binding])
         if not isinstance(form.arguments["binding"], PrimExpr):
             binding = prim.cast(binding, kind)
         ranged = None if bounds is None else self.domain(bounds, kind, places["dom"])
+        if ranged is not None:
+            self.check_before_axes(ranged, places["dom"], form)
         return self.add_axis(name, ranged, binding, AXIS_MAKERS[form.maker], kind, call)
 
     def axis_dtype(self, given: ast.expr | None, values: Sequence[Any]) -> DataType:
@@ -376,6 +388,20 @@ class BlockParser(SignatureParser, ABC):
         at = self.argument_nodes(form.maker, call)["predicate"]
         block.predicate = self.condition(form.arguments["predicate"], at)
         self.check_outside(block.predicate, at, form)
+        self.check_before_axes(block.predicate, at, form)
+
+    def check_before_axes(self, mentioned: Node, node: ast.AST, form: Form) -> None:
+        """What decides about a run of a block is known before its axes have their values."""
+        axes = {
+            axis.var: value for axis, value in zip(self.block.iter_vars, self.block.iter_values)
+        }
+        for inner in walk(mentioned):
+            if isinstance(inner, prim.Var) and inner in axes:
+                raise self.error(
+                    node, "RX0504", f"`{form.name}` stands outside of the block, where its axis "
+                    f"`{inner.name}` has no value", labels=[(inner.span, "the axis")],
+                    help="write the loop variables that give the axis its value",
+                )  # fmt: skip
 
     def block_attr(self, form: Form, call: ast.Call) -> None:
         block = self.in_block(form, call)
@@ -390,7 +416,11 @@ class BlockParser(SignatureParser, ABC):
             raise self.error(node, "RX0103", "attributes are a dict with texts as keys",
                              help='write `{"name": value}`')  # fmt: skip
         try:
-            return Attrs(attribute(value))
+            made = Attrs(attribute(value))
+            for inner in _items(value):
+                if isinstance(inner, (Buffer, BufferRegion)):
+                    raise TypeError(f"an attribute cannot hold {describe(inner)}")
+            return made
         except TypeError as error:
             raise self.error(node, "RX0103", str(error)) from None
 

@@ -207,6 +207,8 @@ class CallParser(OperatorParser):
             return self.call_function(callee, node)
         if isinstance(callee, partial) and callee.func in METHODS:
             args, kwargs = self.arguments(node)
+            if callee.func is vload:
+                self.check_indices(callee.args[0], args[:1], node.args[:1])
             return self.guarded(callee, args, kwargs, node)
         rule = PYTHON_NAMES.get(kind)
         if rule is not None:
@@ -223,7 +225,30 @@ class CallParser(OperatorParser):
         if id(callee) in SCALAR_FUNCTIONS or isinstance(callee, ScalarType):
             args = [self.operand(v, at) for v, at in zip(args, node.args)] if len(args) == len(
                 node.args) else args  # fmt: skip
+        if callee is tir_nodes.BufferLoad and args and isinstance(args[0], Buffer):
+            self.check_indices(args[0], args[1:2], node.args[1:2])
+        if callee is FUNCTIONS["address_of"]:
+            args = [self.first_element(v) for v in args]
         return self.guarded(callee, args, kwargs, node)
+
+    def check_indices(self, buffer: Buffer, given: list[Any], nodes: list[ast.expr]) -> None:
+        """The indices that a call names are integers, one for each dimension."""
+        if not given or not nodes or isinstance(nodes[0], ast.Starred):
+            return
+        values = list(given[0]) if isinstance(given[0], (list, tuple)) else given
+        at = nodes[0]
+        places = at.elts if isinstance(at, (ast.List, ast.Tuple)) else [at] * len(values)
+        if len(values) != buffer.ndim:
+            takes = counted(buffer.ndim, "index", "indices")
+            raise self.error(at, "RX0503", f"`{buffer.name}` takes {takes}, not {len(values)}")
+        self.indices(buffer, values, places)
+
+    def first_element(self, value: Any) -> Any:
+        """The address of a buffer is that of its first element."""
+        if not isinstance(value, Buffer):
+            return value
+        zeros = tuple(const(0, TIR_INT_DTYPE) for _ in value.shape)
+        return prim.BufferLoad.make(value, zeros)
 
     def operand(self, value: Any, node: ast.AST) -> Any:
         """An operand of a scalar function: buffers are refused here, regions become vectors."""

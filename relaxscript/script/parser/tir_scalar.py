@@ -37,6 +37,8 @@ def describe(value: Any) -> str:
     match value:
         case Buffer(name=name):
             return f"the buffer `{name}`"
+        case BufferRegion():
+            return "a region of a buffer"
         case PrimExpr() if value.dtype.kind == "handle":
             return "a text" if isinstance(value, prim.StringImm) else "an address"
         case ScalarType():
@@ -262,7 +264,7 @@ class ScalarParser(PythonValues):
             return self.immediate(
                 value, TIR_INT_DTYPE if -(1 << 31) <= value < 1 << 31 else INT64, place
             )
-        e = value if isinstance(value, PrimExpr) else self.scalar(value, place)
+        e = self.scalar(value, place)
         if e.dtype.is_integer:
             return e
         kind = f"is {e.dtype}" if not isinstance(e, prim.StringImm) else "is a string"

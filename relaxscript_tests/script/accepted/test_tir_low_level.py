@@ -383,7 +383,7 @@ def graph_step(stack: T.handle, values: T.handle):
     T.evaluate(T.ret(0))
 
 
-@accepted(refused="call_pure_extern")
+@accepted(refused="call_llvm_pure_intrin")
 @T.prim_func
 def external(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
     for i in range(16):
