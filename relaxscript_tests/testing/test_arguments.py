@@ -33,7 +33,9 @@ PLAIN = {
     name: operator
     for name, operator in REGISTRY.items()
     if not any(
-        p.kind in ("callee", "sinfo", "text") or p.annotation == "VirtualDevice"
+        p.kind in ("callee", "sinfo", "text")
+        or p.annotation == "VirtualDevice"
+        or (p.annotation == "str" and p.is_required)
         for p in operator.parameters
     )
 }

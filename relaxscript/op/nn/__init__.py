@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from . import activation, attending, batch, convolution, loss, normalization, padding, pooling
+from . import (
+    activation,
+    attending,
+    batch,
+    channels,
+    convolution,
+    loss,
+    normalization,
+    padding,
+    pooling,
+)
 from .activation import *  # noqa: F403
 from .attending import *  # noqa: F403
 from .batch import *  # noqa: F403
+from .channels import *  # noqa: F403
 from .convolution import *  # noqa: F403
 from .loss import *  # noqa: F403
 from .normalization import *  # noqa: F403
@@ -13,6 +24,6 @@ from .padding import *  # noqa: F403
 from .pooling import *  # noqa: F403
 
 _FAMILIES = (
-    activation, attending, batch, convolution, loss, normalization, padding, pooling,
+    activation, attending, batch, channels, convolution, loss, normalization, padding, pooling,
 )  # fmt: skip
 __all__ = [name for family in _FAMILIES for name in family.__all__]
