@@ -56,11 +56,77 @@ class Digits:
 """
 
 
+MACROS = """
+@R.macro
+def scaled(x, k=2.0, *more, act=None, **named):
+    y = R.multiply(x, R.const(k))
+    if act is not None:
+        y = act(y)
+    with R.dataflow():
+        z = R.add(y, x)
+        R.output(z)
+    return z
+
+@R.macro(hygienic=False)
+def repeated(x, n):
+    if n == 0:
+        return x
+    return R.add(repeated(x, n - 1), y)
+
+@T.macro
+def filled(A, n, v):
+    for i in range(n):
+        A[i] = v
+    if n > 2:
+        return
+    A[0] = v
+
+@T.prim_func
+def relu(x: T.Buffer((4,), "float32"), y: T.Buffer((4,), "float32")):
+    filled(y, 4, x[0])
+    for i in range(4):
+        with T.block("b"):
+            vi = T.axis.spatial(4, i)
+            y[vi] = T.max(x[vi], T.float32(0))
+
+@I.ir_module
+class Library:
+    @R.function
+    def f(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        @R.macro
+        def inner(a):
+            return R.add(a, x)
+        return inner(R.exp(x))
+
+@I.ir_module
+class Module:
+    kept = relu
+
+    @R.macro
+    def own(x):
+        cls = Module
+        return cls.last(x)
+
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        cls = Module
+        y = scaled(x, act=R.exp)
+        z = R.call_tir(relu, (y,), out_sinfo=R.Tensor((4,), "float32"))
+        a = cls.own(Library.f(z))
+        return own(repeated(a, 3))
+
+    @R.function
+    def last(x: R.Tensor((4,), "float32")):
+        return R.log(x)
+"""
+
+
 def texts() -> Iterator[str]:
-    """Programs to damage: one written by hand, then random ones."""
+    """Programs to damage: those written by hand, then random ones."""
     while True:
         for seed in itertools.count():
             yield DIGITS
+            yield MACROS
             yield random_module(seed).script(show_meta=True)
             yield random_prim_func(seed).script(show_meta=True)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from relaxscript.script import ir as I, relax as R, tir as T
-from relaxscript.testing import rejected
+from relaxscript.testing import check_rejected, rejected
 
 # Carets stand under what they mean, wherever a formatter would rather have them.
 # fmt: off
@@ -546,6 +546,23 @@ def test_a_mistake_in_a_macro_inside_a_function():
             z = R.add(y, y)
 
         return doubled(x)
+
+
+def test_parameters_of_a_macro_have_names_of_their_own():
+    # Python itself refuses this in a file that it runs.
+    check_rejected(
+        """
+        @R.macro
+        def sum_of(x, y, x):
+        #                ^ error: RX0302 two parameters are called `x`
+        #                  help: rename one of them
+            return R.add(x, y)
+
+        @R.function
+        def f(x: R.Tensor((2, 3), "float32")):
+            return x
+        """
+    )
 
 
 @rejected

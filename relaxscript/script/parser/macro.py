@@ -120,6 +120,12 @@ def macro_of(
 def _signature(parser: ExpressionParser, node: ast.FunctionDef) -> inspect.Signature:
     """The parameters of a definition as Python would have them."""
     args = node.args
+    seen: set[str] = set()
+    for arg in (n for n in ast.walk(args) if isinstance(n, ast.arg)):
+        if arg.arg in seen:
+            raise parser.error(arg, "RX0302", f"two parameters are called `{arg.arg}`",
+                               help="rename one of them")  # fmt: skip
+        seen.add(arg.arg)
     empty = inspect.Parameter.empty
     plain = [*args.posonlyargs, *args.args]
     defaults: list[Any] = [empty] * (len(plain) - len(args.defaults))
