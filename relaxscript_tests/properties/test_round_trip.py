@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import runpy
 import subprocess
 import sys
 import warnings
@@ -15,6 +16,7 @@ import pytest
 from hypothesis import Phase, given, settings
 
 from relaxscript.errors import RelaxWarning
+from relaxscript.ir.module import IRModule
 from relaxscript.ir.same import structural_equal
 from relaxscript.ir.walk import walk
 from relaxscript.script import from_source, ir, relax, tir
@@ -82,6 +84,22 @@ def test_modules_that_say_everything(share):
     for seed in range(share * 2_500, share * 2_500 + count):
         with blamed_on(seed):
             check(random_script(seed))
+
+
+IMPORTS = "from relaxscript.script import ir as I, relax as R, tir as T\n"
+
+
+def test_modules_that_python_runs(tmp_path):
+    """A script saved to a file and imported is what was printed, its constants included."""
+    for seed in range(examples(1_000)):
+        mod = random_script(seed)
+        path = tmp_path / f"printed_{seed}.py"
+        text = IMPORTS + mod.script(show_meta=True)
+        path.write_text(text, encoding="utf-8")
+        with blamed_on(seed), warnings.catch_warnings():
+            warnings.simplefilter("ignore", RelaxWarning)
+            found = [v for v in runpy.run_path(str(path)).values() if isinstance(v, IRModule)]
+            assert_same(found[0], mod)
 
 
 @pytest.mark.parametrize("share", range(4))

@@ -322,3 +322,15 @@ def test_a_mistake_inside_of_a_dimension_that_is_a_string():
         #                             ^^^^^^^ error: RX0104 `@` has no meaning in `n @ 2`, which is
         #                             | arithmetic of dimensions
         return f
+
+
+@rejected
+def test_metadata_that_holds_no_constant():
+    metadata = {"relax.expr.Constant": [{"dtype": "float32"}]}
+
+    @R.function
+    def f():
+        y = metadata["relax.expr.Constant"][0]
+        #   ^^^^^^^^ error: RX0108 the metadata is damaged: an entry of the metadata has the keys
+        #            | `dtype`, `shape` and `data`
+        return y

@@ -34,9 +34,10 @@ from relaxscript.errors import (
 )
 from relaxscript.errors.caller import caller_span, raised_span
 from relaxscript.ir.node import Node
-from relaxscript.ir.relax import Attrs
+from relaxscript.ir.relax import Attrs, Constant
 from relaxscript.script.attributes import attribute
 from relaxscript.script.members import nearest_member, public_names
+from relaxscript.script.printer.constants import METADATA_KEY, MetadataError, decode_all
 
 from .environment import HARMLESS, Environment
 from .python_operators import (
@@ -101,6 +102,7 @@ class ExpressionParser:
         self.names: dict[str, Any] = {}
         self._attributes: dict[tuple[str, str], Any] = {}
         self._before_dot: ast.Name | None = None
+        self._constants: dict[str, list[Constant]] | None = None
         self._rules: dict[type[ast.AST], Callable[[Any], Any]] = {
             ast.Name: self.name,
             ast.Constant: self.constant,
@@ -238,9 +240,21 @@ class ExpressionParser:
     def find_name(self, node: ast.Name) -> Any:
         """A name that the script itself did not bind: captured from Python, or undefined."""
         try:
-            return self.environment.lookup(node.id)
+            found = self.environment.lookup(node.id)
         except KeyError:
             raise self.undefined(node) from None
+        return self.constants_of(found, node) if node.id == "metadata" else found
+
+    def constants_of(self, metadata: Any, node: ast.Name) -> Any:
+        """The constants of a script that Python runs: there they are still plain data."""
+        if not isinstance(metadata, dict) or METADATA_KEY not in metadata:
+            return metadata  # some other value of the user's
+        if self._constants is None:
+            try:
+                self._constants = decode_all(metadata)
+            except MetadataError as error:
+                raise self.error(node, "RX0108", f"the metadata is damaged: {error}") from None
+        return self._constants
 
     def undefined(self, node: ast.Name) -> Failed:
         """Record an undefined name, with the nearest one that is defined."""

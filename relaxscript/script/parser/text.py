@@ -21,7 +21,7 @@ from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Function
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.script.members import public_names
-from relaxscript.script.printer.constants import MetadataError, decode
+from relaxscript.script.printer.constants import MetadataError, decode_all
 
 from .assigned import names_inside
 from .base import UNKNOWN, ExpressionParser, Failed, Reporter
@@ -104,8 +104,8 @@ def _metadata(source: Source, tree: ast.Module, given: Mapping[str, Any] | None)
     if given is None:
         return {}
     try:
-        return {"metadata": {key: [decode(e) for e in entries] for key, entries in given.items()}}
-    except (MetadataError, AttributeError, TypeError) as error:
+        return {"metadata": decode_all(given)}
+    except MetadataError as error:
         span = None if at is None else source.span(at)
         raise DiagnosticError(
             Diagnostic("RX0108", f"the metadata is damaged: {error}", span)

@@ -47,6 +47,8 @@ class AnnotationPrinter(ScalarPrinter, ABC):
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self.quoting = False
+        # The first scope whose dimensions are strings while quoting.
+        self.quoted_from = 0
         self._annotations: dict[Any, ast.expr] = {}
 
     def annotation(self, info: StructInfo) -> ast.expr:
@@ -67,7 +69,7 @@ class AnnotationPrinter(ScalarPrinter, ABC):
 
     def signature(self, info: StructInfo) -> ast.expr:
         """An annotation in the signature of a function."""
-        self.quoting = True
+        self.quoting, self.quoted_from = True, len(self.scopes) - 1
         try:
             return self.annotation(info)
         finally:
@@ -167,7 +169,9 @@ class AnnotationPrinter(ScalarPrinter, ABC):
         if not own:
             yield
             return
-        outer, self.quoting = self.quoting, True
+        outer = self.quoting
+        if not outer:
+            self.quoting, self.quoted_from = True, len(self.scopes)
         taken = {self.names[var] for scope in self.scopes for var in scope.variables}
         taken |= self.session.reserved()
         self.scopes.append(FunctionScope())
@@ -208,7 +212,7 @@ class AnnotationPrinter(ScalarPrinter, ABC):
             if isinstance(var, prim.Var):
                 if not self.is_known(var):
                     self.introduce(var, declared=False)
-                own = own or var in self.scopes[-1].variables
+                own = own or any(var in s.variables for s in self.scopes[self.quoted_from :])
         return own
 
     def text(self, value: prim.PrimExpr, default: DataType = DIM_DTYPE) -> str:

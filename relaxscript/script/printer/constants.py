@@ -21,7 +21,10 @@ from relaxscript.ir.relax import Constant
 from . import tree
 from .session import METADATA_KEY, Session
 
-__all__ = ["SMALL", "MetadataError", "constant", "decode", "encode", "metadata_tree"]
+__all__ = [
+    "METADATA_KEY", "SMALL", "MetadataError", "constant", "decode", "decode_all", "encode",
+    "metadata_tree",
+]  # fmt: skip
 
 SMALL = 64  # elements that are written out
 Array = np.ndarray[Any, Any]
@@ -101,6 +104,20 @@ def decode(entry: Any) -> Constant:
         return Constant(np.frombuffer(content, dtype).reshape(shape))
     except (ArithmeticError, MemoryError, TypeError, ValueError, binascii.Error) as error:
         raise MetadataError(f"an entry of the metadata holds no constant: {error}") from None
+
+
+def decode_all(metadata: Mapping[str, Any]) -> dict[str, list[Constant]]:
+    """The constants of a script's metadata, each still as plain data or decoded before.
+
+    Raises `MetadataError`.
+    """
+    try:
+        return {
+            key: [e if isinstance(e, Constant) else decode(e) for e in entries]
+            for key, entries in metadata.items()
+        }
+    except (AttributeError, TypeError) as error:
+        raise MetadataError(str(error)) from None
 
 
 def metadata_tree(constants: Iterable[Constant]) -> ast.stmt:

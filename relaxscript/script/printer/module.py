@@ -144,19 +144,18 @@ class _Script:
         return ast.Module(self.piece(root), [])
 
     def with_headers(self, body: list[ast.stmt]) -> ast.Module:
-        """The comments that say what the prefixes are, and the metadata."""
+        """With the comments that say what the prefixes are, and the metadata."""
         headers: list[ast.stmt] = []
         for namespace, module in HEADERS.items():
             if namespace in self.session.used:
                 headers.append(tree.Comment(_header(self.session.prefix(namespace), module)))
-        return ast.Module([*headers, *body, *self.metadata()], [])
-
-    def metadata(self) -> list[ast.stmt]:
         if not self.session.constants:
-            return []
-        if self.options.show_meta:
-            return [metadata_tree(self.session.constants)]
-        return [tree.Comment("Metadata is left out; `show_meta=True` of `script()` shows it.")]
+            return ast.Module([*headers, *body], [])
+        if not self.options.show_meta:
+            said = "Metadata is left out; `show_meta=True` of `script()` shows it."
+            return ast.Module([*headers, *body, tree.Comment(said)], [])
+        # Where Python runs the script, a decorator finds what stands above it.
+        return ast.Module([*headers, metadata_tree(self.session.constants), *body], [])
 
     # module = "@I.ir_module" "class" name ":" [attrs] [global infos] { function }
     def module(self, mod: IRModule) -> ast.stmt:

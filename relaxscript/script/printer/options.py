@@ -27,7 +27,7 @@ class Options:
     """How to print. With the options of the first group the text parses back to the same program.
 
     - `name`: the name of the printed class or function, instead of its own.
-    - `show_meta`: the constants that do not stand in the text are appended to it as data.
+    - `show_meta`: the constants that do not stand in the text are put before it as data.
     - `ir_prefix`, `tir_prefix`, `relax_prefix`: by which names the namespaces are imported.
     - `module_alias`: what a function calls its module; empty for the module's own name.
     - `show_all_struct_info`: False leaves out annotations that the parser derives by itself.

@@ -125,6 +125,12 @@ def test_without_metadata_a_comment_says_so():
     )
 
 
+def test_metadata_stands_above_what_uses_it():
+    lines = script(function([], result=Constant(np.zeros(100))), show_meta=True).split("\n")
+    assert lines[1] == "metadata = {"
+    assert lines.index("@R.function") > lines.index("}")
+
+
 def test_with_metadata_the_script_is_complete():
     a, b = big(0), big(20)
     made = script(function([], result=add(a, add(b, a))), show_meta=True)
