@@ -18,6 +18,8 @@ from .relax_devices import *  # noqa: F403
 from .relax_devices import __all__ as _devices
 from .relax_forms import *  # noqa: F403
 from .relax_forms import __all__ as _forms
+from .relax_typed import *  # noqa: F403
+from .relax_typed import __all__ as _typed
 
 func = function
 # What later versions of TVM call an object, and the RFC a product of matrices.
@@ -26,7 +28,7 @@ dot = _REGISTRY["relax.matmul"]
 
 __all__ = [
     "Any", "Callable", "Object", "Prim", "Shape", "Tensor", "Tuple", "dot", "func", "function",
-    "macro", *_devices, *_forms, *_operators,
+    "macro", *_devices, *_forms, *_operators, *_typed,
 ]  # fmt: skip
 
 if not _TYPE_CHECKING:

@@ -321,7 +321,7 @@ class RelaxCalls(RelaxAttributes):
 
     def extreme(self, callee: Any, node: ast.Call) -> Any:
         """Python's `max` and `min`, of dimensions too."""
-        values = self.values(node.args)
+        values = self.bounded(self.values(node.args), node)
         if len(values) == 1 and isinstance(values[0], (list, tuple)):
             values = list(values[0])
         if not any(isinstance(v, PrimExpr) for v in values):
