@@ -19,6 +19,8 @@ from .relax_devices import *  # noqa: F403
 from .relax_devices import __all__ as _devices
 from .relax_forms import *  # noqa: F403
 from .relax_forms import __all__ as _forms
+from .relax_typed import *  # noqa: F403
+from .relax_typed import __all__ as _typed
 
 func = function
 # What later versions of TVM call an object, and the RFC a product of matrices.
@@ -28,7 +30,7 @@ _safe_callables(Callable, Object, Prim, Shape, Tensor, Tuple)
 
 __all__ = [
     "Any", "Callable", "Object", "Prim", "Shape", "Tensor", "Tuple", "dot", "func", "function",
-    "macro", *_devices, *_forms, *_operators,
+    "macro", *_devices, *_forms, *_operators, *_typed,
 ]  # fmt: skip
 
 if not _TYPE_CHECKING:

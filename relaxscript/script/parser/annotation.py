@@ -10,6 +10,7 @@ shape variable; in the annotation of a parameter it may introduce one.
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -20,7 +21,8 @@ from relaxscript.ir.module import VDevice
 from relaxscript.ir.prim import INT64, IntImm, PrimExpr, Var as PrimVar
 from relaxscript.ir.relax import Expr, Var
 from relaxscript.ir.struct_info import ShapeStructInfo, StructInfo, TensorStructInfo
-from relaxscript.script.annotations import AnnotationError, Front, as_struct_info
+from relaxscript.ir.walk import free_vars, substitute
+from relaxscript.script.annotations import AnnotationError, Front, as_struct_info, is_element
 
 from .base import UNKNOWN, Failed, Reporter
 from .context import ModuleContext
@@ -201,13 +203,22 @@ class AnnotationParser(HostPython):
         return self._built(front, args, kwargs, places, node)
 
     def front_subscript(self, front: Front, node: ast.Subscript) -> StructInfo:
-        """`R.Tensor[(n, 4), "float32"]`, the older spelling."""
+        """`R.Tensor[R.f32, n, 4]`, or `R.Tensor[(n, 4), "float32"]`, the older spelling."""
         items = list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if front.name == "Tensor" and self._is_element(items[0]):
+            with self.naming():
+                return self.front_call(front, typed_call(node, items))
         if front.name == "Shape" or (front.name == "Tensor" and self._is_dimension(items[0])):
             items = [node.slice]
         as_call = ast.Call(func=node.value, args=items, keywords=[])
         with self.naming():
             return self.front_call(front, ast.copy_location(as_call, node))
+
+    def _is_element(self, node: ast.expr) -> bool:
+        """`R.f32` or `R.Any`, with which the form begins that type checkers read."""
+        if not isinstance(node, ast.Attribute):
+            return False
+        return is_element(self.value(node))
 
     def _is_dimension(self, node: ast.expr) -> bool:
         return isinstance(node, ast.Constant) and isinstance(node.value, int)
@@ -411,13 +422,28 @@ class AnnotationParser(HostPython):
         )  # fmt: skip
 
     def captured_dimension(self, var: PrimVar) -> PrimVar:
-        """A shape variable that Python captured: each function has its own of that name."""
+        """A shape variable that Python captured: each function has its own of that name.
+
+        One that was made without a name, by `n = T.int64()`, has that of Python's variable.
+        """
         own = self._own.get(var)
         if own is None:
-            own = self.dims.get(var.name) or PrimVar.make(var.name, DataType(var.dtype))
+            name = var.name or self.environment.name_of(var) or "n"
+            own = self.dims.get(name)
+            if own is None:
+                own = self.dims[name] = PrimVar.make(name, DataType(var.dtype))
             self._own[var] = own
-            self.dims.setdefault(var.name, own)
         return own
+
+    def captured_struct_info(self, info: StructInfo) -> StructInfo:
+        """An annotation that Python captured, with the function's own shape variables."""
+        found = [v for v in free_vars(info) if isinstance(v, PrimVar) and not self._is_own(v)]
+        if not found:
+            return info
+        return substitute(info, {var: self.captured_dimension(var) for var in found})
+
+    def _is_own(self, var: PrimVar) -> bool:
+        return any(var is own for own in self.dims.values())
 
     def find_name(self, node: ast.Name) -> Any:
         known = self.dims.get(node.id)
@@ -428,6 +454,8 @@ class AnnotationParser(HostPython):
         value = super().find_name(node)
         if isinstance(value, PrimVar):
             return self.captured_dimension(value)
+        if isinstance(value, StructInfo):
+            return self.captured_struct_info(value)
         return self.named_dimension(value.__name__, node) if isinstance(value, TypeVar) else value
 
 
@@ -439,3 +467,26 @@ def _plain_names(node: ast.expr) -> list[str]:
         if isinstance(inner, (ast.Call, ast.Attribute))
     }
     return [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and id(n) not in others]
+
+
+def typed_call(node: ast.Subscript, items: list[ast.expr]) -> ast.Call:
+    """`R.Tensor(dtype=R.f32, shape=(n, 4))` for `R.Tensor[R.f32, n, 4]`."""
+    dtype, *dims = items
+    keywords = [ast.keyword("dtype", dtype)] if dtype_is_known(dtype) else []
+    match dims:
+        case [] | [ast.Constant(value=builtins.Ellipsis)]:
+            pass
+        case [ast.Tuple() as shape]:
+            keywords.append(ast.keyword("shape", shape))
+        case _:
+            shape = ast.Tuple(dims, ast.Load())
+            keywords.append(ast.keyword("shape", ast.copy_location(shape, node.slice)))
+    call = ast.Call(func=node.value, args=[], keywords=keywords)
+    for keyword in keywords:
+        ast.copy_location(keyword, keyword.value)
+    return ast.copy_location(call, node)
+
+
+def dtype_is_known(node: ast.expr) -> bool:
+    """Whether a data type stands there, not `R.Any`."""
+    return isinstance(node, ast.Attribute) and node.attr not in ("Any", "Object")

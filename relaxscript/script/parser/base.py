@@ -364,7 +364,6 @@ class ExpressionParser:
             written = ast.unparse(node.func)
             raise self.error(node, "RX0104", f"`{written}` is not called in data mode")
         args, kwargs = self.arguments(node)
-        self.bounded([*args, *kwargs.values()], node)
         if getattr(callee, "__module__", None) in _NAMESPACES:
             self.check_signature(callee, args, kwargs, node)
         code = "RX0201" if getattr(callee, "__module__", "") in _OF_RELAX else "RX0112"
@@ -422,6 +421,8 @@ class ExpressionParser:
                 failed = failure
         if failed is not None:
             raise failed
+        if self.environment.mode == "data":
+            self.bounded([*args, *kwargs.values()], node)
         return args, kwargs
 
     def host_mapping(self, node: ast.expr) -> Mapping[str, Any]:

@@ -68,6 +68,11 @@ class Environment:
                 return scope[name]
         return (vars(builtins) if self.mode == "python" else HARMLESS)[name]
 
+    def name_of(self, value: Any) -> str | None:
+        """The name by which a value is known, the innermost one."""
+        named = ((name, known) for scope in self.scopes for name, known in scope.items())
+        return next((name for name, known in named if known is value), None)
+
     def names(self) -> list[str]:
         """All names that can be seen, for suggestions."""
         return [name for scope in self.scopes for name in scope if not name.startswith("__")]

@@ -33,6 +33,7 @@ __all__ = ["KINDS", "Macro", "MacroUser", "Returned", "macro_in", "macro_of"]
 
 # Each level of a macro that uses itself takes some 15 of the 1,000 levels of calls Python has.
 MOST_NESTED = 40
+MOST_EXPANDED = 10_000
 
 KINDS = {"relax_macro": "R.macro", "tir_macro": "T.macro"}
 USERS = {"relax_macro": "Relax function", "tir_macro": "PrimFunc"}
@@ -274,8 +275,22 @@ class MacroUser(ExpressionParser):
         )  # fmt: skip
 
     def check_depth(self, macro: Macro, node: ast.Call) -> None:
-        """A macro that uses itself must come to an end."""
+        """A macro that uses itself must come to an end, and macros may not multiply beyond bounds.
+
+        After one such mistake nothing is expanded any more: all of it would be a consequence.
+        """
+        reporter = self.reporter
+        if reporter.exhausted:
+            raise Failed
+        reporter.expansions += 1
+        if reporter.expansions > MOST_EXPANDED:
+            reporter.exhausted = True
+            raise self.error(
+                node, "RX0104", f"more than {MOST_EXPANDED:,} uses of macros are written out",
+                help="call a function instead",
+            )  # fmt: skip
         if len(self.expanding) >= MOST_NESTED:
+            reporter.exhausted = True
             raise self.error(
                 node, "RX0104", f"macros are nested more than {MOST_NESTED} deep here",
                 help="a macro that uses itself needs a case in which it does not, "

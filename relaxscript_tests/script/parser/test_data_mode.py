@@ -13,7 +13,7 @@ from relaxscript.script import from_source
 from relaxscript_tests.architecture import ROOT
 from relaxscript_tests.script.parser.hostile_texts import FUNCTION, GOOD, HOSTILE
 
-LIMIT = 300  # seconds for all texts, many times what they take
+LIMIT = 120  # seconds for all texts, many times what they take
 
 # Reads every text under an audit hook, which hears of whatever Python does outside of itself.
 READER = """
@@ -105,6 +105,23 @@ def f(x: R.Tensor((N, M, K, len(NAMES), int(FORM)), DTYPE)):
     )
     assert dims(function) == [4, 4, 8, 2, 4]
     assert str(function.params[0].struct_info.dtype) == "float16"
+
+
+def test_shape_variables_and_annotations_around_the_definitions_are_known():
+    function = from_source(
+        """
+from relaxscript.script import relax as R, tir as T
+n = T.int64()
+Image = R.Tensor((n, 3), "float32")
+
+@R.function
+def f(x: Image, y: R.Tensor((n,), "float32")):
+    return x
+"""
+    )
+    first, second = (p.struct_info.dims[0] for p in function.params)
+    assert first is second
+    assert first.name == "n"
 
 
 def test_definitions_see_those_above_them():
