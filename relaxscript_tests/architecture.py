@@ -381,7 +381,7 @@ NOTATION = set(
     call_packed dot emit_te linear nn.relu6
     """.split()
 )
-SHORT_DTYPE = re.compile(r"(u?int|bfloat|float|[uif]|bf|bool|boolean)\d*(_e\w+)?")
+SHORT_DTYPE = re.compile(r"(u?int|bfloat|float|[uif]|bf|bool|boolean)\d*(_?e\w+)?")
 
 
 def names_in(namespace: ModuleType) -> set[str]:
