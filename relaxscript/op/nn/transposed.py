@@ -124,10 +124,12 @@ def _spread(
     for group, (part, kernel) in enumerate(parts):
         share = out[:, group * k.shape[1] : (group + 1) * k.shape[1]]
         for place in itertools.product(*map(range, kernel.shape[2:])):
-            product = np.moveaxis(np.tensordot(part, kernel[(..., *place)], (1, 0)), -1, 1)
-            share[(..., *_targets(place, x.shape[2:], w))] += product
-    cut = [slice(b, n - a) for b, a, n in zip(w.before, w.after, sizes)]
-    found = out[(..., *cut)]
+            here: Any = (..., *place)
+            product = np.moveaxis(np.tensordot(part, kernel[here], (1, 0)), -1, 1)
+            targets: Any = (..., *_targets(place, x.shape[2:], w))
+            share[targets] += product
+    cut: Any = (..., *(slice(b, n - a) for b, a, n in zip(w.before, w.after, sizes)))
+    found = out[cut]
     return found.transpose([letters.index(c) for c in out_layout or data_layout]).astype(element)
 
 
