@@ -180,7 +180,7 @@ def test_every_symbol_means_one_operator() -> None:
     assert len(found) == len(set(found))
     assert set(found) == {
         "+", "-", "*", "/", "//", "%", "**", "@", "<", "<=", ">", ">=", "==", "!=", "unary -",
-        "astype", "&", "|", "^", "~", "<<", ">>", "and", "or", "not",
+        "astype", "&", "|", "^", "~", "<<", ">>", "abs", "and", "or", "not",
     }  # fmt: skip
 
 

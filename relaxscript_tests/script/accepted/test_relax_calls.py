@@ -122,6 +122,7 @@ c = a & b | i ^ ~i
 p = (i > 0) & (i < 2) | ~(i == 1) ^ R.const(True)
 z = R.left_shift(R.right_shift(c, a), b)
 """,
+    "abs": "z = abs(x - y) * abs(x)",
     "strided_slice": "z = R.strided_slice(x, axes=[0], begin=[1], end=[-1], strides=[2])",
     "strided_slice by position": "z = R.strided_slice(x, [0], [0], [2], assume_inbound=True)",
     "strided_slice of prim values": """
