@@ -87,6 +87,7 @@ z = R.call_inplace_packed("f", x, inplace_indices=[0], sinfo_args=R.Object)
     "to_vdevice by keyword": 'z = R.to_vdevice(data=x, dst_vdevice="llvm:1:global")',
     "to_vdevice by position": 'z = R.to_vdevice(x, I.vdevice("llvm", 1))',
     "to_vdevice of the only kind": 'z = R.to_vdevice(x, "llvm")',
+    "to_vdevice of the processor": 'z = R.to_vdevice(x, "cpu:1")',
     "to_vdevice of a tuple": 'z = R.to_vdevice((x, (y,)), "llvm:1")\na = z[1][0]',
     "hint_on_device": 'z = R.hint_on_device(x, R.device("cpu"))',
     "hint_on_device with a number": 'z = R.hint_on_device(x, R.device("cuda", 1))',
