@@ -28,6 +28,9 @@ __all__ = ["RelaxMetaParser"]
 class RelaxMetaParser(MacroUser, RelaxParser):
     """Parses one Relax function, with everything that Python may hold for it."""
 
+    # The function in which the macro that is being expanded is used.
+    expanded_in: Header | None = None
+
     def call_value(self, callee: Any, node: ast.Call) -> Any:
         found = macro_in(callee)
         if found is not None:
@@ -130,6 +133,7 @@ class RelaxMetaParser(MacroUser, RelaxParser):
         return {
             **(fresh if macro.hygienic else outer),
             "names": {**names, **values},
+            "expanded_in": self.declared,
             "scopes": [[]],
             "outputs": set(),
             "leaving": set(),
@@ -140,7 +144,8 @@ class RelaxMetaParser(MacroUser, RelaxParser):
         }
 
     def result(self, node: ast.Return, value: ast.expr | None) -> None:
-        if not self.expanding:
+        if not self.expanding or self.declared is not self.expanded_in:
+            # What a function inside a macro returns is its own.
             super().result(node, value)
             return
         if len(self.scopes) > 1:
@@ -172,14 +177,6 @@ class RelaxMetaParser(MacroUser, RelaxParser):
         finally:
             self.note_obligations(node)
         return expr
-
-    def closure_body(self, node: ast.FunctionDef, header: Header, itself: Any) -> Function:
-        # What a function inside a macro returns is its own.
-        outer, self.expanding = self.expanding, ()
-        try:
-            return super().closure_body(node, header, itself)
-        finally:
-            self.expanding = outer
 
     def local_function(self, node: ast.FunctionDef) -> None:
         if not self.defined_macro(node, self.names, self.dims):
