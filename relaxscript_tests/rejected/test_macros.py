@@ -32,7 +32,8 @@ def test_names_of_the_use_are_not_defined_in_a_hygienic_macro():
     @R.macro
     def shifted(x):
         return R.add(x, offset)
-        #               ^^^^^^ error: RX0101 `offset` is not defined
+        #               ^^^^^^ error: RX0101 `offset` is not defined where the macro is
+        # help: give it as an argument, or write `@R.macro(hygienic=False)`
 
     @R.function
     def f(x: R.Tensor((2, 3), "float32"), offset: R.Tensor((2, 3), "float32")):

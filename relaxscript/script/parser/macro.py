@@ -208,6 +208,17 @@ class MacroUser(ExpressionParser):
     expanding: tuple[Macro, ...] = ()
     # How many there were in this function.
     expansions = 0
+    # What is known where the innermost one is used, and not in it because it is hygienic.
+    names_of_use: frozenset[str] = frozenset()
+
+    def undefined(self, node: ast.Name) -> Failed:
+        if not self.expanding or node.id not in self.names_of_use:
+            return super().undefined(node)
+        macro = self.expanding[-1]
+        return self.error(
+            node, "RX0101", f"`{node.id}` is not defined where the macro is",
+            help=f"give it as an argument, or write `@{macro.written}(hygienic=False)`",
+        )  # fmt: skip
 
     def comparison(self, node: ast.Compare) -> Any:
         match node:
@@ -317,6 +328,7 @@ class MacroUser(ExpressionParser):
             "source": macro.source,
             "environment": self.environment_of(macro),
             "expanding": (*self.expanding, macro),
+            "names_of_use": frozenset(self.names) if macro.hygienic else frozenset(),
             "_attributes": {},
             "_before_dot": None,
             "_inside_string": None,

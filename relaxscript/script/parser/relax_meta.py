@@ -6,11 +6,21 @@ value = expression of a macro's `return`          (what the macro binds is bound
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import Any
 
-from relaxscript.errors import OperandError
+from relaxscript.errors import Label, OperandError
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.relax import Expr, Function, GlobalVar, LeafExpr, Tuple, Var
+from relaxscript.ir.relax import (
+    Call,
+    Expr,
+    Function,
+    GlobalVar,
+    LeafExpr,
+    Tuple,
+    TupleGetItem,
+    Var,
+)
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.script.relax_forms import dataflow
@@ -21,6 +31,7 @@ from .context import ModuleName
 from .macro import Macro, MacroUser, Returned, macro_in
 from .relax import RelaxParser
 from .relax_signature import Header
+from .source import definition_place
 
 __all__ = ["RelaxMetaParser"]
 
@@ -98,6 +109,32 @@ class RelaxMetaParser(MacroUser, RelaxParser):
         if signature is not None:
             self.builder.signatures[var.name_hint] = signature
         return var
+
+    def call_python(self, callee: Any, node: ast.Call) -> Any:
+        """A function of Python; what it makes of values of the program is typed at once."""
+        result = super().call_python(callee, node)
+        if not isinstance(result, (Call, TupleGetItem)) or not self.builder.has_open_scope:
+            return result
+        try:
+            expr = self.builder.normal(result)
+            self.builder.struct_info(expr)
+        except OperandError as error:
+            # Its operands have no places in the script: the call has, and the function.
+            operator = self._operator_of(result)
+            name = ast.unparse(node.func) if operator is None else f"R.{operator.script_name}"
+            span = self.span(node)
+            diagnostic = error.diagnostic(error.callee or name, span, {})
+            labels = [
+                Label(at, f"`{error.operand}` {text}" if at == span else text)
+                for at, text in diagnostic.labels
+            ]
+            place = definition_place(callee)
+            if place is not None:
+                labels.append(Label(place, f"`{callee.__name__}` is defined here"))
+            raise self.report(replace(diagnostic, labels=tuple(labels), fix=())) from None
+        finally:
+            self.note_obligations(node)
+        return expr
 
     # ---- macros
 

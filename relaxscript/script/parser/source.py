@@ -17,7 +17,9 @@ from relaxscript.errors import Diagnostic, DiagnosticError, Source, Span
 
 from .pause import collector_paused
 
-__all__ = ["Definition", "definition_of_class", "definition_of_function", "parse_text"]
+__all__ = [
+    "Definition", "definition_of_class", "definition_of_function", "definition_place", "parse_text",
+]  # fmt: skip
 
 AnyDefinition: TypeAlias = "ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef"
 
@@ -114,6 +116,17 @@ def definition_of_function(function: FunctionType) -> Definition:
     """The definition of a Python function; raises RX0111 when its source cannot be found."""
     code = function.__code__
     return _find(code.co_filename, code.co_firstlineno, function.__name__, function.__globals__)
+
+
+def definition_place(function: Any) -> Span | None:
+    """Where the name of a Python function stands in its definition, if its source is there."""
+    if not isinstance(function, FunctionType):
+        return None
+    try:
+        source, node, _ = definition_of_function(function)
+    except DiagnosticError:
+        return None
+    return source.name_span(node)
 
 
 def definition_of_class(cls: type, frame: FrameType | None) -> Definition:
