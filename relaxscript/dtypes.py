@@ -23,6 +23,9 @@ _BOOL = re.compile(r"bool(?:ean)?(?:x(?P<lanes>\d+))?")
 _FORMATS = {"_e4m3fn": 8, "_e5m2": 8, "_e4m3": 8, "_e4m3fnuz": 8, "_e5m2fnuz": 8, "_e4m3b11fnuz": 8,
             "_e3m4": 8, "_e8m0fnu": 8, "_e2m1fn": 4, "_e2m3fn": 6, "_e3m2fn": 6}  # fmt: skip
 
+# A float without a format is one of these; of integers every width is some device's.
+_FLOAT_BITS = frozenset({8, 16, 32, 64, 80, 128, 256})
+
 # What a Relax annotation may name: spec, well-formedness 19 and 20, and what ml_dtypes adds.
 _RELAX_INTEGER_BITS = frozenset({1, 8, 16, 32, 64})
 _RELAX_FLOAT_BITS = frozenset({16, 32, 64})
@@ -144,7 +147,8 @@ def _intern(name: str) -> DataType:
     kind, bits, lanes = found["kind"], int(found["bits"]), int(found["lanes"] or 1)
     if found["format"] and (kind != "float" or _FORMATS.get(found["format"]) != bits):
         raise ValueError(f'"{name}" is not a data type')
-    if not 1 <= bits <= 256 or lanes < 1:
+    known = _FLOAT_BITS if kind == "float" else {16} if kind == "bfloat" else range(1, 257)
+    if lanes < 1 or not (found["format"] or bits in known):
         raise ValueError(f'"{name}" is not a data type')
     return _canonical(name, name, kind, bits, lanes)
 

@@ -376,8 +376,9 @@ NOTATION = set(
     Tensor Shape Prim Tuple Callable Object Any dim function func macro rewriter
     dataflow output outputs match_cast match_shape emit emit_match_cast If Then Else arg
     func_attr func_name func_ret_struct_info func_ret_value
-    const prim_value str dtype shape tuple device ExternFunc TupleGetItem ShapeExpr SeqExpr
-    call_packed emit_te linear
+    const prim_value str dtype shape tuple ExternFunc TupleGetItem ShapeExpr SeqExpr
+    device cpu cuda ext_dev gpu hexagon metal opencl rocm vpi vulkan webgpu
+    call_packed dot emit_te linear nn.relu6
     """.split()
 )
 SHORT_DTYPE = re.compile(r"(u?int|bfloat|float|[uif]|bf|bool|boolean)\d*(_e\w+)?")

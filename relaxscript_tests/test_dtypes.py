@@ -57,7 +57,19 @@ def test_types_of_numpy_and_python_and_other_spellings_are_data_types(given, nam
 
 @pytest.mark.parametrize(
     "text",
-    ["float", "float32x0", "int0", "int512", "float32_e4m3fn", "str", "object", "quux", "Float32"],
+    [
+        "float",
+        "float32x0",
+        "int0",
+        "int512",
+        "float32_e4m3fn",
+        "float31",
+        "bfloat8",
+        "str",
+        "object",
+        "quux",
+        "Float32",
+    ],
 )
 def test_a_text_that_names_no_data_type_is_refused(text):
     assert not is_dtype(text)

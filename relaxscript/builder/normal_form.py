@@ -6,11 +6,14 @@ SeqExprs, blocks are consolidated, and calls of operators satisfy their own rule
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from relaxscript.analysis.derive import call_purity, kind_name
 from relaxscript.arith import NO, UNKNOWN
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Diagnostic, DiagnosticError, OperandError, Span
 from relaxscript.errors.caller import caller_span
+from relaxscript.ir.prim import IntImm
 from relaxscript.ir.relax import (
     Binding,
     BindingBlock,
@@ -30,6 +33,7 @@ from relaxscript.ir.relax import (
     Var,
     VarBinding,
 )
+from relaxscript.ir.same import structural_equal
 from relaxscript.ir.struct_info import FuncStructInfo, PrimStructInfo, StructInfo, TensorStructInfo
 from relaxscript.op import Obligation, lookup
 from relaxscript.sinfo import check_compatibility, why
@@ -56,19 +60,22 @@ class NormalForm(Scopes):
 
     def bind(
         self, expr: Expr, name_hint: str = "", span: Span | None = None,
-        annotation: StructInfo | None = None, outlives: bool = False,
+        annotation: StructInfo | Callable[[], StructInfo] | None = None, outlives: bool = False,
+        likely: StructInfo | None = None,
     ) -> Var:  # fmt: skip
         """`emit` for callers that place blame themselves: raises `OperandError`.
 
         `annotation` is the declared StructInfo: it must be compatible, and wins (rule 11.2.3).
+        Where the value's own is the same as `likely`, it is that one too, and is not looked at.
         """
         if not self._scopes:
             raise self.nothing_open()
         expr = self.normal(expr)
         info = self.context.struct_info(expr)
-        if annotation is not None:
-            self.check_fits(info, annotation, "the value", "the annotation", "RX0205")
-            info = annotation
+        if annotation is not None and (likely is None or not _is_same(info, likely)):
+            wanted = annotation if isinstance(annotation, StructInfo) else annotation()
+            self.check_fits(info, wanted, "the value", "the annotation", "RX0205")
+            info = wanted
         scope = self._scopes[-1]
         if scope.dataflow and not outlives:
             var: Var = DataflowVar.make(name_hint or self.get_unique_name("lv"), info, span=span)
@@ -358,3 +365,21 @@ def _with_operands(expr: Expr, done: dict[int, Expr]) -> Expr:
         case TupleGetItem():
             return expr.replace(tuple_value=operands[0])
     return expr
+
+
+def _is_same(info: StructInfo, other: StructInfo) -> bool:
+    """Whether two StructInfos are one; quick for tensors with simple dimensions."""
+    if info.__class__ is not TensorStructInfo or other.__class__ is not TensorStructInfo:
+        return structural_equal(info, other)
+    mine, theirs = info.dims, other.dims
+    if mine is None or theirs is None:
+        return structural_equal(info, other)
+    if info.dtype is not other.dtype or info.vdevice is not other.vdevice:
+        return False
+    for x, y in zip(mine, theirs):
+        if x is not y:
+            if x.__class__ is not IntImm or y.__class__ is not IntImm:
+                return structural_equal(info, other)
+            if x.value != y.value or x.dtype is not y.dtype:
+                return False
+    return len(mine) == len(theirs)

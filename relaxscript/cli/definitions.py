@@ -21,9 +21,10 @@ from relaxscript.errors import Diagnostic, DiagnosticError, Source
 from relaxscript.script.parser.base import UNKNOWN, ExpressionParser, Failed, Reporter
 from relaxscript.script.parser.macro import Macro, macro_of
 from relaxscript.script.parser.module import module_of_class, relax_function, tir_function
+from relaxscript.script.parser.plain import bind, imported, known_from_the_start, literal
 from relaxscript.script.parser.source import parse_text
 
-from .names import FileNames, imported, known_from_the_start, literal, merged
+from .names import FileNames, merged
 
 __all__ = ["Script", "definitions"]
 
@@ -244,14 +245,3 @@ def changed_names(node: ast.stmt) -> Iterator[str]:
                 yield from (n.id for n in ast.walk(inner) if isinstance(n, ast.Name))
             case ast.Subscript(ctx=ast.Store() | ast.Del(), value=value):
                 yield from (n.id for n in ast.walk(value) if isinstance(n, ast.Name))
-
-
-def bind(target: ast.expr, value: Any, scope: dict[str, Any]) -> None:
-    """Assign a value, or the items of a tuple to as many names."""
-    match target:
-        case ast.Name(id=name):
-            scope[name] = value
-        case ast.Tuple(elts=targets) | ast.List(elts=targets):
-            if isinstance(value, (tuple, list)) and len(value) == len(targets):
-                for inner, item in zip(targets, value):
-                    bind(inner, item, scope)

@@ -7,11 +7,11 @@ import dis
 import linecache
 import os
 import sys
-from types import CodeType, FrameType
+from types import CodeType, FrameType, TracebackType
 
 from .span import Source, Span
 
-__all__ = ["caller_frame", "caller_span", "raised_span"]
+__all__ = ["caller_frame", "caller_span", "raised_span", "step_span"]
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
@@ -41,19 +41,26 @@ def raised_span(error: BaseException) -> Span | None:
     return None if step is None else _span_in(step.tb_frame, step.tb_lineno, step.tb_lasti)
 
 
-def _span_in(frame: FrameType, number: int, instruction: int) -> Span:
-    filename = frame.f_code.co_filename
-    text = "".join(linecache.getlines(filename, frame.f_globals))
-    source = Source(filename, text)
+def step_span(step: TracebackType, source: Source) -> Span:
+    """What one step of a traceback was executing in its source."""
+    return _span_in(step.tb_frame, step.tb_lineno, step.tb_lasti, source)
+
+
+def _span_in(
+    frame: FrameType, number: int, instruction: int, source: Source | None = None
+) -> Span:  # fmt: skip
+    if source is None:
+        filename = frame.f_code.co_filename
+        source = Source(filename, "".join(linecache.getlines(filename, frame.f_globals)))
     place = (
         _position(frame.f_code, instruction)
         if sys.version_info >= (3, 11)
-        else _call_of_line(frame, text)
+        else _call_of_line(frame, source.text)
         if number == frame.f_lineno
         else None
     )
     if place is None:
-        line = linecache.getline(filename, number)
+        line = source.line(number)
         indent = len(line) - len(line.lstrip())
         place = ast.expr(
             lineno=number,

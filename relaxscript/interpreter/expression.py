@@ -15,12 +15,27 @@ import numpy as np
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Span, VMError
 from relaxscript.ir import intrinsic as table, prim, tir
+from relaxscript.ir.low_level_meaning import meaning
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import GlobalVar
+from relaxscript.ir.scalar_functions import LOW_LEVEL
 
 from . import failure, scalar
 
-__all__ = ["Caller", "Expressions", "Frame", "Returned", "Run", "Scope", "positions", "writer"]
+__all__ = [
+    "EXTERNAL",
+    "Caller",
+    "Expressions",
+    "Frame",
+    "Returned",
+    "Run",
+    "Scope",
+    "positions",
+    "writer",
+]
+
+# Intrinsics about C functions and addresses.
+EXTERNAL = frozenset({"address_of", "call_extern", "call_pure_extern", "isnullptr"})
 
 Frame = list[Any]
 Run = Callable[[Frame], Any]
@@ -100,7 +115,7 @@ class Expressions:
                 return self.apply(lambda x: not x, (a,), e.dtype.lanes)
             case prim.Select():
                 return self.select(e)
-        raise failure.invalid("RX0501", f"a {type(e).__name__} is not a number", e.span)
+        raise failure.no_number(e)
 
     def logic(self, e: prim.Logic) -> Run:
         """The second operand is evaluated only where the first does not decide."""
@@ -267,19 +282,28 @@ class Expressions:
         if row is None or not row.compiled:
             name = row.script_name if row else str(e.op)
             raise failure.invalid("RX0505", f"`{name}` cannot be evaluated on the CPU", e.span)
-        if row.arity is not None and len(e.args) != row.arity:
-            message = f"`{row.script_name}` takes {row.arity} operands, not {len(e.args)}"
-            raise failure.invalid("RX0502", message, e.span)
+        failure.check_arity(e, row)
+        if row.script_name in EXTERNAL:
+            return self.external(e, row.script_name)
+        same = meaning(e)
+        if same is not None:
+            return self.compile(same)
+        if row.script_name in LOW_LEVEL:
+            raise failure.misused(row, e)
         match row.name:
             case "tir.if_then_else":
                 return self.if_then_else(*e.args)
             case "tir.likely" | "tir.tvm_thread_invariant" | "tir.assume":
                 return self.compile(e.args[0])
-            case "tir.reinterpret":
+            case "tir.reinterpret" if "handle" not in (e.dtype.kind, e.args[0].dtype.kind):
                 return self.apply(scalar.reinterpret(e.args[0].dtype, e.dtype), e.args)
             case "tir.ret":
                 return self.returning(e.args[0])
         return self.intrinsic(e, row)
+
+    def external(self, e: prim.Call, name: str) -> Run:
+        """A call of a C function, or an address; only bodies of functions have them."""
+        raise failure.invalid("RX0505", f"`{name}` has no meaning in a dimension", e.span)
 
     def intrinsic(self, e: prim.Call, row: table.Intrinsic) -> Run:
         if row.name != "tir.ldexp":

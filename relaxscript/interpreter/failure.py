@@ -10,11 +10,13 @@ from collections.abc import Sequence
 
 from relaxscript.errors import Diagnostic, DiagnosticError, Span, VMError
 from relaxscript.ir import prim, tir
+from relaxscript.ir.intrinsic import Intrinsic
+from relaxscript.ir.tir_compute import BufferRealize, ProducerLoad, Reduce
 
 __all__ = [
-    "assertion_failed", "bad_argument", "check_assignment", "check_axes", "check_operands",
-    "check_rank", "check_store", "division_by_zero",
-    "does_not_fit", "invalid", "out_of_bounds", "out_of_memory",
+    "assertion_failed", "bad_argument", "check_arity", "check_assignment", "check_axes",
+    "check_hint", "check_operands", "check_rank", "check_store", "division_by_zero",
+    "does_not_fit", "invalid", "misused", "no_number", "not_run", "out_of_bounds", "out_of_memory",
     "region_mismatch", "undefined",
 ]  # fmt: skip
 
@@ -72,6 +74,43 @@ def invalid(code: str, message: str, span: Span | None, help: str | None = None)
 def undefined(kind: str, name: str, span: Span | None) -> DiagnosticError:
     """A variable or buffer is used where it is not defined."""
     return invalid("RX0101", f"the {kind} `{name}` is not defined here", span)
+
+
+def check_arity(e: prim.Call, row: Intrinsic) -> None:
+    """Raise unless an intrinsic is called with as many operands as it takes."""
+    if row.arity is not None and len(e.args) != row.arity:
+        message = f"`{row.script_name}` takes {row.arity} operands, not {len(e.args)}"
+        raise invalid("RX0502", message, e.span)
+
+
+def misused(row: Intrinsic, e: prim.Call) -> DiagnosticError:
+    """An intrinsic is called with operands, or for a result, of data types that it has not."""
+    dtypes = ", ".join(str(arg.dtype) for arg in e.args)
+    return invalid("RX0502", f"`{row.script_name}` does not give {e.dtype} of {dtypes}", e.span)
+
+
+def no_number(e: prim.PrimExpr) -> DiagnosticError:
+    """A node that has no value where a number is needed."""
+    name = type(e).__name__
+    if isinstance(e, (Reduce, ProducerLoad)):
+        message = f"`T.{name}` belongs to tensor expressions and cannot be run"
+        return invalid("RX0505", message, e.span)
+    return invalid("RX0501", f"a {name} is not a number", e.span)
+
+
+def not_run(s: tir.Stmt) -> DiagnosticError:
+    """A statement that cannot be run on a CPU."""
+    if isinstance(s, BufferRealize):
+        message = "`T.realize` belongs to tensor expressions and cannot be run"
+        return invalid("RX0505", message, s.span, "allocate a buffer: `T.alloc_buffer(...)`")
+    return invalid("RX0501", f"a {type(s).__name__} cannot be run", s.span)
+
+
+def check_hint(s: tir.AttrStmt) -> None:
+    """Raise where a hint is none: threads of a GPU."""
+    if s.attr_key in ("thread_extent", "virtual_thread"):
+        message = "`T.launch_thread` starts threads of a GPU, which the CPU does not have"
+        raise invalid("RX0505", message, s.span, "loop over `T.parallel(...)`")
 
 
 def check_operands(e: prim.PrimExpr, operands: Sequence[prim.PrimExpr]) -> None:

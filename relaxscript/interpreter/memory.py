@@ -17,13 +17,14 @@ from relaxscript.errors import Span
 from relaxscript.ir import prim, tir
 
 from . import failure, scalar
-from .expression import Expressions, Frame, Run
+from .expression import Frame, Run, reader
+from .external import External
 from .signature import Array, BufferParam, Signature, element_type, memory
 
 __all__ = ["Memory"]
 
 
-class Memory(Expressions):
+class Memory(External):
     """Compiles what makes buffers; `preparation` has to run before the body of the function."""
 
     def __init__(self, signature: Signature) -> None:
@@ -51,6 +52,35 @@ class Memory(Expressions):
                 raise failure.undefined("buffer", buffer.name, span)
             self.views.setdefault(data, []).append(self.view(buffer, data, span))
         return super().buffer(buffer, span)
+
+    def element_address(self, e: prim.BufferLoad) -> Run:
+        failure.check_rank(e.buffer, e.indices, e.span)
+        slot, read = self.buffer(e.buffer, e.span), reader(e.buffer, e.span)
+        indices = [self.compile(i) for i in e.indices]
+
+        def run(f: Frame) -> int:
+            array = f[slot]
+            places = [i(f) for i in indices]
+            place = tuple(i[0] if isinstance(i, list) else i for i in places)
+            read(array, place)  # which checks that it lies in the buffer
+            address: int = array.__array_interface__["data"][0]
+            for i, step in zip(place, array.strides, strict=True):
+                address += i * step
+            return address
+
+        return run
+
+    def held_address(self, e: prim.Var, span: Span | None) -> Run:
+        slot = self.scope.find(e)
+        if slot is None:
+            raise failure.undefined("variable", e.name, span)
+
+        def run(f: Frame) -> int:
+            held: Any = f[slot]
+            address: int = held if isinstance(held, int) else held.__array_interface__["data"][0]
+            return address
+
+        return run
 
     def extents(self, shape: Sequence[prim.PrimExpr]) -> Run:
         runs = [self.compile(e) for e in shape]

@@ -54,7 +54,9 @@ def rounding(dtype: DataType) -> Callable[[float], float]:
         # What rounds to no finite number is decided here, since numpy would warn of it.
         least = 65520.0
         return lambda x: math.copysign(math.inf, x) if abs(x) >= least else float(scalar(x))
-    return lambda x: float(scalar(x))
+    # Where a format has no NaN, the sign of one must not matter.
+    undefined = float(scalar(math.nan))
+    return lambda x: float(scalar(x)) if x == x else undefined
 
 
 def limits(dtype: DataType) -> tuple[int, int]:

@@ -20,6 +20,7 @@ from relaxscript.errors import Span, VMError
 from relaxscript.ir import prim, tir
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import GlobalVar
+from relaxscript.ir.tir_compute import Prefetch
 
 from . import failure
 from .expression import Frame, Returned, Run, positions, writer
@@ -163,7 +164,9 @@ class Statements(Memory):
                 return self.hint(s)
             case tir.AssertStmt():
                 return self.assertion(s)
-        raise failure.invalid("RX0501", f"a {type(s).__name__} cannot be run", s.span)
+            case Prefetch():
+                return sequence([])
+        raise failure.not_run(s)
 
     # ------------------------------------------------------------ control
 
@@ -214,7 +217,7 @@ class Statements(Memory):
         return sequence([]) if isinstance(value, prim.StringImm) else self.compile(value)
 
     def hint(self, s: tir.AttrStmt) -> Run:
-        check_hint(s)
+        failure.check_hint(s)
         return sequence([])
 
     def assertion(self, s: tir.AssertStmt) -> Run:
@@ -296,15 +299,6 @@ def start_of(axis: tir.IterVar) -> prim.PrimExpr:
 def text_of(message: prim.PrimExpr) -> str:
     """The text of an assertion's message."""
     return message.value if isinstance(message, prim.StringImm) else str(message)
-
-
-_THREADS = ("thread_extent", "virtual_thread")
-
-
-def check_hint(s: tir.AttrStmt) -> None:
-    """Raise where a hint is none: threads of a GPU."""
-    if s.attr_key in _THREADS:
-        raise failure.invalid("RX0505", "threads of a GPU cannot run on the CPU", s.span)
 
 
 def _scalar_store(slot: int, value: Run, indices: list[Run], write: Any) -> Run:

@@ -21,8 +21,11 @@ def written_params(func: tir.PrimFunc) -> frozenset[int]:
                 written.update(_names(buffer))
             case tir.MatchBufferRegion(buffer=buffer, source=source):
                 sources.update(dict.fromkeys(_names(buffer), source.buffer))
-            case prim.Call(op=GlobalVar(), args=args):
+            case prim.Call(op=GlobalVar() | "tir.call_extern" | "tir.call_pure_extern", args=args):
                 written.update(arg for arg in args if isinstance(arg, prim.Var))
+            case prim.Call(op="tir.address_of", args=(prim.BufferLoad(buffer=buffer),)):
+                # Whoever has an address may write there.
+                written.update(_names(buffer))
     grown = True
     while grown:
         found = {n for w in written if w in sources for n in _names(sources[w])}

@@ -45,7 +45,7 @@ class Hook:
 apply_operator = Hook("apply_operator", "(symbol, *operands) -> the call that `x + y` means")
 struct_info_of = Hook("struct_info_of", "(expr) -> its StructInfo, derived from its parts")
 script_of = Hook("script_of", "(node, **options) -> its script")
-html_of = Hook("html_of", "(node) -> its script as coloured HTML")
+html_of = Hook("html_of", "(script) -> it as coloured HTML")
 metadata_of = Hook("metadata_of", "(node) -> the constants that its script refers to, as data")
 blame = Hook("blame", "(root, node, message) -> the printed root with the node underlined")
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from relaxscript.dtypes import DataType
 
+from .low_level import COMPILED, PURE, LowLevel, low_level
 from .node import Node
 from .prim import PrimExpr
 
@@ -60,7 +61,9 @@ class Intrinsic:
 
     `parameters` are the names of the operands, `rest` tells that more may follow. `takes` is the
     kind of numbers it is for. `result` is "operand" (the data type of the first operand that has
-    the common type), "given" (said by the call) or the name of a data type. `numpy` names the
+    the common type), the name of the operand whose data type it has, "given" (said by the call) or
+    the name of a data type. Operands in `texts` are literal texts; `defaults` are the values of the
+    last ones, which may be left out (None: they are no part of the call then). `numpy` names the
     function of numpy with the same meaning, where there is one. `compiled` tells whether the
     interpreter evaluates it and the code generator makes code for it; an intrinsic that is not is
     known only so that programs with it can be read, printed and transformed.
@@ -74,6 +77,8 @@ class Intrinsic:
     numpy: str | None = None
     rest: bool = False
     compiled: bool = True
+    texts: frozenset[str] = frozenset()
+    defaults: tuple[int | bool | None, ...] = ()
 
     @property
     def script_name(self) -> str:
@@ -82,8 +87,13 @@ class Intrinsic:
 
     @property
     def arity(self) -> int | None:
-        """The number of operands, or None when any number may follow the named ones."""
-        return None if self.rest else len(self.parameters)
+        """The number of operands, or None when it may differ from call to call."""
+        return None if self.rest or None in self.defaults else len(self.parameters)
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether a call says the data type of its result, as its first argument."""
+        return self.result == "given"
 
     @property
     def is_pure(self) -> bool:
@@ -100,7 +110,9 @@ class Intrinsic:
                 return args[1 if self.name == "tir.if_then_else" else 0].dtype
             case "given":
                 raise TypeError(f"the data type of a call of {self.name} stands in the call")
-        lanes = args[0].dtype.lanes if args else 1
+        if self.result in self.parameters:
+            return args[self.parameters.index(self.result)].dtype
+        lanes = args[0].dtype.lanes if args and self.takes != ANYTHING else 1
         result = DataType(self.result)
         return result if lanes <= 1 or result.is_void else result.with_lanes(lanes)
 
@@ -142,59 +154,16 @@ def _rows() -> list[Intrinsic]:
         Intrinsic("tir.reinterpret", ("value",), ANYTHING, "given"),
         Intrinsic("tir.ret", ("val",), ANYTHING, "operand", Effect.CONTROL),
     ]
-    return rows + _known_only()
+    return rows + [_from(line) for line in low_level()]
 
 
-# Names that programs for other devices or for TVM's own run time use: calls of them are read,
-# printed and transformed like any other.
-_LOW_LEVEL = """
-    TVMBackendAllocWorkspace TVMBackendFreeWorkspace anylist_getitem anylist_resetitem
-    anylist_setitem_call_cpacked anylist_setitem_call_packed call_cpacked_lowered
-    call_packed_lowered create_barriers dp4a end_profile_intrinsic get_active_lane_mask
-    ignore_loop_partition lookup_param make_filled_simdgroup_matrix mma_fill mma_store
-    ptx_arrive_barrier ptx_arrive_barrier_expect_tx ptx_commit_group ptx_cp_async
-    ptx_cp_async_barrier ptx_cp_async_bulk ptx_init_barrier_thread_count ptx_ldmatrix ptx_mma
-    ptx_mma_sp ptx_wait_barrier ptx_wait_group q_multiply_shift q_multiply_shift_per_axis
-    simdgroup_load simdgroup_multiply_accumulate simdgroup_store start_profile_intrinsic
-    tvm_access_ptr tvm_bmma_sync tvm_call_cpacked_lowered tvm_call_packed_lowered tvm_check_return
-    tvm_fill_fragment tvm_load_matrix_sync tvm_mma_sync tvm_stack_alloca tvm_stack_make_array
-    tvm_stack_make_shape tvm_storage_sync tvm_store_matrix_sync tvm_struct_get tvm_struct_set
-    tvm_thread_allreduce tvm_throw_last_error tvm_tuple tvm_warp_activemask tvm_warp_shuffle
-    tvm_warp_shuffle_down tvm_warp_shuffle_up undef vectorcombine vectorhigh vectorlow vscale
-"""
-
-_RESULTS_OF_LOW_LEVEL = {
-    "start_profile_intrinsic": "void", "end_profile_intrinsic": "void", "vscale": "int32",
-    "tvm_throw_last_error": "handle", "tvm_tuple": "handle", "tvm_stack_alloca": "handle",
-    "tvm_stack_make_array": "handle", "tvm_stack_make_shape": "handle", "undef": "given",
-    "tvm_storage_sync": "int32", "tvm_struct_set": "int32", "q_multiply_shift": "int32",
-    "q_multiply_shift_per_axis": "int32",
-}  # fmt: skip
-
-
-def _known_only() -> list[Intrinsic]:
-    def row(
-        name: str,
-        parameters: tuple[str, ...] = (),
-        result: str = "given",
-        effect: str = Effect.UPDATE,
-        rest: bool = True,
-    ) -> Intrinsic:
-        return Intrinsic(
-            f"tir.{name}", parameters, ANYTHING, result, effect, rest=rest, compiled=False
-        )
-
-    return [
-        row("call_extern", ("func_name",)),
-        row("call_pure_extern", ("func_name",), effect=Effect.PURE),
-        row("call_llvm_intrin", ("llvm_intrin_name",)),
-        row("call_llvm_pure_intrin", ("llvm_intrin_name",), effect=Effect.PURE),
-        row("tvm_call_packed", ("func_name",), "int32"),
-        row("tvm_call_cpacked", ("func_name",), "int32"),
-        row("address_of", ("obj",), "handle", Effect.PURE, rest=False),
-        row("isnullptr", ("val",), "bool", Effect.PURE, rest=False),
-        *(row(name, (), _RESULTS_OF_LOW_LEVEL.get(name, "given")) for name in _LOW_LEVEL.split()),
-    ]
+def _from(line: LowLevel) -> Intrinsic:
+    """The row of an intrinsic of hardware or of a run time."""
+    return Intrinsic(
+        f"tir.{line.name}", line.parameters, ANYTHING, line.result,
+        Effect.PURE if line.name in PURE else Effect.UPDATE, rest=line.rest,
+        compiled=line.name in COMPILED, texts=line.texts, defaults=line.defaults,
+    )  # fmt: skip
 
 
 INTRINSICS: dict[str, Intrinsic] = {row.name: row for row in _rows()}

@@ -15,6 +15,7 @@ from relaxscript.errors import nearest
 from . import hooks
 from .expected import brief
 from .relax import Attrs, BaseFunc, ExternFunc, Function, GlobalVar
+from .shown import Shown
 from .vdevice import DummyGlobalInfo, GlobalInfo, Target, VDevice, as_target
 from .walk import rewrite
 
@@ -30,7 +31,7 @@ __all__ = [
 ModuleFunction: TypeAlias = "BaseFunc | ExternFunc"
 
 
-class IRModule:
+class IRModule(Shown):
     """A program: global names bound to functions.
 
     `functions` maps GlobalVars (or names) to functions; `attrs` and `global_infos` belong to the
@@ -210,21 +211,6 @@ class IRModule:
         found: dict[str, Any] = hooks.metadata_of(self)
         return found
 
-    def script(self, **options: Any) -> str:
-        """The module as a script that parses back to the same module; options as `show`."""
-        text: str = hooks.script_of(self, **options)
-        return text
-
-    def show(
-        self, style: str | None = None, black_format: bool | None = None, **options: Any
-    ) -> None:
-        """Print the script, coloured where the terminal or notebook can show it."""
-        text: str = hooks.script_of(
-            self, style=style, black_format=black_format, show=True, **options
-        )
-        if text:
-            print(text)
-
     def astext(self, show_meta_data: bool = True) -> str:
         """The script with all constants, by the name that TVM has for it."""
         return self.script(show_meta=show_meta_data)
@@ -234,10 +220,6 @@ class IRModule:
 
     def __repr__(self) -> str:
         return self.script()
-
-    def _repr_html_(self) -> str:
-        text: str = hooks.html_of(self)
-        return text
 
 
 def _name(var: Any) -> str:

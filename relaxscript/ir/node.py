@@ -28,7 +28,7 @@ from typing_extensions import Self, dataclass_transform
 
 from .expected import Expected, expected, natural_converter, refuse, refuse_conversion
 from .flat import flatten, restore
-from .shown import plain, show
+from .shown import Shown, plain, show
 
 if TYPE_CHECKING:
     from relaxscript.errors import Span
@@ -81,7 +81,7 @@ def field(
     return FieldInfo(default, convert, definition, first, place, outer)
 
 
-class Node:
+class Node(Shown):
     """Anything in the IR. Every node has a `span`, which is None when nothing is known."""
 
     __slots__ = ("span",)

@@ -548,7 +548,7 @@ def match_dtypes(a: PrimExprLike, b: PrimExprLike) -> tuple[PrimExpr, PrimExpr]:
     if a.dtype.lanes != b.dtype.lanes:
         a, b = _widen(a, b.dtype.lanes), _widen(b, a.dtype.lanes)
     common = promote(a.dtype, b.dtype)
-    if common is None:
+    if common is None or a.dtype.lanes != b.dtype.lanes:
         raise TypeError(f"cannot combine {a.dtype} with {b.dtype}")
     return cast(a, common), cast(b, common)
 

@@ -214,19 +214,6 @@ class Expr(Node):
     # numpy leaves `array + expr` to the expression.
     __array_ufunc__ = None
 
-    def script(self, **options: Any) -> str:
-        """The script of this expression; options are those of `IRModule.script`."""
-        text: str = hooks.script_of(self, **options)
-        return text
-
-    def show(self, **options: Any) -> None:
-        """Print the script."""
-        print(self.script(**options))
-
-    def _repr_html_(self) -> str:
-        text: str = hooks.html_of(self)
-        return text
-
 
 def _operator(symbol: str, *operands: Any) -> Expr:
     result: Expr = hooks.apply_operator(symbol, *operands)

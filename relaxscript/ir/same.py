@@ -121,7 +121,7 @@ class _Comparison:
                 self._end_scope(a)
                 continue
             if cls is not type(b):
-                if _is_empty(a) and _is_empty(b):
+                if (_is_empty(a) and _is_empty(b)) or _is_one_rule(a, b):
                     continue
                 return Mismatch(a, b, f"{_describe(a)} here, {_describe(b)} there", within)
             if not isinstance(a, Node):
@@ -307,6 +307,17 @@ def _same_leaf(x: Any, y: Any) -> bool:
     return type(x) is type(y) and bool(x == y)
 
 
+def _is_one_rule(a: Any, b: Any) -> bool:
+    """A `derive_func` is a function of Python or, where a script was read, its name."""
+    return callable(a) != callable(b) and _rule_name(a) == _rule_name(b) is not None
+
+
+def _rule_name(rule: Any) -> str | None:
+    if isinstance(rule, str):
+        return str(rule)
+    return str(getattr(rule, "__name__", rule)) if callable(rule) else None
+
+
 def _describe(value: Any) -> str:
     match value:
         case relax.Var(name_hint=name):
@@ -482,5 +493,5 @@ def _token(value: Any) -> str:
         case str():
             return f"str:{str(value)!r}"
     if callable(value):
-        return f"callable:{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', '')}"
+        return f"str:{_rule_name(value)!r}"
     return f"{type(value).__name__}:{value!r}"

@@ -20,6 +20,8 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError, nearest
 
 from .intrinsic import FLOATS, INTRINSICS, Intrinsic
+from .low_level import low_level
+from .low_level_functions import low_level_function, operand
 from .prim import (
     Broadcast,
     Call,
@@ -34,7 +36,6 @@ from .prim import (
     PrimExpr,
     PrimExprLike,
     Select,
-    StringImm,
     as_prim,
     cast,
     const,
@@ -42,26 +43,12 @@ from .prim import (
 )
 
 __all__ = [
-    "FUNCTIONS", "absolute", "call_cpacked", "call_intrin", "call_packed", "ceildiv",
+    "FUNCTIONS", "LOW_LEVEL", "absolute", "call_cpacked", "call_intrin", "call_packed", "ceildiv",
     "if_then_else", "infinity", "max_value", "min_value", "reinterpret",
 ]  # fmt: skip
 
 BOOL = DataType("bool")
 INT32 = DataType("int32")
-
-
-def _operand(script_name: str, parameter: str, value: Any) -> PrimExpr:
-    if isinstance(value, (str, int, float)) and not isinstance(value, bool):
-        return StringImm(value) if isinstance(value, str) else const(value)
-    try:
-        return as_prim(value)
-    except TypeError:
-        raise OperandError(
-            parameter,
-            f"is {type(value).__name__}, not a scalar",
-            message=f"`T.{script_name}` takes scalar expressions",
-            code="RX0502",
-        ) from None
 
 
 def _refuse(row: Intrinsic, parameter: str, dtype: DataType) -> OperandError:
@@ -77,7 +64,7 @@ def _refuse(row: Intrinsic, parameter: str, dtype: DataType) -> OperandError:
 def _matched(script_name: str, names: Sequence[str], a: Any, b: Any) -> tuple[PrimExpr, PrimExpr]:
     """Two operands in one data type; a plain number takes the other's."""
     a, b = (
-        v if isinstance(v, (int, float)) else _operand(script_name, n, v)
+        v if isinstance(v, (int, float)) else operand(script_name, n, v)
         for n, v in zip(names, (a, b), strict=True)
     )
     try:
@@ -85,8 +72,8 @@ def _matched(script_name: str, names: Sequence[str], a: Any, b: Any) -> tuple[Pr
     except TypeError:
         raise OperandError(
             names[1],
-            f"is {b.dtype}",
-            also={names[0]: f"is {a.dtype}"},
+            f"is {as_prim(b).dtype}",
+            also={names[0]: f"is {as_prim(a).dtype}"},
             message=f"the operands of `T.{script_name}` have no common data type",
             code="RX0502",
         ) from None
@@ -100,7 +87,7 @@ def _builder(row: Intrinsic) -> Callable[..., PrimExpr]:
             args: tuple[PrimExpr, ...] = _matched(row.script_name, row.parameters, *values)
         else:
             args = tuple(
-                _operand(row.script_name, n, v) for n, v in zip(row.parameters, values, strict=True)
+                operand(row.script_name, n, v) for n, v in zip(row.parameters, values, strict=True)
             )
         checked = args[:1] if row.name == "tir.ldexp" else args
         for parameter, arg in zip(row.parameters, checked, strict=False):
@@ -127,7 +114,7 @@ def _rounding(row: Intrinsic) -> Callable[..., PrimExpr]:
     build = _builder(row)
 
     def rounding(x: PrimExprLike) -> PrimExpr:
-        e = _operand(row.script_name, "x", x)
+        e = operand(row.script_name, "x", x)
         return e if e.dtype.is_integer else build(e)
 
     return _named(rounding, row)
@@ -138,41 +125,12 @@ def _property(row: Intrinsic, of_integers: bool) -> Callable[..., PrimExpr]:
     build = _builder(row)
 
     def predicate(x: PrimExprLike) -> PrimExpr:
-        e = _operand(row.script_name, "x", x)
+        e = operand(row.script_name, "x", x)
         if e.dtype.is_float:
             return build(e)
         return const(of_integers, BOOL.with_lanes(max(e.dtype.lanes, 1)))
 
     return _named(predicate, row)
-
-
-def _known(row: Intrinsic) -> Callable[..., PrimExpr]:
-    """The function that builds a call whose data type the caller gives by `dtype=`."""
-
-    def build(*values: Any, dtype: str | None = None) -> PrimExpr:
-        args = tuple(_operand(row.script_name, f"operand {i}", v) for i, v in enumerate(values))
-        given = row.result == "given"
-        result = DataType(dtype or ("handle" if given else row.result))
-        return Call.make(result, row.name, args)
-
-    build.__name__ = build.__qualname__ = row.script_name
-    build.__doc__ = f"A call of `{row.name}`, for which no code can be made here."
-    return build
-
-
-def _typed_first(row: Intrinsic) -> Callable[..., PrimExpr]:
-    """As `_known`, with the data type as the first operand or by keyword: `T.call_extern`."""
-    build = _known(row)
-
-    def typed(*values: Any, dtype: str | None = None) -> PrimExpr:
-        if dtype is None and len(values) >= 1:
-            dtype, *rest = values
-            return build(*rest, dtype=dtype)
-        return build(*values, dtype=dtype)
-
-    typed.__name__ = typed.__qualname__ = row.script_name
-    typed.__doc__ = build.__doc__
-    return typed
 
 
 def call_intrin(dtype: str, func_name: str, *args: Any) -> PrimExpr:
@@ -187,25 +145,33 @@ def call_intrin(dtype: str, func_name: str, *args: Any) -> PrimExpr:
             code="RX0501",
             help=f'did you mean "{near}"?' if near else None,
         )
-    operands = tuple(_operand("call_intrin", f"args[{i}]", v) for i, v in enumerate(args))
+    arity = INTRINSICS[name].arity
+    if arity not in (None, len(args)):
+        raise OperandError(
+            "func_name",
+            f"takes {arity}",
+            message=f'"{name}" is called with {len(args)} operands here, not with {arity}',
+            code="RX0103",
+        )
+    operands = tuple(operand("call_intrin", f"args[{i}]", v) for i, v in enumerate(args))
     return Call.make(DataType(dtype), name, operands)
 
 
 def call_packed(*args: Any) -> PrimExpr:
     """A call of a packed function by its name, the first operand."""
-    operands = tuple(_operand("call_packed", f"args[{i}]", v) for i, v in enumerate(args))
+    operands = tuple(operand("call_packed", f"args[{i}]", v) for i, v in enumerate(args))
     return Call.make(INT32, "tir.tvm_call_packed", operands)
 
 
 def call_cpacked(*args: Any) -> PrimExpr:
     """A call of a packed function of C by its symbol, the first operand."""
-    operands = tuple(_operand("call_cpacked", f"args[{i}]", v) for i, v in enumerate(args))
+    operands = tuple(operand("call_cpacked", f"args[{i}]", v) for i, v in enumerate(args))
     return Call.make(INT32, "tir.tvm_call_cpacked", operands)
 
 
 def if_then_else(cond: PrimExprLike, t: PrimExprLike, f: PrimExprLike) -> PrimExpr:
     """`t` or `f` by a condition; only the one that is chosen is evaluated."""
-    condition = _operand("if_then_else", "cond", cond)
+    condition = operand("if_then_else", "cond", cond)
     if not condition.dtype.is_bool:
         condition = cast(condition, BOOL)
     yes, no = _matched("if_then_else", ("t", "f"), t, f)
@@ -214,7 +180,7 @@ def if_then_else(cond: PrimExprLike, t: PrimExprLike, f: PrimExprLike) -> PrimEx
 
 def absolute(x: PrimExprLike) -> PrimExpr:
     """The absolute value: `tir.fabs` of floats, a Select of signed integers."""
-    e = _operand("abs", "x", x)
+    e = operand("abs", "x", x)
     if e.dtype.is_float:
         return Call.make(e.dtype, "tir.fabs", (e,))
     if e.dtype.kind != "int":
@@ -224,7 +190,7 @@ def absolute(x: PrimExprLike) -> PrimExpr:
 
 def reinterpret(dtype: str, value: PrimExprLike) -> PrimExpr:
     """The value of `dtype` with the same bits."""
-    e, target = _operand("reinterpret", "value", value), DataType(dtype)
+    e, target = operand("reinterpret", "value", value), DataType(dtype)
     if e.dtype.bits * e.dtype.lanes != target.bits * target.lanes:
         raise OperandError(
             "value",
@@ -292,10 +258,9 @@ def infinity(dtype: str) -> PrimExpr:
 
 
 _ROUNDING = frozenset({"ceil", "floor", "nearbyint", "round", "trunc"})
+# The names of the intrinsics of hardware and of run times.
+LOW_LEVEL = frozenset(line.name for line in low_level())
 _PROPERTIES = {"isfinite": True, "isinf": False, "isnan": False}
-_TYPED_FIRST = frozenset(
-    {"call_extern", "call_pure_extern", "call_llvm_intrin", "call_llvm_pure_intrin"}
-)
 
 
 def _function_of(row: Intrinsic) -> Callable[..., PrimExpr]:
@@ -304,9 +269,7 @@ def _function_of(row: Intrinsic) -> Callable[..., PrimExpr]:
         return _rounding(row)
     if name in _PROPERTIES:
         return _property(row, _PROPERTIES[name])
-    if row.compiled:
-        return _builder(row)
-    return _typed_first(row) if name in _TYPED_FIRST else _known(row)
+    return low_level_function(row) if name in LOW_LEVEL else _builder(row)
 
 
 FUNCTIONS: dict[str, Callable[..., PrimExpr]] = {

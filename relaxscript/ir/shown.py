@@ -1,4 +1,4 @@
-"""How a node shows itself where Python asks: as its script, or by its fields where it has none."""
+"""How nodes and modules show themselves: as their script, or by their fields where none is."""
 
 from __future__ import annotations
 
@@ -9,10 +9,56 @@ from . import hooks
 if TYPE_CHECKING:
     from .node import Node
 
-__all__ = ["plain", "show"]
+__all__ = ["Shown", "plain", "show"]
 
 
-def show(node: Node) -> str | None:
+class Shown:
+    """What has a script: modules and nodes."""
+
+    __slots__ = ()
+
+    def script(self, **options: Any) -> str:
+        """The script, which parses back to the same program.
+
+        Options, with the names and defaults of TVM: `name`, `show_meta`, `ir_prefix`,
+        `tir_prefix`, `relax_prefix`, `module_alias`, `buffer_dtype`, `int_dtype`, `float_dtype`,
+        `verbose_expr`, `indent_spaces`, `print_line_numbers`, `num_context_lines`, `syntax_sugar`,
+        `show_object_address`, `show_all_struct_info`, `obj_to_underline`, `obj_to_annotate`; and
+        `line_width`. `relaxscript.script.printer.options` says what each means.
+        """
+        text: str = hooks.script_of(self, **options)
+        return text
+
+    def show(
+        self, style: str | None = None, black_format: bool | None = None, **options: Any
+    ) -> None:
+        """Print the script, coloured where the terminal or notebook can show it.
+
+        `style` is "light", "dark", "ansi" or a style of pygments; `black_format` formats the text
+        by ruff or black. Where they are not given, `RELAXSCRIPT_STYLE` and
+        `RELAXSCRIPT_BLACK_FORMAT` of the environment decide. Other options are those of `script`.
+        """
+        text: str = hooks.script_of(
+            self, style=style, black_format=black_format, show=True, **options
+        )
+        if text:
+            print(text)
+
+    def _repr_html_(self) -> str | None:
+        text = show(self)
+        if text is None:
+            return None
+        html: str = hooks.html_of(text)
+        return html
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """What a notebook asks for."""
+        html = self._repr_html_()
+        bundle = {"text/plain": repr(self)}
+        return bundle if html is None else {**bundle, "text/html": html}
+
+
+def show(node: Any) -> str | None:
     """The script of a node, or None where it has none; never fails, since debuggers call it."""
     if not hooks.script_of.is_filled:
         return None

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from relaxscript.dtypes import DataType
 
 from .expected import brief
-from .hooks import script_of
 from .node import Node, field, node
 from .prim import PrimExpr, as_prim
 from .relax import Expr, ShapeExpr
@@ -41,11 +40,6 @@ class StructInfo(Node):
         from .same import structural_equal
 
         return structural_equal(self, other)
-
-    def script(self, **options: Any) -> str:
-        """The annotation that means this StructInfo."""
-        text: str = script_of(self, **options)
-        return text
 
 
 @node

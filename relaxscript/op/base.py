@@ -15,8 +15,9 @@ import numpy as np
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError, VMError
 from relaxscript.ir import prim
-from relaxscript.ir.relax import Call, ShapeExpr
+from relaxscript.ir.relax import Call, Expr, GlobalVar, ShapeExpr
 from relaxscript.ir.struct_info import (
+    FuncStructInfo,
     ObjectStructInfo,
     PrimStructInfo,
     ShapeStructInfo,
@@ -209,7 +210,17 @@ def make_closure(func: Callee, args: Values) -> Callable[..., Any]:
 
 @make_closure.infer_call_rule
 def _(context: InferContext, call: Call) -> StructInfo:
+    _require_function(context, "func", call.args[0])
     return _OBJECT
+
+
+def _require_function(context: InferContext, operand: str, callee: Expr) -> None:
+    """Refuse what is known to be no function; a closure that nothing is known of may be one."""
+    if isinstance(callee, GlobalVar):
+        return
+    info = context.struct_info(callee)
+    if not isinstance(info, (FuncStructInfo, ObjectStructInfo)):
+        raise wrong_kind(operand, info, "function")
 
 
 @op(pure=False, calls=True)
@@ -224,5 +235,10 @@ def invoke_pure_closure(closure: Callee, args: Values, sinfo_args: ResultInfo) -
     return closure(*args)
 
 
-invoke_closure.infer_call_rule(described)
-invoke_pure_closure.infer_call_rule(described)
+def _invoked(context: InferContext, call: Call) -> StructInfo:
+    _require_function(context, "closure", call.args[0])
+    return described(context, call)
+
+
+invoke_closure.infer_call_rule(_invoked)
+invoke_pure_closure.infer_call_rule(_invoked)

@@ -12,8 +12,8 @@ import numpy as np
 from .families import elementwise
 
 __all__ = [
-    "add", "bitwise_and", "bitwise_or", "bitwise_xor", "divide", "floor_divide", "floor_mod",
-    "left_shift", "logical_and", "logical_or", "logical_xor", "maximum", "minimum", "mod",
+    "add", "atan2", "bitwise_and", "bitwise_or", "bitwise_xor", "divide", "floor_divide", "floor_mod",
+    "left_shift", "log_add_exp", "logical_and", "logical_or", "logical_xor", "maximum", "minimum", "mod",
     "multiply", "power", "right_shift", "subtract",
 ]  # fmt: skip
 
@@ -35,6 +35,11 @@ def _power(x: Any, y: Any) -> Any:
     return np.where(y < 0, inverse, np.power(x, np.maximum(y, 0)))
 
 
+def _log_add_exp(x: Any, y: Any) -> Any:
+    wide = x.astype(np.float32) if x.dtype.itemsize <= 2 else x
+    return np.logaddexp(wide, y.astype(wide.dtype)).astype(x.dtype)
+
+
 # fmt: off
 # ruff: noqa: E501
 add          = elementwise("add",          "number",  np.add,          "The sum `x1 + x2`; integers wrap around.", "+")
@@ -45,6 +50,8 @@ floor_divide = elementwise("floor_divide", "number",  np.floor_divide, "The quot
 mod          = elementwise("mod",          "number",  np.fmod,         "The remainder of the division rounded towards zero; its sign is that of `x1`, as in C.")
 floor_mod    = elementwise("floor_mod",    "number",  np.remainder,    "The remainder of the division rounded down, Python's `x1 % x2`; its sign is that of `x2`.", "%")
 power        = elementwise("power",        "number",  _power,          "`x1` to the power of `x2`; a negative power of an integer is rounded towards zero.", "**")
+atan2        = elementwise("atan2",        "float",   np.arctan2,      "The angle of the point `(x2, x1)`, in radians from -pi to pi.")
+log_add_exp  = elementwise("log_add_exp",  "float",   _log_add_exp,    "`log(exp(x1) + exp(x2))`, without overflow.")
 maximum      = elementwise("maximum",      "any",     np.maximum,      "The larger of `x1` and `x2`; NaN where either is.")
 minimum      = elementwise("minimum",      "any",     np.minimum,      "The smaller of `x1` and `x2`; NaN where either is.")
 logical_and  = elementwise("logical_and",  "bool",    np.logical_and,  "Whether both `x1` and `x2` are true; both are evaluated.", "and")
@@ -53,6 +60,6 @@ logical_xor  = elementwise("logical_xor",  "bool",    np.logical_xor,  "Whether 
 bitwise_and  = elementwise("bitwise_and",  "bits",    np.bitwise_and,  "The bits that are set in both `x1` and `x2`.", "&")
 bitwise_or   = elementwise("bitwise_or",   "bits",    np.bitwise_or,   "The bits that are set in `x1` or `x2`.", "|")
 bitwise_xor  = elementwise("bitwise_xor",  "bits",    np.bitwise_xor,  "The bits that are set in exactly one of `x1` and `x2`.", "^")
-left_shift   = elementwise("left_shift",   "integer", np.left_shift,   "`x1` with its bits moved up by `x2`; bits that leave are lost.")
-right_shift  = elementwise("right_shift",  "integer", np.right_shift,  "`x1` with its bits moved down by `x2`; the sign stays.")
+left_shift   = elementwise("left_shift",   "integer", np.left_shift,   "`x1` with its bits moved up by `x2`; bits that leave are lost.", "<<")
+right_shift  = elementwise("right_shift",  "integer", np.right_shift,  "`x1` with its bits moved down by `x2`; the sign stays.", ">>")
 # fmt: on

@@ -8,41 +8,30 @@ from __future__ import annotations
 
 from typing import Any
 
-from relaxscript.errors import OperandError
-from relaxscript.ir.relax import (
-    Attrs,
-    Call,
-    Expr,
-    ExternFunc,
-    GlobalVar,
-    Tuple,
-    TupleGetItem,
-)
-from relaxscript.ir.struct_info import (
-    FuncStructInfo,
-    ObjectStructInfo,
-    StructInfo,
-    TupleStructInfo,
-)
+from relaxscript.ir.relax import Attrs, Call, Expr
+from relaxscript.ir.struct_info import StructInfo
 
 from . import prim_func_calls
 from .context import InferContext
 from .define import op
-from .leaves import struct_info_of_leaf
-from .operands import convert_callee, convert_operand, convert_sinfo, kind_name, wrong_kind
+from .operands import convert_callee, convert_operand, convert_sinfo
 from .parameters import Callee, Packed, ResultInfo, ShapeLike, Value, Values
 from .results import (
     allocated,
     arranged,
+    derived_result,
     described,
     described_results,
-    flat,
+    named_results,
     one_description,
     require_allocatable,
+    require_packed,
 )
 from .sugar import sugar
 
-__all__ = ["call_dps_packed", "call_packed", "call_pure_packed", "call_tir"]
+__all__ = [
+    "call_builtin_with_ctx", "call_dps_packed", "call_packed", "call_pure_packed", "call_tir",
+]  # fmt: skip
 
 
 # ---------------------------------------------------------------- PrimFuncs
@@ -67,38 +56,17 @@ def _(bound: dict[str, Any]) -> dict[str, Any]:
     return {**bound, "out_sinfo": one_description(bound["out_sinfo"])}
 
 
-@call_tir.normalize_rule
-def _(call: Call) -> Call:
-    return _with_literal_tuple(call)
-
-
-def _with_literal_tuple(call: Call) -> Call:
-    """The call with its arguments as a tuple literal, also where a variable holds the tuple."""
-    held = call.args[1]
-    if isinstance(held, Tuple):
-        return call
-    info = struct_info_of_leaf(held)
-    if not isinstance(info, TupleStructInfo):
-        return call
-    fields = tuple(TupleGetItem.make(held, index) for index in range(len(info.fields)))
-    return call.replace(args=(call.args[0], Tuple.make(fields), *call.args[2:]))
+call_tir.normalize_rule(prim_func_calls.with_literal_tuple)
 
 
 @call_tir.infer_call_rule
 def _(context: InferContext, call: Call) -> StructInfo:
-    callee = call.args[0]
-    if not isinstance(callee, GlobalVar):
-        raise OperandError(
-            "gvar",
-            f"is {kind_name(context.struct_info(callee))}",
-            message="`R.call_tir` calls a PrimFunc of the module by its name",
-            code="RX0201",
-            help="write `cls.name_of_the_function` with `cls = ` the module's class",
-        )
+    callee = prim_func_calls.prim_func_of(context, call, "R.call_tir")
     out_sinfo = described_results(context, call)
     require_allocatable(out_sinfo)
     infos = call_tir.operand_infos(call, context)
-    prim_func_calls.check(context, callee, infos[1], infos[2], flat(out_sinfo))
+    given = prim_func_calls.named(infos[1])
+    prim_func_calls.check(context, callee, given, infos[2], named_results(out_sinfo))
     return out_sinfo
 
 
@@ -124,28 +92,11 @@ def _(bound: dict[str, Any]) -> dict[str, Any]:
 
 @call_dps_packed.infer_call_rule
 def _(context: InferContext, call: Call) -> StructInfo:
-    _require_packed(context, call.args[0])
+    require_packed(context, call.args[0])
     out_sinfo = described_results(context, call)
     require_allocatable(out_sinfo)
     call_dps_packed.operand_infos(call, context)
     return out_sinfo
-
-
-def _require_packed(context: InferContext, callee: Expr) -> None:
-    if isinstance(callee, ExternFunc):
-        return
-    info = context.struct_info(callee)
-    match info:
-        case FuncStructInfo(params=None) | ObjectStructInfo():
-            return
-        case FuncStructInfo():
-            raise OperandError(
-                "func",
-                "is a Relax function, not a packed function",
-                code="RX0201",
-                help="call it directly: `func(...)`",
-            )
-    raise wrong_kind("func", info, "packed")
 
 
 @op(calls=True)
@@ -159,19 +110,27 @@ def call_pure_packed(func: Packed, *args: Value, sinfo_args: ResultInfo) -> Valu
 
 @call_pure_packed.infer_call_rule
 def _(context: InferContext, call: Call) -> StructInfo:
-    _require_packed(context, call.args[0])
-    if not call.sinfo_args:
-        raise OperandError(
-            "sinfo_args",
-            "describes no result",
-            message="`R.call_pure_packed` describes its result",
-            code="RX0204",
-            help="write `sinfo_args=R.Object` if nothing is known of it",
-        )
-    info = context.struct_info(call.args[0])
-    derive = info.derive_func if isinstance(info, FuncStructInfo) else None
-    if callable(derive):
-        return derive(Call.make(call.args[0], call.args[1:], None, call.sinfo_args), context)
+    require_packed(context, call.args[0])
+    return derived_result(context, call, "R.call_pure_packed")
+
+
+# ---------------------------------------------------------------- builtins
+
+
+@op(pure=False, calls=True)
+def call_builtin_with_ctx(func: Packed, args: Values, *, sinfo_args: ResultInfo = None) -> Value:
+    """Call a builtin of the virtual machine that takes the state of the running call first.
+
+    `sinfo_args` describes the result. Nothing is known of what such a function does, so the call is
+    impure.
+    """
+    return func(None, *args)
+
+
+@call_builtin_with_ctx.infer_call_rule
+def _(context: InferContext, call: Call) -> StructInfo:
+    require_packed(context, call.args[0])
+    call_builtin_with_ctx.operand_infos(call, context)
     return described(context, call)
 
 

@@ -186,6 +186,8 @@ class Operator:
             case "optional":
                 given = value is not None
                 return operands.convert_operand(parameter, value, alike) if given else None
+            case "tensors" if value is None and not parameter.is_required:
+                return None
             case "tensors":
                 return operands.convert_tensors(parameter, value, alike)
             case "rest" | "spread":

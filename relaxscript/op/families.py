@@ -22,6 +22,7 @@ from .shapes import (
     common_dtype,
     common_vdevice,
     dims_of,
+    is_accepted,
     require_dtype,
     same_dims,
     tensor_of,
@@ -85,7 +86,10 @@ def binary_rule(accepts: str, result: DataType | None = None) -> Callable[..., S
     def rule(context: InferContext, x1: TensorStructInfo, x2: TensorStructInfo) -> StructInfo:
         dtype = x1.dtype
         if dtype is not x2.dtype:
-            dtype = common_dtype({"x1": x1, "x2": x2})
+            operands = {"x1": x1, "x2": x2}
+            if is_accepted(x2.dtype, accepts) and not is_accepted(dtype, accepts):
+                operands = {"x2": x2, "x1": x1}  # the first is to blame
+            dtype = common_dtype(operands)
         # The first operand is enough: where both are known they agree, and void is checked below.
         require_dtype("x1", x1.dtype, accepts)
         require_dtype("x2", x2.dtype, accepts)

@@ -9,32 +9,60 @@ from . import (
     base,
     binary,
     calls,
+    collapsing,
     comparison,
+    contraction,
     create,
     datatype,
+    device,
+    gather,
+    inplace,
+    inspect,
     linear_algebra,
     manipulate,
     nn,
+    quantization,
+    ranges,
+    repeating,
     reshaping,
+    scan,
     search,
+    sets,
+    slicing,
+    sorting,
     statistical,
+    ternary,
     unary,
 )
 from .base import *  # noqa: F403
 from .binary import *  # noqa: F403
 from .calls import *  # noqa: F403
+from .collapsing import *  # noqa: F403
 from .comparison import *  # noqa: F403
+from .contraction import *  # noqa: F403
 from .create import *  # noqa: F403
 from .datatype import *  # noqa: F403
+from .device import *  # noqa: F403
+from .gather import *  # noqa: F403
+from .inplace import *  # noqa: F403
 from .linear_algebra import *  # noqa: F403
 from .manipulate import *  # noqa: F403
+from .quantization import *  # noqa: F403
+from .ranges import *  # noqa: F403
+from .repeating import *  # noqa: F403
 from .reshaping import *  # noqa: F403
+from .scan import *  # noqa: F403
 from .search import *  # noqa: F403
+from .sets import *  # noqa: F403
+from .slicing import *  # noqa: F403
+from .sorting import *  # noqa: F403
 from .statistical import *  # noqa: F403
+from .ternary import *  # noqa: F403
 from .unary import *  # noqa: F403
 
 _FAMILIES = (
-    base, binary, calls, comparison, create, datatype, linear_algebra, manipulate, reshaping,
-    search, statistical, unary,
+    base, binary, calls, collapsing, comparison, contraction, create, datatype, device, gather,
+    inplace, linear_algebra, manipulate, quantization, ranges, repeating, reshaping, scan,
+    search, sets, slicing, sorting, statistical, ternary, unary,
 )  # fmt: skip
-__all__ = ["nn", *(name for family in _FAMILIES for name in family.__all__)]
+__all__ = ["inspect", "nn", *(name for family in _FAMILIES for name in family.__all__)]

@@ -17,14 +17,19 @@ import numpy.typing as npt
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Diagnostic, InternalError, Label, OperandError, Span, nearest
 from relaxscript.ir import prim, relax
+from relaxscript.ir.vdevice import VDevice, as_vdevice
+from relaxscript.runtime import values
 
 __all__ = [
-    "ANNOTATIONS", "REQUIRED", "ArgumentError", "Axes", "Callee", "DType", "Packed", "Parameter",
-    "ResultInfo", "Scalar", "ShapeLike", "Signature", "Spread", "Tensor", "Tensors", "Text",
-    "Value", "Values", "convert_attribute", "read_parameters",
+    "ANNOTATIONS", "REQUIRED", "SYNONYMS", "ArgumentError", "Axes", "Callee", "DType", "Device",
+    "Packed", "Parameter", "ResultInfo", "Scalar", "ShapeLike", "Signature", "Spread", "Tensor",
+    "Tensors", "Text", "Value", "Values", "VirtualDevice", "convert_attribute", "read_parameters",
 ]  # fmt: skip
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "required"})()
+
+# What later versions of TVM call parameters that describe results.
+SYNONYMS: Mapping[str, str] = {"out_ty": "out_sinfo", "ty_args": "sinfo_args", "ty": "struct_info"}
 
 # What the body of a meaning sees for a parameter annotated by one of these words.
 Tensor: TypeAlias = npt.NDArray[Any]
@@ -40,6 +45,8 @@ Text: TypeAlias = str
 ResultInfo: TypeAlias = Any
 Axes: TypeAlias = "tuple[int, ...]"
 DType: TypeAlias = DataType
+VirtualDevice: TypeAlias = VDevice  # one of the module's global infos
+Device: TypeAlias = VDevice  # a kind and a number
 
 # annotation -> (kind of parameter, what the operand must be)
 ANNOTATIONS: Mapping[str, tuple[str, str]] = {
@@ -47,8 +54,10 @@ ANNOTATIONS: Mapping[str, tuple[str, str]] = {
     "Scalar": ("operand", "scalar"),
     "Value": ("operand", "value"),
     "Tensor | None": ("optional", "tensor"),
+    "Value | None": ("optional", "value"),
     "Tensors": ("tensors", "tensor"),
     "Values": ("tensors", "value"),
+    "Values | None": ("tensors", "value"),
     "Spread | None": ("spread", "value"),
     "ShapeLike": ("shape", "shape"),
     "ShapeLike | None": ("shape", "shape"),
@@ -174,7 +183,8 @@ class Signature:
         bound: dict[str, Any] = dict(zip(names, args))
         if len(args) > len(names) and self._rest is None:
             raise _too_many(self.callee, len(names), len(args))
-        for name, value in kwargs.items():
+        for word, value in kwargs.items():
+            name = word if word in self._names else SYNONYMS.get(word, word)
             if name not in self._names:
                 raise _unknown_keyword(self.callee, name, sorted(self._names))
             if name in bound:
@@ -329,6 +339,29 @@ def _dtype(parameter: Parameter, value: Any) -> DataType | None:
     return found
 
 
+def _vdevice(parameter: Parameter, value: Any) -> VDevice:
+    wanted = 'a virtual device, such as "llvm:0"'
+    try:
+        found = as_vdevice(value)
+    except ValueError:
+        raise _refused(parameter, value, wanted) from None
+    if not isinstance(found, VDevice):
+        raise _refused(parameter, value, wanted)
+    return found
+
+
+def _device(parameter: Parameter, value: Any) -> VDevice:
+    wanted = 'a device, such as `R.device("cpu", 0)`'
+    try:
+        # A device of the run time is written as such a text too.
+        found = as_vdevice(str(value) if isinstance(value, values.Device) else value)
+    except ValueError:
+        raise _refused(parameter, value, wanted) from None
+    if not isinstance(found, VDevice):
+        raise _refused(parameter, value, wanted)
+    return found
+
+
 _Conversion = Callable[[Parameter, Any], Any]
 
 
@@ -344,6 +377,8 @@ _PLAIN: Mapping[str, _Conversion] = {
     "bool": _truth,
     "str": _text,
     "DType": _dtype,
+    "VirtualDevice": _vdevice,
+    "Device": _device,
 }
 _CONVERSIONS = {
     **_PLAIN,

@@ -14,7 +14,15 @@ from typing import Any, NamedTuple
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
-from relaxscript.ir.relax import BaseFunc, Function, GlobalVar, ShapeExpr
+from relaxscript.ir.relax import (
+    BaseFunc,
+    Call,
+    Function,
+    GlobalVar,
+    ShapeExpr,
+    Tuple,
+    TupleGetItem,
+)
 from relaxscript.ir.struct_info import (
     FuncStructInfo,
     PrimStructInfo,
@@ -27,11 +35,12 @@ from relaxscript.ir.tir import PrimFunc
 from relaxscript.ir.walk import free_vars, substitute
 
 from .context import InferContext
-from .operands import wrong_kind
+from .leaves import struct_info_of_leaf
+from .operands import kind_name, wrong_kind
 from .shapes import dims_of, require_equal, same_dims
 from .words import count, shape_fact, shape_text
 
-__all__ = ["check"]
+__all__ = ["check", "named", "prim_func_of", "with_literal_tuple"]
 
 _Named = list[tuple[str, TensorStructInfo]]
 
@@ -44,21 +53,51 @@ class _Callee(NamedTuple):
     integers: list[PrimExpr | None]
 
 
+def prim_func_of(context: InferContext, call: Call, operator: str) -> GlobalVar:
+    """The name of the PrimFunc that a call calls; raises `OperandError` (RX0201) for a value."""
+    callee = call.args[0]
+    if isinstance(callee, GlobalVar):
+        return callee
+    raise OperandError(
+        "gvar",
+        f"is {kind_name(context.struct_info(callee))}",
+        message=f"`{operator}` calls a PrimFunc of the module by its name",
+        code="RX0201",
+        help="write `cls.name_of_the_function` with `cls = ` the module's class",
+    )
+
+
+def with_literal_tuple(call: Call) -> Call:
+    """The call with its arguments as a tuple literal, also where a variable holds the tuple."""
+    held = call.args[1]
+    if isinstance(held, Tuple):
+        return call
+    info = struct_info_of_leaf(held)
+    if not isinstance(info, TupleStructInfo):
+        return call
+    fields = tuple(TupleGetItem.make(held, index) for index in range(len(info.fields)))
+    return call.replace(args=(call.args[0], Tuple.make(fields), *call.args[2:]))
+
+
 def check(
     context: InferContext,
     gvar: GlobalVar,
-    args: Sequence[StructInfo],
+    args: Sequence[tuple[str, StructInfo]],
     tir_vars: ShapeStructInfo | None,
-    results: Sequence[TensorStructInfo],
+    results: Sequence[tuple[str, TensorStructInfo]],
+    noun: str = "result",
 ) -> None:
-    """Raise `OperandError` for what never fits; what may not fit becomes an obligation."""
+    """Raise `OperandError` for what never fits; what may not fit becomes an obligation.
+
+    `args` and `results`, the tensors that are allocated for the call, have the names by which they
+    are blamed; `noun` is what results are.
+    """
     tensors, scalars = _given(args)
-    names = ["out_sinfo"] if len(results) == 1 else [f"out_sinfo[{i}]" for i in range(len(results))]
-    tensors += list(zip(names, results))
+    tensors += results
     callee = _callee(context, gvar)
     if callee is None:
         return
-    _require_count(callee, tensors, len(results))
+    _require_count(callee, tensors, len(results), noun)
     _require_integers(callee, scalars, tir_vars)
     mapping = _meaning_of_integers(callee, scalars, tir_vars)
     pairs = list(zip(callee.buffers, tensors))
@@ -71,17 +110,24 @@ def check(
         _require_shape(context, callee, buffer, name, info, mapping)
 
 
-def _given(args: Sequence[StructInfo]) -> tuple[_Named, list[PrimStructInfo]]:
+def named(args: Sequence[StructInfo]) -> list[tuple[str, StructInfo]]:
+    """Arguments by the names under which they are blamed."""
+    return [(f"args[{index}]", info) for index, info in enumerate(args)]
+
+
+def _given(
+    args: Sequence[tuple[str, StructInfo]],
+) -> tuple[_Named, list[PrimStructInfo]]:
     tensors: _Named = []
     scalars: list[PrimStructInfo] = []
-    for index, info in enumerate(args):
+    for name, info in args:
         match info:
             case TensorStructInfo():
-                tensors.append((f"args[{index}]", info))
+                tensors.append((name, info))
             case PrimStructInfo():
                 scalars.append(info)
             case _:
-                raise wrong_kind(f"args[{index}]", info, "tensor")
+                raise wrong_kind(name, info, "tensor")
     return tensors, scalars
 
 
@@ -145,18 +191,18 @@ def _no_prim_func(gvar: GlobalVar) -> OperandError:
 # ---------------------------------------------------------------- what it is given
 
 
-def _require_count(callee: _Callee, tensors: _Named, results: int) -> None:
+def _require_count(callee: _Callee, tensors: _Named, results: int, noun: str) -> None:
     if len(callee.buffers) == len(tensors):
         return
     raise OperandError(
         "args",
         f"gives {count(len(tensors) - results, 'tensor')}",
         also={
-            "out_sinfo": f"describes {count(results, 'result')}",
+            "out_sinfo": f"describes {count(results, noun)}",
             "gvar": f"takes {count(len(callee.buffers), 'buffer')}",
         },
         message=f"`{callee.name}` takes another number of tensors",
-        help="a PrimFunc has a buffer for each argument and for each result",
+        help=f"a PrimFunc has a buffer for each argument and for each {noun}",
     )
 
 

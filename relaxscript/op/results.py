@@ -5,13 +5,15 @@ Source: spec "Notable Operators", `call_tir` and `call_dps_packed`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from relaxscript.errors import OperandError
-from relaxscript.ir.relax import Call
+from relaxscript.ir.relax import Call, Expr, ExternFunc
 from relaxscript.ir.struct_info import (
+    FuncStructInfo,
     ObjectStructInfo,
     StructInfo,
     TensorStructInfo,
@@ -19,15 +21,18 @@ from relaxscript.ir.struct_info import (
 )
 
 from .context import InferContext
-from .operands import convert_sinfo, kind_name
+from .define import lookup
+from .operands import convert_sinfo, kind_name, wrong_kind
 from .parameters import Parameter
 
 __all__ = [
-    "allocated", "arranged", "described", "described_results", "flat", "one_description",
-    "require_allocatable",
+    "NEW", "allocated", "arranged", "derived_result", "described", "described_results", "flat",
+    "in_their_places", "inplace_indices", "named_results", "new_results", "one_description",
+    "require_allocatable", "require_packed", "returned_in_place",
 ]  # fmt: skip
 
 _OBJECT = ObjectStructInfo()
+NEW = -1  # among the indices of results that are written in place: a new tensor
 
 
 def described(context: InferContext, call: Call) -> StructInfo:
@@ -38,6 +43,44 @@ def described(context: InferContext, call: Call) -> StructInfo:
         case (only,):
             return only
     return TupleStructInfo.make(call.sinfo_args)
+
+
+def require_packed(context: InferContext, callee: Expr) -> None:
+    """Raise `OperandError` (RX0201) for a callee that is known to be no packed function."""
+    if isinstance(callee, ExternFunc):
+        return
+    info = context.struct_info(callee)
+    match info:
+        case FuncStructInfo(params=None) | ObjectStructInfo():
+            return
+        case FuncStructInfo():
+            raise OperandError(
+                "func",
+                "is a Relax function, not a packed function",
+                code="RX0201",
+                help="call it directly: `func(...)`",
+            )
+    raise wrong_kind("func", info, "packed")
+
+
+def derived_result(context: InferContext, call: Call, operator: str) -> StructInfo:
+    """What a packed function returns, as its type derives it or the call describes it.
+
+    Raises `OperandError` (RX0204) where the call describes nothing.
+    """
+    if not call.sinfo_args:
+        raise OperandError(
+            "sinfo_args",
+            "describes no result",
+            message=f"`{operator}` describes its result",
+            code="RX0204",
+            help="write `sinfo_args=R.Object` if nothing is known of it",
+        )
+    info = context.struct_info(call.args[0])
+    derive = info.derive_func if isinstance(info, FuncStructInfo) else None
+    if callable(derive):
+        return derive(Call.make(call.args[0], call.args[1:], None, call.sinfo_args), context)
+    return described(context, call)
 
 
 def one_description(out_sinfo: Any) -> Any:
@@ -80,6 +123,14 @@ def flat(out_sinfo: Any) -> list[Any]:
     return [out_sinfo]
 
 
+def named_results(out_sinfo: StructInfo) -> list[tuple[str, Any]]:
+    """The StructInfos of single results by the names under which they are blamed."""
+    infos = flat(out_sinfo)
+    if len(infos) == 1:
+        return [("out_sinfo", infos[0])]
+    return [(f"out_sinfo[{index}]", info) for index, info in enumerate(infos)]
+
+
 def arranged(out_sinfo: Any, arrays: list[np.ndarray[Any, Any]]) -> Any:
     """One array where one tensor is described, else the tuple that is described."""
     match out_sinfo:
@@ -110,3 +161,33 @@ def require_allocatable(out_sinfo: StructInfo) -> None:
             code="RX0204",
             help='write for example `out_sinfo=R.Tensor((n, 64), "float32")`',
         )
+
+
+# ---------------------------------------------------------------- results that are written in place
+
+
+def inplace_indices(call: Call) -> tuple[int, ...]:
+    """Where each result of an in-place call is written."""
+    operator = lookup(call.op)  # type: ignore[arg-type]
+    found: tuple[int, ...] = operator.attributes(call)["inplace_indices"]
+    return found
+
+
+def new_results(out_sinfo: Any, indices: Sequence[int]) -> list[tuple[str, Any]]:
+    """The results, by name, that are allocated for the call, of all that are described."""
+    pairs = zip(indices, named_results(out_sinfo))
+    return [result for index, result in pairs if index == NEW]
+
+
+def in_their_places(new: Sequence[Any], args: Sequence[Any], indices: Sequence[int]) -> list[Any]:
+    """All results in their order: arguments that were written to, and the `new` ones."""
+    rest = iter(new)
+    return [next(rest) if index == NEW else args[index] for index in indices]
+
+
+def returned_in_place(returned: Any, args: Sequence[Any], indices: Sequence[int]) -> Any:
+    """The value of an in-place call of a packed function from what it returned."""
+    if returned is not None or NEW in indices:
+        return returned
+    written = in_their_places((), args, indices)
+    return written[0] if len(written) == 1 else tuple(written)

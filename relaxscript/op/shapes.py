@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ONE", "VOID", "ZERO", "Dims", "axes_in", "axis_in", "broadcast_dims", "broadcast_shapes",
-    "common_dtype", "common_vdevice", "dims_of", "factors", "number", "of_shape", "product",
-    "product_of", "require_dtype", "require_equal", "require_spread", "same_dim", "same_dims",
-    "tensor_of",
+    "common_dtype", "common_vdevice", "dims_of", "factors", "is_accepted", "number",
+    "of_shape", "product", "product_of", "require_dtype", "require_equal", "require_spread",
+    "same_dim", "same_dims", "tensor_of",
 ]  # fmt: skip
 
 VOID = DataType("void")
@@ -78,7 +78,7 @@ def _differing_dtypes(first: str, a: DataType, second: str, b: DataType) -> Oper
 
 def require_dtype(operand: str, dtype: DataType, accepted: str) -> None:
     """Refuse a data type that is not among the `accepted` ones, a key of `_DTYPES` (RX0202)."""
-    if dtype is VOID or dtype.kind in _DTYPES[accepted][0]:
+    if is_accepted(dtype, accepted):
         return
     _, what, suggestion = _DTYPES[accepted]
     raise OperandError(
@@ -88,6 +88,11 @@ def require_dtype(operand: str, dtype: DataType, accepted: str) -> None:
         help=f'it takes {what}: write `R.astype({operand}, "{suggestion}")`',
         fix={operand: f'R.astype({{}}, "{suggestion}")'},
     )
+
+
+def is_accepted(dtype: DataType, accepted: str) -> bool:
+    """Whether a data type is among the `accepted` ones, or may be."""
+    return dtype is VOID or dtype.kind in _DTYPES[accepted][0]
 
 
 _DTYPES = {

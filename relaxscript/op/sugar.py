@@ -8,7 +8,7 @@ from typing import Any
 from relaxscript.errors import DiagnosticError, OperandError
 from relaxscript.ir.relax import Expr
 
-from .parameters import Signature, read_parameters
+from .parameters import SYNONYMS, Signature, read_parameters
 
 __all__ = ["Sugar", "sugar"]
 
@@ -32,10 +32,14 @@ class Sugar:
 
     def build(self, args: Sequence[Any], kwargs: Mapping[str, Any] | None = None) -> Expr:
         """The expression that is meant; raises `ArgumentError` and `OperandError`."""
-        words = dict(kwargs or {})
+        names = {parameter.name for parameter in self.parameters}
+        meant = {name: SYNONYMS.get(name, name) for name in kwargs or {}}
+        words = {
+            meant[name] if meant[name] in names else name: value
+            for name, value in (kwargs or {}).items()
+        }
         known = words
         if self.function.__code__.co_flags & 0x08:  # inspect.CO_VARKEYWORDS
-            names = {parameter.name for parameter in self.parameters}
             known = {name: value for name, value in words.items() if name in names}
         self._signature.bind(args, known)
         return self.function(*args, **words)

@@ -24,6 +24,7 @@ __all__ = [
     "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "bitwise_not", "ceil", "clip", "cos",
     "cosh", "erf", "exp", "floor", "isfinite", "isinf", "isnan", "log", "logical_not", "negative",
     "round", "rsqrt", "sigmoid", "sign", "sin", "sinh", "sqrt", "square", "tan", "tanh",
+    "trunc",
 ]  # fmt: skip
 
 _BOOL = DataType("bool")
@@ -63,6 +64,7 @@ square      = unary("square",      "number", np.square,               "`x * x`; 
 sqrt        = unary("sqrt",        "float",  np.sqrt,                 "The square root; NaN of negative numbers.")
 tan         = unary("tan",         "float",  np.tan,                  "The tangent of an angle in radians.")
 tanh        = unary("tanh",        "float",  np.tanh,                 "The hyperbolic tangent.")
+trunc       = unary("trunc",       "number", floats_only(np.trunc),   "Rounded towards 0 to a whole number.")
 isfinite    = unary("isfinite",    "number", np.isfinite,             "Whether `x` is neither infinite nor NaN.", result=_BOOL)
 isinf       = unary("isinf",       "number", np.isinf,                "Whether `x` is infinite.",                 result=_BOOL)
 isnan       = unary("isnan",       "number", np.isnan,                "Whether `x` is NaN.",                      result=_BOOL)

@@ -285,9 +285,11 @@ def reshape(tensor: Any, shape: Any) -> Any:
 
 
 @_builtin("vm.builtin.to_device")
-def move(tensor: Any, where: str | Device) -> Any:
-    """A copy on another device; the tensor itself when it is there already."""
-    return to_device(_tensor("vm.builtin.to_device", tensor), device(where))
+def move(value: Any, where: str | Device) -> Any:
+    """A tensor copied to a device; itself when it is there already; of a tuple each field."""
+    if type(value) is tuple:
+        return tuple(move(field, where) for field in value)
+    return to_device(_tensor("vm.builtin.to_device", value), device(where))
 
 
 # -- talking ---------------------------------------------------------------------------------------

@@ -6,6 +6,8 @@ from relaxscript.script import ir as I, relax as R, tir as T
 from __future__ import annotations
 
 from . import ir, printer, relax, tir
-from .parser.entry import from_source
+from .parser.entry import ir_module
+from .parser.text import from_source
+from .printer.show import showing
 
-__all__ = ["from_source", "ir", "printer", "relax", "tir"]
+__all__ = ["from_source", "ir", "ir_module", "printer", "relax", "showing", "tir"]

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import ast
 import linecache
-from collections.abc import Callable as AnyCallable
+from collections.abc import Callable as AnyCallable, Sequence
 from types import FrameType
 from typing import Any
 
@@ -48,6 +48,8 @@ __all__ = [
     "Tuple",
     "as_struct_info",
     "in_annotation",
+    "is_element",
+    "typed_arguments",
 ]  # fmt: skip
 
 KNOWN_DTYPES = (
@@ -126,7 +128,10 @@ class Front:
             raise DiagnosticError(diagnostic) from None
 
     def __getitem__(self, items: Any) -> StructInfo:
-        return self(*(items if isinstance(items, tuple) else (items,)))
+        items = items if isinstance(items, tuple) else (items,)
+        if self.name == "Tensor" and items and is_element(items[0]):
+            return self(**typed_arguments(items))
+        return self(*items)
 
     def __repr__(self) -> str:
         return f"R.{self.name}"
@@ -160,6 +165,23 @@ class Front:
                 raise AnnotationError(f"`{name}` is given twice", name)
             bound[name] = value
         return self.build(**bound)
+
+
+def is_element(value: Any) -> bool:
+    """Whether a value is `R.f32` or `R.Any`, what tensors hold in `R.Tensor[R.f32, n, 4]`."""
+    return isinstance(value, DataType) or value is Object
+
+
+def typed_arguments(items: Sequence[Any]) -> dict[str, Any]:
+    """The arguments of `R.Tensor` that `R.Tensor[R.f32, n, 4]` gives.
+
+    One tuple is the shape; `...` or nothing leaves it unknown.
+    """
+    element, *dims = items
+    arguments = {} if element is Object else {"dtype": element}
+    if dims and dims != [...]:
+        arguments["shape"] = dims[0] if isinstance(dims[0], tuple) and len(dims) == 1 else (*dims,)
+    return arguments
 
 
 def _listed(names: tuple[str, ...]) -> str:
@@ -393,7 +415,10 @@ def _callable(
 
 Tensor = Front(
     "Tensor", ("shape", "dtype", "vdevice", "ndim"), _tensor,
-    """A tensor: `R.Tensor((n, 4), "float32")`; what is left out is unknown.""",
+    """A tensor: `R.Tensor((n, 4), "float32")`; what is left out is unknown.
+
+    `R.Tensor[R.f32, n, 4]` is the same in the form that type checkers read.
+    """,
 )  # fmt: skip
 Shape = Front(
     "Shape", ("values", "ndim"), _shape_info, """A shape: `R.Shape([n, 4])`, `R.Shape(ndim=2)`."""

@@ -15,7 +15,10 @@ from .members import absent_member
 from .parser.base import safe_callables
 from .parser.entry import ir_module
 
-__all__ = ["dummy_global_info", "ir_module", "module_attrs", "module_global_infos", "vdevice"]
+__all__ = [
+    "dummy_global_info", "ir_module", "module_attrs", "module_global_infos", "module_names",
+    "vdevice",
+]  # fmt: skip
 
 
 def module_attrs(attrs: Mapping[str, Any], allow_overwrite: bool = False) -> None:
@@ -24,6 +27,13 @@ def module_attrs(attrs: Mapping[str, Any], allow_overwrite: bool = False) -> Non
 
 def module_global_infos(global_infos: Mapping[str, Sequence[Any]]) -> None:
     """Global infos of the module by kind, for example its virtual devices."""
+
+
+def module_names(names: Mapping[str, str]) -> None:
+    """The names of functions that are no names of Python, by how the class calls them.
+
+    `I.module_names({"relu_1": "relu.1"})` stands in the body of the class.
+    """
 
 
 def vdevice(target: Any = "llvm", vdevice_id: int = 0, memory_scope: str = "global") -> VDevice:
@@ -36,7 +46,7 @@ def dummy_global_info() -> DummyGlobalInfo:
     return DummyGlobalInfo()
 
 
-safe_callables(module_attrs, module_global_infos, vdevice, dummy_global_info)
+safe_callables(module_attrs, module_global_infos, module_names, vdevice, dummy_global_info)
 
 if not TYPE_CHECKING:
 

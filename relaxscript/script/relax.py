@@ -6,21 +6,31 @@ from relaxscript.script import relax as R
 import sys as _sys
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
+from relaxscript.op import REGISTRY as _REGISTRY
 from relaxscript.op.namespace import *  # noqa: F403
 from relaxscript.op.namespace import __all__ as _operators
 
 from .annotations import Callable, Object, Prim, Shape, Tensor, Tuple
 from .members import absent_member as _absent_member
+from .parser.base import safe_callables as _safe_callables
 from .parser.entry import function
 from .parser.macro_entry import relax_macro as macro
+from .relax_devices import *  # noqa: F403
+from .relax_devices import __all__ as _devices
 from .relax_forms import *  # noqa: F403
 from .relax_forms import __all__ as _forms
+from .relax_typed import *  # noqa: F403
+from .relax_typed import __all__ as _typed
 
 func = function
+# What later versions of TVM call an object, and the RFC a product of matrices.
+Any = Object
+dot = _REGISTRY["relax.matmul"]
+_safe_callables(Callable, Object, Prim, Shape, Tensor, Tuple)
 
 __all__ = [
-    "Callable", "Object", "Prim", "Shape", "Tensor", "Tuple", "func", "function", "macro", *_forms,
-    *_operators,
+    "Any", "Callable", "Object", "Prim", "Shape", "Tensor", "Tuple", "dot", "func", "function",
+    "macro", *_devices, *_forms, *_operators, *_typed,
 ]  # fmt: skip
 
 if not _TYPE_CHECKING:

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from relaxscript.dtypes import DataType, is_dtype
-from relaxscript.errors import nearest
+from relaxscript.errors import Diagnostic, DiagnosticError, nearest
+from relaxscript.errors.caller import caller_span
 from relaxscript.ir import relax as ir
 from relaxscript.ir.prim import FloatImm, IntImm, PrimExpr, as_prim
 from relaxscript.ir.relax import ExternFunc, ShapeExpr, TupleGetItem
@@ -22,7 +23,7 @@ from .parser.base import safe_callables
 
 __all__ = [
     "ExternFunc", "ShapeExpr", "TupleGetItem", "const", "dataflow", "dtype", "func_attr",
-    "match_cast", "output", "outputs", "prim_value", "shape", "str", "tuple",
+    "match_cast", "match_shape", "output", "outputs", "prim_value", "shape", "str", "tuple",
 ]  # fmt: skip
 
 
@@ -154,6 +155,20 @@ def _fields(fields: Any) -> Any:
 def match_cast(value: Any, struct_info: Any) -> MatchCastValue:
     """Check a value at run time and bind new shape variables; stands on the right of `=`."""
     return MatchCastValue(value, as_struct_info(struct_info))
+
+
+def match_shape(value: Any, shape: Any) -> MatchCastValue:
+    """Check the shape of a tensor, or a shape, at run time, and bind new shape variables.
+
+    The older spelling of `R.match_cast(value, R.Tensor(shape))`; it has a meaning in scripts only,
+    where the kind and data type of `value` are known.
+    """
+    raise DiagnosticError(
+        Diagnostic(
+            "RX0201", "`R.match_shape` has a meaning in scripts only", caller_span(),
+            help="write `R.match_cast(value, R.Tensor(shape, dtype))`",
+        )
+    )  # fmt: skip
 
 
 safe_callables(

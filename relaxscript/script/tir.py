@@ -2,8 +2,9 @@
 
     from relaxscript.script import tir as T
 
-The names stand in five files: statements and buffers (`tir_forms.py`), axes of blocks
-(`tir_axis.py`), data types (`tir_dtypes.py`), nodes (`tir_nodes.py`), intrinsics (`tir_math.py`).
+The names stand in six files: statements and buffers (`tir_forms.py`), axes of blocks
+(`tir_axis.py`), data types (`tir_dtypes.py`), nodes (`tir_nodes.py`), what tensor expressions have
+(`tir_compute.py`), intrinsics (`tir_math.py`).
 
 Source: TVM `tvm.script.tir` for names, order of parameters and defaults.
 """
@@ -13,18 +14,19 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from . import tir_axis as axis, tir_dtypes, tir_forms, tir_math, tir_nodes
+from . import tir_axis as axis, tir_compute, tir_dtypes, tir_forms, tir_math, tir_nodes
 from .annotations import in_annotation
 from .members import absent_member
 from .parser.base import safe_callables
 from .parser.entry import prim_func
 from .parser.macro_entry import tir_macro as macro
+from .tir_compute import *  # noqa: F403
 from .tir_dtypes import *  # noqa: F403
 from .tir_forms import *  # noqa: F403
 from .tir_math import *  # noqa: F403
 from .tir_nodes import *  # noqa: F403
 
-_PARTS = (tir_dtypes, tir_forms, tir_math, tir_nodes)
+_PARTS = (tir_compute, tir_dtypes, tir_forms, tir_math, tir_nodes)
 
 __all__ = ["axis", "macro", "prim_func"]
 __all__ += [name for part in _PARTS for name in part.__all__]

@@ -18,8 +18,9 @@ __all__ = [
     "Assert", "Buffer", "Else", "If", "LetStmt", "Range", "Then", "While",
     "alloc_buffer", "allocate",
     "allocate_const", "attr", "block", "block_attr", "buffer", "buffer_decl", "buffer_store",
-    "decl_buffer", "evaluate", "func_attr", "grid", "init", "iter_var", "match_buffer", "meta_var",
-    "parallel", "reads", "serial", "thread_binding", "unroll", "vectorized", "where", "writes",
+    "decl_buffer", "env_thread", "evaluate", "func_attr", "grid", "init", "launch_thread",
+    "match_buffer", "meta_var", "parallel", "prefetch", "reads", "realize", "serial",
+    "thread_binding", "unroll", "vectorized", "where", "writes",
 ]  # fmt: skip
 
 
@@ -63,6 +64,17 @@ def thread_binding(
 def grid(*extents: Any) -> Form:
     """Nested serial loops, one for each extent: `for i, j in T.grid(n, 64)`."""
     return Form(grid, extents=extents)
+
+
+def launch_thread(thread: Any, extent: Any) -> Form:
+    """The statements after it run on `extent` threads of a GPU: `bx = T.launch_thread("blockIdx.x",
+    4)`; `thread` is the name of a thread, or a variable that `T.env_thread` gave."""
+    return Form(launch_thread, thread=thread, extent=extent)
+
+
+def env_thread(thread_tag: str, dtype: str = "int32") -> Form:
+    """The number of a thread, for launches that come later: `tx = T.env_thread("threadIdx.x")`."""
+    return Form(env_thread, thread_tag=thread_tag, dtype=dtype)
 
 
 # ---- blocks
@@ -202,6 +214,16 @@ def allocate_const(
     return Form(allocate_const, **locals())
 
 
+def realize(buffer_slice: Any, storage_scope: str, condition: Any = True) -> Form:
+    """A region of a buffer exists, in a scope of memory, while the statements after it run."""
+    return Form(realize, **locals())
+
+
+def prefetch(buffer: Any, bounds: Sequence[Any]) -> Form:
+    """A hint that a region of a buffer, a range for each axis, will be read soon."""
+    return Form(prefetch, buffer=buffer, bounds=bounds)
+
+
 # ---- scopes and control
 
 
@@ -256,11 +278,6 @@ def meta_var(value: Any) -> Form:
 def Range(begin: Any, end: Any) -> Form:
     """The integers `begin <= i < end`, as the domain of an axis."""
     return Form(Range, begin=begin, end=end)
-
-
-def iter_var(v: Any, dom: Any, iter_type: str, thread_tag: str) -> Form:
-    """An axis, as the node of `T.attr`."""
-    return Form(iter_var, v=v, dom=dom, iter_type=iter_type, thread_tag=thread_tag)
 
 
 Buffer = BufferFront(buffer)

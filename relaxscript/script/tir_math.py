@@ -67,6 +67,7 @@ __all__ = [
     "isnullptr",
     "ldexp",
     "likely",
+    "llvm_lookup_intrinsic_id",
     "log",
     "log1p",
     "log2",
@@ -139,6 +140,7 @@ __all__ = [
     "tvm_warp_shuffle",
     "tvm_warp_shuffle_down",
     "tvm_warp_shuffle_up",
+    "type_annotation",
     "undef",
     "vectorcombine",
     "vectorhigh",
@@ -205,6 +207,7 @@ isnan = FUNCTIONS["isnan"]
 isnullptr = FUNCTIONS["isnullptr"]
 ldexp = FUNCTIONS["ldexp"]
 likely = FUNCTIONS["likely"]
+llvm_lookup_intrinsic_id = FUNCTIONS["llvm_lookup_intrinsic_id"]
 log = FUNCTIONS["log"]
 log10 = FUNCTIONS["log10"]
 log1p = FUNCTIONS["log1p"]
@@ -277,6 +280,7 @@ tvm_warp_activemask = FUNCTIONS["tvm_warp_activemask"]
 tvm_warp_shuffle = FUNCTIONS["tvm_warp_shuffle"]
 tvm_warp_shuffle_down = FUNCTIONS["tvm_warp_shuffle_down"]
 tvm_warp_shuffle_up = FUNCTIONS["tvm_warp_shuffle_up"]
+type_annotation = FUNCTIONS["type_annotation"]
 undef = FUNCTIONS["undef"]
 vectorcombine = FUNCTIONS["vectorcombine"]
 vectorhigh = FUNCTIONS["vectorhigh"]

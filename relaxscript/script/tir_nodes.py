@@ -13,6 +13,7 @@ from functools import reduce
 from typing import Any
 
 from relaxscript.dtypes import DataType
+from relaxscript.errors import OperandError
 from relaxscript.ir import prim, tir
 from relaxscript.ir.module import Target, as_target
 from relaxscript.ir.prim import PrimExpr, PrimExprLike, StringImm, const, match_dtypes
@@ -111,14 +112,26 @@ def max(a: PrimExprLike, b: PrimExprLike, *more: PrimExprLike) -> PrimExpr:
     return reduce(FUNCTIONS["max"], (b, *more), a)  # type: ignore[return-value]
 
 
+def _lanes(name: str, value: Any) -> int:
+    """A number of lanes; raises `OperandError` for what is none."""
+    count = value.value if isinstance(value, prim.IntImm) else value
+    if isinstance(count, int) and not isinstance(count, bool) and count > 0:
+        return count
+    fact = f"is {count}" if isinstance(count, int) else "is known only later"
+    raise OperandError(
+        "lanes", fact if isinstance(value, (int, PrimExpr)) else "is no number", code="RX0502",
+        message=f"the lanes of `T.{name}` are a positive number that is known now",
+    )  # fmt: skip
+
+
 def Ramp(base: PrimExprLike, stride: PrimExprLike, lanes: int) -> PrimExpr:
     """The vector `base, base + stride, ...` of `lanes` elements."""
-    return prim.Ramp.make(*match_dtypes(_scalar(base), stride), int(lanes))
+    return prim.Ramp.make(*match_dtypes(_scalar(base), stride), _lanes("Ramp", lanes))
 
 
 def Broadcast(value: PrimExprLike, lanes: int) -> PrimExpr:
     """The vector of `lanes` copies of a scalar."""
-    return prim.Broadcast.make(_scalar(value), int(lanes))
+    return prim.Broadcast.make(_scalar(value), _lanes("Broadcast", lanes))
 
 
 ramp = Ramp
@@ -127,6 +140,12 @@ broadcast = Broadcast
 
 def Shuffle(vectors: Sequence[PrimExpr], indices: Sequence[PrimExprLike]) -> PrimExpr:
     """Elements of the concatenation of some vectors, chosen by constant indices."""
+    for name, given in (("vectors", vectors), ("indices", indices)):
+        if not isinstance(given, (list, tuple)) or not given:
+            raise OperandError(
+                name, "is no list", code="RX0502",
+                message=f"the {name} of `T.Shuffle` stand in a list, at least one of them",
+            )  # fmt: skip
     return prim.Shuffle.make(tuple(vectors), tuple(_scalar(i) for i in indices))
 
 
@@ -139,12 +158,27 @@ def BufferLoad(
 
 def Call(dtype: str, op: str | GlobalVar, args: Sequence[PrimExprLike]) -> PrimExpr:
     """A call of an intrinsic by its name ("tir.exp") or of a function of the module."""
+    if not isinstance(op, (str, GlobalVar)):
+        raise OperandError(
+            "op", f"is a Python {type(op).__name__}", code="RX0502",
+            message="`T.Call` calls an intrinsic by its name, or a function of the module",
+            help='write for example `"tir.exp"`',
+        )  # fmt: skip
+    if not isinstance(args, (list, tuple)):
+        raise OperandError("args", "is no list", code="RX0502",
+                           message="the operands of `T.Call` stand in a list")  # fmt: skip
     operands = tuple(StringImm(a) if isinstance(a, str) else _scalar(a) for a in args)
     return prim.Call.make(_dtype(dtype), op, operands)
 
 
 def Let(expr: PrimExprLike, where: Mapping[prim.Var, PrimExprLike]) -> PrimExpr:
     """`expr` with variables standing for values: `T.Let(x * x, where={x: a + b})`."""
+    if not isinstance(where, Mapping) or not all(isinstance(v, prim.Var) for v in where):
+        raise OperandError(
+            "where", f"is a Python {type(where).__name__}", code="RX0502",
+            message="the values of `T.Let` are a dict from variables",
+            help="write `where={x: value}`",
+        )  # fmt: skip
     body = _scalar(expr)
     for variable, value in reversed(list(where.items())):
         body = prim.Let.make(variable, _scalar(value), body)

@@ -48,6 +48,8 @@ class Form:
     def name(self) -> str:
         """How the statement is called, for example "T.grid"."""
         maker = self.maker
+        if maker.__module__.endswith("tir_call"):  # Python's own
+            return maker.__name__.lstrip("_")
         inner = "axis." if maker.__module__.endswith("tir_axis") else ""
         return f"T.{inner}{maker.__name__}"
 

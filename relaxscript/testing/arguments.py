@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from relaxscript.ir import prim
+from relaxscript.ir.module import Target, VDevice
 from relaxscript.ir.relax import Expr, ShapeExpr
 from relaxscript.ir.struct_info import (
     PrimStructInfo,
@@ -43,6 +44,7 @@ class _Guess:
         self.choices = choices
         self.values = values
         self.dim = dim
+        self.first: Expr | None = None
         self.model: TensorStructInfo | None = None
 
     def arguments(self, parameters: Sequence[Parameter]) -> dict[str, Any] | None:
@@ -61,6 +63,8 @@ class _Guess:
     def operand(self, parameter: Parameter) -> Any:
         """A value for an operand; REQUIRED stands for none."""
         match parameter.kind:
+            case "tensors" if parameter.wants == "value":
+                return [self.choices.integer(-2, 3) for _ in range(max(self.rank, 1))]
             case "tensors":
                 return self.several(parameter)
             case "shape":
@@ -75,9 +79,11 @@ class _Guess:
         if model is not None and self.choices.chance(90):
             alike = [v for v in fitting if _dtype(v.struct_info) == model.dtype]
             fitting = alike or fitting
-        value = self.choices.pick(fitting[-6:])
+            if wants == "tensor" and self.first in fitting and self.choices.chance(50):
+                return self.first  # many operands have one shape
+        value = self.choices.pick(fitting[-12:])
         if model is None and isinstance(value.struct_info, TensorStructInfo):
-            self.model = value.struct_info
+            self.first, self.model = value, value.struct_info
         return value
 
     def several(self, parameter: Parameter) -> Any:
@@ -121,7 +127,7 @@ class _Guess:
         return 2 if self.model is None or self.model.ndim < 0 else self.model.ndim
 
     def integer(self) -> int:
-        return self.choices.integer(-self.rank, max(self.rank - 1, 0))
+        return self.choices.integer(-self.rank, max(self.rank - 1, 1))
 
     def axes(self) -> list[int]:
         axes = list(range(self.rank))
@@ -140,6 +146,9 @@ class _Guess:
     def dtype(self) -> str:
         return self.choices.pick(ATTRIBUTE_DTYPES)
 
+    def device(self) -> VDevice:
+        return VDevice(Target("cpu"), self.choices.integer(0, 1))
+
 
 _MAKERS: Mapping[str, Callable[[_Guess], Any]] = {
     "int": _Guess.integer,
@@ -148,6 +157,7 @@ _MAKERS: Mapping[str, Callable[[_Guess], Any]] = {
     "float": _Guess.number,
     "bool": _Guess.truth,
     "DType": _Guess.dtype,
+    "Device": _Guess.device,
 }
 
 

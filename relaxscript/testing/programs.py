@@ -5,7 +5,7 @@ are symbolic or small, 1 and 0 among them and seldom equal; names collide on pur
 small and whole, so that floating-point results are exact wherever the operators are.
 
 `modules()` and `functions()` are hypothesis strategies; `random_module(seed)` needs no hypothesis.
-Start reading at `_Writer.step`.
+Start reading at `Writer.step`.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ from .prim_funcs import Dims, elementwise, reduction
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-__all__ = ["functions", "modules", "random_function", "random_module"]
+__all__ = ["Writer", "functions", "modules", "random_function", "random_module"]
 
 # Names that collide with one another, with namespaces, with what the printer makes up, with Python.
 NAMES = ("x", "y", "lv", "gv", "x", "n", "lv1", "R", "T", "cls", "Module", "main", "x_1", "_",
@@ -109,8 +109,8 @@ def _module(choices: Choices) -> IRModule:
         warnings.simplefilter("ignore", RelaxWarning)
         for number in range(choices.integer(0, 2)):
             name = f"{choices.pick(FUNCTION_NAMES)}_{number}"
-            _Writer(choices, builder).function(name, private=choices.chance(40))
-        _Writer(choices, builder).function("main", private=False)
+            Writer(choices, builder).function(name, private=choices.chance(40))
+        Writer(choices, builder).function("main", private=False)
     return builder.finalize()
 
 
@@ -119,14 +119,18 @@ def _function(choices: Choices) -> Function:
     builder = BlockBuilder()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RelaxWarning)
-        _Writer(choices, builder, alone=True).function("main", private=False)
+        Writer(choices, builder, alone=True).function("main", private=False)
     function = builder.finalize()["main"]
     assert isinstance(function, Function)
     return function
 
 
-class _Writer:
+class Writer:
     """Writes one function through a builder; `values` and `dims` are what is in scope."""
+
+    names: tuple[str, ...] = NAMES
+    dim_names: tuple[str, ...] = DIM_NAMES
+    param_dtypes: tuple[str, ...] = PARAM_DTYPES
 
     def __init__(self, choices: Choices, builder: BlockBuilder, alone: bool = False) -> None:
         self.choices = choices
@@ -158,6 +162,10 @@ class _Writer:
 
     def step(self) -> bool:
         """Add one binding, block or branch; False when the dice gave nothing that fits."""
+        return self.choices.pick(self.kinds())()
+
+    def kinds(self) -> list[Callable[[], bool]]:
+        """What can be added here, the more often the likelier."""
         kinds: list[Callable[[], bool]] = [self.operator] * 8
         kinds += [
             self.constant,
@@ -176,7 +184,7 @@ class _Writer:
             kinds += [self.dataflow]
             kinds += [self.branches, self.closure] if self.depth < 2 else []
             kinds += [] if self.pure else [self.impure_packed]
-        return self.choices.pick(kinds)()
+        return kinds
 
     def dataflow(self) -> bool:
         outside = len(self.values)
@@ -259,16 +267,19 @@ class _Writer:
         return tensor_of([self.new_dim() for _ in range(rank)], self.dtype())
 
     def dtype(self) -> DataType:
-        return DataType(self.choices.pick(PARAM_DTYPES))
+        return DataType(self.choices.pick(self.param_dtypes))
 
     def new_dim(self) -> prim.PrimExpr:
         """A dimension in a place that binds variables."""
         if self.choices.chance(40):
             if self.dims and self.choices.chance(70):
                 return self.choices.pick(self.dims)
-            self.dims.append(prim.Var(self.choices.pick(DIM_NAMES), prim.INT64))
+            self.dims.append(self.fresh_dim())
             return self.dims[-1]
         return prim.IntImm(prim.INT64, self.choices.pick((3, 2, 4, 1, 3, 5, 0)))
+
+    def fresh_dim(self) -> prim.Var:
+        return prim.Var(self.choices.pick(self.dim_names), prim.INT64)
 
     def dim(self) -> prim.PrimExpr:
         """A dimension in a place that only uses variables."""
@@ -280,7 +291,7 @@ class _Writer:
         return self.choices.pick((n, n + k, n * k, n + m, n * m, n // (k + 1), n % (k + 1)))
 
     def name(self) -> str:
-        return "" if self.choices.chance(40) else self.choices.pick(NAMES)
+        return "" if self.choices.chance(40) else self.choices.pick(self.names)
 
     # ---- steps
 
@@ -352,7 +363,9 @@ class _Writer:
         info = value.struct_info
         dims: list[prim.Var] = []
         if isinstance(info, TensorStructInfo) and info.ndim >= 0 and self.choices.chance(80):
-            dims = [prim.Var(self.choices.pick(DIM_NAMES), prim.INT64) for _ in range(info.ndim)]
+            dims = [
+                prim.Var(self.choices.pick(self.dim_names), prim.INT64) for _ in range(info.ndim)
+            ]
             info = tensor_of(dims, info.dtype)
         try:
             self.values.append(self.builder.match_cast(value, info, self.name()))
@@ -389,7 +402,9 @@ class _Writer:
             if isinstance(dim, prim.IntImm):
                 made.append(prim.IntImm(prim.INT64, dim.value))
             else:
-                made.append(own.setdefault(dim, prim.Var(self.choices.pick(DIM_NAMES), prim.INT64)))
+                made.append(
+                    own.setdefault(dim, prim.Var(self.choices.pick(self.dim_names), prim.INT64))
+                )
         return tuple(made)
 
     def call_function(self) -> bool:

@@ -33,7 +33,7 @@ from relaxscript.errors import (
     Source,
     VMError,
 )
-from relaxscript.script.parser.source import definition_of_function
+from relaxscript.script.parser.finding import definition_of_function
 
 from .expectations import (
     Expectation,

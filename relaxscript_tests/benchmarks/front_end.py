@@ -62,12 +62,14 @@ def parse_figures() -> None:
 def print_and_compare_figures() -> None:
     text = program(1_000)
     functions = itertools.cycle([from_source(text + f"# {i}\n") for i in range(20)])
+    long_functions = itertools.cycle([from_source(program(10_000) + f"# {i}\n") for i in range(3)])
     first, second = from_source(text), from_source(text + "#\n")
     printed = first.script()
     times = in_turns(
         {
             "ast": lambda: ast.parse(printed),
             "print": lambda: next(functions).script(),
+            "print long": lambda: next(long_functions).script(),
             "equal": lambda: structural_equal(first, second),
             "source": lambda: ast.parse(text),
             "again": parsed(printed),
@@ -77,6 +79,8 @@ def print_and_compare_figures() -> None:
     tree = times["ast"]
     print(f"ast.parse of the printed text    {tree * 1e3:8.2f} ms")
     print(f"print 1,000                      {times['print'] / tree:8.2f} x  (aim: at most 6)")
+    growth = times["print long"] / times["print"]
+    print(f"print 10,000, as multiple        {growth:8.2f}    (aim: at most 11)")
     equal = times["equal"] / times["source"]
     print(f"structural equality 1,000        {equal:8.2f} x  (of the user's text; aim: at most 1)")
     print(

@@ -20,41 +20,18 @@ from relaxscript.errors import OperandError
 from relaxscript.ir import prim, relax
 from relaxscript.ir.relax import Call, Expr
 from relaxscript.ir.struct_info import (
-    ObjectStructInfo,
-    PrimStructInfo,
     ShapeStructInfo,
     StructInfo,
     TensorStructInfo,
     TupleStructInfo,
 )
 from relaxscript.op import Operator, PlainContext
-from relaxscript.runtime.values import Shape
+from relaxscript.runtime.values import Shape, make_prim
+
+from .cases import ALONG_AXES, BINARY, CALLEES, CASES, UNARY
+from .operands import S, T, Value
 
 DTYPES = ("float32", "float64", "float16", "bfloat16", "int8", "int64", "uint8", "bool")
-
-
-@dataclass(frozen=True)
-class T:
-    """A tensor operand of some shape; without `dtype` it takes the one that is being tried."""
-
-    shape: tuple[int, ...]
-    dtype: str | None = None
-    below: int = 5  # integers are drawn from 0 (or its negative) to below this
-
-
-@dataclass(frozen=True)
-class S:
-    """A shape operand that a variable holds."""
-
-    dims: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Value:
-    """Any other operand that a variable holds, with its StructInfo."""
-
-    value: Any
-    info: StructInfo
 
 
 @dataclass(frozen=True)
@@ -91,8 +68,8 @@ class Sample:
                 return tuple(self._value(item) for item in fields)
             case relax.ShapeExpr(dims):
                 return Shape(int(dim) for dim in dims)
-            case relax.PrimValue(prim.IntImm(value=value) | prim.FloatImm(value=value)):
-                return value
+            case relax.PrimValue(prim.IntImm() | prim.FloatImm() as number):
+                return make_prim(number.value, number.dtype)
             case relax.StringImm(text):
                 return text
             case relax.ExternFunc(name) | relax.GlobalVar(name):
@@ -103,219 +80,6 @@ class Sample:
         infos = [getattr(v, "shape", v) for v in self.values.values()]
         dtypes = [str(getattr(v, "dtype", "")) for v in self.values.values()]
         return f"{self.operator!r} {infos} {dtypes} {dict(self.call.attrs or {})}"
-
-
-def scale(x: Any, y: Any) -> None:
-    """A destination-passing function: twice its argument."""
-    y[...] = 2 * x
-
-
-def split_sign(x: Any, positive: Any, negative: Any) -> None:
-    """A destination-passing function of two results."""
-    positive[...] = np.maximum(x, 0)
-    negative[...] = np.minimum(x, 0)
-
-
-def fill(n: int, y: Any) -> None:
-    """A destination-passing function that takes an integer."""
-    y[...] = n
-
-
-def doubled(x: Any) -> Any:
-    """A function that returns its result."""
-    return 2 * x
-
-
-CALLEES = {"scale": scale, "split_sign": split_sign, "fill": fill, "doubled": doubled}
-GLOBAL = {name: relax.GlobalVar(name) for name in CALLEES}
-FLOAT = TensorStructInfo((2, 3), "float32")
-OBJECT = ObjectStructInfo()
-UNARY = [(T((2, 3)),), (T(()),), (T((0, 3)),), (T((4, 1, 3)),)]
-BINARY = [
-    (T((2, 3)), T((2, 3))),
-    (T((2, 3)), T((3,))),
-    (T((2, 1)), T((1, 3))),
-    (T(()), T(())),
-    (T(()), T((2, 3))),
-    (T((0, 3)), T((1, 3))),
-    (T((0, 1)), T((3,))),
-    (T((4, 1, 3)), T((2, 1))),
-]
-ALONG_AXES: list[Any] = [
-    (T((2, 3)),),
-    (T((2, 3)), 0),
-    (T((2, 3)), [0, -1]),
-    (T((4, 2, 3)), [-1, 0], True),
-    (T((4, 2, 3)), None, True),
-    (T((2, 3)), []),
-    (T(()),),
-    (T((0, 3)), 1),
-    (T((2, 3)), -1, True),
-]
-ALONG_AXIS: list[Any] = [
-    (T((2, 3)),),
-    (T((2, 3)), 0),
-    (T((4, 2, 3)), -2, True),
-    (T((4, 2, 3)), None, True),
-    (T(()),),
-    (T((0, 3)), 1),
-    (T((0, 3)), 0),
-]
-SOFTMAX: list[Any] = [(T((2, 3)),), (T((2, 3)), 0), (T((4, 1, 3)), -2), (T((0, 3)),), (T((2, 0)),)]
-LIKE: list[Any] = [(T((2, 3)),), (T(()),), (T((0, 3)), "float32"), (T((2, 3)), "int8")]
-
-CASES: dict[str, list[Any]] = {
-    "matmul": [
-        (T((2, 3)), T((3, 4))),
-        (T((3,)), T((3,))),
-        (T((3,)), T((3, 4))),
-        (T((2, 3)), T((3,))),
-        (T((5, 2, 3)), T((3, 4))),
-        (T((2, 3)), T((5, 3, 4))),
-        (T((5, 1, 2, 3)), T((4, 3, 2))),
-        (T((3,)), T((5, 3, 4))),
-        (T((5, 2, 3)), T((3,))),
-        (T((0, 3)), T((3, 4))),
-        (T((2, 0)), T((0, 4))),
-        (T((2, 3)), T((3, 4)), "float32"),
-    ],
-    "where": [
-        (T((2, 3), "bool"), T((2, 3)), T((2, 3))),
-        (T((2, 1), "bool"), T((3,)), T(())),
-        (T((), "bool"), T((0, 3)), T((1, 3))),
-    ],
-    "take": [
-        (T((2, 3)), T((4,), "int64", 3), 1),
-        (T((2, 3)), T((4, 2), "int8", 2), -2),
-        (T((5,)), T((), "int64", 5)),
-        (T((2, 3)), T((0,), "int64"), 0),
-        (T((2, 3)), T((4,), "int64", 9), 1, ("mode", "clip")),
-        (T((2, 3)), T((4,), "int64", 9), 1, ("mode", "wrap")),
-    ],
-    "argmax": ALONG_AXIS,
-    "argmin": ALONG_AXIS,
-    "nn.softmax": SOFTMAX,
-    "nn.log_softmax": SOFTMAX,
-    "nn.leakyrelu": [(T((2, 3)),), (T(()), 0.5)],
-    "nn.softplus": [(T((2, 3)),), (T(()), 2.0, 1.0)],
-    "nn.layer_norm": [
-        (T((2, 3)), T((3,)), T((3,)), -1),
-        (T((4, 2, 3)), T((2, 3)), T((2, 3)), [1, 2]),
-        (T((4, 2, 3)), T((3, 4)), T((3, 4)), [-1, 0], 0.5, False),
-        (T((0, 3)), T((3,)), T((3,)), [1], 1e-5, True, False),
-    ],
-    "nn.rms_norm": [
-        (T((2, 3)), T((3,))),
-        (T((4, 2, 3)), T((3, 4)), [-1, 0], 0.5),
-    ],
-    "permute_dims": [
-        (T((2, 3)),),
-        (T((4, 2, 3)), [2, 0, 1]),
-        (T((4, 2, 3)), [0, -1, 1]),
-        (T((4, 2, 3)), [0, 1, 2]),
-        (T(()),),
-        (T((0, 3)), [1, 0]),
-    ],
-    "expand_dims": [
-        (T((2, 3)), 0),
-        (T((2, 3)), [-1, 0]),
-        (T(()), [0, 1]),
-        (T((2, 3)), []),
-        (T((0, 3)), -2),
-    ],
-    "squeeze": [
-        (T((2, 1, 3)), 1),
-        (T((1, 2, 1)), [0, -1]),
-        (T((1, 2, 1)),),
-        (T((2, 3)),),
-        (T(()),),
-        (T((0, 1)), 1),
-        (T((2, 3)), []),
-    ],
-    "concat": [
-        ([T((2, 3)), T((4, 3))],),
-        ([T((2, 3)), T((2, 1)), T((2, 4))], -1),
-        ([T((2, 3))],),
-        ([T((2,)), T((3,))], None),
-        ([T((0, 3)), T((2, 3))], 0),
-    ],
-    "split": [
-        (T((4, 3)), 2),
-        (T((5, 3)), 2),
-        (T((5, 3)), 4),
-        (T((2, 7)), [2, 3], 1),
-        (T((2, 7)), [], -1),
-        (T((2, 7)), [0, 7], 1),
-        (T((0, 3)), 2),
-        (T((2, 3)), 1),
-    ],
-    "reshape": [
-        (T((2, 3)), (3, 2)),
-        (T((4, 2, 3)), (4, -1)),
-        (T((2, 3)), (-1,)),
-        (T(()), (1, 1)),
-        (T((1,)), ()),
-        (T((0, 3)), (5, 0)),
-        (T((2, 3)), S((6,))),
-        (T((2, 3)), (2, 3)),
-    ],
-    "flatten": [(T((2, 3)),), (T(()),), (T((0, 3)),), (T((4,)),), (T((4, 2, 3)),)],
-    "broadcast_to": [
-        (T((1, 3)), (2, 3)),
-        (T((3,)), (4, 2, 3)),
-        (T(()), (2, 3)),
-        (T((1,)), (0,)),
-        (T((2, 3)), (2, 3)),
-        (T((1, 3)), S((2, 3))),
-    ],
-    "astype": [
-        (T((2, 3)), "float32"),
-        (T(()), "int64"),
-        (T((0, 3)), "bool"),
-        (T((2, 3)), "bfloat16"),
-    ],
-    "clip": [(T((2, 3)), 1, 3), (T(()), 0, 1)],
-    "full": [
-        ((2, 3), T(())),
-        ((0,), T(()), "float32"),
-        ((), 1.5, "float16"),
-        ((2, 3), 7),
-        (S((2, 3)), T(())),
-    ],
-    "full_like": [(T((2, 3)), T(())), (T((0, 3)), 1.5, "float64"), (T(()), T(()), "int8")],
-    "zeros": [((2, 3), "float32"), ((), "bool"), ((0, 3), "int8"), (S((2, 3)), "float32")],
-    "ones": [((2, 3), "float32"), ((), "bool"), ((0, 3), "int8"), (S((2, 3)), "float32")],
-    "zeros_like": LIKE,
-    "ones_like": LIKE,
-    "tril": [(T((2, 3)),), (T((4, 3, 2)), 1), (T((2, 3)), -1), (T((0, 3)),)],
-    "triu": [(T((2, 3)),), (T((4, 3, 2)), 1), (T((2, 3)), -1), (T((0, 3)),)],
-    "null_value": [()],
-    "shape_of": UNARY,
-    "tensor_to_shape": [(T((3,), "int64"),)],
-    "shape_to_tensor": [((2, 3),), (S((2, 3)),), ((),)],
-    "compute_prim_value": [((6,),)],
-    "print": [(T((2, 3)), T(())), ("text", ("format", "{}!")), ()],
-    "assert_op": [
-        (Value(np.array(True), TensorStructInfo((), "bool")),),
-        (Value(True, PrimStructInfo("bool")), [T((2, 3))], "is {}"),
-    ],
-    "call_tir": [
-        (GLOBAL["scale"], (T((2, 3), "float32"),), FLOAT),
-        (GLOBAL["split_sign"], [T((2, 3), "float32")], [FLOAT, FLOAT]),
-        (GLOBAL["fill"], (), FLOAT, (7,)),
-    ],
-    "call_dps_packed": [
-        ("scale", (T((2, 3), "float32"),), FLOAT),
-        ("split_sign", (T((2, 3), "float32"),), [FLOAT, FLOAT]),
-    ],
-    "call_pure_packed": [
-        ("doubled", T((2, 3), "float32"), ("sinfo_args", FLOAT)),
-        ("doubled", T((2, 3), "float32"), ("sinfo_args", OBJECT)),
-    ],
-    "make_closure": [(Value(doubled, OBJECT), (T((2, 3), "float32"),))],
-    "invoke_closure": [(Value(doubled, OBJECT), (T((2, 3), "float32"),), FLOAT)],
-    "invoke_pure_closure": [(Value(doubled, OBJECT), (T((2, 3), "float32"),), FLOAT)],
-}  # fmt: skip
 
 
 def cases_of(operator: Operator) -> list[Any]:

@@ -135,7 +135,17 @@ def test_inference_agrees_with_meaning(operator: Operator) -> None:
         assert disagreement(sample.infer(), sample.evaluate()) is None, str(sample)
 
 
-@every_operator
+def writes_in_place(operator: Operator) -> bool:
+    """Whether operands of the operator become its results."""
+    return any(parameter.name == "inplace_indices" for parameter in operator.parameters)
+
+
+leaving_operands = pytest.mark.parametrize(
+    "operator", [o for o in REGISTRY.values() if not writes_in_place(o)], ids=repr
+)
+
+
+@leaving_operands
 def test_results_share_no_memory_with_operands(operator: Operator) -> None:
     for sample in samples(operator):
         result = sample.evaluate()
@@ -149,7 +159,7 @@ def is_array(value: Any) -> bool:
     return isinstance(value, np.ndarray)
 
 
-@every_operator
+@leaving_operands
 def test_operands_are_left_as_they_are(operator: Operator) -> None:
     for sample in samples(operator):
         before = {v: np.copy(x) for v, x in sample.values.items() if is_array(x)}
@@ -164,7 +174,7 @@ def test_calling_with_arrays_is_the_meaning(operator: Operator) -> None:
         given = operator.arguments(sample.call)
         if any(p.kind in ("callee", "rest", "spread", "shape", "sinfo") for p, _ in given):
             continue
-        if not sample.params:
+        if not any(map(is_array, sample.values.values())):
             continue
         values = {p.name: _concrete(v, sample) for p, v in given}
         assert bytes_of(operator(**values)) == bytes_of(sample.evaluate()), str(sample)
@@ -304,6 +314,8 @@ def test_a_virtual_device_is_passed_on_and_two_are_an_error(operator: Operator) 
         if operator.arguments(sample.call) and not isinstance(result, TensorStructInfo):
             continue
         if any(p.kind in ("sinfo", "callee") for p in operator.parameters) or not tensors:
+            continue
+        if any(p.annotation == "VirtualDevice" for p in operator.parameters):
             continue
         device = vdevice(0)
         first = substitute(sample.call, {tensors[0]: placed(tensors[0], device)})

@@ -163,14 +163,15 @@ def test_a_text_without_a_program():
 def test_a_statement_beside_the_programs_of_a_text():
     check_rejected(
         """
-        size = 4
+        print(4)
         # <^^^^^^^ error: RX0104 only imports, modules and functions can stand here
-        #           help: Python is run by `relaxscript run FILE`, or with `mode="python"`
+        #           help: Python is run with `mode="python"`, or by `relaxscript run FILE`
 
         @R.function
         def f(x: R.Tensor((4,), "float32")):
             return x
-        """
+        """,
+        mode="data",
     )
 
 
@@ -179,8 +180,8 @@ def test_python_is_not_run_in_data_mode():
         """
         @R.function
         def f(x: R.Tensor((4,), "float32")):
-            y = R.reshape(x, ("2".__len__(), 2))
-            #                 ^^^^^^^^^^^^^ error: RX0104 `'2'.__len__` is not called in data mode
+            y = R.reshape(x, ("2".upper(), 2))
+            #                 ^^^^^^^^^^^ error: RX0104 `'2'.upper` is not called in data mode
             z = print(x)
             #   ^^^^^ error: RX0101 `print` is not defined
             return y
@@ -252,4 +253,49 @@ def test_a_function_where_a_class_is_decorated():
         #^^^^^^^^^^^ error: RX0111 `I.ir_module` decorates a class
         #          help: decorate a function with `@R.function` or `@T.prim_func`
         def main(x: R.Object):
+            return x
+
+
+# ---------------------------------------------------------------- names that Python has not
+
+
+@rejected
+def test_a_name_for_a_function_that_there_is_not():
+    @I.ir_module
+    class Module:
+        I.module_names({"mian": "main.1"})
+        #              ^^^^^^^^^^^^^^^^^^ error: RX0101 the module has no function `mian`
+        #                                 help: did you mean `main`?
+
+        @R.function
+        def main(x: R.Tensor((4,), "float32")):
+            return x
+
+
+@rejected
+def test_one_name_for_two_functions():
+    @I.ir_module
+    class Module:
+        I.module_names({"f": "main"})
+        #              ^^^^^^^^^^^^^ error: RX0302 the module has two functions `main`
+        #                            help: rename one of them
+
+        @R.function
+        def f(x: R.Tensor((4,), "float32")):
+            return x
+
+        @R.function
+        def main(x: R.Tensor((4,), "float32")):
+            return x
+
+
+@rejected
+def test_a_name_of_a_function_that_is_no_text():
+    @I.ir_module
+    class Module:
+        I.module_names({"main": 3})
+        #              ^^^^^^^^^^^ error: RX0103 the name of a function is a text, not 3
+
+        @R.function
+        def main(x: R.Tensor((4,), "float32")):
             return x

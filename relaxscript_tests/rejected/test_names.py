@@ -126,16 +126,6 @@ def test_a_method_of_numpy_on_a_tensor():
 
 
 @rejected
-def test_the_shape_of_a_tensor_as_an_attribute():
-    @R.function
-    def f(x: R.Tensor((2, 3), "float32")):
-        y = x.shape
-        #   ^^^^^^^ error: RX0102 `x` has no attribute `shape`
-        #             help: write `R.shape_of(x)`
-        return y
-
-
-@rejected
 def test_a_function_of_the_module_by_its_bare_name():
     @I.ir_module
     class Module:

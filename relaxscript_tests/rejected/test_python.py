@@ -1,9 +1,9 @@
 """Rejected programs: Python that Relax has not, and Python that fails (RX0104, RX0112)."""
 
-# ruff: noqa: B035, E731, F842  (what is rejected is not meant to be good Python)
+# ruff: noqa: E731, F842  (what is rejected is not meant to be good Python)
 from __future__ import annotations
 
-from relaxscript.script import relax as R
+from relaxscript.script import relax as R, tir as T
 from relaxscript.testing import check_rejected, rejected
 
 # Carets stand under what they mean, wherever a formatter would rather have them.
@@ -16,10 +16,52 @@ from relaxscript.testing import check_rejected, rejected
 def test_a_for_loop():
     @R.function
     def f(x: R.Tensor((4,), "float32")):
+        for row in x:
+        #          ^ error: RX0104 `x` is a tensor, which cannot be gone through by `for`
+        #       help: only a tuple and values known while the script is parsed can be
+            y = R.add(x, row)
+        for x.row in range(3):
+        #   ^^^^^ error: RX0104 only names can be bound by `for`
+            y = x
+        return x
+
+
+@rejected
+def test_a_mistake_in_a_loop_is_reported_once():
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
         for i in range(3):
-        # <^^ error: RX0104 `for` cannot be used in a Relax function
-        #      help: write the steps out, or loop in a `@T.prim_func`
-            x = R.add(x, x)
+            y = R.add(x, z)
+            #            ^ error: RX0101 `z` is not defined
+        return y
+
+
+@rejected
+def test_a_loop_with_too_many_steps():
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+        for i in range(200_000):
+        #        ^^^^^^^^^^^^^^ error: RX0104 more than 100,000 steps are written out while parsing
+        #                        help: loop in a `@T.prim_func`
+            pass
+        return x
+
+
+@rejected
+def test_leaving_a_loop_where_the_program_chooses():
+    @R.function
+    def f(x: R.Tensor((4,), "float32"), c: R.Tensor((), "bool")):
+        for i in range(3):
+            if c:
+                break
+                # <^^^^ error: RX0104 `break` cannot stand here
+                #     help: a loop is left by a condition that is known while the script is parsed
+                y = x
+            else:
+                continue
+                # <^^^^^^^ error: RX0104 `continue` cannot stand here
+                #     help: a loop is left by a condition that is known while the script is parsed
+                y = x
         return x
 
 
@@ -175,24 +217,29 @@ def test_an_async_function_in_a_function():
 def test_a_lambda():
     @R.function
     def f(x: R.Tensor((4,), "float32")):
-        g = lambda a: R.add(a, a)
-        #   ^^^^^^^^^^^^^^^^^^^^^ error: RX0104 a lambda cannot be used here
-        #                           help: define a function
-        return g(x)
+        g = lambda a, *, b: R.add(a, b)
+        p = g(x)
+        #   ^^^^ error: RX0103 `lambda a, *, b: R.add(a, b)`: missing a required argument: 'b'
+        h = lambda a: R.add(a, z)
+        #                      ^ error: RX0101 `z` is not defined
+        q = h(x)
+        #   ---- label: called here
+        r = R.add(x, g)
+        #            ^ error: RX0201 `R.add` cannot take these operands
+        #            - label: is a function of Python, not a tensor
+        return q
 
 
 @rejected
-def test_comprehensions_that_make_no_list():
+def test_comprehensions_that_make_other_things():
     @R.function
     def f(x: R.Tensor((4,), "float32")):
         b = {x for _ in range(2)}
         #   ^^^^^^^^^^^^^^^^^^^^^ error: RX0104 a set comprehension cannot be used here
-        c = {1: x for _ in range(2)}
-        #   ^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0104 a dict comprehension cannot be used here
-        #                              help: write the items out
-        d = tuple(x for _ in range(2))
-        #        ^^^^^^^^^^^^^^^^^^^^^ error: RX0104 a generator expression cannot be used here
-        #                                help: write the elements out
+        c = {[]: x for _ in range(2)}
+        #    ^^ error: RX0112 evaluating this Python raised TypeError: unhashable type: 'list'
+        d = tuple(y for _ in range(2))
+        #         ^ error: RX0101 `y` is not defined
         return x
 
 
@@ -266,19 +313,51 @@ def test_unpacking_what_is_known_only_later():
     @R.function
     def f(x: R.Tensor((4,), "float32")):
         y = R.add(*x)
-        #          ^ error: RX0104 only a Python tuple or list can be unpacked with `*` here
+        #          ^ error: RX0104 `x` is a tensor, which cannot be unpacked with `*`
+        #                help: only a tuple and values known while the script is parsed can be
         z = R.add(**x)
         #           ^ error: RX0104 only a Python dict can be unpacked with `**` here
         return y
 
 
 @rejected
-def test_an_element_of_a_tensor():
+def test_a_prim_func_inside_a_relax_function():
     @R.function
     def f(x: R.Tensor((4,), "float32")):
-        return x[0]
-        #      ^^^^ error: RX0104 `x` is a tensor, and tensors are not indexed with `[]`
-        #             help: write `R.take(x, index, axis)`
+        @T.prim_func
+        def g(A: T.Buffer((4,), "float32")):
+        #   ^ error: RX0104 a PrimFunc cannot stand inside a Relax function
+        #     help: put it beside the function, in the class under `@I.ir_module`
+            A[0] = T.float32(1)
+        return x
+
+
+@rejected
+def test_a_comprehension_whose_items_do_not_fit():
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+        a = [x for x.y in range(2)]
+        #          ^^^ error: RX0104 only names can be bound here
+        b = [x for i, j in range(2)]
+        #          ^^^^ error: RX0104 these names do not fit the items
+        c = R.add(*3)
+        #          ^ error: RX0104 only a Python tuple or list can be unpacked with `*` here
+        d = R.add(*"ab")
+        #          ^^^^ error: RX0104 only a Python tuple or list can be unpacked with `*` here
+        return x
+
+
+@rejected
+def test_older_forms_that_say_too_little():
+    @R.function
+    def f(x: R.Tensor((4,), "float32"), o: R.Object):
+        a = R.match_shape(x)
+        #   ^^^^^^^^^^^^^^^^ error: RX0103 `R.match_shape` takes a value and its dimensions
+        #                    help: write `R.match_shape(x, (n, m))`
+        b = R.match_shape(o, (n,))
+        #                 ^ error: RX0201 `o` is an object of unknown kind, which has no shape
+        #                   help: say what it is: `R.match_cast(o, R.Tensor((n, m)))`
+        return x
 
 
 # ---------------------------------------------------------------- Python of the program

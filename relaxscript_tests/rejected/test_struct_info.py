@@ -303,3 +303,34 @@ def test_an_impure_function_of_the_module_in_a_pure_one():
             #   ^^^^^ error: RX0401 `g` is impure and cannot be called in a pure function
             #           help: declare the function impure: `@R.function(pure=False)`
             return y
+
+
+@rejected
+def test_results_described_that_are_known():
+    @R.function
+    def main(x: R.Tensor((4,), "float32"), f: R.Callable((R.Object,), R.Object)):
+        y = f(x, sinfo_args=R.Object)
+        #        ^^^^^^^^^^^^^^^^^^^ error: RX0103 the results of this function are known
+        #     help: leave out `sinfo_args`: it describes what a PackedFunc gives
+        return y
+
+
+@rejected
+def test_a_mistake_inside_of_a_dimension_that_is_a_string():
+    @R.function
+    def main(f: R.Callable((R.Tensor(("n @ 2",)),), R.Object)):
+        #                             ^^^^^^^ error: RX0104 `@` has no meaning in `n @ 2`, which is
+        #                             | arithmetic of dimensions
+        return f
+
+
+@rejected
+def test_metadata_that_holds_no_constant():
+    metadata = {"relax.expr.Constant": [{"dtype": "float32"}]}
+
+    @R.function
+    def f():
+        y = metadata["relax.expr.Constant"][0]
+        #   ^^^^^^^^ error: RX0108 the metadata is damaged: an entry of the metadata has the keys
+        #            | `dtype`, `shape` and `data`
+        return y

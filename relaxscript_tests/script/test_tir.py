@@ -15,13 +15,13 @@ from relaxscript.script.tir_types import Form
 
 STATEMENTS = """
     Assert Buffer Else If LetStmt Range Then While alloc_buffer allocate allocate_const attr axis
-    block block_attr buffer buffer_decl buffer_store decl_buffer evaluate func_attr grid init
-    iter_var macro match_buffer meta_var parallel prim_func reads serial thread_binding unroll
-    vectorized
-    where writes
+    block block_attr buffer buffer_decl buffer_store decl_buffer env_thread evaluate func_attr grid
+    init launch_thread macro match_buffer meta_var parallel prefetch prim_func reads realize serial
+    thread_binding unroll vectorized where writes
 """.split()
 NODES = """
     EQ GE GT LE LT NE Add And Broadcast BufferLoad Call Cast Div FloatImm FloorDiv FloorMod IntImm
+    CallEffectKind CommReducer IterVar ProducerLoad Reduce comm_reducer index_map iter_var
     Let Max Min Mod Mul Not Or Ptr Ramp Select Shuffle SizeVar StringImm Sub Var broadcast
     buffer_var cast let max min ptr ramp target var
 """.split()

@@ -21,6 +21,9 @@ TENSOR = TensorStructInfo((2, 3), "float32")
 VALUES: list[Expr] = [
     *(Var("x", TensorStructInfo((2, 3), dtype)) for dtype in ("float32", "int32", "bool")),
     *(Var("x", TensorStructInfo((3,), dtype)) for dtype in ("float32", "int64", "int32")),
+    *(Var("x", TensorStructInfo((2, 2, 1, 1, 1)[:rank], "float32")) for rank in (3, 4, 5)),
+    Var("x", TensorStructInfo((1,), "int64")),
+    Var("x", TensorStructInfo((), "int64")),
     Var("x", TensorStructInfo((), "bool")),
     Var("s", ShapeStructInfo((2, 3))),
     Var("t", TupleStructInfo([TENSOR, TENSOR])),
@@ -29,7 +32,12 @@ VALUES: list[Expr] = [
 PLAIN = {
     name: operator
     for name, operator in REGISTRY.items()
-    if not any(p.kind in ("callee", "sinfo", "text") for p in operator.parameters)
+    if not any(
+        p.kind in ("callee", "sinfo", "text")
+        or p.annotation == "VirtualDevice"
+        or (p.annotation == "str" and p.is_required)
+        for p in operator.parameters
+    )
 }
 
 

@@ -16,7 +16,8 @@ from typing import NamedTuple
 from relaxscript.dtypes import DataType
 from relaxscript.errors import VMError
 
-from .types import constant, register, storage, suffix
+from .small_floats import decoder, encoder
+from .types import SMALL_FLOATS, constant, register, storage, suffix
 
 __all__ = ["Assembler", "Explain", "Sites", "Value"]
 
@@ -41,6 +42,8 @@ class Sites:
     def __init__(self) -> None:
         self.explanations: list[Explain] = []
         self.declarations: dict[str, str] = {}
+        # Symbols that stand for functions of the C library, and how C calls these.
+        self.externs: dict[str, str] = {}
 
     def add(self, explain: Explain) -> int:
         """The status of a new way to fail."""
@@ -188,12 +191,14 @@ class Assembler:
     # ------------------------------------------------------------ numbers
 
     def rounded(self, x: Value, dtype: DataType) -> Value:
-        """The `float` nearest to `x` that a 16-bit type represents; others stay as they are."""
+        """The `float` nearest to `x` that a narrow type represents; others stay as they are."""
         match dtype.element:
             case "float16":
                 return self.convert("fpext", self.convert("fptrunc", x, "half"), "float")
             case "bfloat16":
                 return self._rounded_to_bfloat16(x)
+            case small if small in SMALL_FLOATS:
+                return self.from_memory(self.to_memory(x, dtype), dtype)
         return x
 
     def _rounded_to_bfloat16(self, x: Value) -> Value:
@@ -219,7 +224,16 @@ class Assembler:
                 wide = self.convert("zext", x, "i32")
                 shifted = self.operation("shl", wide, self.number(wide.type, 16))
                 return self.convert("bitcast", shifted, "float")
+            case small if small in SMALL_FLOATS:
+                return self._each(decoder(dtype.element), "float", x, dtype)
         return x
+
+    def _each(self, function: tuple[str, str], result: str, x: Value, dtype: DataType) -> Value:
+        """A function of the module applied to each lane."""
+        name, text = function
+        self.sites.declare(name, text)
+        lanes = [self.extract(x, i) for i in range(dtype.lanes)]
+        return self.join([self.call(name, result, [lane]) for lane in lanes])
 
     def to_memory(self, x: Value, dtype: DataType) -> Value:
         """A value as it is in memory."""
@@ -232,6 +246,8 @@ class Assembler:
                 bits = self.convert("bitcast", x, "i32")
                 high = self.operation("lshr", bits, self.number(bits.type, 16))
                 return self.convert("trunc", high, "i16")
+            case small if small in SMALL_FLOATS:
+                return self._each(encoder(dtype.element), "i8", x, dtype)
         return x
 
     def literal(self, dtype: DataType, value: float) -> Value:

@@ -10,15 +10,14 @@ do not depend on the level of optimisation.
 
 from __future__ import annotations
 
-import ctypes
 import itertools
-import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from relaxscript.errors import InternalError
+from relaxscript.interpreter.external import c_function
 
 __all__ = ["Code", "assembly_text", "compile_text", "optimised_text"]
 
@@ -43,7 +42,6 @@ class Engine:
         self.machines: dict[int, Any] = {}
         self.jit = llvm.create_lljit_compiler(self.machine(2))
         self.numbers = itertools.count()
-        self.library = _c_library()
 
     def machine(self, level: int) -> Any:
         """The target machine for a level of optimisation."""
@@ -77,13 +75,13 @@ class Engine:
             self.optimise(module, machine, level)
             yield module, machine
 
-    def compile(self, text: str, entry: str, functions: Iterable[str], level: int) -> Code:
+    def compile(self, text: str, entry: str, functions: Mapping[str, str], level: int) -> Code:
         """Optimise, link and find the entry; raises `InternalError` where LLVM refuses the text."""
         with self.optimised(text, level) as (module, machine):
             image = machine.emit_object(module)
         library = self.llvm.JITLibraryBuilder().add_object_img(image)
-        for name in functions:
-            library.import_symbol(name, self.library(name))
+        for symbol, name in functions.items():
+            library.import_symbol(symbol, _address(name))
         library.add_current_process().export_symbol(entry)
         try:
             tracker = library.link(self.jit, f"relaxscript{next(self.numbers)}")
@@ -110,19 +108,11 @@ def _refused() -> Iterator[None]:
         raise InternalError(f"LLVM refuses the code of a PrimFunc ({error})") from error
 
 
-def _c_library() -> Callable[[str], int]:
-    """The function that finds the address of a function of the C library."""
-    names: list[str | None] = [None, "libm.so.6"]
-    if sys.platform in ("win32", "darwin"):
-        names = ["ucrtbase"] if sys.platform == "win32" else [None]
-
-    def address(name: str) -> int:
-        for library in (ctypes.CDLL(known) for known in names):
-            if hasattr(library, name):
-                return ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
+def _address(name: str) -> int:
+    found = c_function(name)
+    if found is None:
         raise InternalError(f"the C library of this computer has no function `{name}`")
-
-    return address
+    return found
 
 
 _lock = threading.Lock()
@@ -135,8 +125,9 @@ def _the_engine() -> Engine:
     return _engine[0]
 
 
-def compile_text(text: str, entry: str, functions: Iterable[str], level: int) -> Code:
-    """Compile a module of LLVM; `functions` are those of the C library that it calls."""
+def compile_text(text: str, entry: str, functions: Mapping[str, str], level: int) -> Code:
+    """Compile a module of LLVM; `functions` are those of the C library that it calls,
+    by their symbols."""
     with _lock:
         return _the_engine().compile(text, entry, functions, level)
 

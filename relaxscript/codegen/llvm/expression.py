@@ -14,9 +14,12 @@ from typing import Any
 
 from relaxscript.dtypes import DataType
 from relaxscript.interpreter import failure, scalar
+from relaxscript.interpreter.expression import EXTERNAL
 from relaxscript.ir import intrinsic as table, prim
+from relaxscript.ir.low_level_meaning import meaning
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import GlobalVar
+from relaxscript.ir.scalar_functions import LOW_LEVEL
 from relaxscript.ir.walk import walk
 
 from .assembler import Assembler, Sites, Value, element_of
@@ -75,7 +78,7 @@ class Expressions(ABC):
             case prim.Select(condition, a, b):
                 failure.check_operands(e, (a, b))
                 return self.asm.choose(self.emit(condition), self.emit(a), self.emit(b))
-        raise failure.invalid("RX0501", f"a {type(e).__name__} is not a number", e.span)
+        raise failure.no_number(e)
 
     def variable(self, e: prim.Var) -> Value:
         if e not in self.values:
@@ -249,7 +252,7 @@ class Expressions(ABC):
             return self.asm.rounded(self.asm.convert(name, x, to), target)
         if source.element != "float64":
             return self.asm.rounded(self.asm.convert("fpext", x, to), target)
-        if target.element == "float16":
+        if target.element == "float16" or target.bits <= 8:
             return self.asm.rounded(self.rounded_to_odd(x), target)
         return self.asm.rounded(self.asm.convert("fptrunc", x, to), target)
 
@@ -302,9 +305,14 @@ class Expressions(ABC):
         if row is None or not row.compiled:
             name = row.script_name if row else str(e.op)
             raise failure.invalid("RX0505", f"`{name}` cannot be compiled for the CPU", e.span)
-        if row.arity is not None and len(e.args) != row.arity:
-            message = f"`{row.script_name}` takes {row.arity} operands, not {len(e.args)}"
-            raise failure.invalid("RX0502", message, e.span)
+        failure.check_arity(e, row)
+        if row.script_name in EXTERNAL:
+            return self.external(e, row.script_name)
+        same = meaning(e)
+        if same is not None:
+            return self.emit(same)
+        if row.script_name in LOW_LEVEL:
+            raise failure.misused(row, e)
         match row.name:
             case "tir.if_then_else":
                 return self.if_then_else(e, *e.args)
@@ -315,6 +323,10 @@ class Expressions(ABC):
             case "tir.ret":
                 return self.returning(e.args[0])
         return self.intrinsic(e, row)
+
+    @abstractmethod
+    def external(self, e: prim.Call, name: str) -> Value:
+        """A call of a C function, or an address."""
 
     def intrinsic(self, e: prim.Call, row: table.Intrinsic) -> Value:
         dtype = e.args[0].dtype

@@ -54,7 +54,8 @@ def compile_prim_func(
             "RX0505", "an expression or statement is nested too deeply to be compiled", func.span
         ) from None
     llvm_ir = str(text)
-    used = [symbol for symbol in _C_SYMBOLS if symbol in text.sites.declarations]
+    used = {symbol: symbol for symbol in _C_SYMBOLS if symbol in text.sites.declarations}
+    used.update(text.sites.externs)
     code = compile_text(llvm_ir, ENTRY, used, chosen.level)
     return Kernel(func, name or name_of(func), text, llvm_ir, code)
 

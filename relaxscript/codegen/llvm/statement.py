@@ -8,12 +8,13 @@ of known and small extent are written out.
 from __future__ import annotations
 
 from relaxscript.interpreter import failure
-from relaxscript.interpreter.tir import check_hint, flat, start_of, text_of
+from relaxscript.interpreter.tir import flat, start_of, text_of
 from relaxscript.ir import prim, tir
 from relaxscript.ir.tir import ForKind
+from relaxscript.ir.tir_compute import Prefetch
 
 from .assembler import Value
-from .memory import Memory
+from .external import External
 
 __all__ = ["Statements"]
 
@@ -21,7 +22,7 @@ __all__ = ["Statements"]
 COPIES = 64
 
 
-class Statements(Memory):
+class Statements(External):
     """Writes statements into one function; `copies` is how often unrolled loops repeat them."""
 
     copies = 1
@@ -59,7 +60,7 @@ class Statements(Memory):
                 if not isinstance(value, (prim.StringImm, prim.Immediate)):
                     self.emit(value)
             case tir.AttrStmt():
-                check_hint(s)
+                failure.check_hint(s)
             case tir.Allocate(var, dtype, extents):
                 shape = [self.extent(e) for e in extents]
                 self.owners[var] = self.allocate(var.name, dtype, shape, s.span)
@@ -70,8 +71,10 @@ class Statements(Memory):
                     self.new_buffer(buffer, s.span)
                 else:
                     self.view(buffer, self.owners[buffer.data], s.span)
+            case Prefetch():
+                return
             case _:
-                raise failure.invalid("RX0501", f"a {type(s).__name__} cannot be run", s.span)
+                raise failure.not_run(s)
 
     # ------------------------------------------------------------ control
 

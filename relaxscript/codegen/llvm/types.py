@@ -1,8 +1,8 @@
 """Data types and operations of LLVM for ours, as tables.
 
 A scalar has one type in memory and one in registers. They differ for bool (a byte in memory) and
-for the 16-bit floats: in registers these are `float`s that the narrow type represents exactly, and
-every operation on them is rounded by `Assembler.rounded`.
+for floats of at most 16 bits: in registers these are `float`s that the narrow type represents
+exactly, and every operation on them is rounded by `Assembler.rounded`.
 """
 
 from __future__ import annotations
@@ -14,13 +14,21 @@ from relaxscript.errors import Span
 from relaxscript.interpreter import failure
 from relaxscript.ir import prim
 
-__all__ = ["ARITHMETIC", "COMPARISON", "column", "constant", "register", "storage", "suffix"]
+__all__ = [
+    "ARITHMETIC", "COMPARISON", "SMALL_FLOATS", "column", "constant", "register", "storage",
+    "suffix",
+]  # fmt: skip
 
 _REGISTERS = {
     "bool": "i1", "float16": "float", "bfloat16": "float", "float32": "float", "float64": "double",
     **{f"{sign}int{bits}": f"i{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)},
 }  # fmt: skip
+# Formats of at most eight bits that have a sign and an ordinary zero: see `small_floats.py`.
+SMALL_FLOATS = ("float8_e4m3fn", "float8_e5m2", "float8_e4m3", "float8_e3m4", "float4_e2m1fn",
+                "float6_e2m3fn", "float6_e3m2fn")  # fmt: skip
+_REGISTERS |= dict.fromkeys(SMALL_FLOATS, "float")
 _MEMORY = {**_REGISTERS, "bool": "i8", "float16": "half", "bfloat16": "i16"}
+_MEMORY |= dict.fromkeys(SMALL_FLOATS, "i8")
 _SUFFIXES = {"float": "f32", "double": "f64"}
 
 #              signed  unsigned  float

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from relaxscript.arith import YES
 from relaxscript.errors import DiagnosticError, OperandError
 from relaxscript.interpreter.checks import place_of
 from relaxscript.interpreter.prim_funcs import result_infos
@@ -19,8 +20,10 @@ from relaxscript.ir.struct_info import (
     TupleStructInfo,
 )
 from relaxscript.op import Obligation, lookup
+from relaxscript.op.results import in_their_places, inplace_indices
 from relaxscript.runtime import Arg, Check, TupleCheck
 from relaxscript.runtime.builtins import INVOKE_CLOSURE
+from relaxscript.sinfo import is_subtype
 
 from .function import FunctionEmitter
 from .program import Program
@@ -37,14 +40,18 @@ class CallEmitter(FunctionEmitter):
     def __init__(self, program: Program, name: str, function: relax.Function) -> None:
         super().__init__(program, name, function)
         self._forms: dict[str, Callable[[relax.Call], Arg]] = {
-            "relax.call_tir": self._call_tir,
+            "relax.call_builtin_with_ctx": self._call_builtin_with_ctx,
             "relax.call_dps_packed": self._call_dps_packed,
+            "relax.call_inplace_packed": self._call_inplace_packed,
             "relax.call_pure_packed": self._call_pure_packed,
+            "relax.call_tir": self._call_tir,
+            "relax.call_tir_inplace": self._call_tir_inplace,
             "relax.compute_prim_value": self._compute_prim_value,
             "relax.invoke_closure": self._invoke_closure,
             "relax.invoke_pure_closure": self._invoke_closure,
             "relax.make_closure": self._make_closure,
             "relax.null_value": lambda call: self.ib.void_arg(),
+            "relax.to_vdevice": self._to_vdevice,
         }
 
     def call_value(self, call: relax.Call) -> Arg:
@@ -100,6 +107,30 @@ class CallEmitter(FunctionEmitter):
         callee, *args = call.args
         return self._apply(callee, args, call)
 
+    def _call_inplace_packed(self, call: relax.Call) -> Arg:
+        callee, *given = call.args
+        args = self._values(given)
+        name, function = self._callee(callee)
+        returned = self.call(name, [*function, *args])
+        indices = self.ib.convert_constant(inplace_indices(call))
+        return self.call(self.program.in_place(), [returned, indices, *args], self._result(call))
+
+    def _call_builtin_with_ctx(self, call: relax.Call) -> Arg:
+        callee, args = call.args
+        name, function = self._callee(callee)
+        values = [self.ib.vm_state(), *self._values(self._fields(args))]
+        return self.call(name, [*function, *values], self._result(call))
+
+    def _callee(self, callee: relax.Expr) -> tuple[str, list[Arg]]:
+        """The entry of the function table for a packed function, and arguments that say which."""
+        if isinstance(callee, relax.ExternFunc):
+            return self.program.extern(callee.global_symbol), []
+        return INVOKE_CLOSURE, [self.value(callee)]
+
+    def _to_vdevice(self, call: relax.Call) -> Arg:
+        (value,) = self._values(call.args)
+        return self.call("vm.builtin.to_device", [value, str(call.attrs["dst_vdevice"])])  # type: ignore[index]
+
     def _invoke_closure(self, call: relax.Call) -> Arg:
         callee, args = call.args
         if isinstance(args, relax.Tuple):
@@ -130,7 +161,16 @@ class CallEmitter(FunctionEmitter):
         given = self._fields(args)
         values = [self.value(arg, read_only=arg in read) for arg in given]
         values += [self.value(shape) for shape in integers]
-        results = self._allocated(call)
+        results = self._allocated(result_infos(_described(call)))
+        self._run_kernel(call, given, [*values, *results])
+        return self._assembled(_described(call), results)
+
+    def _run_kernel(
+        self, call: relax.Call, given: Sequence[relax.Expr], values: Sequence[Arg]
+    ) -> None:
+        """Call the kernel; by way of what puts arguments in order, where it must be."""
+        callee, _, *integers = call.args
+        assert isinstance(callee, relax.GlobalVar)
         if (
             integers
             or any(not _is_host_tensor(self._info(arg)) for arg in given)
@@ -139,14 +179,31 @@ class CallEmitter(FunctionEmitter):
             kernel = self.program.arranged_kernel(callee)
         else:
             kernel = self.program.kernel(callee)
-        void = self.ib.void_arg()
-        self.ib.emit_call(kernel, [*values, *results], void, span=self.span)
-        return self._assembled(_described(call), results)
+        self.ib.emit_call(kernel, values, self.ib.void_arg(), span=self.span)
+
+    def _call_tir_inplace(self, call: relax.Call) -> Arg:
+        given = self._fields(call.args[1])
+        values = self._values(given)
+        infos, indices = result_infos(_described(call)), inplace_indices(call)
+        for index, info in zip(indices, infos, strict=True):
+            if index >= 0:
+                values[index] = self._fitting(values[index], self._info(given[index]), info, index)
+        integers = self._values(call.args[2:])
+        new = [info for index, info in zip(indices, infos, strict=True) if index < 0]
+        made = self._allocated(new)
+        self._run_kernel(call, given, [*values, *integers, *made])
+        return self._assembled(_described(call), in_their_places(made, values, indices))
+
+    def _fitting(self, arg: Arg, known: StructInfo, wanted: StructInfo, index: int) -> Arg:
+        """A check that an argument is what its result is said to be, where that is not known."""
+        if is_subtype(known, wanted, in_scope=self.bound) is YES:
+            return arg
+        return self.matched(arg, self.in_scope(wanted), f"argument {index}, written in place,")
 
     def _call_dps_packed(self, call: relax.Call) -> Arg:
         callee, args = call.args
         values = self._values(self._fields(args))
-        results = self._allocated(call)
+        results = self._allocated(result_infos(_described(call)))
         void = self.ib.void_arg()
         if isinstance(callee, relax.ExternFunc):
             name = self.program.extern(callee.global_symbol)
@@ -167,10 +224,10 @@ class CallEmitter(FunctionEmitter):
     def _info(self, expr: relax.Expr) -> StructInfo:
         return self.program.context.struct_info(expr)
 
-    def _allocated(self, call: relax.Call) -> list[Arg]:
-        """New tensors for the results, as the call describes them."""
+    def _allocated(self, infos: Sequence[TensorStructInfo]) -> list[Arg]:
+        """New tensors for results as a call describes them."""
         made = []
-        for info in result_infos(_described(call)):
+        for info in infos:
             place = place_of(info.vdevice)
             where = [] if place is None else [str(place)]
             shape = self.shape(info.dims or ())

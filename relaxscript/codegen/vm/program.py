@@ -7,7 +7,7 @@ table (operators, kernels) gives way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +20,7 @@ from relaxscript.ir import prim, relax, tir
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.struct_info import FuncStructInfo
 from relaxscript.ir.walk import post_order
+from relaxscript.op.results import returned_in_place
 from relaxscript.runtime import Closure, ExecBuilder, VMFuncKind, get_global_func
 from relaxscript.runtime.builtins import BUILTINS, State
 from relaxscript.runtime.coercion import call_packed
@@ -28,6 +29,7 @@ __all__ = ["CLOSURE_TYPE", "Kernel", "LocalFunction", "Program"]
 
 Kernel = Callable[..., Any]
 CLOSURE_TYPE = "relaxscript.closure_type"
+_IN_PLACE = "relaxscript.in_place"
 _PACKED_FUNC = "relaxscript.packed_func"
 
 
@@ -161,6 +163,11 @@ class Program:
         self.externals[_PACKED_FUNC] = get_global_func
         return _PACKED_FUNC
 
+    def in_place(self) -> str:
+        """The external that gives the value of an in-place call from what the function returned."""
+        self.externals[_IN_PLACE] = _in_place
+        return _IN_PLACE
+
     def closure_type(self) -> str:
         """The external that gives a closure its type with captured shape variables filled in."""
         self.externals[CLOSURE_TYPE] = _closure_type
@@ -174,6 +181,10 @@ def _closure_type(
     info, slots = template
     values = {v: state.heap[slot] for v, slot in slots.items()}
     return closure.bind((), concrete(info, values))
+
+
+def _in_place(returned: Any, indices: Sequence[int], *args: Any) -> Any:
+    return returned_in_place(returned, args, indices)
 
 
 def _entries(module: IRModule) -> dict[str, relax.GlobalVar]:

@@ -24,12 +24,16 @@ __all__ = [
 # Operators that hand their operands to somebody else.
 _HANDING_ON = frozenset(
     {
+        "relax.call_builtin_with_ctx",
         "relax.call_dps_packed",
+        "relax.call_inplace_packed",
         "relax.call_pure_packed",
         "relax.call_tir",
+        "relax.call_tir_inplace",
         "relax.invoke_closure",
         "relax.invoke_pure_closure",
         "relax.make_closure",
+        "relax.to_vdevice",
     }
 )
 

@@ -1,9 +1,29 @@
-"""Operators of neural networks, `R.nn.…`: activations and normalizations."""
+"""Operators of neural networks, `R.nn.…`."""
 
 from __future__ import annotations
 
-from . import activation, normalization
+from . import (
+    activation,
+    attending,
+    batch,
+    channels,
+    convolution,
+    loss,
+    normalization,
+    padding,
+    pooling,
+)
 from .activation import *  # noqa: F403
+from .attending import *  # noqa: F403
+from .batch import *  # noqa: F403
+from .channels import *  # noqa: F403
+from .convolution import *  # noqa: F403
+from .loss import *  # noqa: F403
 from .normalization import *  # noqa: F403
+from .padding import *  # noqa: F403
+from .pooling import *  # noqa: F403
 
-__all__ = [*activation.__all__, *normalization.__all__]
+_FAMILIES = (
+    activation, attending, batch, channels, convolution, loss, normalization, padding, pooling,
+)  # fmt: skip
+__all__ = [name for family in _FAMILIES for name in family.__all__]

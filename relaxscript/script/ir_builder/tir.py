@@ -14,8 +14,9 @@ from relaxscript.script import (
     tir_math as _tir_math,
     tir_nodes as _tir_nodes,
 )
+from relaxscript.script.tir_compute import iter_var
 from relaxscript.script.tir_dtypes import *  # noqa: F403
-from relaxscript.script.tir_forms import Buffer, Range, iter_var
+from relaxscript.script.tir_forms import Buffer, Range
 from relaxscript.script.tir_math import *  # noqa: F403
 from relaxscript.script.tir_nodes import *  # noqa: F403
 from relaxscript.script.tir_types import Form as _Form

@@ -10,9 +10,10 @@ shape variable; in the annotation of a parameter it may introduce one.
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Source, Span, nearest
@@ -20,11 +21,14 @@ from relaxscript.ir.module import VDevice
 from relaxscript.ir.prim import INT64, IntImm, PrimExpr, Var as PrimVar
 from relaxscript.ir.relax import Expr, Var
 from relaxscript.ir.struct_info import ShapeStructInfo, StructInfo, TensorStructInfo
-from relaxscript.script.annotations import AnnotationError, Front, as_struct_info
+from relaxscript.ir.walk import free_vars, substitute
+from relaxscript.script.annotations import AnnotationError, Front, as_struct_info, is_element
 
-from .base import UNKNOWN, ExpressionParser, Failed, Reporter
+from .base import UNKNOWN, Failed, Reporter
 from .context import ModuleContext
 from .environment import Environment
+from .host_python import HostPython
+from .repeated import RepeatedAnnotations
 
 __all__ = ["AnnotationParser"]
 
@@ -33,7 +37,7 @@ __all__ = ["AnnotationParser"]
 UNBOUND = {"Tensor": "RX0314", "Shape": "RX0315", "Prim": "RX0316"}
 
 
-class AnnotationParser(ExpressionParser):
+class AnnotationParser(HostPython):
     """Adds annotations to expressions; `dims` holds the shape variables in scope by name."""
 
     def __init__(
@@ -46,8 +50,12 @@ class AnnotationParser(ExpressionParser):
         self.introduces = False
         self.binding = 0
         self.in_function_type = False
+        self.names_dims = False
         self._inside_string: ast.expr | None = None
         self.unbound_code = "RX0305"
+        self.repeated = RepeatedAnnotations(self)
+        # Where variables were annotated that have their StructInfo from elsewhere.
+        self.annotated: dict[Var, ast.expr] = {}
 
     def span(self, node: ast.AST) -> Span | None:
         # A dimension inside a string has no place of its own: the whole string is blamed.
@@ -62,6 +70,15 @@ class AnnotationParser(ExpressionParser):
                 yield
         finally:
             self.introduces = outer
+
+    @contextmanager
+    def naming(self) -> Iterator[None]:
+        """A name that means nothing yet is a dimension inside, without quotes."""
+        outer, self.names_dims = self.names_dims, True
+        try:
+            yield
+        finally:
+            self.names_dims = outer
 
     @contextmanager
     def unbound_dimensions(self) -> Iterator[None]:
@@ -98,6 +115,8 @@ class AnnotationParser(ExpressionParser):
     def name(self, node: ast.Name) -> Any:
         # The commonest expression: what the base class does stands here once more.
         found = self.names.get(node.id, self)
+        if self._inside_string is not None:
+            found = self.dims.get(node.id, found)
         if found is self:
             found = self.find_name(node)
         if found is UNKNOWN:
@@ -134,11 +153,15 @@ class AnnotationParser(ExpressionParser):
 
     def _parsed_string(self, node: ast.Constant) -> ast.expr:
         try:
-            return ast.parse(str(node.value).strip(), mode="eval").body
+            inner = ast.parse(str(node.value).strip(), mode="eval").body
         except (SyntaxError, ValueError):
             raise self.error(node, "RX0108", f'"{node.value!s}" is not an expression') from None
         except (RecursionError, MemoryError):
             raise self.error(node, "RX0108", "this is nested too deeply") from None
+        # What stands in a string has no place of its own: the whole string is blamed.
+        for part in ast.walk(inner):
+            ast.copy_location(part, node)
+        return inner
 
     def front_call(self, front: Front, node: ast.Call) -> StructInfo:
         """`R.Tensor((n, 4), "float32")`, each mistake blamed on its own argument."""
@@ -180,12 +203,22 @@ class AnnotationParser(ExpressionParser):
         return self._built(front, args, kwargs, places, node)
 
     def front_subscript(self, front: Front, node: ast.Subscript) -> StructInfo:
-        """`R.Tensor[(n, 4), "float32"]`, the older spelling."""
+        """`R.Tensor[R.f32, n, 4]`, or `R.Tensor[(n, 4), "float32"]`, the older spelling."""
         items = list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if front.name == "Tensor" and self._is_element(items[0]):
+            with self.naming():
+                return self.front_call(front, typed_call(node, items))
         if front.name == "Shape" or (front.name == "Tensor" and self._is_dimension(items[0])):
             items = [node.slice]
         as_call = ast.Call(func=node.value, args=items, keywords=[])
-        return self.front_call(front, ast.copy_location(as_call, node))
+        with self.naming():
+            return self.front_call(front, ast.copy_location(as_call, node))
+
+    def _is_element(self, node: ast.expr) -> bool:
+        """`R.f32` or `R.Any`, with which the form begins that type checkers read."""
+        if not isinstance(node, ast.Attribute):
+            return False
+        return is_element(self.value(node))
 
     def _is_dimension(self, node: ast.expr) -> bool:
         return isinstance(node, ast.Constant) and isinstance(node.value, int)
@@ -203,7 +236,9 @@ class AnnotationParser(ExpressionParser):
                 fix = fix[1:-1]
             raise self.error(at, error.code, error.message, help=error.help, fix=fix) from None
         if isinstance(info, TensorStructInfo) and info.vdevice is not None:
-            info = info.replace(vdevice=self._vdevice(info.vdevice, places.get("vdevice", node)))
+            info = info.replace(
+                vdevice=self.known_vdevice(info.vdevice, places.get("vdevice", node))
+            )
         return info.replace(span=self.span(node))
 
     def _in_parentheses(self, node: ast.expr) -> bool:
@@ -214,7 +249,8 @@ class AnnotationParser(ExpressionParser):
         after = self.source.line(span.end_line)[span.end_column - 1 :].lstrip()
         return before.endswith("((") and after.startswith(")")
 
-    def _vdevice(self, asked: VDevice, node: ast.expr) -> VDevice:
+    def known_vdevice(self, asked: VDevice, node: ast.expr) -> VDevice:
+        """The module's virtual device that is asked for."""
         known = self.module.vdevice(asked)
         if known is None:
             raise self.unknown_vdevice(asked, node)
@@ -233,12 +269,13 @@ class AnnotationParser(ExpressionParser):
 
     def front_argument(self, front: Front, name: str, node: ast.expr) -> Any:
         """An argument of a front: shapes and scalar values hold dimensions, others are values."""
-        if name == "shape" and isinstance(node, ast.Name) and node.id == "_" not in self.names:
+        unknown = isinstance(node, ast.Name) and node.id == "_"
+        if name == "shape" and unknown and (self.names_dims or "_" not in self.names):
             return None  # the older spelling of an unknown shape, `R.Tensor[_, "float32"]`
         if name in ("shape", "values") and isinstance(node, (ast.Tuple, ast.List)):
             return self.dimensions(node.elts)
         if name == "value" and isinstance(node, ast.Constant) and isinstance(node.value, str):
-            return self.dimension(node)
+            return self._string_dimension(node, whole=False)
         if name in ("params", "ret") or front.variadic:
             return self.annotation_argument(node)
         value = self.value(node)
@@ -288,28 +325,29 @@ class AnnotationParser(ExpressionParser):
                 self.check_bound_here(known, node)
                 return known
             if self.is_undefined(node.id):
-                if self.in_function_type:
+                if self.in_function_type or (self.names_dims and self.introduces):
                     return self.named_dimension(node.id, node)
                 raise self.undefined_dimension(node.id, node)
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             return self._string_dimension(node)
         return self.as_dimension(self.value(node), node)
 
-    def _string_dimension(self, node: ast.Constant) -> PrimExpr:
+    def _string_dimension(self, node: ast.Constant, whole: bool = True) -> PrimExpr:
+        """A dimension in quotes; the value of a scalar may be something else than `whole`."""
         inner = self._parsed_string(node)
         outer, self._inside_string = self._inside_string, node
         try:
             if isinstance(inner, ast.Name):
                 return self.named_dimension(inner.id, node)
-            for name in ast.walk(inner):
-                if isinstance(name, ast.Name) and self._is_free(name.id):
-                    self.named_dimension(name.id, node)
-            return self.as_dimension(self.value(inner), node)
+            for name in _plain_names(inner):
+                if name not in self.dims:
+                    self.named_dimension(name, node)
+            value = self.value(inner)
+            if isinstance(value, PrimExpr) and not whole:
+                return value
+            return self.as_dimension(value, node)
         finally:
             self._inside_string = outer
-
-    def _is_free(self, name: str) -> bool:
-        return name not in self.dims and name not in ("max", "min", "T", "abs")
 
     def named_dimension(self, name: str, node: ast.expr) -> PrimExpr:
         """The shape variable of a name; parameters and match_cast may introduce it."""
@@ -360,7 +398,7 @@ class AnnotationParser(ExpressionParser):
         if isinstance(value, int):
             if value < 0:
                 raise self.error(node, "RX0108", f"a dimension cannot be negative, this is {value}")
-            return IntImm.make(INT64, value, span=self.span(node))
+            return IntImm.make(INT64, int(value), span=self.span(node))
         if isinstance(value, IntImm) and value.value < 0:
             raise self.error(
                 node, "RX0108", f"a dimension cannot be negative, this is {value.value}"
@@ -384,13 +422,28 @@ class AnnotationParser(ExpressionParser):
         )  # fmt: skip
 
     def captured_dimension(self, var: PrimVar) -> PrimVar:
-        """A shape variable that Python captured: each function has its own of that name."""
+        """A shape variable that Python captured: each function has its own of that name.
+
+        One that was made without a name, by `n = T.int64()`, has that of Python's variable.
+        """
         own = self._own.get(var)
         if own is None:
-            own = self.dims.get(var.name) or PrimVar.make(var.name, DataType(var.dtype))
+            name = var.name or self.environment.name_of(var) or "n"
+            own = self.dims.get(name)
+            if own is None:
+                own = self.dims[name] = PrimVar.make(name, DataType(var.dtype))
             self._own[var] = own
-            self.dims.setdefault(var.name, own)
         return own
+
+    def captured_struct_info(self, info: StructInfo) -> StructInfo:
+        """An annotation that Python captured, with the function's own shape variables."""
+        found = [v for v in free_vars(info) if isinstance(v, PrimVar) and not self._is_own(v)]
+        if not found:
+            return info
+        return substitute(info, {var: self.captured_dimension(var) for var in found})
+
+    def _is_own(self, var: PrimVar) -> bool:
+        return any(var is own for own in self.dims.values())
 
     def find_name(self, node: ast.Name) -> Any:
         known = self.dims.get(node.id)
@@ -399,4 +452,41 @@ class AnnotationParser(ExpressionParser):
         if self.module.name and node.id == self.module.name:
             return self.module.itself
         value = super().find_name(node)
-        return self.captured_dimension(value) if isinstance(value, PrimVar) else value
+        if isinstance(value, PrimVar):
+            return self.captured_dimension(value)
+        if isinstance(value, StructInfo):
+            return self.captured_struct_info(value)
+        return self.named_dimension(value.__name__, node) if isinstance(value, TypeVar) else value
+
+
+def _plain_names(node: ast.expr) -> list[str]:
+    """The names in a dimension that are no functions and no namespaces: those of dimensions."""
+    others = {
+        id(inner.func if isinstance(inner, ast.Call) else inner.value)
+        for inner in ast.walk(node)
+        if isinstance(inner, (ast.Call, ast.Attribute))
+    }
+    return [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and id(n) not in others]
+
+
+def typed_call(node: ast.Subscript, items: list[ast.expr]) -> ast.Call:
+    """`R.Tensor(dtype=R.f32, shape=(n, 4))` for `R.Tensor[R.f32, n, 4]`."""
+    dtype, *dims = items
+    keywords = [ast.keyword("dtype", dtype)] if dtype_is_known(dtype) else []
+    match dims:
+        case [] | [ast.Constant(value=builtins.Ellipsis)]:
+            pass
+        case [ast.Tuple() as shape]:
+            keywords.append(ast.keyword("shape", shape))
+        case _:
+            shape = ast.Tuple(dims, ast.Load())
+            keywords.append(ast.keyword("shape", ast.copy_location(shape, node.slice)))
+    call = ast.Call(func=node.value, args=[], keywords=keywords)
+    for keyword in keywords:
+        ast.copy_location(keyword, keyword.value)
+    return ast.copy_location(call, node)
+
+
+def dtype_is_known(node: ast.expr) -> bool:
+    """Whether a data type stands there, not `R.Any`."""
+    return isinstance(node, ast.Attribute) and node.attr not in ("Any", "Object")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
-__all__ = ["assigned_names", "assigned_targets", "names_inside"]
+__all__ = ["assigned_names", "assigned_targets", "last_targets", "names_inside"]
 
 
 def assigned_targets(statement: ast.stmt) -> list[ast.Name]:
@@ -50,3 +51,29 @@ def names_inside(statement: ast.stmt) -> list[str]:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     ]
     return list(dict.fromkeys(found))
+
+
+def last_targets(body: Sequence[ast.stmt]) -> dict[str, set[ast.Name]]:
+    """The syntax that may bind each name for the last time: several places where ways part."""
+    last: dict[str, set[ast.Name]] = {}
+    for statement in body:
+        match statement:
+            case ast.If(body=body, orelse=orelse):
+                ways = (last_targets(body), last_targets(orelse))
+                _overwrite(last, ways)
+            case ast.For(body=body, orelse=orelse):
+                # No step at all is a way, too.
+                _overwrite(last, (last_targets(body), {}))
+                last.update(last_targets(orelse))
+            case _:
+                last.update({target.id: {target} for target in assigned_targets(statement)})
+    return last
+
+
+def _overwrite(
+    last: dict[str, set[ast.Name]], ways: tuple[dict[str, set[ast.Name]], dict[str, set[ast.Name]]]
+) -> None:
+    """What holds after one of two ways; a name that a way does not bind keeps what it had."""
+    for name in {**ways[0], **ways[1]}:
+        before = last.get(name, set())
+        last[name] = ways[0].get(name, before) | ways[1].get(name, before)

@@ -13,10 +13,11 @@ leaves its targets unknown, so that one run reports every independent mistake an
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from inspect import signature
+from itertools import islice
 from types import ModuleType
 from typing import Any
 
@@ -33,10 +34,23 @@ from relaxscript.errors import (
 )
 from relaxscript.errors.caller import caller_span, raised_span
 from relaxscript.ir.node import Node
+from relaxscript.ir.relax import Attrs, Constant
+from relaxscript.script.attributes import attribute
 from relaxscript.script.members import nearest_member, public_names
+from relaxscript.script.printer.constants import METADATA_KEY, MetadataError, decode_all
 
 from .environment import HARMLESS, Environment
-from .python_operators import BINARY, COMPARE, CONVERSIONS, MOST_ITEMS, PYTHON, UNARY, is_excessive
+from .python_operators import (
+    BINARY,
+    COMPARE,
+    CONVERSIONS,
+    MOST_ITEMS,
+    PYTHON,
+    UNARY,
+    is_excessive,
+    is_wide,
+    size,
+)  # fmt: skip
 from .reporter import Reporter
 from .statements import UNSUPPORTED
 
@@ -62,8 +76,10 @@ _KEPT_ALIVE: list[Any] = []
 _NAMESPACES = (
     "relaxscript.script.ir",
     "relaxscript.script.relax_forms",
+    "relaxscript.script.relax_devices",
     "relaxscript.script.tir",
 )
+_OF_RELAX = _NAMESPACES[1:3]
 
 
 def safe_callables(*functions: Any) -> None:
@@ -76,6 +92,9 @@ def safe_callables(*functions: Any) -> None:
 class ExpressionParser:
     """Evaluates Python expressions of a script to values; the languages derive from it."""
 
+    # What to write instead of a text that says what is known only later.
+    help_of_text = "print values by `R.print(x, format=...)`"
+
     def __init__(self, source: Source, environment: Environment, reporter: Reporter) -> None:
         self.source = source
         self.environment = environment
@@ -83,6 +102,7 @@ class ExpressionParser:
         self.names: dict[str, Any] = {}
         self._attributes: dict[tuple[str, str], Any] = {}
         self._before_dot: ast.Name | None = None
+        self._constants: dict[str, list[Constant]] | None = None
         self._rules: dict[type[ast.AST], Callable[[Any], Any]] = {
             ast.Name: self.name,
             ast.Constant: self.constant,
@@ -172,6 +192,7 @@ class ExpressionParser:
             try:
                 if type(node) is ast.Starred:
                     found.extend(self.host_iterable(node.value))
+                    self.bounded(range(len(found)), node)
                 else:
                     found.append(self.value(node))
             except Failed as failure:
@@ -180,14 +201,26 @@ class ExpressionParser:
             raise failed
         return found
 
+    def bounded(self, value: Any, node: ast.AST) -> Any:
+        """A value, which in data mode may not be huge: a stranger may have written the text."""
+        if self.environment.mode == "data" and size(value) > MOST_ITEMS:
+            raise self.error(node, "RX0104", "this number or sequence is too large for a script")
+        return value
+
     def host_iterable(self, node: ast.expr, use: str = "unpacked with `*`") -> list[Any]:
         """The items of a Python sequence that is unpacked at parse time."""
-        value = self.value(node)
-        if isinstance(value, range) and len(value) > MOST_ITEMS:
+        return self.items_of(self.value(node), node, use)
+
+    def items_of(self, value: Any, node: ast.expr, use: str) -> list[Any]:
+        """The items of a value of Python, each of which is known now."""
+        known = isinstance(value, Iterable) and not isinstance(value, Node)
+        if not known or (isinstance(value, (str, bytes)) and use.endswith("`*`")):
+            raise self.error(node, "RX0104", f"only a Python tuple or list can be {use} here")
+        with self.at(node):
+            items = list(islice(value, MOST_ITEMS + 1))
+        if len(items) > MOST_ITEMS:
             raise self.error(node, "RX0104", "this number or sequence is too large for a script")
-        if isinstance(value, (list, tuple, range)):
-            return list(value)
-        raise self.error(node, "RX0104", f"only a Python tuple or list can be {use} here")
+        return items
 
     def unsupported(self, node: ast.AST) -> Failed:
         """Record that a form of Python has no meaning here."""
@@ -207,9 +240,21 @@ class ExpressionParser:
     def find_name(self, node: ast.Name) -> Any:
         """A name that the script itself did not bind: captured from Python, or undefined."""
         try:
-            return self.environment.lookup(node.id)
+            found = self.environment.lookup(node.id)
         except KeyError:
             raise self.undefined(node) from None
+        return self.constants_of(found, node) if node.id == "metadata" else found
+
+    def constants_of(self, metadata: Any, node: ast.Name) -> Any:
+        """The constants of a script that Python runs: there they are still plain data."""
+        if not isinstance(metadata, dict) or METADATA_KEY not in metadata:
+            return metadata  # some other value of the user's
+        if self._constants is None:
+            try:
+                self._constants = decode_all(metadata)
+            except MetadataError as error:
+                raise self.error(node, "RX0108", f"the metadata is damaged: {error}") from None
+        return self._constants
 
     def undefined(self, node: ast.Name) -> Failed:
         """Record an undefined name, with the nearest one that is defined."""
@@ -278,7 +323,8 @@ class ExpressionParser:
         namespace = isinstance(owner, ModuleType) and owner.__name__.startswith("relaxscript.")
         if namespace:
             return self.namespace_member(owner, node)
-        if self.environment.mode == "data" and not isinstance(owner, (str, Node)):
+        readable = isinstance(owner, (str, Node)) and not node.attr.startswith("__")
+        if self.environment.mode == "data" and not readable:
             raise self.error(
                 node, "RX0104", "attributes of Python values are not read in data mode"
             )
@@ -320,7 +366,7 @@ class ExpressionParser:
         args, kwargs = self.arguments(node)
         if getattr(callee, "__module__", None) in _NAMESPACES:
             self.check_signature(callee, args, kwargs, node)
-        code = "RX0201" if getattr(callee, "__module__", "") == _NAMESPACES[1] else "RX0112"
+        code = "RX0201" if getattr(callee, "__module__", "") in _OF_RELAX else "RX0112"
         try:
             with self.at(node, code):
                 result = callee(*args, **kwargs)
@@ -375,6 +421,8 @@ class ExpressionParser:
                 failed = failure
         if failed is not None:
             raise failed
+        if self.environment.mode == "data":
+            self.bounded([*args, *kwargs.values()], node)
         return args, kwargs
 
     def host_mapping(self, node: ast.expr) -> Mapping[str, Any]:
@@ -382,6 +430,13 @@ class ExpressionParser:
         if isinstance(value, Mapping):
             return value
         raise self.error(node, "RX0104", "only a Python dict can be unpacked with `**` here")
+
+    def checked_attributes(self, found: Mapping[str, Any], node: ast.expr) -> Attrs:
+        """Attributes whose values have been evaluated; refuses what none can hold."""
+        try:
+            return Attrs(attribute(found))
+        except TypeError as error:
+            raise self.error(node, "RX0104", str(error)) from None
 
     def host_keywords(self, node: ast.expr) -> Mapping[str, Any]:
         """The items of a Python dict that are passed as keyword arguments."""
@@ -466,10 +521,10 @@ class ExpressionParser:
             return owner[index]
 
     def tuple(self, node: ast.Tuple) -> Any:
-        return tuple(self.values(node.elts))
+        return self.bounded(tuple(self.values(node.elts)), node)
 
     def list(self, node: ast.List) -> Any:
-        return self.values(node.elts)
+        return self.bounded(self.values(node.elts), node)
 
     def dict(self, node: ast.Dict) -> Any:
         found: dict[Any, Any] = {}
@@ -481,7 +536,7 @@ class ExpressionParser:
             with self.at(key):
                 hash(name)
             found[name] = self.value(value)
-        return found
+        return self.bounded(found, node)
 
     def conditional(self, node: ast.IfExp) -> Any:
         test = self.value(node.test)
@@ -495,24 +550,34 @@ class ExpressionParser:
 
     def text(self, node: ast.JoinedStr) -> Any:
         parts: list[str] = []
+        length = 0
         for part in node.values:
             match part:
-                case ast.FormattedValue(value=inner, conversion=conversion, format_spec=spec):
-                    value = self.value(inner)
-                    if isinstance(value, Node):
-                        written = ast.unparse(inner)
-                        raise self.error(
-                            inner, "RX0104",
-                            f"`{written}` is known only later, and an f-string is made now",
-                            help="print values by `R.print(x, format=...)`",
-                        )  # fmt: skip
-                    if conversion != -1:
-                        value = CONVERSIONS[chr(conversion)](value)
-                    with self.at(part):
-                        parts.append(format(value, "" if spec is None else self.value(spec)))
+                case ast.FormattedValue():
+                    parts.append(self.formatted(part, node))
                 case _:
                     parts.append(str(self.value(part)))
+            length += len(parts[-1])
+            self.bounded(range(length), node)
         return "".join(parts)
+
+    def formatted(self, part: ast.FormattedValue, node: ast.JoinedStr) -> str:
+        """A value in braces as text; `node` is the whole, since parts have no place before 3.12."""
+        value = self.value(part.value)
+        if isinstance(value, Node):
+            written = ast.unparse(part.value)
+            raise self.error(
+                part.value, "RX0104",
+                f"`{written}` is known only later, and an f-string is made now",
+                help=self.help_of_text,
+            )  # fmt: skip
+        form = "" if part.format_spec is None else self.value(part.format_spec)
+        if self.environment.mode == "data" and is_wide(form):
+            raise self.error(node, "RX0104", "this text is too long for a script")
+        if part.conversion != -1:
+            value = CONVERSIONS[chr(part.conversion)](value)
+        with self.at(part):
+            return format(value, form)
 
     def slice(self, node: ast.Slice) -> Any:
         parts = [None if p is None else self.value(p) for p in (node.lower, node.upper, node.step)]

@@ -54,6 +54,15 @@ class ModuleContext:
             name = f"{wanted}_{number}"
         return name
 
+    def symbol(self, function: str) -> str:
+        """The name, outside of the class, of what scripts call `function`."""
+        var = self.global_vars.get(function)
+        return function if var is None else var.name_hint
+
+    def sign(self, function: str, info: StructInfo) -> None:
+        """What is known of a function, which scripts call `function`."""
+        self.signatures[self.symbol(function)] = info
+
     def reaches(self, caller: str, callee: str) -> bool:
         """Whether a function mentions another, by itself or through those it mentions."""
         seen: set[str] = set()

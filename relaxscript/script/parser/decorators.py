@@ -7,15 +7,22 @@ under whatever name the file imports them. Others are the user's own and no busi
 from __future__ import annotations
 
 import ast
-from types import ModuleType
+from collections.abc import Mapping
+from functools import partial
+from types import CodeType, FunctionType, MappingProxyType, ModuleType
 from typing import Any, NamedTuple
 
 from relaxscript.errors import Diagnostic, Edit, nearest
 
 from .base import ExpressionParser
 from .environment import Environment
+from .finding import undecorated
+from .matching import inner_codes
 
-__all__ = ["OPTIONS", "OurDecorator", "our_decorator", "our_decorators", "read_options"]
+__all__ = [
+    "OPTIONS", "OurDecorator", "leads_to", "our_decorator", "our_decorators", "read_options",
+    "resolved",
+]  # fmt: skip
 
 OPTIONS: dict[str, tuple[str, ...]] = {
     "function": ("pure", "private", "check_well_formed", "strict"),
@@ -30,10 +37,14 @@ _HOMES = ("relaxscript.script.parser.entry", "relaxscript.script.parser.macro_en
 
 
 class OurDecorator(NamedTuple):
-    """A decorator of ours, by the name it has at home, and where it stands."""
+    """A decorator of ours, by the name it has at home, and where it stands.
+
+    `node` is None where another decorator calls it, with the options `given`.
+    """
 
     kind: str
-    node: ast.expr
+    node: ast.expr | None
+    given: Mapping[str, bool] = MappingProxyType({})
 
     @property
     def written(self) -> str:
@@ -53,11 +64,34 @@ def our_decorators(
     found: list[OurDecorator] = []
     for decorator in node.decorator_list:
         target = decorator.func if isinstance(decorator, ast.Call) else decorator
-        value = _resolved(target, environment)
+        value = resolved(target, environment)
         kind = str(getattr(value, "__name__", ""))
-        if kind in OPTIONS and getattr(value, "__module__", "") in _HOMES:
+        if _is_ours(value, kind):
             found.append(OurDecorator(kind, decorator))
     return found
+
+
+def leads_to(kind: str, decorator: ast.expr, environment: Environment) -> bool:
+    """Whether a decorator is ours of that kind, or calls it as far as its code tells."""
+    target = decorator.func if isinstance(decorator, ast.Call) else decorator
+    value = resolved(target, environment)
+    while isinstance(value, partial):
+        value = value.func
+    if isinstance(value, FunctionType) and not _is_ours(value, kind):
+        return kind in _words(undecorated(value).__code__)
+    word = getattr(target, "attr", getattr(target, "id", ""))
+    return _is_ours(value, kind) or (value is None and kind in word)
+
+
+def _is_ours(value: Any, kind: str) -> bool:
+    named = getattr(value, "__name__", "") == kind
+    return kind in OPTIONS and named and getattr(value, "__module__", "") in _HOMES
+
+
+def _words(code: CodeType) -> set[str]:
+    """The names that a function uses, those inside it included."""
+    words = {*code.co_names, *code.co_freevars}
+    return words.union(*(_words(inner) for inner in inner_codes(code)))
 
 
 def our_decorator(
@@ -92,7 +126,7 @@ def our_decorator(
 
 def read_options(parser: ExpressionParser, decorator: OurDecorator | None) -> dict[str, bool]:
     """The options of a decorator, each True or False; every mistake in them is recorded."""
-    options: dict[str, bool] = {}
+    options: dict[str, bool] = {} if decorator is None else dict(decorator.given)
     if decorator is None or not isinstance(decorator.node, ast.Call):
         return options
     for argument in decorator.node.args:
@@ -132,7 +166,7 @@ def _listed(names: tuple[str, ...]) -> str:
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
-def _resolved(target: ast.expr, environment: Environment) -> Any:
+def resolved(target: ast.expr, environment: Environment) -> Any:
     """What a dotted name means, or None; nothing is evaluated but attributes of modules."""
     match target:
         case ast.Name(id=name):
@@ -141,7 +175,7 @@ def _resolved(target: ast.expr, environment: Environment) -> Any:
             except KeyError:
                 return None
         case ast.Attribute(value=value, attr=name):
-            owner = _resolved(value, environment)
+            owner = resolved(value, environment)
             if not isinstance(owner, ModuleType):
                 return None
             return vars(owner).get(name) or getattr(owner, name, None)

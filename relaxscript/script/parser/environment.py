@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import builtins
+import sys
 from collections.abc import Iterable, Mapping
 from copy import copy
-from types import CodeType, FrameType, FunctionType
+from types import FrameType, FunctionType
 from typing import Any, Literal
+
+from .finding import class_code, defining_frame, undecorated
 
 __all__ = ["Environment", "Mode"]
 
@@ -34,24 +37,23 @@ class Environment:
     @staticmethod
     def of_function(function: FunctionType, frame: FrameType | None) -> Environment:
         """What a decorated function can see: its closure, the scope it stands in, its globals."""
-        closure: dict[str, Any] = {}
-        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
-            try:
-                closure[name] = cell.cell_contents
-            except ValueError:  # not yet assigned, like the function itself
-                continue
-        return Environment([closure, *_enclosing(frame), function.__globals__], "python")
+        function = undecorated(function)
+        around = _enclosing(defining_frame(frame, function.__code__))
+        return Environment([_closure(function), *around, function.__globals__], "python")
 
     @staticmethod
     def of_class(cls: type, frame: FrameType | None) -> Environment:
         """What a decorated class can see; names captured by its methods count too."""
         closures: dict[str, Any] = {}
+        module: dict[str, Any] = vars(sys.modules.get(cls.__module__, builtins))
         for member in vars(cls).values():
             plain = getattr(member, "__func__", member)
             if isinstance(plain, FunctionType):
-                closures.update(Environment.of_function(plain, None).scopes[0])
-        module = {} if frame is None else frame.f_globals
-        return Environment([closures, *_enclosing(frame), module], "python")
+                closures.update(_closure(undecorated(plain)))
+                module = plain.__globals__
+        definer, _ = class_code(cls, frame)
+        module = module if definer is None else definer.f_globals
+        return Environment([closures, *_enclosing(definer), module], "python")
 
     def with_scopes(self, scopes: Iterable[Mapping[str, Any]]) -> Environment:
         """An environment of the same kind over other scopes."""
@@ -66,25 +68,39 @@ class Environment:
                 return scope[name]
         return (vars(builtins) if self.mode == "python" else HARMLESS)[name]
 
+    def name_of(self, value: Any) -> str | None:
+        """The name by which a value is known, the innermost one."""
+        named = ((name, known) for scope in self.scopes for name, known in scope.items())
+        return next((name for name, known in named if known is value), None)
+
     def names(self) -> list[str]:
         """All names that can be seen, for suggestions."""
         return [name for scope in self.scopes for name in scope if not name.startswith("__")]
 
 
+def _closure(function: FunctionType) -> dict[str, Any]:
+    """What a function has captured; on Python 3.14 its annotations capture by themselves."""
+    captured: dict[str, Any] = {}
+    for part in (getattr(function, "__annotate__", None), function):
+        if not isinstance(part, FunctionType):
+            continue
+        for name, cell in zip(part.__code__.co_freevars, part.__closure__ or ()):
+            try:
+                captured[name] = cell.cell_contents
+            except ValueError:  # not yet assigned, like the function itself
+                continue
+    return captured
+
+
 def _enclosing(frame: FrameType | None) -> list[Mapping[str, Any]]:
-    """The scopes around a definition as far as Python still knows them.
+    """The scopes around a definition as far as Python still knows them, from its own outwards.
 
     A function's frame sees variables of the functions around it only when its own code uses them,
     and an annotation that Python does not evaluate is no use. So the callers whose code contains
     the definition are asked as well.
     """
     scopes: list[Mapping[str, Any]] = []
-    inner: CodeType | None = None
-    while frame is not None:
-        if inner is None or inner in frame.f_code.co_consts:
-            scopes.append(frame.f_locals)
-            inner = frame.f_code
-            if frame.f_locals is frame.f_globals:
-                break
-        frame = frame.f_back
+    while frame is not None and frame.f_locals is not frame.f_globals:
+        scopes.append(frame.f_locals)
+        frame = defining_frame(frame.f_back, frame.f_code)
     return scopes

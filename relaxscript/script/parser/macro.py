@@ -33,7 +33,7 @@ __all__ = ["KINDS", "Macro", "MacroUser", "Returned", "macro_in", "macro_of"]
 
 # Each level of a macro that uses itself takes some 15 of the 1,000 levels of calls Python has.
 MOST_NESTED = 40
-MOST_EXPANSIONS = 5_000
+MOST_EXPANDED = 5_000
 
 KINDS = {"relax_macro": "R.macro", "tir_macro": "T.macro"}
 USERS = {"relax_macro": "Relax function", "tir_macro": "PrimFunc"}
@@ -45,10 +45,6 @@ class Returned(Exception):
     def __init__(self, value: Any) -> None:
         super().__init__()
         self.value = value
-
-
-class Endless(Exception):
-    """A macro uses itself without an end."""
 
 
 class Macro:
@@ -206,8 +202,6 @@ class MacroUser(ExpressionParser):
 
     # The macros that are being expanded, outermost first; none inside a function of their own.
     expanding: tuple[Macro, ...] = ()
-    # How many there were in this function.
-    expansions = 0
     # What is known where the innermost one is used, and not in it because it is hygienic.
     names_of_use: frozenset[str] = frozenset()
 
@@ -292,23 +286,27 @@ class MacroUser(ExpressionParser):
         )  # fmt: skip
 
     def check_depth(self, macro: Macro, node: ast.Call) -> None:
-        """A macro that uses itself must come to an end, and soon."""
-        self.expansions += 1
-        if len(self.expanding) < MOST_NESTED and self.expansions <= MOST_EXPANSIONS:
-            return
-        if self.expansions > MOST_EXPANSIONS + 1:  # which was said before
-            raise Endless if self.expanding else Failed
-        message = (
-            f"macros are nested more than {MOST_NESTED} deep here"
-            if self.expansions <= MOST_EXPANSIONS
-            else f"macros are expanded more than {MOST_EXPANSIONS} times in one function"
-        )
-        self.error(
-            node, "RX0104", message,
-            help="a macro that uses itself needs a case in which it does not, "
-            "decided by a Python value",
-        )  # fmt: skip
-        raise Endless if self.expanding else Failed
+        """A macro that uses itself must come to an end, and macros may not multiply beyond bounds.
+
+        After one such mistake nothing is expanded any more: all of it would be a consequence.
+        """
+        reporter = self.reporter
+        if reporter.exhausted:
+            raise Failed
+        reporter.expansions += 1
+        if reporter.expansions > MOST_EXPANDED:
+            reporter.exhausted = True
+            raise self.error(
+                node, "RX0104", f"more than {MOST_EXPANDED:,} uses of macros are written out",
+                help="call a function instead",
+            )  # fmt: skip
+        if len(self.expanding) >= MOST_NESTED:
+            reporter.exhausted = True
+            raise self.error(
+                node, "RX0104", f"macros are nested more than {MOST_NESTED} deep here",
+                help="a macro that uses itself needs a case in which it does not, "
+                "decided by a Python value",
+            )  # fmt: skip
 
     def environment_of(self, macro: Macro) -> Environment:
         """What is captured by the names in a macro that is expanded here."""
@@ -338,11 +336,6 @@ class MacroUser(ExpressionParser):
         vars(self).update(inner)
         try:
             yield
-        except Endless:
-            # Nothing of what uses the macro is tried any more: it would come here again and again.
-            if outer["expanding"]:
-                raise
-            raise Failed from None
         finally:
             vars(self).update(outer)
             if use is not None:

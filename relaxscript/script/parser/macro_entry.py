@@ -20,8 +20,8 @@ from relaxscript.errors.caller import caller_span
 from .base import ExpressionParser, Failed, Reporter
 from .entry import in_module_class
 from .environment import Environment
+from .finding import definition_of_function, undecorated
 from .macro import KINDS, Macro, macro_of
-from .source import definition_of_function
 
 __all__ = ["relax_macro", "tir_macro"]
 
@@ -65,11 +65,11 @@ def _captured(kind: str, f: Any, frame: FrameType, unknown: Mapping[str, Any]) -
 
 
 def _macro(kind: str, f: Any, frame: FrameType) -> Macro | None:
-    if not isinstance(f, FunctionType) or f.__name__ == "<lambda>":
+    if not isinstance(f, FunctionType) or undecorated(f).__code__.co_name == "<lambda>":
         message = f"`{KINDS[kind]}` decorates a function"
         help = "define one with `def`"
         raise DiagnosticError(Diagnostic("RX0111", message, caller_span(), help=help))
-    source, node, _ = definition_of_function(f)
+    source, node, _ = definition_of_function(f, frame)
     environment = Environment.of_function(f, frame)
     reporter = Reporter()
     macro = None

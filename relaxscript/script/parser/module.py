@@ -16,9 +16,9 @@ from types import ModuleType
 from typing import Any
 
 from relaxscript.analysis.derive import function_struct_info
-from relaxscript.errors import Diagnostic, Label, Source
+from relaxscript.errors import Diagnostic, Label, Source, nearest
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.relax import ExternFunc, Function
+from relaxscript.ir.relax import ExternFunc, Function, GlobalVar
 from relaxscript.ir.struct_info import FuncStructInfo
 from relaxscript.ir.tir import PrimFunc
 
@@ -212,12 +212,14 @@ class _ModuleParser(ExpressionParser):
             case ast.Expr(
                 value=ast.Call(func=ast.Attribute(attr="module_attrs"), args=[given, *_])
             ):
-                self.attrs.update(self.host_mapping(given))
+                self.attrs.update(self.checked_attributes(self.host_mapping(given), given))
             case ast.Expr(
                 value=ast.Call(func=ast.Attribute(attr="module_global_infos"), args=[given])
             ):
                 for key, infos in self.host_mapping(given).items():
                     self.context.global_infos[key] = tuple(infos)
+            case ast.Expr(value=ast.Call(func=ast.Attribute(attr="module_names"), args=[given])):
+                self.rename(given)
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 self.existing(name, value)
             case ast.Expr(value=ast.Constant()) | ast.Pass():
@@ -229,6 +231,26 @@ class _ModuleParser(ExpressionParser):
                 if not isinstance(member, ast.AsyncFunctionDef):
                     help = "write it outside the class"
                 raise self.report(Diagnostic("RX0104", message, place, help=help))
+
+    def rename(self, node: ast.expr) -> None:
+        """`I.module_names({"relu_1": "relu.1"})`: names outside of the class."""
+        names = self.host_mapping(node)
+        for written, name in names.items():
+            if not isinstance(name, str):
+                raise self.error(node, "RX0103", f"the name of a function is a text, not {name!r}")
+            if written not in self.context.global_vars:
+                near = nearest(str(written), list(self.context.global_vars))
+                raise self.error(
+                    node, "RX0101", f"the module has no function `{written}`",
+                    help=f"did you mean `{near}`?" if near else None,
+                )  # fmt: skip
+            self.context.global_vars[written] = GlobalVar(name)
+        known = [var.name_hint for var in self.context.global_vars.values()]
+        twice = next((name for name in known if known.count(name) > 1), None)
+        if twice is not None:
+            raise self.error(
+                node, "RX0302", f"the module has two functions `{twice}`", help="rename one of them"
+            )
 
     def declare(self, name: str, member: ast.FunctionDef) -> None:
         if name in self.macro_names:
@@ -276,7 +298,7 @@ class _ModuleParser(ExpressionParser):
         if not isinstance(value, (ExternFunc, Function, PrimFunc, tuple)):
             raise self.error(node, "RX0104", "only functions can be members of a module")
         self.parsed[name] = adopted_as(self, self.context, value, name, node)
-        self.context.signatures[name] = function_struct_info(self.parsed[name])
+        self.context.sign(name, function_struct_info(self.parsed[name]))
 
     def prim_func(self, name: str, node: ast.FunctionDef) -> None:
         try:
@@ -295,7 +317,7 @@ class _ModuleParser(ExpressionParser):
             self.context.broken.add(name)
             return
         self.parsed[name] = function
-        self.context.signatures[name] = function_struct_info(function)
+        self.context.sign(name, function_struct_info(function))
 
     def relax_header(self, name: str, node: ast.FunctionDef) -> None:
         parser = RelaxParser(self.source, self.environment, self.reporter, self.context)
@@ -313,7 +335,7 @@ class _ModuleParser(ExpressionParser):
         self.headers[name] = (parser, header)
         if header.ret is not None:
             infos = tuple(p.struct_info for p in header.params)
-            self.context.signatures[name] = FuncStructInfo.make(infos, header.ret, header.pure)
+            self.context.sign(name, FuncStructInfo.make(infos, header.ret, header.pure))
 
     def relax_functions(self) -> None:
         """Bodies, functions without a declared result before those that call them."""
@@ -335,7 +357,7 @@ class _ModuleParser(ExpressionParser):
                 self.context.broken.add(name)
                 continue
             self.parsed[name] = function
-            self.context.signatures[name] = function_struct_info(function)
+            self.context.sign(name, function_struct_info(function))
 
     def in_order(self, names: list[str]) -> list[str]:
         """Callees first where their result is not declared."""

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["BINARY", "COMPARE", "CONVERSIONS", "MOST_ITEMS", "PYTHON", "UNARY", "is_excessive"]
+__all__ = [
+    "BINARY", "COMPARE", "CONVERSIONS", "MOST_ITEMS", "MOST_STEPS", "PYTHON", "UNARY",
+    "is_excessive", "is_wide", "size",
+]  # fmt: skip
 
 BINARY: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
@@ -37,9 +41,16 @@ CONVERSIONS: dict[str, Callable[[Any], str]] = {"r": repr, "s": str, "a": ascii}
 MOST_BITS = 4096
 MOST_ITEMS = 1_000_000
 
+# How many steps of loops, comprehensions and lambdas are written out for one definition.
+MOST_STEPS = 100_000
+
+_WIDTH = re.compile(r"\d{5,}")  # of a format: a number of five digits
+
 
 def is_excessive(symbol: str, operands: tuple[Any, ...]) -> bool:
-    """Whether an operation on Python values gives something huge."""
+    """Whether an operation on Python values gives, or works on, something huge."""
+    if any(isinstance(value, int) and value.bit_length() > MOST_BITS for value in operands):
+        return True
     match symbol, operands:
         case "**", (int() as base, int() as power):
             return power > 0 and base.bit_length() * power > MOST_BITS
@@ -51,5 +62,45 @@ def is_excessive(symbol: str, operands: tuple[Any, ...]) -> bool:
             int() as times,
             (str() | bytes() | list() | tuple()) as items,
         ):
-            return len(items) * times > MOST_ITEMS
+            return size(items) * times > MOST_ITEMS
+        case "+", (str() | bytes() | list() | tuple(), str() | bytes() | list() | tuple()):
+            return sum(size(items) for items in operands) > MOST_ITEMS
+        case "%", (str() | bytes() as form, value):
+            form = form.decode("latin-1") if isinstance(form, bytes) else form
+            return "*" in form or is_wide(form) or len(form) * size(value) > MOST_ITEMS
     return False
+
+
+def is_wide(form: str) -> bool:
+    """Whether a format asks for a text of ten thousand characters or more."""
+    return _WIDTH.search(form) is not None
+
+
+def size(value: Any) -> int:
+    """How many items a value has, those of items included, however often one and the same is.
+
+    Each list is counted once, so that a list of lists of lists that are one list is counted as
+    quickly as it was written. It stops where it is too much.
+    """
+    if isinstance(value, (str, bytes)):
+        return len(value)
+    if not isinstance(value, (list, tuple, dict, range)):
+        return 1
+    return _size_of_container(value, {})
+
+
+def _size_of_container(value: Any, known: dict[int, int]) -> int:
+    if isinstance(value, range):
+        return max((value.stop - value.start) // value.step, 0) + 1
+    found = known.get(id(value))
+    if found is not None:
+        return found
+    items = [*value, *value.values()] if isinstance(value, dict) else value
+    total = 1 + len(items)
+    for item in items:
+        if isinstance(item, (list, tuple, dict, range)):
+            total += _size_of_container(item, known)
+        elif isinstance(item, (str, bytes)):
+            total += len(item)
+    known[id(value)] = total
+    return total

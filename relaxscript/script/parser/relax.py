@@ -3,9 +3,8 @@
     function  = decorators "def" name "(" parameters ")" ["->" annotation] ":" body
     body      = { statement } "return" expression
     statement = binding | call | "with" "R.dataflow()" ":" block
-              | "if" expression ":" branch "else" ":" branch | local function | "pass" | docstring
+              | branch | loop | local function | "pass" | docstring
     block     = { statement } "R.output(" names ")"
-    branch    = { statement }            (the last one binds the name that `if` gives)
 
 Shape variables are named by string dimensions or `n = T.int64()`. The printer's methods of the same
 names are the inverse of these.
@@ -17,34 +16,29 @@ import ast
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
 from relaxscript.errors import OperandError, Span
-from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.relax import (
     DataflowVar,
     Expr,
     Function,
-    If,
-    LeafExpr,
-    SeqExpr,
     Tuple,
     Var,
 )
 from relaxscript.ir.struct_info import FuncStructInfo, ObjectStructInfo
 from relaxscript.script.relax_forms import dataflow
 
-from .assigned import assigned_names, assigned_targets, names_inside
+from .assigned import assigned_names, last_targets, names_inside
 from .base import UNKNOWN, Failed
 from .decorators import our_decorators, read_options
-from .relax_binding import RelaxBindings
+from .dimensions import is_number
+from .relax_control import RelaxControl
 from .relax_signature import Header
 from .statements import first_word
 
 __all__ = ["RelaxParser"]
 
 
-class RelaxParser(RelaxBindings):
+class RelaxParser(RelaxControl):
     """Parses one Relax function; a parser is used once."""
 
     # function = header body
@@ -164,6 +158,10 @@ class RelaxParser(RelaxBindings):
                 self.with_block(node, block)
             case ast.If():
                 self.branch(node)
+            case ast.For():
+                self.loop(node)
+            case ast.Break() | ast.Continue():
+                self.leave_step(node)
             case ast.FunctionDef():
                 self.local_function(node)
             case ast.Return(value=value):
@@ -184,7 +182,8 @@ class RelaxParser(RelaxBindings):
     def dataflow(self, node: ast.With) -> None:
         body, output = self.split_output(node.body)
         names = self.output_names(output, body)
-        outer, self.outputs = self.outputs, self.last_targets(body, set(names))
+        outer, self.outputs = self.outputs, _outputs(body, names)
+        unrolling, self.unrolling = self.unrolling, False
         self.leaving = set(names)
         self.builder.begin_dataflow()
         kept: dict[str, Any] = {}
@@ -196,7 +195,7 @@ class RelaxParser(RelaxBindings):
                 inside = list(self.scopes[-1])
         finally:
             self.builder.end_dataflow(self.source.span(node))
-            self.outputs, self.leaving = outer, set()
+            self.outputs, self.leaving, self.unrolling = outer, set(), unrolling
         self.lost.update(
             (name, names) for name, before in inside if name not in kept and before is self
         )
@@ -224,6 +223,7 @@ class RelaxParser(RelaxBindings):
         if output is None:
             return []
         bound = {name for statement in body for name in assigned_names(statement)}
+        bound.update(last_targets(body))
         names: list[str] = []
         for argument in output.args:
             if isinstance(argument, ast.Name) and argument.id in bound:
@@ -247,173 +247,16 @@ class RelaxParser(RelaxBindings):
         finally:
             self.names = known
 
-    def last_targets(self, body: list[ast.stmt], names: set[str]) -> set[ast.Name]:
-        """The syntax that binds each output for the last time."""
-        last: dict[str, ast.Name] = {}
-        for statement in body:
-            for target in assigned_targets(statement):
-                if target.id in names:
-                    last[target.id] = target
-        return set(last.values())
-
-    # statement = "if" expression ":" branch "else" ":" branch
-    def branch(self, node: ast.If) -> None:
-        try:
-            condition = self.value(node.test)
-        except Failed:
-            self.examine(node)
-            raise
-        if not isinstance(condition, (Expr, PrimExpr)):
-            # A Python value is known now: Python's own `if`, decided while parsing.
-            self.statements_in_place(node.body if condition else node.orelse)
-            return
-        if self.builder.current_block_is_dataflow():
-            raise self.error(
-                node.test, "RX0307", "`if` cannot stand in a dataflow block",
-                help="close the block with `R.output(...)` first, or use `R.where`",
-            )  # fmt: skip
-        cond = self.leaf(self.expr_of(condition, node.test), node.test)
-        try:
-            self.builder.check_condition(cond)
-        except OperandError as error:
-            places = {"condition": self.source.span(node.test)}
-            self.report(error.diagnostic("if", self.source.span(node.test), places))
-            self.examine(node)
-            raise Failed from None
-        self.branches(node, cond)
-
-    def examine(self, node: ast.If) -> None:
-        """Report what is wrong in the branches of an `if` that cannot be made."""
-        if self.builder.current_block_is_dataflow():
-            return
-        for body in (node.body, node.orelse):
-            if body and not isinstance(body[-1], ast.Return):
-                self.examine_branch(body)
-
-    def examine_branch(self, body: list[ast.stmt]) -> None:
-        """Report what is wrong in a branch; what it binds is forgotten."""
-        dims = dict(self.dims)
-        self.builder.begin_scope()
-        try:
-            with self.scope():
-                self.statements(body)
-        finally:
-            self.dims = dims
-            self.builder.end_scope()
-
-    def statements_in_place(self, body: list[ast.stmt]) -> None:
-        for statement in body:
-            self.statement(statement)
-
-    def branches(self, node: ast.If, cond: Expr) -> None:
-        if not node.orelse:
-            self.examine(node)
-            names = assigned_names(node.body[-1])
-            name = names[0] if names else "y"
-            raise self.error_at(
-                self.keyword_span(node), "RX0106", "this `if` has no `else`",
-                f"both ways must bind a value: add `else:` with `{name} = ...`",
-            )  # fmt: skip
-        true_name, true_branch = self.one_branch(node.body)
-        false_name, false_branch = self.one_branch(node.orelse)
-        if true_branch is None or false_branch is None:
-            raise Failed
-        if true_name != false_name:
-            raise self.error(
-                node.orelse[-1], "RX0106", "the branches bind different names at their ends",
-                labels=[
-                    (node.body[-1], f"binds `{true_name}`"),
-                    (node.orelse[-1], f"binds `{false_name}`"),
-                ],
-                help="the last statement of both branches binds the name that is used afterwards",
-            )  # fmt: skip
-        span = self.source.span(node)
-        choice = If.make(cond, true_branch, false_branch, self.source.span(node.test), span=span)
-        target = assigned_targets(node.body[-1])[0]
-        var = self.builder.bind(choice, true_name, self.source.span(target))
-        self.bind_name(true_name, var)
-        self.last_bound = true_name
-
-    def keyword_span(self, node: ast.If) -> Span | None:
-        """The condition of an `if`, which is where a missing `else` is shown."""
-        return self.source.span(node.test)
-
-    # branch = { statement }
-    def one_branch(self, body: list[ast.stmt]) -> tuple[str, SeqExpr | None]:
-        """The name that the last statement binds, and the branch; None after a mistake."""
-        if self.returns_early(body):
-            return "", None
-        names = assigned_names(body[-1])
-        if len(names) != 1:
-            self.error(
-                body[-1], "RX0106", "a branch ends with the binding of one name",
-                help="bind the value of the branch in its last statement: `y = ...`",
-            )  # fmt: skip
-            return "", None
-        name = names[0]
-        before = len(self.reporter.diagnostics)
-        dims = dict(self.dims)
-        self.builder.begin_scope()
-        try:
-            with self.scope():
-                self.statements(body[:-1])
-                result = self.branch_result(body[-1], name)
-        except Failed:
-            result = None
-        finally:
-            self.dims = dims
-        failed = any(d.severity == "error" for d in self.reporter.diagnostics[before:])
-        if result is None or failed:
-            self.builder.end_scope()
-            return name, None
-        return name, self.builder.end_scope(result, self.body_span(body))
-
-    def returns_early(self, body: list[ast.stmt]) -> bool:
-        """Whether a branch returns, which only the end of a function may do."""
-        at = next((s for s in body if isinstance(s, ast.Return)), None)
-        if at is None:
-            return False
-        self.error(
-            at, "RX0105", "a branch cannot return from the function",
-            help="bind the value in both branches, and return it after the `if`",
-        )  # fmt: skip
-        return True
-
-    def branch_result(self, last: ast.stmt, name: str) -> Expr:
-        """The value of a branch: what its last statement binds; a leaf stands for itself."""
-        match last:
-            case ast.Assign(targets=[ast.Name()], value=value):
-                found = self.value(value)
-                if isinstance(found, (bool, int, float, np.generic)):
-                    found = self.constant_of(found, value)
-                if isinstance(found, (tuple, PrimExpr)):
-                    found = self.expr_of(found, value)
-                if isinstance(found, Expr) and self.is_leaf(found):
-                    return found
-                self.bind(
-                    ast.copy_location(ast.Name(name, ast.Store()), last.targets[0]), found, value
-                )
-            case _:
-                self.statement(last)
-        bound = self.names.get(name)
-        if isinstance(bound, Expr):
-            return bound
-        if bound is UNKNOWN:
-            raise Failed
-        raise self.error(
-            last, "RX0106", f"`{name}` is a value of Python, and a branch gives one of the program"
-        )
-
-    def is_leaf(self, expr: Expr) -> bool:
-        """Whether an expression can be the value of a branch without a binding."""
-        if isinstance(expr, Tuple):
-            return all(self.is_leaf(field) for field in expr.fields)
-        return isinstance(expr, LeafExpr)
-
     # statement = local function
     def local_function(self, node: ast.FunctionDef) -> None:
         """A closure; it sees the names around it, and itself when its result is declared."""
         decorators = our_decorators(node, self.environment)
+        if any(decorator.kind == "prim_func" for decorator in decorators):
+            raise self.error_at(
+                self.source.name_span(node), "RX0104",
+                "a PrimFunc cannot stand inside a Relax function",
+                "put it beside the function, in the class under `@I.ir_module`",
+            )  # fmt: skip
         options = read_options(self, decorators[0] if decorators else None)
         header = self.header(node, options, local=True)
         infos = tuple(p.struct_info for p in header.params)
@@ -439,8 +282,8 @@ class RelaxParser(RelaxBindings):
 
     def closure_body(self, node: ast.FunctionDef, header: Header, itself: Var) -> Function:
         outer = (self.returned, self.has_result, self.declared, self.outputs, dict(self.dims))
-        around = (self.hidden, self.leaving)
-        self.outputs, self.leaving = set(), set()
+        around = (self.hidden, self.leaving, self.unrolling)
+        self.outputs, self.leaving, self.unrolling = set(), set(), False
         for name, var in header.introduced.items():
             self.dims[name] = var
         try:
@@ -463,7 +306,7 @@ class RelaxParser(RelaxBindings):
                 return self.finish(node, header)
         finally:
             self.undeclared.pop(node.name, None)
-            self.hidden, self.leaving = around
+            self.hidden, self.leaving, self.unrolling = around
             self.returned, self.has_result, self.declared, self.outputs, self.dims = outer
 
     # body = ... "return" expression
@@ -480,7 +323,7 @@ class RelaxParser(RelaxBindings):
             self.check_result(Tuple.make(()), node)
             return
         found = self.value(value)
-        if isinstance(found, (bool, int, float, np.generic)):
+        if is_number(found):
             found = self.constant_of(found, value)
         if found is None:
             found = ()
@@ -488,3 +331,9 @@ class RelaxParser(RelaxBindings):
         self.builder.set_result(result, self.source.span(value))
         self.has_result = True
         self.check_result(result, value)
+
+
+def _outputs(body: Sequence[ast.stmt], names: Iterable[str]) -> set[ast.Name]:
+    """The syntax that binds each output of a dataflow block for the last time."""
+    last = last_targets(body)
+    return {target for name in names for target in last.get(name, ())}

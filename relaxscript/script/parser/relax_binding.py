@@ -6,12 +6,13 @@ binding = names "=" expression | name ":" annotation "=" expression | name op "=
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
+from relaxscript.analysis.derive import kind_name
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir.prim import PrimExpr, const as scalar
@@ -25,9 +26,11 @@ from relaxscript.ir.struct_info import (
     TupleStructInfo,
 )
 from relaxscript.script.relax_forms import MatchCastValue, const
+from relaxscript.sinfo import definable_shape_vars
 
 from .base import Failed
 from .context import ModuleName
+from .dimensions import Dim, Dims
 from .relax_signature import RelaxSignatures
 
 __all__ = ["RelaxBindings"]
@@ -129,9 +132,12 @@ class RelaxBindings(RelaxSignatures):
         take = f"{names} name{'s' if names != 1 else ''} cannot take {has}"
         return self.error(target, "RX0208", take, labels=[(node, f"has {has}")])
 
-    def tuple_parts(self, value: Expr, node: ast.expr, count: int, target: ast.expr) -> list[Expr]:
+    def tuple_parts(self, value: Expr, node: ast.expr, count: int, target: ast.expr) -> list[Any]:
         if isinstance(value, Tuple):
             return list(value.fields)
+        dims = None if isinstance(value, Tuple) else self.known_dimensions(value)
+        if dims is not None:
+            return list(dims)
         leaf = self.leaf(value, node)
         if isinstance(leaf, Tuple):
             return list(leaf.fields)
@@ -156,16 +162,50 @@ class RelaxBindings(RelaxSignatures):
                 node, "RX0104", f"`{target.id}` is annotated but not given a value",
                 help=f"write `{target.id}: {self.source.span(annotation).text} = ...`",
             )  # fmt: skip
+        likely = self.repeated.find(annotation)
+        if likely is not None:
+            self.bind_repeated(target, annotation, value, likely)
+            return
+        # The value comes first: a match_cast in it may bind dimensions of the annotation.
         failed: Failed | None = None
-        info: StructInfo | None = None
+        found: Any = None
         try:
-            info = self.annotation(annotation)
+            found = self.value(value)
         except Failed as failure:
             failed = failure
-        found = self.value(value)
+        info = self._declared_beside(found, annotation)
         if failed is not None:
             raise failed
         self.bind(target, found, value, info, annotation)
+
+    def _declared_beside(self, value: Any, annotation: ast.expr) -> StructInfo:
+        """The annotation of a value; it may name the dimensions that a match_cast binds."""
+        if not isinstance(value, MatchCastValue):
+            info = self.annotation(annotation)
+            self.repeated.remember(annotation, info)
+            return info
+        with self.unbound_dimensions():
+            info = self.annotation(annotation)
+        self.check_dimensions_bound(info, annotation, set(definable_shape_vars(value.struct_info)))
+        return info
+
+    def bind_repeated(
+        self, target: ast.Name, annotation: ast.expr, node: ast.expr, likely: StructInfo
+    ) -> None:
+        """A binding whose annotation stood before: it means `likely`, but for its places.
+
+        As a rule that is what is known of the value, and the annotation need not be read again.
+        """
+        value = self.value(node)
+        if not isinstance(value, Expr):
+            self.bind(target, value, node, self._declared_beside(value, annotation), annotation)
+            return
+
+        def read() -> StructInfo:
+            return self.annotation(annotation)
+
+        self.bind_value(target, value, node, read, annotation, likely)
+        self.annotated[self.names[target.id]] = annotation
 
     def bind(
         self, target: ast.Name, value: Any, node: ast.expr, annotation: StructInfo | None = None,
@@ -179,7 +219,7 @@ class RelaxBindings(RelaxSignatures):
             case MatchCastValue():
                 self.bind_match_cast(target, value, node, annotation)
                 return
-            case PrimExpr() | ModuleName() if annotation is None:
+            case PrimExpr() | Dim() | Dims() | ModuleName() if annotation is None:
                 self.bind_name(name, value)
                 return
             case bool() | int() | float() | np.generic():
@@ -197,15 +237,42 @@ class RelaxBindings(RelaxSignatures):
                 return
             case _:
                 value = self.expr_of(value, node)
+        self.bind_value(target, value, node, annotation, annotation_node)
+
+    def bind_value(
+        self, target: ast.Name, value: Expr, node: ast.expr,
+        annotation: StructInfo | Callable[[], StructInfo] | None,
+        annotation_node: ast.expr | None, likely: StructInfo | None = None,
+    ) -> None:  # fmt: skip
+        """Bind a name to a variable of the program."""
         span = self.source.span(target)
+        outlives = target in self.outputs
         try:
-            var = self.builder.bind(value, name, span, annotation, outlives=target in self.outputs)
+            var = self.builder.bind(value, target.id, span, annotation, outlives, likely)
         except OperandError as error:
             raise self.binding_error(error, node, value, annotation_node) from None
         finally:
             self.note_obligations(annotation_node or node)
-        self.bind_name(name, var)
-        self.last_bound = name
+        self.bind_name(target.id, var)
+        self.last_bound = target.id
+
+    def items_of(self, value: Any, node: ast.expr, use: str) -> list[Any]:
+        if not isinstance(value, Expr):
+            return super().items_of(value, node, use)
+        dims = self.known_dimensions(value)
+        if dims is not None:
+            return list(dims)
+        leaf = self.leaf(value, node)
+        info = self.builder.struct_info(leaf)
+        if isinstance(info, TupleStructInfo):
+            return [self.leaf(part, node) for part in self.tuple_parts(leaf, node, -1, node)]
+        raise self.error(
+            node, "RX0104", f"`{ast.unparse(node)}` is {kind_name(info)}, which cannot be {use}",
+            help="only a tuple and values known while the script is parsed can be",
+        )  # fmt: skip
+
+    def kept(self, value: Any, node: ast.expr) -> Any:
+        return self.settled(value, node)
 
     def settled(self, value: Any, node: ast.expr) -> Any:
         """A value of the program as a leaf; lists item by item, other Python values as they are."""

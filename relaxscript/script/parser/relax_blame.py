@@ -71,6 +71,7 @@ class RelaxBlame(AnnotationParser):
         places = {name: self.source.span(at) for name, at in nodes.items()}
         name = ast.unparse(call.func) if call is not None else _infix_text(node)
         at = self.source.span(call.func if call and error.operand == "callee" else node)
+        self._restore_places(error, nodes)
         diagnostic = error.diagnostic(name, at, places)
         if diagnostic.message.startswith("the function "):
             message = diagnostic.message.replace("the function", f"`{name}`", 1)
@@ -79,6 +80,21 @@ class RelaxBlame(AnnotationParser):
         return self.report(
             in_the_users_words(self._with_origins(diagnostic, error, nodes), written)
         )
+
+    def _restore_places(self, error: OperandError, nodes: dict[str, ast.expr]) -> None:
+        """Dimensions of annotations that were not read again stand where these write them."""
+        for name, dim in error.dims.items():
+            var = self._variable(nodes.get(name))
+            written = self.annotated.get(var) if var is not None else None
+            dims = getattr(var.struct_info, "dims", None) if var is not None else None
+            if written is None or not dims:
+                continue
+            again = getattr(self.annotation(written), "dims", None) or ()
+            error.dims[name] = next((b for a, b in zip(dims, again) if a is dim), dim)
+
+    def _variable(self, node: ast.expr | None) -> Var | None:
+        found = self.names.get(node.id) if isinstance(node, ast.Name) else None
+        return found if isinstance(found, Var) else None
 
     def _operator_of(self, expr: Expr | None) -> Any:
         if isinstance(expr, Call):
@@ -96,6 +112,11 @@ class RelaxBlame(AnnotationParser):
         if callee is None or not parameters:
             places = {f"argument {i}": a for i, a in enumerate(node.args, 1)}
             places.update(zip(_names_of(callee), node.args))
+        for index, parameter in enumerate(getattr(callee, "parameters", ())):
+            if parameter.kind == "rest":  # `*args`: each argument has a name of its own
+                places.pop(parameter.name, None)
+                rest = enumerate(node.args[index:])
+                places.update({f"{parameter.name}[{i}]": a for i, a in rest})
         places.update({k.arg: k.value for k in node.keywords if k.arg is not None})
         for name, at in list(places.items()):
             if isinstance(at, (ast.Tuple, ast.List)):
@@ -111,10 +132,11 @@ class RelaxBlame(AnnotationParser):
             node = nodes.get(name)
             if name in error.dims and getattr(error.dims[name], "span", None) is not None:
                 continue
-            var = self.names.get(node.id) if isinstance(node, ast.Name) else None
-            if isinstance(var, Var) and isinstance(node, ast.Name):
+            var = self._variable(node)
+            if var is not None and isinstance(node, ast.Name):
+                written = self.annotated.get(var)
                 info_span = getattr(var.struct_info, "span", None)
-                at = info_span or var.span
+                at = info_span or var.span if written is None else self.source.span(written)
                 if at is not None and at not in [label.span for label in labels]:
                     verb = fact.partition(" ")[0]
                     says = f" {fact} here" if verb in VERBS else f": {fact}"

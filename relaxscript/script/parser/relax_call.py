@@ -7,16 +7,18 @@ function   = "cls" "." name | local function | extern function
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 from relaxscript.analysis.derive import kind_name
-from relaxscript.errors import OperandError, Source, Span
-from relaxscript.ir.node import Node
+from relaxscript.errors import OperandError, Source, Span, nearest
+from relaxscript.ir.prim import Max, Min, PrimExpr, Var as PrimVar, match_dtypes
 from relaxscript.ir.relax import Call, Expr, GlobalVar, LeafExpr, ShapeExpr, Tuple, Var
-from relaxscript.ir.struct_info import FuncStructInfo
-from relaxscript.op import ArgumentError, Operator, Sugar
+from relaxscript.ir.struct_info import FuncStructInfo, StructInfo
+from relaxscript.op import ArgumentError, Operator, Parameter, Sugar
+from relaxscript.op.parameters import SYNONYMS, convert_attribute
 from relaxscript.script import relax_forms
 from relaxscript.script.annotations import Front
 from relaxscript.script.relax_forms import MatchCastValue
@@ -24,14 +26,18 @@ from relaxscript.sinfo import definable_shape_vars, free_shape_vars
 
 from .base import Failed, Reporter
 from .context import ModuleContext
+from .dimensions import plain
 from .environment import Environment
-from .relax_expression import Method, RelaxExpressions, mentions
+from .host_python import ScriptLambda
+from .relax_attribute import Method, RelaxAttributes
+from .relax_expression import mentions
 
 __all__ = ["RelaxCalls"]
 
 
 # What functions of Python are called where values are known only later.
 _LATER = {"max": "maximum", "min": "minimum", "pow": "power", "len": "shape_of"}
+_LATER_LOOP = "loop in a `@T.prim_func`, or write a recursive function"
 
 
 def _plain_arity(operator: Operator) -> int:
@@ -40,7 +46,7 @@ def _plain_arity(operator: Operator) -> int:
     return len(operator.parameters) if plain else -1
 
 
-class RelaxCalls(RelaxExpressions):
+class RelaxCalls(RelaxAttributes):
     """Evaluates calls; nested ones are bound to variables first, in order."""
 
     def __init__(
@@ -48,14 +54,14 @@ class RelaxCalls(RelaxExpressions):
     ) -> None:
         super().__init__(source, environment, reporter, module)
         self._arity: dict[Operator, int] = {}
-        self._rules[ast.ListComp] = self.comprehension
 
     def call_value(self, callee: Any, node: ast.Call) -> Any:
         match callee:
             case Method():
                 # The operand was evaluated with the method: it stands in the call as it is.
                 owner = ast.copy_location(ast.Constant(callee.owner), callee.node)  # type: ignore[arg-type]
-                call = ast.Call(func=node.func, args=[owner, *node.args], keywords=node.keywords)
+                given = self.method_arguments(callee, node)
+                call = ast.Call(func=node.func, args=[owner, *given], keywords=node.keywords)
                 return self.operator_call(callee.operator, ast.copy_location(call, node))
             case Operator():
                 return self.operator_call(callee, node)
@@ -63,6 +69,9 @@ class RelaxCalls(RelaxExpressions):
                 return self.front_call(callee, node)
             case Sugar():
                 return self.sugar_call(callee, node)
+            case ScriptLambda():
+                args, kwargs = self.arguments(node)
+                return self.call_lambda(callee, args, kwargs, node)
             case Expr():
                 return self.function_call(callee, node)
         if callee is relax_forms.match_cast:
@@ -74,7 +83,7 @@ class RelaxCalls(RelaxExpressions):
     def match_cast_call(self, node: ast.Call) -> MatchCastValue:
         """`R.match_cast(value, annotation)`: dimensions that stand alone get a value here."""
         given = dict(zip(("value", "struct_info"), node.args))
-        given.update({k.arg: k.value for k in node.keywords if k.arg is not None})
+        given.update({SYNONYMS.get(k.arg, k.arg): k.value for k in node.keywords if k.arg})
         if set(given) != {"value", "struct_info"} or len(node.args) + len(node.keywords) != 2:
             raise self.error(
                 node, "RX0103", "`R.match_cast` takes a value and an annotation",
@@ -88,14 +97,19 @@ class RelaxCalls(RelaxExpressions):
         annotation = given["struct_info"]
         with self.unbound_dimensions():
             info = self.annotation(annotation)
-        known = set(definable_shape_vars(info))
-        for var in free_shape_vars(info):
-            if var not in known and not self.is_bound(var):
-                place = next((n for n in ast.walk(annotation) if mentions(n, var.name)), node)
-                self.check_bound_here(var, place)  # type: ignore[arg-type]
+        self.check_dimensions_bound(info, annotation, set(definable_shape_vars(info)))
         if failed is not None:
             raise failed
         return MatchCastValue(value, info)
+
+    def check_dimensions_bound(
+        self, info: StructInfo, annotation: ast.expr, known: set[PrimVar]
+    ) -> None:
+        """Refuse dimensions in an annotation that have no value, but for those in `known`."""
+        for var in free_shape_vars(info):
+            if var not in known and not self.is_bound(var):
+                place = next((n for n in ast.walk(annotation) if mentions(n, var.name)), annotation)
+                self.check_bound_here(var, place)  # type: ignore[arg-type]
 
     def shape_call(self, node: ast.Call) -> Any:
         """`R.shape([n, 4])`: the elements are dimensions."""
@@ -113,6 +127,8 @@ class RelaxCalls(RelaxExpressions):
         if arity != len(nodes) or node.keywords:
             return self.general_call(operator, node)
         args = self.call_operands(nodes)
+        if len(args) != arity:
+            return self.built(operator, args, {}, node)
         for arg in args:
             if not isinstance(arg, Expr):
                 return self.built(operator, args, {}, node)
@@ -160,7 +176,8 @@ class RelaxCalls(RelaxExpressions):
     def _keyword(self, keyword: ast.keyword) -> dict[str, Any]:
         if keyword.arg is None:
             return dict(self.host_keywords(keyword.value))
-        if keyword.arg in ("out_sinfo", "sinfo_args"):
+        name = SYNONYMS.get(keyword.arg, keyword.arg)
+        if name in ("out_sinfo", "sinfo_args"):
             return {keyword.arg: self.annotation_argument(keyword.value)}
         return {keyword.arg: self.call_operands([keyword.value])[0]}
 
@@ -168,9 +185,10 @@ class RelaxCalls(RelaxExpressions):
         self, operator: Operator | Sugar, args: list[Any], kwargs: dict[str, Any], node: ast.Call
     ) -> Any:
         """The call, its mistakes blamed on the arguments that made them."""
-        args = [self._argument(a, n) for a, n in self._placed(args, node)]
-        kwargs = {key: self._argument(value, node) for key, value in kwargs.items()}
+        args = [plain(self._argument(a, n)) for a, n in self._placed(args, node)]
+        kwargs = {key: plain(self._argument(value, node)) for key, value in kwargs.items()}
         self._name_dimensions(operator, args, kwargs, node)
+        self._find_named(operator, args, kwargs, node)
         try:
             call = operator.build(args, kwargs)
         except OperandError as error:
@@ -199,6 +217,46 @@ class RelaxCalls(RelaxExpressions):
                 args[position] = self._named_dimensions(args[position], node)
             elif parameter.name in kwargs:
                 kwargs[parameter.name] = self._named_dimensions(kwargs[parameter.name], node)
+
+    def _find_named(
+        self, operator: Operator | Sugar, args: list[Any], kwargs: dict[str, Any], node: ast.Call
+    ) -> None:
+        """`R.to_vdevice(x, "llvm:1")`: texts name virtual devices and functions of the module."""
+        for position, parameter in enumerate(operator.parameters):
+            find = self._finder(parameter)
+            given: Any = args if position < len(args) else kwargs
+            key: Any = position if position < len(args) else parameter.name
+            if find is None or (given is kwargs and key not in kwargs):
+                continue
+            nodes = dict(enumerate(node.args)) | {k.arg: k.value for k in node.keywords}
+            given[key] = find(parameter, given[key], nodes.get(key, node))
+
+    def _finder(self, parameter: Parameter) -> Callable[[Parameter, Any, ast.expr], Any] | None:
+        if parameter.annotation == "VirtualDevice":
+            return self._vdevice_named
+        return self._function_named if parameter.wants == "function" else None
+
+    def _vdevice_named(self, parameter: Parameter, value: Any, node: ast.expr) -> Any:
+        try:
+            asked = convert_attribute(parameter, value)
+        except OperandError:
+            return value  # said when the call is built
+        return self.known_vdevice(asked, node)
+
+    def _function_named(self, parameter: Parameter, value: Any, node: ast.expr) -> Any:
+        if not isinstance(value, str):
+            return value
+        known = self.module.global_vars.get(value)
+        if known is None:
+            near = nearest(value, self.module.global_vars)
+            raise self.error(
+                node, "RX0101", f"the module has no function `{value}`",
+                help=f'did you mean `"{near}"`?' if near else None,
+                fix=f'"{near}"' if near else None,
+            )  # fmt: skip
+        if value in self.module.broken:
+            raise Failed
+        return known
 
     def _named_dimensions(self, shape: Any, node: ast.expr) -> Any:
         if not isinstance(shape, (tuple, list)):
@@ -236,15 +294,14 @@ class RelaxCalls(RelaxExpressions):
 
     def function_call(self, callee: Expr, node: ast.Call) -> Call:
         """`cls.f(x)`, `g(x)`: a call of a Relax function, PrimFunc, closure or PackedFunc."""
-        if node.keywords:
-            raise self.error(
-                node.keywords[0], "RX0103", "a Relax function takes positional arguments only"
-            )
+        stray = next((k for k in node.keywords if k.arg != "sinfo_args"), None)
+        if stray is not None:
+            raise self.error(stray, "RX0103", "a Relax function takes positional arguments only")
         if isinstance(callee, GlobalVar):
             self.check_recursion(callee.name_hint, node)
         values = self.call_operands(node.args)
         args = tuple([self.leaf(self.expr_of(v, n), n) for v, n in self._placed(values, node)])
-        spans = tuple([self.source.span(n) for n in node.args])
+        spans = tuple([self.source.span(n) for _, n in self._placed(values, node)])
         target = self.leaf(callee, node.func)
         try:
             info = self.builder.struct_info(target)
@@ -256,7 +313,20 @@ class RelaxCalls(RelaxExpressions):
                 node.func, "RX0201",
                 f"`{written}` is {kind_name(info)}, and only functions can be called",
             )  # fmt: skip
-        return Call.make(target, args, None, (), spans, span=self.source.span(node))
+        infos = self.results_of(info, node)
+        return Call.make(target, args, None, infos, spans, span=self.source.span(node))
+
+    def results_of(self, info: FuncStructInfo, node: ast.Call) -> tuple[StructInfo, ...]:
+        """The `sinfo_args` of a call: what it says of the results of a PackedFunc."""
+        if not node.keywords:
+            return ()
+        if info.params is not None:
+            raise self.error(
+                node.keywords[0], "RX0103", "the results of this function are known",
+                help="leave out `sinfo_args`: it describes what a PackedFunc gives",
+            )  # fmt: skip
+        found = self.annotation_argument(node.keywords[0].value)
+        return tuple(found) if isinstance(found, list) else (found,)
 
     def check_recursion(self, callee: str, node: ast.Call) -> None:
         """Criterion 7: no call in a dataflow block may lead back to the function it stands in."""
@@ -273,11 +343,48 @@ class RelaxCalls(RelaxExpressions):
 
     # ---- Python over values of the program
 
+    def call_python(self, callee: Any, node: ast.Call) -> Any:
+        if callee in (max, min) and not node.keywords:
+            return self.extreme(callee, node)
+        if callee is not len or len(node.args) != 1 or isinstance(node.args[0], ast.Starred):
+            return super().call_python(callee, node)
+        value = self.value(node.args[0])
+        known = self.known_length(value) if isinstance(value, Expr) else None
+        if known is not None:
+            return known
+        with self.at(node):
+            return len(value)
+
+    def extreme(self, callee: Any, node: ast.Call) -> Any:
+        """Python's `max` and `min`, of dimensions too."""
+        values = [self.bounded(value, node) for value in self.values(node.args)]
+        if len(values) == 1 and isinstance(values[0], (list, tuple)):
+            values = list(values[0])
+        if not any(isinstance(v, PrimExpr) for v in values):
+            try:
+                with self.at(node):
+                    return callee(*values) if len(values) != 1 else callee(values[0])
+            except Failed:
+                self.explain_failure(values, node)
+                raise
+        if any(isinstance(v, Expr) or not isinstance(v, (int, PrimExpr)) for v in values):
+            raise self.error(
+                node, "RX0104", f"`{ast.unparse(node)}` mixes dimensions with other values"
+            )
+        maker = Max if callee is max else Min
+        numbers = [v for v in values if not isinstance(v, PrimExpr)]
+        scalars = [v for v in values if isinstance(v, PrimExpr)]
+        if numbers:
+            scalars.append(match_dtypes(callee(numbers), scalars[0])[0])
+        return reduce(lambda a, b: maker.make(*match_dtypes(a, b)), scalars)
+
     def explain_failure(self, args: Sequence[Any], node: ast.Call) -> None:
         """A function of Python that failed on values of the program gets a better message."""
         given = [p for a in args for p in (a if isinstance(a, (list, tuple)) else (a,))]
         failure = self.reporter.diagnostics[-1]
-        if failure.code != "RX0112" or not any(isinstance(part, Expr) for part in given):
+        if failure.code != "RX0112" or not any(
+            isinstance(part, (Expr, PrimExpr)) for part in given
+        ):
             return
         if failure.labels:  # a function of the user's own, which says more about itself
             return
@@ -285,43 +392,7 @@ class RelaxCalls(RelaxExpressions):
         message = f"`{written}` is Python's own, and cannot take values that are known only later"
         name = _LATER.get(written, written)
         near = self.member_named(ast.Name(name))
+        instead = f"write `{near}(...)`" if near else None
         self.reporter.diagnostics[-1] = replace(
-            failure, message=message, help=f"write `{near}(...)`" if near else None
+            failure, message=message, help=_LATER_LOOP if written == "range" else instead
         )
-
-    def comprehension(self, node: ast.ListComp) -> Any:
-        """`[f(i) for i in range(3)]` over Python sequences: written out while parsing."""
-        before, found = self.names, list[Any]()
-        self.names = dict(before)
-        try:
-            self._generate(node, 0, found)
-        finally:
-            self.names = before
-        return found
-
-    def _generate(self, node: ast.ListComp, depth: int, found: list[Any]) -> None:
-        if depth == len(node.generators):
-            found.append(self.value(node.elt))
-            return
-        generator = node.generators[depth]
-        for item in self.host_iterable(generator.iter, "gone through"):
-            self._bind_item(generator.target, item)
-            tests = [self.value(test) for test in generator.ifs]
-            if any(isinstance(test, Node) for test in tests):
-                raise self.error(
-                    generator.ifs[0], "RX0104", "a comprehension chooses by values known now"
-                )
-            if all(tests):
-                self._generate(node, depth + 1, found)
-
-    def _bind_item(self, target: ast.expr, item: Any) -> None:
-        match target:
-            case ast.Name(id=name):
-                self.names[name] = item
-            case ast.Tuple(elts=targets) if isinstance(item, (tuple, list)) and (
-                len(item) == len(targets)
-            ):
-                for inner, part in zip(targets, item):
-                    self._bind_item(inner, part)
-            case _:
-                raise self.error(target, "RX0104", "these names do not fit the items")

@@ -8,9 +8,9 @@ function   = "cls" "." name | local function | extern function
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import Any
 
-from relaxscript.analysis.derive import kind_name
 from relaxscript.errors import OperandError, Source, Span, nearest
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import EQ, NE, And, Not, Or, PrimExpr, Var as PrimVar, match_dtypes
@@ -18,32 +18,23 @@ from relaxscript.ir.relax import (
     Expr,
     GlobalVar,
     LeafExpr,
+    ShapeExpr,
     Tuple,
-    TupleGetItem,
     as_expr,
 )
-from relaxscript.ir.struct_info import TensorStructInfo, TupleStructInfo
-from relaxscript.op import REGISTRY, SYMBOLS, Operator
+from relaxscript.op import SYMBOLS, Operator
 from relaxscript.script import relax_forms
 from relaxscript.script.annotations import Front
 from relaxscript.script.relax_forms import MatchCastValue
 
 from .base import Failed, Reporter
 from .context import ModuleContext, ModuleName
+from .dimensions import Dims, plain
 from .environment import Environment
 from .python_operators import PYTHON
 from .relax_blame import RelaxBlame, operand_nodes
 
 __all__ = ["RelaxExpressions", "mentions"]
-
-
-class Method:
-    """An operator with its first operand, `x.astype`, before it is called."""
-
-    def __init__(self, operator: Operator, owner: Expr, node: ast.expr) -> None:
-        self.operator = operator
-        self.owner = owner
-        self.node = node
 
 
 class RelaxExpressions(RelaxBlame):
@@ -120,7 +111,7 @@ class RelaxExpressions(RelaxBlame):
             case ModuleName():
                 return self.global_var(node)
             case Expr():
-                return self.tensor_attribute(owner, node)
+                return self.value_attribute(owner, node)
         return super().attribute_of(owner, node)
 
     def global_var(self, node: ast.Attribute) -> GlobalVar:
@@ -139,27 +130,9 @@ class RelaxExpressions(RelaxBlame):
             raise Failed
         return known
 
-    def tensor_attribute(self, owner: Expr, node: ast.Attribute) -> Any:
-        """`x.astype`: an operator as a method of its first operand."""
-        operator = REGISTRY.get(f"relax.{node.attr}")
-        if (
-            operator is not None
-            and operator.parameters
-            and operator.parameters[0].wants == "tensor"
-        ):
-            return Method(operator, self.leaf(owner, node.value), node.value)
-        written = ast.unparse(node.value)
-        instead = {"shape": "shape_of", "T": "permute_dims"}.get(node.attr)
-        help = f"write `R.{instead}({written})`" if instead else None
-        info = self.builder.struct_info(owner)
-        if node.attr in ("dtype", "ndim") and isinstance(info, TensorStructInfo):
-            known = f'"{info.dtype}"' if node.attr == "dtype" else info.ndim
-            help = f"it is known while the script is written: {known}"
-        if help is None:
-            methods = [name.removeprefix("relax.") for name in REGISTRY]
-            near = nearest(node.attr, methods)
-            help = f"did you mean `{written}.{near}`?" if near else None
-        raise self.error(node, "RX0102", f"`{written}` has no attribute `{node.attr}`", help=help)
+    def value_attribute(self, owner: Expr, node: ast.Attribute) -> Any:
+        """An attribute of a value of the program."""
+        return super().attribute_of(owner, node)
 
     def is_bound(self, var: PrimVar) -> bool:
         return self.builder.is_in_scope(var)
@@ -194,10 +167,7 @@ class RelaxExpressions(RelaxBlame):
             case PrimVar() | PrimExpr():
                 return self.prim_value(value, node)
             case tuple() | list():
-                parts: list[ast.AST] = [node] * len(value)
-                if isinstance(node, (ast.Tuple, ast.List)) and len(node.elts) == len(value):
-                    parts = list(node.elts)
-                return Tuple.make(tuple([self.expr_of(v, n) for v, n in zip(value, parts)]))
+                return self.tuple_of(value, node)
             case MatchCastValue():
                 return self.cast(value, node)
             case ModuleName():
@@ -207,12 +177,22 @@ class RelaxExpressions(RelaxBlame):
                     node, "RX0309", f"the operator `R.{value.script_name}` may only be called"
                 )
         try:
-            return as_expr(value)
+            return as_expr(plain(value))
         except TypeError:
             what, shown = ast.unparse(node), repr(value)
             if isinstance(node, ast.Name) and len(shown) < 40 and " at 0x" not in shown:
                 what = shown
             raise self.error(node, "RX0201", f"`{what}` is not a Relax expression") from None
+
+    def tuple_of(self, values: Sequence[Any], node: ast.AST) -> Expr:
+        """Several values as a tuple; dimensions of a shape as a shape."""
+        parts: list[Any] = [node] * len(values)
+        if isinstance(node, (ast.Tuple, ast.List)) and len(node.elts) == len(values):
+            parts = list(node.elts)
+        if isinstance(values, Dims):
+            dims = [self.as_dimension(d, n) for d, n in zip(values, parts)]
+            return ShapeExpr.make(tuple(dims), span=self.source.span(node))
+        return Tuple.make(tuple([self.expr_of(v, n) for v, n in zip(values, parts)]))
 
     def prim_value(self, value: PrimExpr, node: ast.AST) -> Expr:
         """A scalar expression as a value (spec_notes: anything but a literal is computed)."""
@@ -284,48 +264,6 @@ class RelaxExpressions(RelaxBlame):
         if isinstance(owner, Front):
             return self.front_subscript(owner, node)
         return self.subscript_of(owner, self.value(node.slice), node)
-
-    def subscript_of(self, owner: Any, index: Any, node: ast.Subscript) -> Any:
-        if isinstance(owner, PrimExpr):
-            written = ast.unparse(node.value)
-            raise self.error(node, "RX0208", f"`{written}` is a dimension and cannot be indexed")
-        if not isinstance(owner, Expr):
-            return super().subscript_of(owner, index, node)
-        if (
-            isinstance(owner, Tuple)
-            and isinstance(index, int)
-            and -len(owner) <= index < len(owner)
-        ):
-            return owner.fields[index]
-        return self.tuple_field(self.leaf(owner, node.value), index, node)
-
-    def tuple_field(self, owner: Expr, index: Any, node: ast.Subscript) -> Expr:
-        """`t[i]` of a tuple with a constant index."""
-        info = self.builder.struct_info(owner)
-        written = ast.unparse(node.value)
-        if isinstance(info, TensorStructInfo):
-            raise self.error(
-                node, "RX0104", f"`{written}` is a tensor, and tensors are not indexed with `[]`",
-                help=f"write `R.take({written}, index, axis)`",
-            )  # fmt: skip
-        if not isinstance(info, TupleStructInfo):
-            what = kind_name(info)
-            raise self.error(
-                node, "RX0208", f"`{written}` is {what}, and only a tuple can be indexed",
-                help=f"check it first: `R.match_cast({written}, R.Tuple(...))`",
-            )  # fmt: skip
-        if not isinstance(index, int) or isinstance(index, bool):
-            raise self.error(
-                node.slice, "RX0208", "the index of a tuple is a whole number written out"
-            )
-        count = len(info.fields)
-        if not -count <= index < count:
-            raise self.error(
-                node.slice, "RX0208", f"the tuple has no field {index}",
-                labels=[(node.value, f"has {count} field{'s' if count != 1 else ''}")],
-            )  # fmt: skip
-        span = self.source.span(node)
-        return TupleGetItem.make(owner, index % count, self.source.span(node.value), span=span)
 
 
 def mentions(node: ast.AST, name: str) -> bool:

@@ -28,10 +28,10 @@ from relaxscript.script.relax_forms import dataflow
 from .base import UNKNOWN, Failed
 from .capture import adopted, adopted_member, macro_of_module
 from .context import ModuleName
+from .finding import definition_place
 from .macro import Macro, MacroUser, Returned, macro_in
 from .relax import RelaxParser
 from .relax_signature import Header
-from .source import definition_place
 
 __all__ = ["RelaxMetaParser"]
 

@@ -7,13 +7,14 @@ parameters = name [":" annotation] { "," ... }
 from __future__ import annotations
 
 import ast
+import keyword
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from relaxscript.dtypes import is_dtype
 from relaxscript.errors import Diagnostic, Edit, Label, Source, Span, nearest
-from relaxscript.ir.prim import Var as PrimVar
+from relaxscript.ir.prim import INT64, Var as PrimVar
 from relaxscript.ir.relax import Attrs, Var
 from relaxscript.ir.struct_info import ObjectStructInfo, StructInfo
 from relaxscript.sinfo import definable_shape_vars, free_shape_vars
@@ -21,8 +22,8 @@ from relaxscript.sinfo import definable_shape_vars, free_shape_vars
 from .base import Failed, Reporter
 from .context import ModuleContext
 from .environment import Environment
-from .relax_call import RelaxCalls
 from .relax_expression import mentions
+from .relax_older import RelaxOlderForms
 from .statements import STATEMENTS, first_word
 
 __all__ = ["Header", "RelaxSignatures"]
@@ -44,7 +45,7 @@ class Header:
     unknown: frozenset[str] = frozenset()
 
 
-class RelaxSignatures(RelaxCalls):
+class RelaxSignatures(RelaxOlderForms):
     """Reads headers; the state of the statement parser lives here too."""
 
     def __init__(
@@ -80,6 +81,7 @@ class RelaxSignatures(RelaxCalls):
         """The header of a function; mistakes are recorded, and `failed` says so."""
         before = len(self.reporter.diagnostics)
         outer = dict(self.dims)
+        self.type_parameters(node)
         self.prelude(node.body)
         self.unknown_parameters = set()
         params = self.parameters(node)
@@ -99,6 +101,18 @@ class RelaxSignatures(RelaxCalls):
             self.dims = outer
         header.attrs = self.function_attrs(node, header)
         return header
+
+    def type_parameters(self, node: ast.FunctionDef) -> None:
+        """`def main[n](...)`: the shape variables of a function, as Python 3.12 lets them stand."""
+        for parameter in getattr(node, "type_params", ()):
+            name = parameter.name
+            if type(parameter).__name__ != "TypeVar":
+                self.error(
+                    parameter, "RX0104", f"`{ast.unparse(parameter)}` is not a dimension",
+                    help="name each dimension: `def main[n, m](...)`",
+                )  # fmt: skip
+            elif name not in self.dims:
+                self.dims[name] = PrimVar.make(name, INT64, span=self.span(parameter))
 
     def prelude(self, body: list[ast.stmt]) -> None:
         """Shape variables declared in the body belong to the signature as well."""
@@ -253,7 +267,7 @@ class RelaxSignatures(RelaxCalls):
                         header.failed = True
         self.check_attrs(node, header, attrs)
         if not header.private:
-            attrs.setdefault("global_symbol", header.name)
+            attrs.setdefault("global_symbol", self.module.symbol(header.name))
         return Attrs(attrs) if attrs else None
 
     def attributes(self, node: ast.expr, header: Header) -> Mapping[str, Any]:
@@ -261,7 +275,8 @@ class RelaxSignatures(RelaxCalls):
         before = self.names
         self.names = {**before, **{p.name_hint: p for p in header.params}}
         try:
-            found = self.value(node)
+            with self.unbound_dimensions():
+                found = self.value(node)
         finally:
             self.names = before
         if not isinstance(found, Mapping) or not all(isinstance(key, str) for key in found):
@@ -276,16 +291,15 @@ class RelaxSignatures(RelaxCalls):
                     place, "RX0104",
                     f"the attribute `{key}` must be known now, `{value.name_hint}` is known later",
                 )  # fmt: skip
-            try:
-                Attrs({key: value})
-            except TypeError as error:
-                raise self.error(node, "RX0104", str(error)) from None
-        return found
+        return self.checked_attributes(found, node)
 
     def check_attrs(self, node: ast.FunctionDef, header: Header, attrs: dict[str, Any]) -> None:
         """Criteria 13 and 21: what attributes say agrees with the rest of the header."""
-        symbol = attrs.get("global_symbol", header.name)
-        if symbol != header.name:
+        name = self.module.symbol(header.name)
+        symbol = attrs.get("global_symbol", name)
+        # A function that stands alone cannot have every name, but can have every symbol.
+        alone = not self.module.name and not is_name(str(symbol))
+        if symbol != name and not alone:
             self.error_at(
                 self.source.name_span(node), "RX0313",
                 f"the global symbol of `{header.name}` is `{symbol}`", "use one name for both",
@@ -307,6 +321,11 @@ class RelaxSignatures(RelaxCalls):
         return self.error_at(
             keyword or span, "RX0104", f"{name} cannot be used in a Relax function", help
         )
+
+
+def is_name(text: str) -> bool:
+    """Whether Python can call something by this name."""
+    return text.isidentifier() and not keyword.iskeyword(text)
 
 
 def _has_function_type(node: ast.arg) -> bool:

@@ -18,11 +18,18 @@ MOST_LABELS = 6
 
 
 class Reporter:
-    """Mistakes found so far in one definition; `strict` makes what cannot be decided one too."""
+    """Mistakes found so far in one definition; `strict` makes what cannot be decided one too.
+
+    `steps` counts what loops and comprehensions over Python values have written out, `expansions`
+    the uses of macros; `exhausted` says that these were too many.
+    """
 
     def __init__(self, strict: bool = False) -> None:
         self.diagnostics: list[Diagnostic] = []
         self.strict = strict
+        self.steps = 0
+        self.expansions = 0
+        self.exhausted = False
 
     @property
     def failed(self) -> bool:

@@ -1,62 +1,77 @@
-"""Finding the text of a decorated definition, in the user's own file or notebook cell.
+"""Texts and their trees: a file or cell is read and parsed once, whoever asks for parts of it.
 
-The whole file is read and parsed once (cached by its text), and the definition is taken out of its
-tree: every line and column is the user's own, and nothing dedents text or adds offsets.
+Every line and column is the user's own: the whole text is parsed, and nothing dedents it or adds
+offsets. Which definition of a text a decorator was given is found in `finding.py`.
 """
 
 from __future__ import annotations
 
 import ast
-import linecache
 from collections import OrderedDict
 from functools import cached_property
-from types import CodeType, FrameType, FunctionType
-from typing import Any, NamedTuple, TypeAlias
+from types import CodeType
+from typing import TypeAlias
 
 from relaxscript.errors import Diagnostic, DiagnosticError, Source, Span
 
+from .matching import codes_of
 from .pause import collector_paused
 
-__all__ = [
-    "Definition", "definition_of_class", "definition_of_function", "definition_place", "parse_text",
-]  # fmt: skip
+__all__ = ["AnyDefinition", "Parsed", "first_line", "parse_text", "parsed_text", "syntax_error"]
 
 AnyDefinition: TypeAlias = "ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef"
 
 
-class Definition(NamedTuple):
-    """A definition as it stands in its source, among all others of the file by their names."""
-
-    source: Source
-    node: AnyDefinition
-    others: dict[str, list[AnyDefinition]]
-
-
-class _Parsed:
-    """A text with its tree; an index of its definitions is made when one is looked for."""
+class Parsed:
+    """A text with its tree; indexes of what is in it are made when something is looked for."""
 
     def __init__(self, source: Source, tree: ast.Module) -> None:
         self.source = source
         self.tree = tree
+        self._codes: dict[int, dict[str, list[CodeType]]] = {}
 
     @cached_property
     def definitions(self) -> dict[str, list[AnyDefinition]]:
+        """Every definition by its name, outer ones before inner ones."""
         return _definitions(self.tree)
+
+    def codes(self, flags: int) -> dict[str, list[CodeType]]:
+        """What Python compiles the text to, by the names of functions and classes.
+
+        `flags` are the `__future__` imports that hold beside those of the text.
+        """
+        found = self._codes.get(flags)
+        if found is None:
+            found = self._codes[flags] = {}
+            for code in codes_of(self.source, flags):
+                found.setdefault(code.co_name, []).append(code)
+        return found
+
+    def text_of(self, node: AnyDefinition) -> str:
+        """The lines of a definition, with its decorators."""
+        lines = self.source.lines[first_line(node) - 1 : node.end_lineno]
+        return "\n".join(lines)
+
+
+def first_line(node: AnyDefinition) -> int:
+    """Where a definition begins for Python: at its first decorator."""
+    return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
 
 
 # A notebook re-runs cells and a test file defines hundreds of functions: the last few texts stay,
 # each with an index of its definitions, so that a file is read and walked once.
-_PARSED: OrderedDict[tuple[str, str], _Parsed] = OrderedDict()
+_PARSED: OrderedDict[tuple[str, str], Parsed] = OrderedDict()
 _KEPT = 16
 
 
 def parse_text(filename: str, text: str) -> tuple[Source, ast.Module]:
     """The source and its tree; a syntax error of the text becomes a diagnostic."""
-    parsed = _parsed(filename, text)
+    parsed = parsed_text(filename, text)
     return parsed.source, parsed.tree
 
 
-def _parsed(filename: str, text: str) -> _Parsed:
+def parsed_text(filename: str, text: str) -> Parsed:
+    """A text with its tree and indexes; raises RX0113 where it is not Python."""
     key = (filename, text)
     found = _PARSED.get(key)
     if found is None:
@@ -66,24 +81,23 @@ def _parsed(filename: str, text: str) -> _Parsed:
     return found
 
 
-def _read(filename: str, text: str) -> _Parsed:
+def _read(filename: str, text: str) -> Parsed:
     source = Source(filename, text)
     try:
         with collector_paused():
             tree = ast.parse(text, filename)
     except SyntaxError as error:
-        raise DiagnosticError(_syntax_error(source, error)) from None
+        raise DiagnosticError(syntax_error(source, error)) from None
     except ValueError as error:  # half a surrogate pair, and before Python 3.12 a null byte
         refused = SyntaxError(str(error))
-        raise DiagnosticError(_syntax_error(source, refused)) from None
+        raise DiagnosticError(syntax_error(source, refused)) from None
     except (RecursionError, MemoryError):
         deep = Diagnostic("RX0113", "this is nested too deeply for Python to parse", source.whole)
         raise DiagnosticError(deep) from None
-    return _Parsed(source, tree)
+    return Parsed(source, tree)
 
 
 def _definitions(tree: ast.Module) -> dict[str, list[AnyDefinition]]:
-    """Every definition by its name, outer ones before inner ones."""
     index: dict[str, list[AnyDefinition]] = {}
     pending: list[ast.AST] = list(reversed(tree.body))
     while pending:
@@ -97,7 +111,8 @@ def _definitions(tree: ast.Module) -> dict[str, list[AnyDefinition]]:
     return index
 
 
-def _syntax_error(source: Source, error: SyntaxError) -> Diagnostic:
+def syntax_error(source: Source, error: SyntaxError) -> Diagnostic:
+    """What Python says of a text that it cannot read."""
     line = max(error.lineno or 1, 1)
     column = max(error.offset or 1, 1)
     end_line = max(error.end_lineno or line, line)
@@ -110,76 +125,3 @@ def _syntax_error(source: Source, error: SyntaxError) -> Diagnostic:
         column = max(min(column, end_column - 1), 1)
     span = Span(source, line, column, end_line, end_column)
     return Diagnostic("RX0113", f"this is not Python: {error.msg}", span)
-
-
-def definition_of_function(function: FunctionType) -> Definition:
-    """The definition of a Python function; raises RX0111 when its source cannot be found."""
-    code = function.__code__
-    return _find(code.co_filename, code.co_firstlineno, function.__name__, function.__globals__)
-
-
-def definition_place(function: Any) -> Span | None:
-    """Where the name of a Python function stands in its definition, if its source is there."""
-    if not isinstance(function, FunctionType):
-        return None
-    try:
-        source, node, _ = definition_of_function(function)
-    except DiagnosticError:
-        return None
-    return source.name_span(node)
-
-
-def definition_of_class(cls: type, frame: FrameType | None) -> Definition:
-    """The definition of a class that a decorator has just been given; `frame` is the caller's."""
-    code = _member_code(cls)
-    if code is not None:
-        scope = frame.f_globals if frame is not None else {}
-        return _find(code.co_filename, code.co_firstlineno, cls.__name__, scope)
-    if frame is None:
-        raise DiagnosticError(_not_found(cls.__name__, "<unknown>"))
-    line = getattr(cls, "__firstlineno__", frame.f_lineno)
-    return _find(frame.f_code.co_filename, line, cls.__name__, frame.f_globals)
-
-
-def _member_code(cls: type) -> CodeType | None:
-    for member in vars(cls).values():
-        plain = getattr(member, "__func__", member)
-        if isinstance(plain, FunctionType) and plain.__qualname__.startswith(cls.__qualname__):
-            return plain.__code__
-        code = getattr(member, "__relaxscript_code__", None)
-        if isinstance(code, CodeType):
-            return code
-    return None
-
-
-def _find(filename: str, line: int, name: str, scope: dict[str, Any]) -> Definition:
-    # A file may have changed since Python read it last, in a notebook that reloads, say.
-    linecache.checkcache(filename)
-    text = "".join(linecache.getlines(filename, scope))
-    if not text:
-        raise DiagnosticError(_not_found(name, filename))
-    parsed = _parsed(filename, text)
-    source, definitions = parsed.source, parsed.definitions
-    best: AnyDefinition | None = None
-    for node in definitions.get(name, ()):
-        first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-        if first <= line <= (node.end_lineno or node.lineno):
-            best = node
-    if best is None and len(definitions.get(name, ())) == 1:
-        (best,) = definitions[name]
-    if best is None:
-        raise DiagnosticError(_not_found(name, filename))
-    return Definition(source, best, definitions)
-
-
-def _not_found(name: str, filename: str) -> Diagnostic:
-    where = {
-        "<stdin>": "it was typed at a prompt that does not keep its source",
-        "<string>": "it was executed from a string",
-    }.get(filename, f"the source of `{filename}` cannot be read")
-    return Diagnostic(
-        "RX0111",
-        f"the source of `{name}` cannot be found: {where}",
-        None,
-        help="put the definition in a file, or parse its text with `relaxscript.from_source(text)`",
-    )

@@ -83,6 +83,8 @@ class TirParser(EffectParser):
         self.depth = 0
         self.bound_at = {}
         self.visited = set()
+        self.threads = {}
+        self.unrolled = []
         self.gone: dict[str, Span | None] = {}
         self.attrs: dict[str, Any] = {}
         self.ret_type: PrimType | None = None
@@ -91,6 +93,7 @@ class TirParser(EffectParser):
 
     def tables(self) -> None:
         """What is done for each kind of statement, scope and effect."""
+        self.tables_of_python()
         self._statements: dict[type[ast.stmt], Callable[[Any], None]] = {
             ast.Assign: self.assign,
             ast.AnnAssign: self.annotated,
@@ -103,6 +106,8 @@ class TirParser(EffectParser):
             ast.Assert: self.assertion,
             ast.Return: self.result,
             ast.Pass: self.nothing,
+            ast.Break: self.loop_exit,
+            ast.Continue: self.loop_exit,
         }
         self.scopes: dict[Any, Callable[[Form, ast.With, Sequence[ast.stmt]], None]] = {
             tir_forms.block: self.block_statement,
@@ -121,6 +126,9 @@ class TirParser(EffectParser):
             vstore: self.buffer_store,
             tir_forms.attr: self.attr,
             tir_forms.Assert: self.assert_form,
+            tir_forms.launch_thread: self.launch_thread,
+            tir_forms.realize: self.realize,
+            tir_forms.prefetch: self.prefetch,
         }
 
     def begin(
@@ -146,7 +154,9 @@ class TirParser(EffectParser):
             return None
         attrs = self.attrs
         if not private and "global_symbol" not in attrs:
-            attrs = {"global_symbol": node.name, **attrs}
+            own = (self.global_vars or {}).get(node.name)
+            symbol = node.name if own is None else own.name_hint
+            attrs = {"global_symbol": symbol, **attrs}
         params = tuple(self.signature.params)
         buffers = self.signature.buffers
         function = PrimFunc.make(
@@ -154,6 +164,7 @@ class TirParser(EffectParser):
             Attrs(attrs) if attrs else None, tuple(self.signature.spans), span=span,
         )  # fmt: skip
         self.check_declared(function)
+        self.check_launched(function)
         return function
 
     def returns(self, node: ast.expr) -> None:
@@ -238,7 +249,7 @@ class TirParser(EffectParser):
 
     def head(self, node: ast.stmt) -> ast.AST:
         """What to underline of a statement: of one with a body, its first line."""
-        body = getattr(node, "body", None)
+        body = getattr(node, "body", None) or getattr(node, "cases", None)
         if not body:
             return node
         line = self.source.line(node.lineno).rstrip()
@@ -340,6 +351,11 @@ class TirParser(EffectParser):
                 help="put the rest under `if`: it runs only where the condition holds",
             )  # fmt: skip
         value = self.value(node.value)
+        if isinstance(value, (tuple, list)):
+            raise self.error(
+                node.value, "RX0105", "a PrimFunc returns one scalar",
+                help="write the others into the elements of a buffer parameter",
+            )  # fmt: skip
         if isinstance(value, (Buffer, BufferRegion)):
             raise self.error(
                 node.value, "RX0105",

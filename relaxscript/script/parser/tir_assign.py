@@ -8,6 +8,7 @@ element "=" scalar | element op "=" scalar | name "=" scalar | name ":" type "="
 from __future__ import annotations
 
 import ast
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,14 +19,14 @@ from relaxscript.errors import Span
 from relaxscript.ir import prim, tir
 from relaxscript.ir.prim import PrimExpr, const
 from relaxscript.ir.tir import Buffer, BufferRegion, BufferStore
-from relaxscript.script import tir_axis, tir_forms
+from relaxscript.script import tir_axis, tir_compute, tir_forms
 from relaxscript.script.tir_types import BufferFront, Form, ScalarType
 
 from .base import UNKNOWN, Failed
 from .python_operators import BINARY
 from .tir_buffer import BufferSyntax
 from .tir_memory import MemoryParser
-from .tir_scalar import describe
+from .tir_scalar import counted, describe
 
 __all__ = ["AssignParser"]
 
@@ -42,13 +43,17 @@ class AssignParser(MemoryParser):
     depth: int
     bound_at: dict[prim.Var, int]
 
+    @abstractmethod
+    def launch(self, form: Form, node: ast.expr, target: ast.Name | None = None) -> prim.Var: ...
+
+    @abstractmethod
+    def env_thread(self, target: ast.Name, form: Form, node: ast.expr) -> prim.Var: ...
+
     # statement = targets "=" expression
     def assign(self, node: ast.Assign) -> None:
         if len(node.targets) > 1:
-            raise self.error(
-                node.targets[1], "RX0104", "one assignment has one target here",
-                help="write one line for each: `a = ...` and `b = ...`",
-            )  # fmt: skip
+            self.assign_several(node)
+            return
         target = node.targets[0]
         match target:
             case ast.Subscript():
@@ -61,6 +66,29 @@ class AssignParser(MemoryParser):
                     target, "RX0104", f"`{self.written(target)}` cannot be assigned",
                     help="assign to a name, or to an element of a buffer: `A[i] = ...`",
                 )  # fmt: skip
+
+    def assign_several(self, node: ast.Assign) -> None:
+        """`a = b[i] = e`: `e` is evaluated once, and given to each target from left to right."""
+        value = self.value(node.value)
+        if isinstance(value, (Form, BufferSyntax)):
+            raise self.error(
+                node.targets[1], "RX0104", "what is made here has one name",
+                help="write one line for each: `a = ...` and `b = ...`",
+            )  # fmt: skip
+        if isinstance(value, PrimExpr) and not isinstance(value, (prim.Var, prim.Immediate)):
+            first = node.targets[0]
+            name = first.id if isinstance(first, ast.Name) else "value"
+            var = prim.Var.make(name, value.dtype, span=self.span(first))
+            self.open_let(var, value, self.span(node))
+            value = var
+        for target in node.targets:
+            if isinstance(target, ast.Subscript):
+                self.store_value(target, value, node.value, node)
+            elif isinstance(target, ast.Name) and isinstance(value, prim.Var) and value.name:
+                self.check_rebinding(target)
+                self.names[target.id] = value
+            else:
+                self.bind(target, value, node.value, node)
 
     def is_declaration(self, target: ast.expr, value: ast.expr) -> bool:
         """Whether this is one of the declarations that were collected before."""
@@ -80,10 +108,7 @@ class AssignParser(MemoryParser):
             case ast.Tuple(elts=targets) | ast.List(elts=targets):
                 self.unpack(target, targets, value, node, statement)
             case ast.Subscript():
-                raise self.error(
-                    target, "RX0104", "elements of buffers are stored one in a statement",
-                    help=f"write `{self.written(target)} = ...` in a line of its own",
-                )  # fmt: skip
+                self.store_value(target, value, node, statement)
             case _:
                 raise self.error(target, "RX0104", f"`{self.written(target)}` cannot be assigned")
 
@@ -102,8 +127,29 @@ class AssignParser(MemoryParser):
                 target, "RX0104", f"{len(value)} values cannot be given to {len(targets)} names"
             )
         nodes = node.elts if isinstance(node, (ast.Tuple, ast.List)) else [node] * len(value)
+        if any(isinstance(t, ast.Subscript) for t in targets):
+            # All values are there before the first is stored, as in a swap.
+            value = [self.kept(v, at, statement) for v, at in zip(value, nodes)]
         for name, item, at in zip(targets, value, nodes):
             self.bind(name, item, at, statement)
+
+    def kept(self, value: Any, node: ast.expr, statement: ast.stmt) -> Any:
+        """A value in a variable, where a store could change it."""
+        if isinstance(value, BufferRegion):
+            value = self.scalar(value, node)
+        if not isinstance(value, PrimExpr) or isinstance(value, (prim.Var, prim.Immediate)):
+            return value
+        var = prim.Var.make("value", value.dtype, span=self.span(node))
+        self.open_let(var, value, self.span(statement))
+        return var
+
+    def store_value(
+        self, target: ast.Subscript, value: Any, node: ast.expr, statement: ast.stmt
+    ) -> None:
+        """An element takes a value that was evaluated before."""
+        buffer, indices, _ = self.stored_element(target)
+        made = self.made_store(buffer, indices, value, node, target)
+        self.items.append(made.replace(span=self.span(statement)))
 
     def bind_axes(self, form: Form, targets: Sequence[ast.expr], call: ast.Call) -> None:
         names = []
@@ -149,6 +195,7 @@ class AssignParser(MemoryParser):
 
     def open_let(self, var: prim.Var, value: PrimExpr, span: Span | None) -> None:
         self.bound_at[var] = self.depth
+        self.block.bound.add(var)
         self.items.append(lambda body: tir.LetStmt.make(var, value, body, span=span))
 
     def check_rebinding(self, target: ast.Name) -> None:
@@ -209,10 +256,18 @@ class AssignParser(MemoryParser):
 
     # statement = element "=" scalar
     def store(self, target: ast.Subscript, node: ast.expr, statement: ast.stmt) -> None:
-        owner, index, value = self.values([target.value, target.slice, node])
-        buffer, indices = self.stored_place(owner, index, target)
+        buffer, indices, (value,) = self.stored_element(target, node)
         made = self.made_store(buffer, indices, value, node, target)
         self.items.append(made.replace(span=self.span(statement)))
+
+    def stored_element(
+        self, target: ast.Subscript, *others: ast.expr
+    ) -> tuple[Buffer, tuple[PrimExpr, ...], list[Any]]:
+        """The element that a target names, and the values of what stands beside it."""
+        if isinstance(target.value, ast.Subscript):
+            self.check_brackets(target)
+        owner, index, *values = self.values([target.value, target.slice, *others])
+        return *self.stored_place(owner, index, target), values
 
     def stored_place(
         self, owner: Any, index: Any, target: ast.Subscript
@@ -251,6 +306,12 @@ class AssignParser(MemoryParser):
             return e
         if e.dtype.lanes == 1 and e.dtype is wanted.element:
             return prim.Broadcast.make(e, wanted.lanes)
+        if e.dtype.lanes not in (1, wanted.lanes):
+            counts = counted(e.dtype.lanes, "lane"), counted(wanted.lanes, "lane")
+            raise self.error(
+                node, "RX0502", f"the value is a vector of {counts[0]}, not of {counts[1]}",
+                labels=[(node, f"is {e.dtype}"), (place, f"{verb} {wanted}")],
+            )  # fmt: skip
         instead = f'T.cast({self.written(node)}, "{wanted}")'
         raise self.mismatch(node, f"is {e.dtype}", wanted, place, verb, instead)
 
@@ -289,8 +350,7 @@ class AssignParser(MemoryParser):
         symbol = BINARY[type(node.op)]
         match node.target:
             case ast.Subscript() as target:
-                owner, index, value = self.values([target.value, target.slice, node.value])
-                buffer, indices = self.stored_place(owner, index, target)
+                buffer, indices, (value,) = self.stored_element(target, node.value)
                 load = prim.BufferLoad.make(buffer, indices, span=self.span(target))
                 result = self.combine(symbol, (load, value), (target, node.value), node)
                 self.check_kept(buffer, result, symbol, node)
@@ -335,6 +395,10 @@ class AssignParser(MemoryParser):
             self.names[target.id] = form.arguments["value"]
         elif maker in AXES and isinstance(node, ast.Call):
             self.bind_one_axis(target, form, node)
+        elif maker is tir_forms.launch_thread:
+            self.names[target.id] = self.launch(form, node, target)
+        elif maker is tir_forms.env_thread:
+            self.names[target.id] = self.env_thread(target, form, node)
         elif maker is tir_forms.allocate or maker is tir_forms.allocate_const:
             self.names[target.id] = self.bind_memory(target, form, node, statement)
         elif maker is tir_forms.LetStmt:
@@ -368,5 +432,5 @@ class AssignParser(MemoryParser):
 
 
 AXES = {tir_axis.spatial, tir_axis.reduce, tir_axis.scan, tir_axis.opaque, tir_axis.remap}
-VALUES = {tir_forms.Range, tir_forms.iter_var, tir_forms.serial, tir_forms.parallel,
+VALUES = {tir_forms.Range, tir_compute.iter_var, tir_forms.serial, tir_forms.parallel,
           tir_forms.vectorized, tir_forms.unroll, tir_forms.grid}  # fmt: skip

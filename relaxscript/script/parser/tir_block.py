@@ -20,6 +20,7 @@ from typing import Any
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Span
 from relaxscript.ir import prim
+from relaxscript.ir.node import Node
 from relaxscript.ir.prim import PrimExpr, const
 from relaxscript.ir.relax import Attrs
 from relaxscript.ir.tir import (
@@ -34,7 +35,9 @@ from relaxscript.ir.tir import (
     SeqStmt,
     Stmt,
 )
+from relaxscript.ir.walk import walk
 from relaxscript.script import tir_axis
+from relaxscript.script.attributes import attribute
 from relaxscript.script.syntax import AXIS_LETTERS, TIR_INT_DTYPE
 from relaxscript.script.tir_types import Form
 
@@ -66,6 +69,15 @@ def folded(items: Sequence[Stmt | Opener]) -> Stmt:
     return _sequence(rest)
 
 
+def _items(value: Any) -> Iterator[Any]:
+    """What an attribute holds, inside of dicts and sequences too."""
+    if isinstance(value, (dict, list, tuple)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _items(item)
+    else:
+        yield value
+
+
 def _sequence(backwards: list[Stmt]) -> Stmt:
     match backwards:
         case []:
@@ -89,6 +101,8 @@ class OpenBlock:
         self.annotations: dict[str, Any] = {}
         self.alloc_buffers: list[Buffer] = []
         self.match_buffers: list[MatchBufferRegion] = []
+        # The scalar variables that its statements bind.
+        self.bound: set[prim.Var] = set()
 
 
 class BlockParser(SignatureParser, ABC):
@@ -204,12 +218,15 @@ class BlockParser(SignatureParser, ABC):
         if not binding.dtype.is_integer:
             raise self.error(places["binding"], "RX0504", "the value of an axis is an integer",
                              labels=[(places["binding"], f"is {binding.dtype}")])  # fmt: skip
+        self.check_before_axes(binding, places["binding"], form)
         domain = form.arguments["dom"]
         bounds = None if domain is None else self.domain_bounds(domain, places["dom"])
         kind = self.axis_dtype(places.get("dtype"), [*(bounds or ()), binding])
         if not isinstance(form.arguments["binding"], PrimExpr):
             binding = prim.cast(binding, kind)
         ranged = None if bounds is None else self.domain(bounds, kind, places["dom"])
+        if ranged is not None:
+            self.check_before_axes(ranged, places["dom"], form)
         return self.add_axis(name, ranged, binding, AXIS_MAKERS[form.maker], kind, call)
 
     def axis_dtype(self, given: ast.expr | None, values: Sequence[Any]) -> DataType:
@@ -330,7 +347,21 @@ class BlockParser(SignatureParser, ABC):
             nodes = list(inner.elts) if isinstance(inner, (ast.List, ast.Tuple)) else []
         if len(nodes) != len(values):
             nodes = [call] * len(values)
-        return [self.region_of(v, at) for v, at in zip(values, nodes)]
+        found = [self.region_of(v, at) for v, at in zip(values, nodes)]
+        for region, at in zip(found, nodes):
+            self.check_outside(region, at, form)
+        return found
+
+    def check_outside(self, mentioned: Node, node: ast.AST, form: Form) -> None:
+        """What a block says of itself cannot depend on what its statements bind."""
+        for inner in walk(mentioned):
+            if isinstance(inner, prim.Var) and inner in self.block.bound:
+                raise self.error(
+                    node, "RX0504", f"`{form.name}` is said of the whole block, and "
+                    f"`{inner.name}` is bound in it",
+                    labels=[(inner.span, "bound here")],
+                    help="bind it before the block, or write its value",
+                )  # fmt: skip
 
     def region_of(self, value: Any, node: ast.AST) -> BufferRegion:
         match value:
@@ -356,6 +387,21 @@ class BlockParser(SignatureParser, ABC):
         block = self.in_block(form, call)
         at = self.argument_nodes(form.maker, call)["predicate"]
         block.predicate = self.condition(form.arguments["predicate"], at)
+        self.check_outside(block.predicate, at, form)
+        self.check_before_axes(block.predicate, at, form)
+
+    def check_before_axes(self, mentioned: Node, node: ast.AST, form: Form) -> None:
+        """What decides about a run of a block is known before its axes have their values."""
+        axes = {
+            axis.var: value for axis, value in zip(self.block.iter_vars, self.block.iter_values)
+        }
+        for inner in walk(mentioned):
+            if isinstance(inner, prim.Var) and inner in axes:
+                raise self.error(
+                    node, "RX0504", f"`{form.name}` stands outside of the block, where its axis "
+                    f"`{inner.name}` has no value", labels=[(inner.span, "the axis")],
+                    help="write the loop variables that give the axis its value",
+                )  # fmt: skip
 
     def block_attr(self, form: Form, call: ast.Call) -> None:
         block = self.in_block(form, call)
@@ -370,7 +416,11 @@ class BlockParser(SignatureParser, ABC):
             raise self.error(node, "RX0103", "attributes are a dict with texts as keys",
                              help='write `{"name": value}`')  # fmt: skip
         try:
-            return Attrs(value)
+            made = Attrs(attribute(value))
+            for inner in _items(value):
+                if isinstance(inner, (Buffer, BufferRegion)):
+                    raise TypeError(f"an attribute cannot hold {describe(inner)}")
+            return made
         except TypeError as error:
             raise self.error(node, "RX0103", str(error)) from None
 

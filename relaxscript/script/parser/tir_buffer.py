@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+from collections.abc import Sequence
 from typing import Any
 
 from relaxscript.dtypes import DataType, is_dtype
@@ -19,13 +20,14 @@ from relaxscript.ir import prim
 from relaxscript.ir.prim import HANDLE, IntImm, PointerType, PrimExpr, PrimType
 from relaxscript.ir.relax import ShapeExpr
 from relaxscript.ir.tir import Buffer
+from relaxscript.ir.walk import walk
 from relaxscript.script import tir_forms
 from relaxscript.script.syntax import BUFFER_DIM_DTYPE
 from relaxscript.script.tir_types import ScalarType
 
 from .base import UNKNOWN, Failed
 from .tir_call import CallParser
-from .tir_scalar import describe
+from .tir_scalar import counted, describe
 
 __all__ = ["BUFFER_MAKERS", "BUFFER_PARAMETERS", "BufferParser", "BufferSyntax"]
 
@@ -165,8 +167,11 @@ class BufferParser(CallParser):
         if strides and len(strides) != len(shape):
             raise self.error(
                 syntax.nodes["strides"], "RX0108",
-                f"{len(shape)} dimensions need {len(shape)} strides, not {len(strides)}",
+                f"{counted(len(shape), 'dimension')} {'needs' if len(shape) == 1 else 'need'} "
+                f"{counted(len(shape), 'stride')}, not {len(strides)}",
             )  # fmt: skip
+        if syntax.maker not in (tir_forms.decl_buffer, tir_forms.buffer):
+            self.check_dimensions(shape, syntax)
         scope = parts.get("scope", "global")
         data = parts.get("data")
         if data is None and syntax.node in self.addressed:
@@ -184,6 +189,17 @@ class BufferParser(CallParser):
         )  # fmt: skip
         self.made[buffer] = syntax.node
         return buffer
+
+    def check_dimensions(self, shape: Sequence[PrimExpr], syntax: BufferSyntax) -> None:
+        """Dimensions of memory are known before any element of a buffer is read."""
+        for dim in shape:
+            load = next((n for n in walk(dim) if isinstance(n, prim.BufferLoad)), None)
+            if load is not None:
+                raise self.error(
+                    syntax.nodes["shape"], "RX0108", "a dimension cannot be read from a buffer",
+                    labels=[(load.span, f"an element of `{load.buffer.name}`")],
+                    help="pass it as a parameter: `n: T.int64`",
+                )  # fmt: skip
 
     def data_of(self, buffer: Buffer, node: ast.AST) -> PrimExpr:
         """The address of a buffer; the buffer is made with one when the function is read again."""

@@ -3,8 +3,9 @@
     call      = "T." name "(" arguments ")" | module "." function "(" arguments ")"
     attribute = buffer "." name | scalar ".dtype" | scalar ".astype"
 
-Python's `min`, `max`, `abs`, `int`, `float`, `bool`, `pow`, `round` and `range` mean what a reader
-expects of them. What a function of ours refuses is blamed on the argument.
+Python's `min`, `max`, `sum`, `all`, `any`, `abs`, `int`, `float`, `bool`, `pow`, `round` and
+`range` mean what a reader expects of them. What a function of ours refuses is blamed on the
+argument.
 """
 
 from __future__ import annotations
@@ -12,25 +13,29 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
+import operator
 from collections.abc import Sequence
-from functools import partial
+from functools import partial, reduce
 from types import ModuleType
 from typing import Any
 
 from relaxscript.dtypes import DataType, is_dtype
 from relaxscript.errors import InternalError, OperandError, Span, nearest
 from relaxscript.ir import prim
+from relaxscript.ir.intrinsic import INTRINSICS
+from relaxscript.ir.low_level_functions import TYPED_LAST
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import BOOL, PrimExpr, const
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.scalar_functions import FUNCTIONS
 from relaxscript.ir.tir import Buffer, BufferRegion
-from relaxscript.script import tir_axis, tir_dtypes, tir_forms, tir_nodes
+from relaxscript.script import tir_axis, tir_compute, tir_dtypes, tir_forms, tir_nodes
 from relaxscript.script.syntax import TIR_INT_DTYPE
 from relaxscript.script.tir_types import Form, ScalarType
 
 from .base import Failed
 from .context import ModuleName
+from .python_values import LocalFunction
 from .source import parse_text
 from .tir_operator import OperatorParser
 from .tir_scalar import counted, describe
@@ -55,6 +60,7 @@ SCALAR_FUNCTIONS = {
 
 OURS = {
     *SCALAR_FUNCTIONS,
+    *(id(getattr(tir_compute, n)) for n in tir_compute.__all__),
     *(id(getattr(tir_forms, n)) for n in tir_forms.__all__),
     *(id(getattr(tir_axis, n)) for n in tir_axis.__all__),
     *(id(getattr(tir_dtypes, n)) for n in tir_dtypes.__all__),
@@ -62,8 +68,8 @@ OURS = {
     id(FUNCTIONS["address_of"]),
 }
 
-# What only other devices have; TVM's scripts know these names.
-OTHER_DEVICES = frozenset({"launch_thread", "env_thread", "call_kernel"})
+# What only builders of other devices' programs have; TVM's scripts know the name.
+OTHER_DEVICES = frozenset({"call_kernel"})
 
 BUFFER_ATTRIBUTES = ("data", "dtype", "elem_offset", "name", "ndim", "scope", "shape", "strides")
 
@@ -127,12 +133,27 @@ class CallParser(OperatorParser):
                 return self.function_of_module(node)
         if owner is tir_axis:
             return self.namespace_member(owner, node)
+        if owner is tir_compute.CallEffectKind:
+            return self.kind_of_effect(node)
         if isinstance(owner, ModuleType) and node.attr in OTHER_DEVICES:
             raise self.error(
                 node, "RX0505", f"`{self.written(node)}` belongs to the threads of a GPU",
                 help="on a CPU write `T.parallel(...)`",
             )  # fmt: skip
         return super().attribute_of(owner, node)
+
+    def kind_of_effect(self, node: ast.Attribute) -> int:
+        """`T.CallEffectKind.Pure`."""
+        kinds = tir_compute.CallEffectKind.__members__
+        if node.attr in kinds:
+            return int(kinds[node.attr])
+        near = nearest(node.attr, kinds)
+        base = self.written(node.value)
+        raise self.error(
+            node, "RX0102", f"`{base}` has no `{node.attr}`",
+            help=f"did you mean `{base}.{near}`?" if near else f"it has {', '.join(kinds)}",
+            fix=f"{base}.{near}" if near else None,
+        )  # fmt: skip
 
     def function_of_module(self, node: ast.Attribute) -> GlobalVar:
         known = self.global_vars or {}
@@ -186,25 +207,59 @@ class CallParser(OperatorParser):
             return self.call_function(callee, node)
         if isinstance(callee, partial) and callee.func in METHODS:
             args, kwargs = self.arguments(node)
+            if callee.func is vload:
+                self.check_indices(callee.args[0], args[:1], node.args[:1])
             return self.guarded(callee, args, kwargs, node)
         rule = PYTHON_NAMES.get(kind)
         if rule is not None:
             return self.call_builtin(callee, rule, node)
+        if isinstance(callee, LocalFunction):
+            return self.call_local(callee, node)
         if not callable(callee):
             raise self.error(node.func, "RX0103", f"{describe(callee)} cannot be called")
         return self.call_python(callee, node)
 
     def call_ours(self, callee: Any, node: ast.Call) -> Any:
+        node = typed_first(callee, node)
         args, kwargs = self.arguments(node)
         if id(callee) in SCALAR_FUNCTIONS or isinstance(callee, ScalarType):
             args = [self.operand(v, at) for v, at in zip(args, node.args)] if len(args) == len(
                 node.args) else args  # fmt: skip
+        if callee is tir_nodes.BufferLoad and args and isinstance(args[0], Buffer):
+            self.check_indices(args[0], args[1:2], node.args[1:2])
+        if callee is FUNCTIONS["address_of"]:
+            args = [self.first_element(v) for v in args]
         return self.guarded(callee, args, kwargs, node)
+
+    def check_indices(self, buffer: Buffer, given: list[Any], nodes: list[ast.expr]) -> None:
+        """The indices that a call names are integers, one for each dimension."""
+        if not given or not nodes or isinstance(nodes[0], ast.Starred):
+            return
+        values = list(given[0]) if isinstance(given[0], (list, tuple)) else given
+        at = nodes[0]
+        places = at.elts if isinstance(at, (ast.List, ast.Tuple)) else [at] * len(values)
+        if len(values) != buffer.ndim:
+            takes = counted(buffer.ndim, "index", "indices")
+            raise self.error(at, "RX0503", f"`{buffer.name}` takes {takes}, not {len(values)}")
+        self.indices(buffer, values, places)
+
+    def first_element(self, value: Any) -> Any:
+        """The address of a buffer is that of its first element."""
+        if not isinstance(value, Buffer):
+            return value
+        zeros = tuple(const(0, TIR_INT_DTYPE) for _ in value.shape)
+        return prim.BufferLoad.make(value, zeros)
 
     def operand(self, value: Any, node: ast.AST) -> Any:
         """An operand of a scalar function: buffers are refused here, regions become vectors."""
-        if isinstance(value, (Buffer, BufferRegion)):
+        if isinstance(value, (Buffer, BufferRegion)) or (
+            isinstance(value, prim.Var) and not value.name
+        ):
             return self.scalar(value, node)
+        if isinstance(value, (list, tuple)):
+            nodes = getattr(node, "elts", [])
+            places = nodes if len(nodes) == len(value) else [node] * len(value)
+            return [self.operand(v, at) for v, at in zip(value, places)]
         return value
 
     def guarded(self, callee: Any, args: list[Any], kwargs: dict[str, Any], node: ast.Call) -> Any:
@@ -331,6 +386,10 @@ class CallParser(OperatorParser):
     def call_builtin(self, callee: Any, rule: Any, node: ast.Call) -> Any:
         """Python's own functions on scalars; on Python values they are Python's."""
         args, kwargs = self.arguments(node)
+        if callee in OF_ITEMS and len(args) == 1 and isinstance(args[0], (list, tuple)):
+            args = list(args[0])
+            if not any(isinstance(v, Node) for v in args):
+                args = [args]
         if not any(isinstance(v, Node) for v in args):
             with self.at(node):
                 return callee(*args, **kwargs)
@@ -338,18 +397,63 @@ class CallParser(OperatorParser):
             args = [self.operand(v, at) for v, at in zip(args, node.args)]
         return self.guarded(rule, args, kwargs, node)
 
+    def check_python_arguments(self, callee: Any, name: str, node: ast.Call) -> None:
+        """Python's own functions know neither buffers nor what is known only later."""
+        if callee is builtins.isinstance or callee is builtins.type:
+            return
+        args, _ = self.arguments(node)
+        for value, at in zip(args, node.args):
+            if isinstance(value, (Buffer, BufferRegion)):
+                what = "a buffer" if isinstance(value, Buffer) else "a region of a buffer"
+                instead = OF_BUFFERS.get(name) if isinstance(value, Buffer) else None
+                help = f"write `{instead.format(self.written(at))}`" if instead else None
+                raise self.error(
+                    node, "RX0501", f"`{name}` computes with Python values now, and "
+                    f"`{self.written(at)}` is {what}", help=help,
+                )  # fmt: skip
+            if callee is builtins.print and isinstance(value, Node):
+                raise self.error(
+                    node, "RX0501", "`print` would print now, while the program is read",
+                    help="store the value into a buffer, and print that after the call",
+                )  # fmt: skip
+
     def call_python(self, callee: Any, node: ast.Call) -> Any:
         name = getattr(callee, "__name__", "")
         home = getattr(callee, "__module__", None) or getattr(type(callee), "__module__", "")
-        if name in FUNCTIONS and str(home).partition(".")[0] in ("math", "numpy"):
+        if str(home).partition(".")[0] in ("math", "numpy"):
             args, _ = self.arguments(node)
             if any(isinstance(v, Node) for v in args):
                 written = self.written(node.func)
+                ours = OF_NUMPY.get(name, name)
+                instead = f"T.{ours}" if ours in FUNCTIONS else None
                 raise self.error(
                     node.func, "RX0501", f"`{written}` computes with Python numbers only",
-                    help=f"write `T.{name}`", fix=f"T.{name}",
+                    help=f"write `{instead}`" if instead else None, fix=instead,
                 )  # fmt: skip
+        if home == "builtins":
+            self.check_python_arguments(callee, name, node)
         return super().call_python(callee, node)
+
+
+# What numpy calls functions of ours.
+OF_NUMPY = {"absolute": "abs", "arccos": "acos", "arcsin": "asin", "arctan": "atan",
+            "arctan2": "atan2", "floor_divide": "floordiv", "invert": "bitwise_not",
+            "left_shift": "shift_left", "maximum": "max", "minimum": "min", "mod": "floormod",
+            "power": "pow", "right_shift": "shift_right", "rint": "nearbyint"}  # fmt: skip
+OF_BUFFERS = {"len": "{}.shape[0]", "list": "[{}[i] for i in range(n)]"}
+
+
+def typed_first(callee: Any, node: ast.Call) -> ast.Call:
+    """The call of an intrinsic with its data type as the first argument, also where it is named."""
+    row = INTRINSICS.get(f"tir.{getattr(callee, '__name__', '')}")
+    if row is None or not row.is_typed or row.name in TYPED_LAST:
+        return node
+    dtype = [k.value for k in node.keywords if k.arg == "dtype"]
+    if not dtype:
+        return node
+    others = [k for k in node.keywords if k.arg != "dtype"]
+    moved = ast.Call(func=node.func, args=[*dtype, *node.args], keywords=others)
+    return ast.copy_location(moved, node)
 
 
 def given(args: Sequence[Any]) -> str:
@@ -393,7 +497,24 @@ def _range(start: Any, stop: Any = None, step: Any = 1) -> Form:
     return Form(_range, start=start, stop=stop, step=step)
 
 
+def _sum(*values: PrimExpr) -> PrimExpr:
+    """`sum([x, y])`."""
+    return reduce(operator.add, values)
+
+
+def _all(*values: PrimExpr) -> PrimExpr:
+    """`all([a < b, b < c])`."""
+    return reduce(prim.And, values)
+
+
+def _any(*values: PrimExpr) -> PrimExpr:
+    """`any([a < b, b < c])`."""
+    return reduce(prim.Or, values)
+
+
 PYTHON_RANGE = _range
+# Functions of the items of one sequence.
+OF_ITEMS = (builtins.min, builtins.max, builtins.sum, builtins.all, builtins.any)
 
 PYTHON_NAMES: dict[int, Any] = {
     id(builtins.min): tir_nodes.min,
@@ -405,4 +526,7 @@ PYTHON_NAMES: dict[int, Any] = {
     id(builtins.bool): _as_bool,
     id(builtins.round): _round,
     id(builtins.range): _range,
+    id(builtins.sum): _sum,
+    id(builtins.all): _all,
+    id(builtins.any): _any,
 }

@@ -13,20 +13,22 @@ from typing import Any
 
 from relaxscript.errors import Span
 from relaxscript.ir import prim, tir
+from relaxscript.ir.node import Node
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.tir import Buffer, Evaluate
-from relaxscript.script import tir_forms
+from relaxscript.script import tir_compute, tir_forms
 from relaxscript.script.tir_types import Form
 
 from .tir_buffer import BufferSyntax
 from .tir_call import vstore
-from .tir_loop import LOOPS, LoopParser
+from .tir_compute import ComputeParser
+from .tir_loop import LOOPS
 from .tir_scalar import counted, describe
 
 __all__ = ["EffectParser"]
 
 
-class EffectParser(LoopParser):
+class EffectParser(ComputeParser):
     """Adds statements that are expressions to loops."""
 
     # The forms that are statements of their own, and those that open a scope.
@@ -66,6 +68,10 @@ class EffectParser(LoopParser):
     def func_attr(self, form: Form, call: ast.Call) -> None:
         at = self.argument_nodes(form.maker, call)["attrs"]
         self.attrs.update(self.attributes(form.arguments["attrs"], at))
+
+    def launch_thread(self, form: Form, call: ast.Call) -> None:
+        """`T.launch_thread(tx, 32)` without a name of its own."""
+        self.launch(form, call)
 
     def evaluate(self, form: Form, call: ast.Call) -> None:
         at = self.argument_nodes(form.maker, call)["value"]
@@ -110,15 +116,14 @@ class EffectParser(LoopParser):
         self.items.append(lambda body: tir.AttrStmt.make(node, key, value, body, span=span))
 
     def attr_node(self, value: Any, node: ast.AST) -> Any:
-        if not isinstance(value, Form):
-            return self.scalar(value, node) if isinstance(value, (bool, int, float)) else value
-        v, dom = value.arguments.get("v"), value.arguments.get("dom")
-        if value.maker is not tir_forms.iter_var or not isinstance(v, prim.Var):
-            raise self.error(node, "RX0501", f"a hint cannot be about {describe(value)}")
-        domain = None if dom is None else self.loop_range_of(*self.domain_bounds(dom, node), node)
-        return tir.IterVar.make(
-            domain, v, value.arguments["iter_type"], value.arguments["thread_tag"]
-        )
+        """What a hint is about: an axis, a buffer, a scalar, or a text."""
+        if isinstance(value, Form) and value.maker is tir_compute.iter_var:
+            return self.iter_var(value, node)
+        if isinstance(value, (bool, int, float)):
+            return self.scalar(value, node)
+        if value is None or isinstance(value, (Node, str)):
+            return value
+        raise self.error(node, "RX0501", f"a hint cannot be about {describe(value)}")
 
     # statement = "assert" scalar ["," text]
     def assertion(self, node: ast.Assert) -> None:

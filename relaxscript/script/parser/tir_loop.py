@@ -12,11 +12,13 @@ knows while the program is parsed chooses at once.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from relaxscript.errors import Diagnostic, nearest
 from relaxscript.ir import prim, tir
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import PrimExpr, const
@@ -27,7 +29,10 @@ from relaxscript.script.syntax import LOOPS as LOOP_WORDS, TIR_INT_DTYPE
 from relaxscript.script.tir_types import Form
 
 from .base import UNKNOWN, Failed
+from .python_values import LoopExit
 from .tir_assign import AssignParser
+from .tir_block import Opener
+from .tir_buffer import BufferSyntax
 from .tir_call import PYTHON_RANGE
 from .tir_scalar import counted, describe, extent_between
 
@@ -43,8 +48,16 @@ LOOP_HELP = (
 )
 
 
+THREADS = [
+    f"{kind}.{axis}" for kind in ("blockIdx", "threadIdx", "vthread", "cthread") for axis in "xyz"
+]
+
+
 class LoopParser(AssignParser):
     """Adds loops and branches to assignments."""
+
+    # The lists of statements into which loops over Python values are being written out.
+    unrolled: list[list[Stmt | Opener]]
 
     # statement = "for" names "in" loops ":" body
     def for_loop(self, node: ast.For) -> None:
@@ -53,10 +66,52 @@ class LoopParser(AssignParser):
                        help="put these statements after the loop")  # fmt: skip
         try:
             value: Any = self.value(node.iter)
+            if self.is_python(value):
+                self.written_out(value, node)
+                return
             loops = self.loop_ranges(value, node.iter)
         except Failed:
             loops = None
         self.nest(loops, value if loops is not None else None, node.target, node)
+
+    def is_python(self, value: Any) -> bool:
+        """Whether a loop over a value is written out while the program is read."""
+        if isinstance(value, (Form, Node, range, BufferSyntax)):
+            return False
+        return isinstance(value, Iterable)
+
+    def written_out(self, value: Any, node: ast.For) -> None:
+        """The body once for each item; after a mistake no more of them."""
+        items = self.loop_items(value, node.iter)
+        found = self.reporter.diagnostics
+        before = len(found)
+        self.unrolled.append(self.items)
+        try:
+            for item in items:
+                self.bind_item(node.target, item)
+                try:
+                    self.statements(node.body)
+                except LoopExit as end:
+                    if end.leaves:
+                        break
+                if any(d.severity == "error" for d in found[before:]):
+                    break
+        finally:
+            self.unrolled.pop()
+        # A warning about the body is one for all items.
+        found[before:] = list(dict.fromkeys(found[before:]))
+
+    def loop_exit(self, node: ast.Break | ast.Continue) -> None:
+        """`break` and `continue` where the loop is written out and Python knows that they happen.
+
+        Inside of loops and branches of the program the list of statements is another one.
+        """
+        if not self.unrolled or self.unrolled[-1] is not self.items:
+            raise self.unsupported_statement(node)
+        raise LoopExit(isinstance(node, ast.Break))
+
+    @abstractmethod
+    def unsupported_statement(self, node: ast.stmt) -> Failed: ...
 
     def nest(
         self, loops: list[Range] | None, form: Any, target: ast.expr | None,
@@ -91,6 +146,30 @@ class LoopParser(AssignParser):
             if isinstance(name, ast.Name):
                 self.names[name.id] = UNKNOWN
 
+    def known_thread(self, tag: Any, node: ast.AST) -> str:
+        """The name of a thread; an unusual one deserves a word."""
+        if not isinstance(tag, str):
+            raise self.error(
+                node,
+                "RX0103",
+                f"the name of a thread is a text, this is {describe(tag)}",
+                help='write for example "threadIdx.x"',
+            )
+        if tag not in THREADS and tag not in ("vthread", "cthread"):
+            near = nearest(tag, THREADS)
+            self.report(
+                Diagnostic(
+                    "RX0501",
+                    f'no GPU has threads named "{tag}"',
+                    self.span(node),
+                    help=f'did you mean "{near}"?'
+                    if near
+                    else "known are " + ", ".join(THREADS[:6]),
+                    severity="warning",
+                )
+            )
+        return tag
+
     def loop_extras(self, form: Any, node: ast.AST) -> tuple[Attrs, tir.IterVar | None]:
         if not isinstance(form, Form):
             return Attrs(), None
@@ -102,9 +181,10 @@ class LoopParser(AssignParser):
         annotations = self.attributes(form.arguments.get("annotations"), at)
         if form.maker is not tir_forms.thread_binding:
             return annotations, None
-        thread = form.arguments["thread"]
+        places = self.argument_nodes(form.maker, node) if isinstance(node, ast.Call) else {}
+        thread = self.known_thread(form.arguments["thread"], places.get("thread", node))
         var = prim.Var.make("", TIR_INT_DTYPE)
-        return annotations, tir.IterVar.make(None, var, "ThreadIndex", str(thread))
+        return annotations, tir.IterVar.make(None, var, "ThreadIndex", thread)
 
     def loop_ranges(self, value: Any, node: ast.expr) -> list[Range]:
         """The ranges of what a loop goes over, outermost first."""

@@ -10,10 +10,13 @@ of the statements around them.
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
 
+from relaxscript.dtypes import DataType
 from relaxscript.errors import Span
 from relaxscript.ir import prim, tir
 from relaxscript.ir.prim import HANDLE, PointerType, PrimExpr, PrimType, const
@@ -25,7 +28,7 @@ from relaxscript.script.tir_types import Form
 from .tir_block import BlockParser
 from .tir_buffer import BufferSyntax
 from .tir_call import Places
-from .tir_scalar import describe
+from .tir_scalar import counted, describe
 
 __all__ = ["MemoryParser"]
 
@@ -122,8 +125,7 @@ class MemoryParser(BlockParser):
         span = self.span(statement)
         self.fixed[var] = "the address of memory"
         if form.maker is tir_forms.allocate_const:
-            with self.at(places["data"]):
-                data = np.asarray(form.arguments["data"], dtype.numpy)
+            data = self.constant_data(form.arguments["data"], dtype, extents, places)
             self.items.append(lambda body: tir.AllocateConst.make(
                 var, dtype, extents, data, body, notes, span=span))  # fmt: skip
             return var
@@ -134,6 +136,23 @@ class MemoryParser(BlockParser):
         self.items.append(lambda body: tir.Allocate.make(
             var, dtype, extents, condition, body, notes, span=span))  # fmt: skip
         return var
+
+    def constant_data(
+        self, given: Any, dtype: DataType, extents: Sequence[PrimExpr], places: Places
+    ) -> Any:
+        """The numbers of `T.allocate_const`, as many as the extents say."""
+        if not (dtype.is_float or dtype.is_integer or dtype.is_bool) or dtype.lanes != 1:
+            raise self.error(places["dtype"], "RX0108", f"constants are numbers, not of {dtype}")
+        with self.at(places["data"]):
+            data = np.asarray(given, dtype.numpy)
+        sizes = [e.value for e in extents if isinstance(e, prim.IntImm)]
+        if len(sizes) == len(extents) and data.size != prod(sizes):
+            raise self.error(
+                places["data"], "RX0108",
+                f"{counted(data.size, 'value')} cannot fill {counted(prod(sizes), 'element')}",
+                labels=[(places["extents"], counted(prod(sizes), "element"))],
+            )  # fmt: skip
+        return data
 
     def extents(self, values: Any, node: ast.expr) -> tuple[PrimExpr, ...]:
         """The extents of memory, one for each axis."""

@@ -26,7 +26,8 @@ from relaxscript.ir.tir import Buffer, BufferRegion, Range
 from relaxscript.script.syntax import TIR_INT_DTYPE
 from relaxscript.script.tir_types import Form, ScalarType
 
-from .base import ExpressionParser, Failed
+from .base import Failed
+from .python_values import LocalFunction, PythonValues
 
 __all__ = ["ScalarParser", "counted", "describe", "extent_between"]
 
@@ -36,6 +37,8 @@ def describe(value: Any) -> str:
     match value:
         case Buffer(name=name):
             return f"the buffer `{name}`"
+        case BufferRegion():
+            return "a region of a buffer"
         case PrimExpr() if value.dtype.kind == "handle":
             return "a text" if isinstance(value, prim.StringImm) else "an address"
         case ScalarType():
@@ -48,6 +51,8 @@ def describe(value: Any) -> str:
             return f"the module `{value.__name__.rpartition('.')[2]}`"
         case None:
             return "`None`"
+        case LocalFunction():
+            return "a function"
     return f"a Python {type(value).__name__}"
 
 
@@ -83,12 +88,16 @@ def same_scalar(a: PrimExpr, b: PrimExpr) -> bool:
     return a is b or structural_equal(a, b, map_free_vars=False)
 
 
-class ScalarParser(ExpressionParser):
+class ScalarParser(PythonValues):
     """Evaluates scalars, and what is indexed."""
+
+    help_of_text = "a text is made while the program is read: leave the value out"
 
     def scalar(self, value: Any, node: ast.AST) -> PrimExpr:
         """A value as a scalar: plain numbers are int32 (int64 where they do not fit) or float32."""
         match value:
+            case prim.Var(name=""):
+                raise self.no_value(value, node)
             case PrimExpr():
                 return value
             case bool() | float():
@@ -107,6 +116,13 @@ class ScalarParser(ExpressionParser):
         raise self.error(
             node, "RX0501", f"a scalar is needed here, this is {describe(value)}",
             help=self.advice_for(value),
+        )  # fmt: skip
+
+    def no_value(self, var: prim.Var, node: ast.AST) -> Failed:
+        """Record that a new variable stands where a value should."""
+        return self.error(
+            node, "RX0109", f"this is a new variable of {var.dtype}, which has no value",
+            help=f"`T.{var.dtype}(0)` is a number; name a variable: `n = T.{var.dtype}()`",
         )  # fmt: skip
 
     def advice_for(self, value: Any) -> str | None:
@@ -149,6 +165,28 @@ class ScalarParser(ExpressionParser):
         if not text or "\n" in text or not is_expression(text):
             return ast.unparse(node)
         return text
+
+    def subscript(self, node: ast.Subscript) -> Any:
+        """`A[i]`; `A[i][j]` is how Python's lists are indexed."""
+        if isinstance(node.value, ast.Subscript):
+            self.check_brackets(node)
+        return super().subscript(node)
+
+    def check_brackets(self, node: ast.Subscript) -> None:
+        indices: list[ast.expr] = []
+        base: ast.expr = node
+        while isinstance(base, ast.Subscript):
+            indices.insert(0, base.slice)
+            base = base.value
+        owner = self.names.get(base.id) if isinstance(base, ast.Name) else None
+        if not isinstance(owner, Buffer) or any(isinstance(i, ast.Tuple) for i in indices):
+            return
+        instead = f"{self.written(base)}[{', '.join(ast.unparse(i) for i in indices)}]"
+        fits = len(indices) == owner.ndim
+        raise self.error(
+            node, "RX0503", f"the indices of `{owner.name}` stand in one pair of brackets",
+            help=f"write `{instead}`" if fits else None, fix=instead if fits else None,
+        )  # fmt: skip
 
     def subscript_of(self, owner: Any, index: Any, node: ast.Subscript) -> Any:
         if isinstance(owner, Buffer):
@@ -226,7 +264,7 @@ class ScalarParser(ExpressionParser):
             return self.immediate(
                 value, TIR_INT_DTYPE if -(1 << 31) <= value < 1 << 31 else INT64, place
             )
-        e = value if isinstance(value, PrimExpr) else self.scalar(value, place)
+        e = self.scalar(value, place)
         if e.dtype.is_integer:
             return e
         kind = f"is {e.dtype}" if not isinstance(e, prim.StringImm) else "is a string"

@@ -26,7 +26,7 @@ def script_of(
 ) -> str:
     """The script of a node, function or module; with `show`, as a terminal or notebook shows it.
 
-    Options are those of `session.Options`. With `show` the text is coloured where it will be seen
+    Options are those of `options.Options`. With `show` the text is coloured where it will be seen
     in colour; the result is empty when a notebook has displayed it already.
     """
     from .module import script
@@ -40,12 +40,11 @@ def script_of(
 
 
 @hooks.html_of.fill
-def html_of(root: Any) -> str:
-    """The script as coloured HTML, for notebooks."""
+def html_of(text: str) -> str:
+    """A script as coloured HTML, for notebooks."""
     from .html import html
-    from .module import script
 
-    return html(script(root))
+    return html(text)
 
 
 @hooks.metadata_of.fill

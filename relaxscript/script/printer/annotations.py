@@ -8,6 +8,7 @@ shared by many variables, so each is turned into syntax once.
 from __future__ import annotations
 
 import ast
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -34,18 +35,20 @@ from relaxscript.script.syntax import DIM_DTYPE
 from relaxscript.sinfo import definable_shape_vars
 
 from . import tree
-from .prim import FunctionScope, ScalarPrinter
+from .prim import LITERAL_DTYPES, FunctionScope, ScalarPrinter
 from .session import Session
 
 __all__ = ["AnnotationPrinter", "vdevice_call"]
 
 
-class AnnotationPrinter(ScalarPrinter):
+class AnnotationPrinter(ScalarPrinter, ABC):
     """Adds StructInfos to scalar expressions."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self.quoting = False
+        # The first scope whose dimensions are strings while quoting.
+        self.quoted_from = 0
         self._annotations: dict[Any, ast.expr] = {}
 
     def annotation(self, info: StructInfo) -> ast.expr:
@@ -66,7 +69,7 @@ class AnnotationPrinter(ScalarPrinter):
 
     def signature(self, info: StructInfo) -> ast.expr:
         """An annotation in the signature of a function."""
-        self.quoting = True
+        self.quoting, self.quoted_from = True, len(self.scopes) - 1
         try:
             return self.annotation(info)
         finally:
@@ -166,8 +169,11 @@ class AnnotationPrinter(ScalarPrinter):
         if not own:
             yield
             return
-        outer, self.quoting = self.quoting, True
+        outer = self.quoting
+        if not outer:
+            self.quoting, self.quoted_from = True, len(self.scopes)
         taken = {self.names[var] for scope in self.scopes for var in scope.variables}
+        taken |= self.session.reserved()
         self.scopes.append(FunctionScope())
         for var in own:
             self.scopes[-1].variables[var] = False
@@ -206,7 +212,7 @@ class AnnotationPrinter(ScalarPrinter):
             if isinstance(var, prim.Var):
                 if not self.is_known(var):
                     self.introduce(var, declared=False)
-                own = own or var in self.scopes[-1].variables
+                own = own or any(var in s.variables for s in self.scopes[self.quoted_from :])
         return own
 
     def text(self, value: prim.PrimExpr, default: DataType = DIM_DTYPE) -> str:
@@ -218,9 +224,9 @@ class AnnotationPrinter(ScalarPrinter):
         plain.names = self.names
         return unparse(plain.scalar(value, default), 10**9)
 
+    @abstractmethod
     def use(self, expr: Expr) -> ast.expr:
-        """An expression that a StructInfo mentions; the printer of Relax knows how."""
-        raise InternalError("a Relax expression stands outside of a Relax function")
+        """An expression that a StructInfo or an attribute mentions."""
 
     def vdevice(self, device: VDevice) -> ast.expr:
         """A virtual device: `"llvm:0"`, or written out where it has options."""
@@ -232,14 +238,12 @@ class AnnotationPrinter(ScalarPrinter):
     def value(self, value: Any) -> ast.expr:
         """An attribute: a number, text, data type, node, or several of these."""
         match value:
-            case None | bool() | str():
-                return tree.constant(str(value) if isinstance(value, str) else value)
-            case int() | float():
-                return tree.number(value)
             case tuple() | list():
                 return tree.items([self.value(item) for item in value])
             case Attrs() | Mapping():
                 return tree.dictionary((self.value(k), self.value(v)) for k, v in value.items())
+            case DataType() if str(value) in LITERAL_DTYPES:
+                return self.dtype_word(value)
             case prim.PrimExpr():
                 return self.scalar(value)
             case StructInfo():
@@ -250,7 +254,10 @@ class AnnotationPrinter(ScalarPrinter):
                 return tree.call(self.session.member("tir", "target"), [target_value(value)])
             case ShapeExpr() | Expr():
                 return self.use(value)
-        raise TypeError(f"an attribute that is a {type(value).__name__} has no script")
+        written = plain_constant(value)
+        if written is None:
+            raise TypeError(f"an attribute that is a {type(value).__name__} has no script")
+        return written
 
 
 def vdevice_call(session: Session, device: VDevice) -> ast.expr:
@@ -279,11 +286,20 @@ def plain_value(value: Any) -> ast.expr:
             return tree.items([plain_value(item) for item in value])
         case Attrs():
             return tree.dictionary((tree.constant(k), plain_value(v)) for k, v in value.items())
+    written = plain_constant(value)
+    if written is None:
+        raise TypeError(f"an option of a target that is a {type(value).__name__} has no script")
+    return written
+
+
+def plain_constant(value: Any) -> ast.expr | None:
+    """A number, a text, a truth value or None as a literal; None for anything else."""
+    match value:
         case bool() | None | str():
             return tree.constant(str(value) if isinstance(value, str) else value)
         case int() | float():
             return tree.number(value)
-    raise TypeError(f"an option of a target that is a {type(value).__name__} has no script")
+    return None
 
 
 def _derive_name(derive: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from relaxscript.dtypes import DataType
 from relaxscript.ir import prim, tir
 from relaxscript.ir.relax import Attrs
 from relaxscript.ir.same import structural_equal
@@ -12,6 +13,7 @@ from relaxscript.script.syntax import BUFFER_DIM_DTYPE, TIR_INT_DTYPE
 
 from . import tree
 from .annotations import AnnotationPrinter
+from .options import Options
 from .session import Session
 
 __all__ = ["BufferPrinter", "is_plain"]
@@ -48,6 +50,13 @@ class BufferPrinter(AnnotationPrinter):
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self.owner: dict[prim.Var, tir.Buffer] = {}
+
+    def is_always_typed(self, dtype: DataType) -> bool:
+        """Whether the options `int_dtype` and `float_dtype` forbid plain numbers."""
+        options = self.session.options
+        if dtype.is_float:
+            return options.float_dtype not in (Options.float_dtype, dtype)
+        return options.int_dtype not in (Options.int_dtype, dtype)
 
     def variable(self, var: prim.Var) -> ast.expr:
         """A use of a scalar variable; the memory of a buffer is `A.data`."""
@@ -86,8 +95,15 @@ class BufferPrinter(AnnotationPrinter):
             keywords["data"] = self.variable(data)
         for name, value in _unusual(buffer).items():
             keywords[name] = self.buffer_fact(value)
-        args = [*before, dims, tree.constant(str(buffer.dtype))]
+        args = [*before, dims]
+        if not self.is_understood(buffer.dtype, word):
+            args.append(tree.constant(str(buffer.dtype)))
         return tree.call(self.member(word), args, **keywords)
+
+    def is_understood(self, dtype: DataType, word: str) -> bool:
+        """Whether a definition need not mention a data type: the parser takes it for granted."""
+        granted = Options.buffer_dtype
+        return word != "Buffer" and dtype == granted == self.session.options.buffer_dtype
 
     def buffer_fact(self, value: Any) -> ast.expr:
         match value:
@@ -151,7 +167,8 @@ class BufferPrinter(AnnotationPrinter):
         """The end of a range, in the form that gives back the extent."""
         match low, extent:
             case prim.IntImm(value=start), prim.IntImm(dtype=dtype, value=size):
-                return prim.IntImm.make(dtype, start + size)
+                if _fits(start + size, dtype):
+                    return prim.IntImm.make(dtype, start + size)
             case prim.IntImm(value=0), _:
                 return extent
             case _, prim.Sub(a=end, b=start) if structural_equal(start, low):
@@ -182,3 +199,9 @@ class BufferPrinter(AnnotationPrinter):
     def is_true(e: prim.PrimExpr) -> bool:
         """Whether a condition is the literal true."""
         return isinstance(e, prim.IntImm) and e.value == 1 and e.dtype.is_bool
+
+
+def _fits(value: int, dtype: DataType) -> bool:
+    """Whether an integer is one of a data type."""
+    low = -(1 << (dtype.bits - 1)) if dtype.kind == "int" else 0
+    return low <= value < low + (1 << dtype.bits)

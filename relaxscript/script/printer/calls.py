@@ -6,15 +6,17 @@ import ast
 from abc import ABC, abstractmethod
 from typing import Any
 
+from relaxscript.dtypes import DataType
+from relaxscript.ir.module import VDevice
 from relaxscript.ir.prim import Immediate
 from relaxscript.ir.relax import Call, Expr, ExternFunc, Op, ShapeExpr, StringImm
-from relaxscript.ir.struct_info import StructInfo
+from relaxscript.ir.struct_info import StructInfo, TupleStructInfo
 from relaxscript.op import REGISTRY, Operator, Parameter
 from relaxscript.op.parameters import REQUIRED
 from relaxscript.script.syntax import DIM_DTYPE
 
 from . import tree
-from .annotations import AnnotationPrinter
+from .annotations import AnnotationPrinter, vdevice_call
 from .session import Session
 
 __all__ = ["CallPrinter"]
@@ -96,17 +98,33 @@ class CallPrinter(AnnotationPrinter, ABC):
     def argument(self, parameter: Parameter, value: Any) -> ast.expr:
         """What one parameter is given."""
         match value:
-            case ExternFunc(global_symbol) if parameter.kind == "callee":
+            case ExternFunc(global_symbol) if parameter.wants == "packed":
                 return tree.constant(global_symbol)
             case StringImm(text) if parameter.kind == "text":
                 return tree.constant(text)
+            case DataType():
+                return tree.constant(str(value))
             case Expr():
                 return self.expression(value)
+            # A list of one stands for that one, so a tuple of one is written as a tuple.
+            case TupleStructInfo(infos) if parameter.name == "out_sinfo" and len(infos) != 1:
+                return tree.items([self.annotation(info) for info in infos])
             case tuple() if parameter.kind == "sinfo":
                 return tree.items([self.annotation(info) for info in value])
+            case VDevice() if parameter.annotation == "VirtualDevice":
+                return self.vdevice(value)
+            case VDevice() if parameter.annotation == "Device":
+                return self.device(value)
             case tuple() if parameter.kind == "tensors":
                 return tree.items([self.expression(item) for item in value], ast.Tuple)
         return self.value(value)
+
+    def device(self, device: VDevice) -> ast.expr:
+        """A device: `R.device("cpu", 1)`."""
+        if device.target.attrs or device.memory_scope != "global":
+            return vdevice_call(self.session, device)
+        place = [tree.constant(device.target.kind), tree.number(device.vdevice_id)]
+        return tree.call(self.member_of_relax("device"), place)
 
     def packed_call(self, e: Call, callee: ExternFunc) -> ast.expr:
         """`R.call_packed("name", x, sinfo_args=...)`."""

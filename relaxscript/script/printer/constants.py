@@ -21,7 +21,10 @@ from relaxscript.ir.relax import Constant
 from . import tree
 from .session import METADATA_KEY, Session
 
-__all__ = ["SMALL", "MetadataError", "constant", "decode", "encode", "metadata_tree"]
+__all__ = [
+    "METADATA_KEY", "SMALL", "MetadataError", "constant", "decode", "decode_all", "encode",
+    "metadata_tree",
+]  # fmt: skip
 
 SMALL = 64  # elements that are written out
 Array = np.ndarray[Any, Any]
@@ -61,7 +64,8 @@ def shortest(data: Array) -> Any:
     if not dtype.is_float:
         return data.tolist() if data.dtype.kind in "iub" else data.astype(np.int64).tolist()
     # A literal nan has no sign and no payload: one that has cannot be written.
-    exact = data.astype(np.float64)
+    with np.errstate(all="ignore"):  # a signalling nan may be among them
+        exact = data.astype(np.float64)
     exact = np.where(np.isnan(exact), np.nan, exact)
     if dtype == "float64":
         return exact.tolist()
@@ -98,8 +102,22 @@ def decode(entry: Any) -> Constant:
         content = base64.b64decode(entry["data"], validate=True)
         shape = tuple(int(n) for n in entry["shape"])
         return Constant(np.frombuffer(content, dtype).reshape(shape))
-    except (TypeError, ValueError, binascii.Error) as error:
+    except (ArithmeticError, MemoryError, TypeError, ValueError, binascii.Error) as error:
         raise MetadataError(f"an entry of the metadata holds no constant: {error}") from None
+
+
+def decode_all(metadata: Mapping[str, Any]) -> dict[str, list[Constant]]:
+    """The constants of a script's metadata, each still as plain data or decoded before.
+
+    Raises `MetadataError`.
+    """
+    try:
+        return {
+            key: [e if isinstance(e, Constant) else decode(e) for e in entries]
+            for key, entries in metadata.items()
+        }
+    except (AttributeError, TypeError) as error:
+        raise MetadataError(str(error)) from None
 
 
 def metadata_tree(constants: Iterable[Constant]) -> ast.stmt:

@@ -43,6 +43,7 @@ UNARY = {
 class ExpressionUnparser:
     """Visitors of expressions for a class that has `write`, `dispatch` and `record`."""
 
+    pieces: list[str]
     write: Callable[[str], None]
     dispatch: Callable[[Any], None]
     record: bool
@@ -134,7 +135,10 @@ class ExpressionUnparser:
         arguments = t.args
         given = arguments.posonlyargs or arguments.args or arguments.kwonlyargs
         self.write("lambda " if given or arguments.vararg or arguments.kwarg else "lambda")
+        start = len(self.pieces)
         self.dispatch(arguments)
+        # No bracket stands around them, so no line may be broken between them.
+        self.pieces[start:] = [str(piece) for piece in self.pieces[start:]]
         self.write(": ")
         self.dispatch(t.body)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Container
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,8 +15,33 @@ def decorated(printer: Printer, text: str) -> str:
     """The text with what the options of the printer ask for."""
     options = printer.options
     lines = text.split("\n")
+    below = _underlines(printer, lines)
+    remarks: dict[int, list[str]] = {}
+    for node, remark in options.obj_to_annotate.items():
+        span = printer.place(node)
+        if span is not None:
+            remarks.setdefault(span.end_line, []).append(" ".join(str(remark).split()))
+    width = len(str(len(lines)))
+    found: list[str] = []
+    skipped = 0
+    shown = _context(options.num_context_lines, below, len(lines))
+    for number, line in enumerate(lines, 1):
+        if number not in shown:
+            skipped += 1
+            continue
+        found += _skipped(skipped)
+        skipped = 0
+        margin = f"{number:>{width}} " if options.print_line_numbers else ""
+        said = f"  # {'; '.join(remarks[number])}" if number in remarks else ""
+        found.append(f"{margin}{line}{said}")
+        found += [" " * len(margin) + mark for mark in below.get(number, ())]
+    return "\n".join([*found, *_skipped(skipped)])
+
+
+def _underlines(printer: Printer, lines: list[str]) -> dict[int, list[str]]:
+    """The carets below each line."""
     below: dict[int, list[str]] = {}
-    for node in options.obj_to_underline:
+    for node in printer.options.obj_to_underline:
         span = printer.place(node)
         if span is None:
             continue
@@ -24,16 +50,15 @@ def decorated(printer: Printer, text: str) -> str:
             start = span.column - 1 if number == span.line else len(line) - len(line.lstrip())
             end = span.end_column - 1 if number == span.end_line else len(line)
             below.setdefault(number, []).append(" " * start + "^" * max(end - start, 1))
-    remarks: dict[int, str] = {}
-    for node, remark in options.obj_to_annotate.items():
-        span = printer.place(node)
-        if span is not None:
-            remarks[span.end_line] = remark
-    width = len(str(len(lines)))
-    found: list[str] = []
-    for number, line in enumerate(lines, 1):
-        margin = f"{number:>{width}} " if options.print_line_numbers else ""
-        said = f"  # {remarks[number]}" if number in remarks else ""
-        found.append(f"{margin}{line}{said}")
-        found += [" " * len(margin) + mark for mark in below.get(number, ())]
-    return "\n".join(found)
+    return below
+
+
+def _context(around: int, marked: Collection[int], count: int) -> Container[int]:
+    """The numbers of the lines to show: all, or those around the marked ones."""
+    if around < 0 or not marked:
+        return range(1, count + 1)
+    return {near for at in marked for near in range(at - around, at + around + 1)}
+
+
+def _skipped(count: int) -> list[str]:
+    return [f"(... {count} line{'s' if count > 1 else ''} skipped ...)"] if count else []

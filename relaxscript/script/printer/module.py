@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from relaxscript.errors import InternalError, Source, Span
 from relaxscript.ir import prim, tir
-from relaxscript.ir.module import GlobalInfo, IRModule, VDevice
+from relaxscript.ir.module import GlobalInfo, IRModule, Target, VDevice
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import Attrs, Binding, BindingBlock, Expr, ExternFunc, Function, GlobalVar
 from relaxscript.ir.struct_info import StructInfo
@@ -28,8 +28,9 @@ from .annotations import vdevice_call
 from .constants import encode, metadata_tree
 from .marks import decorated
 from .names import identifier
+from .options import Options
 from .relax import RelaxPrinter
-from .session import METADATA_KEY, Options, Session
+from .session import METADATA_KEY, Session
 from .tir import TIRPrinter
 
 if TYPE_CHECKING:
@@ -131,31 +132,30 @@ class _Script:
         """The whole text as syntax."""
         match root:
             case IRModule():
-                self.session.module_name = identifier(self.options.name or root.__name__)
+                self.session.name_module(self.options.name or root.__name__, root)
                 return self.with_headers([self.module(root)])
             case Function() | tir.PrimFunc():
-                title = self.options.name or (root.attrs or Attrs()).get("global_symbol", "main")
-                return self.with_headers([self.function(root, identifier(title))])
+                symbol = (root.attrs or Attrs()).get("global_symbol")
+                title = identifier(self.options.name or symbol or "main")
+                said = symbol if self.options.name else title
+                return self.with_headers([self.function(root, title, said)])
             case ExternFunc() if self.options.name:
                 return self.with_headers([self.extern(self.options.name, root)])
         return ast.Module(self.piece(root), [])
 
     def with_headers(self, body: list[ast.stmt]) -> ast.Module:
-        """The comments that say what the prefixes are, and the metadata."""
+        """With the comments that say what the prefixes are, and the metadata."""
         headers: list[ast.stmt] = []
         for namespace, module in HEADERS.items():
             if namespace in self.session.used:
-                prefix = getattr(self.options, f"{namespace}_prefix")
-                alias = "" if prefix == module else f" as {prefix}"
-                headers.append(tree.Comment(f"from relaxscript.script import {module}{alias}"))
-        return ast.Module([*headers, *body, *self.metadata()], [])
-
-    def metadata(self) -> list[ast.stmt]:
+                headers.append(tree.Comment(_header(self.session.prefix(namespace), module)))
         if not self.session.constants:
-            return []
-        if self.options.show_meta:
-            return [metadata_tree(self.session.constants)]
-        return [tree.Comment("Metadata is left out; `show_meta=True` of `script()` shows it.")]
+            return ast.Module([*headers, *body], [])
+        if not self.options.show_meta:
+            said = "Metadata is left out; `show_meta=True` of `script()` shows it."
+            return ast.Module([*headers, *body, tree.Comment(said)], [])
+        # Where Python runs the script, a decorator finds what stands above it.
+        return ast.Module([*headers, metadata_tree(self.session.constants), *body], [])
 
     # module = "@I.ir_module" "class" name ":" [attrs] [global infos] { function }
     def module(self, mod: IRModule) -> ast.stmt:
@@ -164,16 +164,17 @@ class _Script:
             body.append(self.call("module_attrs", self.value(mod.attrs)))
         if mod.global_infos:
             body.append(self.call("module_global_infos", self.global_infos(mod)))
-        # Names that are identifiers keep theirs; the others make room.
-        for var in sorted(mod.functions, key=lambda v: identifier(v.name_hint) != v.name_hint):
-            self.session.function_name(var.name_hint)
+        if others := self.session.other_names():
+            body.append(self.call("module_names", self.value(Attrs(others))))
         for var, function in sorted(mod.items(), key=_order):
             name = self.session.function_name(var.name_hint)
             if isinstance(function, ExternFunc):
                 body.append(self.extern(name, function))
             else:
-                body.append(self.function(function, name))
+                body.append(self.function(function, name, var.name_hint))
         decorator = self.session.member("ir", "ir_module")
+        if _is_unfinished(mod):
+            decorator = tree.call(decorator, check_well_formed=tree.constant(False))
         made = ast.ClassDef(self.session.module_name, [], [], body or [ast.Pass()], [decorator])
         vars(made).setdefault("type_params", [])
         return self.session.at(mod, made)
@@ -196,11 +197,11 @@ class _Script:
             return vdevice_call(self.session, info)
         return tree.call(self.session.member("ir", "dummy_global_info"))
 
-    def function(self, function: Any, title: str) -> ast.stmt:
+    def function(self, function: Any, title: str, symbol: str | None) -> ast.stmt:
         """A Relax function or a PrimFunc."""
         if isinstance(function, tir.PrimFunc):
-            return TIRPrinter(self.session).function(function, title)
-        return RelaxPrinter(self.session).function(function, title)
+            return TIRPrinter(self.session).function(function, title, symbol)
+        return RelaxPrinter(self.session).function(function, title, symbol)
 
     def extern(self, title: str, function: ExternFunc) -> ast.stmt:
         """`name = R.ExternFunc("symbol")`."""
@@ -244,13 +245,24 @@ class _Script:
                 return printer.region(root)
             case tir.Range():
                 return printer.range(root)
-            case VDevice():
-                return vdevice_call(self.session, root)
             case GlobalInfo():
                 return self.global_info(root)
             case tir.IterVar():
                 return printer.axis(root, root.var)
+            case tir.MatchBufferRegion():
+                source = printer.region(root.source)
+                return printer.buffer_call("match_buffer", root.buffer, [source])
+            case Target():
+                return printer.value(root)
         raise TypeError(f"a {type(root).__name__} has no script")
+
+
+def _header(prefix: str, module: str) -> str:
+    """How a namespace comes by its name."""
+    if "." in prefix:
+        return f"{prefix} is relaxscript.script.{module}"
+    alias = "" if prefix == module else f" as {prefix}"
+    return f"from relaxscript.script import {module}{alias}"
 
 
 def _order(item: tuple[GlobalVar, Any]) -> tuple[int, str]:
@@ -259,3 +271,9 @@ def _order(item: tuple[GlobalVar, Any]) -> tuple[int, str]:
     kinds = (tir.PrimFunc, ExternFunc)
     kind = next((i for i, cls in enumerate(kinds) if isinstance(function, cls)), len(kinds))
     return kind + (var.name_hint == "main" and kind == len(kinds)), var.name_hint
+
+
+def _is_unfinished(mod: IRModule) -> bool:
+    """Whether nothing outside can call the module's functions, which a parser refuses unasked."""
+    functions = [f for f in mod.functions.values() if isinstance(f, Function)]
+    return bool(functions) and all(f.is_private for f in functions)

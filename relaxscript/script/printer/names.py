@@ -9,11 +9,11 @@ from __future__ import annotations
 import keyword
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["Names", "identifier"]
+__all__ = ["Names", "identifier", "numbered"]
 
 _KEYWORDS = frozenset(keyword.kwlist)
 _FOREIGN = re.compile(r"\W")
@@ -27,10 +27,23 @@ def identifier(hint: str) -> str:
     return plain if plain.isidentifier() else f"v{plain}"
 
 
-class Names:
-    """The names given so far in one function, and to whom."""
+def numbered(base: str, taken: Container[str]) -> str:
+    """The name, with the first number that makes it unlike those `taken` where it is one."""
+    name, number = base, 0
+    while name in taken:
+        number += 1
+        name = f"{base}_{number}"
+    return name
 
-    def __init__(self, reserved: Iterable[str] = ()) -> None:
+
+class Names:
+    """The names given so far in one function, and to whom.
+
+    With `addresses` each name ends with the address of what it stands for.
+    """
+
+    def __init__(self, reserved: Iterable[str] = (), addresses: bool = False) -> None:
+        self.addresses = addresses
         self._of: dict[Any, str] = {}
         self._taken = {*_KEYWORDS, *reserved}
         self._ever: set[str] = set()
@@ -46,13 +59,13 @@ class Names:
 
     def define(self, node: Any, hint: str, *, outer: bool = False) -> str:
         """The name of `node`, from now on and, unless `outer`, in this scope only."""
-        name = self.fresh(hint, outer=outer)
+        name = self.fresh(self._hint(node, hint), outer=outer)
         self._of[node] = name
         return name
 
     def define_for_all(self, node: Any, hint: str) -> str:
         """A name that nobody in the function has had before, for what is declared at its top."""
-        base = identifier(hint)
+        base = identifier(self._hint(node, hint))
         name, number = base, 0
         while name in self._taken or name in self._ever:
             number += 1
@@ -63,14 +76,13 @@ class Names:
 
     def define_apart(self, node: Any, hint: str, others: set[str]) -> str:
         """A name that is bound in a piece of its own, unlike `others`; nothing later takes it."""
-        base = name = identifier(hint)
-        number = 0
-        while name in others:
-            number += 1
-            name = f"{base}_{number}"
+        name = numbered(identifier(self._hint(node, hint)), others)
         self._ever.add(name)
         self._of[node] = name
         return name
+
+    def _hint(self, node: Any, hint: str) -> str:
+        return f"{hint}_{id(node):#x}" if self.addresses else hint
 
     def forget(self, node: Any) -> None:
         """`node` has no name any more; the name itself is not given again."""

@@ -16,8 +16,10 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import InternalError
 from relaxscript.ir import prim
 from relaxscript.ir.intrinsic import lookup
+from relaxscript.ir.low_level_functions import TYPED_LAST, builds
 from relaxscript.ir.node import Node, fields_of
 from relaxscript.ir.relax import GlobalVar
+from relaxscript.ir.scalar_functions import LOW_LEVEL
 from relaxscript.script.syntax import SCALAR_CALLS, SCALAR_OPERATORS, Level
 from relaxscript.script.tir_dtypes import __all__ as LITERAL_DTYPES
 
@@ -25,16 +27,14 @@ from . import tree
 from .names import Names
 from .session import Session
 
-__all__ = ["DEEPEST", "FunctionScope", "ScalarPrinter"]
-
-# Intrinsics that take their data type as the first argument.
-_TYPED_FIRST = frozenset(
-    {"reinterpret", "call_extern", "call_pure_extern", "call_llvm_intrin", "call_llvm_pure_intrin"}
-)
-
+__all__ = ["DEEPEST", "LITERAL_DTYPES", "FunctionScope", "ScalarPrinter"]
 
 # Python takes 200 brackets inside each other.
 DEEPEST = 150
+
+
+# What `verbose_expr` writes by the names of the nodes.
+_SYMBOLS = (prim.Binary, prim.Comparison, prim.Logic, prim.Not)
 
 
 class FunctionScope:
@@ -49,7 +49,7 @@ class ScalarPrinter:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self.names = Names(session.reserved())
+        self.names = Names(session.reserved(), session.options.show_object_address)
         self.scopes: list[FunctionScope] = [FunctionScope()]
         self.trees: dict[Node, ast.Name] = {}
         self.depth = 0
@@ -107,6 +107,8 @@ class ScalarPrinter:
         return self.session.at(e, made) if self.session.record else made
 
     def _scalar(self, e: prim.PrimExpr, default: DataType | None) -> ast.expr:
+        if self.session.options.verbose_expr and isinstance(e, _SYMBOLS):
+            return self.verbose(e)
         match e:
             case prim.Var():
                 return self.variable(e)
@@ -130,6 +132,12 @@ class ScalarPrinter:
                 return made
         return self.node(e)
 
+    def verbose(self, e: prim.PrimExpr) -> ast.expr:
+        """`T.Add(a, b)`."""
+        operands = [getattr(e, info.name) for info in fields_of(type(e))]
+        word = self.session.member("tir", type(e).__name__)
+        return tree.call(word, self.arguments(operands))
+
     def member(self, path: str) -> ast.expr:
         """`T.<path>`."""
         return self.session.member("tir", path)
@@ -140,11 +148,16 @@ class ScalarPrinter:
         if e.dtype.is_bool:
             return tree.call(self.member("bool"), [tree.constant(bool(value))])
         number = tree.number(value)
-        if e.dtype is default and (e.dtype.is_integer or isinstance(number, ast.Constant)):
+        plain = e.dtype is default and not self.is_always_typed(e.dtype)
+        if plain and (e.dtype.is_integer or isinstance(number, ast.Constant)):
             return number
         if e.dtype not in LITERAL_DTYPES:
             return tree.call(self.member(type(e).__name__), [tree.constant(str(e.dtype)), number])
         return tree.call(self.dtype_word(e.dtype), [number])
+
+    def is_always_typed(self, dtype: DataType) -> bool:
+        """Whether literals of a data type are never plain numbers."""
+        return False
 
     def beside(self, e: prim.PrimExpr, other: prim.PrimExpr) -> ast.expr:
         """An operand; a literal takes the data type of an operand beside it that is no literal."""
@@ -202,13 +215,18 @@ class ScalarPrinter:
             raise InternalError(f"the printer does not know the callee {e.op!r}")
         row = lookup(e.op)
         dtype = tree.constant(str(e.dtype))
-        if row is None:
-            word = self.member("call_intrin")
-            return tree.call(word, [dtype, tree.constant(e.op), *args])
+        if row is not None and row.script_name in LOW_LEVEL:
+            # Nothing matches the operands to each other: a plain number is an int32.
+            args = [self.scalar(x, prim.INT32) for x in e.args]
+            row = row if builds(row, e) else None
+        if row is None or row.arity not in (None, len(e.args)):
+            # No function of `T` builds it.
+            operands = tree.items([self.scalar(x, prim.INT32) for x in e.args])
+            return tree.call(self.member("Call"), [dtype, tree.constant(e.op), operands])
         word = self.member(row.script_name)
-        if row.script_name in _TYPED_FIRST:
-            return tree.call(word, [dtype, *args])
-        if row.result == "given" or row.result_dtype(e.args) != e.dtype:
+        if row.is_typed:
+            return tree.call(word, [*args, dtype] if row.name in TYPED_LAST else [dtype, *args])
+        if row.result_dtype(e.args) != e.dtype:
             return tree.call(word, args, dtype=dtype)
         return tree.call(word, args)
 

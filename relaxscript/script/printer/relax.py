@@ -18,7 +18,7 @@ import ast
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from relaxscript.errors import InternalError
+from relaxscript.errors import InternalError, OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import (
@@ -75,12 +75,15 @@ class RelaxPrinter(CallPrinter):
         self.pending: list[ast.stmt] = []
 
     # function = decorator "def" name "(" parameters ")" "->" annotation ":" body
-    def function(self, f: Function, title: str) -> ast.FunctionDef:
-        """A function of the module, or one that stands alone."""
+    def function(self, f: Function, title: str, symbol: str | None) -> ast.FunctionDef:
+        """A function of the module, or one that stands alone.
+
+        It is written as `title`, and `symbol` is the global symbol that goes without saying.
+        """
         self._root = f
         attrs = dict(f.attrs or {})
         private = "global_symbol" not in attrs
-        if attrs.get("global_symbol") == title:
+        if not private and attrs["global_symbol"] == symbol:
             del attrs["global_symbol"]
         return self.session.at(f, self.definition(f, title, attrs, private))
 
@@ -252,8 +255,8 @@ class RelaxPrinter(CallPrinter):
         if self.session.options.show_all_struct_info:
             return info
         try:
-            derived = value.struct_info
-        except InternalError:
+            derived = self.session.context.struct_info(value)
+        except (InternalError, OperandError):
             return info
         return None if derived is info or structural_equal(derived, info) else info
 

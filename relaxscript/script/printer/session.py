@@ -1,4 +1,4 @@
-"""What one printing is about: its options, and what the script turned out to need.
+"""The state of one printing: what the script turned out to need.
 
 The printers of Relax, TIR and modules share one `Session`: the namespaces that were used (for the
 comments at the top), the constants that became metadata, whether places are recorded.
@@ -7,58 +7,21 @@ comments at the top), the constants that became metadata, whether places are rec
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
-from relaxscript.errors import nearest
+from relaxscript.analysis.derive import Context
+from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Constant
 
 from . import tree
-from .names import identifier
+from .names import identifier, numbered
+from .options import WORDS, Options
 from .tree import Tree
 
-__all__ = ["METADATA_KEY", "Options", "Session"]
+__all__ = ["METADATA_KEY", "Session"]
 
 METADATA_KEY = "relax.expr.Constant"
-
-
-@dataclass(frozen=True)
-class Options:
-    """How to print.
-
-    `name` is the name of the printed class or function; `show_meta` appends the constants that do
-    not stand in the text; the prefixes are those of the namespaces; an empty `module_alias` writes
-    the module's name instead of `cls`; `show_all_struct_info=False` leaves out annotations that the
-    parser derives by itself; `syntax_sugar=False` writes effects as bindings, and the loops and
-    blocks of TIR one by one; `obj_to_underline` and `obj_to_annotate` mark nodes in the text (which
-    then may not be a script any more).
-    """
-
-    name: str | None = None
-    show_meta: bool = False
-    ir_prefix: str = "I"
-    tir_prefix: str = "T"
-    relax_prefix: str = "R"
-    module_alias: str = "cls"
-    show_all_struct_info: bool = True
-    line_width: int = 100
-    indent_spaces: int = 4
-    print_line_numbers: bool = False
-    syntax_sugar: bool = True
-    obj_to_underline: Sequence[Any] = ()
-    obj_to_annotate: Mapping[Any, str] = field(default_factory=dict)
-
-    @staticmethod
-    def read(options: Mapping[str, Any]) -> Options:
-        """The options given; raises `TypeError` for one that there is not."""
-        known = [f.name for f in fields(Options)]
-        for word in options:
-            if word not in known:
-                near = nearest(word, known)
-                hint = f"; did you mean `{near}`?" if near else ""
-                raise TypeError(f"`script` has no option `{word}`{hint}")
-        return Options(**options)
 
 
 @dataclass
@@ -71,6 +34,8 @@ class Session:
     used: set[str] = field(default_factory=set)
     constants: dict[Constant, int] = field(default_factory=dict)
     function_names: dict[str, str] = field(default_factory=dict)
+    # What is known of global functions.
+    context: Context = field(default_factory=Context)
     _dotted: dict[tuple[str, str], ast.expr] = field(default_factory=dict)
 
     def at(self, node: Any, made: Tree) -> Tree:
@@ -83,25 +48,53 @@ class Session:
         found = self._dotted.get(key)
         if found is None:
             self.used.add(namespace)
-            prefix = getattr(self.options, f"{namespace}_prefix")
-            found = self._dotted[key] = tree.dotted(f"{prefix}.{path}")
+            found = self._dotted[key] = tree.dotted(f"{self.prefix(namespace)}.{path}")
         return found
 
+    def prefix(self, namespace: str) -> str:
+        """The name of the namespace "relax", "tir" or "ir"."""
+        prefix: str = getattr(self.options, f"{namespace}_prefix")
+        return prefix
+
+    def name_module(self, name: str, module: IRModule) -> None:
+        """Decide how the module and its functions are called: as they are, wherever that works."""
+        self.context = Context(module)
+        # Names that are identifiers keep theirs; the others make room.
+        names = [var.name_hint for var in module]
+        for own in sorted(names, key=lambda name: identifier(name) != name):
+            self.function_name(own)
+        taken = {*self.prefixes(), *self.words(), *self.function_names.values()}
+        self.module_name = numbered(identifier(name), taken)
+
     def function_name(self, name: str) -> str:
-        """How a function of the module is written: no two names become the same identifier."""
+        """How a function of the module is written: no two names become the same identifier.
+
+        In a class, a function called as a prefix would hide the namespace, and one called as a word
+        of scripts could not be told from it.
+        """
         found = self.function_names.get(name)
         if found is None:
-            base = found = identifier(name)
-            number = 0
-            while found in self.function_names.values():
-                number += 1
-                found = f"{base}_{number}"
+            base = identifier(name)
+            base = f"v{base}" if base.startswith("__") else base  # Python gives these a meaning
+            found = numbered(base, {*self.prefixes(), *WORDS, *self.function_names.values()})
             self.function_names[name] = found
         return found
 
+    def other_names(self) -> dict[str, str]:
+        """The functions that are written otherwise than they are called, with their names."""
+        pairs = sorted((title, name) for name, title in self.function_names.items())
+        return {title: name for title, name in pairs if title != name}
+
+    def prefixes(self) -> set[str]:
+        """The names by which the namespaces are reached."""
+        options = self.options
+        written = (options.ir_prefix, options.tir_prefix, options.relax_prefix)
+        return {prefix.partition(".")[0] for prefix in written}
+
+    def words(self) -> set[str]:
+        """Names that mean something in every script."""
+        return {self.options.module_alias or "cls", *WORDS}
+
     def reserved(self) -> set[str]:
         """Names that no variable may have."""
-        options = self.options
-        prefixes = {options.ir_prefix, options.tir_prefix, options.relax_prefix}
-        words = {options.module_alias or "cls", self.module_name, "metadata", "float", "range"}
-        return {*prefixes, *words}
+        return {*self.prefixes(), *self.words(), self.module_name}

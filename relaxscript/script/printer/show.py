@@ -1,21 +1,45 @@
 """Showing a script: colours in a terminal that wants them, HTML in a notebook, else plain text.
 
 The styles are "light", "dark", "ansi" (the sixteen colours that every terminal has) and those of
-pygments by name. A terminal is coloured only when it is one and `NO_COLOR` is not set.
+pygments by name. A terminal is coloured only when it is one and `NO_COLOR` is not set. Where a call
+says nothing, `RELAXSCRIPT_STYLE` and `RELAXSCRIPT_BLACK_FORMAT` (`1` or `0`) of the environment
+decide, and `showing` in a block of Python.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
 
 from relaxscript.errors import nearest
 
-__all__ = ["shown"]
+__all__ = ["showing", "shown"]
 
 NAMED = {"light": "default", "dark": "monokai"}
+FORMATTERS = (["ruff", "format", "-"], ["black", "-q", "-"])
+_said: ContextVar[tuple[str | None, bool | None]] = ContextVar("showing", default=(None, None))
+
+
+@contextmanager
+def showing(style: str | None = None, black_format: bool | None = None) -> Iterator[None]:
+    """How `show` shows inside, where it is not told; what is None stays as it was.
+
+    Goes before `RELAXSCRIPT_STYLE` and `RELAXSCRIPT_BLACK_FORMAT`. Raises `ValueError` for a style
+    that there is not.
+    """
+    check_style(style)
+    outer_style, outer_format = _said.get()
+    chosen = (style or outer_style, outer_format if black_format is None else black_format)
+    token = _said.set(chosen)
+    try:
+        yield
+    finally:
+        _said.reset(token)
 
 
 def shown(text: str, style: str | None = None, black_format: bool | None = None) -> str:
@@ -23,7 +47,13 @@ def shown(text: str, style: str | None = None, black_format: bool | None = None)
 
     Raises `ValueError` for a style that there is not.
     """
+    said_style, said_format = _said.get()
+    style = style or said_style or os.environ.get("RELAXSCRIPT_STYLE") or None
     check_style(style)
+    if black_format is None:
+        black_format = said_format
+    if black_format is None:
+        black_format = os.environ.get("RELAXSCRIPT_BLACK_FORMAT", "0") not in ("", "0")
     if black_format:
         text = formatted(text)
     if _display_html(text, style):
@@ -60,16 +90,27 @@ def coloured(text: str, style: str | None = None) -> str:
 
 
 def formatted(text: str) -> str:
-    """The text as ruff or black formats it; raises `RuntimeError` when neither is installed."""
-    for command in (["ruff", "format", "-"], ["black", "-q", "-"]):
-        program = shutil.which(command[0])
-        if program is not None:
-            done = subprocess.run(
-                [program, *command[1:]], input=text, capture_output=True, text=True
-            )
-            if done.returncode == 0:
-                return done.stdout.rstrip("\n")
-    raise RuntimeError("black_format needs ruff or black: `pip install ruff`")
+    """The text as ruff or black formats it; raises `RuntimeError` when neither is installed.
+
+    A text that no formatter reads, one with line numbers for example, stays as it is.
+    """
+    import subprocess
+
+    found = False
+    for name, *arguments in FORMATTERS:
+        # Tools of a virtual environment stand beside its Python, whether it is active or not.
+        program = shutil.which(name) or shutil.which(name, path=str(Path(sys.executable).parent))
+        if program is None:
+            continue
+        found = True
+        done = subprocess.run(
+            [program, *arguments], input=text, capture_output=True, text=True, encoding="utf-8"
+        )
+        if done.returncode == 0:
+            return done.stdout.rstrip("\n")
+    if not found:
+        raise RuntimeError("black_format needs ruff or black: `pip install ruff`")
+    return text
 
 
 def _display_html(text: str, style: str | None) -> bool:

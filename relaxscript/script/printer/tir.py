@@ -13,13 +13,16 @@ from typing import Any
 
 from relaxscript.errors import InternalError
 from relaxscript.ir import prim, tir
+from relaxscript.ir.relax import Expr
+from relaxscript.ir.tir_compute import BufferRealize, Prefetch
 from relaxscript.ir.walk import free_vars, variables, walk
 from relaxscript.script.syntax import BUFFER_DIM_DTYPE, LOOPS, TIR_INT_DTYPE
 
 from . import tree
-from .blocks import BlockPrinter
 from .buffers import is_plain
+from .compute import ComputePrinter, is_launch, is_realized
 from .prim import FunctionScope
+from .relax import RelaxPrinter
 
 __all__ = ["TIRPrinter"]
 
@@ -27,7 +30,7 @@ __all__ = ["TIRPrinter"]
 DEEPEST_BLOCK = 96
 
 
-class TIRPrinter(BlockPrinter):
+class TIRPrinter(ComputePrinter):
     """Writes one PrimFunc, or a piece of one; a printer is used once."""
 
     # The handles that the function uses as they are, not as buffers.
@@ -36,11 +39,14 @@ class TIRPrinter(BlockPrinter):
     level = 0
 
     # function = decorator "def" name "(" parameters ")" ["->" type] ":" body
-    def function(self, f: tir.PrimFunc, title: str) -> ast.FunctionDef:
-        """A PrimFunc of the module, or one that stands alone."""
+    def function(self, f: tir.PrimFunc, title: str, symbol: str | None) -> ast.FunctionDef:
+        """A PrimFunc of the module, or one that stands alone.
+
+        It is written as `title`, and `symbol` is the global symbol that goes without saying.
+        """
         attrs = dict(f.attrs or {})
         private = "global_symbol" not in attrs
-        if attrs.get("global_symbol") == title:
+        if not private and attrs["global_symbol"] == symbol:
             del attrs["global_symbol"]
         self.scopes.append(FunctionScope())
         self.addresses = {
@@ -58,8 +64,9 @@ class TIRPrinter(BlockPrinter):
         if attrs:
             word = self.member("func_attr")
             statements.append(tree.statement(tree.call(word, [self.value(attrs)])))
+        threads = self.env_threads(f.body)
         body = self.body(f.body)
-        statements += [*self.declarations(), *matched, *body]
+        statements += [*self.declarations(), *matched, *threads, *body]
         self.scopes.pop()
         options: dict[str, ast.expr] = {}
         if private:
@@ -171,6 +178,8 @@ class TIRPrinter(BlockPrinter):
             case tir.Evaluate(value):
                 written = self.scalar(value, TIR_INT_DTYPE)
                 return tree.statement(tree.call(self.member("evaluate"), [written]))
+            case Prefetch():
+                return self.prefetch(s)
         return self.scoped(s)
 
     def holder(self, s: tir.LetStmt | tir.AssertStmt, statements: list[ast.stmt]) -> None:
@@ -191,6 +200,12 @@ class TIRPrinter(BlockPrinter):
         """A statement whose body is a block of Python: `with T.LetStmt(v) as x:`."""
         context: ast.expr
         match s:
+            case tir.AttrStmt() if is_launch(s):
+                return self.launch(s)
+            case tir.AttrStmt(body=BufferRealize(body=body) as realized) if is_realized(s):
+                context = self.realize(realized, s.value)
+            case BufferRealize(body=body):
+                context = self.realize(s, None)
             case tir.LetStmt(body=body):
                 context = tree.call(self.member("LetStmt"), [self.scalar(s.value)])
             case tir.AssertStmt(condition, message, body):
@@ -222,6 +237,12 @@ class TIRPrinter(BlockPrinter):
                 args += [tree.constant(iter_type), tree.constant(thread_tag)]
                 return tree.call(self.member("iter_var"), args)
         return super().value(value)
+
+    def use(self, expr: Expr) -> ast.expr:
+        """A Relax expression in an attribute: a text, a constant, a shape."""
+        printer = RelaxPrinter(self.session)
+        printer.names, printer.scopes, printer.trees = self.names, self.scopes, self.trees
+        return printer.expression(expr)
 
     def scope_target(self, s: tir.Stmt) -> ast.expr | None:
         """The name that a scope gives to its statements."""

@@ -125,10 +125,11 @@ def test_a_dimension_and_a_parameter_never_share_a_name():
     assert 'n: R.Tensor(("n_1",)' in script(function(params, result=params[0]))
 
 
-def test_a_relax_expression_inside_of_tir_is_our_mistake():
-    statement = tir.AttrStmt(shape, "key", prim.const(1), tir.Evaluate(prim.const(0)))
-    with pytest.raises(InternalError, match="stands outside of a Relax function"):
-        script(statement)
+def test_an_attribute_in_tir_may_be_a_relax_expression():
+    statement = tir.AttrStmt(
+        relax.StringImm("a"), "key", prim.const(1), tir.Evaluate(prim.const(0))
+    )
+    assert script(statement).startswith('with T.attr(R.str("a"), "key", 1):')
 
 
 def test_a_struct_info_that_nobody_knows_is_our_mistake():

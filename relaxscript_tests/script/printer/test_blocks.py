@@ -83,8 +83,8 @@ def test_a_block_says_its_predicate_annotations_and_buffers():
                 T.reads(A[vi, vi:vi + 4])
                 T.writes()
                 T.block_attr({"k": 1})
-                C = T.alloc_buffer((4,), "float32")
-                M = T.match_buffer(A[vi, 0:4], (4,), "float32")
+                C = T.alloc_buffer((4,))
+                M = T.match_buffer(A[vi, 0:4], (4,))
                 C[0] = M[0]
     """)
     comes_back(f)
@@ -92,7 +92,7 @@ def test_a_block_says_its_predicate_annotations_and_buffers():
 
 def test_buffers_of_the_root_block_are_allocated_in_the_function():
     f = prim_func(rooted(row_sum(), Buffer("C", (4,), "float32", scope="local")), A, B)
-    assert body_of(f).startswith('C = T.alloc_buffer((4,), "float32", scope="local")\nfor i, k')
+    assert body_of(f).startswith('C = T.alloc_buffer((4,), scope="local")\nfor i, k')
     comes_back(f)
 
 

@@ -41,8 +41,8 @@ CASES = [
     (built("call_tir", GlobalVar("f"), (x,), out_sinfo=tensor(4), tir_vars=ShapeExpr([3])),
      'R.call_tir(cls.f, (x,), out_sinfo=R.Tensor((4,), "float32"), tir_vars=R.shape([3]))'),
     (built("call_dps_packed", "f", (x,), out_sinfo=[tensor(4), tensor(4)]),
-     'R.call_dps_packed(\n    "f", (x,), out_sinfo=R.Tuple(R.Tensor((4,), "float32"), '
-     'R.Tensor((4,), "float32"))\n)'),
+     'R.call_dps_packed("f", (x,), out_sinfo=[R.Tensor((4,), "float32"), R.Tensor((4,), '
+     '"float32")])'),
     (built("call_pure_packed", "f", x, y, sinfo_args=OBJECT),
      'R.call_pure_packed("f", x, y, sinfo_args=R.Object)'),
     (built("print", x, y), "R.print(x, y)"),

@@ -14,8 +14,9 @@ from hypothesis import given, strategies as st
 from relaxscript.dtypes import DataType
 from relaxscript.ir.relax import Constant
 from relaxscript.ir.same import structural_equal
+from relaxscript.script import from_source
 from relaxscript.script.printer.constants import MetadataError, decode, encode
-from relaxscript.script.printer.module import script
+from relaxscript.script.printer.module import metadata, script
 
 from .programs import add, function, text
 
@@ -98,7 +99,7 @@ def test_metadata_is_little_endian_on_every_machine():
     [
         ({"dtype": "float32"}, "has the keys `dtype`, `shape` and `data`"),
         (3, "has the keys"),
-        ({"dtype": "float3", "shape": [], "data": ""}, "holds no constant: data type"),
+        ({"dtype": "float3", "shape": [], "data": ""}, "holds no constant: .float3. is not a data"),
         ({"dtype": "int8", "shape": [2], "data": "AA=="}, "holds no constant: cannot reshape"),
         ({"dtype": "int8", "shape": [1], "data": "??"}, "holds no constant"),
     ],
@@ -124,6 +125,12 @@ def test_without_metadata_a_comment_says_so():
     )
 
 
+def test_metadata_stands_above_what_uses_it():
+    lines = script(function([], result=Constant(np.zeros(100))), show_meta=True).split("\n")
+    assert lines[1] == "metadata = {"
+    assert lines.index("@R.function") > lines.index("}")
+
+
 def test_with_metadata_the_script_is_complete():
     a, b = big(0), big(20)
     made = script(function([], result=add(a, add(b, a))), show_meta=True)
@@ -132,3 +139,22 @@ def test_with_metadata_the_script_is_complete():
     assert [decode(e).data.tolist() for e in entries] == [a.data.tolist(), b.data.tolist()]
     references = re.findall(r'Constant"\]\[(\d)\]', made)
     assert references == ["0", "1", "0"]
+
+
+SIGNALLING = {
+    "bfloat16": 0x7F81, "float16": 0x7C01, "float32": 0x7F800001, "float64": 0x7FF0000000000001,
+    "float8_e5m2": 0x7D,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", SIGNALLING)
+def test_every_kind_of_nan_comes_back(dtype: str):
+    kind = DataType(dtype).numpy
+    ones = np.frombuffer(b"\xff" * kind.itemsize, kind)
+    signalling = np.frombuffer(SIGNALLING[dtype].to_bytes(kind.itemsize, "little"), kind)
+    for data in (ones, signalling, np.concatenate([ones, signalling, ones])):
+        e = Constant(data)
+        again = from_source(
+            f"@R.function\ndef f():\n    return {script(e)}\n", metadata=metadata(e)
+        )
+        assert again.body.body.data.tobytes() == data.tobytes()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from relaxscript.errors import InternalError
-from relaxscript.ir import prim, relax
+from relaxscript.ir import assert_structural_equal, prim, relax
 from relaxscript.ir.relax import (
     BindingBlock,
     Call,
@@ -32,6 +32,7 @@ from relaxscript.ir.relax import (
     VarBinding,
 )  # fmt: skip
 from relaxscript.ir.struct_info import FuncStructInfo, ObjectStructInfo, TupleStructInfo
+from relaxscript.script import from_source
 from relaxscript.script.printer.module import script
 
 from .programs import add, body_of, call, comes_back, function, sequence, tensor, text
@@ -102,10 +103,17 @@ def test_options_and_attributes_are_written_where_they_are_not_as_usual(
     comes_back(f)
 
 
-def test_a_symbol_that_is_not_the_name_is_an_attribute():
+def test_a_symbol_that_is_no_name_is_an_attribute():
+    f = Function([x], sequence(result=x), INFO, attrs={"global_symbol": "a.b"})
+    assert "def a_b(" in script(f)
+    assert body_of(f) == 'R.func_attr({"global_symbol": "a.b"})\nreturn x'
+    assert_structural_equal(from_source(script(f)), f)
+
+
+def test_a_function_may_be_printed_by_another_name():
     f = Function([x], sequence(result=x), INFO, attrs={"global_symbol": "other"})
-    assert "def other(" in script(f)
-    assert body_of(f, name="mine") == 'R.func_attr({"global_symbol": "other"})\nreturn x'
+    assert "def mine(" in script(f, name="mine")
+    assert body_of(f, name="mine") == "return x"
 
 
 def test_a_parameter_without_struct_info_has_no_annotation():

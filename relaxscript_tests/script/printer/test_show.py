@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
 import sys
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from relaxscript.ir import assert_structural_equal, prim
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.relax import StringImm
-from relaxscript.script.printer import show
-from relaxscript.script.printer.show import shown
+from relaxscript.ir.relax import PrimValue, StringImm
+from relaxscript.ir.struct_info import PrimStructInfo
+from relaxscript.script import from_source
+from relaxscript.script.printer.show import formatted, showing, shown
 
 from .programs import function, tensor
 
@@ -22,6 +25,12 @@ TEXT = 'x = R.str("a")  # why'
 
 def plain(text: str) -> str:
     return re.sub(r"\x1b\[[\d;]*m", "", text)
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("RELAXSCRIPT_STYLE", "RELAXSCRIPT_BLACK_FORMAT"):
+        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture
@@ -78,19 +87,83 @@ def test_ipython_in_a_terminal_is_a_terminal(monkeypatch: pytest.MonkeyPatch):
     assert shown(TEXT) == TEXT
 
 
-def test_a_formatter_of_python_may_be_asked_for(monkeypatch: pytest.MonkeyPatch):
+def formatters(
+    monkeypatch: pytest.MonkeyPatch, *installed: str, fails: tuple[str, ...] = ()
+) -> None:
     def run(command: list[str], input: str, **_: Any) -> Any:
-        return SimpleNamespace(returncode=0, stdout=f"{command[0]} {input}\n")
+        return SimpleNamespace(returncode=command[0] in fails, stdout=f"{command[0]} {input}\n")
 
-    monkeypatch.setattr(shutil, "which", lambda name: name if name == "black" else None)
-    monkeypatch.setattr(show.subprocess, "run", run)
-    assert shown("x=1", black_format=True) == "black x=1"
+    def which(name: str, path: str | None = None) -> str | None:
+        return name if name in installed else None
+
+    monkeypatch.setattr(shutil, "which", which)
+    monkeypatch.setattr(subprocess, "run", run)
+
+
+@pytest.mark.parametrize(
+    ("installed", "used"), [(("ruff", "black"), "ruff"), (("black",), "black")]
+)
+def test_a_formatter_of_python_may_be_asked_for(installed, used, monkeypatch):
+    formatters(monkeypatch, *installed)
+    assert shown("x=1", black_format=True) == f"{used} x=1"
+    assert shown("x=1") == "x=1"
 
 
 def test_without_a_formatter_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(shutil, "which", lambda name: None)
+    formatters(monkeypatch)
     with pytest.raises(RuntimeError, match="`pip install ruff`"):
         shown("x=1", black_format=True)
+
+
+def test_a_text_that_no_formatter_reads_stays_as_it_is(monkeypatch: pytest.MonkeyPatch):
+    formatters(monkeypatch, "ruff", "black", fails=("ruff", "black"))
+    assert shown("1 x=1", black_format=True) == "1 x=1"
+
+
+def test_a_real_formatter_leaves_a_script_that_parses_back():
+    f = function([], result=PrimValue(1), ret=PrimStructInfo("int64"))
+    module = IRModule({"main": f.with_attr("global_symbol", "main")})
+    assert_structural_equal(from_source(formatted(module.script())), module)
+
+
+@pytest.mark.usefixtures("terminal")
+def test_the_environment_and_a_block_of_python_choose_where_a_call_does_not(monkeypatch):
+    monkeypatch.setenv("RELAXSCRIPT_STYLE", "monokai")
+    assert shown(TEXT) == shown(TEXT, "monokai") != shown(TEXT, "ansi")
+    with showing(style="vim"):
+        assert shown(TEXT) == shown(TEXT, "vim") != shown(TEXT, "monokai")
+        with showing(black_format=False):
+            assert shown(TEXT) == shown(TEXT, "vim")
+    assert shown(TEXT) == shown(TEXT, "monokai")
+
+
+def test_formatting_can_be_chosen_for_all_calls(monkeypatch: pytest.MonkeyPatch):
+    formatters(monkeypatch, "ruff")
+    monkeypatch.setenv("RELAXSCRIPT_BLACK_FORMAT", "1")
+    assert shown("x=1") == "ruff x=1"
+    assert shown("x=1", black_format=False) == "x=1"
+    with showing(black_format=False):
+        assert shown("x=1") == "x=1"
+    monkeypatch.setenv("RELAXSCRIPT_BLACK_FORMAT", "0")
+    assert shown("x=1") == "x=1"
+    with showing(black_format=True):
+        assert shown("x=1") == "ruff x=1"
+
+
+def test_a_style_of_the_environment_that_there_is_not_is_refused(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("RELAXSCRIPT_STYLE", "drak")
+    with pytest.raises(ValueError, match="there is no style `drak`; did you mean `dark`"):
+        shown(TEXT)
+    with pytest.raises(ValueError, match="there is no style `lihgt`"), showing("lihgt"):
+        pass
+
+
+def test_every_node_shows_itself(capsys: pytest.CaptureFixture[str]):
+    f = function([], result=StringImm("a"), ret=tensor())
+    for node in (f, f.body, f.ret_struct_info, prim.const(3, "int64") + 1):
+        node.show()
+        assert capsys.readouterr().out == node.script() + "\n"
+        assert node.script()
 
 
 def test_modules_show_themselves(capsys: pytest.CaptureFixture[str]):

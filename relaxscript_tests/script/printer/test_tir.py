@@ -95,7 +95,7 @@ def test_a_dimension_that_is_a_parameter_is_matched_in_the_body():
     assert header(f) == text("""
         @T.prim_func
         def main(size: T.int64, X_handle: T.handle):
-            X = T.match_buffer(X_handle, (size,), "float32")
+            X = T.match_buffer(X_handle, (size,))
             T.evaluate(0)
     """)
     comes_back(f)
@@ -271,7 +271,7 @@ def test_memory_is_allocated_for_the_statements_in_it():
     f = prim_func(tir.Allocate(pointer, "float32", (int32(16),), True, inner))
     assert body_of(f) == text("""
         with T.allocate([16], "float32", "shared") as data:
-            with T.decl_buffer((16,), "float32", data=data, scope="shared") as H:
+            with T.decl_buffer((16,), data=data, scope="shared") as H:
                 H[0] = T.float32(1.0)
     """)
     comes_back(f)

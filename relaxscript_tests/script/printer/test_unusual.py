@@ -7,6 +7,7 @@ import ast
 import numpy as np
 import pytest
 
+from relaxscript.dtypes import DataType
 from relaxscript.ir import (
     IRModule,
     Target,
@@ -14,9 +15,19 @@ from relaxscript.ir import (
     assert_structural_equal,
     prim,
     relax,
+    structural_equal,
+    structural_hash,
     tir,
 )
-from relaxscript.ir.struct_info import TensorStructInfo, TupleStructInfo
+from relaxscript.ir.struct_info import (
+    FuncStructInfo,
+    ObjectStructInfo,
+    PrimStructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+    default_derive,
+    empty_derive,
+)
 from relaxscript.script import from_source
 
 X = relax.Var("x", TensorStructInfo((2, 3)))
@@ -172,3 +183,137 @@ def test_statements_deeper_than_python_reads_are_cut():
     for _ in range(90):
         body = tir.IfThenElse(C, body)
     comes_back(prim_func(A, C, I, body=body))
+
+
+def test_functions_keep_names_that_python_has_not():
+    names = [
+        "a.b",
+        "a_b",
+        "if",
+        "R",
+        "T",
+        "main",
+        "1",
+        "__init__",
+        "v1",
+        "é.x",
+        "cls",
+        "Module",
+        "",
+    ]
+    f = function()
+    mod = IRModule({name: f.with_attr("global_symbol", name) for name in names})
+    caller = relax.Call(mod.get_global_var("a.b"), [X])
+    blocks = [relax.BindingBlock([relax.VarBinding(relax.Var("y", X.struct_info), caller)])]
+    mod["main"] = function(blocks=blocks)
+    text = comes_back(mod)
+    assert '"a_b_1": "a.b"' in text
+    assert {var.name_hint for var in from_source(text).functions} == set(names)
+
+
+def test_a_module_called_as_a_namespace_has_another_name_in_the_text():
+    mod = IRModule({"main": function()}, name="R")
+    assert "class R_1:" in comes_back(mod)
+
+
+ATTRIBUTES = {
+    "info": TensorStructInfo((2, 3), "float32"),
+    "unknown": ObjectStructInfo(),
+    "inside": [TupleStructInfo([ObjectStructInfo()]), {"k": PrimStructInfo("int64")}],
+    "dtype": DataType("float8_e4m3fn"),
+    "text of a dtype": "float32",
+    "node": relax.StringImm("a"),
+    "small": relax.Constant(np.zeros(2, "float32")),
+    "big": relax.Constant(np.arange(100.0, dtype="float32")),
+    "scalar": prim.const(3, "uint8"),
+    "huge": 10**30,
+}
+
+
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_attributes_of_every_kind_come_back_wherever_they_stand(name):
+    attrs = {name: ATTRIBUTES[name]}
+    kernel = tir.PrimFunc([], tir.Evaluate(0), attrs={"global_symbol": "k", **attrs})
+    comes_back(kernel)
+    comes_back(function(attrs))
+    mod = IRModule({"main": function(), "k": kernel}, attrs)
+    comes_back(mod)
+    again = from_source(mod.script(show_meta=True)).attrs[name]
+    assert type(again) is type(mod.attrs[name])
+
+
+@pytest.mark.parametrize("name", ["metadata", "float", "range"])
+def test_a_function_named_as_a_word_of_scripts_is_written_otherwise(name):
+    big = relax.Constant(np.full(100, np.nan, "float32"))
+    y = relax.Var("y", TensorStructInfo((100,), "float32"))
+    infinity = relax.PrimValue(float("inf"))
+    z = relax.Var("z", infinity.struct_info)
+    block = relax.BindingBlock([relax.VarBinding(y, big), relax.VarBinding(z, infinity)])
+    symbol = {"global_symbol": name}
+    f = relax.Function([], relax.SeqExpr([block], y), y.struct_info, True, symbol)
+    text = comes_back(IRModule({name: f}))
+    assert f'I.module_names({{"{name}_1": "{name}"}})' in text
+
+
+def test_what_a_call_says_of_the_results_of_an_unknown_callable_is_kept():
+    callee = relax.Var("f", FuncStructInfo.opaque_func(derive_func="any.derive"))
+    y = relax.Var("y", ObjectStructInfo())
+    for infos in ([X.struct_info], [X.struct_info, ObjectStructInfo()]):
+        call = relax.Call(callee, [X], None, infos)
+        block = relax.BindingBlock([relax.VarBinding(y, call)])
+        body = relax.SeqExpr([block], y)
+        f = relax.Function([X, callee], body, y.struct_info, False, SYMBOL)
+        assert "= f(x, sinfo_args=" in comes_back(f)
+
+
+@pytest.mark.parametrize("name", ["x", "R", "T", "cls", "max", "abs", "float", "main"])
+def test_a_dimension_of_a_function_type_may_be_named_as_anything(name):
+    n = prim.Var(name, "int64")
+    params = [TensorStructInfo((n + 1, n), "float32"), TensorStructInfo((n,), "float32")]
+    callee = relax.Var("f", FuncStructInfo(params, TensorStructInfo((n * 2,), "float32")))
+    y = relax.Var("y", callee.struct_info)
+    block = relax.BindingBlock([relax.VarBinding(y, callee)])
+    comes_back(function(None, (X, callee), y, callee.struct_info, [block]))
+
+
+def test_attributes_may_mention_the_dimensions_of_the_function():
+    n = prim.Var("n", "int64")
+    x = relax.Var("x", TensorStructInfo((n,), "float32"))
+    attrs = {"info": TensorStructInfo((n, 4), "float32"), "size": n * 2}
+    comes_back(function(attrs, (x,), x, x.struct_info))
+
+
+def derive_like_the_argument(call, context):
+    return call.args[0].struct_info
+
+
+@pytest.mark.parametrize(
+    "rule", [derive_like_the_argument, "a.b", "default_derive", default_derive, empty_derive, None]
+)
+def test_a_callable_keeps_the_rule_for_its_results(rule):
+    f = relax.Var("f", FuncStructInfo.opaque_func(derive_func=rule, purity=True))
+    comes_back(function(None, (f,), f, f.struct_info))
+
+
+def test_callables_of_two_rules_are_two():
+    one, other = (FuncStructInfo.opaque_func(derive_func=rule) for rule in ("a", "b"))
+    assert not structural_equal(one, other)
+    named = FuncStructInfo.opaque_func(derive_func="derive_like_the_argument")
+    same = FuncStructInfo.opaque_func(derive_func=derive_like_the_argument)
+    assert structural_equal(named, same)
+    assert structural_hash(named) == structural_hash(same)
+
+
+def test_a_loop_whose_end_is_no_number_of_its_type_comes_back():
+    largest = 2**31 - 1
+    loop = tir.For(I, int32(2), int32(largest), tir.ForKind.SERIAL, tir.Evaluate(I))
+    f = tir.PrimFunc([], loop, attrs=SYMBOL)
+    assert f"range(2, T.int32(2) + {largest})" in comes_back(f)
+
+
+def test_what_stands_in_no_function_has_a_script():
+    B = tir.Buffer("B", (4,))
+    match = tir.MatchBufferRegion(B, tir.BufferRegion(A, [tir.Range(int32(0), int32(4))]))
+    assert match.script() == "T.match_buffer(A[0:4], (4,))"
+    assert Target("llvm").script() == 'T.target("llvm")'
+    assert VDevice("llvm", 1).script() == 'I.vdevice("llvm", 1)'

@@ -1,0 +1,110 @@
+"""Functions of the C library that a PrimFunc calls, and the addresses that it gives them.
+
+`T.call_extern("float32", "fminf", x, y)` calls a C function with scalars of C's own types, texts,
+and addresses: `T.address_of(A[i])`, `A.data`, variables that hold addresses. What the function does
+with an address is its own affair: nothing checks its bounds. Compiled code calls the same ones.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from abc import ABC, abstractmethod
+from functools import cache
+from typing import Any
+
+from relaxscript.errors import Span
+from relaxscript.ir import prim
+
+from . import failure
+from .expression import Expressions, Frame, Run
+
+__all__ = ["External", "c_function", "callee_of"]
+
+_TYPES: dict[str, Any] = {
+    "void": None, "handle": ctypes.c_void_p, "bool": ctypes.c_bool, "float32": ctypes.c_float,
+    "float64": ctypes.c_double,
+    **{f"{sign}int{bits}": getattr(ctypes, f"c_{sign}int{bits}")
+       for sign in ("", "u") for bits in (8, 16, 32, 64)},
+}  # fmt: skip
+
+
+@cache
+def c_function(name: str) -> int | None:
+    """The address of a function of this process or of the C library."""
+    names: list[str | None] = [None, "libm.so.6"]
+    if sys.platform in ("win32", "darwin"):
+        names = ["ucrtbase"] if sys.platform == "win32" else [None]
+    for library in (ctypes.CDLL(known) for known in names):
+        if hasattr(library, name):
+            return ctypes.cast(getattr(library, name), ctypes.c_void_p).value
+    return None
+
+
+def callee_of(e: prim.Call) -> tuple[str, int]:
+    """The name and the address of the C function that a call calls.
+
+    Raises `DiagnosticError` where there is none, or where C has no type for an operand.
+    """
+    name = e.args[0]
+    assert isinstance(name, prim.StringImm)
+    address = c_function(name.value)
+    if address is None:
+        message = f"there is no C function `{name.value}` on this computer"
+        raise failure.invalid("RX0505", message, name.span or e.span)
+    for arg in (e, *e.args[1:]):
+        if str(arg.dtype) not in _TYPES or (arg is not e and arg.dtype.is_void):
+            message = f"C has no type for values of {arg.dtype}"
+            raise failure.invalid("RX0505", message, arg.span or e.span)
+    return name.value, address
+
+
+class External(Expressions, ABC):
+    """Compiles calls of C functions; whoever knows memory says where an element lies."""
+
+    def external(self, e: prim.Call, name: str) -> Run:
+        match name:
+            case "address_of":
+                return self.address(e)
+            case "isnullptr":
+                address = self.address(e.args[0])
+                return lambda f: not address(f)
+        return self.c_call(e)
+
+    def address(self, e: prim.PrimExpr) -> Run:
+        """Where an element lies, or what a variable holds."""
+        match e:
+            case prim.Call(op="tir.address_of", args=(prim.BufferLoad() as load,)):
+                return self.element_address(load)
+            case prim.Var() if e.dtype.kind == "handle":
+                return self.held_address(e, e.span)
+            case prim.Call() if e.dtype.kind == "handle" and e.op != "tir.address_of":
+                return self.compile(e)
+        raise failure.invalid("RX0502", "this is not the address of anything", e.span)
+
+    @abstractmethod
+    def element_address(self, e: prim.BufferLoad) -> Run:
+        """The address of an element."""
+
+    @abstractmethod
+    def held_address(self, e: prim.Var, span: Span | None) -> Run:
+        """The address that a variable holds."""
+
+    def c_call(self, e: prim.Call) -> Run:
+        _, address = callee_of(e)
+        kinds = [_TYPES[str(arg.dtype)] for arg in e.args[1:]]
+        function = ctypes.CFUNCTYPE(_TYPES[str(e.dtype)], *kinds)(address)
+        operands = [self.c_operand(arg) for arg in e.args[1:]]
+        empty = e.dtype.kind == "handle"
+
+        def run(f: Frame) -> Any:
+            result = function(*[operand(f) for operand in operands])
+            return result or 0 if empty else result
+
+        return run
+
+    def c_operand(self, e: prim.PrimExpr) -> Run:
+        if isinstance(e, prim.StringImm):
+            text = ctypes.create_string_buffer(e.value.encode())
+            return lambda f: ctypes.addressof(text)
+        return self.address(e) if e.dtype.kind == "handle" else self.compile(e)

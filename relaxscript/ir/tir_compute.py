@@ -1,0 +1,105 @@
+"""What programs over buffers have from tensor expressions: reductions, producers, index maps.
+
+A `Reduce` combines the values of an expression over some axes, a `CommReducer` says how two such
+values become one; `BufferRealize` and `Prefetch` speak of regions of buffers, an `IndexMap` of
+layouts. They are read, printed and transformed; code is made for none but `Prefetch`, which does
+nothing.
+
+Source: TVM `tir.expr`, `tir.stmt`, `tir.function` for names and the order of fields.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .node import Node, field, node
+from .prim import PrimExpr, Var, as_prim
+from .tir import Buffer, IterVar, Range, Stmt
+
+__all__ = ["BufferRealize", "CommReducer", "IndexMap", "Prefetch", "ProducerLoad", "Reduce"]
+
+
+def _exprs(values: Any) -> tuple[PrimExpr, ...]:
+    return tuple(as_prim(v) for v in values)
+
+
+def _tuple(values: Any) -> tuple[Any, ...]:
+    return tuple(values)
+
+
+@node
+class CommReducer(Node):
+    """How to combine values: `result` of `lhs` and `rhs`, starting from `identity_element`."""
+
+    lhs: tuple[Var, ...] = field(convert=_tuple, definition=True)
+    rhs: tuple[Var, ...] = field(convert=_tuple, definition=True)
+    result: tuple[PrimExpr, ...] = field(convert=_exprs)
+    identity_element: tuple[PrimExpr, ...] = field(convert=_exprs, outer=True)
+    is_scope = True
+
+    def _check(self) -> None:
+        sizes = {len(p) for p in (self.lhs, self.rhs, self.result, self.identity_element)}
+        if len(sizes) > 1:
+            raise ValueError("a CommReducer has as many results and identities as pairs of values")
+
+
+@node
+class Reduce(PrimExpr):
+    """The values of `source` combined over the `axis` where `condition` holds.
+
+    Of several values that are combined together it is the one at `value_index`.
+    """
+
+    combiner: CommReducer
+    source: tuple[PrimExpr, ...] = field(convert=_exprs)
+    axis: tuple[IterVar, ...] = field(convert=_tuple, first=True)
+    condition: PrimExpr = field(convert=as_prim)
+    value_index: int
+    init: tuple[PrimExpr, ...] = field(convert=_exprs, default=())
+    is_scope = True
+    __derived__ = {"dtype": lambda source, value_index: source[value_index].dtype}
+
+    def _check(self) -> None:
+        count = len(self.combiner.result)
+        if len(self.source) != count or not 0 <= self.value_index < count:
+            raise ValueError(
+                f"`Reduce.source` has {len(self.source)} and the combiner {count} values, of which "
+                f"`value_index` {self.value_index} names one"
+            )
+
+
+@node
+class ProducerLoad(PrimExpr):
+    """The element of what a tensor expression produces, at some indices."""
+
+    producer: Buffer
+    indices: tuple[PrimExpr, ...] = field(convert=_exprs)
+    __derived__ = {"dtype": lambda producer: producer.dtype}
+
+
+@node
+class BufferRealize(Stmt):
+    """A region of a buffer that exists while `body` runs."""
+
+    buffer: Buffer
+    bounds: tuple[Range, ...] = field(convert=_tuple)
+    condition: PrimExpr = field(convert=as_prim)
+    body: Stmt
+
+
+@node
+class Prefetch(Stmt):
+    """A hint that a region of a buffer will be read soon."""
+
+    buffer: Buffer
+    bounds: tuple[Range, ...] = field(convert=_tuple)
+
+
+@node
+class IndexMap(Node):
+    """A change of layout: where the element at `initial_indices` lies, as indices."""
+
+    initial_indices: tuple[Var, ...] = field(convert=_tuple, definition=True)
+    final_indices: tuple[PrimExpr, ...] = field(convert=_exprs)
+    inverse_index_map: IndexMap | None = None
+    is_scope = True

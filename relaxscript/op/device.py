@@ -1,0 +1,55 @@
+"""Operators that say on which device a value is.
+
+Source: spec "Notable Operators", `to_vdevice` and `hint_on_device`. Whoever runs the program
+moves values; the meaning in numpy is the value itself.
+"""
+
+from __future__ import annotations
+
+from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
+
+from .context import InferContext
+from .define import op
+from .operands import wrong_kind
+from .parameters import Device, Tensor, Value, VirtualDevice
+
+__all__ = ["hint_on_device", "to_vdevice"]
+
+
+@op()
+def to_vdevice(data: Value, dst_vdevice: VirtualDevice) -> Value:
+    """A tensor on a virtual device of the module; of a tuple each field, and theirs."""
+    if isinstance(data, tuple):
+        return tuple(to_vdevice.function(field, dst_vdevice) for field in data)
+    return data.copy()
+
+
+@to_vdevice.infer_rule
+def _(context: InferContext, data: StructInfo, dst_vdevice: VirtualDevice) -> StructInfo:
+    return _placed(data, dst_vdevice, "data")
+
+
+def _placed(info: StructInfo, device: VirtualDevice, operand: str) -> StructInfo:
+    match info:
+        case TensorStructInfo():
+            return TensorStructInfo.make(info.shape, info.dtype, device, info.ndim)
+        case TupleStructInfo(fields):
+            return TupleStructInfo.make(tuple(_placed(f, device, operand) for f in fields))
+    raise wrong_kind(operand, info, "tensor")
+
+
+@op()
+def hint_on_device(data: Tensor, dst_vdevice: Device, memory_scope: str = "global") -> Tensor:
+    """The tensor itself, which is wanted on a device such as `R.device("cpu", 1)`.
+
+    The device is none of the module's virtual ones. It stays a hint until a pass makes it a
+    `R.to_vdevice`, so nothing follows from it.
+    """
+    return data
+
+
+@hint_on_device.infer_rule
+def _(
+    context: InferContext, data: TensorStructInfo, dst_vdevice: Device, memory_scope: str = "global"
+) -> StructInfo:
+    return data

@@ -1,0 +1,279 @@
+"""Elements by tensors of indices, taken out and put in. Source: ONNX operators of the same names.
+
+Indices count from 0; a negative one counts from the end. One that is not there is an `IndexError`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from relaxscript.errors import OperandError
+from relaxscript.ir.prim import IntImm
+from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+
+from .context import InferContext
+from .define import op
+from .parameters import Tensor
+from .shapes import (
+    Dims,
+    axis_in,
+    common_dtype,
+    common_vdevice,
+    dims_of,
+    require_dtype,
+    require_equal,
+    same_dim,
+    tensor_of,
+)
+from .words import count, dim_text, shape_fact
+
+__all__ = ["gather_elements", "gather_nd", "scatter_elements", "scatter_nd"]
+
+_REDUCTIONS = {
+    "update": None,
+    "add": np.add,
+    "mul": np.multiply,
+    "max": np.maximum,
+    "min": np.minimum,
+}
+
+
+def _inside(indices: Any, size: int, axis: int) -> Any:
+    """Indices counted from the start; raises `IndexError` for one that is not there."""
+    if indices.size and not (indices.min() >= -size and indices.max() < size):
+        outside = indices.min() if indices.min() < -size else indices.max()
+        raise IndexError(f"the index {outside} is not among the {size} along axis {axis}")
+    return np.where(indices < 0, indices.astype(np.int64) + size, indices.astype(np.int64))
+
+
+def _rank(info: TensorStructInfo) -> int:
+    dims = dims_of(info)
+    return info.ndim if dims is None else len(dims)
+
+
+def _require_rank(name: str, info: TensorStructInfo, rank: int, other: str) -> None:
+    if rank >= 0 and _rank(info) not in (-1, rank):
+        raise OperandError(
+            name,
+            shape_fact(info, dims_of(info)),
+            also={other: f"has rank {rank}"},
+            help=f"`{name}` and `{other}` have one rank",
+        )
+
+
+def _require_dims(
+    context: InferContext, name: str, dims: Dims | None, other: str, wanted: Dims | None, start: int
+) -> None:
+    """Require equal dimensions, of which the first is axis `start` of the operand to blame."""
+    for axis, (a, b) in enumerate(zip(wanted or (), dims or ()), start):
+        if not same_dim(a, b):
+            fact = f"has {dim_text(b)} elements along axis {axis}"
+            error = OperandError(name, fact, also={other: f"has {dim_text(a)} elements there"})
+            text = f"`{name}` has {dim_text(b)} elements along axis {axis}, not {dim_text(a)}"
+            require_equal(context, a, b, error, text)
+
+
+# ---------------------------------------------------------------- element by element
+
+
+@op(alike=())
+def gather_elements(data: Tensor, indices: Tensor, axis: int = 0) -> Tensor:
+    """For each of `indices` the element of `data` that stands there along `axis`."""
+    places = _inside(indices, data.shape[axis], axis)
+    rest = _elsewhere(indices.shape, axis)
+    found: Tensor = data[tuple(places if part is None else part for part in rest)]
+    return found
+
+
+def _elsewhere(shape: tuple[int, ...], axis: int) -> list[Any]:
+    """The place of each element along all axes but `axis`, for which None stands."""
+    grid: list[Any] = list(np.ogrid[tuple(slice(size) for size in shape)])
+    grid[axis] = None
+    return grid
+
+
+@gather_elements.infer_rule
+def _(
+    context: InferContext, data: TensorStructInfo, indices: TensorStructInfo, axis: int = 0
+) -> StructInfo:
+    require_dtype("indices", indices.dtype, "integer")
+    rank = _rank(data)
+    axis_in(axis, rank, "axis", "data")
+    _require_rank("indices", indices, rank, "data")
+    vdevice = common_vdevice({"data": data, "indices": indices})
+    dims = dims_of(indices)
+    return tensor_of(dims, data.dtype, vdevice, rank if indices.ndim < 0 else indices.ndim)
+
+
+@op(alike=("data", "updates"))
+def scatter_elements(
+    data: Tensor, indices: Tensor, updates: Tensor, axis: int = 0, reduction: str = "update"
+) -> Tensor:
+    """`data` with each of `updates` at the place along `axis` that stands in `indices`.
+
+    `reduction` says what becomes of what is there: "update" replaces it, "add", "mul", "max" and
+    "min" combine both. What is put in one place several times is put in row-major order.
+    """
+    places = _inside(indices, data.shape[axis], axis)
+    rest = _elsewhere(indices.shape, axis)
+    where = tuple(places if part is None else part for part in rest)
+    result: Tensor = _scattered(data, where, updates, reduction)
+    return result
+
+
+def _scattered(data: Any, where: tuple[Any, ...], updates: Any, reduction: str) -> Any:
+    result = data.copy()
+    combine = _REDUCTIONS[reduction]
+    if combine is None:
+        result[where] = updates
+    else:
+        combine.at(result, where, updates)
+    return result
+
+
+@scatter_elements.infer_rule
+def _(
+    context: InferContext,
+    data: TensorStructInfo,
+    indices: TensorStructInfo,
+    updates: TensorStructInfo,
+    axis: int = 0,
+    reduction: str = "update",
+) -> StructInfo:
+    rank = _rank(data)
+    axis_in(axis, rank, "axis", "data")
+    result = _updated(data, indices, updates, reduction)
+    _require_rank("indices", indices, rank, "data")
+    _require_rank("updates", updates, rank, "data")
+    _require_dims(context, "updates", dims_of(updates), "indices", dims_of(indices), 0)
+    return result
+
+
+def _updated(
+    data: TensorStructInfo, indices: TensorStructInfo, updates: TensorStructInfo, reduction: str
+) -> StructInfo:
+    if reduction not in _REDUCTIONS:
+        listed = ", ".join(f'"{name}"' for name in _REDUCTIONS)
+        raise OperandError(
+            "reduction", f"is {reduction!r}", message=f"it is one of {listed}", code="RX0204"
+        )
+    require_dtype("indices", indices.dtype, "integer")
+    dtype = common_dtype({"data": data, "updates": updates})
+    accepted = "any" if reduction == "update" else "number"
+    require_dtype("data", data.dtype, accepted)
+    vdevice = common_vdevice({"data": data, "indices": indices, "updates": updates})
+    if dtype is data.dtype and vdevice is data.vdevice:
+        return data
+    return TensorStructInfo.make(data.shape, dtype, vdevice, data.ndim)
+
+
+# ---------------------------------------------------------------- by the last axis of the indices
+
+
+@op(alike=())
+def gather_nd(data: Tensor, indices: Tensor, batch_dims: int = 0) -> Tensor:
+    """The parts of `data` at the places that the last axis of `indices` holds.
+
+    Such a place has an index for each axis of `data` from `batch_dims` on, or for the first of
+    them; the axes before are those of `indices`.
+    """
+    found: Tensor = data[_places(data, indices, batch_dims)]
+    return found
+
+
+def _places(data: Any, indices: Any, batch_dims: int) -> tuple[Any, ...]:
+    depth = indices.shape[-1]
+    parts = [
+        _inside(indices[..., i], data.shape[batch_dims + i], batch_dims + i) for i in range(depth)
+    ]
+    shape = indices.shape[:-1]
+    if not depth:
+        raise IndexError("a place has at least one index")
+    batch = list(np.ogrid[tuple(slice(size) for size in shape)])[:batch_dims]
+    return (*batch, *parts)
+
+
+@gather_nd.infer_rule
+def _(
+    context: InferContext, data: TensorStructInfo, indices: TensorStructInfo, batch_dims: int = 0
+) -> StructInfo:
+    require_dtype("indices", indices.dtype, "integer")
+    vdevice = common_vdevice({"data": data, "indices": indices})
+    depth = _depth(data, indices, batch_dims)
+    dims, places = dims_of(data), dims_of(indices)
+    if dims is not None and places is not None:
+        batch = places[:batch_dims]
+        _require_dims(context, "indices", batch, "data", dims[:batch_dims], 0)
+    if depth is None or dims is None or places is None:
+        known = depth is not None and _rank(data) >= 0 and _rank(indices) >= 0
+        rank = _rank(indices) - 1 + _rank(data) - batch_dims - (depth or 0) if known else -1
+        return tensor_of(None, data.dtype, vdevice, rank)
+    return tensor_of((*places[:-1], *dims[batch_dims + depth :]), data.dtype, vdevice)
+
+
+def _depth(data: TensorStructInfo, indices: TensorStructInfo, batch_dims: int) -> int | None:
+    """How many axes the places in `indices` go through; None where that is not known."""
+    rank, own = _rank(data), _rank(indices)
+    if own == 0:
+        raise OperandError("indices", "has rank 0", help="its last axis holds a place")
+    most = min(r for r in (rank, own - 1, 1 << 30) if r >= 0)
+    if not 0 <= batch_dims <= most:
+        raise OperandError(
+            "batch_dims",
+            f"is {batch_dims}",
+            also={"data": f"has {count(rank, 'axis')}"} if rank >= 0 else {},
+            message="there are no so many axes before",
+            code="RX0204",
+        )
+    places = dims_of(indices)
+    last = places[-1] if places else None
+    if not isinstance(last, IntImm):
+        return None
+    if last.value == 0:
+        raise OperandError("indices", "has 0 elements along its last axis, which holds a place")
+    if rank >= 0 and last.value > rank - batch_dims:
+        raise OperandError(
+            "indices",
+            f"holds places along {count(last.value, 'axis')}",
+            also={"data": f"has {count(rank - batch_dims, 'axis')} to go through"},
+        )
+    return last.value
+
+
+@op(alike=("data", "updates"))
+def scatter_nd(data: Tensor, indices: Tensor, updates: Tensor, reduction: str = "update") -> Tensor:
+    """`data` with the parts `updates` at the places that the last axis of `indices` holds.
+
+    `reduction` is as in `R.scatter_elements`.
+    """
+    result: Tensor = _scattered(data, _places(data, indices, 0), updates, reduction)
+    return result
+
+
+@scatter_nd.infer_rule
+def _(
+    context: InferContext,
+    data: TensorStructInfo,
+    indices: TensorStructInfo,
+    updates: TensorStructInfo,
+    reduction: str = "update",
+) -> StructInfo:
+    result = _updated(data, indices, updates, reduction)
+    depth = _depth(data, indices, 0)
+    dims, places, parts = dims_of(data), dims_of(indices), dims_of(updates)
+    if depth is None or min(_rank(data), _rank(indices)) < 0:
+        return result
+    rank = _rank(indices) - 1 + _rank(data) - depth
+    if _rank(updates) not in (-1, rank):
+        raise OperandError(
+            "updates",
+            shape_fact(updates, parts),
+            also={"indices": shape_fact(indices, places), "data": shape_fact(data, dims)},
+            help=f"it must have rank {rank}: the parts of `data`, one for each place",
+        )
+    if dims is not None and places is not None:
+        wanted = (*places[:-1], *dims[depth:])
+        _require_dims(context, "updates", parts, "data", wanted, 0)
+    return result

@@ -1,0 +1,142 @@
+"""Attention: values weighted by how well keys answer queries. Source: TVM `relax.nn.attention`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from relaxscript.errors import OperandError
+from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.op.context import InferContext
+from relaxscript.op.define import op
+from relaxscript.op.numeric import accumulator
+from relaxscript.op.parameters import Tensor
+from relaxscript.op.shapes import (
+    Dims,
+    common_dtype,
+    common_vdevice,
+    dims_of,
+    require_dtype,
+    require_equal,
+    require_spread,
+    same_dim,
+    tensor_of,
+)
+from relaxscript.op.words import dim_text, shape_fact
+
+__all__ = ["attention"]
+
+_MASKS = (None, "TopLeft", "BottomRight")
+
+
+@op("nn.attention", order=("query", "key", "value", "bias"))
+def attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    bias: Tensor | None = None,
+    scale: float | None = None,
+    causal_mask: str | None = None,
+    window_size: int | None = None,
+) -> Tensor:
+    """`softmax(query @ key * scale + bias) @ value`, for each sample and head.
+
+    The operands have the axes batch, sequence, heads, and features of a head; `bias` is spread to
+    batch, heads, queries, keys. Without `scale` it is 1 divided by the square root of the number of
+    features. A `causal_mask` hides keys that come after a query: "TopLeft" counts both from the
+    start, "BottomRight" from the end. Of the others `window_size` leaves the last so many.
+    """
+    wide = accumulator(query.dtype)
+    q, k, v = (x.astype(wide).transpose(0, 2, 1, 3) for x in (query, key, value))
+    scores = q @ k.transpose(0, 1, 3, 2)
+    scores *= 1 / math.sqrt(max(q.shape[-1], 1)) if scale is None else scale
+    if bias is not None:
+        scores = scores + bias.astype(wide)
+    scores = np.where(_visible(q.shape[2], k.shape[2], causal_mask, window_size), scores, -np.inf)
+    top = np.maximum.reduce(scores, axis=-1, keepdims=True, initial=-np.inf)
+    weights = np.exp(scores - np.where(np.isneginf(top), 0, top))
+    total = weights.sum(-1, keepdims=True)
+    weights = weights / np.where(total == 0, 1, total)
+    found: Tensor = (weights @ v).transpose(0, 2, 1, 3).astype(query.dtype)
+    return found
+
+
+def _visible(queries: int, keys: int, mask: str | None, window: int | None) -> Any:
+    """Which keys each query sees."""
+    if mask is None:
+        return np.ones((queries, keys), bool)
+    shift = keys - queries if mask == "BottomRight" else 0
+    last = np.arange(queries)[:, None] + shift
+    place = np.arange(keys)
+    seen = place <= last
+    return seen if window is None else seen & (place > last - window)
+
+
+@attention.infer_rule
+def _(
+    context: InferContext,
+    query: TensorStructInfo,
+    key: TensorStructInfo,
+    value: TensorStructInfo,
+    bias: TensorStructInfo | None = None,
+    scale: float | None = None,
+    causal_mask: str | None = None,
+    window_size: int | None = None,
+) -> StructInfo:
+    _require_mask(causal_mask, window_size)
+    operands = {"query": query, "key": key, "value": value}
+    if bias is not None:
+        operands["bias"] = bias
+    dtype, vdevice = common_dtype(operands), common_vdevice(operands)
+    require_dtype("query", query.dtype, "float")
+    shapes = {name: _four(name, info) for name, info in operands.items()}
+    q, k, v = shapes["query"], shapes["key"], shapes["value"]
+    for name, dims, axes in (("key", k, (0, 2, 3)), ("value", v, (0, 2))):
+        _require_axes(context, name, dims, "query", q, axes)
+    _require_axes(context, "value", v, "key", k, (1,))
+    if q is None or k is None or v is None:
+        return tensor_of(None, dtype, vdevice, 4)
+    if bias is not None and shapes["bias"] is not None:
+        _require_bias(context, shapes["bias"], (q[0], q[2], q[1], k[1]))
+    return tensor_of((*q[:3], v[3]), dtype, vdevice)
+
+
+def _require_mask(mask: str | None, window: int | None) -> None:
+    if mask not in _MASKS:
+        message = 'the mask is "TopLeft", "BottomRight" or None'
+        raise OperandError("causal_mask", f"is {mask!r}", message=message, code="RX0204")
+    if window is not None and (mask is None or window < 1):
+        message = "a window has at least one key, and needs a causal mask"
+        raise OperandError("window_size", f"is {window}", message=message, code="RX0204")
+
+
+def _four(name: str, info: TensorStructInfo) -> Dims | None:
+    dims = dims_of(info)
+    if (info.ndim if dims is None else len(dims)) not in (-1, 4):
+        message = "attention takes batch, sequence, heads and features"
+        raise OperandError(name, shape_fact(info, dims), message=message)
+    return dims
+
+
+def _require_axes(
+    context: InferContext, name: str, dims: Dims | None, other: str, wanted: Dims | None, axes: Any
+) -> None:
+    if dims is None or wanted is None:
+        return
+    for axis in axes:
+        a, b = wanted[axis], dims[axis]
+        if not same_dim(a, b):
+            fact = f"has {dim_text(b)} elements along axis {axis}"
+            error = OperandError(name, fact, also={other: f"has {dim_text(a)} there"})
+            text = f"`{name}` has {dim_text(b)} elements along axis {axis}, not {dim_text(a)}"
+            require_equal(context, a, b, error, text)
+
+
+def _require_bias(context: InferContext, dims: Dims, wanted: Dims) -> None:
+    for axis, (own, dim) in enumerate(zip(dims, wanted)):
+        what = ("batches", "heads", "queries", "keys")[axis]
+        fact = f"has {dim_text(own)} elements along axis {axis}"
+        also = {"query" if axis < 3 else "key": f"has {dim_text(dim)} {what}"}
+        require_spread(context, own, dim, OperandError("bias", fact, also=also))

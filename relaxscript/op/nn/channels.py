@@ -1,0 +1,134 @@
+"""Channels and rows rearranged, and activations with a slope for each channel. Source: ONNX."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from relaxscript.arith import simplify
+from relaxscript.errors import OperandError
+from relaxscript.ir import prim
+from relaxscript.ir.prim import IntImm, PrimExpr
+from relaxscript.ir.relax import Expr
+from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.op.context import InferContext
+from relaxscript.op.define import op
+from relaxscript.op.parameters import Tensor
+from relaxscript.op.shapes import (
+    axis_in,
+    common_dtype,
+    common_vdevice,
+    dims_of,
+    number,
+    product,
+    require_dtype,
+    require_equal,
+    same_dim,
+    tensor_of,
+)
+from relaxscript.op.sugar import sugar
+from relaxscript.op.unary import clip
+from relaxscript.op.words import dim_text, shape_fact
+
+__all__ = ["batch_flatten", "pixel_shuffle", "prelu", "relu6"]
+
+
+@op("nn.prelu")
+def prelu(data: Tensor, alpha: Tensor, axis: int = 1) -> Tensor:
+    """`x` where it is above 0, else `x` times the `alpha` of its place along `axis`."""
+    shape = [1] * data.ndim
+    shape[axis] = alpha.size
+    return np.where(data > 0, data, data * alpha.reshape(shape))
+
+
+@prelu.infer_rule
+def _(
+    context: InferContext, data: TensorStructInfo, alpha: TensorStructInfo, axis: int = 1
+) -> StructInfo:
+    operands = {"data": data, "alpha": alpha}
+    dtype, vdevice = common_dtype(operands), common_vdevice(operands)
+    require_dtype("data", data.dtype, "float")
+    dims, own = dims_of(data), dims_of(alpha)
+    place = axis_in(axis, data.ndim if dims is None else len(dims), "axis", "data")
+    if (alpha.ndim if own is None else len(own)) not in (-1, 1):
+        raise OperandError(
+            "alpha", shape_fact(alpha, own), message="there is one slope for each channel"
+        )
+    if dims is not None and own is not None and not same_dim(dims[place], own[0]):
+        fact = f"has {dim_text(own[0])} elements"
+        also = {"data": f"has {dim_text(dims[place])} elements along axis {place}"}
+        text = f"`alpha` has {dim_text(own[0])} elements, and `data` {dim_text(dims[place])}"
+        require_equal(context, dims[place], own[0], OperandError("alpha", fact, also=also), text)
+    if dtype is data.dtype and vdevice is data.vdevice:
+        return data
+    return tensor_of(dims, dtype, vdevice, data.ndim)
+
+
+@sugar("nn.relu6")
+def relu6(data: Tensor) -> Expr:
+    """`min(max(x, 0), 6)`: stands for `R.clip(data, 0, 6)`."""
+    return clip.build((data, 0, 6))
+
+
+@op("nn.batch_flatten")
+def batch_flatten(data: Tensor) -> Tensor:
+    """All elements of each sample along one axis: the first axis stays."""
+    return data.reshape(len(data), int(np.prod(data.shape[1:])))
+
+
+@batch_flatten.infer_rule
+def _(context: InferContext, data: TensorStructInfo) -> StructInfo:
+    dims = dims_of(data)
+    if (data.ndim if dims is None else len(dims)) == 0:
+        raise OperandError("data", "has rank 0", message="there is an axis of samples")
+    if dims is None:
+        return tensor_of(None, data.dtype, data.vdevice, 2)
+    return tensor_of((dims[0], product(dims[1:])), data.dtype, data.vdevice)
+
+
+@op("nn.pixel_shuffle")
+def pixel_shuffle(data: Tensor, upscale_factor: int) -> Tensor:
+    """(N, C * r * r, H, W) as (N, C, H * r, W * r): channels become neighbours, `r` the factor."""
+    *front, channels, height, width = data.shape
+    r = upscale_factor
+    split = data.reshape(*front, channels // (r * r), r, r, height, width)
+    n = len(front)
+    moved = split.transpose(*range(n), n, n + 3, n + 1, n + 4, n + 2)
+    return moved.reshape(*front, channels // (r * r), height * r, width * r)
+
+
+@pixel_shuffle.infer_rule
+def _(context: InferContext, data: TensorStructInfo, upscale_factor: int) -> StructInfo:
+    if upscale_factor < 1:
+        raise OperandError(
+            "upscale_factor",
+            f"is {upscale_factor}",
+            message="a tensor grows by a factor of at least 1",
+            code="RX0204",
+        )
+    dims = dims_of(data)
+    rank = data.ndim if dims is None else len(dims)
+    if 0 <= rank < 3:
+        message = "there are axes of channels, rows and columns"
+        raise OperandError("data", shape_fact(data, dims), message=message)
+    if dims is None:
+        return tensor_of(None, data.dtype, data.vdevice, rank)
+    *front, channels, height, width = dims
+    square = upscale_factor**2
+    rest = simplify(prim.FloorMod.make(channels, number(square)))
+    error = OperandError(
+        "data",
+        f"has {dim_text(channels)} channels",
+        also={"upscale_factor": f"is {upscale_factor}"},
+        message="the channels are a multiple of the square of the factor",
+    )
+    text = f"`data` has {dim_text(channels)} channels, a multiple of {square}"
+    require_equal(context, rest, number(0), error, text)
+    fewer = simplify(prim.FloorDiv.make(channels, number(square)))
+    grown = [_times(dim, upscale_factor) for dim in (height, width)]
+    return tensor_of((*front, fewer, *grown), data.dtype, data.vdevice)
+
+
+def _times(dim: PrimExpr, factor: int) -> PrimExpr:
+    if isinstance(dim, IntImm):
+        return number(dim.value * factor)
+    return simplify(prim.Mul.make(dim, number(factor)))

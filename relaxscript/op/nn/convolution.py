@@ -1,0 +1,219 @@
+"""Convolutions of one, two and three spatial axes. Source: TVM `relax.nn.conv2d`, ONNX `Conv`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from relaxscript.dtypes import DataType
+from relaxscript.errors import OperandError
+from relaxscript.ir import prim
+from relaxscript.ir.prim import IntImm
+from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.op.context import InferContext
+from relaxscript.op.define import Operator, op
+from relaxscript.op.numeric import accumulator
+from relaxscript.op.parameters import Axes, DType, Tensor
+from relaxscript.op.shapes import (
+    Dims,
+    common_dtype,
+    common_vdevice,
+    number,
+    require_dtype,
+    require_equal,
+    tensor_of,
+)
+from relaxscript.op.words import dim_text
+
+from .windows import (
+    SPATIAL,
+    Windows,
+    arranged_as,
+    out_size,
+    read_layout,
+    require_rank_of,
+    require_windows,
+    sliding,
+    windows_of,
+)
+
+__all__ = ["conv1d", "conv2d", "conv3d"]
+
+
+@op("nn.conv1d")
+def conv1d(
+    data: Tensor,
+    weight: Tensor,
+    strides: int | Axes = 1,
+    padding: int | Axes = 0,
+    dilation: int | Axes = 1,
+    groups: int = 1,
+    data_layout: str = "NCW",
+    kernel_layout: str = "OIW",
+    out_layout: str | None = None,
+    out_dtype: DType | None = None,
+) -> Tensor:
+    """The sums of `weight` times the windows of `data` along one spatial axis.
+
+    `padding` is one number, or one before and one behind. Of the channels each of `groups` takes
+    its share. Sums of floats are computed in a wider type.
+    """
+    windows = windows_of(strides, padding, dilation, 1)
+    layouts = (data_layout, kernel_layout, out_layout or data_layout)
+    return _convolved(data, weight, windows, groups, layouts, out_dtype)
+
+
+@op("nn.conv2d")
+def conv2d(
+    data: Tensor,
+    weight: Tensor,
+    strides: int | Axes = (1, 1),
+    padding: int | Axes = (0, 0),
+    dilation: int | Axes = (1, 1),
+    groups: int = 1,
+    data_layout: str = "NCHW",
+    kernel_layout: str = "OIHW",
+    out_layout: str | None = None,
+    out_dtype: DType | None = None,
+) -> Tensor:
+    """The sums of `weight` times the windows of `data` along two spatial axes.
+
+    `padding` is one number, one for each axis, or those before and then those behind. Of the
+    channels each of `groups` takes its share. Sums of floats are computed in a wider type.
+    """
+    windows = windows_of(strides, padding, dilation, 2)
+    layouts = (data_layout, kernel_layout, out_layout or data_layout)
+    return _convolved(data, weight, windows, groups, layouts, out_dtype)
+
+
+@op("nn.conv3d")
+def conv3d(
+    data: Tensor,
+    weight: Tensor,
+    strides: int | Axes = (1, 1, 1),
+    padding: int | Axes = (0, 0, 0),
+    dilation: int | Axes = (1, 1, 1),
+    groups: int = 1,
+    data_layout: str = "NCDHW",
+    kernel_layout: str = "OIDHW",
+    out_layout: str | None = None,
+    out_dtype: DType | None = None,
+) -> Tensor:
+    """The sums of `weight` times the windows of `data` along three spatial axes.
+
+    `padding` is one number, one for each axis, or those before and then those behind. Of the
+    channels each of `groups` takes its share. Sums of floats are computed in a wider type.
+    """
+    windows = windows_of(strides, padding, dilation, 3)
+    layouts = (data_layout, kernel_layout, out_layout or data_layout)
+    return _convolved(data, weight, windows, groups, layouts, out_dtype)
+
+
+# ---------------------------------------------------------------- the meaning
+
+
+def _convolved(
+    data: Any,
+    weight: Any,
+    w: Windows,
+    groups: int,
+    layouts: tuple[str, str, str],
+    out_dtype: DataType | None,
+) -> Tensor:
+    axes = len(w.strides)
+    spatial = SPATIAL[axes]
+    element = data.dtype if out_dtype is None else out_dtype.numpy
+    wide = accumulator(element)
+    x = data.transpose(read_layout("data_layout", layouts[0], "NC" + spatial)).astype(wide)
+    k = weight.transpose(read_layout("kernel_layout", layouts[1], "OI" + spatial)).astype(wide)
+    x = np.pad(x, [(0, 0), (0, 0), *zip(w.before, w.after)])
+    views = sliding(x, k.shape[2:], w)
+    inside = [1, *range(views.ndim - axes, views.ndim)]
+    pieces = [
+        np.tensordot(part, kernel, (inside, list(range(1, k.ndim))))
+        for part, kernel in zip(np.split(views, groups, 1), np.split(k, groups, 0))
+    ]
+    result = np.moveaxis(np.concatenate(pieces, -1), -1, 1)
+    letters = "NC" + spatial
+    order = [letters.index(letter) for letter in layouts[2]]
+    found: Tensor = result.transpose(order).astype(element)
+    return found
+
+
+# ---------------------------------------------------------------- what is known of the result
+
+
+def _convolution_rule(operator: Operator, axes: int) -> None:
+    @operator.infer_rule
+    def rule(
+        context: InferContext,
+        data: TensorStructInfo,
+        weight: TensorStructInfo,
+        strides: int | tuple[int, ...],
+        padding: int | tuple[int, ...],
+        dilation: int | tuple[int, ...],
+        groups: int,
+        data_layout: str,
+        kernel_layout: str,
+        out_layout: str | None,
+        out_dtype: DataType | None,
+    ) -> StructInfo:
+        letters = "NC" + SPATIAL[axes]
+        windows = windows_of(strides, padding, dilation, axes)
+        out = out_layout or data_layout
+        x_order = read_layout("data_layout", data_layout, letters)
+        k_order = read_layout("kernel_layout", kernel_layout, "OI" + SPATIAL[axes])
+        read_layout("out_layout", out, letters)
+        if groups < 1:
+            raise OperandError(
+                "groups", f"is {groups}", message="there is at least one group", code="RX0204"
+            )
+        operands = {"data": data, "weight": weight}
+        dtype, vdevice = common_dtype(operands), common_vdevice(operands)
+        require_dtype("data", data.dtype, "number")
+        x = require_rank_of("data", data, data_layout)
+        k = require_rank_of("weight", weight, kernel_layout)
+        if x is None or k is None:
+            return tensor_of(None, out_dtype or dtype, vdevice, len(letters))
+        ordered = (tuple(x[axis] for axis in x_order), tuple(k[axis] for axis in k_order))
+        _require_channels(context, *ordered, groups)
+        dims = _sizes(*ordered, windows)
+        return tensor_of(arranged_as(letters, dims, out), out_dtype or dtype, vdevice)
+
+
+def _sizes(x: Dims, k: Dims, windows: Windows) -> list[Any]:
+    """The dimensions of the result: batch, channels, then the spatial ones."""
+    dims = [x[0], k[0]]
+    for axis, letter in enumerate(SPATIAL[len(windows.strides)]):
+        found = out_size(x[axis + 2], k[axis + 2], windows, axis)
+        require_windows("data", x[axis + 2], found, letter)
+        dims.append(found)
+    return dims
+
+
+def _require_channels(context: InferContext, x: Dims, k: Dims, groups: int) -> None:
+    if isinstance(k[0], IntImm) and k[0].value % groups:
+        raise OperandError(
+            "weight",
+            f"has {k[0].value} output channels",
+            also={"groups": f"is {groups}"},
+            message="each group has as many output channels",
+        )
+    inside = prim.Mul.make(k[1], number(groups)) if groups > 1 else k[1]
+    if isinstance(k[1], IntImm):
+        inside = number(k[1].value * groups)
+    error = OperandError(
+        "weight",
+        f"takes {dim_text(inside)} channels",
+        also={"data": f"has {dim_text(x[1])} channels"},
+        message="the weight is for another number of channels",
+        help="the channels of `data` are those of a group of `weight`, times `groups`",
+    )
+    text = f"`weight` takes {dim_text(inside)} channels, and `data` has {dim_text(x[1])}"
+    require_equal(context, x[1], inside, error, text)
+
+
+_convolution_rule(conv1d, 1)
+_convolution_rule(conv2d, 2)
+_convolution_rule(conv3d, 3)

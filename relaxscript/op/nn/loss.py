@@ -1,0 +1,168 @@
+"""Losses, and what is done in training only. Source: TVM `relax.nn`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from relaxscript.errors import OperandError
+from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
+from relaxscript.op.context import InferContext
+from relaxscript.op.define import op
+from relaxscript.op.numeric import accumulator
+from relaxscript.op.parameters import Tensor, Tensors
+from relaxscript.op.shapes import (
+    Dims,
+    common_dtype,
+    common_vdevice,
+    dims_of,
+    require_dtype,
+    require_equal,
+    same_dim,
+    tensor_of,
+)
+from relaxscript.op.words import dim_text, shape_fact
+
+__all__ = ["cross_entropy_with_logits", "dropout", "nll_loss"]
+
+
+@op("nn.dropout")
+def dropout(data: Tensor, rate: float = 0.5) -> Tensors:
+    """A tuple of `data` and a mask of ones: outside of training nothing is dropped.
+
+    `rate` is the share of elements that training drops, from 0 to below 1.
+    """
+    return data.copy(), np.ones_like(data)
+
+
+@dropout.infer_rule
+def _(context: InferContext, data: TensorStructInfo, rate: float = 0.5) -> StructInfo:
+    require_dtype("data", data.dtype, "float")
+    if not 0 <= rate < 1:
+        raise OperandError(
+            "rate", f"is {rate}", message="a rate is from 0 to below 1", code="RX0204"
+        )
+    return TupleStructInfo.make((data, data))
+
+
+def _rank(info: TensorStructInfo, dims: Dims | None) -> int:
+    return info.ndim if dims is None else len(dims)
+
+
+@op("nn.cross_entropy_with_logits")
+def cross_entropy_with_logits(predictions: Tensor, labels: Tensor) -> Tensor:
+    """Minus the sum of `predictions * labels`, divided by the number of rows where there are rows.
+
+    Both have one shape, of rank 1 or 2, and `predictions` are logarithms of probabilities.
+    """
+    wide = accumulator(predictions.dtype)
+    total = np.sum(predictions.astype(wide) * labels.astype(wide))
+    rows = len(predictions) if predictions.ndim > 1 else 1
+    return np.asarray(-total / wide.type(rows)).astype(predictions.dtype)
+
+
+@cross_entropy_with_logits.infer_rule
+def _(context: InferContext, predictions: TensorStructInfo, labels: TensorStructInfo) -> StructInfo:
+    operands = {"predictions": predictions, "labels": labels}
+    dtype, vdevice = common_dtype(operands), common_vdevice(operands)
+    require_dtype("predictions", predictions.dtype, "float")
+    dims, other = dims_of(predictions), dims_of(labels)
+    for name, info in operands.items():
+        if _rank(info, dims_of(info)) not in (-1, 1, 2):
+            message = "probabilities have one row or a row for each sample"
+            raise OperandError(name, shape_fact(info, dims_of(info)), message=message)
+    if dims is not None and other is not None:
+        _require_alike(context, "labels", other, "predictions", dims)
+    return tensor_of((), dtype, vdevice)
+
+
+def _require_alike(context: InferContext, name: str, dims: Dims, other: str, wanted: Dims) -> None:
+    error = OperandError(
+        name,
+        f"has shape ({', '.join(map(dim_text, dims))})",
+        also={other: f"has shape ({', '.join(map(dim_text, wanted))})"},
+    )
+    if len(dims) != len(wanted):
+        raise error
+    for axis, (a, b) in enumerate(zip(wanted, dims)):
+        if not same_dim(a, b):
+            text = f"`{name}` has {dim_text(b)} elements along axis {axis}, not {dim_text(a)}"
+            require_equal(context, a, b, error, text)
+
+
+_REDUCTIONS = ("none", "mean", "sum")
+
+
+@op("nn.nll_loss", alike=("predictions", "weights"))
+def nll_loss(
+    predictions: Tensor,
+    targets: Tensor,
+    weights: Tensor | None = None,
+    reduction: str = "mean",
+    ignore_index: int = -100,
+) -> Tensor:
+    """Minus the prediction for the target class of each sample, times the weight of that class.
+
+    `predictions` has the shape (N, C, d1, ...), `targets` (N, d1, ...), or (C,) and (). Targets
+    that are `ignore_index` count nothing. `reduction` gives their "sum", their "mean" (divided by
+    the weights), or "none". Raises `IndexError` for a class that there is not.
+    """
+    axis = 1 if predictions.ndim > 1 else 0
+    wide = predictions.astype(accumulator(predictions.dtype))
+    classes = wide.shape[axis]
+    counted = targets != ignore_index
+    places = np.where(counted, targets, 0)
+    if places.size and not (places.min() >= 0 and places.max() < classes):
+        raise IndexError(f"a target is not among the {classes} classes")
+    each = np.ones(classes, wide.dtype) if weights is None else weights.astype(wide.dtype)
+    if classes:
+        weight = np.where(counted, each[places], 0)
+        picked = np.take_along_axis(wide, np.expand_dims(places, axis), axis).squeeze(axis)
+    else:
+        weight = picked = np.zeros(places.shape, wide.dtype)
+    losses = np.where(counted, -picked * weight, 0)
+    if reduction == "sum":
+        losses = losses.sum()
+    elif reduction == "mean":
+        losses = losses.sum() / weight.sum()
+    return np.asarray(losses).astype(predictions.dtype)
+
+
+@nll_loss.infer_rule
+def _(
+    context: InferContext,
+    predictions: TensorStructInfo,
+    targets: TensorStructInfo,
+    weights: TensorStructInfo | None = None,
+    reduction: str = "mean",
+    ignore_index: int = -100,
+) -> StructInfo:
+    if reduction not in _REDUCTIONS:
+        listed = ", ".join(f'"{name}"' for name in _REDUCTIONS)
+        raise OperandError(
+            "reduction", f"is {reduction!r}", message=f"it is one of {listed}", code="RX0204"
+        )
+    floats = {"predictions": predictions} | ({} if weights is None else {"weights": weights})
+    dtype = common_dtype(floats)
+    require_dtype("predictions", predictions.dtype, "float")
+    require_dtype("targets", targets.dtype, "integer")
+    vdevice = common_vdevice({**floats, "targets": targets})
+    dims, places = dims_of(predictions), dims_of(targets)
+    rank, own = _rank(predictions, dims), _rank(targets, places)
+    if rank == 0:
+        raise OperandError("predictions", "has rank 0", message="there is an axis of classes")
+    wanted = max(rank - 1, 0)
+    if rank >= 0 and own not in (-1, wanted):
+        fact, also = shape_fact(targets, places), {"predictions": shape_fact(predictions, dims)}
+        raise OperandError("targets", fact, also=also, help=f"it must have rank {wanted}")
+    if dims is not None:
+        classes = dims[1] if len(dims) > 1 else dims[0]
+        samples = (dims[0], *dims[2:]) if len(dims) > 1 else ()
+        if places is not None:
+            _require_alike(context, "targets", places, "predictions", samples)
+        if weights is not None and (known := dims_of(weights)) is not None:
+            _require_alike(context, "weights", known, "predictions", (classes,))
+    if reduction != "none":
+        return tensor_of((), dtype, vdevice)
+    if own < 0:
+        own = -1 if rank < 0 else wanted
+    return tensor_of(places, dtype, vdevice, own)

@@ -1,0 +1,85 @@
+"""More elements around a tensor. Source: TVM `relax.nn.pad`, numpy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from relaxscript.arith import simplify
+from relaxscript.errors import OperandError
+from relaxscript.ir import prim
+from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.op.context import InferContext
+from relaxscript.op.define import op
+from relaxscript.op.parameters import Axes, Tensor
+from relaxscript.op.shapes import dims_of, number, require_dtype, tensor_of
+from relaxscript.op.words import count
+
+__all__ = ["pad"]
+
+_MODES = {
+    "constant": "constant",
+    "reflect": "reflect",
+    "replicate": "edge",
+    "edge": "edge",
+    "circular": "wrap",
+}
+
+
+@op("nn.pad")
+def pad(
+    data: Tensor, pad_width: Axes, pad_mode: str = "constant", pad_value: float = 0.0
+) -> Tensor:
+    """`data` with more elements before and behind, two numbers in `pad_width` for each axis.
+
+    They are `pad_value` ("constant"), the elements in reverse without the first ("reflect"), the
+    nearest element ("replicate", "edge"), or those of the other end ("circular").
+    """
+    if not data.ndim:
+        return data.copy()
+    widths = [(pad_width[2 * i], pad_width[2 * i + 1]) for i in range(data.ndim)]
+    if pad_mode == "constant":
+        value = np.asarray(pad_value).astype(data.dtype)
+        return np.pad(data, widths, constant_values=value)
+    return np.pad(data, widths, mode=_MODES[pad_mode])  # type: ignore[call-overload, no-any-return]
+
+
+@pad.infer_rule
+def _(
+    context: InferContext,
+    data: TensorStructInfo,
+    pad_width: tuple[int, ...],
+    pad_mode: str = "constant",
+    pad_value: float = 0.0,
+) -> StructInfo:
+    require_dtype("data", data.dtype, "any")
+    if pad_mode not in _MODES:
+        listed = ", ".join(f'"{name}"' for name in _MODES)
+        raise OperandError(
+            "pad_mode", f"is {pad_mode!r}", message=f"it is one of {listed}", code="RX0204"
+        )
+    dims = dims_of(data)
+    rank = data.ndim if dims is None else len(dims)
+    if len(pad_width) % 2 or rank not in (-1, len(pad_width) // 2):
+        raise OperandError(
+            "pad_width",
+            f"has {count(len(pad_width), 'number')}",
+            also={"data": f"has rank {rank}"} if rank >= 0 else {},
+            message="there are two for each axis, how many before and how many behind",
+            code="RX0204",
+        )
+    if any(width < 0 for width in pad_width):
+        raise OperandError(
+            "pad_width",
+            f"is {list(pad_width)}",
+            message="nothing is taken away by padding",
+            code="RX0204",
+            help="write `R.strided_slice`",
+        )
+    if dims is None:
+        return tensor_of(None, data.dtype, data.vdevice, len(pad_width) // 2)
+    more = [before + behind for before, behind in zip(pad_width[::2], pad_width[1::2])]
+    padded = [
+        simplify(prim.Add.make(dim, number(width))) if width else dim
+        for dim, width in zip(dims, more)
+    ]
+    return tensor_of(padded, data.dtype, data.vdevice)

@@ -1,0 +1,245 @@
+"""Poolings: windows of one, two and three spatial axes made into one element each.
+
+Source: TVM `relax.nn.max_pool2d`, `avg_pool2d` and `adaptive_avg_pool2d`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from relaxscript.ir.prim import PrimExpr
+from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.op.context import InferContext
+from relaxscript.op.define import Operator, register
+from relaxscript.op.numeric import accumulator
+from relaxscript.op.parameters import Parameter
+from relaxscript.op.shapes import number, require_dtype, tensor_of
+
+from .windows import (
+    SPATIAL,
+    Windows,
+    arranged_as,
+    out_size,
+    per_axis,
+    read_layout,
+    require_rank_of,
+    require_windows,
+    sliding,
+    windows_of,
+)
+
+__all__ = [
+    "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "avg_pool1d", "avg_pool2d",
+    "avg_pool3d", "max_pool1d", "max_pool2d", "max_pool3d",
+]  # fmt: skip
+
+_Combine = Callable[[Any, tuple[int, ...], Windows, bool, bool], Any]
+
+
+def _pool(name: str, axes: int, accepts: str, combine: _Combine, doc: str) -> Operator:
+    letters = "NC" + SPATIAL[axes]
+
+    def pooled(
+        data: Any,
+        pool_size: Any,
+        strides: Any,
+        padding: Any,
+        dilation: Any,
+        ceil_mode: bool,
+        count_include_pad: bool,
+        layout: str,
+        out_layout: str | None,
+    ) -> Any:
+        windows = windows_of(strides, padding, dilation, axes)
+        kernel = per_axis("pool_size", pool_size, axes, 1)
+        x = data.transpose(read_layout("layout", layout, letters))
+        result = combine(x, kernel, windows, ceil_mode, count_include_pad)
+        order = [letters.index(letter) for letter in out_layout or layout]
+        return result.transpose(order).astype(data.dtype)
+
+    zeros = (0, 0) if axes == 1 else (0,) * axes
+    parameters = (
+        Parameter("data", "operand", wants="tensor", annotation="Tensor"),
+        _attribute("pool_size", (1,) * axes, "int | Axes"),
+        _attribute("strides", (1,) * axes, "int | Axes"),
+        _attribute("padding", zeros, "int | Axes"),
+        _attribute("dilation", (1,) * axes, "int | Axes"),
+        _attribute("ceil_mode", False, "bool"),
+        _attribute("count_include_pad", False, "bool"),
+        _attribute("layout", letters, "str"),
+        _attribute("out_layout", None, "str | None"),
+    )
+    operator = _operator(name, pooled, doc, parameters)
+
+    @operator.infer_rule
+    def rule(
+        context: InferContext,
+        data: TensorStructInfo,
+        pool_size: Any,
+        strides: Any,
+        padding: Any,
+        dilation: Any,
+        ceil_mode: bool,
+        count_include_pad: bool,
+        layout: str,
+        out_layout: str | None,
+    ) -> StructInfo:
+        require_dtype("data", data.dtype, accepts)
+        windows = windows_of(strides, padding, dilation, axes)
+        kernel = per_axis("pool_size", pool_size, axes, 1)
+
+        def size(dim: PrimExpr, axis: int) -> PrimExpr:
+            found = out_size(dim, number(kernel[axis]), windows, axis, ceil_mode)
+            require_windows("data", dim, found, SPATIAL[axes][axis])
+            return found
+
+        return _resized(data, layout, out_layout, letters, size)
+
+    return operator
+
+
+def _attribute(name: str, default: Any, annotation: str) -> Parameter:
+    return Parameter(name, "attribute", default, annotation=annotation)
+
+
+def _operator(name: str, meaning: Any, doc: str, parameters: tuple[Parameter, ...]) -> Operator:
+    operator = Operator(f"nn.{name}", meaning, parameters=parameters)
+    operator.__doc__ = doc
+    operator.__module__ = __name__
+    return register(operator)
+
+
+def _resized(
+    data: TensorStructInfo,
+    layout: str,
+    out_layout: str | None,
+    letters: str,
+    size: Callable[[PrimExpr, int], PrimExpr],
+) -> StructInfo:
+    """`data` with other spatial dimensions."""
+    order = read_layout("layout", layout, letters)
+    out = out_layout or layout
+    read_layout("out_layout", out, letters)
+    dims = require_rank_of("data", data, layout)
+    if dims is None:
+        return tensor_of(None, data.dtype, data.vdevice, len(letters))
+    ordered = [dims[axis] for axis in order]
+    ordered[2:] = [size(dim, axis) for axis, dim in enumerate(ordered[2:])]
+    return tensor_of(arranged_as(letters, ordered, out), data.dtype, data.vdevice)
+
+
+# ---------------------------------------------------------------- largest and mean
+
+
+def _windows(x: Any, kernel: tuple[int, ...], w: Windows, ceil: bool, fill: Any) -> Any:
+    """The windows of `x` padded with `fill`, their elements along the last axis."""
+    more = [s - 1 if ceil else 0 for s in w.strides]
+    pads = [(0, 0), (0, 0), *((b, a + m) for b, a, m in zip(w.before, w.after, more))]
+    views = sliding(np.pad(x, pads, constant_values=fill), kernel, w)
+    return views.reshape(*views.shape[: x.ndim], math.prod(kernel))
+
+
+def _least(dtype: Any) -> Any:
+    if dtype.kind in "iu":
+        return np.iinfo(dtype).min
+    infinite = np.isinf(np.array(np.inf).astype(dtype))
+    return -np.inf if infinite else ml_dtypes.finfo(dtype).min  # type: ignore[no-untyped-call]
+
+
+def _largest(x: Any, kernel: tuple[int, ...], w: Windows, ceil: bool, padded: bool) -> Any:
+    return _windows(x, kernel, w, ceil, _least(x.dtype)).max(-1)
+
+
+def _mean(x: Any, kernel: tuple[int, ...], w: Windows, ceil: bool, padded: bool) -> Any:
+    wide = x.astype(accumulator(x.dtype))
+    total = _windows(wide, kernel, w, ceil, 0).sum(-1)
+    ones = np.ones((1, 1, *x.shape[2:]), wide.dtype)
+    if padded:  # what pads the tensor counts, what only rounds the number of windows up does not
+        ones = np.pad(ones, [(0, 0), (0, 0), *zip(w.before, w.after)], constant_values=1)
+        w = w._replace(before=(0,) * len(kernel), after=(0,) * len(kernel))
+    return total / np.maximum(_windows(ones, kernel, w, ceil, 0).sum(-1), 1)
+
+
+_MAX = "The largest element of each window along {}; what pads the tensor is below all."
+_AVG = "The mean of each window along {}; padding counts where `count_include_pad` says so."
+_ADAPTIVE = "The means of as many windows of about one size as `output_size` says, along {}."
+_ONE, _TWO, _THREE = "one spatial axis", "two spatial axes", "three spatial axes"
+
+# fmt: off
+max_pool1d = _pool("max_pool1d", 1, "number", _largest, _MAX.format(_ONE))
+max_pool2d = _pool("max_pool2d", 2, "number", _largest, _MAX.format(_TWO))
+max_pool3d = _pool("max_pool3d", 3, "number", _largest, _MAX.format(_THREE))
+avg_pool1d = _pool("avg_pool1d", 1, "float",  _mean,    _AVG.format(_ONE))
+avg_pool2d = _pool("avg_pool2d", 2, "float",  _mean,    _AVG.format(_TWO))
+avg_pool3d = _pool("avg_pool3d", 3, "float",  _mean,    _AVG.format(_THREE))
+# fmt: on
+
+
+# ---------------------------------------------------------------- as many windows as are asked for
+
+
+def _adaptive(axes: int) -> Operator:
+    letters = "NC" + SPATIAL[axes]
+
+    def pooled(data: Any, output_size: Any, layout: str, out_layout: str | None) -> Any:
+        x = data.transpose(read_layout("layout", layout, letters))
+        x = x.astype(accumulator(data.dtype))
+        wanted = (
+            output_size if output_size is None else per_axis("output_size", output_size, axes, 1)
+        )
+        for axis in range(axes):
+            count = x.shape[axis + 2] if wanted is None else wanted[axis]
+            x = _averaged(x, axis + 2, count)
+        order = [letters.index(letter) for letter in out_layout or layout]
+        return x.transpose(order).astype(data.dtype)
+
+    name = f"adaptive_avg_pool{axes}d"
+    parameters = (
+        Parameter("data", "operand", wants="tensor", annotation="Tensor"),
+        _attribute("output_size", None, "int | Axes | None"),
+        _attribute("layout", letters, "str"),
+        _attribute("out_layout", None, "str | None"),
+    )
+    operator = _operator(name, pooled, _ADAPTIVE.format((_ONE, _TWO, _THREE)[axes - 1]), parameters)
+
+    @operator.infer_rule
+    def rule(
+        context: InferContext,
+        data: TensorStructInfo,
+        output_size: Any,
+        layout: str,
+        out_layout: str | None,
+    ) -> StructInfo:
+        require_dtype("data", data.dtype, "float")
+        wanted = (
+            output_size if output_size is None else per_axis("output_size", output_size, axes, 1)
+        )
+
+        def size(dim: PrimExpr, axis: int) -> PrimExpr:
+            return dim if wanted is None else number(wanted[axis])
+
+        return _resized(data, layout, out_layout, letters, size)
+
+    return operator
+
+
+def _averaged(x: Any, axis: int, count: int) -> Any:
+    """The means of `count` windows of about one size along an axis."""
+    size = x.shape[axis]
+    if count == size:
+        return x
+    if not size:
+        raise ValueError("there is nothing to take the mean of")
+    edges = [(i * size // count, -(-(i + 1) * size // count)) for i in range(count)]
+    means = [x.take(range(a, b), axis).mean(axis, keepdims=True) for a, b in edges]
+    return np.concatenate(means, axis)
+
+
+adaptive_avg_pool1d = _adaptive(1)
+adaptive_avg_pool2d = _adaptive(2)
+adaptive_avg_pool3d = _adaptive(3)

@@ -1,0 +1,147 @@
+"""What convolutions and poolings share: layouts, and windows that move along spatial axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from relaxscript.arith import simplify
+from relaxscript.errors import OperandError
+from relaxscript.ir import prim
+from relaxscript.ir.prim import IntImm, PrimExpr
+from relaxscript.ir.struct_info import TensorStructInfo
+from relaxscript.op.shapes import Dims, dims_of, number
+from relaxscript.op.words import count, dim_text, shape_fact
+
+__all__ = [
+    "SPATIAL", "Windows", "arranged_as", "out_size", "per_axis", "read_layout", "require_rank_of",
+    "require_windows", "sliding", "windows_of",
+]  # fmt: skip
+
+SPATIAL = {1: "W", 2: "HW", 3: "DHW"}
+
+
+class Windows(NamedTuple):
+    """How windows move: one number for each spatial axis; `after` is the padding at the end."""
+
+    strides: tuple[int, ...]
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+    dilation: tuple[int, ...]
+
+
+def per_axis(name: str, value: int | tuple[int, ...], axes: int, least: int) -> tuple[int, ...]:
+    """One number for each spatial axis; raises `OperandError` (RX0204) for more or fewer."""
+    found = (value,) * axes if isinstance(value, int) else value
+    if len(found) == 1:
+        found *= axes
+    if len(found) != axes:
+        raise OperandError(
+            name,
+            f"has {count(len(found), 'number')}",
+            message=f"there is one for each of the {count(axes, 'spatial axis')}, or one for all",
+            code="RX0204",
+        )
+    if any(number < least for number in found):
+        raise OperandError(
+            name, f"is {value}", message=f"it is a number from {least} on", code="RX0204"
+        )
+    return found
+
+
+def windows_of(
+    strides: int | tuple[int, ...],
+    padding: int | tuple[int, ...],
+    dilation: int | tuple[int, ...],
+    axes: int,
+) -> Windows:
+    """The attributes of windows, each for all spatial axes.
+
+    `padding` is one number, one for each axis, or two: first all before, then all behind.
+    """
+    pads = (padding,) if isinstance(padding, int) else padding
+    if len(pads) == 2 * axes:
+        before, after = pads[:axes], pads[axes:]
+        per_axis("padding", before, axes, 0)
+        per_axis("padding", after, axes, 0)
+    else:
+        before = after = per_axis("padding", pads, axes, 0)
+    return Windows(
+        per_axis("strides", strides, axes, 1),
+        before,
+        after,
+        per_axis("dilation", dilation, axes, 1),
+    )
+
+
+# ---------------------------------------------------------------- layouts
+
+
+def read_layout(name: str, layout: str, letters: str) -> list[int]:
+    """Where in a layout such as "NHWC" each of `letters` stands; raises `OperandError` (RX0204)."""
+    if sorted(layout) != sorted(letters):
+        raise OperandError(
+            name,
+            f'is "{layout}"',
+            message=f'it names the axes {", ".join(letters)} in some order, as "{letters}" does',
+            code="RX0204",
+        )
+    return [layout.index(letter) for letter in letters]
+
+
+def arranged_as(letters: str, values: Sequence[Any], layout: str) -> list[Any]:
+    """Values that stand in the order of `letters` in the order of a layout."""
+    return [values[letters.index(letter)] for letter in layout]
+
+
+def require_rank_of(name: str, info: TensorStructInfo, layout: str) -> Dims | None:
+    """The dimensions of an operand that has the axes of a layout; raises `OperandError`."""
+    dims = dims_of(info)
+    rank = info.ndim if dims is None else len(dims)
+    if rank not in (-1, len(layout)):
+        raise OperandError(
+            name,
+            shape_fact(info, dims),
+            message=f'the layout "{layout}" has {count(len(layout), "axis")}',
+        )
+    return dims
+
+
+# ---------------------------------------------------------------- how many windows there are
+
+
+def out_size(
+    size: PrimExpr, kernel: PrimExpr, w: Windows, axis: int, ceil: bool = False
+) -> PrimExpr:
+    """How many windows fit along a spatial axis."""
+    reach = prim.Mul.make(number(w.dilation[axis]), prim.Sub.make(kernel, number(1)))
+    padded = prim.Add.make(size, number(w.before[axis] + w.after[axis]))
+    room: PrimExpr = prim.Sub.make(prim.Sub.make(padded, reach), number(1))
+    if ceil:
+        room = prim.Add.make(room, number(w.strides[axis] - 1))
+    steps = prim.FloorDiv.make(room, number(w.strides[axis]))
+    return simplify(prim.Add.make(steps, number(1)))
+
+
+def require_windows(operand: str, size: PrimExpr, found: PrimExpr, axis: str) -> None:
+    """Refuse a tensor in which, with its padding, not a single window fits."""
+    if isinstance(found, IntImm) and found.value <= 0:
+        raise OperandError(
+            operand,
+            f"has {dim_text(size)} elements along {axis}",
+            message="the window is larger than the tensor with its padding",
+        )
+
+
+def sliding(x: Any, kernel: Sequence[int], w: Windows) -> Any:
+    """The windows of a padded array along its last axes, as further axes behind these."""
+    axes = len(kernel)
+    spatial = tuple(range(x.ndim - axes, x.ndim))
+    reach = [d * (k - 1) + 1 for d, k in zip(w.dilation, kernel)]
+    if any(x.shape[axis] < size for axis, size in zip(spatial, reach)):
+        raise ValueError("the window is larger than the tensor with its padding")
+    views = np.lib.stride_tricks.sliding_window_view(x, reach, spatial)
+    places: Any = (..., *(slice(None, None, step) for step in (*w.strides, *w.dilation)))
+    return views[places]

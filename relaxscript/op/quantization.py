@@ -1,0 +1,116 @@
+"""Numbers as whole multiples of a scale. Source: TVM `relax.quantize`, ONNX `QuantizeLinear`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from relaxscript.dtypes import DataType
+from relaxscript.errors import OperandError
+from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+
+from .context import InferContext
+from .define import Operator, op
+from .numeric import accumulator
+from .parameters import DType, Tensor
+from .shapes import (
+    axis_in,
+    common_vdevice,
+    dims_of,
+    require_dtype,
+    require_equal,
+    same_dim,
+)
+from .words import dim_text, shape_fact
+
+__all__ = ["dequantize", "quantize"]
+
+
+@op(alike=())
+def quantize(
+    data: Tensor,
+    scale: Tensor,
+    zero_point: Tensor,
+    axis: int = -1,
+    out_dtype: DType = "int8",  # type: ignore[assignment]
+) -> Tensor:
+    """`data / scale + zero_point`, rounded to even and held in the range of `out_dtype`; NaN is 0.
+
+    `scale` and `zero_point` are of rank 0, or have one element for each along `axis`.
+    """
+    wide = data.astype(accumulator(data.dtype))
+    limits = np.iinfo(out_dtype.numpy)
+    whole = np.rint(wide / _along(scale, axis, data.ndim)) + _along(zero_point, axis, data.ndim)
+    whole = np.where(np.isnan(whole), 0, whole)
+    return np.asarray(np.clip(whole, limits.min, limits.max)).astype(out_dtype.numpy)
+
+
+@op(alike=())
+def dequantize(
+    data: Tensor,
+    scale: Tensor,
+    zero_point: Tensor,
+    axis: int = -1,
+    out_dtype: DType = "float32",  # type: ignore[assignment]
+) -> Tensor:
+    """`(data - zero_point) * scale`, in `out_dtype`.
+
+    `scale` and `zero_point` are of rank 0, or have one element for each along `axis`.
+    """
+    moved = data.astype(np.float64) - _along(zero_point, axis, data.ndim).astype(np.float64)
+    exact = moved * _along(scale, axis, data.ndim).astype(np.float64)
+    return np.asarray(exact).astype(out_dtype.numpy)
+
+
+def _along(parameter: Any, axis: int, rank: int) -> Any:
+    """A parameter with its elements along an axis."""
+    if not parameter.ndim:
+        return parameter
+    shape = [1] * rank
+    shape[axis] = parameter.size
+    return parameter.reshape(shape)
+
+
+def _quantization_rule(operator: Operator, data_is: str, result_is: str) -> None:
+    @operator.infer_rule
+    def rule(
+        context: InferContext,
+        data: TensorStructInfo,
+        scale: TensorStructInfo,
+        zero_point: TensorStructInfo,
+        axis: int,
+        out_dtype: DataType,
+    ) -> StructInfo:
+        require_dtype("data", data.dtype, data_is)
+        require_dtype("scale", scale.dtype, "float")
+        require_dtype("zero_point", zero_point.dtype, "number")
+        require_dtype("out_dtype", out_dtype, result_is)
+        parameters = {"scale": scale, "zero_point": zero_point}
+        vdevice = common_vdevice({"data": data, **parameters})
+        for name, info in parameters.items():
+            _require_parameter(context, data, name, info, axis)
+        return TensorStructInfo.make(data.shape, out_dtype, vdevice, data.ndim)
+
+
+def _require_parameter(
+    context: InferContext, data: TensorStructInfo, name: str, info: TensorStructInfo, axis: int
+) -> None:
+    dims, own = dims_of(data), dims_of(info)
+    rank = info.ndim if own is None else len(own)
+    if rank not in (-1, 0, 1):
+        message = f"`{name}` is one number, or one for each along `axis`"
+        raise OperandError(name, shape_fact(info, own), message=message)
+    if rank != 1:
+        return
+    place = axis_in(axis, data.ndim if dims is None else len(dims), "axis", "data")
+    if dims is None or own is None or same_dim(dims[place], own[0]):
+        return
+    fact = f"has {dim_text(own[0])} elements"
+    also = {"data": f"has {dim_text(dims[place])} elements along axis {place}"}
+    text = f"`{name}` has {dim_text(own[0])} elements, and `data` {dim_text(dims[place])}"
+    require_equal(context, dims[place], own[0], OperandError(name, fact, also=also), text)
+
+
+_quantization_rule(quantize, "float", "integer")
+_quantization_rule(dequantize, "number", "float")

@@ -1,0 +1,171 @@
+"""Tensors that follow from a few numbers: ranges and identity matrices. Source: numpy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from relaxscript.arith import simplify
+from relaxscript.dtypes import DataType
+from relaxscript.errors import OperandError
+from relaxscript.ir import prim
+from relaxscript.ir.prim import FloatImm, IntImm, PrimExpr
+from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.runtime.values import prim_value
+
+from .context import InferContext
+from .define import op
+from .parameters import DType, Tensor, Value
+from .scalars import integer_in, require_integer, require_prim
+from .shapes import ZERO, dims_of, number, tensor_of
+from .words import shape_fact
+
+__all__ = ["arange", "eye", "eye_like"]
+
+_INT64 = DataType("int64")
+_FLOAT32 = DataType("float32")
+
+
+# ---------------------------------------------------------------- ranges
+
+
+@op()
+def arange(
+    start: Value, end: Value | None = None, step: Value = 1, dtype: DType | None = None
+) -> Tensor:
+    """The numbers from `start` up to `end`, which is left out, in steps of `step`.
+
+    With one number they go from 0 up to it. Without `dtype` they are int64 where all are integers,
+    else float32.
+    """
+    bounds: list[Any] = [prim_value(bound) or 0 for bound in (start, end, step)]
+    first, last, by = bounds
+    whole = all(isinstance(bound, int) for bound in (first, last, by))
+    element = dtype or (_INT64 if whole else _FLOAT32)
+    steps = np.arange(_count(first, last, by), dtype=np.int64 if whole else np.float64)
+    return np.asarray(first + by * steps).astype(element.numpy)
+
+
+def _count(first: Any, last: Any, by: Any) -> int:
+    """How many numbers a range has."""
+    if isinstance(first, int) and isinstance(last, int) and isinstance(by, int):
+        return int(max(-((first - last) // by), 0))
+    return int(max(math.ceil((last - first) / by), 0))
+
+
+@arange.prepare_rule
+def _(bound: dict[str, Any]) -> dict[str, Any]:
+    if bound["end"] is None:
+        return {**bound, "start": 0, "end": bound["start"]}
+    return bound
+
+
+@arange.infer_rule
+def _(
+    context: InferContext,
+    start: StructInfo,
+    end: StructInfo,
+    step: StructInfo,
+    dtype: DataType | None = None,
+) -> StructInfo:
+    bounds = [require_prim(n, i) for n, i in (("start", start), ("end", end), ("step", step))]
+    for name, info in zip(("start", "end", "step"), bounds):
+        if not (info.dtype.is_integer or info.dtype.is_float):
+            fact = f"is a prim value of {info.dtype}"
+            raise OperandError(
+                name, fact, message="a range goes from number to number", code="RX0202"
+            )
+    whole = all(info.dtype.is_integer for info in bounds)
+    element = dtype or (_INT64 if whole else _FLOAT32)
+    length = _length([info.value for info in bounds], whole)
+    return tensor_of(None if length is None else (length,), element, None, 1)
+
+
+def _length(bounds: Sequence[PrimExpr | None], whole: bool) -> PrimExpr | None:
+    first, last, by = bounds
+    if isinstance(by, (IntImm, FloatImm)) and by.value == 0:
+        raise OperandError("step", "is 0", message="a step of 0 leads nowhere", code="RX0204")
+    if all(isinstance(bound, (IntImm, FloatImm)) for bound in bounds):
+        values = [bound.value for bound in bounds]  # type: ignore[union-attr]
+        for name, value in zip(("start", "end", "step"), values):
+            if not math.isfinite(value):
+                message = "a range goes from number to number"
+                raise OperandError(name, f"is {value}", message=message, code="RX0204")
+        return number(_count(*values))
+    if not whole or first is None or last is None or not isinstance(by, IntImm):
+        return None
+    low, high = (first, last) if by.value > 0 else (last, first)
+    distance: PrimExpr = prim.Max.make(prim.Sub.make(_wide(high), _wide(low)), ZERO)
+    if abs(by.value) != 1:
+        raised = prim.Add.make(distance, number(abs(by.value) - 1))
+        distance = prim.FloorDiv.make(raised, number(abs(by.value)))
+    return simplify(distance)
+
+
+def _wide(value: PrimExpr) -> PrimExpr:
+    if isinstance(value, IntImm):
+        return number(value.value)
+    return value if value.dtype is _INT64 else prim.Cast.make(_INT64, value)
+
+
+# ---------------------------------------------------------------- identity matrices
+
+
+@op()
+def eye(n: Value, m: Value | None = None, k: Value = 0, dtype: DType = "float32") -> Tensor:  # type: ignore[assignment]
+    """The matrix of `n` rows and `m` columns (as many where None) with ones on its `k`-th diagonal.
+
+    `k` is 0 for the main diagonal, positive above it.
+    """
+    return np.eye(integer_in(n), integer_in(m), integer_in(k), dtype=dtype.numpy)
+
+
+@eye.prepare_rule
+def _(bound: dict[str, Any]) -> dict[str, Any]:
+    return {**bound, "m": bound["n"] if bound["m"] is None else bound["m"]}
+
+
+@eye.infer_rule
+def _(
+    context: InferContext, n: StructInfo, m: StructInfo, k: StructInfo, dtype: DataType
+) -> StructInfo:
+    dims = []
+    for name, info in (("n", n), ("m", m)):
+        size = require_integer(name, info, "the size of a matrix")
+        if isinstance(size, IntImm) and size.value < 0:
+            raise OperandError(
+                name,
+                f"is {size.value}",
+                message="a tensor has no dimension below 0",
+                code="RX0204",
+            )
+        dims.append(None if size is None else _wide(size))
+    require_integer("k", k, "the number of a diagonal")
+    known = [dim for dim in dims if dim is not None]
+    return tensor_of(known if len(known) == 2 else None, dtype, None, 2)
+
+
+@op()
+def eye_like(x: Tensor, k: Value = 0, dtype: DType | None = None) -> Tensor:
+    """A matrix of the shape of `x` with ones on its `k`-th diagonal, 0 elsewhere.
+
+    Its data type is that of `x` unless `dtype` names one.
+    """
+    element = x.dtype if dtype is None else dtype.numpy
+    rows, columns = x.shape
+    return np.eye(rows, columns, integer_in(k), dtype=element)
+
+
+@eye_like.infer_rule
+def _(
+    context: InferContext, x: TensorStructInfo, k: StructInfo, dtype: DataType | None = None
+) -> StructInfo:
+    require_integer("k", k, "the number of a diagonal")
+    dims = dims_of(x)
+    rank = x.ndim if dims is None else len(dims)
+    if rank not in (-1, 2):
+        raise OperandError("x", shape_fact(x, dims), message="only a matrix has a diagonal")
+    return tensor_of(dims, dtype or x.dtype, x.vdevice, 2)

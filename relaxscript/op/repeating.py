@@ -1,0 +1,194 @@
+"""Elements and tensors again and again. Source: numpy; TVM for `one_hot`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from relaxscript.arith import simplify
+from relaxscript.errors import OperandError
+from relaxscript.ir import prim
+from relaxscript.ir.prim import PrimExpr
+from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.runtime.values import prim_dtype, prim_value
+
+from .context import InferContext
+from .define import op
+from .parameters import Axes, Tensor, Tensors, Value
+from .scalars import require_prim
+from .shapes import (
+    ONE,
+    axis_in,
+    common_dtype,
+    common_vdevice,
+    dims_of,
+    number,
+    product,
+    require_dtype,
+    require_equal,
+    same_dim,
+    tensor_of,
+)
+from .words import dim_text, shape_fact
+
+__all__ = ["one_hot", "repeat", "stack", "tile"]
+
+
+def _times(dim: PrimExpr, count: int) -> PrimExpr:
+    return dim if count == 1 else simplify(prim.Mul.make(dim, number(count)))
+
+
+def _require_count(name: str, count: int) -> None:
+    if count < 0:
+        raise OperandError(
+            name,
+            f"is {count}",
+            message="nothing is repeated less than 0 times",
+            code="RX0204",
+        )
+
+
+@op()
+def repeat(data: Tensor, repeats: int, axis: int | None = None) -> Tensor:
+    """Each element along `axis` `repeats` times; of all elements in row-major order where None."""
+    return np.repeat(data, repeats, axis)
+
+
+@repeat.infer_rule
+def _(
+    context: InferContext, data: TensorStructInfo, repeats: int, axis: int | None = None
+) -> StructInfo:
+    _require_count("repeats", repeats)
+    dims = dims_of(data)
+    rank = data.ndim if dims is None else len(dims)
+    if axis is None:
+        flat = None if dims is None else (_times(product(dims), repeats),)
+        return tensor_of(flat, data.dtype, data.vdevice, 1)
+    place = axis_in(axis, rank, "axis", "data")
+    if dims is None:
+        return tensor_of(None, data.dtype, data.vdevice, rank)
+    repeated = _times(dims[place], repeats)
+    return tensor_of((*dims[:place], repeated, *dims[place + 1 :]), data.dtype, data.vdevice)
+
+
+@op()
+def tile(data: Tensor, repeats: int | Axes) -> Tensor:
+    """`data` beside itself, as often along each axis as `repeats` says.
+
+    Where `repeats` has fewer numbers than `data` has axes they are for its last ones; where it has
+    more, `data` gets axes of one element in front.
+    """
+    return np.tile(data, repeats)
+
+
+@tile.infer_rule
+def _(context: InferContext, data: TensorStructInfo, repeats: int | tuple[int, ...]) -> StructInfo:
+    counts = (repeats,) if isinstance(repeats, int) else repeats
+    for count in counts:
+        _require_count("repeats", count)
+    dims = dims_of(data)
+    rank = data.ndim if dims is None else len(dims)
+    total = -1 if rank < 0 else max(rank, len(counts))
+    if dims is None:
+        return tensor_of(None, data.dtype, data.vdevice, total)
+    wide = (ONE,) * (total - rank) + dims
+    all_counts = (1,) * (total - len(counts)) + counts
+    tiled = [_times(dim, count) for dim, count in zip(wide, all_counts)]
+    return tensor_of(tiled, data.dtype, data.vdevice)
+
+
+# ---------------------------------------------------------------- one axis more
+
+
+@op()
+def stack(tensors: Tensors, axis: int = 0) -> Tensor:
+    """The tensors, all of one shape, one after the other along a new axis."""
+    return np.stack(tensors, axis)
+
+
+@stack.infer_rule
+def _(context: InferContext, tensors: tuple[TensorStructInfo, ...], axis: int = 0) -> StructInfo:
+    if not tensors:
+        raise OperandError("tensors", "is empty", help="give at least one tensor to stack")
+    named = {f"tensors[{index}]": info for index, info in enumerate(tensors)}
+    dtype, vdevice = common_dtype(named), common_vdevice(named)
+    first, shape = "", None
+    rank = -1
+    for name, info in named.items():
+        dims = dims_of(info)
+        own = info.ndim if dims is None else len(dims)
+        if rank not in (-1, own) and own != -1:
+            also = {first: shape_fact(named[first])}
+            raise OperandError(name, shape_fact(info), also=also, help="all must have one shape")
+        if rank == -1 and own != -1:
+            first, rank = name, own
+        if shape is None and dims is not None:
+            first, shape = name, dims
+        for index, (a, b) in enumerate(zip(shape or (), dims or ())):
+            if not same_dim(a, b):
+                also = {first: shape_fact(named[first], shape)}
+                fact = shape_fact(info, dims)
+                error = OperandError(name, fact, also=also, help="all must have one shape")
+                text = f"`{name}` has {dim_text(b)} elements along axis {index}, not {dim_text(a)}"
+                require_equal(context, a, b, error, text)
+    place = axis_in(axis, rank, "axis", "tensors", extra=1)
+    if shape is None or any(dims_of(info) is None for info in tensors):
+        return tensor_of(None, dtype, vdevice, rank if rank < 0 else rank + 1)
+    return tensor_of((*shape[:place], number(len(tensors)), *shape[place:]), dtype, vdevice)
+
+
+@op()
+def one_hot(
+    indices: Tensor, on_value: Value, off_value: Value, depth: int, axis: int = -1
+) -> Tensor:
+    """A new axis of `depth` elements: `on_value` at each of `indices`, `off_value` elsewhere.
+
+    The prim values have one data type, which is that of the result. The new axis is the axis `axis`
+    of the result. An index that is not there gives `off_value` everywhere.
+    """
+    element = _dtype_of(on_value)
+    where = np.expand_dims(indices, axis)
+    places = np.arange(depth).reshape([depth if a == 0 else 1 for a in _from(axis, where.ndim)])
+    chosen = [np.asarray(prim_value(v)).astype(element) for v in (on_value, off_value)]
+    return np.where(where == places, *chosen)
+
+
+def _from(axis: int, rank: int) -> list[int]:
+    """The axes of a tensor, counted from `axis`."""
+    return [index - axis % rank for index in range(rank)]
+
+
+def _dtype_of(value: Any) -> Any:
+    dtype = prim_dtype(value)
+    return None if dtype is None else dtype.numpy
+
+
+@one_hot.infer_rule
+def _(
+    context: InferContext,
+    indices: TensorStructInfo,
+    on_value: StructInfo,
+    off_value: StructInfo,
+    depth: int,
+    axis: int = -1,
+) -> StructInfo:
+    require_dtype("indices", indices.dtype, "integer")
+    on, off = require_prim("on_value", on_value), require_prim("off_value", off_value)
+    if on.dtype is not off.dtype:
+        raise OperandError(
+            "off_value",
+            f"is a prim value of {off.dtype}",
+            also={"on_value": f"is a prim value of {on.dtype}"},
+            code="RX0202",
+        )
+    if depth < 0:
+        raise OperandError(
+            "depth", f"is {depth}", message="a tensor has no dimension below 0", code="RX0204"
+        )
+    dims = dims_of(indices)
+    rank = indices.ndim if dims is None else len(dims)
+    place = axis_in(axis, rank, "axis", "indices", extra=1)
+    if dims is None:
+        return tensor_of(None, on.dtype, indices.vdevice, rank if rank < 0 else rank + 1)
+    return tensor_of((*dims[:place], number(depth), *dims[place:]), on.dtype, indices.vdevice)

@@ -1,0 +1,92 @@
+"""Running sums and products. Source: TVM `relax.cumsum`, numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from relaxscript.dtypes import DataType
+from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+
+from .context import InferContext
+from .define import Operator, op
+from .numeric import accumulator
+from .parameters import DType, Tensor
+from .shapes import axis_in, dims_of, product, require_dtype, tensor_of
+
+__all__ = ["cumprod", "cumsum"]
+
+
+@op()
+def cumsum(
+    data: Tensor, axis: int | None = None, dtype: DType | None = None, exclusive: bool = False
+) -> Tensor:
+    """The sums of all elements up to each along `axis`, or of all elements in row-major order.
+
+    `exclusive` leaves the element itself out. The result has the data type of `data` unless `dtype`
+    names one. Floats are added up in a wider type.
+    """
+    found: Tensor = _scanned(data, axis, dtype, exclusive, np.cumsum, 0)
+    return found
+
+
+@op()
+def cumprod(
+    data: Tensor, axis: int | None = None, dtype: DType | None = None, exclusive: bool = False
+) -> Tensor:
+    """The products of all elements up to each along `axis`, or of all in row-major order.
+
+    `exclusive` leaves the element itself out. The result has the data type of `data` unless `dtype`
+    names one. Floats are multiplied in a wider type.
+    """
+    found: Tensor = _scanned(data, axis, dtype, exclusive, np.cumprod, 1)
+    return found
+
+
+def _scanned(
+    data: Any,
+    axis: int | None,
+    dtype: DataType | None,
+    exclusive: bool,
+    scan: Callable[..., Any],
+    neutral: int,
+) -> Any:
+    element = data.dtype if dtype is None else dtype.numpy
+    values = (data.ravel() if axis is None else data).astype(element)
+    along = 0 if axis is None else axis
+    wide = accumulator(element)
+    if not exclusive:
+        return scan(values, axis=along, dtype=wide).astype(element)
+    result = np.full(values.shape, neutral, element)
+    later = np.moveaxis(result, along, 0)
+    before = np.moveaxis(values, along, 0)[:-1]
+    later[1:] = scan(before, axis=0, dtype=wide).astype(element)
+    return result
+
+
+def _scan_rule(operator: Operator) -> None:
+    @operator.infer_rule
+    def rule(
+        context: InferContext,
+        data: TensorStructInfo,
+        axis: int | None = None,
+        dtype: DataType | None = None,
+        exclusive: bool = False,
+    ) -> StructInfo:
+        require_dtype("data", data.dtype, "number" if dtype is None else "any")
+        if dtype is not None:
+            require_dtype("dtype", dtype, "number")
+        dims = dims_of(data)
+        if axis is not None:
+            axis_in(axis, data.ndim if dims is None else len(dims), "axis", "data")
+            if dtype is None or dtype is data.dtype:
+                return data
+            return TensorStructInfo.make(data.shape, dtype, data.vdevice, data.ndim)
+        flat = None if dims is None else (product(dims),)
+        return tensor_of(flat, dtype or data.dtype, data.vdevice, 1)
+
+
+_scan_rule(cumsum)
+_scan_rule(cumprod)

@@ -1,0 +1,302 @@
+"""Parts of tensors: ranges along axes, and axes turned round.
+
+Bounds are those of Python's slices: a negative one counts from the end, one that is too large stops
+at the end, and with a negative stride the elements come in reverse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from relaxscript.arith import YES, prove_equal, simplify
+from relaxscript.dtypes import DataType
+from relaxscript.errors import OperandError
+from relaxscript.ir import prim
+from relaxscript.ir.prim import IntImm, PrimExpr
+from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+
+from .context import InferContext
+from .define import op
+from .parameters import Tensor, Values
+from .scalars import integer_in, require_integer
+from .shapes import (
+    ONE,
+    ZERO,
+    axes_in,
+    axis_in,
+    common_vdevice,
+    dims_of,
+    number,
+    require_equal,
+    tensor_of,
+)
+from .words import count, dim_text, shape_fact
+
+__all__ = ["dynamic_strided_slice", "flip", "strided_slice"]
+
+_INT64 = DataType("int64")
+_FAR = (1 << 63) - 1  # a bound that no dimension reaches: the end, wherever that is
+
+
+@op()
+def strided_slice(
+    x: Tensor,
+    axes: Values,
+    begin: Values,
+    end: Values,
+    strides: Values | None = None,
+    assume_inbound: bool = False,
+) -> Tensor:
+    """`x[begin:end:strides]` along each of `axes`, whole along the others.
+
+    `axes`, `begin`, `end` and `strides` (1 where left out) are prim values, as many of each. With
+    `assume_inbound` the bounds must be there, so that the length needs no limits. Raises
+    `IndexError` where they are not.
+    """
+    steps: Sequence[Any] = (1,) * len(axes) if strides is None else strides
+    parts = [slice(None)] * x.ndim
+    for axis, first, last, step in zip(axes, begin, end, steps):
+        place, low, high, by = (integer_in(value) for value in (axis, first, last, step))
+        if assume_inbound:
+            _require_inbound(low, high, x.shape[place], place)
+        parts[place] = slice(low, high, by)
+    return x[tuple(parts)]
+
+
+def _require_inbound(low: int, high: int, size: int, axis: int) -> None:
+    for bound in (low, high):
+        if not -size <= bound <= size:
+            raise IndexError(f"the bound {bound} is not among the {size} along axis {axis}")
+
+
+class _Range(NamedTuple):
+    """The bounds of a slice along one axis, as far as they are known, and where they were given."""
+
+    axis: int
+    begin: PrimExpr | None
+    end: PrimExpr | None
+    stride: PrimExpr | None
+    position: int
+
+
+@strided_slice.infer_rule
+def _(
+    context: InferContext,
+    x: TensorStructInfo,
+    axes: tuple[StructInfo, ...],
+    begin: tuple[StructInfo, ...],
+    end: tuple[StructInfo, ...],
+    strides: tuple[StructInfo, ...] | None = None,
+    assume_inbound: bool = False,
+) -> StructInfo:
+    dims = dims_of(x)
+    rank = x.ndim if dims is None else len(dims)
+    ranges = _ranges(rank, axes, begin, end, strides)
+    if dims is None:
+        return tensor_of(None, x.dtype, x.vdevice, rank)
+    lengths: list[PrimExpr | None] = list(dims)
+    for part in ranges:
+        lengths[part.axis] = _length(context, dims[part.axis], part, assume_inbound)
+    known = [length for length in lengths if length is not None]
+    return tensor_of(known if len(known) == rank else None, x.dtype, x.vdevice, rank)
+
+
+def _ranges(
+    rank: int,
+    axes: tuple[StructInfo, ...],
+    begin: tuple[StructInfo, ...],
+    end: tuple[StructInfo, ...],
+    strides: tuple[StructInfo, ...] | None,
+) -> list[_Range]:
+    given = {"begin": begin, "end": end}
+    if strides is not None:
+        given["strides"] = strides
+    for name, infos in given.items():
+        if len(infos) != len(axes):
+            raise OperandError(
+                name,
+                f"has {count(len(infos), 'value')}",
+                also={"axes": f"names {count(len(axes), 'axis')}"},
+                message="each axis has a bound of each kind",
+                code="RX0204",
+            )
+    values = {name: _scalars(name, infos) for name, infos in {"axes": axes, **given}.items()}
+    found = []
+    places = axes_in([_known_axis(value) for value in values["axes"]], rank, "axes")
+    steps = values.get("strides", [ONE] * len(axes))
+    for index, parts in enumerate(zip(places, values["begin"], values["end"], steps)):
+        stride = parts[3]
+        if isinstance(stride, IntImm) and stride.value == 0:
+            raise OperandError(
+                f"strides[{index}]" if len(axes) > 1 else "strides",
+                "is 0" if len(axes) > 1 else "has the stride 0",
+                message="a stride of 0 leads nowhere",
+                code="RX0204",
+            )
+        found.append(_Range(*parts, index))
+    return found
+
+
+def _scalars(name: str, infos: Sequence[StructInfo]) -> list[PrimExpr | None]:
+    """The values of integers, None where one is known only later."""
+    named = ((f"{name}[{index}]", info) for index, info in enumerate(infos))
+    return [require_integer(operand, info, "a bound") for operand, info in named]
+
+
+def _known_axis(value: PrimExpr | None) -> int:
+    if isinstance(value, IntImm):
+        return value.value
+    raise OperandError(
+        "axes",
+        "names an axis that is known only later",
+        message="the axes of a slice are numbers written out",
+        code="RX0204",
+    )
+
+
+def _length(context: InferContext, size: PrimExpr, part: _Range, inbound: bool) -> PrimExpr | None:
+    """How many elements a slice has along an axis; None where that cannot be said."""
+    low, high, stride = part.begin, part.end, part.stride
+    if low is None or high is None or not isinstance(stride, IntImm):
+        return None
+    if all(isinstance(e, IntImm) for e in (size, low, high)):
+        return _length_in_numbers(size, low, high, stride.value, inbound, part.axis)  # type: ignore[arg-type]
+    first = _from_start(context, size, low)
+    last = _from_start(context, size, high)
+    if first is None or last is None:
+        return None
+    step = stride.value
+    if inbound:
+        distance = _difference(last, first) if step > 0 else _difference(first, last)
+    elif step > 0:
+        if isinstance(low, IntImm) and low.value < 0 and _is_number(high, _FAR):
+            return _steps(simplify(prim.Min.make(size, number(-low.value))), step)
+        end = size if _is_number(high, _FAR) else last
+        upper = end if _is_below(high) or end is size else prim.Min.make(end, size)
+        lower = prim.Max.make(first, ZERO) if _is_below(low) else first
+        distance = prim.Max.make(_difference(upper, lower), ZERO)
+    else:
+        top = _difference(size, ONE)
+        upper = top if _is_number(low, _FAR) else prim.Min.make(first, top)
+        lower = number(-1) if _is_number(high, -_FAR) else prim.Max.make(last, number(-1))
+        distance = prim.Max.make(_difference(upper, lower), ZERO)
+    return _steps(simplify(distance), abs(step))
+
+
+def _length_in_numbers(
+    size: IntImm, low: IntImm, high: IntImm, step: int, inbound: bool, axis: int
+) -> PrimExpr:
+    for name, bound in (("begin", low), ("end", high)):
+        if inbound and not -size.value <= bound.value <= size.value:
+            raise OperandError(
+                name,
+                f"has the bound {bound.value}",
+                also={"x": f"has {size.value} elements along axis {axis}"},
+                message="a bound that is said to be in the tensor is not",
+                code="RX0204",
+                help="leave out `assume_inbound=True`: the bound then stops at the end",
+            )
+    return number(len(range(*slice(low.value, high.value, step).indices(size.value))))
+
+
+def _from_start(context: InferContext, size: PrimExpr, bound: PrimExpr) -> PrimExpr | None:
+    """A bound counted from the start; None where it is not known from which end it counts."""
+    if isinstance(bound, IntImm):
+        return bound if bound.value >= 0 else simplify(prim.Add.make(size, bound))
+    bound = bound if bound.dtype is _INT64 else prim.Cast.make(_INT64, bound)
+    negative = simplify(prim.Min.make(bound, ZERO))
+    return bound if prove_equal(negative, ZERO, context.facts) is YES else None
+
+
+def _is_below(bound: PrimExpr) -> bool:
+    return isinstance(bound, IntImm) and bound.value < 0
+
+
+def _is_number(bound: PrimExpr, value: int) -> bool:
+    """Whether a bound is at least as far from 0 as `value`, on its side."""
+    if not isinstance(bound, IntImm):
+        return False
+    return bound.value >= value if value > 0 else bound.value <= value
+
+
+def _difference(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    return simplify(prim.Sub.make(a, b))
+
+
+def _steps(distance: PrimExpr, step: int) -> PrimExpr:
+    """The distance in steps, rounded up."""
+    if step == 1:
+        return distance
+    raised = prim.Add.make(distance, number(step - 1))
+    return simplify(prim.FloorDiv.make(raised, number(step)))
+
+
+# ---------------------------------------------------------------- bounds that are computed
+
+
+@op()
+def dynamic_strided_slice(x: Tensor, begin: Tensor, end: Tensor, strides: Tensor) -> Tensor:
+    """`x[begin:end:strides]`, with one bound of each kind for each axis of `x`.
+
+    `begin`, `end` and `strides` are tensors of rank 1 and data type int64. Raises `ValueError` for
+    a stride of 0.
+    """
+    bounds = zip(begin.tolist(), end.tolist(), strides.tolist())
+    return x[tuple(slice(*bound) for bound in bounds)]
+
+
+@dynamic_strided_slice.infer_rule
+def _(
+    context: InferContext,
+    x: TensorStructInfo,
+    begin: TensorStructInfo,
+    end: TensorStructInfo,
+    strides: TensorStructInfo,
+) -> StructInfo:
+    dims = dims_of(x)
+    rank = x.ndim if dims is None else len(dims)
+    bounds = {"begin": begin, "end": end, "strides": strides}
+    for name, info in bounds.items():
+        _require_bounds(context, name, info, rank)
+    vdevice = common_vdevice({"x": x, **bounds})
+    return tensor_of(None, x.dtype, vdevice, rank)
+
+
+def _require_bounds(context: InferContext, name: str, info: TensorStructInfo, rank: int) -> None:
+    if not info.dtype.is_void and info.dtype is not _INT64:
+        raise OperandError(
+            name,
+            f"has data type {info.dtype}",
+            message="the bounds of a slice are int64",
+            code="RX0202",
+            help=f'write `R.astype({name}, "int64")`',
+            fix={name: 'R.astype({}, "int64")'},
+        )
+    dims = dims_of(info)
+    message = "the bounds of a slice are a tensor of rank 1, with one for each axis"
+    if (info.ndim if dims is None else len(dims)) not in (-1, 1):
+        raise OperandError(name, shape_fact(info, dims), message=message)
+    if dims is not None and rank >= 0:
+        also = {"x": f"has rank {rank}"}
+        error = OperandError(name, f"has {dim_text(dims[0])} elements", also=also, message=message)
+        text = f"`{name}` has {dim_text(dims[0])} elements, and `x` has rank {rank}"
+        require_equal(context, dims[0], number(rank), error, text)
+
+
+# ---------------------------------------------------------------- turning round
+
+
+@op()
+def flip(data: Tensor, axis: int) -> Tensor:
+    """`data` with the elements along `axis` in reverse order."""
+    return np.flip(data, axis)
+
+
+@flip.infer_rule
+def _(context: InferContext, data: TensorStructInfo, axis: int) -> StructInfo:
+    dims = dims_of(data)
+    axis_in(axis, data.ndim if dims is None else len(dims), "axis", "data")
+    return data

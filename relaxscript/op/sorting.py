@@ -1,0 +1,142 @@
+"""Elements in order along an axis. Equal ones keep their order; NaN counts as the largest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from relaxscript.arith import NO, YES, prove_equal, simplify
+from relaxscript.dtypes import DataType
+from relaxscript.errors import OperandError
+from relaxscript.ir import prim
+from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
+
+from .context import InferContext, Obligation
+from .define import op
+from .parameters import DType, Tensor, Value
+from .shapes import axis_in, dims_of, number, require_dtype, tensor_of
+from .words import dim_text
+
+__all__ = ["argsort", "sort", "topk"]
+
+
+def _order(x: Any, axis: int, descending: bool) -> Any:
+    """Where along `axis` the elements in order are found."""
+    if not descending:
+        return np.argsort(x, axis=axis, kind="stable")
+    # Turned round twice, so that equal elements keep their order.
+    last = x.shape[axis] - 1
+    return last - np.flip(np.argsort(np.flip(x, axis), axis=axis, kind="stable"), axis)
+
+
+@op()
+def sort(x: Tensor, axis: int = -1, descending: bool = False) -> Tensor:
+    """The elements along `axis` in ascending order, or in descending order."""
+    sorted_: Tensor = np.take_along_axis(x, _order(x, axis, descending), axis)
+    return sorted_
+
+
+@sort.infer_rule
+def _(
+    context: InferContext, x: TensorStructInfo, axis: int = -1, descending: bool = False
+) -> StructInfo:
+    require_dtype("x", x.dtype, "any")
+    dims = dims_of(x)
+    axis_in(axis, x.ndim if dims is None else len(dims))
+    return x
+
+
+@op()
+def argsort(
+    data: Tensor,
+    axis: int = -1,
+    descending: bool = False,
+    dtype: DType = "int32",  # type: ignore[assignment]
+) -> Tensor:
+    """Where along `axis` the elements in order are found, counted from 0."""
+    found: Tensor = _order(data, axis, descending).astype(dtype.numpy)
+    return found
+
+
+@argsort.infer_rule
+def _(
+    context: InferContext, data: TensorStructInfo, axis: int, descending: bool, dtype: DataType
+) -> StructInfo:
+    require_dtype("data", data.dtype, "any")
+    require_dtype("dtype", dtype, "integer")
+    dims = dims_of(data)
+    axis_in(axis, data.ndim if dims is None else len(dims), "axis", "data")
+    return TensorStructInfo.make(data.shape, dtype, data.vdevice, data.ndim)
+
+
+@op()
+def topk(
+    data: Tensor,
+    k: int = 1,
+    axis: int = -1,
+    ret_type: str = "both",
+    largest: bool = True,
+    dtype: DType = "int32",  # type: ignore[assignment]
+) -> Value:
+    """The `k` largest elements along `axis` in order, or the smallest; all where `k` is below 1.
+
+    `ret_type` says what of them: "values", "indices" (where they are found, counted from 0, in
+    `dtype`), or "both", as a tuple.
+    """
+    count = data.shape[axis] if k < 1 else k
+    if count > data.shape[axis]:
+        raise IndexError(f"there are no {count} elements along axis {axis}")
+    places = np.take(_order(data, axis, largest), np.arange(count), axis=axis)
+    values = np.take_along_axis(data, places, axis)
+    indices = places.astype(dtype.numpy)
+    return {"both": (values, indices), "values": values, "indices": indices}[ret_type]
+
+
+@topk.infer_rule
+def _(
+    context: InferContext,
+    data: TensorStructInfo,
+    k: int,
+    axis: int,
+    ret_type: str,
+    largest: bool,
+    dtype: DataType,
+) -> StructInfo:
+    require_dtype("data", data.dtype, "any")
+    require_dtype("dtype", dtype, "integer")
+    if ret_type not in ("both", "values", "indices"):
+        raise OperandError(
+            "ret_type",
+            f"is {ret_type!r}",
+            message='`R.topk` gives "both", "values" or "indices"',
+            code="RX0204",
+        )
+    dims = dims_of(data)
+    rank = data.ndim if dims is None else len(dims)
+    place = axis_in(axis, rank, "axis", "data")
+    if dims is not None and k >= 1:
+        _require_as_many(context, dims[place], k, place)
+        dims = (*dims[:place], number(k), *dims[place + 1 :])
+    values = tensor_of(dims, data.dtype, data.vdevice, rank)
+    indices = tensor_of(dims, dtype, data.vdevice, rank)
+    if ret_type == "both":
+        return TupleStructInfo.make((values, indices))
+    return values if ret_type == "values" else indices
+
+
+def _require_as_many(context: InferContext, size: prim.PrimExpr, k: int, axis: int) -> None:
+    wanted = number(k)
+    shorter = simplify(prim.Min.make(size, wanted))
+    answer = prove_equal(shorter, wanted, context.facts)
+    if answer is NO:
+        raise OperandError(
+            "k",
+            f"is {k}",
+            also={"data": f"has {dim_text(size)} elements along axis {axis}"},
+            message="there are not as many elements",
+            code="RX0204",
+        )
+    if answer is not YES:
+        text = f"`data` has {dim_text(size)} elements along axis {axis}, and {k} are taken"
+        context.require(Obligation("data", shorter, wanted, "equal", text))

@@ -1,0 +1,33 @@
+"""Operators on three tensors, element by element."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+
+from .context import InferContext
+from .define import op
+from .parameters import Scalar, Tensor
+from .shapes import broadcast_shapes, common_dtype, common_vdevice, require_dtype, tensor_of
+
+__all__ = ["ewise_fma"]
+
+
+@op()
+def ewise_fma(x1: Scalar, x2: Scalar, x3: Scalar) -> Tensor:
+    """`x1 * x2 + x3`; all three broadcast to each other."""
+    return np.asarray(x1 * x2 + x3)
+
+
+@ewise_fma.infer_rule
+def _(
+    context: InferContext, x1: TensorStructInfo, x2: TensorStructInfo, x3: TensorStructInfo
+) -> StructInfo:
+    operands = {"x1": x1, "x2": x2, "x3": x3}
+    dtype = common_dtype(operands)
+    for name, info in operands.items():
+        require_dtype(name, info.dtype, "number")
+    vdevice = common_vdevice(operands)
+    dims, rank = broadcast_shapes(context, operands)
+    return tensor_of(dims, dtype, vdevice, rank)

@@ -1,0 +1,25 @@
+"""Values of attributes as scripts write them: `{"name": R.Object, "dtype": T.float32}`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .annotations import Front, as_struct_info
+from .tir_types import ScalarType
+
+__all__ = ["attribute"]
+
+
+def attribute(value: Any) -> Any:
+    """What a value means in an attribute: `R.Object` is a StructInfo, `T.float32` a data type."""
+    match value:
+        case Front():
+            return as_struct_info(value)
+        case ScalarType():
+            return value.dtype
+        case list() | tuple():
+            return tuple(attribute(item) for item in value)
+        case Mapping():
+            return {name: attribute(item) for name, item in value.items()}
+    return value

@@ -1,0 +1,64 @@
+"""Dimensions of shapes that are known while a script is parsed, as Python holds them.
+
+`x.shape` of a tensor whose shape is known is a `Dims`: its items are expressions of shape variables
+and `Dim`s, numbers that stay dimensions when they are added or given a name, where any other number
+of Python becomes a tensor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from relaxscript.ir.prim import IntImm, PrimExpr
+
+__all__ = ["Dim", "Dims", "is_number", "known_dims", "plain"]
+
+
+class Dim(int):
+    """A dimension that is a number; arithmetic of whole numbers with it gives such dimensions."""
+
+
+class Dims(tuple[Any, ...]):
+    """Dimensions in order: a tuple of Python, and a shape where a value is needed."""
+
+    def __getitem__(self, index: Any) -> Any:
+        found = tuple.__getitem__(self, index)
+        return Dims(found) if isinstance(index, slice) else found
+
+
+def known_dims(values: tuple[PrimExpr, ...]) -> Dims:
+    """The dimensions of a shape."""
+    return Dims(Dim(dim.value) if isinstance(dim, IntImm) else dim for dim in values)
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a number of Python that becomes a tensor, as a dimension does not."""
+    return isinstance(value, (bool, int, float, np.generic)) and not isinstance(value, Dim)
+
+
+def plain(value: Any) -> Any:
+    """A value for the program to keep, with the numbers in it as Python's own."""
+    if isinstance(value, Dim):
+        return int(value)
+    if isinstance(value, (tuple, list)) and any(isinstance(item, Dim) for item in value):
+        return type(value)(int(item) if isinstance(item, Dim) else item for item in value)
+    return value
+
+
+def _closed(name: str) -> Callable[..., Any]:
+    plain = getattr(int, name)
+
+    def operation(self: Dim, *others: Any) -> Any:
+        found = plain(self, *others)
+        return Dim(found) if type(found) is int else found
+
+    operation.__name__ = name
+    return operation
+
+
+for _name in ("add", "radd", "sub", "rsub", "mul", "rmul", "floordiv", "rfloordiv", "mod", "rmod",
+              "pow", "rpow", "neg", "pos", "abs"):  # fmt: skip
+    setattr(Dim, f"__{_name}__", _closed(f"__{_name}__"))

@@ -1,0 +1,138 @@
+"""Whether a text is what Python compiled a definition from.
+
+The text that a file name leads to may be another one: the file was edited since it was read, or
+several texts share one name, as everything that `exec` is given is called `<string>`. The compiled
+code of a definition tells: Python is asked to compile the text, and what comes out is compared.
+"""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import re
+import unicodedata
+from collections.abc import Iterator
+from types import CodeType
+from typing import Any
+
+from relaxscript.errors import Source
+
+__all__ = ["alike", "codes_of", "future_flags", "inner_codes", "is_rewritten", "plausible"]
+
+_FUTURES = 0
+for _name in __future__.all_feature_names:
+    _FUTURES |= getattr(__future__, _name).compiler_flag
+
+_PRIVATE = re.compile(r"^_\w*?(__\w+)$")
+_REWRITTEN = "@"  # pytest's assertions use names that begin so, which nobody can write
+
+
+def future_flags(code: CodeType) -> int:
+    """The `__future__` imports under which a code was compiled."""
+    return code.co_flags & _FUTURES
+
+
+def codes_of(source: Source, flags: int) -> list[CodeType]:
+    """Every code that a text compiles to, its own first; none where it does not compile."""
+    try:
+        found = [compile(source.text, source.filename, "exec", flags, dont_inherit=True)]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    for code in found:  # grows while it is walked
+        found.extend(inner_codes(code))
+    return found
+
+
+def inner_codes(code: CodeType) -> Iterator[CodeType]:
+    """The codes of the functions and classes that stand in a code."""
+    return (constant for constant in code.co_consts if isinstance(constant, CodeType))
+
+
+def alike(a: CodeType, b: CodeType, *, loosely: bool = False) -> bool:
+    """Whether two codes say the same, wherever they stand; `loosely`, with the same words only.
+
+    Loosely is how they compare when one stands in a function, as what `%%timeit` runs does: there,
+    Python finds names in other ways.
+    """
+    if a.co_name != b.co_name or _signature(a) != _signature(b):
+        return False
+    if loosely or _is_class(a) or _is_class(b):
+        same = _names(a) == _names(b)
+        if not _is_class(a):
+            same = same and _constants(a) == _constants(b)
+    else:
+        same = a.co_code == b.co_code and _ordered(a) == _ordered(b)
+        same = same and _constants(a) == _constants(b)
+    if not same:
+        return False
+    first, second = list(inner_codes(a)), list(inner_codes(b))
+    if len(first) != len(second):
+        return False
+    return all(alike(x, y, loosely=loosely) for x, y in zip(first, second))
+
+
+def _is_class(code: CodeType) -> bool:
+    """Classes name themselves, and since Python 3.13 their line, in their own code."""
+    return not code.co_flags & 2  # CO_NEWLOCALS: functions have it, modules and classes do not
+
+
+def _signature(code: CodeType) -> tuple[Any, ...]:
+    kind = code.co_flags & 0x2AC  # variable arguments, generators and coroutines
+    return code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, kind
+
+
+def _ordered(code: CodeType) -> tuple[Any, ...]:
+    return code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars
+
+
+def _names(code: CodeType) -> set[str]:
+    names = {name for group in _ordered(code) for name in group}
+    return {name for name in names if not _implicit(name)}
+
+
+def _implicit(name: str) -> bool:
+    """Names that Python, or a tool that rewrites programs, uses without their being written."""
+    return name.startswith((_REWRITTEN, ".")) or (name.startswith("__") and name.endswith("__"))
+
+
+def _constants(code: CodeType) -> list[str]:
+    """The constants that were written; on Python 3.10 the long names of inner functions are too."""
+    return [
+        f"{type(constant).__name__} {constant!r}"
+        for constant in code.co_consts
+        if not isinstance(constant, CodeType)
+        and not (isinstance(constant, str) and ".<locals>." in constant)
+    ]
+
+
+def plausible(node: ast.AST, code: CodeType, text: str) -> bool:
+    """Whether a definition that stands where a code says may be the code's: its words are there.
+
+    This is asked when the code is not quite what Python makes of the text, because a tool such as
+    pytest or an import hook rewrote it before it was compiled.
+    """
+    if isinstance(node, ast.ClassDef) != _is_class(code):
+        return False
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        args = node.args
+        written = [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
+        count = code.co_argcount + code.co_kwonlyargcount
+        if written != [_unmangled(name) for name in code.co_varnames[:count]]:
+            return False
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
+    words = _names(code)
+    if is_rewritten(code):
+        words = {name for name in code.co_varnames if not _implicit(name)}
+    return all(_unmangled(name) in text for name in words)
+
+
+def is_rewritten(code: CodeType) -> bool:
+    """Whether pytest has rewritten assertions in a code."""
+    return any(name.startswith(_REWRITTEN) for name in (*code.co_varnames, *code.co_names))
+
+
+def _unmangled(name: str) -> str:
+    """`__x` for `_Model__x`, which Python makes of it inside a class."""
+    found = _PRIVATE.match(name)
+    return found[1] if found else name

@@ -1,0 +1,193 @@
+"""What the statements around the definitions of a text say plainly, without running anything.
+
+`N = 64`, `SHAPE = (N, 4)`, `n = R.dim("n")` and the imports of our own namespaces: literals, names,
+arithmetic on small numbers, and calls of what only makes IR.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from functools import cache
+from types import ModuleType
+from typing import Any, TypeVar
+
+from relaxscript.errors import DiagnosticError, Source
+from relaxscript.ir.struct_info import StructInfo
+from relaxscript.script.annotations import AnnotationError, Front
+
+from .base import UNKNOWN, ExpressionParser, Failed, Reporter
+from .environment import Environment
+
+__all__ = ["EVERYTHING", "bind", "imported", "known_from_the_start", "literal", "target_names"]
+
+SCRIPT = "relaxscript.script"
+EVERYTHING = "*"  # the name under which a scope keeps that names of an unknown module are in it
+
+
+class _Plain(ExpressionParser):
+    """Evaluates what costs nothing: literals, names, arithmetic on small numbers, annotations."""
+
+    def call_value(self, callee: Any, node: ast.Call) -> Any:
+        if isinstance(callee, Front):
+            return self.struct_info(callee, *self.arguments(node))
+        if callee is TypeVar:
+            return self.type_variable(node)
+        if not str(getattr(callee, "__module__", "")).startswith(f"{SCRIPT}."):
+            raise Failed
+        return self.call_python(callee, node)
+
+    def type_variable(self, node: ast.Call) -> Any:
+        """`TypeVar("n")`, a dimension."""
+        match node.args, node.keywords:
+            case [ast.Constant(value=str(name))], []:
+                return TypeVar(name)
+        raise Failed
+
+    def subscript_of(self, owner: Any, index: Any, node: ast.Subscript) -> Any:
+        if isinstance(owner, Front):
+            return self.struct_info(owner, index if isinstance(index, tuple) else (index,), {})
+        return super().subscript_of(owner, index, node)
+
+    def struct_info(self, front: Front, args: Sequence[Any], kwargs: dict[str, Any]) -> StructInfo:
+        """What `R.Tensor(...)` means."""
+        try:
+            return front.bind(args, kwargs)
+        except (AnnotationError, DiagnosticError):
+            raise Failed from None
+
+    def text(self, node: ast.JoinedStr) -> Any:
+        if any(getattr(part, "format_spec", None) is not None for part in node.values):
+            raise Failed
+        return super().text(node)
+
+    def operate(self, symbol: str, operands: tuple[Any, ...], node: ast.expr) -> Any:
+        if any(_size(operand) > SMALL for operand in operands) or _grows(symbol, operands):
+            raise Failed
+        return super().operate(symbol, operands, node)
+
+
+SMALL = 1024
+
+
+def _size(value: Any) -> int:
+    """How large a number is in bits, or how long a sequence."""
+    if isinstance(value, int):
+        return value.bit_length()
+    return len(value) if isinstance(value, (str, bytes, tuple, list)) else 0
+
+
+def _grows(symbol: str, operands: tuple[Any, ...]) -> bool:
+    """Whether an operation on small values may have a huge result."""
+    match symbol, operands:
+        case "**" | "<<", (_, int(times)):
+            return times > 64
+        case "*", (str() | bytes() | tuple() | list(), int(times)):
+            return times > SMALL
+        case "*", (int(times), str() | bytes() | tuple() | list()):
+            return times > SMALL
+        case "%", (str() | bytes(), _):
+            return True
+    return False
+
+
+def literal(source: Source, node: ast.expr, scopes: Sequence[Mapping[str, Any]]) -> Any:
+    """The value of an expression, or `UNKNOWN` where it is not plain."""
+    try:
+        return _Plain(source, Environment(scopes, "data"), Reporter()).value(node)
+    except (Failed, RecursionError):
+        return UNKNOWN
+
+
+# ---- imports
+
+
+def _namespace(name: str, **members: Any) -> ModuleType:
+    """A package as far as scripts use it; the parsers read attributes of our modules only."""
+    module = ModuleType(f"relaxscript.{name}")
+    module.__dict__.update(members, __all__=list(members))
+    return module
+
+
+@cache
+def _package() -> ModuleType:
+    """What `relaxscript` and `tvm` hold for scripts."""
+    from relaxscript import script
+
+    languages = {"ir": script.ir, "relax": script.relax, "tir": script.tir, "tirx": script.tir}
+    short = {"I": script.ir, "R": script.relax, "T": script.tir}
+    parser = _namespace("script.parser", **languages, **short, ir_module=script.ir.ir_module)
+    members = {**languages, **short, "ir_module": script.ir.ir_module}
+    inner = _namespace("script", **members, parser=parser)
+    return _namespace("package", **short, ir_module=script.ir.ir_module, script=inner)
+
+
+ROOTS = ("relaxscript", "tvm")
+# `n = TypeVar("n")` names a dimension in the scripts of later versions of TVM.
+TYPE_VARIABLES = {("typing", "TypeVar"), ("typing_extensions", "TypeVar")}
+
+
+def known_from_the_start() -> dict[str, Any]:
+    """`I`, `R`, `T` and `tvm`: a script may come without its imports."""
+    package = _package()
+    return {"tvm": package, **{name: getattr(package, name) for name in ("I", "R", "T")}}
+
+
+def _module_named(dotted: str) -> Any:
+    """A module of ours by its full name; `UNKNOWN` for any other."""
+    root, *inner = dotted.split(".")
+    found: Any = _package() if root in ROOTS else UNKNOWN
+    for part in inner:
+        found = _member(found, part)
+    return found
+
+
+def _member(module: Any, name: str) -> Any:
+    known = isinstance(module, ModuleType) and name in module.__all__
+    return getattr(module, name) if known else UNKNOWN
+
+
+def imported(node: ast.Import | ast.ImportFrom) -> dict[str, Any]:
+    """The names that an import binds, and what is known of them."""
+    found: dict[str, Any] = {}
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            bound = alias.asname or alias.name.split(".")[0]
+            found[bound] = _module_named(alias.name if alias.asname else bound)
+        return found
+    module = _module_named(node.module or "") if not node.level else UNKNOWN
+    for alias in node.names:
+        if (node.module, alias.name) in TYPE_VARIABLES:
+            found[alias.asname or alias.name] = TypeVar
+        elif alias.name != EVERYTHING:
+            found[alias.asname or alias.name] = _member(module, alias.name)
+        elif isinstance(module, ModuleType):
+            found.update({name: getattr(module, name) for name in module.__all__})
+        else:
+            found[EVERYTHING] = UNKNOWN
+    return found
+
+
+# ---- assignments
+
+
+def bind(target: ast.expr, value: Any, scope: dict[str, Any]) -> None:
+    """Assign a value, or the items of a tuple to as many names."""
+    match target:
+        case ast.Name(id=name):
+            scope[name] = value
+        case ast.Tuple(elts=targets) | ast.List(elts=targets):
+            if isinstance(value, (tuple, list)) and len(value) == len(targets):
+                for inner, item in zip(targets, value):
+                    bind(inner, item, scope)
+
+
+def target_names(target: ast.expr) -> list[str] | None:
+    """The names that an assignment to names, or to a tuple of names, binds; None for another."""
+    match target:
+        case ast.Name(id=name):
+            return [name]
+        case ast.Tuple(elts=targets) | ast.List(elts=targets):
+            found = [target_names(inner) for inner in targets]
+            return None if None in found else [n for names in found for n in names or ()]
+    return None

@@ -1,0 +1,283 @@
+"""What stands after a value of the program: attributes, methods, and indices of any kind.
+
+    attribute = value "." ("T" | "shape" | "dtype" | "ndim" | ...) | method "(" arguments ")"
+    item      = tuple "[" integer "]" | shape "[" index "]" | tensor "[" index "]"
+
+What is known while the script is parsed is a value of Python: `x.dtype` is a data type, `x.ndim` a
+number, `x.shape[0]` a dimension. What is not is a call of `R.inspect`.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from relaxscript.analysis.derive import kind_name
+from relaxscript.errors import OperandError, nearest
+from relaxscript.ir.prim import IntImm, PrimExpr
+from relaxscript.ir.relax import Call, Expr, ShapeExpr, Tuple, TupleGetItem
+from relaxscript.ir.struct_info import (
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
+from relaxscript.op import REGISTRY, Operator
+
+from .base import Failed
+from .dimensions import Dim, Dims, known_dims
+from .relax_index import RelaxIndices
+
+__all__ = ["Method", "RelaxAttributes"]
+
+# Methods under the names that numpy and torch give them.
+_SYNONYMS = {
+    "transpose": "permute_dims", "permute": "permute_dims", "view": "reshape", "dot": "matmul",
+    "unsqueeze": "expand_dims", "pow": "power", "absolute": "abs", "clamp": "clip",
+}  # fmt: skip
+_DTYPE_PARTS = {"type_code": "code", "bits": "bits", "lanes": "lanes"}
+_OFFSETS = {"byte_offset", "elem_offset"}
+
+
+class Method:
+    """An operator with its first operand, `x.astype`, before it is called."""
+
+    def __init__(self, operator: Operator, owner: Expr, node: ast.expr) -> None:
+        self.operator = operator
+        self.owner = owner
+        self.node = node
+
+
+class _Strides:
+    """`x.strides`, which is only ever indexed."""
+
+    def __init__(self, owner: Expr) -> None:
+        self.owner = owner
+
+
+class RelaxAttributes(RelaxIndices):
+    """Attributes and items of values."""
+
+    def attribute(self, node: ast.Attribute) -> Any:
+        part = _DTYPE_PARTS.get(node.attr)
+        if (
+            part is not None
+            and isinstance(node.value, ast.Attribute)
+            and node.value.attr == "dtype"
+        ):
+            owner = self.value(node.value.value)
+            if isinstance(owner, Expr):
+                return self._inspected(f"tensor_dtype_{part}", [owner], node, node.value.value)
+        return super().attribute(node)
+
+    def _inspected(self, name: str, given: list[Any], node: ast.expr, owner: ast.expr) -> Expr:
+        """What only the running program knows of a tensor."""
+        operator = REGISTRY[f"relax.inspect.{name}"]
+        first = self.leaf(given[0], owner)
+        self._require_tensor(self.builder.struct_info(first), node, owner)
+        try:
+            call: Expr = operator.build([first, *given[1:]])
+        except OperandError as error:
+            raise self.operand_error(error, node, None, operator) from None
+        return call.replace(span=self.source.span(node))
+
+    def _require_tensor(self, info: StructInfo, node: ast.expr, owner: ast.expr) -> None:
+        if not isinstance(info, TensorStructInfo):
+            written = ast.unparse(owner)
+            raise self.error(
+                node, "RX0102", f"`{written}` is {kind_name(info)}, and only a tensor has this",
+                help=f"check it first: `R.match_cast({written}, R.Tensor(...))`",
+            )  # fmt: skip
+
+    def value_attribute(self, owner: Expr, node: ast.Attribute) -> Any:
+        # A function of the same name as an attribute comes second: `x.shape` is no operator.
+        if node.attr in ("T", "shape", "dtype", "ndim", "strides") or node.attr in _OFFSETS:
+            return self._tensor_attribute(owner, node)
+        operator = self._method(node.attr)
+        if operator is not None:
+            return Method(operator, self.leaf(owner, node.value), node.value)
+        written = ast.unparse(node.value)
+        methods = [name.rpartition(".")[2] for name in REGISTRY]
+        near = nearest(node.attr, [*methods, *_SYNONYMS, "shape", "dtype", "ndim"])
+        raise self.error(
+            node, "RX0102", f"`{written}` has no attribute `{node.attr}`",
+            help=f"did you mean `{written}.{near}`?" if near else None,
+        )  # fmt: skip
+
+    def _method(self, name: str) -> Operator | None:
+        """The operator that a method calls: one whose first operand is a tensor."""
+        found = _SYNONYMS.get(name, name)
+        for full in (f"relax.{found}", f"relax.nn.{found}"):
+            operator = REGISTRY.get(full)
+            if (
+                operator
+                and operator.parameters
+                and operator.parameters[0].wants in ("tensor", "scalar")
+            ):
+                return operator
+        return None
+
+    def _tensor_attribute(self, owner: Expr, node: ast.Attribute) -> Any:
+        leaf = self.leaf(owner, node.value)
+        info = self.builder.struct_info(leaf)
+        self._require_tensor(info, node, node.value)
+        assert isinstance(info, TensorStructInfo)
+        match node.attr:
+            case "T":
+                call: Expr = REGISTRY["relax.permute_dims"].build([leaf])
+                return call.replace(span=self.source.span(node))
+            case "shape" if info.dims is not None:
+                return known_dims(info.dims)
+            case "shape":
+                shape: Expr = REGISTRY["relax.shape_of"].build([leaf])
+                return shape.replace(span=self.source.span(node))
+            case "dtype" if not info.dtype.is_void:
+                return info.dtype
+            case "ndim" if info.ndim >= 0:
+                return Dim(info.ndim)
+            case "ndim":
+                return self._inspected("tensor_ndim", [leaf], node, node.value)
+            case "strides":
+                return _Strides(leaf)
+            case "dtype":
+                written = ast.unparse(node.value)
+                raise self.error(
+                    node, "RX0102", f"the data type of `{written}` is not known",
+                    help=f'check it first: `R.match_cast({written}, R.Tensor(dtype="float32"))`',
+                )  # fmt: skip
+        return self._inspected(f"tensor_{node.attr}", [leaf], node, node.value)
+
+    def method_arguments(self, method: Method, node: ast.Call) -> list[ast.expr]:
+        """`x.reshape(2, 3)` as `x.reshape((2, 3))`: the one shape or list of axes, spread out."""
+        parameters = method.operator.parameters[1:]
+        sole = len(parameters) == 1 or all(p.keyword_only for p in parameters[1:])
+        first = parameters[0] if parameters else None
+        spread = first is not None and (
+            first.kind == "shape" or first.annotation.startswith("Axes")
+        )
+        plain = not any(isinstance(a, (ast.Tuple, ast.List, ast.Starred)) for a in node.args)
+        if not (sole and spread and plain and node.args):
+            return node.args
+        if len(node.args) == 1 and not isinstance(node.args[0], (ast.Constant, ast.UnaryOp)):
+            return node.args
+        whole = ast.copy_location(ast.Tuple(elts=node.args, ctx=ast.Load()), node.args[0])
+        last = node.args[-1]
+        whole.end_lineno, whole.end_col_offset = last.end_lineno, last.end_col_offset
+        return [whole]
+
+    # ---- items
+
+    def subscript_of(self, owner: Any, index: Any, node: ast.Subscript) -> Any:
+        match owner:
+            case PrimExpr():
+                written = ast.unparse(node.value)
+                raise self.error(
+                    node, "RX0208", f"`{written}` is a dimension and cannot be indexed"
+                )
+            case Dims():
+                return self.shape_item(owner, index, node)
+            case _Strides():
+                return self._inspected("tensor_stride_i", [owner.owner, index], node, node.value)
+            case Call() if getattr(owner.op, "name", "") == "relax.shape_of":
+                return self._dimension_of(owner, index, node)
+            case Expr():
+                return self._item(owner, index, node)
+        return super().subscript_of(owner, index, node)
+
+    def _item(self, owner: Expr, index: Any, node: ast.Subscript) -> Any:
+        """An item of a tuple, a shape or a tensor."""
+        if (
+            isinstance(owner, Tuple)
+            and isinstance(index, int)
+            and -len(owner) <= index < len(owner)
+        ):
+            return owner.fields[index]
+        leaf = self.leaf(owner, node.value)
+        info = self.builder.struct_info(leaf)
+        match info:
+            case TensorStructInfo():
+                return self.tensor_index(leaf, info, index, node)
+            case TupleStructInfo():
+                return self.tuple_field(leaf, info, index, node)
+            case ShapeStructInfo():
+                if info.values is None:
+                    raise self._no_dimensions(node)
+                return self.shape_item(known_dims(info.values), index, node)
+        written, what = ast.unparse(node.value), kind_name(info)
+        raise self.error(
+            node, "RX0208", f"`{written}` is {what}, and only a tuple can be indexed",
+            help=f"check it first: `R.match_cast({written}, R.Tuple(...))`",
+        )  # fmt: skip
+
+    def _dimension_of(self, owner: Call, index: Any, node: ast.Subscript) -> Any:
+        """An item of `x.shape` that is not known now: asked of the tensor, without its shape."""
+        if isinstance(index, int) and not isinstance(index, bool):
+            return self._inspected("tensor_shape_i", [owner.args[0], index], node, node.value)
+        raise self._no_dimensions(node)
+
+    def known_dimensions(self, value: Expr) -> Dims | None:
+        """The dimensions of a shape as far as they are known: numbers, and expressions."""
+        info = self.builder.struct_info(value)
+        values = info.values if isinstance(info, ShapeStructInfo) else None
+        return None if values is None else known_dims(values)
+
+    def _no_dimensions(self, node: ast.Subscript) -> Failed:
+        written = ast.unparse(node.value)
+        return self.error(
+            node, "RX0208", f"the dimensions of `{written}` are not known",
+            help=f"name them first: `R.match_cast({written}, R.Shape([n, m]))`",
+        )  # fmt: skip
+
+    def shape_item(self, dims: Dims, index: Any, node: ast.Subscript) -> Any:
+        """A dimension of a shape that is known, or several of them."""
+        if isinstance(index, slice):
+            with self.at(node):
+                return dims[index]
+        if isinstance(index, IntImm):
+            index = index.value
+        if not isinstance(index, int) or isinstance(index, bool):
+            raise self.error(
+                node.slice, "RX0208", "the index of a shape is a whole number written out"
+            )
+        count = len(dims)
+        if not -count <= index < count:
+            raise self.error(
+                node.slice, "RX0208", f"the shape has no dimension {index}",
+                labels=[(node.value, f"has {count} dimension{'s' if count != 1 else ''}")],
+            )  # fmt: skip
+        return dims[index]
+
+    def tuple_field(
+        self, owner: Expr, info: TupleStructInfo, index: Any, node: ast.Subscript
+    ) -> Any:
+        """`t[i]` of a tuple with a constant index; `t[a:b]` is a tuple of Python."""
+        count = len(info.fields)
+        span = self.source.span(node)
+        if isinstance(index, slice):
+            with self.at(node.slice):
+                chosen = range(count)[index]
+            return tuple(TupleGetItem.make(owner, i, span, span=span) for i in chosen)
+        if not isinstance(index, int) or isinstance(index, bool):
+            raise self.error(
+                node.slice, "RX0208", "the index of a tuple is a whole number written out"
+            )
+        if not -count <= index < count:
+            raise self.error(
+                node.slice, "RX0208", f"the tuple has no field {index}",
+                labels=[(node.value, f"has {count} field{'s' if count != 1 else ''}")],
+            )  # fmt: skip
+        return TupleGetItem.make(owner, index % count, self.source.span(node.value), span=span)
+
+    def known_length(self, value: Expr) -> int | PrimExpr | None:
+        """`len(value)` as far as it is known: fields, dimensions, or the first dimension."""
+        if isinstance(value, (Tuple, ShapeExpr)):
+            return Dim(len(value.fields if isinstance(value, Tuple) else value.values))
+        match self.builder.struct_info(value):
+            case TupleStructInfo(fields=fields):
+                return Dim(len(fields))
+            case ShapeStructInfo(ndim=ndim) if ndim >= 0:
+                return Dim(ndim)
+            case TensorStructInfo() as info if info.dims:
+                first: Dim | PrimExpr = known_dims(info.dims)[0]
+                return first
+        return None

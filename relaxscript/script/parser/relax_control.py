@@ -1,0 +1,259 @@
+"""Control flow of Relax: `if` at run time, and what Python decides while the script is parsed.
+
+    branch = "if" expression ":" body "else" ":" body     (the last statement binds the result)
+    loop   = "for" targets "in" sequence ":" body         (over values known now: written out)
+
+A condition that is a value of Python chooses now, as Python's own `if` does.
+"""
+
+from __future__ import annotations
+
+import ast
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from relaxscript.errors import OperandError, Span
+from relaxscript.ir.prim import PrimExpr
+from relaxscript.ir.relax import Expr, If, LeafExpr, SeqExpr, Tuple
+
+from .assigned import assigned_names, assigned_targets, last_targets
+from .base import UNKNOWN, Failed
+from .dimensions import is_number
+from .relax_binding import RelaxBindings
+
+__all__ = ["RelaxControl"]
+
+
+class _LeaveLoop(Exception):
+    """`break`: the steps that are left are not written out."""
+
+
+class _NextStep(Exception):
+    """`continue`: the rest of the step is not written out."""
+
+
+class RelaxControl(RelaxBindings, ABC):
+    """Branches and loops; the statements inside are the derived class's."""
+
+    unrolling = False
+
+    @abstractmethod
+    def statement(self, node: ast.stmt) -> None:
+        """One statement; raises `Failed` after recording a mistake."""
+
+    @abstractmethod
+    def statements(self, body: Iterable[ast.stmt]) -> None:
+        """Every statement; one that fails leaves the names it assigns unknown."""
+
+    @abstractmethod
+    def body_span(self, body: Sequence[ast.stmt]) -> Span | None:
+        """From the first statement to the last."""
+
+    # statement = "for" targets "in" sequence ":" body
+    def loop(self, node: ast.For) -> None:
+        """`for` over values known now: each step is written out, as Python would run it."""
+        items = self.host_iterable(node.iter, "gone through by `for`")
+        outer, self.unrolling = self.unrolling, True
+        outputs = self.outputs
+        inside = {t for ts in last_targets(node.body).values() for t in ts}
+        breaks = any(isinstance(inner, ast.Break) for inner in ast.walk(node))
+        try:
+            for index, item in enumerate(items):
+                self.count_step(node.iter)
+                final = breaks or index == len(items) - 1
+                self.outputs = outputs if final else outputs - inside
+                self.step(node, item)
+            self.outputs = outputs
+            self.statements_in_place(node.orelse)
+        except _LeaveLoop:
+            return
+        finally:
+            self.outputs, self.unrolling = outputs, outer
+
+    def step(self, node: ast.For, item: Any) -> None:
+        """One step of a loop; after a mistake the others would only repeat it."""
+        before = len(self.reporter.diagnostics)
+        self.bind_step(node.target, item, node.iter)
+        with suppress(_NextStep):
+            self.statements(node.body)
+        if any(d.severity == "error" for d in self.reporter.diagnostics[before:]):
+            raise Failed
+
+    def bind_step(self, target: ast.expr, item: Any, node: ast.expr) -> None:
+        """The names of one step; they keep their values after the loop, as in Python."""
+        match target:
+            case ast.Name(id=name):
+                self.bind_name(name, self.kept(item, node))
+            case ast.Tuple(elts=targets) | ast.List(elts=targets):
+                for inner, part in zip(targets, self.parts_of_item(target, item, len(targets))):
+                    self.bind_step(inner, part, node)
+            case _:
+                raise self.error(target, "RX0104", "only names can be bound by `for`")
+
+    def leave_step(self, node: ast.Break | ast.Continue) -> None:
+        """`break` and `continue` of a loop that is being written out."""
+        word = "break" if isinstance(node, ast.Break) else "continue"
+        if not self.unrolling:
+            raise self.error(
+                node, "RX0104", f"`{word}` cannot stand here",
+                help="a loop is left by a condition that is known while the script is parsed",
+            )  # fmt: skip
+        raise _LeaveLoop if word == "break" else _NextStep
+
+    # statement = "if" expression ":" branch "else" ":" branch
+    def branch(self, node: ast.If) -> None:
+        try:
+            condition = self.value(node.test)
+        except Failed:
+            self.examine(node)
+            raise
+        if not isinstance(condition, (Expr, PrimExpr)):
+            # A Python value is known now: Python's own `if`, decided while parsing.
+            self.statements_in_place(node.body if condition else node.orelse)
+            return
+        if self.builder.current_block_is_dataflow():
+            raise self.error(
+                node.test, "RX0307", "`if` cannot stand in a dataflow block",
+                help="close the block with `R.output(...)` first, or use `R.where`",
+            )  # fmt: skip
+        cond = self.leaf(self.expr_of(condition, node.test), node.test)
+        try:
+            self.builder.check_condition(cond)
+        except OperandError as error:
+            places = {"condition": self.source.span(node.test)}
+            self.report(error.diagnostic("if", self.source.span(node.test), places))
+            self.examine(node)
+            raise Failed from None
+        self.branches(node, cond)
+
+    def examine(self, node: ast.If) -> None:
+        """Report what is wrong in the branches of an `if` that cannot be made."""
+        if self.builder.current_block_is_dataflow():
+            return
+        for body in (node.body, node.orelse):
+            if body and not isinstance(body[-1], ast.Return):
+                self.examine_branch(body)
+
+    def examine_branch(self, body: list[ast.stmt]) -> None:
+        """Report what is wrong in a branch; what it binds is forgotten."""
+        dims, unrolling = dict(self.dims), self.unrolling
+        self.unrolling = False
+        self.builder.begin_scope()
+        try:
+            with self.scope():
+                self.statements(body)
+        finally:
+            self.dims, self.unrolling = dims, unrolling
+            self.builder.end_scope()
+
+    def statements_in_place(self, body: list[ast.stmt]) -> None:
+        for statement in body:
+            self.statement(statement)
+
+    def branches(self, node: ast.If, cond: Expr) -> None:
+        if not node.orelse:
+            self.examine(node)
+            names = assigned_names(node.body[-1])
+            name = names[0] if names else "y"
+            raise self.error_at(
+                self.keyword_span(node), "RX0106", "this `if` has no `else`",
+                f"both ways must bind a value: add `else:` with `{name} = ...`",
+            )  # fmt: skip
+        true_name, true_branch = self.one_branch(node.body)
+        false_name, false_branch = self.one_branch(node.orelse)
+        if true_branch is None or false_branch is None:
+            raise Failed
+        if true_name != false_name:
+            raise self.error(
+                node.orelse[-1], "RX0106", "the branches bind different names at their ends",
+                labels=[
+                    (node.body[-1], f"binds `{true_name}`"),
+                    (node.orelse[-1], f"binds `{false_name}`"),
+                ],
+                help="the last statement of both branches binds the name that is used afterwards",
+            )  # fmt: skip
+        span = self.source.span(node)
+        choice = If.make(cond, true_branch, false_branch, self.source.span(node.test), span=span)
+        target = assigned_targets(node.body[-1])[0]
+        var = self.builder.bind(choice, true_name, self.source.span(target))
+        self.bind_name(true_name, var)
+        self.last_bound = true_name
+
+    def keyword_span(self, node: ast.If) -> Span | None:
+        """The condition of an `if`, which is where a missing `else` is shown."""
+        return self.source.span(node.test)
+
+    # branch = { statement }
+    def one_branch(self, body: list[ast.stmt]) -> tuple[str, SeqExpr | None]:
+        """The name that the last statement binds, and the branch; None after a mistake."""
+        if self.returns_early(body):
+            return "", None
+        names = assigned_names(body[-1])
+        if len(names) != 1:
+            self.error(
+                body[-1], "RX0106", "a branch ends with the binding of one name",
+                help="bind the value of the branch in its last statement: `y = ...`",
+            )  # fmt: skip
+            return "", None
+        name = names[0]
+        before = len(self.reporter.diagnostics)
+        dims, unrolling = dict(self.dims), self.unrolling
+        self.unrolling = False
+        self.builder.begin_scope()
+        try:
+            with self.scope():
+                self.statements(body[:-1])
+                result = self.branch_result(body[-1], name)
+        except Failed:
+            result = None
+        finally:
+            self.dims, self.unrolling = dims, unrolling
+        failed = any(d.severity == "error" for d in self.reporter.diagnostics[before:])
+        if result is None or failed:
+            self.builder.end_scope()
+            return name, None
+        return name, self.builder.end_scope(result, self.body_span(body))
+
+    def returns_early(self, body: list[ast.stmt]) -> bool:
+        """Whether a branch returns, which only the end of a function may do."""
+        at = next((s for s in body if isinstance(s, ast.Return)), None)
+        if at is None:
+            return False
+        self.error(
+            at, "RX0105", "a branch cannot return from the function",
+            help="bind the value in both branches, and return it after the `if`",
+        )  # fmt: skip
+        return True
+
+    def branch_result(self, last: ast.stmt, name: str) -> Expr:
+        """The value of a branch: what its last statement binds; a leaf stands for itself."""
+        match last:
+            case ast.Assign(targets=[ast.Name()], value=value):
+                found = self.value(value)
+                if is_number(found):
+                    found = self.constant_of(found, value)
+                if isinstance(found, (tuple, PrimExpr)):
+                    found = self.expr_of(found, value)
+                if isinstance(found, Expr) and self.is_leaf(found):
+                    return found
+                self.bind(
+                    ast.copy_location(ast.Name(name, ast.Store()), last.targets[0]), found, value
+                )
+            case _:
+                self.statement(last)
+        bound = self.names.get(name)
+        if isinstance(bound, Expr):
+            return bound
+        if bound is UNKNOWN:
+            raise Failed
+        raise self.error(
+            last, "RX0106", f"`{name}` is a value of Python, and a branch gives one of the program"
+        )
+
+    def is_leaf(self, expr: Expr) -> bool:
+        """Whether an expression can be the value of a branch without a binding."""
+        if isinstance(expr, Tuple):
+            return all(self.is_leaf(field) for field in expr.fields)
+        return isinstance(expr, LeafExpr)

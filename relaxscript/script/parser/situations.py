@@ -1,0 +1,62 @@
+"""Why the source of a definition cannot be found: which situation this is, and the way out."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from relaxscript.errors import Diagnostic
+
+__all__ = ["changed", "not_found"]
+
+WAY_OUT = "put the definition in a file, or parse its text with `relaxscript.from_source(text)`"
+
+# What runs a text under a name that says so, and keeps none of it.
+_RUN_BY = {
+    "<timed exec>": "it was run by `%%time`, and is in no cell of this session",
+    "<magic-timeit>": "it was run by `%%timeit`, and is in no cell of this session",
+    "<console>": "it was typed at a prompt that does not keep what is typed",
+    "<input>": "it was typed at a prompt that does not keep what is typed",
+}
+
+
+def not_found(name: str, filename: str, scope: Mapping[str, Any]) -> Diagnostic:
+    """That there is no text of a definition."""
+    message = f"the source of `{name}` cannot be found: {_situation(filename, scope)}"
+    return Diagnostic("RX0111", message, None, help=WAY_OUT)
+
+
+def changed(name: str, filename: str) -> Diagnostic:
+    """That the text which is there is not that of the definition."""
+    message = (
+        f"the source of `{name}` cannot be found: "
+        f"`{filename}` is not the text any more from which Python made `{name}`"
+    )
+    help = f"import or run `{filename}` again, or parse a text with `relaxscript.from_source(text)`"
+    return Diagnostic("RX0111", message, None, help=help)
+
+
+def _situation(filename: str, scope: Mapping[str, Any]) -> str:
+    if filename == "<stdin>":
+        return _standard_input()
+    if filename == "<string>":
+        if sys.argv[:1] == ["-c"] and scope.get("__name__") == "__main__":
+            return "it is not in the command of `python -c`, but was executed from a string"
+        return "it was executed from a string, which Python does not keep"
+    if filename in _RUN_BY:
+        return _RUN_BY[filename]
+    if filename.startswith("<"):
+        return f"it was executed under the name `{filename}`, of which no text is kept"
+    if os.path.exists(filename):
+        return f"`{filename}` cannot be read as text"
+    if scope.get("__cached__") == filename or filename.endswith((".pyc", ".pyo")):
+        return f"only the compiled form `{filename}` is there"
+    return f"the file `{filename}` is not there any more"
+
+
+def _standard_input() -> str:
+    if hasattr(sys, "ps1"):
+        return "it was typed at Python's prompt, which does not keep what is typed"
+    return "Python reads this program from the standard input, and does not keep it"

@@ -1,0 +1,191 @@
+"""Reducers, index maps, launches of threads and regions as syntax.
+
+A thread that is launched once is written `with T.launch_thread("threadIdx.x", 32) as tx:`; one that
+several launches share is declared before them, as `tx = T.env_thread("threadIdx.x")`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+from relaxscript.ir import prim, tir
+from relaxscript.ir.node import Node
+from relaxscript.ir.same import structural_equal
+from relaxscript.ir.tir_compute import (
+    BufferRealize,
+    CommReducer,
+    IndexMap,
+    Prefetch,
+    ProducerLoad,
+    Reduce,
+)
+from relaxscript.ir.walk import walk
+from relaxscript.script.syntax import TIR_INT_DTYPE
+
+from . import tree
+from .blocks import BlockPrinter
+from .session import Session
+
+__all__ = ["ComputePrinter", "is_launch", "is_realized"]
+
+
+def is_launch(s: tir.AttrStmt) -> bool:
+    """Whether a hint is what `T.launch_thread` makes."""
+    axis = s.node
+    if s.attr_key != "thread_extent" or not isinstance(axis, tir.IterVar) or axis.dom is None:
+        return False
+    if axis.iter_type != "ThreadIndex" or not isinstance(axis.dom.min, prim.IntImm):
+        return False
+    if axis.dom.min.value or axis.dom.min.dtype is not axis.var.dtype:
+        return False
+    fits = axis.var.dtype is axis.dom.extent.dtype
+    return fits and structural_equal(axis.dom.extent, s.value, map_free_vars=False)
+
+
+def is_realized(s: tir.AttrStmt) -> bool:
+    """Whether a hint and its body are what `T.realize` makes."""
+    realized = s.body
+    if s.attr_key != "realize_scope" or not isinstance(realized, BufferRealize):
+        return False
+    return realized.buffer is s.node and isinstance(s.value, prim.StringImm)
+
+
+class ComputePrinter(BlockPrinter):
+    """Adds what tensor expressions and GPUs have; the printer of functions adds statements."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        # The threads that several launches share, by the variables that number them.
+        self.shared: set[prim.Var] = set()
+
+    # ---- threads
+
+    def env_threads(self, body: tir.Stmt) -> list[ast.stmt]:
+        """The declarations of threads that more than one launch is about."""
+        launches: dict[prim.Var, list[tir.AttrStmt]] = {}
+        for node in walk(body):
+            if isinstance(node, tir.AttrStmt) and is_launch(node):
+                launches.setdefault(node.node.var, []).append(node)
+        if not launches:
+            return []
+        everywhere = _uses(body)
+        found: list[ast.stmt] = []
+        for var, several in launches.items():
+            if len(several) == 1 and everywhere[var] == _uses(several[0])[var]:
+                continue
+            self.shared.add(var)
+            name = self.names.define_for_all(var, var.name)
+            dtype = None if var.dtype is TIR_INT_DTYPE else tree.constant(str(var.dtype))
+            tag = tree.constant(several[0].node.thread_tag)
+            made = tree.call(self.member("env_thread"), [tag], dtype=dtype)
+            found.append(tree.assign(self.session.at(var, tree.name(name)), made))
+        return found
+
+    # launch = "with" "T.launch_thread(" thread "," extent ")" ["as" name] ":" body
+    def launch(self, s: tir.AttrStmt) -> ast.stmt:
+        axis: tir.IterVar = s.node
+        extent = self.scalar(s.value, TIR_INT_DTYPE)
+        shared = axis.var in self.shared
+        thread = self.variable(axis.var) if shared else tree.constant(axis.thread_tag)
+        context = tree.call(self.member("launch_thread"), [thread, extent])
+        with self.names.scope():
+            target = None
+            if not shared:
+                name = self.names.define(axis.var, axis.var.name)
+                target = self.session.at(axis.var, tree.name(name))
+            return tree.with_block(context, self.inner(s.body), target)
+
+    # ---- regions
+
+    def realize(self, s: BufferRealize, scope: prim.PrimExpr | None) -> ast.expr:
+        """`T.realize(A[0:16, 0:16], "shared")`."""
+        region = self.region(tir.BufferRegion.make(s.buffer, s.bounds))
+        named = tree.constant(scope.value if isinstance(scope, prim.StringImm) else None)
+        condition = None if self.is_true(s.condition) else self.scalar(s.condition)
+        return tree.call(self.member("realize"), [region, named], condition=condition)
+
+    def prefetch(self, s: Prefetch) -> ast.stmt:
+        """`T.prefetch(A, [T.Range(0, 4)])`."""
+        bounds = tree.items([self.range(r) for r in s.bounds])
+        return self.mention("prefetch", [self.buffer(s.buffer), bounds])
+
+    # ---- functions over variables
+
+    def value(self, value: Any) -> ast.expr:
+        """An attribute; in TIR it may be a buffer, an axis, a reducer or an index map."""
+        match value:
+            case tir.Buffer():
+                return self.buffer(value)
+            case tir.IterVar():
+                return self.iter_var(value)
+            case CommReducer():
+                return self.comm_reducer(value)
+            case IndexMap():
+                return self.index_map(value)
+        return super().value(value)
+
+    def node(self, e: prim.PrimExpr) -> ast.expr:
+        match e:
+            case Reduce():
+                return self.reduction(e)
+            case ProducerLoad(producer, indices):
+                args = [
+                    self.buffer(producer),
+                    tree.items([self.scalar(i, TIR_INT_DTYPE) for i in indices]),
+                ]
+                return tree.call(self.member("ProducerLoad"), args)
+        return super().node(e)
+
+    def iter_var(self, axis: tir.IterVar) -> ast.expr:
+        """`T.iter_var(k, T.Range(0, 8), "CommReduce", "")`."""
+        args = [self.variable(axis.var), self.range(axis.dom)]
+        args += [tree.constant(axis.iter_type), tree.constant(axis.thread_tag)]
+        return tree.call(self.member("iter_var"), args)
+
+    def function_over(
+        self, variables: Sequence[prim.Var], results: Sequence[prim.PrimExpr], single: bool
+    ) -> ast.expr:
+        """`lambda i, j: (j, i)`."""
+        with self.names.scope():
+            names = [self.names.define(v, v.name) for v in variables]
+            made = [self.scalar(e) for e in results]
+            body = made[0] if single else tree.items(made, ast.Tuple)
+        arguments = ast.arguments(
+            posonlyargs=[], args=[ast.arg(name, None) for name in names], vararg=None,
+            kwonlyargs=[], kw_defaults=[], kwarg=None, defaults=[],
+        )  # fmt: skip
+        return ast.Lambda(arguments, body)
+
+    def comm_reducer(self, c: CommReducer) -> ast.expr:
+        """`T.comm_reducer(lambda x, y: x + y, [T.float32(0)])`."""
+        identity = tree.items([self.scalar(e) for e in c.identity_element])
+        function = self.function_over((*c.lhs, *c.rhs), c.result, len(c.result) == 1)
+        return tree.call(self.member("comm_reducer"), [function, identity])
+
+    def index_map(self, m: IndexMap) -> ast.expr:
+        """`T.index_map(lambda i, j: (j, i))`."""
+        function = self.function_over(m.initial_indices, m.final_indices, False)
+        inverse = None if m.inverse_index_map is None else self.index_map(m.inverse_index_map)
+        dtypes = {v.dtype for v in m.initial_indices} - {prim.INT64}
+        dtype = tree.constant(str(dtypes.pop())) if len(dtypes) == 1 else None
+        word = self.member("index_map")
+        return tree.call(word, [function], inverse_index_map=inverse, index_dtype=dtype)
+
+    def reduction(self, e: Reduce) -> ast.expr:
+        """`T.Reduce(combiner, [value], [axis], condition, index, init)`."""
+        axes = tree.items([self.iter_var(a) for a in e.axis])
+        args = [self.comm_reducer(e.combiner), tree.items([self.scalar(x) for x in e.source])]
+        args += [axes, self.scalar(e.condition), tree.number(e.value_index)]
+        args.append(tree.items([self.scalar(x) for x in e.init]))
+        return tree.call(self.member("Reduce"), args)
+
+
+def _uses(root: Node) -> dict[Node, int]:
+    """How often each variable occurs."""
+    found: dict[Node, int] = {}
+    for node in walk(root):
+        if isinstance(node, prim.Var):
+            found[node] = found.get(node, 0) + 1
+    return found

@@ -1,0 +1,140 @@
+"""How to print: the options of `script` and `show`, by the names that TVM has for them."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from itertools import combinations
+from typing import Any
+
+from relaxscript.dtypes import DataType
+from relaxscript.errors import nearest
+from relaxscript.ir.node import Node
+
+__all__ = ["WORDS", "Options"]
+
+# Python names that scripts use for what they mean.
+WORDS = ("float", "metadata", "range")
+_PREFIXES = ("ir_prefix", "tir_prefix", "relax_prefix")
+_NUMBERS = {"indent_spaces": 1, "line_width": 1, "num_context_lines": -1}
+# Options of TVM that name a place by its path from the root; here a node says where it stands.
+_PATHS = {"path_to_underline": "obj_to_underline", "path_to_annotate": "obj_to_annotate"}
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to print. With the options of the first group the text parses back to the same program.
+
+    - `name`: the name of the printed class or function, instead of its own.
+    - `show_meta`: the constants that do not stand in the text are put before it as data.
+    - `ir_prefix`, `tir_prefix`, `relax_prefix`: by which names the namespaces are imported.
+    - `module_alias`: what a function calls its module; empty for the module's own name.
+    - `show_all_struct_info`: False leaves out annotations that the parser derives by itself.
+    - `syntax_sugar`: False writes effects as bindings, and loops and axes of TIR one by one.
+    - `verbose_expr`: True writes `T.Add(a, b)` for `a + b` of scalars.
+    - `int_dtype`, `float_dtype`: literals of PrimFuncs are plain numbers where their place gives
+      them their data type. A data type here keeps that to its literals, all others are written
+      with theirs (`T.int64(3)`); "void" has all written so. The defaults restrict nothing.
+    - `buffer_dtype`: the data type that definitions of buffers need not mention. The parser takes
+      float32 for granted, so every other one has them all mentioned.
+    - `line_width`, `indent_spaces`: how lines are broken and indented.
+    - `show_object_address`: names end with the address of the object, which differs between runs.
+
+    The others are for reading only: `print_line_numbers`; `obj_to_underline`, nodes to underline,
+    with `num_context_lines` lines around them (-1: all); `obj_to_annotate`, remarks about nodes.
+    """
+
+    name: str | None = None
+    show_meta: bool = False
+    ir_prefix: str = "I"
+    tir_prefix: str = "T"
+    relax_prefix: str = "R"
+    module_alias: str = "cls"
+    buffer_dtype: str = "float32"
+    int_dtype: str = "int32"
+    float_dtype: str = "void"
+    verbose_expr: bool = False
+    indent_spaces: int = 4
+    print_line_numbers: bool = False
+    num_context_lines: int = -1
+    syntax_sugar: bool = True
+    show_object_address: bool = False
+    show_all_struct_info: bool = True
+    obj_to_underline: Sequence[Any] = ()
+    obj_to_annotate: Mapping[Any, str] = field(default_factory=dict)
+    line_width: int = 100
+
+    @staticmethod
+    def read(options: Mapping[str, Any]) -> Options:
+        """The options given.
+
+        Raises `TypeError` for one that there is not or that is of another kind, `ValueError` for
+        one that would spoil the text.
+        """
+        found: dict[str, Any] = {}
+        for word, value in options.items():
+            if word in _PATHS:
+                _refuse_path(word, value)
+                continue
+            if word not in _KNOWN:
+                near = nearest(word, list(_KNOWN))
+                hint = f"; did you mean `{near}`?" if near else ""
+                raise TypeError(f"`script` has no option `{word}`{hint}")
+            found[word] = _checked(word, value)
+        made = Options(**found)
+        _check_prefixes(made)
+        return made
+
+
+_KNOWN = {f.name: f for f in fields(Options)}
+
+
+def _refuse_path(word: str, value: Any) -> None:
+    if value:
+        raise TypeError(
+            f"`{word}` names places by paths, which are not kept; "
+            f"give the nodes themselves to `{_PATHS[word]}`"
+        )
+
+
+def _checked(word: str, value: Any) -> Any:
+    """The value of an option, of the kind that it has."""
+    if word == "obj_to_underline":
+        return (value,) if isinstance(value, Node) else tuple(value or ())
+    if word == "obj_to_annotate":
+        if not isinstance(value or {}, Mapping):
+            raise TypeError("`obj_to_annotate` maps nodes to remarks")
+        return value or {}
+    default = _KNOWN[word].default
+    if word.endswith("_dtype"):
+        return str(DataType(value))
+    if word in _NUMBERS:
+        if not isinstance(value, int) or value < _NUMBERS[word]:
+            raise ValueError(f"`{word}` is a whole number from {_NUMBERS[word]} on, not {value!r}")
+        return value
+    if isinstance(default, bool):
+        return bool(value)
+    if not isinstance(value, str) and not (word == "name" and value is None):
+        raise TypeError(f"`{word}` is a text, not {value!r}")
+    return value
+
+
+def _check_prefixes(options: Options) -> None:
+    """Each prefix is a name of its own, and means nothing else in a script."""
+    written = {word: getattr(options, word) for word in _PREFIXES}
+    for word, prefix in written.items():
+        parts = prefix.split(".")
+        if not all(part.isidentifier() and not keyword.iskeyword(part) for part in parts):
+            raise ValueError(f"`{word}` must be a name of Python, not {prefix!r}")
+    if options.module_alias:
+        alias = options.module_alias
+        if not alias.isidentifier() or keyword.iskeyword(alias):
+            raise ValueError(f"`module_alias` must be a name of Python, not {alias!r}")
+        written["module_alias"] = alias
+    for word, prefix in written.items():
+        if prefix.partition(".")[0] in WORDS:
+            raise ValueError(f"`{word}` cannot be {prefix!r}: scripts use that name themselves")
+    for (one, first), (other, second) in combinations(written.items(), 2):
+        if first == second:
+            raise ValueError(f"`{one}` and `{other}` are both {first!r}")

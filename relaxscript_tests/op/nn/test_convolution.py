@@ -1,0 +1,110 @@
+"""Convolutions: against the definition, element by element; shapes; what is refused."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+import relaxscript.op as R
+from relaxscript_tests.op.inference import obliged, ranked, refused, result, tensor
+
+
+def by_definition(x: Any, k: Any, strides: Any, pads: Any, dilation: Any, groups: int) -> Any:
+    """The convolution of (N, C, spatial) by (O, I, spatial), one product after the other."""
+    axes = x.ndim - 2
+    padded = np.pad(x, [(0, 0), (0, 0), *((pads[i], pads[axes + i]) for i in range(axes))])
+    sizes = [
+        (padded.shape[2 + i] - dilation[i] * (k.shape[2 + i] - 1) - 1) // strides[i] + 1
+        for i in range(axes)
+    ]
+    out = np.zeros((len(x), len(k), *sizes), x.dtype)
+    of_group = len(k) // groups
+    for place in itertools.product(*map(range, out.shape)):
+        first = place[1] // of_group * k.shape[1]
+        for inner in itertools.product(*map(range, k.shape[1:])):
+            where = [place[2 + i] * strides[i] + inner[1 + i] * dilation[i] for i in range(axes)]
+            out[place] += padded[(place[0], first + inner[0], *where)] * k[(place[1], *inner)]
+    return out
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_convolution_is_what_its_definition_says(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    axes = 1 + seed % 3
+    groups = int(rng.integers(1, 3))
+    x = rng.integers(-3, 4, (2, 2 * groups, *rng.integers(4, 6, axes))).astype("int32")
+    k = rng.integers(-3, 4, (3 * groups, 2, *rng.integers(1, 3, axes))).astype("int32")
+    strides, dilation = (tuple(int(n) for n in rng.integers(1, 3, axes)) for _ in range(2))
+    pads = tuple(int(n) for n in rng.integers(0, 3, 2 * axes))
+    operator = (R.nn.conv1d, R.nn.conv2d, R.nn.conv3d)[axes - 1]
+    found = operator(x, k, strides, pads, dilation, groups)
+    assert found.tolist() == by_definition(x, k, strides, pads, dilation, groups).tolist()
+
+
+def test_layouts_say_where_the_axes_stand() -> None:
+    rng = np.random.default_rng(0)
+    x, k = rng.normal(size=(1, 3, 5, 6)), rng.normal(size=(4, 3, 2, 2))
+    plain = R.nn.conv2d(x, k)
+    other = R.nn.conv2d(
+        x.transpose(0, 2, 3, 1), k.transpose(2, 3, 1, 0), data_layout="NHWC", kernel_layout="HWIO"
+    )
+    assert (other == plain.transpose(0, 2, 3, 1)).all()
+    back = R.nn.conv2d(x.transpose(0, 2, 3, 1), k, data_layout="NHWC", out_layout="NCHW")
+    assert (back == plain).all()
+
+
+def test_small_floats_are_added_up_in_a_wider_type() -> None:
+    x, k = np.ones((1, 3000, 1), "float16"), np.ones((1, 3000, 1), "float16")
+    assert R.nn.conv1d(x, k).item() == 3000
+    assert R.nn.conv1d(x, k, out_dtype="float32").dtype == np.float32
+
+
+X = tensor("n", 3, "h", 28)
+K = tensor(8, 3, 3, 3)
+
+
+def test_the_shape_of_a_convolution() -> None:
+    assert result(R.nn.conv2d, X, K) == "(n, 8, h - 2, 26) float32"
+    assert result(R.nn.conv2d, X, K, 2, 1) == "(n, 8, (h + 1) // 2, 14) float32"
+    assert result(R.nn.conv2d, X, K, padding=[0, 1, 2, 3]) == "(n, 8, h, 30) float32"
+    assert result(R.nn.conv2d, X, K, dilation=[1, 2]) == "(n, 8, h - 2, 24) float32"
+    assert result(R.nn.conv2d, X, ranked(4), out_dtype="float16") == "rank 4 float16"
+    assert result(R.nn.conv1d, ranked(-1), ranked(-1)) == "rank 3 float32"
+
+
+@pytest.mark.parametrize(
+    ("attributes", "operand", "fact"),
+    [
+        ({"strides": [1, 2, 3]}, "strides", "has 3 numbers"),
+        ({"strides": 0}, "strides", "is 0"),
+        ({"padding": [1, 2, 3]}, "padding", "has 3 numbers"),
+        ({"padding": [0, 0, -1, 0]}, "padding", "is (-1, 0)"),
+        ({"dilation": [1, 0]}, "dilation", "is (1, 0)"),
+        ({"groups": 0}, "groups", "is 0"),
+        ({"groups": 3}, "weight", "has 8 output channels"),
+        ({"groups": 2}, "weight", "takes 6 channels"),
+        ({"data_layout": "NCHX"}, "data_layout", 'is "NCHX"'),
+        ({"kernel_layout": "OIH"}, "kernel_layout", 'is "OIH"'),
+        ({"out_layout": "NHW"}, "out_layout", 'is "NHW"'),
+        ({"data_layout": "NHWC"}, "weight", "takes 3 channels"),
+    ],
+)
+def test_attributes_that_do_not_fit(attributes: Any, operand: str, fact: str) -> None:
+    error = refused(R.nn.conv2d, tensor(2, 3, 9, 28), K, **attributes)
+    assert (error.operand, error.fact) == (operand, fact)
+
+
+def test_operands_that_do_not_fit() -> None:
+    assert refused(R.nn.conv2d, tensor(2, 3, 9), K).fact == "has shape (2, 3, 9)"
+    assert refused(R.nn.conv2d, X, ranked(3)).operand == "weight"
+    assert refused(R.nn.conv2d, tensor(2, 3, 2, 28), K).fact == "has 2 elements along H"
+    assert refused(R.nn.conv2d, tensor(2, 3, 9, 9, dtype="int8"), K).code == "RX0202"
+    assert obliged(R.nn.conv2d, tensor(2, "c", 9, 9), K) == ["weight: c equal 3"]
+    with pytest.raises(ValueError, match="the window is larger than the tensor"):
+        R.nn.conv1d.meaning(np.zeros((1, 1, 2)), np.zeros((1, 1, 3)), **ATTRIBUTES)
+
+
+ATTRIBUTES = {p.name: p.default for p in R.nn.conv1d.parameters if p.kind == "attribute"}

@@ -1,0 +1,97 @@
+"""Elements and tensors again and again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import relaxscript.op as R
+
+from .inference import OBJECT, obliged, prim_var, ranked, refused, result, tensor
+
+X = tensor("n", 3)
+ROWS = np.array([[1, 2], [3, 4]], "int8")
+
+
+@pytest.mark.parametrize(
+    ("args", "expected"),
+    [
+        ((X, 2), "(n * 6,) float32"),
+        ((X, 2, 0), "(n * 2, 3) float32"),
+        ((X, 0, -1), "(n, 0) float32"),
+        ((ranked(2), 2), "rank 1 float32"),
+        ((ranked(2), 2, 1), "rank 2 float32"),
+    ],
+)
+def test_the_shape_of_repeated_elements(args: Any, expected: str) -> None:
+    assert result(R.repeat, *args) == expected
+
+
+@pytest.mark.parametrize(
+    ("repeats", "expected"),
+    [
+        (2, "(n, 6) float32"),
+        ([2, 1], "(n * 2, 3) float32"),
+        ([5, 1, 2], "(5, n, 6) float32"),
+        ([], "(n, 3) float32"),
+    ],
+)
+def test_the_shape_of_a_repeated_tensor(repeats: Any, expected: str) -> None:
+    assert result(R.tile, X, repeats) == expected
+
+
+def test_a_repeated_tensor_of_which_only_the_rank_is_known() -> None:
+    assert result(R.tile, ranked(2), [1, 2, 3]) == "rank 3 float32"
+    assert result(R.tile, ranked(-1), 2) == "rank -1 float32"
+
+
+def test_elements_and_tensors_are_repeated() -> None:
+    assert R.repeat(ROWS, 2, 1).tolist() == [[1, 1, 2, 2], [3, 3, 4, 4]]
+    assert R.repeat(ROWS, 2).tolist() == [1, 1, 2, 2, 3, 3, 4, 4]
+    assert R.tile(ROWS, [1, 2]).tolist() == [[1, 2, 1, 2], [3, 4, 3, 4]]
+
+
+def test_nothing_is_repeated_less_than_not_at_all() -> None:
+    assert refused(R.repeat, X, -1).fact == "is -1"
+    assert refused(R.tile, X, [1, -2]).fact == "is -2"
+    assert refused(R.repeat, X, 2, 2).message == "there is no axis 2"
+
+
+def test_tensors_are_stacked_along_a_new_axis() -> None:
+    assert result(R.stack, [X, X]) == "(2, n, 3) float32"
+    assert result(R.stack, [X, X, X], -1) == "(n, 3, 3) float32"
+    assert result(R.stack, [ranked(2), X]) == "rank 3 float32"
+    assert result(R.stack, [ranked(-1)]) == "rank -1 float32"
+    assert R.stack([ROWS, ROWS], 1).tolist() == [[[1, 2], [1, 2]], [[3, 4], [3, 4]]]
+
+
+def test_stacked_tensors_have_one_shape() -> None:
+    assert refused(R.stack, []).fact == "is empty"
+    assert refused(R.stack, [tensor(2, 3), tensor(2, 4)]).operand == "tensors[1]"
+    assert refused(R.stack, [X, tensor("n")]).fact == "has shape (n,)"
+    assert refused(R.stack, [X, tensor("n", 3, dtype="int8")]).code == "RX0202"
+    assert refused(R.stack, [X], 3).message == "there is no axis 3"
+    assert obliged(R.stack, [X, tensor("m", 3)]) == ["tensors[1]: n equal m"]
+
+
+def test_one_element_of_each_is_on() -> None:
+    indices = np.array([1, 0, 5], "int64")
+    assert R.one_hot(indices, 1, 0, 2).tolist() == [[0, 1], [1, 0], [0, 0]]
+    assert R.one_hot(indices, 2.5, 0.5, 2, 0).tolist() == [[0.5, 2.5, 0.5], [2.5, 0.5, 0.5]]
+    I = tensor("n", 3, dtype="int32")  # noqa: E741
+    assert result(R.one_hot, I, 1, 0, 7) == "(n, 3, 7) int64"
+    assert result(R.one_hot, I, prim_var("float16"), prim_var("float16"), 7, 0) == (
+        "(7, n, 3) float16"
+    )
+    assert result(R.one_hot, ranked(1, "int8"), 1.0, 0.0, 2) == "rank 2 float64"
+
+
+def test_what_cannot_be_on_or_off() -> None:
+    indices = tensor(3, dtype="int32")
+    assert refused(R.one_hot, tensor(3), 1, 0, 2).operand == "indices"
+    assert refused(R.one_hot, indices, 1, 0.5, 2).code == "RX0202"
+    assert refused(R.one_hot, indices, OBJECT, 0, 2).operand == "on_value"
+    assert refused(R.one_hot, indices, 1, 0, -1).fact == "is -1"
+    assert refused(R.one_hot, indices, 1, 0, 2, 2).message == "there is no axis 2"
