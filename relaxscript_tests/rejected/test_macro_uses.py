@@ -36,12 +36,12 @@ def test_a_macro_that_grows_beyond_measure():
     @R.macro
     def doubling(x, n):
         return x if n == 0 else R.add(doubling(x, n - 1), doubling(x, n - 1))
-        #                                                 ^^^^^^^^^^^^^^^^^^ error: RX0104 more
-        # | than 5,000 uses of macros are written out
+        #                             ^^^^^^^^^^^^^^^^^^ error: RX0104 more than 5,000 uses of
+        # | macros are written out
         # help: call a function instead
+        #                             ------------------ label: `doubling` is expanded here
         #                                                 ------------------ label: `doubling` is
         # | expanded here
-        #                             ------------------ label: `doubling` is expanded here
 
     @R.function
     def f(x: R.Tensor((2, 3), "float32")):
