@@ -52,7 +52,7 @@ def test_a_function_on_its_own_has_no_place_for_a_prim_func():
     @R.function
     def f(x: R.Tensor((2, 4), "float32")):
         y = R.call_tir(relu, (x,), out_sinfo=R.Tensor((2, 4), "float32"))
-        #              ^^^^ error: RX0110 `relu` is a PrimFunc that stands outside, and a function
+        #              ^^^^ error: RX0201 `relu` is a PrimFunc that stands outside, and a function
         # | on its own has no place for it
         # help: put both in a class under `@I.ir_module`
         return y
@@ -63,11 +63,11 @@ def test_a_function_on_its_own_has_no_place_for_a_relax_function():
     @R.function
     def f(x: R.Tensor((2, 4), "float32")):
         y = tripled(x)
-        #   ^^^^^^^ error: RX0110 `tripled` is a Relax function that stands outside, and a
+        #   ^^^^^^^ error: RX0201 `tripled` is a Relax function that stands outside, and a
         # | function on its own has no place for it
         # help: put both in a class under `@I.ir_module`
         z = Library.inner(x)
-        #   ^^^^^^^^^^^^^ error: RX0110 `inner` is a Relax function that stands outside, and a
+        #   ^^^^^^^^^^^^^ error: RX0201 `inner` is a Relax function that stands outside, and a
         # | function on its own has no place for it
         # help: put both in a class under `@I.ir_module`
         return z
@@ -78,7 +78,7 @@ def test_a_prim_func_on_its_own_has_no_place_for_another():
     @T.prim_func
     def f(x: T.Buffer((2, 4), "float32"), y: T.Buffer((2, 4), "float32")):
         relu(x, y)
-        # <^^^ error: RX0110 `relu` is a PrimFunc that stands outside, and a function on its own
+        # <^^^ error: RX0201 `relu` is a PrimFunc that stands outside, and a function on its own
         # | has no place for it
         # help: put both in a class under `@I.ir_module`
 
@@ -88,13 +88,13 @@ def test_a_function_that_calls_others_is_not_taken_without_them():
     @I.ir_module
     class Module:
         kept = OUTER
-        #      ^^^^^ error: RX0110 this function calls `inner` of the module it comes from
+        #      ^^^^^ error: RX0201 this function calls `inner` of the module it comes from
         # help: capture that module, and write `Module.name_of_the_function`
 
         @R.function
         def main(x: R.Tensor((2, 4), "float32")):
             y = OUTER(x)
-            #   ^^^^^ error: RX0110 this function calls `inner` of the module it comes from
+            #   ^^^^^ error: RX0201 this function calls `inner` of the module it comes from
             # help: capture that module, and write `Module.name_of_the_function`
             return y
 
@@ -208,6 +208,41 @@ def test_what_captured_python_raises_is_shown_where_it_is_raised():
         z = scaled(x, "three")
         #   ^^^^^^^^^^^^^^^^^^ error: RX0112 evaluating this Python raised KeyError: 'three'
         return z
+
+
+@rejected
+def test_what_captured_python_makes_of_values_that_do_not_go_together():
+    def product(w, x):
+    #   ------- label: `product` is defined here
+        return R.matmul(x, w)
+
+    def sum_of_products(x, w):
+    #   --------------- label: `sum_of_products` is defined here
+        return R.add(R.matmul(x, w), w)
+
+    def added(x, y):
+    #   ----- label: `added` is defined here
+        return R.add(x, y)
+
+    @R.function
+    def f(x: R.Tensor((2, 4), "float32"), w: R.Tensor((4, 3), "float32")):
+    #                  - label: `x2` has 2 rows here
+        a = product(x, w)
+        #   ^^^^^^^^^^^^^ error: RX0203 `R.matmul` cannot multiply these operands
+        # note: `x1` has 3 columns
+        # help: the last axis of `x1` must equal the last-but-one axis of `x2`
+        #   ------------- label: `x2` has 2 rows
+        b = sum_of_products(x, w)
+        #   ^^^^^^^^^^^^^^^^^^^^^ error: RX0203 `R.add` cannot take these operands
+        # note: `x1` has shape (2, 3)
+        # help: shapes are compared from the right: dimensions are equal, or one of them is 1
+        #   --------------------- label: `x2` has shape (4, 3)
+        c = added(x, w)
+        #   ^^^^^^^^^^^ error: RX0203 `R.add` cannot take these operands
+        # note: `x1` has shape (2, 4)
+        # help: shapes are compared from the right: dimensions are equal, or one of them is 1
+        #   ----------- label: `x2` has shape (4, 3)
+        return x
 
 
 @rejected

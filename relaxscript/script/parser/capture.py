@@ -91,7 +91,7 @@ def check_whole(parser: ExpressionParser, function: Any, node: ast.expr) -> None
     missing = called_names(function)
     if missing:
         raise parser.error(
-            node, "RX0110", f"this function calls `{missing[0]}` of the module it comes from",
+            node, "RX0201", f"this function calls `{missing[0]}` of the module it comes from",
             help="capture that module, and write `Module.name_of_the_function`",
         )  # fmt: skip
 
@@ -126,7 +126,7 @@ def refuse_outside(
     kind = "PrimFunc" if isinstance(function, PrimFunc) else "Relax function"
     written = name or ast.unparse(node)
     raise parser.error(
-        node, "RX0110", f"`{written}` is a {kind} that stands outside, and a function on its own"
+        node, "RX0201", f"`{written}` is a {kind} that stands outside, and a function on its own"
         " has no place for it",
         help="put both in a class under `@I.ir_module`",
     )  # fmt: skip

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from types import CodeType, FrameType, FunctionType
 from typing import Any, NamedTuple, TypeAlias
 
-from relaxscript.errors import DiagnosticError, Source
+from relaxscript.errors import DiagnosticError, Source, Span
 
 from .matching import alike, future_flags, inner_codes, is_rewritten, plausible
 from .situations import changed, not_found
@@ -26,7 +26,7 @@ from .source import AnyDefinition, Parsed, first_line, parsed_text
 
 __all__ = [
     "Definition", "class_code", "defining_frame", "definition_of_class", "definition_of_function",
-    "undecorated",
+    "definition_place", "undecorated",
 ]  # fmt: skip
 
 KEPT = 16
@@ -85,6 +85,17 @@ def definition_of_function(function: FunctionType, frame: FrameType | None = Non
     around = None if definer is None else definer.f_code
     line, scope = code.co_firstlineno, function.__globals__
     return _find(Wanted(code.co_name, code.co_filename, line, None, code, (), around, scope))
+
+
+def definition_place(function: Any) -> Span | None:
+    """Where the name of a Python function stands in its definition, if its source is there."""
+    if not isinstance(function, FunctionType):
+        return None
+    try:
+        found = definition_of_function(function)
+    except DiagnosticError:
+        return None
+    return found.source.name_span(found.node)
 
 
 def definition_of_class(cls: type, frame: FrameType | None) -> Definition:

@@ -33,7 +33,7 @@ __all__ = ["KINDS", "Macro", "MacroUser", "Returned", "macro_in", "macro_of"]
 
 # Each level of a macro that uses itself takes some 15 of the 1,000 levels of calls Python has.
 MOST_NESTED = 40
-MOST_EXPANDED = 10_000
+MOST_EXPANDED = 5_000
 
 KINDS = {"relax_macro": "R.macro", "tir_macro": "T.macro"}
 USERS = {"relax_macro": "Relax function", "tir_macro": "PrimFunc"}
@@ -202,6 +202,17 @@ class MacroUser(ExpressionParser):
 
     # The macros that are being expanded, outermost first; none inside a function of their own.
     expanding: tuple[Macro, ...] = ()
+    # What is known where the innermost one is used, and not in it because it is hygienic.
+    names_of_use: frozenset[str] = frozenset()
+
+    def undefined(self, node: ast.Name) -> Failed:
+        if not self.expanding or node.id not in self.names_of_use:
+            return super().undefined(node)
+        macro = self.expanding[-1]
+        return self.error(
+            node, "RX0101", f"`{node.id}` is not defined where the macro is",
+            help=f"give it as an argument, or write `@{macro.written}(hygienic=False)`",
+        )  # fmt: skip
 
     def comparison(self, node: ast.Compare) -> Any:
         match node:
@@ -315,6 +326,7 @@ class MacroUser(ExpressionParser):
             "source": macro.source,
             "environment": self.environment_of(macro),
             "expanding": (*self.expanding, macro),
+            "names_of_use": frozenset(self.names) if macro.hygienic else frozenset(),
             "_attributes": {},
             "_before_dot": None,
             "_inside_string": None,

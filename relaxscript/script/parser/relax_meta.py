@@ -6,11 +6,21 @@ value = expression of a macro's `return`          (what the macro binds is bound
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import Any
 
-from relaxscript.errors import OperandError
+from relaxscript.errors import Label, OperandError
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.relax import Expr, Function, GlobalVar, LeafExpr, Tuple, Var
+from relaxscript.ir.relax import (
+    Call,
+    Expr,
+    Function,
+    GlobalVar,
+    LeafExpr,
+    Tuple,
+    TupleGetItem,
+    Var,
+)
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.script.relax_forms import dataflow
@@ -18,6 +28,7 @@ from relaxscript.script.relax_forms import dataflow
 from .base import UNKNOWN, Failed
 from .capture import adopted, adopted_member, macro_of_module
 from .context import ModuleName
+from .finding import definition_place
 from .macro import Macro, MacroUser, Returned, macro_in
 from .relax import RelaxParser
 from .relax_signature import Header
@@ -27,6 +38,9 @@ __all__ = ["RelaxMetaParser"]
 
 class RelaxMetaParser(MacroUser, RelaxParser):
     """Parses one Relax function, with everything that Python may hold for it."""
+
+    # The function in which the macro that is being expanded is used.
+    expanded_in: Header | None = None
 
     def call_value(self, callee: Any, node: ast.Call) -> Any:
         found = macro_in(callee)
@@ -96,6 +110,32 @@ class RelaxMetaParser(MacroUser, RelaxParser):
             self.builder.signatures[var.name_hint] = signature
         return var
 
+    def call_python(self, callee: Any, node: ast.Call) -> Any:
+        """A function of Python; what it makes of values of the program is typed at once."""
+        result = super().call_python(callee, node)
+        if not isinstance(result, (Call, TupleGetItem)) or not self.builder.has_open_scope:
+            return result
+        try:
+            expr = self.builder.normal(result)
+            self.builder.struct_info(expr)
+        except OperandError as error:
+            # Its operands have no places in the script: the call has, and the function.
+            operator = self._operator_of(result)
+            name = ast.unparse(node.func) if operator is None else f"R.{operator.script_name}"
+            span = self.span(node)
+            diagnostic = error.diagnostic(error.callee or name, span, {})
+            labels = [
+                Label(at, f"`{error.operand}` {text}" if at == span else text)
+                for at, text in diagnostic.labels
+            ]
+            place = definition_place(callee)
+            if place is not None:
+                labels.append(Label(place, f"`{callee.__name__}` is defined here"))
+            raise self.report(replace(diagnostic, labels=tuple(labels), fix=())) from None
+        finally:
+            self.note_obligations(node)
+        return expr
+
     # ---- macros
 
     def expanded(self, macro: Macro, given: tuple[Any, ...], node: ast.Call) -> Any:
@@ -130,6 +170,7 @@ class RelaxMetaParser(MacroUser, RelaxParser):
         return {
             **(fresh if macro.hygienic else outer),
             "names": {**names, **values},
+            "expanded_in": self.declared,
             "scopes": [[]],
             "outputs": set(),
             "leaving": set(),
@@ -140,7 +181,8 @@ class RelaxMetaParser(MacroUser, RelaxParser):
         }
 
     def result(self, node: ast.Return, value: ast.expr | None) -> None:
-        if not self.expanding:
+        if not self.expanding or self.declared is not self.expanded_in:
+            # What a function inside a macro returns is its own.
             super().result(node, value)
             return
         if len(self.scopes) > 1:
@@ -172,14 +214,6 @@ class RelaxMetaParser(MacroUser, RelaxParser):
         finally:
             self.note_obligations(node)
         return expr
-
-    def closure_body(self, node: ast.FunctionDef, header: Header, itself: Any) -> Function:
-        # What a function inside a macro returns is its own.
-        outer, self.expanding = self.expanding, ()
-        try:
-            return super().closure_body(node, header, itself)
-        finally:
-            self.expanding = outer
 
     def local_function(self, node: ast.FunctionDef) -> None:
         if not self.defined_macro(node, self.names, self.dims):
