@@ -18,13 +18,13 @@ from relaxscript.errors.caller import caller_span
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Function
 from relaxscript.ir.tir import PrimFunc
+from relaxscript.script.pause import collector_paused
 from relaxscript.script.printer.constants import MetadataError, decode_all
 
 from .base import ExpressionParser, Failed, Reporter
 from .decorators import our_decorator, our_decorators, read_options
 from .environment import Environment, Mode
 from .module import module_of_class, relax_function, tir_function
-from .pause import collector_paused
 from .source import definition_of_class, definition_of_function, parse_text
 
 __all__ = ["from_source", "function", "ir_module", "prim_func"]

@@ -14,8 +14,7 @@ from types import CodeType, FrameType, FunctionType
 from typing import Any, NamedTuple, TypeAlias
 
 from relaxscript.errors import Diagnostic, DiagnosticError, Source, Span
-
-from .pause import collector_paused
+from relaxscript.script.pause import collector_paused
 
 __all__ = ["Definition", "definition_of_class", "definition_of_function", "parse_text"]
 
