@@ -220,7 +220,9 @@ class Model:
 @every_executor
 def test_dataflow_blocks_with_effects_between_them(load, packed):
     rng = np.random.default_rng(0)
-    x, w, b, more = (rng.random(s, "float32") - 0.5 for s in ((1, 784), (128, 784), 128, (128, 128)))
+    x, w, b, more = (
+        rng.random(s, "float32") - 0.5 for s in ((1, 784), (128, 784), 128, (128, 128))
+    )
     named = []
 
     def double(value):
