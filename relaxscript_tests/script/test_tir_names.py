@@ -325,7 +325,7 @@ def f(X: T.Buffer((8,), "{name}"), Y: T.Buffer((8,), "{name}")):
 # Names that are meant by others' programs, or that do nothing by themselves.
 ELSEWHERE = {
     "prim_func", "handle", "void", "Range", "Then", "Else", "Var", "SizeVar", "ptr", "buffer_var",
-    "var", "CommReducer", "comm_reducer", "iter_var",
+    "var", "CommReducer", "comm_reducer", "iter_var", "call_packed", "call_cpacked",
 }  # fmt: skip
 
 
