@@ -208,3 +208,12 @@ def test_a_vector_lies_along_the_last_axis():
         y[0:4] = x[0:4, 0]
         #        ^^^^^^^^^ error: RX0503 only the last index can be a vector
         # help: loop over the other axes: `for i in range(...)`
+
+
+@rejected
+def test_a_dimension_is_an_int64():
+    @T.prim_func
+    def f(x: T.Buffer((99999999999999999999,), "float32")):
+    #                  ^^^^^^^^^^^^^^^^^^^^ error: RX0108 a dimension is an int64, this is
+    #        | 99999999999999999999
+        x[0] = 0.0
