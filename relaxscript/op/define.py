@@ -196,6 +196,8 @@ class Operator:
                 return operands.convert_shape(parameter, value)
             case "text":
                 return operands.convert_text(parameter, value)
+            case "dtype":
+                return operands.convert_dtype(parameter, value)
         return operands.convert_callee(parameter, value)
 
     def _dtype_beside(self, name: str, bound: Mapping[str, Any]) -> DataType | None:
