@@ -99,6 +99,13 @@ class TirWriter(TirParser):
             found.append(self.bind_buffer(target, self.syntax(form), ast.Pass()))
         return found[0]
 
+    def thread_of(self, form: Form) -> prim.Var:
+        """The variable of a thread that is launched later."""
+        found: prim.Var = self.value_of(
+            lambda: self.env_thread(ast.Name("thread"), form, self.node(form))
+        )
+        return found
+
     def argument(self, name: str, value: Any) -> Any:
         """A parameter: its variable, or its buffer."""
         with self.told():
