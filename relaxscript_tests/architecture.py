@@ -378,10 +378,10 @@ NOTATION = set(
     func_attr func_name func_ret_struct_info func_ret_value
     const prim_value str dtype shape tuple ExternFunc TupleGetItem ShapeExpr SeqExpr
     device cpu cuda ext_dev gpu hexagon metal opencl rocm vpi vulkan webgpu
-    call_packed dot emit_te linear nn.relu6
+    call_packed dot emit_te linear nn.attention_bias nn.relu6
     """.split()
 )
-SHORT_DTYPE = re.compile(r"(u?int|bfloat|float|[uif]|bf|bool|boolean)\d*(_e\w+)?")
+SHORT_DTYPE = re.compile(r"(u?int|bfloat|float|[uif]|bf|bool|boolean)\d*(_?e\w+)?")
 
 
 def names_in(namespace: ModuleType) -> set[str]:

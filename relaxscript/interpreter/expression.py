@@ -35,7 +35,8 @@ __all__ = [
 ]
 
 # Intrinsics about C functions and addresses.
-EXTERNAL = frozenset({"address_of", "call_extern", "call_pure_extern", "isnullptr"})
+EXTERNAL = frozenset({"address_of", "call_extern", "call_pure_extern", "isnullptr",
+                      "tvm_call_cpacked", "tvm_call_packed"})  # fmt: skip
 
 Frame = list[Any]
 Run = Callable[[Frame], Any]

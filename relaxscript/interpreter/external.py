@@ -18,6 +18,7 @@ from relaxscript.ir import prim
 
 from . import failure
 from .expression import Expressions, Frame, Run
+from .packed_calls import PackedCall
 
 __all__ = ["External", "c_function", "callee_of"]
 
@@ -69,6 +70,8 @@ class External(Expressions, ABC):
             case "isnullptr":
                 address = self.address(e.args[0])
                 return lambda f: not address(f)
+            case "tvm_call_packed" | "tvm_call_cpacked":
+                return self.packed_call(e)
         return self.c_call(e)
 
     def address(self, e: prim.PrimExpr) -> Run:
@@ -89,6 +92,14 @@ class External(Expressions, ABC):
     @abstractmethod
     def held_address(self, e: prim.Var, span: Span | None) -> Run:
         """The address that a variable holds."""
+
+    def packed_call(self, e: prim.Call) -> Run:
+        packed = PackedCall(e)
+        words = [
+            self.address(word) if word.dtype.kind == "handle" else self.compile(word)
+            for word in packed.words
+        ]
+        return lambda f: packed([word(f) for word in words])
 
     def c_call(self, e: prim.Call) -> Run:
         _, address = callee_of(e)

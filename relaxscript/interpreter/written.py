@@ -23,6 +23,8 @@ def written_params(func: tir.PrimFunc) -> frozenset[int]:
                 sources.update(dict.fromkeys(_names(buffer), source.buffer))
             case prim.Call(op=GlobalVar() | "tir.call_extern" | "tir.call_pure_extern", args=args):
                 written.update(arg for arg in args if isinstance(arg, prim.Var))
+            case prim.Call(op="tir.tvm_stack_make_array", args=(prim.Var() as data, *_)):
+                written.add(data)
             case prim.Call(op="tir.address_of", args=(prim.BufferLoad(buffer=buffer),)):
                 # Whoever has an address may write there.
                 written.update(_names(buffer))

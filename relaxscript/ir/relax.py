@@ -9,7 +9,7 @@ Source: spec "Grammar" and "Expression Survey".
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -106,6 +106,14 @@ def as_attrs(value: Any) -> Attrs | None:
     return Attrs(value) if value else None
 
 
+def _infix(symbol: str) -> Callable[[Any, Any], Expr]:
+    return lambda self, other: _operator(symbol, self, other)
+
+
+def _reflected(symbol: str) -> Callable[[Any, Any], Expr]:
+    return lambda self, other: _operator(symbol, other, self)
+
+
 @node
 class Expr(Node):
     """A Relax expression; `struct_info` says what is known of its value."""
@@ -178,6 +186,18 @@ class Expr(Node):
 
     def __rmatmul__(self, other: Any) -> Expr:
         return _operator("@", other, self)
+
+    __and__, __rand__ = _infix("&"), _reflected("&")
+    __or__, __ror__ = _infix("|"), _reflected("|")
+    __xor__, __rxor__ = _infix("^"), _reflected("^")
+    __lshift__, __rlshift__ = _infix("<<"), _reflected("<<")
+    __rshift__, __rrshift__ = _infix(">>"), _reflected(">>")
+
+    def __invert__(self) -> Expr:
+        return _operator("~", self)
+
+    def __abs__(self) -> Expr:
+        return _operator("abs", self)
 
     def __neg__(self) -> Expr:
         return _operator("unary -", self)

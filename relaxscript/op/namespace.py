@@ -8,6 +8,7 @@ from __future__ import annotations
 from . import (
     base,
     binary,
+    builtin,
     calls,
     collapsing,
     comparison,
@@ -16,6 +17,7 @@ from . import (
     datatype,
     device,
     gather,
+    grad,
     inplace,
     inspect,
     linear_algebra,
@@ -65,4 +67,10 @@ _FAMILIES = (
     inplace, linear_algebra, manipulate, quantization, ranges, repeating, reshaping, scan,
     search, sets, slicing, sorting, statistical, ternary, unary,
 )  # fmt: skip
-__all__ = ["inspect", "nn", *(name for family in _FAMILIES for name in family.__all__)]
+__all__ = [
+    "builtin",
+    "grad",
+    "inspect",
+    "nn",
+    *(name for family in _FAMILIES for name in family.__all__),
+]

@@ -8,6 +8,7 @@ Whatever is annotated otherwise is an attribute: a compile-time value that is st
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
@@ -342,7 +343,9 @@ def _dtype(parameter: Parameter, value: Any) -> DataType | None:
 def _vdevice(parameter: Parameter, value: Any) -> VDevice:
     wanted = 'a virtual device, such as "llvm:0"'
     try:
-        found = as_vdevice(value)
+        # "cpu" is another name of the target that compiles for it.
+        named = re.sub(r"^cpu(?=:|$)", "llvm", value) if isinstance(value, str) else value
+        found = as_vdevice(named)
     except ValueError:
         raise _refused(parameter, value, wanted) from None
     if not isinstance(found, VDevice):

@@ -37,7 +37,7 @@ def _rsqrt(x: Any) -> Any:
 
 # fmt: off
 # ruff: noqa: E501
-abs         = unary("abs",         "number", np.abs,                  "The distance from 0; that of the smallest integer wraps around.")
+abs         = unary("abs",         "number", np.abs,                  "The distance from 0; that of the smallest integer wraps around.", "abs")
 acos        = unary("acos",        "float",  np.arccos,               "The arc cosine, in radians from 0 to pi.")
 acosh       = unary("acosh",       "float",  np.arccosh,              "The inverse hyperbolic cosine.")
 asin        = unary("asin",        "float",  np.arcsin,               "The arc sine, in radians from -pi/2 to pi/2.")

@@ -174,7 +174,7 @@ def test_what_was_not_known_of_an_argument_is_checked_before_it_is_written_to(lo
     assert program.unknown(x, x.copy()) is x
     for wrong in (np.zeros(5, "float32"), np.zeros(4, "int8")):
         error = failure(lambda wrong=wrong: program.unknown(wrong, ROW))
-        assert "argument 0, written in place," in str(error)
+        assert "`args[0]`, which is written in place" in str(error)
         assert not wrong.any()
 
 

@@ -180,16 +180,16 @@ def test_every_symbol_means_one_operator() -> None:
     assert len(found) == len(set(found))
     assert set(found) == {
         "+", "-", "*", "/", "//", "%", "**", "@", "<", "<=", ">", ">=", "==", "!=", "unary -",
-        "astype", "&", "|", "^", "~", "<<", ">>", "and", "or", "not",
+        "astype", "&", "|", "^", "~", "<<", ">>", "abs", "and", "or", "not",
     }  # fmt: skip
 
 
 def test_the_namespace_holds_every_operator_and_what_stands_for_others() -> None:
-    rooms = {name: getattr(R, name) for name in ("inspect", "nn")}
+    rooms = {name: getattr(R, name) for name in ("builtin", "grad", "inspect", "nn")}
     offered = set(namespace.__all__) - set(rooms)
     offered |= {f"{room}.{name}" for room in rooms for name in rooms[room].__all__}
     named = {o.script_name for o in REGISTRY.values()}
-    assert offered == named | {"linear", "call_packed", "nn.relu6"}
+    assert offered == named | {"linear", "call_packed", "nn.attention_bias", "nn.relu6"}
     for name in offered:
         home = rooms.get(name.partition(".")[0], R)
         assert getattr(home, name.rpartition(".")[2]).script_name == name

@@ -37,6 +37,11 @@ def test_every_field_of_a_tuple_is_moved() -> None:
     assert str(info.fields[1].fields[0].vdevice) == "llvm:1:global"
 
 
+def test_the_processor_is_another_name_of_its_target() -> None:
+    assert str(inferred(R.to_vdevice, X, "cpu:1").vdevice) == "llvm:1:global"
+    assert str(inferred(R.to_vdevice, X, "cpu").vdevice) == "llvm:0:global"
+
+
 @pytest.mark.parametrize("other", [shape(2, 3), OBJECT])
 def test_only_tensors_can_be_moved(other: Any) -> None:
     assert refused(R.to_vdevice, other, "llvm").code == "RX0201"

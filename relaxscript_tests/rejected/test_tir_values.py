@@ -186,3 +186,34 @@ def test_indices_that_a_call_names():
         x[T.int64()] = 0.0
         # ^^^^^^^^^ error: RX0109 this is a new variable of int64, which has no value
         # help: `T.int64(0)` is a number; name a variable: `n = T.int64()`
+
+
+@rejected
+def test_texts_and_addresses_are_no_numbers():
+    @T.prim_func
+    def f(x: T.Buffer((4,), "float32")):
+        x[0] = "one"
+        #      ^^^^^ error: RX0502 the value is a text, not float32
+        x[1] = x.data
+        #      ^^^^^^ error: RX0502 the value is an address, not float32
+
+
+@rejected
+def test_a_vector_lies_along_the_last_axis():
+    @T.prim_func
+    def f(x: T.Buffer((4, 4), "float32"), y: T.Buffer((4,), "float32")):
+        x[:, 0] = 0.0
+        # ^ error: RX0503 only the last index can be a vector
+        # help: loop over this axis: `for i in range(...)`
+        y[0:4] = x[0:4, 0]
+        #        ^^^^^^^^^ error: RX0503 only the last index can be a vector
+        # help: loop over the other axes: `for i in range(...)`
+
+
+@rejected
+def test_a_dimension_is_an_int64():
+    @T.prim_func
+    def f(x: T.Buffer((99999999999999999999,), "float32")):
+    #                  ^^^^^^^^^^^^^^^^^^^^ error: RX0108 a dimension is an int64, this is
+    #        | 99999999999999999999
+        x[0] = 0.0

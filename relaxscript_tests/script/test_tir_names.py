@@ -22,8 +22,16 @@ from relaxscript.ir.low_level import COMPILED, low_level
 from relaxscript.ir.same import assert_structural_equal
 from relaxscript.ir.scalar_functions import FUNCTIONS
 from relaxscript.ir.walk import walk
+from relaxscript.runtime import register_func
 from relaxscript.script import from_source, tir as T
 from relaxscript_tests.prim_funcs import both
+
+
+@register_func("tests.tir.names", override=True)
+def _packed(array, number, text):
+    """What the programs below call."""
+    return array.shape[0] + number + len(text)
+
 
 HEAD = """@T.prim_func
 def f(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32"), I: T.Buffer((16,), "int32"),
@@ -108,6 +116,10 @@ PROGRAMS = {
     "address_of": "T.evaluate(T.call_extern('handle', 'memcpy', T.address_of(B), "
                   "T.address_of(A[2]), T.uint64(16)))",
     "isnullptr": "J[0] = T.if_then_else(T.isnullptr(A.data), 1, 2)",
+    "call_packed": "J[0] = T.call_packed('tests.tir.names', A, k, 'text')",
+    "call_cpacked": "J[0] = T.call_cpacked('tests.tir.names', A, k, 'text')",
+    "tvm_call_packed": "J[0] = T.tvm_call_packed('tests.tir.names', A, k, 'text')",
+    "tvm_call_cpacked": "J[0] = T.tvm_call_cpacked('tests.tir.names', A, k, 'text')",
     "call_intrin": "B[k] = T.call_intrin('float32', 'tir.sqrt', T.abs(A[k]))",
     "Cast": "J[k] = T.Cast('int32', A[k] * T.float32(100))",
     "cast": "J[k] = T.cast(A[k] * T.float32(100), 'int32')",

@@ -55,7 +55,7 @@ def accepted(operator, seed) -> bool:
 
 @pytest.mark.parametrize("name", PLAIN)
 def test_every_plain_operator_takes_some_of_them(name):
-    assert any(accepted(PLAIN[name], seed) for seed in range(400))
+    assert any(accepted(PLAIN[name], seed) for seed in range(800))
 
 
 def test_nothing_in_scope_means_no_arguments():

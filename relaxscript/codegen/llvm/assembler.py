@@ -11,7 +11,7 @@ whole module by `Sites`; each stores what its message needs into `%details`, an 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import VMError
@@ -44,6 +44,8 @@ class Sites:
         self.declarations: dict[str, str] = {}
         # Symbols that stand for functions of the C library, and how C calls these.
         self.externs: dict[str, str] = {}
+        # Symbols that stand for functions of Python, which live as long as the code.
+        self.hooks: dict[str, Any] = {}
 
     def add(self, explain: Explain) -> int:
         """The status of a new way to fail."""

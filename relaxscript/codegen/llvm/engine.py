@@ -75,13 +75,15 @@ class Engine:
             self.optimise(module, machine, level)
             yield module, machine
 
-    def compile(self, text: str, entry: str, functions: Mapping[str, str], level: int) -> Code:
+    def compile(
+        self, text: str, entry: str, functions: Mapping[str, str | int], level: int
+    ) -> Code:
         """Optimise, link and find the entry; raises `InternalError` where LLVM refuses the text."""
         with self.optimised(text, level) as (module, machine):
             image = machine.emit_object(module)
         library = self.llvm.JITLibraryBuilder().add_object_img(image)
         for symbol, name in functions.items():
-            library.import_symbol(symbol, _address(name))
+            library.import_symbol(symbol, name if isinstance(name, int) else _address(name))
         library.add_current_process().export_symbol(entry)
         try:
             tracker = library.link(self.jit, f"relaxscript{next(self.numbers)}")
@@ -125,9 +127,10 @@ def _the_engine() -> Engine:
     return _engine[0]
 
 
-def compile_text(text: str, entry: str, functions: Mapping[str, str], level: int) -> Code:
+def compile_text(text: str, entry: str, functions: Mapping[str, str | int], level: int) -> Code:
     """Compile a module of LLVM; `functions` are those of the C library that it calls,
-    by their symbols."""
+    by their symbols; others
+    are named by their addresses."""
     with _lock:
         return _the_engine().compile(text, entry, functions, level)
 

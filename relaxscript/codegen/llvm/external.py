@@ -2,15 +2,59 @@
 
 from __future__ import annotations
 
+import ctypes
+import struct
+import threading
+from collections.abc import Sequence
+
+from relaxscript.errors import VMError
 from relaxscript.interpreter import failure
 from relaxscript.interpreter.external import callee_of
+from relaxscript.interpreter.packed_calls import PackedCall
 from relaxscript.ir import prim
 
 from .assembler import Value
 from .memory import Memory
 from .types import register
 
-__all__ = ["External"]
+__all__ = ["External", "Hook"]
+
+
+class Hook:
+    """What code calls to call a packed function, and what happened when that failed."""
+
+    def __init__(self, packed: PackedCall) -> None:
+        self.packed = packed
+        self.formats = ["d" if word.dtype.is_float else "q" for word in packed.words]
+        self.unsigned = [word.dtype == "uint64" for word in packed.words]
+        self.bools = [word.dtype.is_bool for word in packed.words]
+        self.local = threading.local()
+        self.function = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)(self.run)
+        self.address = ctypes.cast(self.function, ctypes.c_void_p).value or 0
+
+    def run(self, address: int) -> int:
+        """Called from code: 0, or 1 where the function raised."""
+        count = len(self.formats)
+        words = (ctypes.c_int64 * (count + 1)).from_address(address)
+        raw = struct.pack(f"<{count}q", *words[1:])
+        numbers = list(struct.unpack("<" + "".join(self.formats), raw))
+        for i in range(count):
+            if self.unsigned[i]:
+                numbers[i] %= 1 << 64
+            elif self.bools[i]:
+                numbers[i] = bool(numbers[i])
+        try:
+            words[0] = self.packed(numbers)
+        except BaseException as error:  # Python cannot raise through code
+            self.local.error = error
+            return 1
+        return 0
+
+    def explain(self, details: Sequence[int]) -> VMError:
+        """The error that the function raised, in the thread that called it."""
+        error: VMError = self.local.error
+        del self.local.error
+        return error
 
 
 class External(Memory):
@@ -23,6 +67,8 @@ class External(Memory):
             case "isnullptr":
                 address = self.address(e.args[0])
                 return self.asm.value("i1", f"icmp eq {address}, null")
+            case "tvm_call_packed" | "tvm_call_cpacked":
+                return self.packed_call(e)
         return self.c_call(e)
 
     def address(self, e: prim.PrimExpr) -> Value:
@@ -39,6 +85,32 @@ class External(Memory):
             case prim.Call() if e.dtype.kind == "handle" and e.op != "tir.address_of":
                 return self.emit(e)
         raise failure.invalid("RX0502", "this is not the address of anything", e.span)
+
+    def packed_call(self, e: prim.Call) -> Value:
+        """A call of Python through ctypes: the words stand in memory, the result is the first."""
+        packed, asm = PackedCall(e), self.asm
+        hook = Hook(packed)
+        symbol = f"relaxscript.packed.{len(asm.sites.hooks)}"
+        asm.sites.hooks[symbol] = hook
+        asm.sites.declare(symbol, f"declare i32 @{symbol}(ptr)")
+        slot = f"%{asm.name()}"
+        asm.entry.append(f"{slot} = alloca i64, i64 {len(packed.words) + 1}")
+        for i, word in enumerate(packed.words, 1):
+            place = asm.value("ptr", f"getelementptr i64, ptr {slot}, i64 {i}")
+            asm.do(f"store {self.word(word)}, {place}")
+        status = asm.value("i32", f"call i32 @{symbol}(ptr {slot})")
+        asm.fail_if(asm.compare("icmp ne", status, asm.number("i32", 0)), hook.explain)
+        return asm.convert("trunc", asm.value("i64", f"load i64, ptr {slot}"), "i32")
+
+    def word(self, e: prim.PrimExpr) -> Value:
+        """A scalar or an address as 64 bits."""
+        asm = self.asm
+        if e.dtype.kind == "handle":
+            return asm.value("i64", f"ptrtoint {self.address(e)} to i64")
+        value = self.emit(e)
+        if e.dtype.is_float:
+            return asm.convert("bitcast", asm.convert("fpext", value, "double"), "i64")
+        return asm.to_i64(value, e.dtype)
 
     def c_call(self, e: prim.Call) -> Value:
         name, _ = callee_of(e)

@@ -54,8 +54,9 @@ def compile_prim_func(
             "RX0505", "an expression or statement is nested too deeply to be compiled", func.span
         ) from None
     llvm_ir = str(text)
-    used = {symbol: symbol for symbol in _C_SYMBOLS if symbol in text.sites.declarations}
+    used: dict[str, str | int] = {s: s for s in _C_SYMBOLS if s in text.sites.declarations}
     used.update(text.sites.externs)
+    used.update({symbol: hook.address for symbol, hook in text.sites.hooks.items()})
     code = compile_text(llvm_ir, ENTRY, used, chosen.level)
     return Kernel(func, name or name_of(func), text, llvm_ir, code)
 
@@ -93,6 +94,7 @@ class Kernel:
         self._code = code
         self._level = text.options.level
         self._explanations = text.sites.explanations
+        self._hooks = text.sites.hooks
         self._result = text.results[func]
         self._local = _Details()
         kinds = [_c_type(p.var.dtype) for p in self.signature.params]

@@ -198,7 +198,9 @@ class CallEmitter(FunctionEmitter):
         """A check that an argument is what its result is said to be, where that is not known."""
         if is_subtype(known, wanted, in_scope=self.bound) is YES:
             return arg
-        return self.matched(arg, self.in_scope(wanted), f"argument {index}, written in place,")
+        return self.matched(
+            arg, self.in_scope(wanted), f"`args[{index}]`, which is written in place"
+        )
 
     def _call_dps_packed(self, call: relax.Call) -> Arg:
         callee, args = call.args

@@ -12,6 +12,7 @@ from . import (
     normalization,
     padding,
     pooling,
+    transposed,
 )
 from .activation import *  # noqa: F403
 from .attending import *  # noqa: F403
@@ -22,8 +23,10 @@ from .loss import *  # noqa: F403
 from .normalization import *  # noqa: F403
 from .padding import *  # noqa: F403
 from .pooling import *  # noqa: F403
+from .transposed import *  # noqa: F403
 
 _FAMILIES = (
     activation, attending, batch, channels, convolution, loss, normalization, padding, pooling,
+    transposed,
 )  # fmt: skip
 __all__ = [name for family in _FAMILIES for name in family.__all__]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from relaxscript.errors import OperandError
+from relaxscript.ir.relax import Expr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.op.context import InferContext
 from relaxscript.op.define import op
@@ -24,9 +25,10 @@ from relaxscript.op.shapes import (
     same_dim,
     tensor_of,
 )
+from relaxscript.op.sugar import sugar
 from relaxscript.op.words import dim_text, shape_fact
 
-__all__ = ["attention"]
+__all__ = ["attention", "attention_bias"]
 
 _MASKS = (None, "TopLeft", "BottomRight")
 
@@ -61,6 +63,20 @@ def attention(
     weights = weights / np.where(total == 0, 1, total)
     found: Tensor = (weights @ v).transpose(0, 2, 1, 3).astype(query.dtype)
     return found
+
+
+@sugar("nn.attention_bias")
+def attention_bias(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    bias: Tensor,
+    scale: float | None = None,
+    causal_mask: str | None = None,
+    window_size: int | None = None,
+) -> Expr:
+    """`R.nn.attention` with a bias."""
+    return attention.build((query, key, value, bias, scale, causal_mask, window_size))
 
 
 def _visible(queries: int, keys: int, mask: str | None, window: int | None) -> Any:

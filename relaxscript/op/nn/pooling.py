@@ -62,18 +62,7 @@ def _pool(name: str, axes: int, accepts: str, combine: _Combine, doc: str) -> Op
         order = [letters.index(letter) for letter in out_layout or layout]
         return result.transpose(order).astype(data.dtype)
 
-    zeros = (0, 0) if axes == 1 else (0,) * axes
-    parameters = (
-        Parameter("data", "operand", wants="tensor", annotation="Tensor"),
-        _attribute("pool_size", (1,) * axes, "int | Axes"),
-        _attribute("strides", (1,) * axes, "int | Axes"),
-        _attribute("padding", zeros, "int | Axes"),
-        _attribute("dilation", (1,) * axes, "int | Axes"),
-        _attribute("ceil_mode", False, "bool"),
-        _attribute("count_include_pad", False, "bool"),
-        _attribute("layout", letters, "str"),
-        _attribute("out_layout", None, "str | None"),
-    )
+    parameters = _parameters(axes)
     operator = _operator(name, pooled, doc, parameters)
 
     @operator.infer_rule
@@ -101,6 +90,21 @@ def _pool(name: str, axes: int, accepts: str, combine: _Combine, doc: str) -> Op
         return _resized(data, layout, out_layout, letters, size)
 
     return operator
+
+
+def _parameters(axes: int) -> tuple[Parameter, ...]:
+    zeros = (0, 0) if axes == 1 else (0,) * axes
+    return (
+        Parameter("data", "operand", wants="tensor", annotation="Tensor"),
+        _attribute("pool_size", (1,) * axes, "int | Axes"),
+        _attribute("strides", (1,) * axes, "int | Axes"),
+        _attribute("padding", zeros, "int | Axes"),
+        _attribute("dilation", (1,) * axes, "int | Axes"),
+        _attribute("ceil_mode", False, "bool"),
+        _attribute("count_include_pad", False, "bool"),
+        _attribute("layout", "NC" + SPATIAL[axes], "str"),
+        _attribute("out_layout", None, "str | None"),
+    )
 
 
 def _attribute(name: str, default: Any, annotation: str) -> Parameter:

@@ -15,14 +15,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from relaxscript.dtypes import DataType
+from relaxscript.dtypes import DataType, is_dtype
 from relaxscript.errors import Source, Span, nearest
 from relaxscript.ir.module import VDevice
 from relaxscript.ir.prim import INT64, IntImm, PrimExpr, Var as PrimVar
-from relaxscript.ir.relax import Expr, Var
+from relaxscript.ir.relax import Expr, ShapeExpr, Var
 from relaxscript.ir.struct_info import ShapeStructInfo, StructInfo, TensorStructInfo
 from relaxscript.ir.walk import free_vars, substitute
-from relaxscript.script.annotations import AnnotationError, Front, as_struct_info, is_element
+from relaxscript.script.annotations import (
+    AnnotationError,
+    Front,
+    Tensor,
+    as_struct_info,
+    is_element,
+)
 
 from .base import UNKNOWN, Failed, Reporter
 from .context import ModuleContext
@@ -181,6 +187,26 @@ class AnnotationParser(HostPython):
             self.unbound_code = outer
 
     def _front_call(self, front: Front, node: ast.Call) -> StructInfo:
+        return self._plain_tensor(front, node) or self._any_front_call(front, node)
+
+    def _plain_tensor(self, front: Front, node: ast.Call) -> StructInfo | None:
+        """`R.Tensor((n, 4), "float32")`, which most annotations are, without detours."""
+        if front is not Tensor or node.keywords or len(node.args) != 2:
+            return None
+        shape, dtype = node.args
+        if type(shape) is not ast.Tuple or type(dtype) is not ast.Constant:
+            return None
+        if type(dtype.value) is not str or not is_dtype(dtype.value):
+            return None
+        element = DataType(dtype.value)
+        if not element.in_relax or any(type(dim) is ast.Starred for dim in shape.elts):
+            return None
+        dims = tuple(self.dimensions(shape.elts))
+        return TensorStructInfo.make(
+            ShapeExpr.make(dims), element, None, len(dims), span=self.span(node)
+        )
+
+    def _any_front_call(self, front: Front, node: ast.Call) -> StructInfo:
         places: dict[str, ast.expr] = dict(zip(front.parameters, node.args))
         args: list[Any] = []
         kwargs: dict[str, Any] = {}

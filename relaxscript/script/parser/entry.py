@@ -18,6 +18,7 @@ from relaxscript.errors.caller import caller_span
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Function
 from relaxscript.ir.tir import PrimFunc
+from relaxscript.script.pause import collector_paused
 
 from .base import ExpressionParser, Reporter
 from .decorators import OurDecorator, leads_to, our_decorators, read_options
@@ -29,7 +30,6 @@ from .finding import (
     undecorated,
 )
 from .module import module_of_class, relax_function, tir_function
-from .pause import collector_paused
 
 __all__ = ["function", "in_module_class", "ir_module", "prim_func"]
 

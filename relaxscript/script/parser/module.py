@@ -12,6 +12,7 @@ callers, and recursion needs a declared result (well-formedness 8).
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from types import ModuleType
 from typing import Any
 
@@ -118,6 +119,7 @@ class _ModuleParser(ExpressionParser):
         self.relax: dict[str, ast.FunctionDef] = {}
         self.tir: dict[str, ast.FunctionDef] = {}
         self.headers: dict[str, tuple[RelaxParser, Header]] = {}
+        self.undeclared: set[str] = set()
         self.macro_names = [
             m.name for m in node.body if isinstance(m, ast.FunctionDef) and self.is_macro(m)
         ]
@@ -245,8 +247,8 @@ class _ModuleParser(ExpressionParser):
                     help=f"did you mean `{near}`?" if near else None,
                 )  # fmt: skip
             self.context.global_vars[written] = GlobalVar(name)
-        known = [var.name_hint for var in self.context.global_vars.values()]
-        twice = next((name for name in known if known.count(name) > 1), None)
+        counts = Counter(var.name_hint for var in self.context.global_vars.values())
+        twice = next((name for name, count in counts.items() if count > 1), None)
         if twice is not None:
             raise self.error(
                 node, "RX0302", f"the module has two functions `{twice}`", help="rename one of them"
@@ -340,6 +342,7 @@ class _ModuleParser(ExpressionParser):
     def relax_functions(self) -> None:
         """Bodies, functions without a declared result before those that call them."""
         pending = list(self.headers)
+        self.undeclared = {name for name, (_, h) in self.headers.items() if h.ret is None}
         for name, (_, header) in self.headers.items():
             if header.ret is None and self.context.reaches(name, name):
                 self.undeclared_recursion(name)
@@ -383,10 +386,9 @@ class _ModuleParser(ExpressionParser):
 
     def undeclared_callees(self, name: str) -> list[str]:
         """The functions without declared result that a function mentions."""
-        if all(header.ret is not None for _, header in self.headers.values()):
+        if not self.undeclared:
             return []
-        mentioned = self.context.mentioned(name)
-        return [n for n in mentioned if n in self.headers and self.headers[n][1].ret is None]
+        return [n for n in self.context.mentioned(name) if n in self.undeclared]
 
     def undeclared_recursion(self, name: str) -> None:
         if name in self.context.broken:

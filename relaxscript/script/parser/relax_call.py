@@ -358,12 +358,13 @@ class RelaxCalls(RelaxAttributes):
     def extreme(self, callee: Any, node: ast.Call) -> Any:
         """Python's `max` and `min`, of dimensions too."""
         values = [self.bounded(value, node) for value in self.values(node.args)]
+        given = values
         if len(values) == 1 and isinstance(values[0], (list, tuple)):
             values = list(values[0])
         if not any(isinstance(v, PrimExpr) for v in values):
             try:
                 with self.at(node):
-                    return callee(*values) if len(values) != 1 else callee(values[0])
+                    return callee(*given)
             except Failed:
                 self.explain_failure(values, node)
                 raise

@@ -17,6 +17,7 @@ from typing import Any
 from relaxscript.errors import OperandError, Span
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.relax import Expr, If, LeafExpr, SeqExpr, Tuple
+from relaxscript.script.relax_forms import prim_value
 
 from .assigned import assigned_names, assigned_targets, last_targets
 from .base import UNKNOWN, Failed
@@ -109,6 +110,9 @@ class RelaxControl(RelaxBindings, ABC):
         except Failed:
             self.examine(node)
             raise
+        if isinstance(node.test, ast.Constant) and isinstance(condition, bool) and node.orelse:
+            # Written out, it is the program's: its branches are scopes (spec "Variable Scoping").
+            condition = prim_value(condition)
         if not isinstance(condition, (Expr, PrimExpr)):
             # A Python value is known now: Python's own `if`, decided while parsing.
             self.statements_in_place(node.body if condition else node.orelse)
@@ -176,6 +180,9 @@ class RelaxControl(RelaxBindings, ABC):
             )  # fmt: skip
         span = self.source.span(node)
         choice = If.make(cond, true_branch, false_branch, self.source.span(node.test), span=span)
+        if ends_in_effect(node.body):
+            self.builder.bind(choice, "_", self.keyword_span(node))
+            return
         target = assigned_targets(node.body[-1])[0]
         var = self.builder.bind(choice, true_name, self.source.span(target))
         self.bind_name(true_name, var)
@@ -190,7 +197,7 @@ class RelaxControl(RelaxBindings, ABC):
         """The name that the last statement binds, and the branch; None after a mistake."""
         if self.returns_early(body):
             return "", None
-        names = assigned_names(body[-1])
+        names = ["_"] if ends_in_effect(body) else assigned_names(body[-1])
         if len(names) != 1:
             self.error(
                 body[-1], "RX0106", "a branch ends with the binding of one name",
@@ -204,8 +211,12 @@ class RelaxControl(RelaxBindings, ABC):
         self.builder.begin_scope()
         try:
             with self.scope():
-                self.statements(body[:-1])
-                result = self.branch_result(body[-1], name)
+                if ends_in_effect(body):
+                    self.statements(body)
+                    result = Tuple.make(())
+                else:
+                    self.statements(body[:-1])
+                    result = self.branch_result(body[-1], name)
         except Failed:
             result = None
         finally:
@@ -257,3 +268,13 @@ class RelaxControl(RelaxBindings, ABC):
         if isinstance(expr, Tuple):
             return all(self.is_leaf(field) for field in expr.fields)
         return isinstance(expr, LeafExpr)
+
+
+def ends_in_effect(body: Sequence[ast.stmt]) -> bool:
+    """Whether the last statement of a branch is a call for its effect: the branch gives unit."""
+    match body[-1]:
+        case ast.Expr(value=ast.Call()):
+            return True
+        case ast.If(body=true_body, orelse=[_, *_] as false_body):
+            return ends_in_effect(true_body) and ends_in_effect(false_body)
+    return False

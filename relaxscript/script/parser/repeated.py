@@ -43,6 +43,7 @@ class RepeatedAnnotations:
     def __init__(self, parser: AnnotationParser) -> None:
         self.parser = parser
         self._known: dict[str, _Entry] = {}
+        self._once: set[str] = set()
 
     def find(self, node: ast.expr) -> StructInfo | None:
         """The StructInfo that the same text had, with the places of that one; None if unknown."""
@@ -61,10 +62,18 @@ class RepeatedAnnotations:
         return entry.info
 
     def remember(self, node: ast.expr, info: StructInfo) -> None:
-        """Keep what an annotation meant, if nothing but its text and its names decided that."""
+        """Keep what an annotation meant, if nothing but its text and its names decided that.
+
+        That is found out when a text comes for the second time; most never do.
+        """
         text = _text(node, self.parser.source.lines)
+        if text is None:
+            return
+        if text not in self._once:
+            self._once.add(text)
+            return
         words: dict[str, None] = {}
-        if text is not None and self._is_plain(node, words):
+        if self._is_plain(node, words):
             self._known[text] = _Entry(self.parser, info, words)
 
     def _is_plain(self, node: ast.expr, words: dict[str, None]) -> bool:

@@ -13,9 +13,9 @@ from types import CodeType
 from typing import TypeAlias
 
 from relaxscript.errors import Diagnostic, DiagnosticError, Source, Span
+from relaxscript.script.pause import collector_paused
 
 from .matching import codes_of
-from .pause import collector_paused
 
 __all__ = ["AnyDefinition", "Parsed", "first_line", "parse_text", "parsed_text", "syntax_error"]
 

@@ -312,6 +312,8 @@ class AssignParser(MemoryParser):
                 node, "RX0502", f"the value is a vector of {counts[0]}, not of {counts[1]}",
                 labels=[(node, f"is {e.dtype}"), (place, f"{verb} {wanted}")],
             )  # fmt: skip
+        if "handle" in (e.dtype.kind, wanted.kind):
+            raise self.mismatch(node, f"is {describe(e)}", wanted, place, verb, None)
         instead = f'T.cast({self.written(node)}, "{wanted}")'
         raise self.mismatch(node, f"is {e.dtype}", wanted, place, verb, instead)
 

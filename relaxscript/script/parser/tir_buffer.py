@@ -36,6 +36,10 @@ COMMON_DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "
                  "float16", "float32", "float64", "bfloat16", "handle")  # fmt: skip
 
 
+# What a dimension lies below.
+LARGEST = 1 << 63
+
+
 class BufferSyntax:
     """A buffer as it was written: which argument stands where, before it has a name."""
 
@@ -236,7 +240,7 @@ class BufferParser(CallParser):
 
     def dim(self, node: ast.expr) -> PrimExpr:
         """One dimension, with its place."""
-        if type(node) is ast.Constant and type(node.value) is int and node.value >= 0:
+        if type(node) is ast.Constant and type(node.value) is int and 0 <= node.value < LARGEST:
             return IntImm.make(BUFFER_DIM_DTYPE, node.value, span=self.span(node))
         if type(node) is ast.Name and node.id not in self.names:
             return self.bare_dimension(node)
@@ -266,6 +270,10 @@ class BufferParser(CallParser):
             value = value.__index__()
         if type(value) is int and value < 0:
             raise self.error(node, "RX0108", f"a dimension cannot be negative, this is {value}")
+        if type(value) is int and value >= LARGEST:
+            raise self.error(
+                node, "RX0108", f"a dimension is an {BUFFER_DIM_DTYPE}, this is {value}"
+            )
         if type(value) is int:
             return IntImm.make(BUFFER_DIM_DTYPE, value, span=self.span(node))
         if isinstance(value, PrimExpr) and value.dtype.is_integer:

@@ -58,6 +58,9 @@ SCALAR_FUNCTIONS = {
     if f not in (tir_nodes.BufferLoad, FUNCTIONS["address_of"])
 }
 
+PACKED_CALLS = [FUNCTIONS[f"{before}call_{kind}"]
+                for before in ("", "tvm_") for kind in ("packed", "cpacked")]  # fmt: skip
+
 OURS = {
     *SCALAR_FUNCTIONS,
     *(id(getattr(tir_compute, n)) for n in tir_compute.__all__),
@@ -222,6 +225,9 @@ class CallParser(OperatorParser):
     def call_ours(self, callee: Any, node: ast.Call) -> Any:
         node = typed_first(callee, node)
         args, kwargs = self.arguments(node)
+        if callee in PACKED_CALLS:
+            places = node.args if len(args) == len(node.args) else [node] * len(args)
+            args = [self.packed(v, at) for v, at in zip(args, places)]
         if id(callee) in SCALAR_FUNCTIONS or isinstance(callee, ScalarType):
             args = [self.operand(v, at) for v, at in zip(args, node.args)] if len(args) == len(
                 node.args) else args  # fmt: skip
@@ -242,6 +248,18 @@ class CallParser(OperatorParser):
             takes = counted(buffer.ndim, "index", "indices")
             raise self.error(at, "RX0503", f"`{buffer.name}` takes {takes}, not {len(values)}")
         self.indices(buffer, values, places)
+
+    def packed(self, value: Any, node: ast.AST) -> Any:
+        """An operand of a packed function; a buffer is handed over with its shape."""
+        if not isinstance(value, Buffer):
+            return value
+        strides: Any = 0
+        if value.strides:
+            strides = FUNCTIONS["tvm_stack_make_shape"](*value.strides)
+        return FUNCTIONS["tvm_stack_make_array"](
+            self.data_of(value, node), FUNCTIONS["tvm_stack_make_shape"](*value.shape), strides,
+            value.ndim, const(0, value.dtype), value.elem_offset or 0,
+        )  # fmt: skip
 
     def first_element(self, value: Any) -> Any:
         """The address of a buffer is that of its first element."""

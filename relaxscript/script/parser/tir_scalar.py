@@ -254,7 +254,10 @@ class ScalarParser(PythonValues):
             found.append(self.index(value, place, buffer, axis))
         for e, place in list(zip(found, places))[:-1]:
             if e.dtype.lanes != 1:
-                raise self.error(place, "RX0503", "only the last index can be a vector")
+                raise self.error(
+                    place, "RX0503", "only the last index can be a vector",
+                    help="loop over this axis: `for i in range(...)`",
+                )  # fmt: skip
         return tuple(found)
 
     def index(self, value: Any, place: ast.AST, buffer: Buffer, axis: int) -> PrimExpr:
@@ -335,7 +338,10 @@ class ScalarParser(PythonValues):
             indices.append(self.ramp(part.min, part.extent, None, place))
         for e in indices[:-1]:
             if e.dtype.lanes != 1:
-                raise self.error(node, "RX0503", "only the last index can be a vector")
+                raise self.error(
+                    node, "RX0503", "only the last index can be a vector",
+                    help="loop over the other axes: `for i in range(...)`",
+                )  # fmt: skip
         return prim.BufferLoad.make(region.buffer, tuple(indices), span=region.span)
 
     def region_places(self, region: BufferRegion, node: ast.AST) -> Sequence[ast.AST]:

@@ -21,6 +21,7 @@ from relaxscript.ir.node import Node
 from relaxscript.ir.relax import Attrs, Binding, BindingBlock, Expr, ExternFunc, Function, GlobalVar
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.ir.walk import children
+from relaxscript.script.pause import collector_paused
 from relaxscript.script.syntax import HEADERS
 
 from . import tree
@@ -67,8 +68,8 @@ class Printer:
     def print(self, root: Any) -> str:
         """The script of a node, function or module."""
         self._root, self._places = root, None
-        made = _Script(Session(self.options)).of(root)
-        text = self._unparser(made, False).text
+        with collector_paused():
+            text = self._unparser(_Script(Session(self.options)).of(root), False).text
         self.source = Source(self.filename, text)
         return decorated(self, text) if _wants_marks(self.options) else text
 

@@ -36,6 +36,8 @@ class Session:
     function_names: dict[str, str] = field(default_factory=dict)
     # What is known of global functions.
     context: Context = field(default_factory=Context)
+    # What no further function may be called.
+    _titles: set[str] = field(default_factory=set)
     _dotted: dict[tuple[str, str], ast.expr] = field(default_factory=dict)
 
     def at(self, node: Any, made: Tree) -> Tree:
@@ -76,8 +78,9 @@ class Session:
         if found is None:
             base = identifier(name)
             base = f"v{base}" if base.startswith("__") else base  # Python gives these a meaning
-            found = numbered(base, {*self.prefixes(), *WORDS, *self.function_names.values()})
-            self.function_names[name] = found
+            self._titles = self._titles or {*self.prefixes(), *WORDS}
+            found = self.function_names[name] = numbered(base, self._titles)
+            self._titles.add(found)
         return found
 
     def other_names(self) -> dict[str, str]:

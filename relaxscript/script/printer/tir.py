@@ -17,6 +17,7 @@ from relaxscript.ir.relax import Expr
 from relaxscript.ir.tir_compute import BufferRealize, Prefetch
 from relaxscript.ir.walk import free_vars, variables, walk
 from relaxscript.script.syntax import BUFFER_DIM_DTYPE, LOOPS, TIR_INT_DTYPE
+from relaxscript.script.tir_dtypes import __all__ as DTYPES
 
 from . import tree
 from .buffers import is_plain
@@ -190,7 +191,8 @@ class TIRPrinter(ComputePrinter):
             made = self.scalar(s.value)
             name = self.names.define(s.var, s.var.name)
             target = self.session.at(s.var, tree.name(name))
-            if s.var.dtype.is_bool and s.var.dtype.lanes != 1:  # a data type without a name in `T`
+            dtype = s.var.dtype
+            if dtype.lanes != 1 and str(dtype) not in DTYPES:  # it has no name in `T`
                 statements.append(tree.assign(target, made))
             else:
                 statements.append(tree.annotated(target, self.variable_type(s.var), made))

@@ -87,6 +87,7 @@ z = R.call_inplace_packed("f", x, inplace_indices=[0], sinfo_args=R.Object)
     "to_vdevice by keyword": 'z = R.to_vdevice(data=x, dst_vdevice="llvm:1:global")',
     "to_vdevice by position": 'z = R.to_vdevice(x, I.vdevice("llvm", 1))',
     "to_vdevice of the only kind": 'z = R.to_vdevice(x, "llvm")',
+    "to_vdevice of the processor": 'z = R.to_vdevice(x, "cpu:1")',
     "to_vdevice of a tuple": 'z = R.to_vdevice((x, (y,)), "llvm:1")\na = z[1][0]',
     "hint_on_device": 'z = R.hint_on_device(x, R.device("cpu"))',
     "hint_on_device with a number": 'z = R.hint_on_device(x, R.device("cuda", 1))',
@@ -122,6 +123,7 @@ c = a & b | i ^ ~i
 p = (i > 0) & (i < 2) | ~(i == 1) ^ R.const(True)
 z = R.left_shift(R.right_shift(c, a), b)
 """,
+    "abs": "z = abs(x - y) * abs(x)",
     "strided_slice": "z = R.strided_slice(x, axes=[0], begin=[1], end=[-1], strides=[2])",
     "strided_slice by position": "z = R.strided_slice(x, [0], [0], [2], assume_inbound=True)",
     "strided_slice of prim values": """

@@ -108,6 +108,25 @@ BODIES = {
             z = R.add(x, y)
         return z
         """,
+    "a choice of effects": """
+        if c:
+            R.print(x)
+        elif b:
+            z = R.exp(x)
+            R.print(z)
+        else:
+            R.print(y)
+        return x
+        """,
+    "a choice that is written out": """
+        if True:
+            z = R.exp(x)
+        else:
+            z = x
+        if False:
+            z = undefined
+        return z
+        """,
     "choices in choices": """
         if c:
             if b:

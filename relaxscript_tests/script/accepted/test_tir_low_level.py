@@ -364,7 +364,7 @@ def swapped_pairs(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32")):
 # ---------------------------------------------------------------- calls
 
 
-@accepted(refused="tvm_call_packed")
+@accepted()
 @T.prim_func
 def packed_call(A: T.Buffer((4, 4), "float32"), k: T.int32):
     T.evaluate(T.tvm_call_packed("tvm.contrib.sort", T.tvm_stack_make_array(

@@ -302,10 +302,10 @@ def test_functions_of_python_do_not_take_values_of_the_program():
         """
         @R.function
         def f(x: R.Tensor((2,), "float32")):
-            a = abs(x)
-            #   ^^^^^^ error: RX0112 `abs` is Python's own, and cannot take values that are
+            a = round(x)
+            #   ^^^^^^^^ error: RX0112 `round` is Python's own, and cannot take values that are
             #        | known only later
-            # help: write `R.abs(...)`
+            # help: write `R.round(...)`
             b = max(x, x)
             #   ^^^^^^^^^ error: RX0112 `max` is Python's own, and cannot take values that are
             #        | known only later

@@ -25,6 +25,7 @@ def test_a_dimension_of_a_repeated_annotation_is_blamed_where_that_stands():
     with pytest.raises(DiagnosticError) as caught:
         parse(
             """
+            o: R.Tensor((4, 4), "float32") = R.add(x, x)
             a: R.Tensor((4, 4), "float32") = R.add(x, x)
             b: R.Tensor((4, 4), "float32") = R.add(a, a)
             c = R.matmul(w, b)
@@ -32,13 +33,14 @@ def test_a_dimension_of_a_repeated_annotation_is_blamed_where_that_stands():
             """,
             'x: R.Tensor((4, 4), "float32"), w: R.Tensor((2, 3), "float32")',
         )
-    assert ("4", 4, 18, "`b` has 4 rows here") in labels(caught.value)
+    assert ("4", 5, 18, "`b` has 4 rows here") in labels(caught.value)
 
 
 def test_another_fact_of_a_repeated_annotation_is_blamed_on_the_whole_of_it():
     with pytest.raises(DiagnosticError) as caught:
         parse(
             """
+            o: R.Tensor((4,), "float32") = R.add(x, x)
             a: R.Tensor((4,), "float32") = R.add(x, x)
             b: R.Tensor((4,), "float32") = R.add(a, a)
             c = R.add(b, y)
@@ -46,7 +48,7 @@ def test_another_fact_of_a_repeated_annotation_is_blamed_on_the_whole_of_it():
             """,
             'x: R.Tensor((4,), "float32"), y: R.Tensor((4,), "int32")',
         )
-    assert ('R.Tensor((4,), "float32")', 4, 8, "`b` has data type float32 here") in labels(
+    assert ('R.Tensor((4,), "float32")', 5, 8, "`b` has data type float32 here") in labels(
         caught.value
     )
 
@@ -55,6 +57,7 @@ def test_a_repeated_annotation_that_does_not_fit_is_an_error():
     with pytest.raises(DiagnosticError) as caught:
         parse(
             """
+            o: R.Tensor((4,), "float32") = R.add(x, x)
             a: R.Tensor((4,), "float32") = R.add(x, x)
             b: R.Tensor((4,), "float32") = R.add(y, y)
             return b
@@ -62,20 +65,21 @@ def test_a_repeated_annotation_that_does_not_fit_is_an_error():
             'x: R.Tensor((4,), "float32"), y: R.Tensor((5,), "float32")',
         )
     (error,) = caught.value.diagnostics
-    assert (error.code, error.span.line) == ("RX0205", 4)
+    assert (error.code, error.span.line) == ("RX0205", 5)
 
 
 def test_a_repeated_annotation_is_taken_where_less_is_known():
     with pytest.warns(RelaxWarning):
         f = parse(
             """
+            o: R.Tensor((4,), "float32") = R.add(x, x)
             a: R.Tensor((4,), "float32") = R.add(x, x)
             b: R.Tensor((4,), "float32") = y
             return b
             """,
             'x: R.Tensor((4,), "float32"), y: R.Tensor(ndim=1, dtype="float32")',
         )
-    b = f.body.blocks[0].bindings[1].var
+    b = f.body.blocks[0].bindings[2].var
     assert repr(b.struct_info) == 'R.Tensor((4,), "float32")'
 
 
@@ -85,6 +89,7 @@ def test_one_text_means_the_dimensions_of_its_own_branch():
         if c:
             m = T.int64()
             y = R.match_cast(x, R.Tensor((m,), "float32"))
+            u: R.Tensor((m,), "float32") = R.add(y, y)
             z: R.Tensor((m,), "float32") = R.add(y, y)
             r = R.sum(z)
         else:
@@ -98,8 +103,8 @@ def test_one_text_means_the_dimensions_of_its_own_branch():
     )
     choice = f.body.blocks[0].bindings[0].value
     for branch in (choice.true_branch, choice.false_branch):
-        cast, binding = branch.blocks[0].bindings[:2]
-        assert binding.var.struct_info.dims[0] is cast.struct_info.dims[0]
+        cast, *others = branch.blocks[0].bindings[:-1]
+        assert all(b.var.struct_info.dims[0] is cast.struct_info.dims[0] for b in others)
 
 
 def test_a_dimension_that_a_branch_bound_is_not_known_after_it():
@@ -109,6 +114,7 @@ def test_a_dimension_that_a_branch_bound_is_not_known_after_it():
             m = T.int64()
             if c:
                 y = R.match_cast(x, R.Tensor((m,), "float32"))
+                u: R.Tensor((m,), "float32") = R.add(y, y)
                 z: R.Tensor((m,), "float32") = R.add(y, y)
                 r = R.sum(z)
             else:
@@ -119,18 +125,19 @@ def test_a_dimension_that_a_branch_bound_is_not_known_after_it():
             'x: R.Tensor(ndim=1, dtype="float32"), c: R.Tensor((), "bool")',
         )
     (error,) = caught.value.diagnostics
-    assert (error.span.text, error.span.line) == ("m", 10)
+    assert (error.span.text, error.span.line) == ("m", 11)
 
 
 def test_python_values_are_converted_to_a_repeated_annotation():
     f = parse(
         """
+        o: R.Tensor((), "int64") = R.const(1, "int64")
         a: R.Tensor((), "int64") = R.const(1, "int64")
         b: R.Tensor((), "int64") = 2
         return b
         """
     )
-    (binding,) = f.body.blocks[0].bindings[1:]
+    (binding,) = f.body.blocks[0].bindings[2:]
     assert binding.value.data.dtype == "int64"
 
 
@@ -138,6 +145,7 @@ def test_an_undecided_repeated_annotation_is_a_warning_at_its_own_place():
     with pytest.warns(RelaxWarning) as caught:
         parse(
             """
+            o: R.Tensor((4,), "float32") = R.add(x, x)
             a: R.Tensor((4,), "float32") = R.add(x, x)
             b: R.Tensor((4,), "float32") = y
             return b
@@ -145,7 +153,7 @@ def test_an_undecided_repeated_annotation_is_a_warning_at_its_own_place():
             'x: R.Tensor((4,), "float32"), y: R.Tensor(("k",), "float32")',
         )
     (warning,) = [w.message.diagnostic for w in caught]
-    assert warning.span.line == 4
+    assert warning.span.line == 5
 
 
 @pytest.mark.parametrize(
@@ -169,7 +177,7 @@ def test_only_what_its_text_decides_is_kept(annotation, count, monkeypatch):
         return found
 
     monkeypatch.setattr(RepeatedAnnotations, "find", finding)
-    body = f"y: {annotation} = R.add(x, x)\n    z: {annotation} = R.add(y, y)\n    return z"
+    body = "".join(f"y{i}: {annotation} = R.add(x, x)\n    " for i in range(3)) + "return y2"
     text = f'@R.function\ndef main(x: R.Tensor(("n", 4), "float32")):\n    {body}\n'
     try:
         from_source(text, extra_vars={"k": k, "é4": 4}, mode="python")

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from relaxscript.errors import InternalError
-from relaxscript.ir import prim, tir
+from relaxscript.ir import prim, structural_equal, tir
 from relaxscript.ir.prim import BufferLoad, Call, Cast, PointerType, PrimType, StringImm, Var
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.tir import Buffer, BufferStore, Evaluate, SeqStmt
+from relaxscript.script import from_source
 from relaxscript.script.printer.module import script
 
 from .programs import block_of, body_of, comes_back, int32, int64, loop, prim_func, text
@@ -317,3 +318,16 @@ def test_a_statement_that_nobody_knows_is_our_mistake():
 
     with pytest.raises(InternalError, match="does not know the statement Strange"):
         script(Strange())
+
+
+def test_a_vector_whose_data_type_has_no_name_is_bound_without_an_annotation():
+    text = """
+@T.prim_func
+def f(A: T.Buffer((8,), "float32")):
+    half = T.vectorlow("float32x2", A[0:4])
+    A[0:2] = half
+"""
+    program = from_source(text)
+    printed = program.script()
+    assert "half = T.vectorlow(" in printed
+    assert structural_equal(from_source(printed), program)

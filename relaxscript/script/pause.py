@@ -1,4 +1,4 @@
-"""Parsing makes many objects and no garbage, so Python's cycle collector only costs time.
+"""Parsing and printing make many objects and no garbage: the cycle collector only costs time there.
 
 Measured: `ast.parse` of 10,000 lines takes 18 times as long as of 1,000 with the collector running,
 since each of its passes visits everything made so far; 10 times with it paused.

@@ -6,7 +6,7 @@ import gc
 import subprocess
 import sys
 
-from relaxscript.script.parser.pause import collector_paused
+from relaxscript.script.pause import collector_paused
 
 
 def test_the_collector_is_paused_inside_and_runs_again_after():
@@ -37,7 +37,7 @@ def test_a_collector_that_was_off_stays_off():
 def test_what_a_program_froze_stays_frozen():
     program = """
 import gc
-from relaxscript.script.parser.pause import collector_paused
+from relaxscript.script.pause import collector_paused
 gc.freeze()
 frozen = gc.get_freeze_count()
 for _ in range(2):

@@ -1,0 +1,158 @@
+"""The forms of calls: operators by their meaning, PrimFuncs, packed functions, closures.
+
+`CallEvaluator` is the part of the interpreter that knows operators; what expressions evaluate to,
+and what a call of a function does, is said in `relax.py`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Sequence
+from typing import Any
+
+from relaxscript.errors import Span, VMError
+from relaxscript.ir import relax, tir
+from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
+from relaxscript.op.results import in_their_places, inplace_indices, returned_in_place
+from relaxscript.runtime.builtins import BUILTINS, alloc_tensor, make_prim_value, make_shape
+from relaxscript.runtime.coercion import require_written
+
+from .blame import located
+from .checks import place_of
+from .closure import Request, Steps
+from .frame import Frame
+from .operators import operator_function
+from .prim_funcs import arranging, assembled, result_infos
+
+__all__ = ["CallEvaluator"]
+
+
+class CallEvaluator(ABC):
+    """Evaluates calls; subclassed in `relax.py` for what functions and expressions are."""
+
+    def __init__(self) -> None:
+        self._forms: dict[str, Callable[[relax.Call, Frame], Steps]] = {
+            "relax.call_builtin_with_ctx": self._call_builtin_with_ctx,
+            "relax.call_dps_packed": self._call_dps_packed,
+            "relax.call_inplace_packed": self._call_inplace_packed,
+            "relax.call_pure_packed": self._call_pure_packed,
+            "relax.call_tir": self._call_tir,
+            "relax.call_tir_inplace": self._call_tir_inplace,
+            "relax.compute_prim_value": self._compute_prim_value,
+            "relax.invoke_closure": self._invoke_closure,
+            "relax.invoke_pure_closure": self._invoke_closure,
+            "relax.make_closure": self._make_closure,
+            "relax.to_vdevice": self._to_vdevice,
+        }
+
+    @abstractmethod
+    def _evaluate(self, expr: relax.Expr, frame: Frame) -> Steps: ...
+
+    @abstractmethod
+    def _each(
+        self, exprs: Sequence[relax.Expr], frame: Frame
+    ) -> Generator[Request, Any, list[Any]]: ...
+
+    @abstractmethod
+    def _apply(self, callee: Any, args: Sequence[Any], span: Span | None) -> Steps: ...
+
+    @abstractmethod
+    def _function(self, name: str) -> Any: ...
+
+    @abstractmethod
+    def _kernel(self, func: tir.PrimFunc) -> Callable[..., Any]: ...
+
+    @abstractmethod
+    def _match(
+        self, value: Any, info: StructInfo, frame: Frame, where: str, origin: str = ""
+    ) -> None: ...
+
+    def _call(self, call: relax.Call, frame: Frame) -> Steps:
+        match call.op:
+            case relax.Op(name) if name in self._forms:
+                return (yield from self._forms[name](call, frame))
+            case relax.Op():
+                values = yield from self._each(call.args, frame)
+                with located(call.span):
+                    return operator_function(call, checked=True)(*values)
+        callee = yield from self._evaluate(call.op, frame)
+        args = yield from self._each(call.args, frame)
+        return (yield from self._apply(callee, args, call.span))
+
+    def _call_pure_packed(self, call: relax.Call, frame: Frame) -> Steps:
+        callee, *args = yield from self._each(call.args, frame)
+        return (yield from self._apply(callee, args, call.span))
+
+    def _call_inplace_packed(self, call: relax.Call, frame: Frame) -> Steps:
+        callee, *args = yield from self._each(call.args, frame)
+        returned = yield from self._apply(callee, args, call.span)
+        return returned_in_place(returned, args, inplace_indices(call))
+
+    def _call_builtin_with_ctx(self, call: relax.Call, frame: Frame) -> Steps:
+        callee, args = yield from self._each(call.args, frame)
+        return (yield from self._apply(callee, [frame.state, *args], call.span))
+
+    def _to_vdevice(self, call: relax.Call, frame: Frame) -> Steps:
+        (value,) = yield from self._each(call.args, frame)
+        with located(call.span):
+            return BUILTINS["vm.builtin.to_device"](value, str(call.attrs["dst_vdevice"]))  # type: ignore[index]
+
+    def _invoke_closure(self, call: relax.Call, frame: Frame) -> Steps:
+        callee, args = yield from self._each(call.args, frame)
+        return (yield from self._apply(callee, args, call.span))
+
+    def _make_closure(self, call: relax.Call, frame: Frame) -> Steps:
+        callee, captured = yield from self._each(call.args, frame)
+        return BUILTINS["vm.builtin.make_closure"](callee, *captured)
+
+    def _compute_prim_value(self, call: relax.Call, frame: Frame) -> Steps:
+        yield from ()
+        (value,) = call.args[0].values  # type: ignore[attr-defined]
+        return make_prim_value(frame.state, frame.dim(value), value.dtype)
+
+    def _prim_func(self, callee: relax.Expr) -> tir.PrimFunc:
+        name = callee.name_hint  # type: ignore[attr-defined]
+        func = self._function(name)
+        if not isinstance(func, tir.PrimFunc):
+            raise VMError(f"the module has no PrimFunc `{name}`", code="RX0607")
+        return func
+
+    def _call_tir(self, call: relax.Call, frame: Frame) -> Steps:
+        func = self._prim_func(call.args[0])
+        args, *shape = yield from self._each(call.args[1:], frame)
+        results = self._allocated(result_infos(_described(call)), frame)
+        arranging(func, self._kernel(func))(*args, *shape, *results)
+        return assembled(_described(call), results)
+
+    def _call_tir_inplace(self, call: relax.Call, frame: Frame) -> Steps:
+        func = self._prim_func(call.args[0])
+        args, *shape = yield from self._each(call.args[1:], frame)
+        infos, indices = result_infos(_described(call)), inplace_indices(call)
+        for index, info in zip(indices, infos, strict=True):
+            if index >= 0:
+                self._match(args[index], info, frame, f"`args[{index}]`, which is written in place")
+        new = [info for index, info in zip(indices, infos, strict=True) if index < 0]
+        made = self._allocated(new, frame)
+        arranging(func, self._kernel(func))(*args, *shape, *made)
+        return assembled(_described(call), in_their_places(made, args, indices))
+
+    def _call_dps_packed(self, call: relax.Call, frame: Frame) -> Steps:
+        callee, args = yield from self._each(call.args, frame)
+        results = self._allocated(result_infos(_described(call)), frame)
+        returned = yield from self._apply(callee, [*args, *results], call.span)
+        require_written(getattr(callee, "name", ""), returned, [*args, *results])
+        return assembled(_described(call), results)
+
+    def _allocated(self, infos: Sequence[TensorStructInfo], frame: Frame) -> list[Any]:
+        """New tensors for results that a destination-passing call describes."""
+        made = []
+        for info in infos:
+            dims = [frame.dim(dim) for dim in info.dims or ()]
+            place = place_of(info.vdevice) or "cpu:0"
+            made.append(alloc_tensor(make_shape(frame.state, dims), info.dtype, place))
+        return made
+
+
+def _described(call: relax.Call) -> StructInfo:
+    infos = call.sinfo_args
+    return infos[0] if len(infos) == 1 else TupleStructInfo.make(infos)

@@ -1,0 +1,100 @@
+"""Calls of packed functions from PrimFuncs: `T.call_packed("my.log", A, n)`.
+
+The function is looked up by its name each time. It gets numbers, texts, and arrays over the memory
+of buffers, into which it may write; a buffer stands in the call as TVM says it, with its address
+and its shape: `T.tvm_stack_make_array(A.data, T.tvm_stack_make_shape(4, 4), ...)`. What it returns
+is an int32, where None is 0.
+
+`PackedCall` knows how the operands of one call are handed over as a flat list of words, which both
+executors fill in their own ways.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator, Sequence
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from relaxscript.dtypes import DataType
+from relaxscript.errors import VMError
+from relaxscript.ir import prim
+from relaxscript.runtime import get_global_func
+
+from . import failure, scalar
+
+__all__ = ["PackedCall"]
+
+
+class _Operand(NamedTuple):
+    """How an operand is put together from the words: a text, a number, or an array."""
+
+    kind: str
+    text: str = ""
+    dtype: DataType = DataType("int64")
+    ndim: int = 0
+
+
+class PackedCall:
+    """A call of a packed function; `words` are the scalars and addresses that it needs."""
+
+    def __init__(self, e: prim.Call) -> None:
+        name = e.args[0]
+        assert isinstance(name, prim.StringImm)
+        self.name = name.value
+        self.span = e.span
+        self.words: list[prim.PrimExpr] = []
+        self.operands = [self._operand(arg) for arg in e.args[1:]]
+
+    def _operand(self, e: prim.PrimExpr) -> _Operand:
+        match e:
+            case prim.StringImm(value=text):
+                return _Operand("text", text)
+            case prim.Call(op="tir.tvm_stack_make_array", args=args) if len(args) == 6:
+                return self._array(e, *args)
+        numeric = e.dtype.is_integer or e.dtype.is_float or e.dtype.is_bool
+        if not numeric or e.dtype.lanes != 1:
+            message = f"a packed function cannot take values of {e.dtype}"
+            raise failure.invalid("RX0505", message, e.span or self.span)
+        self.words.append(e)
+        return _Operand("number", dtype=e.dtype)
+
+    def _array(self, e: prim.Call, data: Any, shape: Any, strides: Any, *more: Any) -> _Operand:
+        _, element, offset = more
+        known = isinstance(shape, prim.Call) and shape.op == "tir.tvm_stack_make_shape"
+        plain = all(isinstance(x, prim.IntImm) and x.value == 0 for x in (strides, offset))
+        if not known or not plain:
+            message = "a packed function takes arrays that are compact and begin at their address"
+            raise failure.invalid("RX0505", message, e.span or self.span)
+        self.words += [data, *shape.args]
+        return _Operand("array", dtype=element.dtype, ndim=len(shape.args))
+
+    def __call__(self, words: Sequence[Any]) -> int:
+        """Call the function; the words are Python's numbers, addresses among them."""
+        function = get_global_func(self.name)
+        rest = iter(words)
+        result = function(*(self._made(operand, rest) for operand in self.operands))
+        if result is None:
+            return 0
+        if not hasattr(result, "__index__"):
+            raise VMError(
+                f"`{self.name}` gives a Python {type(result).__name__}, where a PrimFunc needs an "
+                "int32 or None", code="RX0614", span=self.span,
+            )  # fmt: skip
+        return scalar.wrapping(DataType("int32"))(result.__index__())
+
+    def _made(self, operand: _Operand, words: Iterator[Any]) -> Any:
+        match operand.kind:
+            case "text":
+                return operand.text
+            case "number":
+                return next(words)
+        address, shape = next(words), tuple(next(words) for _ in range(operand.ndim))
+        dtype = operand.dtype.numpy
+        size = prod(shape) * dtype.itemsize
+        if size <= 0:
+            return np.empty(shape, dtype)
+        memory = (ctypes.c_char * size).from_address(address)
+        return np.frombuffer(memory, dtype).reshape(shape)

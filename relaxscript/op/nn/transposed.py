@@ -1,0 +1,235 @@
+"""Transposed convolutions: each element spread over a window, what overlaps added up.
+
+Source: TVM `relax.nn.conv2d_transpose`, ONNX `ConvTranspose`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from relaxscript.arith import simplify
+from relaxscript.dtypes import DataType
+from relaxscript.errors import OperandError
+from relaxscript.ir import prim
+from relaxscript.ir.prim import IntImm, PrimExpr
+from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.op.context import InferContext
+from relaxscript.op.define import Operator, register
+from relaxscript.op.numeric import accumulator
+from relaxscript.op.parameters import Parameter
+from relaxscript.op.shapes import (
+    Dims,
+    common_dtype,
+    common_vdevice,
+    number,
+    require_dtype,
+    require_equal,
+    tensor_of,
+)
+from relaxscript.op.words import dim_text
+
+from .windows import (
+    SPATIAL,
+    Windows,
+    arranged_as,
+    per_axis,
+    read_layout,
+    require_rank_of,
+    require_windows,
+    windows_of,
+)
+
+__all__ = ["conv1d_transpose", "conv2d_transpose", "conv3d_transpose"]
+
+_WORDS = {1: "one spatial axis", 2: "two spatial axes", 3: "three spatial axes"}
+_DOC = """The elements of `data` times `weight`, spread over windows along {}.
+
+It undoes the shapes of a convolution with the same attributes: `padding` is taken away from the
+result, and `output_padding`, below `strides`, is added behind. Of the channels each of `groups`
+takes its share. Sums of floats are computed in a wider type."""
+
+
+def _transposed(axes: int) -> Operator:
+    spatial = SPATIAL[axes]
+    ones: Any = 1 if axes == 1 else (1,) * axes
+    zeros: Any = 0 if axes == 1 else (0,) * axes
+    parameters = (
+        Parameter("data", "operand", wants="tensor", annotation="Tensor"),
+        Parameter("weight", "operand", wants="tensor", annotation="Tensor"),
+        _attribute("strides", ones, "int | Axes"),
+        _attribute("padding", zeros, "int | Axes"),
+        _attribute("output_padding", zeros, "int | Axes"),
+        _attribute("dilation", ones, "int | Axes"),
+        _attribute("groups", 1, "int"),
+        _attribute("data_layout", "NC" + spatial, "str"),
+        _attribute("kernel_layout", "IO" + spatial, "str"),
+        _attribute("out_layout", None, "str | None"),
+        _attribute("out_dtype", None, "DType | None"),
+    )
+
+    def meaning(data: Any, weight: Any, **attributes: Any) -> Any:
+        return _spread(data, weight, axes, **attributes)
+
+    operator = Operator(f"nn.conv{axes}d_transpose", meaning, parameters=parameters)
+    operator.__doc__ = _DOC.format(_WORDS[axes])
+    operator.__module__ = __name__
+    register(operator)
+
+    @operator.infer_rule
+    def rule(
+        context: InferContext, data: TensorStructInfo, weight: TensorStructInfo, **attributes: Any
+    ) -> StructInfo:
+        return _inferred(context, data, weight, axes, **attributes)
+
+    return operator
+
+
+def _attribute(name: str, default: Any, annotation: str) -> Parameter:
+    return Parameter(name, "attribute", default, annotation=annotation)
+
+
+# ---------------------------------------------------------------- the meaning
+
+
+def _spread(
+    data: Any,
+    weight: Any,
+    axes: int,
+    strides: Any,
+    padding: Any,
+    output_padding: Any,
+    dilation: Any,
+    groups: int,
+    data_layout: str,
+    kernel_layout: str,
+    out_layout: str | None,
+    out_dtype: DataType | None,
+) -> Any:
+    letters = "NC" + SPATIAL[axes]
+    w = windows_of(strides, padding, dilation, axes)
+    more = per_axis("output_padding", output_padding, axes, 0)
+    element = data.dtype if out_dtype is None else out_dtype.numpy
+    wide = accumulator(element)
+    x = data.transpose(read_layout("data_layout", data_layout, letters)).astype(wide)
+    k = weight.transpose(read_layout("kernel_layout", kernel_layout, "IO" + SPATIAL[axes]))
+    sizes = [
+        max((n - 1) * s + d * (f - 1) + 1, 0) + m
+        for n, s, d, f, m in zip(x.shape[2:], w.strides, w.dilation, k.shape[2:], more)
+    ]
+    out = np.zeros((x.shape[0], k.shape[1] * groups, *sizes), wide)
+    parts = zip(np.split(x, groups, 1), np.split(k.astype(wide), groups, 0))
+    for group, (part, kernel) in enumerate(parts):
+        share = out[:, group * k.shape[1] : (group + 1) * k.shape[1]]
+        for place in itertools.product(*map(range, kernel.shape[2:])):
+            here: Any = (..., *place)
+            product = np.moveaxis(np.tensordot(part, kernel[here], (1, 0)), -1, 1)
+            targets: Any = (..., *_targets(place, x.shape[2:], w))
+            share[targets] += product
+    cut: Any = (..., *(slice(b, n - a) for b, a, n in zip(w.before, w.after, sizes)))
+    found = out[cut]
+    return found.transpose([letters.index(c) for c in out_layout or data_layout]).astype(element)
+
+
+def _targets(place: tuple[int, ...], sizes: tuple[int, ...], w: Windows) -> list[slice]:
+    """Where the elements go, times the element of the kernel at `place`."""
+    starts = [p * d for p, d in zip(place, w.dilation)]
+    return [
+        slice(start, start + max((n - 1) * s + 1, 0), s)
+        for start, n, s in zip(starts, sizes, w.strides)
+    ]
+
+
+# ---------------------------------------------------------------- what is known of the result
+
+
+def _inferred(
+    context: InferContext,
+    data: TensorStructInfo,
+    weight: TensorStructInfo,
+    axes: int,
+    strides: Any,
+    padding: Any,
+    output_padding: Any,
+    dilation: Any,
+    groups: int,
+    data_layout: str,
+    kernel_layout: str,
+    out_layout: str | None,
+    out_dtype: DataType | None,
+) -> StructInfo:
+    letters, out = "NC" + SPATIAL[axes], out_layout or data_layout
+    windows = windows_of(strides, padding, dilation, axes)
+    more = _further(output_padding, windows)
+    x_order = read_layout("data_layout", data_layout, letters)
+    k_order = read_layout("kernel_layout", kernel_layout, "IO" + SPATIAL[axes])
+    read_layout("out_layout", out, letters)
+    if groups < 1:
+        raise OperandError(
+            "groups", f"is {groups}", message="there is at least one group", code="RX0204"
+        )
+    operands = {"data": data, "weight": weight}
+    dtype, vdevice = common_dtype(operands), common_vdevice(operands)
+    require_dtype("data", data.dtype, "number")
+    x = require_rank_of("data", data, data_layout)
+    k = require_rank_of("weight", weight, kernel_layout)
+    if x is None or k is None:
+        return tensor_of(None, out_dtype or dtype, vdevice, len(letters))
+    x, k = tuple(x[axis] for axis in x_order), tuple(k[axis] for axis in k_order)
+    _require_channels(context, x, k, groups)
+    dims = [x[0], _times(k[1], groups)]
+    for axis, letter in enumerate(SPATIAL[axes]):
+        found = _size(x[axis + 2], k[axis + 2], windows, axis, more[axis])
+        require_windows("data", x[axis + 2], found, letter)
+        dims.append(found)
+    return tensor_of(arranged_as(letters, dims, out), out_dtype or dtype, vdevice)
+
+
+def _further(output_padding: Any, windows: Windows) -> tuple[int, ...]:
+    more = per_axis("output_padding", output_padding, len(windows.strides), 0)
+    if any(m >= s for m, s in zip(more, windows.strides)):
+        raise OperandError(
+            "output_padding",
+            f"is {output_padding}",
+            also={"strides": f"is {windows.strides}"},
+            message="what is added behind is less than a stride",
+            code="RX0204",
+        )
+    return more
+
+
+def _require_channels(context: InferContext, x: Dims, k: Dims, groups: int) -> None:
+    if isinstance(k[0], IntImm) and k[0].value % groups:
+        raise OperandError(
+            "weight",
+            f"takes {k[0].value} channels",
+            also={"groups": f"is {groups}"},
+            message="each group has as many channels",
+        )
+    error = OperandError(
+        "weight",
+        f"takes {dim_text(k[0])} channels",
+        also={"data": f"has {dim_text(x[1])} channels"},
+        message="the weight is for another number of channels",
+    )
+    text = f"`weight` takes {dim_text(k[0])} channels, and `data` has {dim_text(x[1])}"
+    require_equal(context, x[1], k[0], error, text)
+
+
+def _times(dim: PrimExpr, factor: int) -> PrimExpr:
+    return dim if factor == 1 else simplify(prim.Mul.make(dim, number(factor)))
+
+
+def _size(size: PrimExpr, kernel: PrimExpr, w: Windows, axis: int, more: int) -> PrimExpr:
+    """How long the result is along a spatial axis."""
+    steps = _times(prim.Sub.make(size, number(1)), w.strides[axis])
+    reach = _times(prim.Sub.make(kernel, number(1)), w.dilation[axis])
+    rest = number(1 + more - w.before[axis] - w.after[axis])
+    return simplify(prim.Add.make(prim.Add.make(steps, reach), rest))
+
+
+conv1d_transpose = _transposed(1)
+conv2d_transpose = _transposed(2)
+conv3d_transpose = _transposed(3)

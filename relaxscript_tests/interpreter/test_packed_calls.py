@@ -1,0 +1,163 @@
+"""Packed functions that PrimFuncs call: evaluated and compiled alike."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+from relaxscript.codegen.llvm import compile_prim_func
+from relaxscript.errors import DiagnosticError, VMError
+from relaxscript.interpreter.tir import evaluate
+from relaxscript.interpreter.written import written_params
+from relaxscript.runtime import register_func
+from relaxscript.script import from_source, tir as T
+from relaxscript_tests.prim_funcs import both
+
+# Programs are written as users write them, whatever a formatter would rather have.
+# fmt: off
+
+SEEN = []
+
+
+@register_func("tests.packed.record", override=True)
+def record(*args):
+    SEEN.append(args)
+
+
+@register_func("tests.packed.double", override=True)
+def double(source, target):
+    target[...] = source * 2
+    return source.size
+
+
+@register_func("tests.packed.bad", override=True)
+def bad(what):
+    if what == "raise":
+        raise RuntimeError("out of paper")
+    return {"text": "one", "large": 2**32 + 5, "float": 1.5}[what]
+
+
+@T.prim_func
+def doubled(x: T.Buffer(("n", 4), "float32"), y: T.Buffer(("n", 4), "float32"),
+            size: T.Buffer((1,), "int32")):
+    size[0] = T.call_packed("tests.packed.double", x, y)
+
+
+def test_a_packed_function_reads_and_writes_the_memory_of_buffers():
+    x = np.arange(12, dtype="float32").reshape(3, 4)
+    _, y, size = both(doubled, [x, np.zeros_like(x), np.zeros(1, "int32")])
+    assert np.array_equal(y, x * 2)
+    assert size[0] == 12
+    assert written_params(doubled) == {0, 1, 2}
+
+
+def test_it_writes_through_an_array_of_another_layout():
+    x, y = np.ones((3, 4), "float32"), np.zeros((3, 8), "float32")[:, ::2]
+    compile_prim_func(doubled)(x, y, np.zeros(1, "int32"))
+    assert (y == 2).all()
+
+
+def test_scalars_are_numbers_of_python():
+    @T.prim_func
+    def f(k: T.int32, s: T.float32, b: T.bool):
+        T.call_packed("tests.packed.record", k, s, b, "text", T.uint64(2**64 - 1), T.int8(-1))
+
+    SEEN.clear()
+    both(f, [7, 0.5, True])
+    assert SEEN == [(7, 0.5, True, "text", 2**64 - 1, -1)] * 2
+    assert [type(v) for v in SEEN[1]] == [int, float, bool, str, int, int]
+
+
+def test_an_empty_array_has_its_shape():
+    @T.prim_func
+    def f(x: T.Buffer(("n", 4), "float32")):
+        T.call_packed("tests.packed.record", x)
+
+    SEEN.clear()
+    both(f, [np.zeros((0, 4), "float32")])
+    assert [args[0].shape for args in SEEN] == [(0, 4), (0, 4)]
+
+
+def outcomes(word):
+    """What happens in both executors."""
+    func = from_source(
+        f"""@T.prim_func
+def f(k: T.Buffer((1,), "int32")):
+    k[0] = T.call_packed("tests.packed.bad", "{word}")
+"""
+    )
+    for run in (lambda k: evaluate(func, [k]), lambda k: compile_prim_func(func)(k)):
+        k = np.zeros(1, "int32")
+        try:
+            run(k)
+        except Exception as error:
+            yield error
+        else:
+            yield k[0]
+
+
+def test_what_it_raises_comes_through():
+    for error in outcomes("raise"):
+        assert isinstance(error, RuntimeError)
+        assert str(error) == "out of paper"
+
+
+def test_what_it_returns_is_an_int32():
+    assert list(outcomes("large")) == [5, 5]
+    for word, kind in (("text", "str"), ("float", "float")):
+        for error in outcomes(word):
+            assert isinstance(error, VMError)
+            assert f"gives a Python {kind}, where a PrimFunc needs an int32" in str(error)
+
+
+def test_each_thread_gets_its_own_error():
+    func = from_source(
+        """@T.prim_func
+def f(k: T.int32):
+    T.call_packed("tests.packed.thread", k)
+"""
+    )
+    kernel, found = compile_prim_func(func), {}
+
+    @register_func("tests.packed.thread", override=True)
+    def fail(k):
+        raise ValueError(str(k))
+
+    def run(k):
+        try:
+            kernel(k)
+        except ValueError as error:
+            found[k] = str(error)
+
+    threads = [threading.Thread(target=run, args=(k,)) for k in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == {k: str(k) for k in range(8)}
+
+
+def test_a_function_that_nobody_registered_is_missed():
+    func = from_source('@T.prim_func\ndef f():\n    T.call_packed("tests.packed.duoble")\n')
+    for run in (lambda: evaluate(func, []), compile_prim_func(func)):
+        with pytest.raises(VMError, match=r"tests\.packed\.duoble"):
+            run()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('T.call_packed("f", x[0:4])', "cannot take values of float32x4"),
+        ('T.call_packed("f", x.data)', "cannot take values of handle"),
+        ('y = T.decl_buffer((2,), data=x.data, strides=[2])\nT.call_packed("f", y)',
+         "takes arrays that are compact"),
+    ],
+)  # fmt: skip
+def test_what_no_packed_function_takes_is_refused(text, message):
+    lines = "".join(f"    {line}\n" for line in text.splitlines())
+    func = from_source(f'@T.prim_func\ndef f(x: T.Buffer((4,), "float32")):\n{lines}')
+    for run in (lambda: evaluate(func, [np.ones(4, "float32")]), lambda: compile_prim_func(func)):
+        with pytest.raises(DiagnosticError, match=message):
+            run()
