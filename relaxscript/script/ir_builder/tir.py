@@ -97,7 +97,9 @@ def match_buffer(*args: _Any, **kwargs: _Any) -> _IRBuffer:
     Arguments are those of `T.match_buffer` in scripts.
     """
     form = _given(_forms.match_buffer, args, kwargs)
-    return _writer("T.match_buffer").buffer_of(form, "buffer")
+    # In PrimFuncs the parameter and its buffer have one name.
+    name = getattr(form.arguments["param"], "name", "") or "buffer"
+    return _writer("T.match_buffer").buffer_of(form, name)
 
 
 def alloc_buffer(*args: _Any, **kwargs: _Any) -> _IRBuffer:

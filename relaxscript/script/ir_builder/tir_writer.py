@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from relaxscript.dtypes import DataType
-from relaxscript.errors import InternalError, Source, Span, warn
+from relaxscript.errors import DiagnosticError, InternalError, Source, Span, warn
 from relaxscript.errors.caller import caller_span
 from relaxscript.ir import prim
 from relaxscript.ir.relax import Attrs
@@ -64,9 +64,12 @@ class TirWriter(TirParser):
             yield
         # The texts that a fix would replace are places that no statement has of its own.
         self.reporter.diagnostics = [replace(d, fix=()) for d in self.reporter.diagnostics]
-        diagnostics, self.reporter = self.reporter.finish(), Reporter()
-        for warning in diagnostics:
-            warn(warning)
+        finished, self.reporter = self.reporter, Reporter()
+        try:
+            for warning in finished.finish():
+                warn(warning)
+        except DiagnosticError as error:
+            raise error.with_traceback(None) from None
 
     def mismatch(
         self, node: ast.AST, fact: str, wanted: DataType, place: ast.AST, verb: str,

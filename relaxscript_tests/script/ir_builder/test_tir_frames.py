@@ -123,7 +123,9 @@ def test_memory_variables_assertions_and_hints():
     with IRBuilder() as ib, T.prim_func():
         T.func_name("f")
         a = T.arg("a", T.handle())
-        A = IRBuilder.name("A", T.match_buffer(a, (8,), "float32"))
+        A = T.match_buffer(a, (8,), "float32")
+        assert A.name == "a"
+        IRBuilder.name("A", A)
         D = IRBuilder.name("D", T.alloc_buffer((8,), "float32"))
         with T.LetStmt(A[0] + 1.0) as x:
             IRBuilder.name("x", x)
