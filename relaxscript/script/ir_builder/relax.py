@@ -10,6 +10,8 @@ from relaxscript.ir.relax import Call as _Call, Op as _Op, Var as _Var, as_expr 
 from relaxscript.op.namespace import *  # noqa: F403
 from relaxscript.op.namespace import __all__ as _operators
 from relaxscript.script.annotations import Callable, Object, Prim, Shape, Tensor, Tuple
+from relaxscript.script.relax_devices import *  # noqa: F403
+from relaxscript.script.relax_devices import __all__ as _devices
 from relaxscript.script.relax_forms import (
     ExternFunc,
     ShapeExpr,
@@ -37,7 +39,7 @@ __all__ = [
     "Then", "Tuple", "TupleGetItem", "arg", "const", "dataflow", "dtype", "emit",
     "emit_match_cast", "emit_var_binding", "emit_with_sinfo", "func_attr", "func_name",
     "func_ret_struct_info", "func_ret_value", "function", "output", "prim_value", "shape", "str",
-    "tuple", *_operators,
+    "tuple", *_devices, *_operators,
 ]  # fmt: skip
 
 

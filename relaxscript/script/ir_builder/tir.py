@@ -9,12 +9,13 @@ from typing import Any as _Any
 
 from relaxscript.ir.tir import Buffer as _IRBuffer
 from relaxscript.script import (
+    tir_compute as _tir_compute,
     tir_dtypes as _tir_dtypes,
     tir_forms as _forms,
     tir_math as _tir_math,
     tir_nodes as _tir_nodes,
 )
-from relaxscript.script.tir_compute import iter_var
+from relaxscript.script.tir_compute import *  # noqa: F403
 from relaxscript.script.tir_dtypes import *  # noqa: F403
 from relaxscript.script.tir_forms import Buffer, Range
 from relaxscript.script.tir_math import *  # noqa: F403
@@ -35,15 +36,19 @@ from .tir_frames import (
     prim_func_frame as _prim_func_frame,
     writer as _writer,
 )
+from .tir_writer import TirWriter as _TirWriter
 
 __all__ = [
     "Assert", "Buffer", "Else", "If", "LetStmt", "Range", "Then", "While", "alloc_buffer",
-    "allocate", "allocate_const", "arg", "attr", "axis", "block", "block_attr", "buffer_store",
-    "decl_buffer", "evaluate", "func_attr", "func_name", "func_ret", "grid", "init", "iter_var",
-    "match_buffer", "parallel", "prim_func", "reads", "serial", "thread_binding", "unroll",
+    "allocate", "allocate_const", "arg", "attr", "axis", "block", "block_attr", "buffer",
+    "buffer_decl", "buffer_store", "decl_buffer", "env_thread", "evaluate", "func_attr",
+    "func_name", "func_ret", "grid", "init", "launch_thread", "match_buffer", "parallel",
+    "prefetch", "prim_func", "reads", "realize", "serial", "thread_binding", "unroll",
     "vectorized", "where", "writes",
 ]  # fmt: skip
-__all__ += [name for part in (_tir_dtypes, _tir_math, _tir_nodes) for name in part.__all__]
+__all__ += [
+    name for part in (_tir_compute, _tir_dtypes, _tir_math, _tir_nodes) for name in part.__all__
+]
 
 
 # ---- the function
@@ -92,7 +97,9 @@ def match_buffer(*args: _Any, **kwargs: _Any) -> _IRBuffer:
     Arguments are those of `T.match_buffer` in scripts.
     """
     form = _given(_forms.match_buffer, args, kwargs)
-    return _writer("T.match_buffer").buffer_of(form, "buffer")
+    # In PrimFuncs the parameter and its buffer have one name.
+    name = getattr(form.arguments["param"], "name", "") or "buffer"
+    return _writer("T.match_buffer").buffer_of(form, name)
 
 
 def alloc_buffer(*args: _Any, **kwargs: _Any) -> _IRBuffer:
@@ -110,6 +117,20 @@ def decl_buffer(*args: _Any, **kwargs: _Any) -> _HoldingFrame:
     Arguments are those of `T.decl_buffer` in scripts.
     """
     return _HoldingFrame(_given(_forms.decl_buffer, args, kwargs))
+
+
+def buffer(*args: _Any, **kwargs: _Any) -> _IRBuffer:
+    """A buffer that belongs to nothing yet: a parameter by `T.arg`, or what is read and written.
+
+    Arguments are those of `T.buffer` in scripts.
+    """
+    rules = _TirWriter()
+    syntax = rules.syntax(_given(_forms.buffer, args, kwargs))
+    made: _IRBuffer = rules.value_of(lambda: rules.buffer("buffer", syntax, None))
+    return made
+
+
+buffer_decl = buffer
 
 
 def buffer_store(buffer: _IRBuffer, value: _Any, indices: _Any, predicate: _Any = None) -> None:
@@ -211,6 +232,26 @@ def block_attr(attrs: _Mapping[str, _Any]) -> None:
 def evaluate(value: _Any) -> None:
     """Compute a value for its effect."""
     _writer("T.evaluate").effect_of(_forms.evaluate(value))
+
+
+def prefetch(buffer: _IRBuffer, bounds: _Any) -> None:
+    """Bring a part of a buffer near."""
+    _writer("T.prefetch").effect_of(_forms.prefetch(buffer, bounds))
+
+
+def realize(buffer_slice: _Any, storage_scope: str, condition: _Any = True) -> _HoldingFrame:
+    """The region of a buffer that exists while the statements inside run."""
+    return _HoldingFrame(_forms.realize(buffer_slice, storage_scope, condition))
+
+
+def launch_thread(thread: _Any, extent: _Any) -> _HoldingFrame:
+    """The statements inside run on several threads: `with T.launch_thread("threadIdx.x", 32):`."""
+    return _HoldingFrame(_forms.launch_thread(thread, extent))
+
+
+def env_thread(thread_tag: str, dtype: str = "int32") -> _Any:
+    """A thread that is launched later."""
+    return _writer("T.env_thread").thread_of(_forms.env_thread(thread_tag, dtype))
 
 
 def Assert(condition: _Any, message: str) -> _HoldingFrame:

@@ -284,6 +284,9 @@ class HoldingFrame(_Inside):
 
     def begun(self) -> Any:
         maker = self.form.maker
+        if maker is tir_forms.launch_thread:
+            node = self.writer.node(self.form)
+            return self.writer.value_of(lambda: self.writer.launch(self.form, node))
         if maker in self.writer.effects:
             self.writer.effect_of(self.form)
             return None

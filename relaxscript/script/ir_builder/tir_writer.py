@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from relaxscript.dtypes import DataType
-from relaxscript.errors import InternalError, Source, Span, warn
+from relaxscript.errors import DiagnosticError, InternalError, Source, Span, warn
 from relaxscript.errors.caller import caller_span
 from relaxscript.ir import prim
 from relaxscript.ir.relax import Attrs
@@ -64,9 +64,12 @@ class TirWriter(TirParser):
             yield
         # The texts that a fix would replace are places that no statement has of its own.
         self.reporter.diagnostics = [replace(d, fix=()) for d in self.reporter.diagnostics]
-        diagnostics, self.reporter = self.reporter.finish(), Reporter()
-        for warning in diagnostics:
-            warn(warning)
+        finished, self.reporter = self.reporter, Reporter()
+        try:
+            for warning in finished.finish():
+                warn(warning)
+        except DiagnosticError as error:
+            raise error.with_traceback(None) from None
 
     def mismatch(
         self, node: ast.AST, fact: str, wanted: DataType, place: ast.AST, verb: str,
@@ -98,6 +101,13 @@ class TirWriter(TirParser):
             target = ast.Name(name)
             found.append(self.bind_buffer(target, self.syntax(form), ast.Pass()))
         return found[0]
+
+    def thread_of(self, form: Form) -> prim.Var:
+        """The variable of a thread that is launched later."""
+        found: prim.Var = self.value_of(
+            lambda: self.env_thread(ast.Name("thread"), form, self.node(form))
+        )
+        return found
 
     def argument(self, name: str, value: Any) -> Any:
         """A parameter: its variable, or its buffer."""

@@ -17,6 +17,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from relaxscript.errors import Diagnostic
 from relaxscript.ir import prim, tir
 from relaxscript.ir.prim import PrimExpr, const
 from relaxscript.ir.tir import AttrStmt, Buffer, IterVar, Range
@@ -255,14 +256,11 @@ class ComputeParser(LoopParser):
         if not self.threads:
             return
         free = set(free_vars(function))
-        for var, (_, target) in self.threads.items():
+        for var in self.threads:
             if var in free:
-                self.error(
-                    target,
-                    "RX0109",
-                    f"`{var.name}` has no value where nothing launches the thread",
-                    help=f"launch it around its uses: `with T.launch_thread({var.name}, extent):`",
-                )
+                message = f"`{var.name}` has no value where nothing launches the thread"
+                help = f"launch it around its uses: `with T.launch_thread({var.name}, extent):`"
+                self.report(Diagnostic("RX0109", message, var.span, help=help))
 
     def places_of(self, form: Form, node: ast.expr) -> Places:
         return self.argument_nodes(form.maker, node) if isinstance(node, ast.Call) else Places(node)

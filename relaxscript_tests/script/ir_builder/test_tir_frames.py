@@ -123,7 +123,9 @@ def test_memory_variables_assertions_and_hints():
     with IRBuilder() as ib, T.prim_func():
         T.func_name("f")
         a = T.arg("a", T.handle())
-        A = IRBuilder.name("A", T.match_buffer(a, (8,), "float32"))
+        A = T.match_buffer(a, (8,), "float32")
+        assert A.name == "a"
+        IRBuilder.name("A", A)
         D = IRBuilder.name("D", T.alloc_buffer((8,), "float32"))
         with T.LetStmt(A[0] + 1.0) as x:
             IRBuilder.name("x", x)
@@ -214,3 +216,29 @@ def test_a_buffer_that_exists_is_a_parameter():
         assert A is given
         T.buffer_store(A, 1.0, [0])
     assert "A: T.Buffer((4,)" in check(ib.get())
+
+
+def test_threads_are_launched_around_statements():
+    with IRBuilder() as ib, T.prim_func():
+        T.func_name("f")
+        A = T.arg("A", T.buffer((64,), "float32"))
+        by = IRBuilder.name("by", T.env_thread("blockIdx.y"))
+        with T.launch_thread(by, 2), T.launch_thread("threadIdx.x", 32) as tx:
+            IRBuilder.name("tx", tx)
+            T.buffer_store(A, 1.0, [by * 32 + tx])
+
+    @tir.prim_func
+    def f(A: tir.Buffer((64,), "float32")):
+        by = tir.env_thread("blockIdx.y")
+        with tir.launch_thread(by, 2):
+            with tir.launch_thread("threadIdx.x", 32) as tx:
+                A[by * 32 + tx] = tir.float32(1)
+
+    check(ib.get(), f)
+
+
+def test_every_name_of_scripts_is_there_but_what_only_scripts_have():
+    scripts_only = {"macro", "meta_var"}
+    assert set(tir.__all__) - set(T.__all__) <= scripts_only
+    assert set(T.__all__) - set(tir.__all__) == {"arg", "func_name", "func_ret"}
+    assert all(hasattr(T, name) for name in T.__all__)
