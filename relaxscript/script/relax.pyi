@@ -83,6 +83,8 @@ __all__ = [
     "shape",
     "str",
     "tuple",
+    "builtin",
+    "grad",
     "inspect",
     "nn",
     "assert_op",
@@ -96,6 +98,7 @@ __all__ = [
     "shape_to_tensor",
     "tensor_to_shape",
     "add",
+    "atan2",
     "bitwise_and",
     "bitwise_or",
     "bitwise_xor",
@@ -103,6 +106,7 @@ __all__ = [
     "floor_divide",
     "floor_mod",
     "left_shift",
+    "log_add_exp",
     "logical_and",
     "logical_or",
     "logical_xor",
@@ -118,12 +122,17 @@ __all__ = [
     "call_packed",
     "call_pure_packed",
     "call_tir",
+    "collapse_sum_like",
+    "collapse_sum_to",
+    "size",
     "equal",
     "greater",
     "greater_equal",
     "less",
     "less_equal",
     "not_equal",
+    "einsum",
+    "outer",
     "full",
     "full_like",
     "ones",
@@ -135,6 +144,10 @@ __all__ = [
     "astype",
     "hint_on_device",
     "to_vdevice",
+    "gather_elements",
+    "gather_nd",
+    "scatter_elements",
+    "scatter_nd",
     "call_inplace_packed",
     "call_tir_inplace",
     "linear",
@@ -144,13 +157,32 @@ __all__ = [
     "permute_dims",
     "split",
     "squeeze",
+    "dequantize",
+    "quantize",
+    "arange",
+    "eye",
+    "eye_like",
+    "one_hot",
+    "repeat",
+    "stack",
+    "tile",
     "broadcast_to",
     "flatten",
     "reshape",
+    "cumprod",
+    "cumsum",
     "argmax",
     "argmin",
     "take",
     "where",
+    "nonzero",
+    "unique",
+    "dynamic_strided_slice",
+    "flip",
+    "strided_slice",
+    "argsort",
+    "sort",
+    "topk",
     "max",
     "mean",
     "min",
@@ -158,6 +190,7 @@ __all__ = [
     "std",
     "sum",
     "variance",
+    "ewise_fma",
     "abs",
     "acos",
     "acosh",
@@ -189,6 +222,7 @@ __all__ = [
     "square",
     "tan",
     "tanh",
+    "trunc",
     "bf16",
     "bool",
     "dim",
@@ -242,6 +276,13 @@ def acosh(x: Any) -> Any:
 def add(x1: Any, x2: Any) -> Any:
     """The sum `x1 + x2`; integers wrap around."""
 
+def arange(start: Any, end: Any = None, step: Any = 1, dtype: Any = None) -> Any:
+    """The numbers from `start` up to `end`, which is left out, in steps of `step`.
+
+    With one number they go from 0 up to it. Without `dtype` they are int64 where all are integers,
+    else float32.
+    """
+
 def argmax(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
     """Where along `axis` the largest element stands, counted from 0; int64.
 
@@ -255,6 +296,9 @@ def argmin(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
     Without `axis` the elements are counted in row-major order. The first of several, the first NaN
     if there is one, -1 where there is none.
     """
+
+def argsort(data: Any, axis: Any = -1, descending: Any = False, dtype: Any = "int32") -> Any:
+    """Where along `axis` the elements in order are found, counted from 0."""
 
 def asin(x: Any) -> Any:
     """The arc sine, in radians from -pi/2 to pi/2."""
@@ -279,6 +323,9 @@ def astype(x: Any, dtype: Any) -> Any:
 def atan(x: Any) -> Any:
     """The arc tangent, in radians from -pi/2 to pi/2."""
 
+def atan2(x1: Any, x2: Any) -> Any:
+    """The angle of the point `(x2, x1)`, in radians from -pi to pi."""
+
 def atanh(x: Any) -> Any:
     """The inverse hyperbolic tangent."""
 
@@ -296,6 +343,13 @@ def bitwise_xor(x1: Any, x2: Any) -> Any:
 
 def broadcast_to(x: Any, shape: Any) -> Any:
     """`x` repeated along axes of one element, and along new axes in front, to have `shape`."""
+
+class builtin:
+    """Marks for passes. Source: TVM `relax.builtin`."""
+
+    @staticmethod
+    def stop_lift_params(x: Any) -> Any:
+        """The tensor itself, which is not computed beforehand though its operands are known."""
 
 def call_builtin_with_ctx(func: Any, args: Any, *, sinfo_args: Any = None) -> Any:
     """Call a builtin of the virtual machine that takes the state of the running call first.
@@ -358,6 +412,12 @@ def clip(x: Any, min: Any, max: Any) -> Any:
     Where `min` is above `max` the result is `max`; NaN stays NaN.
     """
 
+def collapse_sum_like(data: Any, collapse_target: Any) -> Any:
+    """As `R.collapse_sum_to`, to the shape of `collapse_target`."""
+
+def collapse_sum_to(data: Any, shape: Any) -> Any:
+    """The sums over the axes along which a tensor of `shape` is repeated to be like `data`."""
+
 def compute_prim_value(value: Any) -> Any:
     """The value of a scalar expression, given as the only dimension of a shape.
 
@@ -376,6 +436,28 @@ def cos(x: Any) -> Any:
 def cosh(x: Any) -> Any:
     """The hyperbolic cosine."""
 
+def cumprod(data: Any, axis: Any = None, dtype: Any = None, exclusive: Any = False) -> Any:
+    """The products of all elements up to each along `axis`, or of all in row-major order.
+
+    `exclusive` leaves the element itself out. The result has the data type of `data` unless `dtype`
+    names one. Floats are multiplied in a wider type.
+    """
+
+def cumsum(data: Any, axis: Any = None, dtype: Any = None, exclusive: Any = False) -> Any:
+    """The sums of all elements up to each along `axis`, or of all elements in row-major order.
+
+    `exclusive` leaves the element itself out. The result has the data type of `data` unless `dtype`
+    names one. Floats are added up in a wider type.
+    """
+
+def dequantize(
+    data: Any, scale: Any, zero_point: Any, axis: Any = -1, out_dtype: Any = "float32"
+) -> Any:
+    """`(data - zero_point) * scale`, in `out_dtype`.
+
+    `scale` and `zero_point` are of rank 0, or have one element for each along `axis`.
+    """
+
 def divide(x1: Any, x2: Any) -> Any:
     """The quotient `x1 / x2`; that of integers is rounded towards zero, as in C."""
 
@@ -387,11 +469,29 @@ def dot(x1: Any, x2: Any, out_dtype: Any = None) -> Any:
     without, floats of 16 bits or fewer are added up in float32 and rounded once.
     """
 
+def dynamic_strided_slice(x: Any, begin: Any, end: Any, strides: Any) -> Any:
+    """`x[begin:end:strides]`, with one bound of each kind for each axis of `x`.
+
+    `begin`, `end` and `strides` are tensors of rank 1 and data type int64. Raises `ValueError` for
+    a stride of 0.
+    """
+
+def einsum(operands: Any, subscripts: Any) -> Any:
+    """The sums of products that `subscripts` describes, such as "ij,jk->ik".
+
+    Each operand has a letter for each of its axes; axes of one letter have one size. The result has
+    the axes behind "->", or in alphabetical order those whose letter stands once; the others are
+    added up. Sums of floats are computed in a wider type.
+    """
+
 def equal(x1: Any, x2: Any) -> Any:
     """Whether `x1` equals `x2`."""
 
 def erf(x: Any) -> Any:
     """The Gauss error function."""
+
+def ewise_fma(x1: Any, x2: Any, x3: Any) -> Any:
+    """`x1 * x2 + x3`; all three broadcast to each other."""
 
 def exp(x: Any) -> Any:
     """e to the power of `x`."""
@@ -399,8 +499,23 @@ def exp(x: Any) -> Any:
 def expand_dims(x: Any, axis: Any) -> Any:
     """`x` with new axes of one element, which are the axes `axis` of the result."""
 
+def eye(n: Any, m: Any = None, k: Any = 0, dtype: Any = "float32") -> Any:
+    """The matrix of `n` rows and `m` columns (as many where None) with ones on its `k`-th diagonal.
+
+    `k` is 0 for the main diagonal, positive above it.
+    """
+
+def eye_like(x: Any, k: Any = 0, dtype: Any = None) -> Any:
+    """A matrix of the shape of `x` with ones on its `k`-th diagonal, 0 elsewhere.
+
+    Its data type is that of `x` unless `dtype` names one.
+    """
+
 def flatten(x: Any) -> Any:
     """All elements of `x` along one axis, in row-major order."""
+
+def flip(data: Any, axis: Any) -> Any:
+    """`data` with the elements along `axis` in reverse order."""
 
 def floor(x: Any) -> Any:
     """Rounded down to a whole number."""
@@ -423,6 +538,31 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Any:
 
     Its data type is `dtype`, or that of `x`.
     """
+
+def gather_elements(data: Any, indices: Any, axis: Any = 0) -> Any:
+    """For each of `indices` the element of `data` that stands there along `axis`."""
+
+def gather_nd(data: Any, indices: Any, batch_dims: Any = 0) -> Any:
+    """The parts of `data` at the places that the last axis of `indices` holds.
+
+    Such a place has an index for each axis of `data` from `batch_dims` on, or for the first of
+    them; the axes before are those of `indices`.
+    """
+
+class grad:
+    """Marks for the differentiation of a program; the value is the operand's. Source: TVM."""
+
+    @staticmethod
+    def end_checkpoint(input: Any) -> Any:
+        """The tensor itself; up to here values are computed anew."""
+
+    @staticmethod
+    def no_grad(input: Any) -> Any:
+        """The tensor itself; no gradient flows through it."""
+
+    @staticmethod
+    def start_checkpoint(input: Any) -> Any:
+        """The tensor itself; what follows is computed anew."""
 
 def greater(x1: Any, x2: Any) -> Any:
     """Whether `x1` is above `x2`."""
@@ -471,11 +611,17 @@ class inspect:
 
     @staticmethod
     def tensor_shape_i(x: Any, axis: Any) -> Any:
-        """The number of elements along `axis`, a prim value; int64."""
+        """The number of elements along `axis`, a prim value; int64.
+
+        Raises `IndexError` for an axis that there is not.
+        """
 
     @staticmethod
     def tensor_stride_i(x: Any, axis: Any) -> Any:
-        """How many elements lie between neighbours along `axis`, a prim value; int64."""
+        """How many elements lie between neighbours along `axis`, a prim value; int64.
+
+        Raises `IndexError` for an axis that there is not.
+        """
 
 def invoke_closure(closure: Any, args: Any, sinfo_args: Any) -> Any:
     """The result of a closure, which `sinfo_args` describes."""
@@ -509,6 +655,9 @@ def linear(*args: Any, kwargs: Any) -> Any:
 
 def log(x: Any) -> Any:
     """The natural logarithm; NaN of negative numbers."""
+
+def log_add_exp(x1: Any, x2: Any) -> Any:
+    """`log(exp(x1) + exp(x2))`, without overflow."""
 
 def logical_and(x1: Any, x2: Any) -> Any:
     """Whether both `x1` and `x2` are true; both are evaluated."""
@@ -558,7 +707,249 @@ def negative(x: Any) -> Any:
     """`-x`; integers wrap around."""
 
 class nn:
-    """Operators of neural networks, `R.nn.…`: activations and normalizations."""
+    """Operators of neural networks, `R.nn.…`."""
+
+    @staticmethod
+    def adaptive_avg_pool1d(
+        data: Any, output_size: Any = None, layout: Any = "NCW", out_layout: Any = None
+    ) -> Any:
+        """The means of as many windows of about one size as `output_size` says, along one spatial axis."""
+
+    @staticmethod
+    def adaptive_avg_pool2d(
+        data: Any, output_size: Any = None, layout: Any = "NCHW", out_layout: Any = None
+    ) -> Any:
+        """The means of as many windows of about one size as `output_size` says, along two spatial axes."""
+
+    @staticmethod
+    def adaptive_avg_pool3d(
+        data: Any, output_size: Any = None, layout: Any = "NCDHW", out_layout: Any = None
+    ) -> Any:
+        """The means of as many windows of about one size as `output_size` says, along three spatial axes."""
+
+    @staticmethod
+    def attention(
+        query: Any,
+        key: Any,
+        value: Any,
+        bias: Any = None,
+        scale: Any = None,
+        causal_mask: Any = None,
+        window_size: Any = None,
+    ) -> Any:
+        """`softmax(query @ key * scale + bias) @ value`, for each sample and head.
+
+        The operands have the axes batch, sequence, heads, and features of a head; `bias` is spread to
+        batch, heads, queries, keys. Without `scale` it is 1 divided by the square root of the number of
+        features. A `causal_mask` hides keys that come after a query: "TopLeft" counts both from the
+        start, "BottomRight" from the end. Of the others `window_size` leaves the last so many.
+        """
+
+    @staticmethod
+    def attention_bias(*args: Any, kwargs: Any) -> Any:
+        """`R.nn.attention` with a bias."""
+
+    @staticmethod
+    def avg_pool1d(
+        data: Any,
+        pool_size: Any = ...,
+        strides: Any = ...,
+        padding: Any = ...,
+        dilation: Any = ...,
+        ceil_mode: Any = False,
+        count_include_pad: Any = False,
+        layout: Any = "NCW",
+        out_layout: Any = None,
+    ) -> Any:
+        """The mean of each window along one spatial axis; padding counts where `count_include_pad` says so."""
+
+    @staticmethod
+    def avg_pool2d(
+        data: Any,
+        pool_size: Any = ...,
+        strides: Any = ...,
+        padding: Any = ...,
+        dilation: Any = ...,
+        ceil_mode: Any = False,
+        count_include_pad: Any = False,
+        layout: Any = "NCHW",
+        out_layout: Any = None,
+    ) -> Any:
+        """The mean of each window along two spatial axes; padding counts where `count_include_pad` says so."""
+
+    @staticmethod
+    def avg_pool3d(
+        data: Any,
+        pool_size: Any = ...,
+        strides: Any = ...,
+        padding: Any = ...,
+        dilation: Any = ...,
+        ceil_mode: Any = False,
+        count_include_pad: Any = False,
+        layout: Any = "NCDHW",
+        out_layout: Any = None,
+    ) -> Any:
+        """The mean of each window along three spatial axes; padding counts where `count_include_pad` says so."""
+
+    @staticmethod
+    def batch_flatten(data: Any) -> Any:
+        """All elements of each sample along one axis: the first axis stays."""
+
+    @staticmethod
+    def batch_norm(
+        data: Any,
+        gamma: Any,
+        beta: Any,
+        moving_mean: Any,
+        moving_var: Any,
+        axis: Any,
+        epsilon: Any = 1e-05,
+        center: Any = True,
+        scale: Any = True,
+        momentum: Any = 0.1,
+        training: Any = True,
+    ) -> Any:
+        """A tuple: `data` normalized along all axes but `axis`, and the moving statistics.
+
+        While `training` it is normalized by its own mean and variance, and each moving statistic
+        becomes `(1 - momentum) * moving + momentum * own`; else by the moving ones, which stay.
+        `gamma`, `beta` and the statistics have one element for each along `axis`; `scale=False` leaves
+        out `gamma`, `center=False` leaves out `beta`.
+        """
+
+    @staticmethod
+    def conv1d(
+        data: Any,
+        weight: Any,
+        strides: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: Any = 1,
+        data_layout: Any = "NCW",
+        kernel_layout: Any = "OIW",
+        out_layout: Any = None,
+        out_dtype: Any = None,
+    ) -> Any:
+        """The sums of `weight` times the windows of `data` along one spatial axis.
+
+        `padding` is one number, or one before and one behind. Of the channels each of `groups` takes
+        its share. Sums of floats are computed in a wider type.
+        """
+
+    @staticmethod
+    def conv1d_transpose(
+        data: Any,
+        weight: Any,
+        strides: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        dilation: Any = 1,
+        groups: Any = 1,
+        data_layout: Any = "NCW",
+        kernel_layout: Any = "IOW",
+        out_layout: Any = None,
+        out_dtype: Any = None,
+    ) -> Any:
+        """The elements of `data` times `weight`, spread over windows along one spatial axis.
+
+        It undoes the shapes of a convolution with the same attributes: `padding` is taken away from the
+        result, and `output_padding`, below `strides`, is added behind. Of the channels each of `groups`
+        takes its share. Sums of floats are computed in a wider type.
+        """
+
+    @staticmethod
+    def conv2d(
+        data: Any,
+        weight: Any,
+        strides: Any = ...,
+        padding: Any = ...,
+        dilation: Any = ...,
+        groups: Any = 1,
+        data_layout: Any = "NCHW",
+        kernel_layout: Any = "OIHW",
+        out_layout: Any = None,
+        out_dtype: Any = None,
+    ) -> Any:
+        """The sums of `weight` times the windows of `data` along two spatial axes.
+
+        `padding` is one number, one for each axis, or those before and then those behind. Of the
+        channels each of `groups` takes its share. Sums of floats are computed in a wider type.
+        """
+
+    @staticmethod
+    def conv2d_transpose(
+        data: Any,
+        weight: Any,
+        strides: Any = ...,
+        padding: Any = ...,
+        output_padding: Any = ...,
+        dilation: Any = ...,
+        groups: Any = 1,
+        data_layout: Any = "NCHW",
+        kernel_layout: Any = "IOHW",
+        out_layout: Any = None,
+        out_dtype: Any = None,
+    ) -> Any:
+        """The elements of `data` times `weight`, spread over windows along two spatial axes.
+
+        It undoes the shapes of a convolution with the same attributes: `padding` is taken away from the
+        result, and `output_padding`, below `strides`, is added behind. Of the channels each of `groups`
+        takes its share. Sums of floats are computed in a wider type.
+        """
+
+    @staticmethod
+    def conv3d(
+        data: Any,
+        weight: Any,
+        strides: Any = ...,
+        padding: Any = ...,
+        dilation: Any = ...,
+        groups: Any = 1,
+        data_layout: Any = "NCDHW",
+        kernel_layout: Any = "OIDHW",
+        out_layout: Any = None,
+        out_dtype: Any = None,
+    ) -> Any:
+        """The sums of `weight` times the windows of `data` along three spatial axes.
+
+        `padding` is one number, one for each axis, or those before and then those behind. Of the
+        channels each of `groups` takes its share. Sums of floats are computed in a wider type.
+        """
+
+    @staticmethod
+    def conv3d_transpose(
+        data: Any,
+        weight: Any,
+        strides: Any = ...,
+        padding: Any = ...,
+        output_padding: Any = ...,
+        dilation: Any = ...,
+        groups: Any = 1,
+        data_layout: Any = "NCDHW",
+        kernel_layout: Any = "IODHW",
+        out_layout: Any = None,
+        out_dtype: Any = None,
+    ) -> Any:
+        """The elements of `data` times `weight`, spread over windows along three spatial axes.
+
+        It undoes the shapes of a convolution with the same attributes: `padding` is taken away from the
+        result, and `output_padding`, below `strides`, is added behind. Of the channels each of `groups`
+        takes its share. Sums of floats are computed in a wider type.
+        """
+
+    @staticmethod
+    def cross_entropy_with_logits(predictions: Any, labels: Any) -> Any:
+        """Minus the sum of `predictions * labels`, divided by the number of rows where there are rows.
+
+        Both have one shape, of rank 1 or 2, and `predictions` are logarithms of probabilities.
+        """
+
+    @staticmethod
+    def dropout(data: Any, rate: Any = 0.5) -> Any:
+        """A tuple of `data` and a mask of ones: outside of training nothing is dropped.
+
+        `rate` is the share of elements that training drops, from 0 to below 1.
+        """
 
     @staticmethod
     def gelu(data: Any) -> Any:
@@ -567,6 +958,41 @@ class nn:
     @staticmethod
     def gelu_tanh(data: Any) -> Any:
         """The approximation of gelu by a hyperbolic tangent."""
+
+    @staticmethod
+    def group_norm(
+        data: Any,
+        gamma: Any,
+        beta: Any,
+        num_groups: Any,
+        channel_axis: Any,
+        axes: Any,
+        epsilon: Any = 1e-05,
+        center: Any = True,
+        scale: Any = True,
+    ) -> Any:
+        """`data` normalized over `axes` and the channels of one of `num_groups` groups together.
+
+        `gamma` and `beta` have one element for each channel; `scale=False` leaves out `gamma`,
+        `center=False` leaves out `beta`.
+        """
+
+    @staticmethod
+    def instance_norm(
+        data: Any,
+        gamma: Any,
+        beta: Any,
+        channel_axis: Any,
+        axes: Any,
+        epsilon: Any = 1e-05,
+        center: Any = True,
+        scale: Any = True,
+    ) -> Any:
+        """`data` normalized over `axes`, each channel on its own.
+
+        `gamma` and `beta` have one element for each channel; `scale=False` leaves out `gamma`,
+        `center=False` leaves out `beta`.
+        """
 
     @staticmethod
     def layer_norm(
@@ -594,8 +1020,85 @@ class nn:
         """The logarithm of the softmax along `axis`, without overflow or loss of small values."""
 
     @staticmethod
+    def max_pool1d(
+        data: Any,
+        pool_size: Any = ...,
+        strides: Any = ...,
+        padding: Any = ...,
+        dilation: Any = ...,
+        ceil_mode: Any = False,
+        count_include_pad: Any = False,
+        layout: Any = "NCW",
+        out_layout: Any = None,
+    ) -> Any:
+        """The largest element of each window along one spatial axis; what pads the tensor is below all."""
+
+    @staticmethod
+    def max_pool2d(
+        data: Any,
+        pool_size: Any = ...,
+        strides: Any = ...,
+        padding: Any = ...,
+        dilation: Any = ...,
+        ceil_mode: Any = False,
+        count_include_pad: Any = False,
+        layout: Any = "NCHW",
+        out_layout: Any = None,
+    ) -> Any:
+        """The largest element of each window along two spatial axes; what pads the tensor is below all."""
+
+    @staticmethod
+    def max_pool3d(
+        data: Any,
+        pool_size: Any = ...,
+        strides: Any = ...,
+        padding: Any = ...,
+        dilation: Any = ...,
+        ceil_mode: Any = False,
+        count_include_pad: Any = False,
+        layout: Any = "NCDHW",
+        out_layout: Any = None,
+    ) -> Any:
+        """The largest element of each window along three spatial axes; what pads the tensor is below all."""
+
+    @staticmethod
+    def nll_loss(
+        predictions: Any,
+        targets: Any,
+        weights: Any = None,
+        reduction: Any = "mean",
+        ignore_index: Any = -100,
+    ) -> Any:
+        """Minus the prediction for the target class of each sample, times the weight of that class.
+
+        `predictions` has the shape (N, C, d1, ...), `targets` (N, d1, ...), or (C,) and (). Targets
+        that are `ignore_index` count nothing. `reduction` gives their "sum", their "mean" (divided by
+        the weights), or "none". Raises `IndexError` for a class that there is not.
+        """
+
+    @staticmethod
+    def pad(data: Any, pad_width: Any, pad_mode: Any = "constant", pad_value: Any = 0.0) -> Any:
+        """`data` with more elements before and behind, two numbers in `pad_width` for each axis.
+
+        They are `pad_value` ("constant"), the elements in reverse without the first ("reflect"), the
+        nearest element ("replicate", "edge"), or those of the other end ("circular").
+        """
+
+    @staticmethod
+    def pixel_shuffle(data: Any, upscale_factor: Any) -> Any:
+        """(N, C * r * r, H, W) as (N, C, H * r, W * r): channels become neighbours, `r` the factor."""
+
+    @staticmethod
+    def prelu(data: Any, alpha: Any, axis: Any = 1) -> Any:
+        """`x` where it is above 0, else `x` times the `alpha` of its place along `axis`."""
+
+    @staticmethod
     def relu(data: Any) -> Any:
         """`max(x, 0)`; NaN stays NaN."""
+
+    @staticmethod
+    def relu6(*args: Any, kwargs: Any) -> Any:
+        """`min(max(x, 0), 6)`: stands for `R.clip(data, 0, 6)`."""
 
     @staticmethod
     def rms_norm(data: Any, weight: Any, axes: Any = -1, epsilon: Any = 1e-05) -> Any:
@@ -620,17 +1123,33 @@ class nn:
     def softplus(data: Any, beta: Any = 1.0, threshold: Any = 20.0) -> Any:
         """`log(1 + exp(beta * x)) / beta`, and `x` itself where `beta * x` is above `threshold`."""
 
+def nonzero(x: Any) -> Any:
+    """Where the elements are that are not 0: a row for each axis, a column for each element; int64.
+
+    Of a tensor of rank 0 the one element counts as one along an axis.
+    """
+
 def not_equal(x1: Any, x2: Any) -> Any:
     """Whether `x1` differs from `x2`."""
 
 def null_value() -> Any:
     """The null object, which tells an operator that an operand is left out."""
 
+def one_hot(indices: Any, on_value: Any, off_value: Any, depth: Any, axis: Any = -1) -> Any:
+    """A new axis of `depth` elements: `on_value` at each of `indices`, `off_value` elsewhere.
+
+    The prim values have one data type, which is that of the result. The new axis is the axis `axis`
+    of the result. An index that is not there gives `off_value` everywhere.
+    """
+
 def ones(shape: Any, dtype: Any) -> Any:
     """A tensor of ones (True, for bools)."""
 
 def ones_like(x: Any, dtype: Any = None) -> Any:
     """A tensor of ones of the shape of `x`, and of its data type unless `dtype` names one."""
+
+def outer(x1: Any, x2: Any) -> Any:
+    """Each element of `x1`, of rank 1, times each of `x2`."""
 
 def permute_dims(x: Any, axes: Any = None) -> Any:
     """`x` with its axes in another order: axis `i` of the result is axis `axes[i]` of `x`.
@@ -647,6 +1166,17 @@ def print(*values: Any, format: Any = "") -> Any:
 def prod(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
     """The product along `axis` (all axes where None), 1 of nothing."""
 
+def quantize(
+    data: Any, scale: Any, zero_point: Any, axis: Any = -1, out_dtype: Any = "int8"
+) -> Any:
+    """`data / scale + zero_point`, rounded to even and held in the range of `out_dtype`; NaN is 0.
+
+    `scale` and `zero_point` are of rank 0, or have one element for each along `axis`.
+    """
+
+def repeat(data: Any, repeats: Any, axis: Any = None) -> Any:
+    """Each element along `axis` `repeats` times; of all elements in row-major order where None."""
+
 def reshape(x: Any, shape: Any) -> Any:
     """The elements of `x`, in row-major order, in another shape of as many elements.
 
@@ -661,6 +1191,21 @@ def round(x: Any) -> Any:
 
 def rsqrt(x: Any) -> Any:
     """1 divided by the square root."""
+
+def scatter_elements(
+    data: Any, indices: Any, updates: Any, axis: Any = 0, reduction: Any = "update"
+) -> Any:
+    """`data` with each of `updates` at the place along `axis` that stands in `indices`.
+
+    `reduction` says what becomes of what is there: "update" replaces it, "add", "mul", "max" and
+    "min" combine both. What is put in one place several times is put in row-major order.
+    """
+
+def scatter_nd(data: Any, indices: Any, updates: Any, reduction: Any = "update") -> Any:
+    """`data` with the parts `updates` at the places that the last axis of `indices` holds.
+
+    `reduction` is as in `R.scatter_elements`.
+    """
 
 def shape_of(expr: Any) -> Any:
     """The shape of a tensor, as a shape value."""
@@ -680,6 +1225,12 @@ def sin(x: Any) -> Any:
 def sinh(x: Any) -> Any:
     """The hyperbolic sine."""
 
+def size(expr: Any) -> Any:
+    """How many elements a tensor has, as a tensor of rank 0; int64."""
+
+def sort(x: Any, axis: Any = -1, descending: Any = False) -> Any:
+    """The elements along `axis` in ascending order, or in descending order."""
+
 def split(x: Any, indices_or_sections: Any, axis: Any = 0) -> Any:
     """A tuple of consecutive pieces of `x` along `axis`.
 
@@ -697,8 +1248,21 @@ def square(x: Any) -> Any:
 def squeeze(x: Any, axis: Any = None) -> Any:
     """`x` without the axes `axis`, each of which has one element; all such axes where None."""
 
+def stack(tensors: Any, axis: Any = 0) -> Any:
+    """The tensors, all of one shape, one after the other along a new axis."""
+
 def std(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
     """The standard deviation of the population along `axis` (all axes where None)."""
+
+def strided_slice(
+    x: Any, axes: Any, begin: Any, end: Any, strides: Any = None, assume_inbound: Any = False
+) -> Any:
+    """`x[begin:end:strides]` along each of `axes`, whole along the others.
+
+    `axes`, `begin`, `end` and `strides` (1 where left out) are prim values, as many of each. With
+    `assume_inbound` the bounds must be there, so that the length needs no limits. Raises
+    `IndexError` where they are not.
+    """
 
 def subtract(x1: Any, x2: Any) -> Any:
     """The difference `x1 - x2`; integers wrap around."""
@@ -723,8 +1287,29 @@ def tanh(x: Any) -> Any:
 def tensor_to_shape(expr: Any) -> Any:
     """The shape whose dimensions are the elements of a tensor of rank 1 and data type int64."""
 
+def tile(data: Any, repeats: Any) -> Any:
+    """`data` beside itself, as often along each axis as `repeats` says.
+
+    Where `repeats` has fewer numbers than `data` has axes they are for its last ones; where it has
+    more, `data` gets axes of one element in front.
+    """
+
 def to_vdevice(data: Any, dst_vdevice: Any) -> Any:
     """A tensor on a virtual device of the module; of a tuple each field, and theirs."""
+
+def topk(
+    data: Any,
+    k: Any = 1,
+    axis: Any = -1,
+    ret_type: Any = "both",
+    largest: Any = True,
+    dtype: Any = "int32",
+) -> Any:
+    """The `k` largest elements along `axis` in order, or the smallest; all where `k` is below 1.
+
+    `ret_type` says what of them: "values", "indices" (where they are found, counted from 0, in
+    `dtype`), or "both", as a tuple.
+    """
 
 def tril(x: Any, k: Any = 0) -> Any:
     """The matrices in the last two axes of `x` with zeros above their `k`-th diagonal.
@@ -736,6 +1321,24 @@ def triu(x: Any, k: Any = 0) -> Any:
     """The matrices in the last two axes of `x` with zeros below their `k`-th diagonal.
 
     `k` is a prim value, 0 for the main diagonal, negative below it.
+    """
+
+def trunc(x: Any) -> Any:
+    """Rounded towards 0 to a whole number."""
+
+def unique(
+    x: Any,
+    sorted: Any = True,
+    return_index: Any = False,
+    return_inverse: Any = False,
+    return_counts: Any = False,
+    axis: Any = None,
+) -> Any:
+    """The elements of `x` (or its slices along `axis`), each once, in ascending order.
+
+    They come in the order in which they are met where `sorted` is False. With any of the `return_…`
+    they are the first of a tuple: behind them, as int64, where each is met first, which of them
+    each element of `x` is, and how many of each there are.
     """
 
 def variance(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
