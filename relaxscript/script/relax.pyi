@@ -86,7 +86,9 @@ __all__ = [
     "builtin",
     "grad",
     "inspect",
+    "memory",
     "nn",
+    "vm",
     "assert_op",
     "compute_prim_value",
     "invoke_closure",
@@ -345,7 +347,13 @@ def broadcast_to(x: Any, shape: Any) -> Any:
     """`x` repeated along axes of one element, and along new axes in front, to have `shape`."""
 
 class builtin:
-    """Marks for passes. Source: TVM `relax.builtin`."""
+    """A tensor that is allocated, and marks for passes. Source: TVM `relax.builtin`."""
+
+    @staticmethod
+    def alloc_tensor(
+        shape: Any, dtype: Any, runtime_device_index: Any, storage_scope: Any = "global"
+    ) -> Any:
+        """A new tensor of zeros."""
 
     @staticmethod
     def stop_lift_params(x: Any) -> Any:
@@ -690,6 +698,31 @@ def maximum(x1: Any, x2: Any) -> Any:
 
 def mean(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
     """The mean along `axis` (all axes where None), NaN of nothing."""
+
+class memory:
+    """Storage that a program takes and gives back itself, as lowered programs do.
+
+    A storage is an object: an array of bytes, from which tensors are cut. Source: TVM `relax.memory`.
+    """
+
+    @staticmethod
+    def alloc_storage(size: Any, virtual_device_index: Any, storage_scope: Any, dtype: Any) -> Any:
+        """A new storage for `size` elements of `dtype`, one number or a shape."""
+
+    @staticmethod
+    def alloc_tensor(storage: Any, offset: Any, shape: Any, dtype: Any) -> Any:
+        """The tensor that begins `offset` bytes behind the start of a storage, and shares its memory.
+
+        Raises `ValueError` for a tensor that the storage does not hold.
+        """
+
+    @staticmethod
+    def kill_storage(storage: Any) -> Any:
+        """Give a storage back; it must not be used afterwards."""
+
+    @staticmethod
+    def kill_tensor(tensor: Any) -> Any:
+        """Give a tensor back; it must not be used afterwards."""
 
 def min(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
     """The smallest along `axis` (all axes where None); NaN if there is one, the greatest value of the data type of nothing."""
@@ -1343,6 +1376,26 @@ def unique(
 
 def variance(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
     """The variance of the population along `axis` (all axes where None)."""
+
+class vm:
+    """Storage in the words of the virtual machine. Source: TVM `relax.vm`; as `memory.py`."""
+
+    @staticmethod
+    def alloc_storage(
+        shape: Any, runtime_device_index: Any, dtype: Any, storage_scope: Any = "global"
+    ) -> Any:
+        """A new storage for as many elements of `dtype` as a tensor of `shape` has."""
+
+    @staticmethod
+    def alloc_tensor(storage: Any, offset: Any, shape: Any, dtype: Any) -> Any:
+        """The tensor that begins `offset` bytes behind the start of a storage, and shares its memory.
+
+        Raises `ValueError` for a tensor that the storage does not hold.
+        """
+
+    @staticmethod
+    def kill_object(obj: Any) -> Any:
+        """Give a value back; it must not be used afterwards."""
 
 def where(condition: Any, x1: Any, x2: Any) -> Any:
     """`x1` where `condition` is true, else `x2`; all three broadcast to each other."""
