@@ -213,7 +213,7 @@ class RelaxControl(RelaxBindings, ABC):
             with self.scope():
                 if ends_in_effect(body):
                     self.statements(body)
-                    result = Tuple.make(())
+                    result: Expr | None = Tuple.make(())
                 else:
                     self.statements(body[:-1])
                     result = self.branch_result(body[-1], name)
