@@ -50,14 +50,16 @@ def _read(subscripts: str) -> tuple[list[str], str]:
     inputs = left.split(",")
     letters = "".join(inputs)
     if not all(c.isascii() and c.isalpha() for c in letters + output):
-        raise _unreadable(subscripts, 'has the form "ij,jk->ik": letters, commas and one arrow')
+        raise _unreadable(
+            subscripts, 'subscripts have the form "ij,jk->ik": letters, commas and one arrow'
+        )
     if not arrow:
         output = "".join(c for c in sorted(set(letters)) if letters.count(c) == 1)
     unknown = [c for c in output if c not in letters]
     if unknown:
-        raise _unreadable(subscripts, f"`{unknown[0]}` of the result is the axis of an operand")
+        raise _unreadable(subscripts, f"`{unknown[0]}` is an axis of the result, and of no operand")
     if len(set(output)) < len(output):
-        raise _unreadable(subscripts, "each axis of the result has a letter of its own")
+        raise _unreadable(subscripts, "an axis stands twice in the result")
     return inputs, output
 
 

@@ -282,7 +282,9 @@ def convert_dtype(parameter: Parameter, value: Any) -> Expr:
     except (ValueError, TypeError):
         found = None
     if found is None or found.is_void or not found.in_relax:
-        raise not_an_operand(parameter.name, value, "dtype")
+        shown = f'"{value}"' if isinstance(value, str) else f"`{value}`"
+        fact = f"is {shown}, not {_WANTED['dtype']}"
+        raise OperandError(parameter.name, fact, code="RX0201")
     return relax.DataTypeImm(found)
 
 

@@ -20,6 +20,7 @@ from .shapes import (
     dims_of,
     require_dtype,
     require_equal,
+    require_result_dtype,
     same_dim,
 )
 from .words import dim_text, shape_fact
@@ -85,7 +86,7 @@ def _quantization_rule(operator: Operator, data_is: str, result_is: str) -> None
         require_dtype("data", data.dtype, data_is)
         require_dtype("scale", scale.dtype, "float")
         require_dtype("zero_point", zero_point.dtype, "number")
-        require_dtype("out_dtype", out_dtype, result_is)
+        require_result_dtype("out_dtype", out_dtype, result_is)
         parameters = {"scale": scale, "zero_point": zero_point}
         vdevice = common_vdevice({"data": data, **parameters})
         for name, info in parameters.items():

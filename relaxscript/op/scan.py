@@ -14,7 +14,7 @@ from .context import InferContext
 from .define import Operator, op
 from .numeric import accumulator
 from .parameters import DType, Tensor
-from .shapes import axis_in, dims_of, product, require_dtype, tensor_of
+from .shapes import axis_in, dims_of, product, require_dtype, require_result_dtype, tensor_of
 
 __all__ = ["cumprod", "cumsum"]
 
@@ -77,7 +77,7 @@ def _scan_rule(operator: Operator) -> None:
     ) -> StructInfo:
         require_dtype("data", data.dtype, "number" if dtype is None else "any")
         if dtype is not None:
-            require_dtype("dtype", dtype, "number")
+            require_result_dtype("dtype", dtype, "number")
         dims = dims_of(data)
         if axis is not None:
             axis_in(axis, data.ndim if dims is None else len(dims), "axis", "data")

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 __all__ = [
     "ONE", "VOID", "ZERO", "Dims", "axes_in", "axis_in", "broadcast_dims", "broadcast_shapes",
     "common_dtype", "common_vdevice", "dims_of", "factors", "is_accepted", "number",
-    "of_shape", "product", "product_of", "require_dtype", "require_equal", "require_spread",
-    "same_dim", "same_dims", "tensor_of",
+    "of_shape", "product", "product_of", "require_dtype", "require_equal", "require_result_dtype",
+    "require_spread", "same_dim", "same_dims", "tensor_of",
 ]  # fmt: skip
 
 VOID = DataType("void")
@@ -87,6 +87,20 @@ def require_dtype(operand: str, dtype: DataType, accepted: str) -> None:
         code="RX0202",
         help=f'it takes {what}: write `R.astype({operand}, "{suggestion}")`',
         fix={operand: f'R.astype({{}}, "{suggestion}")'},
+    )
+
+
+def require_result_dtype(attribute: str, dtype: DataType, accepted: str) -> None:
+    """As `require_dtype`, for the data type that an attribute asks for."""
+    if is_accepted(dtype, accepted):
+        return
+    _, what, suggestion = _DTYPES[accepted]
+    raise OperandError(
+        attribute,
+        f"is {dtype}",
+        message=f"the result holds {what}",
+        code="RX0202",
+        help=f'write for example `{attribute}="{suggestion}"`',
     )
 
 

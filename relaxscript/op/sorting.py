@@ -15,7 +15,7 @@ from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStruct
 from .context import InferContext, Obligation
 from .define import op
 from .parameters import DType, Tensor, Value
-from .shapes import axis_in, dims_of, number, require_dtype, tensor_of
+from .shapes import axis_in, dims_of, number, require_dtype, require_result_dtype, tensor_of
 from .words import dim_text
 
 __all__ = ["argsort", "sort", "topk"]
@@ -64,7 +64,7 @@ def _(
     context: InferContext, data: TensorStructInfo, axis: int, descending: bool, dtype: DataType
 ) -> StructInfo:
     require_dtype("data", data.dtype, "any")
-    require_dtype("dtype", dtype, "integer")
+    require_result_dtype("dtype", dtype, "integer")
     dims = dims_of(data)
     axis_in(axis, data.ndim if dims is None else len(dims), "axis", "data")
     return TensorStructInfo.make(data.shape, dtype, data.vdevice, data.ndim)
@@ -104,7 +104,7 @@ def _(
     dtype: DataType,
 ) -> StructInfo:
     require_dtype("data", data.dtype, "any")
-    require_dtype("dtype", dtype, "integer")
+    require_result_dtype("dtype", dtype, "integer")
     if ret_type not in ("both", "values", "indices"):
         raise OperandError(
             "ret_type",

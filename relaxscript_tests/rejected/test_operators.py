@@ -1,0 +1,178 @@
+"""Rejected programs: operands and attributes of operators on whole tensors."""
+
+from __future__ import annotations
+
+from relaxscript.script import relax as R
+from relaxscript.testing import rejected
+
+# Carets stand under what they mean, wherever a formatter would rather have them.
+# fmt: off
+
+
+@rejected
+def test_ranges_and_identity_matrices():
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+        a = R.arange(0, 5, 0)
+        #                  ^ error: RX0204 a step of 0 leads nowhere
+        b = R.arange(0, x)
+        #               ^ error: RX0201 `R.arange` cannot take these operands
+        c = R.eye(-1)
+        #         ^^ error: RX0204 a tensor has no dimension below 0
+        d = R.eye(2, 2.5)
+        #            ^^^ error: RX0202 the size of a matrix is an integer
+        e = R.eye_like(x)
+        #              ^ error: RX0203 only a matrix has a diagonal
+        return x
+
+
+@rejected
+def test_elements_in_order():
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+        a = R.sort(x, axis="last")
+        #                  ^^^^^^ error: RX0204 the attribute `axis` must be an integer
+        b = R.topk(x, k=9)
+        #               ^ error: RX0204 there are not as many elements
+        c = R.topk(x, ret_type="all")
+        #                      ^^^^^ error: RX0204 `R.topk` gives "both", "values" or "indices"
+        d = R.argsort(x, dtype="float32")
+        #                      ^^^^^^^^^ error: RX0202 the result holds integers
+        #                          help: write for example `dtype="int64"`
+        e = R.cumsum(x, axis=1)
+        #                    ^ error: RX0204 there is no axis 1
+        #                        help: the axes are 0 to 0, or -1 to -1 counted from the end
+        return x
+
+
+@rejected
+def test_indices_and_updates():
+    @R.function
+    def f(x: R.Tensor((2, 3), "float32"), i: R.Tensor((2, 3), "int64"), v: R.Tensor((3,), "int64")):
+        a = R.gather_elements(x, x)
+        #                        ^ error: RX0202 `R.gather_elements` cannot take these operands
+        #                            help: it takes integers: write `R.astype(x, "int64")`
+        #                            fix: R.astype(x, "int64")
+        b = R.gather_elements(x, v)
+        #                        ^ error: RX0203 `R.gather_elements` cannot take these operands
+        #                            help: `v` and `x` have one rank
+        c = R.gather_nd(x, i)
+        #                  ^ error: RX0203 `R.gather_nd` cannot take these operands
+        d = R.scatter_elements(x, i, x, reduction="mean")
+        #                                         ^^^^^^ error: RX0204 it is one of "update", "add",
+        #        | "mul", "max", "min"
+        e = R.scatter_nd(x, R.const([[0], [1]], "int64"), i)
+        #                                                 ^ error: RX0202 `R.scatter_nd` cannot take
+        #        | these operands
+        #                                                     help: write `R.astype(i, "float32")`
+        #                                                     fix: R.astype(i, "float32")
+        g = R.one_hot(i, 1, 0.5, depth=3)
+        #                   ^^^ error: RX0202 `R.one_hot` cannot take these operands
+        return x
+
+
+@rejected
+def test_tensors_that_are_repeated_and_joined():
+    @R.function
+    def f(x: R.Tensor((2, 3), "float32"), y: R.Tensor((2, 4), "float32")):
+        a = R.stack([x, y])
+        #               ^ error: RX0203 `R.stack` cannot take these operands
+        #                   help: all must have one shape
+        b = R.stack([])
+        #           ^^ error: RX0203 `R.stack` cannot take these operands
+        #               help: give at least one tensor to stack
+        c = R.repeat(x, -1)
+        #               ^^ error: RX0204 nothing is repeated less than 0 times
+        d = R.tile(x, [1, -1])
+        #             ^^^^^^^ error: RX0204 nothing is repeated less than 0 times
+        e = R.collapse_sum_to(x, (2, 2))
+        #                     ^ error: RX0203 `R.collapse_sum_to` cannot take these operands
+        #                         help: each dimension of the result must be 1, or that of `x`
+        return x
+
+
+@rejected
+def test_products_by_named_axes():
+    @R.function
+    def f(x: R.Tensor((2, 3), "float32"), y: R.Tensor((4, 5), "float32")):
+        a = R.einsum([x, y], "ij,jk->ik")
+        #                ^ error: RX0203 `R.einsum` cannot take these operands
+        b = R.einsum([x, y], "ij,kl->im")
+        #                    ^^^^^^^^^^^ error: RX0204 `m` is an axis of the result, and of no
+        #        | operand
+        c = R.einsum([x, y], "ij;kl")
+        #                    ^^^^^^^ error: RX0204 subscripts have the form "ij,jk->ik": letters,
+        #        | commas and one arrow
+        d = R.einsum([x], "ij,kl->i")
+        #            ^^^ error: RX0203 `R.einsum` cannot take these operands
+        e = R.outer(x, y)
+        #           ^ error: RX0203 both operands have rank 1
+        return x
+
+
+@rejected
+def test_windows():
+    @R.function
+    def f(x: R.Tensor((1, 3, 8, 8), "float32"), w: R.Tensor((4, 2, 3, 3), "float32")):
+        a = R.nn.conv2d(x, w)
+        #                  ^ error: RX0203 the weight is for another number of channels
+        #                      help: the channels of `x` are those of a group of `w`, times `groups`
+        b = R.nn.conv2d(x, w, strides=[1, 2, 3])
+        #                             ^^^^^^^^^ error: RX0204 there is one for each of the 2 spatial
+        #        | axes, or one for all
+        c = R.nn.conv2d(x, w, data_layout="NCXY")
+        #                                 ^^^^^^ error: RX0204 it names the axes N, C, H, W in some
+        #        | order, as "NCHW" does
+        d = R.nn.max_pool2d(x, pool_size=9)
+        #                   ^ error: RX0203 the window is larger than the tensor with its padding
+        e = R.nn.avg_pool1d(x)
+        #                   ^ error: RX0203 the layout "NCW" has 3 axes
+        g = R.nn.rel(x)
+        #   ^^^^^^^^ error: RX0102 `R.nn` has no `rel`
+        #       help: did you mean `R.nn.relu`?
+        #       fix: R.nn.relu
+        h = R.nn.pad(x, [1, 1])
+        #               ^^^^^^ error: RX0204 there are two for each axis, how many before and how
+        #        | many behind
+        return x
+
+
+@rejected
+def test_attention_and_losses():
+    @R.function
+    def f(
+        x: R.Tensor((2, 3), "float32"), q: R.Tensor((1, 6, 4, 8), "float32"),
+        t: R.Tensor((2,), "float32"),
+    ):
+        a = R.nn.attention(q, x, q)
+        #                     ^ error: RX0203 attention takes batch, sequence, heads and features
+        b = R.nn.attention(q, q, q, causal_mask="Left")
+        #                                       ^^^^^^ error: RX0204 the mask is "TopLeft",
+        #        | "BottomRight" or None
+        c = R.nn.nll_loss(x, t)
+        #                    ^ error: RX0202 `R.nn.nll_loss` cannot take these operands
+        #                        help: it takes integers: write `R.astype(t, "int64")`
+        #                        fix: R.astype(t, "int64")
+        d = R.nn.dropout(x, rate=2)
+        #                        ^ error: RX0204 a rate is from 0 to below 1
+        e = R.nn.batch_norm(x, x, x, x, x, axis=1)
+        #                      ^ error: RX0203 `gamma` has one element for each channel
+        return x
+
+
+@rejected
+def test_storage():
+    @R.function
+    def f(o: R.Object):
+        a = R.memory.alloc_tensor(o, 0, (2,), "flot32")
+        #                                     ^^^^^^^^ error: RX0201 `R.memory.alloc_tensor` cannot
+        #        | take these operands
+        b = R.memory.alloc_tensor(o, -4, (2,), "float32")
+        #                            ^^ error: RX0204 a tensor begins in its storage
+        c = R.builtin.alloc_tensor((2, -1), "float32", 0)
+        #                          ^^^^^^^ error: RX0204 a tensor has no dimension below 0
+        d = R.memory.kill_storage(o)
+        #   ^^^^^^^^^^^^^^^^^^^^^ error: RX0401 `R.memory.kill_storage` is impure and cannot be
+        #        | called in a pure function
+        #       help: declare the function impure: `@R.function(pure=False)`
+        return o
