@@ -1,14 +1,35 @@
-"""Marks for passes. Source: TVM `relax.builtin`."""
+"""A tensor that is allocated, and marks for passes. Source: TVM `relax.builtin`."""
 
 from __future__ import annotations
 
+import numpy as np
+
+from relaxscript.ir.relax import Call
 from relaxscript.ir.struct_info import StructInfo
 
 from .context import InferContext
 from .define import op
-from .parameters import Tensor
+from .parameters import DTypeValue, ShapeLike, Tensor, Text, Value
+from .scalars import require_integer
+from .shapes import of_shape
+from .storage import dtype_of, tensor_like
 
-__all__ = ["stop_lift_params"]
+__all__ = ["alloc_tensor", "stop_lift_params"]
+
+
+@op("builtin.alloc_tensor")
+def alloc_tensor(
+    shape: ShapeLike, dtype: DTypeValue, runtime_device_index: Value, storage_scope: Text = "global"
+) -> Tensor:
+    """A new tensor of zeros."""
+    return np.zeros(tuple(shape), dtype.numpy)
+
+
+@alloc_tensor.infer_call_rule
+def _(context: InferContext, call: Call) -> StructInfo:
+    shape, _, index, _ = alloc_tensor.operand_infos(call, context)
+    require_integer("runtime_device_index", index, "the number of a device")
+    return of_shape(call.args[0], shape, tensor_like.replace(dtype=dtype_of(call.args[1])))
 
 
 @op("builtin.stop_lift_params")

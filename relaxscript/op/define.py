@@ -54,6 +54,21 @@ __all__ = [
 Rule = Callable[..., StructInfo]
 
 
+class _Documentation:
+    """The docstring of an operator, with its signature, as `help` shows it."""
+
+    def __init__(self, of_class: str | None) -> None:
+        self.of_class = of_class
+
+    def __get__(self, operator: Operator | None, owner: type) -> str | None:
+        if operator is None:
+            return self.of_class
+        return f"{operator.summary}\n\nR.{operator.script_name}{operator.__signature__}"
+
+    def __set__(self, operator: Operator, text: str | None) -> None:
+        operator.summary = text
+
+
 class Operator:
     """A built-in operator of Relax.
 
@@ -78,7 +93,7 @@ class Operator:
         self.name = f"relax.{name}"
         self.__name__ = self.__qualname__ = name.rpartition(".")[2]
         self.__module__ = getattr(meaning, "__module__", "numpy")  # ufuncs of numpy 2.0 have none
-        self.__doc__ = meaning.__doc__
+        self.summary = meaning.__doc__
         self.op = Op.make(self.name)
         self.symbol = symbol
         self.pure = pure
@@ -196,6 +211,8 @@ class Operator:
                 return operands.convert_shape(parameter, value)
             case "text":
                 return operands.convert_text(parameter, value)
+            case "dtype":
+                return operands.convert_dtype(parameter, value)
         return operands.convert_callee(parameter, value)
 
     def _dtype_beside(self, name: str, bound: Mapping[str, Any]) -> DataType | None:
@@ -337,6 +354,9 @@ class Operator:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (operator_named, (self.name,))
+
+
+Operator.__doc__ = _Documentation(Operator.__doc__)  # type: ignore[assignment]
 
 
 REGISTRY: dict[str, Operator] = {}

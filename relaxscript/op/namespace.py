@@ -22,6 +22,7 @@ from . import (
     inspect,
     linear_algebra,
     manipulate,
+    memory,
     nn,
     quantization,
     ranges,
@@ -35,6 +36,7 @@ from . import (
     statistical,
     ternary,
     unary,
+    vm,
 )
 from .base import *  # noqa: F403
 from .binary import *  # noqa: F403
@@ -68,9 +70,6 @@ _FAMILIES = (
     search, sets, slicing, sorting, statistical, ternary, unary,
 )  # fmt: skip
 __all__ = [
-    "builtin",
-    "grad",
-    "inspect",
-    "nn",
+    "builtin", "grad", "inspect", "memory", "nn", "vm",
     *(name for family in _FAMILIES for name in family.__all__),
-]
+]  # fmt: skip

@@ -41,9 +41,9 @@ from .leaves import struct_info_of_leaf
 from .parameters import Parameter
 
 __all__ = [
-    "computed", "convert_callee", "convert_many", "convert_operand", "convert_shape",
-    "convert_sinfo", "convert_tensors", "convert_text", "dimension", "dtype_among", "kind_name",
-    "not_an_operand", "number_constant", "wrong_kind",
+    "computed", "convert_callee", "convert_dtype", "convert_many", "convert_operand",
+    "convert_shape", "convert_sinfo", "convert_tensors", "convert_text", "dimension", "dtype_among",
+    "kind_name", "not_an_operand", "number_constant", "wrong_kind",
 ]  # fmt: skip
 
 _KINDS: Mapping[type[StructInfo], str] = {
@@ -63,6 +63,7 @@ _WANTED = {
     "prim": "a prim value",
     "tuple": "a tuple",
     "text": "a text",
+    "dtype": 'a data type, such as "float32"',
 }
 _CASTS = {
     "tensor": "R.Tensor(...)",
@@ -269,6 +270,20 @@ def convert_text(parameter: Parameter, value: Any) -> Expr:
         case str():
             return StringImm.make(value)
     raise not_an_operand(parameter.name, value, "text")
+
+
+def convert_dtype(parameter: Parameter, value: Any) -> Expr:
+    """A data type as an operand: a DataTypeImm, or an expression that evaluates to one."""
+    literal = isinstance(value, (StringImm, relax.DataTypeImm))
+    if isinstance(value, Expr) and not literal:
+        return value
+    try:
+        found = DataType(value.value if literal else value)
+    except (ValueError, TypeError):
+        found = None
+    if found is None or found.is_void or not found.in_relax:
+        raise not_an_operand(parameter.name, value, "dtype")
+    return relax.DataTypeImm(found)
 
 
 def convert_shape(parameter: Parameter, value: Any) -> Expr | None:

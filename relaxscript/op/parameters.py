@@ -22,9 +22,10 @@ from relaxscript.ir.vdevice import VDevice, as_vdevice
 from relaxscript.runtime import values
 
 __all__ = [
-    "ANNOTATIONS", "REQUIRED", "SYNONYMS", "ArgumentError", "Axes", "Callee", "DType", "Device",
-    "Packed", "Parameter", "ResultInfo", "Scalar", "ShapeLike", "Signature", "Spread", "Tensor",
-    "Tensors", "Text", "Value", "Values", "VirtualDevice", "convert_attribute", "read_parameters",
+    "ANNOTATIONS", "REQUIRED", "SYNONYMS", "ArgumentError", "Axes", "Callee", "DType", "DTypeValue",
+    "Device", "Packed", "Parameter", "ResultInfo", "Scalar", "ShapeLike", "Signature", "Spread",
+    "Tensor", "Tensors", "Text", "Value", "Values", "VirtualDevice", "convert_attribute",
+    "read_parameters",
 ]  # fmt: skip
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "required"})()
@@ -43,6 +44,7 @@ ShapeLike: TypeAlias = "tuple[int, ...]"
 Callee: TypeAlias = Callable[..., Any]
 Packed: TypeAlias = Callable[..., Any]
 Text: TypeAlias = str
+DTypeValue: TypeAlias = DataType  # an operand, where `DType` is an attribute
 ResultInfo: TypeAlias = Any
 Axes: TypeAlias = "tuple[int, ...]"
 DType: TypeAlias = DataType
@@ -66,6 +68,7 @@ ANNOTATIONS: Mapping[str, tuple[str, str]] = {
     "Packed": ("callee", "packed"),
     "ResultInfo": ("sinfo", "sinfo"),
     "Text": ("text", "text"),
+    "DTypeValue": ("dtype", "dtype"),
 }
 
 
@@ -74,8 +77,8 @@ class Parameter(NamedTuple):
 
     `kind` is one of operand, optional (an operand that may be left out), tensors (a tuple of
     operands), rest (any number of operands), spread (the same, given as a list), shape, text,
-    callee, sinfo and attribute; `default` is REQUIRED where there is none; `wants` says what an
-    operand must be.
+    dtype, callee, sinfo and attribute; `default` is REQUIRED where there is none; `wants` says what
+    an operand must be.
     """
 
     name: str

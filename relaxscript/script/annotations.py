@@ -12,6 +12,7 @@ Source: TVM `R.Tensor` and its relatives for parameters; spec "Defining Structur
 from __future__ import annotations
 
 import ast
+import inspect
 import linecache
 from collections.abc import Callable as AnyCallable, Sequence
 from types import FrameType
@@ -135,6 +136,10 @@ class Front:
 
     def __repr__(self) -> str:
         return f"R.{self.name}"
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return inspect.signature(self.build)
 
     @property
     def bare(self) -> StructInfo:

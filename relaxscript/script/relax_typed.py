@@ -21,8 +21,8 @@ __all__ = [
     "bf16",
     "bool",
     "dim",
-    "f8e4m3fn",
-    "f8e5m2",
+    "f8_e4m3fn",
+    "f8_e5m2",
     "f16",
     "f32",
     "f64",
@@ -50,8 +50,8 @@ f16      = DataType("float16")
 f32      = DataType("float32")
 f64      = DataType("float64")
 bf16     = DataType("bfloat16")
-f8e4m3fn = DataType("float8_e4m3fn")
-f8e5m2   = DataType("float8_e5m2")
+f8_e4m3fn = DataType("float8_e4m3fn")
+f8_e5m2   = DataType("float8_e5m2")
 # fmt: on
 
 

@@ -79,7 +79,7 @@ PARAM_DTYPES = ("float32", "int32", "float32", "bool", "int64", "float16", "int8
 NUMBERS = (0.0, 1.0, -1.0, 2.0, 3.0, 0.5, float("inf"), float("-inf"), float("nan"))
 WHOLE = (0.0, 1.0, 2.0, 3.0)
 # Operators whose operands are functions or descriptions of results; the writer has its own steps.
-SPECIAL = {"callee", "sinfo", "text"}
+SPECIAL = {"callee", "dtype", "sinfo", "text"}
 
 
 def modules() -> SearchStrategy[IRModule]:

@@ -70,6 +70,7 @@ CALLEES = {
 }  # fmt: skip
 GLOBAL = {name: relax.GlobalVar(name) for name in CALLEES}
 INDEX = Value(1, PrimStructInfo("int64"))
+STORAGE = Value(np.zeros(32, "uint8"), ObjectStructInfo())
 ONES_1 = Value(np.ones(1, "int64"), TensorStructInfo((1,), "int64"))
 ONES_3 = Value(np.ones(3, "int64"), TensorStructInfo((3,), "int64"))
 FLOAT = TensorStructInfo((2, 3), "float32")
@@ -381,6 +382,14 @@ CASES: dict[str, list[Any]] = {
         (T((2, 3)), S((2, 1))),
     ],
     "collapse_sum_like": [(T((2, 3)), T((1, 3))), (T((4, 2, 3)), T((3,))), (T((2, 3)), T(()))],
+    "builtin.alloc_tensor": [((2, 3), "float32", 0), (S((2, 3)), "bool", 0, "global")],
+    "memory.alloc_storage": [((24,), 0, "global", "uint8"), (24, 0, "global", "float32")],
+    "memory.alloc_tensor": [(STORAGE, 8, (2, 3), "float32"), (STORAGE, 0, (), "int64")],
+    "memory.kill_storage": [(STORAGE,)],
+    "memory.kill_tensor": [(T((2, 3)),)],
+    "vm.alloc_storage": [((24,), 0, "uint8"), ((2, 3), 0, "float32", "global")],
+    "vm.alloc_tensor": [(STORAGE, 8, (2, 3), "float32"), (STORAGE, INDEX, S((2,)), "int8")],
+    "vm.kill_object": [(STORAGE,), (T((2, 3)),)],
     "flip": [(T((2, 3)), 0), (T((4, 1, 3)), -1), (T((0, 3)), 0)],
     "inspect.tensor_shape_i": [(T((2, 3)), 0), (T((4, 2, 3)), -1), (T((2, 3)), INDEX)],
     "inspect.tensor_stride_i": [(T((2, 3)), 0), (T((4, 2, 3)), 0), (T((2, 3)), INDEX)],

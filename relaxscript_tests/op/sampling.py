@@ -70,7 +70,7 @@ class Sample:
                 return Shape(int(dim) for dim in dims)
             case relax.PrimValue(prim.IntImm() | prim.FloatImm() as number):
                 return make_prim(number.value, number.dtype)
-            case relax.StringImm(text):
+            case relax.StringImm(text) | relax.DataTypeImm(text):
                 return text
             case relax.ExternFunc(name) | relax.GlobalVar(name):
                 return self.callees[name]

@@ -185,7 +185,9 @@ def test_every_symbol_means_one_operator() -> None:
 
 
 def test_the_namespace_holds_every_operator_and_what_stands_for_others() -> None:
-    rooms = {name: getattr(R, name) for name in ("builtin", "grad", "inspect", "nn")}
+    rooms = {
+        name: getattr(R, name) for name in ("builtin", "grad", "inspect", "memory", "nn", "vm")
+    }
     offered = set(namespace.__all__) - set(rooms)
     offered |= {f"{room}.{name}" for room in rooms for name in rooms[room].__all__}
     named = {o.script_name for o in REGISTRY.values()}

@@ -29,7 +29,18 @@ from relaxscript.runtime.values import Shape, prim_dtype
 
 from .sampling import DTYPES, Sample, samples
 
-KINDS = {"operand", "optional", "tensors", "rest", "spread", "shape", "text", "callee", "sinfo"}
+KINDS = {
+    "operand",
+    "optional",
+    "tensors",
+    "rest",
+    "spread",
+    "shape",
+    "text",
+    "dtype",
+    "callee",
+    "sinfo",
+}
 
 every_operator = pytest.mark.parametrize("operator", REGISTRY.values(), ids=repr)
 
@@ -136,8 +147,10 @@ def test_inference_agrees_with_meaning(operator: Operator) -> None:
 
 
 def writes_in_place(operator: Operator) -> bool:
-    """Whether operands of the operator become its results."""
-    return any(parameter.name == "inplace_indices" for parameter in operator.parameters)
+    """Whether operands of the operator, or what is in them, become its results."""
+    return any(
+        parameter.name in ("inplace_indices", "storage") for parameter in operator.parameters
+    )
 
 
 leaving_operands = pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import warnings
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from relaxscript.testing.mutations import mutations
 from relaxscript.testing.prim_funcs import random_prim_func
 from relaxscript.testing.programs import random_module
 from relaxscript_tests import examples
+from relaxscript_tests.script.accepted import test_expressions, test_modules, test_statements
 
 DIGITS = """
 @I.ir_module
@@ -121,12 +123,24 @@ class Module:
 """
 
 
+# Every construct of the language stands in one of these.
+ACCEPTED = [
+    inspect.cleandoc(text)
+    for text in [
+        *test_modules.MODULES.values(),
+        *test_statements.programs(),
+        *test_expressions.programs(),
+    ]
+]
+
+
 def texts() -> Iterator[str]:
     """Programs to damage: those written by hand, then random ones."""
     while True:
         for seed in itertools.count():
             yield DIGITS
             yield MACROS
+            yield ACCEPTED[seed % len(ACCEPTED)]
             yield random_module(seed).script(show_meta=True)
             yield random_prim_func(seed).script(show_meta=True)
 

@@ -33,7 +33,7 @@ PLAIN = {
     name: operator
     for name, operator in REGISTRY.items()
     if not any(
-        p.kind in ("callee", "sinfo", "text")
+        p.kind in ("callee", "dtype", "sinfo", "text")
         or p.annotation == "VirtualDevice"
         or (p.annotation == "str" and p.is_required)
         for p in operator.parameters

@@ -11,7 +11,7 @@ import ast
 import sys
 from collections.abc import Callable, Mapping
 from types import FrameType, FunctionType, MappingProxyType
-from typing import Any
+from typing import Any, overload
 
 from relaxscript.errors import Diagnostic, DiagnosticError, Source, warn
 from relaxscript.errors.caller import caller_span
@@ -21,6 +21,7 @@ from relaxscript.ir.tir import PrimFunc
 from relaxscript.script.pause import collector_paused
 
 from .base import ExpressionParser, Reporter
+from .decorated import DecoratedModule
 from .decorators import OurDecorator, leads_to, our_decorators, read_options
 from .environment import Environment
 from .finding import (
@@ -32,6 +33,18 @@ from .finding import (
 from .module import module_of_class, relax_function, tir_function
 
 __all__ = ["function", "in_module_class", "ir_module", "prim_func"]
+
+
+@overload
+def ir_module(
+    mod: type, *, check_well_formed: bool = True, strict: bool = False
+) -> DecoratedModule: ...
+
+
+@overload
+def ir_module(
+    mod: None = None, *, check_well_formed: bool = True, strict: bool = False
+) -> Callable[[type], DecoratedModule]: ...
 
 
 def ir_module(
@@ -90,6 +103,20 @@ def _refuse_unknown(decorator: str, unknown: Mapping[str, Any]) -> None:
         raise DiagnosticError(Diagnostic("RX0103", message, caller_span()))
 
 
+@overload
+def function(
+    f: Callable[..., Any], pure: bool = True, private: bool = False, check_well_formed: bool = True,
+    strict: bool = False,
+) -> Function: ...  # fmt: skip
+
+
+@overload
+def function(
+    f: None = None, pure: bool = True, private: bool = False, check_well_formed: bool = True,
+    strict: bool = False,
+) -> Callable[[Callable[..., Any]], Function]: ...  # fmt: skip
+
+
 def function(
     f: Any = None, pure: bool = True, private: bool = False, check_well_formed: bool = True,
     strict: bool = False, **unknown: Any,
@@ -110,6 +137,19 @@ def function(
         return parse_decorated(f, frame, "function", strict, unknown, given)
     except DiagnosticError as error:
         raise error.with_traceback(None) from None
+
+
+@overload
+def prim_func(
+    func: Callable[..., Any], private: bool = False, check_well_formed: bool = True,
+    s_tir: bool = False,
+) -> PrimFunc: ...  # fmt: skip
+
+
+@overload
+def prim_func(
+    func: None = None, private: bool = False, check_well_formed: bool = True, s_tir: bool = False
+) -> Callable[[Callable[..., Any]], PrimFunc]: ...
 
 
 def prim_func(

@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import ast
 import builtins
+import linecache
+import os
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from types import FrameType, FunctionType, ModuleType, TracebackType
 from typing import Any
 
@@ -307,6 +310,10 @@ class _ReadingPython(_Reading):
         known.setdefault("__builtins__", builtins)
         known.setdefault("__name__", "relaxscript.text")
         known.setdefault("__loader__", _Text(source.text))
+        if not os.path.exists(source.filename):
+            # What runs has a source, as a notebook cell has: places of Python are looked up there.
+            lines = source.text.splitlines(keepends=True)
+            linecache.cache[source.filename] = (len(source.text), None, lines, source.filename)
         self.flags = 0
 
     def define(self, node: Definition) -> None:
@@ -351,7 +358,8 @@ class _ReadingPython(_Reading):
             self.flags |= future_flags(code)
             exec(code, self.scope)
         except DiagnosticError as error:
-            self.reporter.diagnostics.extend(error.diagnostics)
+            place = self.place(error.__traceback__, node)
+            self.reporter.diagnostics.extend(self.here(d, place) for d in error.diagnostics)
         except SyntaxError as error:
             self.reporter.diagnostics.append(syntax_error(self.source, error))
         except (Exception, SystemExit) as error:
@@ -362,6 +370,14 @@ class _ReadingPython(_Reading):
         for name in names:
             if isinstance(self.scope.get(name), (IRModule, Function, PrimFunc)):
                 self.defined, self.last = True, self.scope[name]
+
+    def here(self, diagnostic: Diagnostic, place: Span) -> Diagnostic:
+        """A mistake found while the text ran; Python may know another text of the same name."""
+        span = diagnostic.span
+        if span is None or span.filename != self.source.filename:
+            return diagnostic
+        same = span.source is self.source or span.source.text == self.source.text
+        return diagnostic if same else replace(diagnostic, span=place, labels=())
 
     def failure(self, error: BaseException, node: ast.stmt) -> Diagnostic:
         """What Python raised, at the place in the text that was being executed."""

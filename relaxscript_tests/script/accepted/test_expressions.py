@@ -165,6 +165,11 @@ EXPRESSIONS = [
 ]
 
 
-@pytest.mark.parametrize("expression", EXPRESSIONS)
-def test_an_expression_is_accepted_and_printed_back(expression):
-    accepted(HEAD.format(expression))
+def programs() -> list[str]:
+    """Functions that bind each expression to a name."""
+    return [HEAD.format(expression) for expression in EXPRESSIONS]
+
+
+@pytest.mark.parametrize("text", programs(), ids=EXPRESSIONS)
+def test_an_expression_is_accepted_and_printed_back(text):
+    accepted(text)

@@ -166,6 +166,19 @@ z = R.call_builtin_with_ctx("vm.builtin.f", ())
 c = R.make_closure(cls.inner, (x,))
 z = R.invoke_closure(c, (), sinfo_args=R.Tensor((4,), "float32"))
 """,
+    "memory": """
+storage = R.memory.alloc_storage(R.shape([32]), R.prim_value(0), R.str("global"), R.dtype("uint8"))
+z = R.memory.alloc_tensor(storage, R.prim_value(0), R.shape([2, 4]), R.dtype("float32"))
+a = R.builtin.alloc_tensor(R.shape([4]), R.dtype("float32"), R.prim_value(0), R.str("global"))
+R.memory.kill_tensor(a)
+R.memory.kill_storage(storage)
+""",
+    "vm": """
+storage = R.vm.alloc_storage(R.shape([32]), R.prim_value(0), R.dtype("uint8"))
+a = R.vm.alloc_tensor(storage, R.prim_value(16), R.shape([4]), R.dtype("float32"))
+R.vm.kill_object(a)
+z = R.builtin.alloc_tensor((2, 3), "int8", 0)
+""",
     "print": 'R.print(x)\nR.print(x, y, format="{} and {}")\nR.print(format="hello")\nz = x',
     "assert_op": """
 R.assert_op(R.const(True))

@@ -1,0 +1,67 @@
+"""Storages and the tensors in them, as the operators of `memory.py` and `vm.py` see them.
+
+A storage is an object: an array of bytes, from which tensors are cut.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from relaxscript.dtypes import DataType
+from relaxscript.errors import OperandError
+from relaxscript.ir.prim import IntImm
+from relaxscript.ir.relax import Call, DataTypeImm, Expr
+from relaxscript.ir.struct_info import ObjectStructInfo, StructInfo, TensorStructInfo
+
+from .context import InferContext
+from .define import Operator
+from .operands import kind_name
+from .parameters import Tensor
+from .scalars import integer_in, require_integer
+from .shapes import of_shape
+
+__all__ = ["cut_out", "dtype_of", "new_storage", "tensor_in_storage", "tensor_like"]
+
+tensor_like = TensorStructInfo.make(None, DataType("void"), None, -1)
+
+
+def new_storage(size: tuple[int, ...], dtype: DataType) -> Any:
+    """A storage as programs hold it."""
+    return np.zeros(math.prod(size) * dtype.itemsize, np.uint8)
+
+
+def cut_out(storage: Any, offset: Any, shape: tuple[int, ...], dtype: DataType) -> Tensor:
+    """A tensor in a storage."""
+    start = integer_in(offset)
+    end = start + math.prod(shape) * dtype.itemsize
+    if start < 0 or end > storage.size:
+        raise ValueError(f"the storage has {storage.size} bytes, and {end} are needed")
+    found: Tensor = storage[start:end].view(dtype.numpy).reshape(shape)
+    return found
+
+
+def tensor_in_storage(operator: Operator) -> None:
+    """Declare the rule of an operator that cuts a tensor out of a storage."""
+
+    @operator.infer_call_rule
+    def rule(context: InferContext, call: Call) -> StructInfo:
+        names = [parameter.name for parameter in operator.parameters]
+        infos = dict(zip(names, operator.operand_infos(call, context)))
+        if not isinstance(infos["storage"], (ObjectStructInfo, TensorStructInfo)):
+            fact = f"is {kind_name(infos['storage'])}, not a storage"
+            raise OperandError("storage", fact, code="RX0201")
+        require_integer("offset", infos["offset"], "an offset")
+        offset = infos["offset"].value
+        if isinstance(offset, IntImm) and offset.value < 0:
+            message = "a tensor begins in its storage"
+            raise OperandError("offset", f"is {offset.value}", message=message, code="RX0204")
+        like = tensor_like.replace(dtype=dtype_of(call.args[3]))
+        return of_shape(call.args[2], infos["shape"], like)
+
+
+def dtype_of(expr: Expr) -> DataType:
+    """The data type that an operand says, void where it is known only later."""
+    return expr.value if isinstance(expr, DataTypeImm) else DataType("void")

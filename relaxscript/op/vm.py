@@ -1,0 +1,52 @@
+"""Storage in the words of the virtual machine. Source: TVM `relax.vm`; as `memory.py`."""
+
+from __future__ import annotations
+
+from relaxscript.ir.relax import Call
+from relaxscript.ir.struct_info import ObjectStructInfo, StructInfo, TupleStructInfo
+
+from .context import InferContext
+from .define import op
+from .parameters import DTypeValue, ShapeLike, Tensor, Text, Value
+from .scalars import require_integer
+from .storage import cut_out, new_storage, tensor_in_storage
+
+__all__ = ["alloc_storage", "alloc_tensor", "kill_object"]
+
+
+@op("vm.alloc_storage", calls=True)
+def alloc_storage(
+    shape: ShapeLike, runtime_device_index: Value, dtype: DTypeValue, storage_scope: Text = "global"
+) -> Value:
+    """A new storage for as many elements of `dtype` as a tensor of `shape` has."""
+    return new_storage(shape, dtype)
+
+
+@alloc_storage.infer_call_rule
+def _(context: InferContext, call: Call) -> StructInfo:
+    _, index, _, _ = alloc_storage.operand_infos(call, context)
+    require_integer("runtime_device_index", index, "the number of a device")
+    return ObjectStructInfo()
+
+
+@op("vm.alloc_tensor", calls=True)
+def alloc_tensor(storage: Value, offset: Value, shape: ShapeLike, dtype: DTypeValue) -> Tensor:
+    """The tensor that begins `offset` bytes behind the start of a storage, and shares its memory.
+
+    Raises `ValueError` for a tensor that the storage does not hold.
+    """
+    return cut_out(storage, offset, shape, dtype)
+
+
+tensor_in_storage(alloc_tensor)
+
+
+@op("vm.kill_object", pure=False, calls=True)
+def kill_object(obj: Value) -> Value:
+    """Give a value back; it must not be used afterwards."""
+    return ()
+
+
+@kill_object.infer_rule
+def _(context: InferContext, obj: StructInfo) -> StructInfo:
+    return TupleStructInfo.make(())

@@ -1,0 +1,1407 @@
+"""What checkers and editors know of `R.`; written by `relaxscript_tests/script/stub.py`.
+
+They read `R.Tensor[R.f32, n, 4]` as `Annotated[Any, n, 4]`: any expression may be a dimension.
+"""
+
+# ruff: noqa: E501, RUF022
+
+from builtins import tuple as Tuple
+from collections.abc import Callable as Callable
+from typing import Annotated as Tensor, Any as Any, TypeAlias as _TypeAlias, TypeVar as _TypeVar
+
+from .parser.entry import function as function
+from .parser.macro_entry import relax_macro as _macro
+from .relax_devices import (
+    cpu as cpu,
+    cuda as cuda,
+    device as device,
+    ext_dev as ext_dev,
+    gpu as gpu,
+    hexagon as hexagon,
+    metal as metal,
+    opencl as opencl,
+    rocm as rocm,
+    vpi as vpi,
+    vulkan as vulkan,
+    webgpu as webgpu,
+)
+from .relax_forms import (
+    ExternFunc as ExternFunc,
+    ShapeExpr as ShapeExpr,
+    TupleGetItem as TupleGetItem,
+    const as const,
+    dataflow as dataflow,
+    dtype as dtype,
+    func_attr as func_attr,
+    match_cast as match_cast,
+    match_shape as match_shape,
+    output as output,
+    outputs as outputs,
+    prim_value as prim_value,
+    shape as shape,
+    str as str,
+    tuple as tuple,
+)
+from .relax_typed import dim as dim
+
+__all__ = [
+    "Any",
+    "Callable",
+    "Object",
+    "Prim",
+    "Shape",
+    "Tensor",
+    "Tuple",
+    "dot",
+    "func",
+    "function",
+    "macro",
+    "cpu",
+    "cuda",
+    "device",
+    "ext_dev",
+    "gpu",
+    "hexagon",
+    "metal",
+    "opencl",
+    "rocm",
+    "vpi",
+    "vulkan",
+    "webgpu",
+    "ExternFunc",
+    "ShapeExpr",
+    "TupleGetItem",
+    "const",
+    "dataflow",
+    "dtype",
+    "func_attr",
+    "match_cast",
+    "match_shape",
+    "output",
+    "outputs",
+    "prim_value",
+    "shape",
+    "str",
+    "tuple",
+    "builtin",
+    "grad",
+    "inspect",
+    "memory",
+    "nn",
+    "vm",
+    "assert_op",
+    "compute_prim_value",
+    "invoke_closure",
+    "invoke_pure_closure",
+    "make_closure",
+    "null_value",
+    "print",
+    "shape_of",
+    "shape_to_tensor",
+    "tensor_to_shape",
+    "add",
+    "atan2",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "divide",
+    "floor_divide",
+    "floor_mod",
+    "left_shift",
+    "log_add_exp",
+    "logical_and",
+    "logical_or",
+    "logical_xor",
+    "maximum",
+    "minimum",
+    "mod",
+    "multiply",
+    "power",
+    "right_shift",
+    "subtract",
+    "call_builtin_with_ctx",
+    "call_dps_packed",
+    "call_packed",
+    "call_pure_packed",
+    "call_tir",
+    "collapse_sum_like",
+    "collapse_sum_to",
+    "size",
+    "equal",
+    "greater",
+    "greater_equal",
+    "less",
+    "less_equal",
+    "not_equal",
+    "einsum",
+    "outer",
+    "full",
+    "full_like",
+    "ones",
+    "ones_like",
+    "tril",
+    "triu",
+    "zeros",
+    "zeros_like",
+    "astype",
+    "hint_on_device",
+    "to_vdevice",
+    "gather_elements",
+    "gather_nd",
+    "scatter_elements",
+    "scatter_nd",
+    "call_inplace_packed",
+    "call_tir_inplace",
+    "linear",
+    "matmul",
+    "concat",
+    "expand_dims",
+    "permute_dims",
+    "split",
+    "squeeze",
+    "dequantize",
+    "quantize",
+    "arange",
+    "eye",
+    "eye_like",
+    "one_hot",
+    "repeat",
+    "stack",
+    "tile",
+    "broadcast_to",
+    "flatten",
+    "reshape",
+    "cumprod",
+    "cumsum",
+    "argmax",
+    "argmin",
+    "take",
+    "where",
+    "nonzero",
+    "unique",
+    "dynamic_strided_slice",
+    "flip",
+    "strided_slice",
+    "argsort",
+    "sort",
+    "topk",
+    "max",
+    "mean",
+    "min",
+    "prod",
+    "std",
+    "sum",
+    "variance",
+    "ewise_fma",
+    "abs",
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atanh",
+    "bitwise_not",
+    "ceil",
+    "clip",
+    "cos",
+    "cosh",
+    "erf",
+    "exp",
+    "floor",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "log",
+    "logical_not",
+    "negative",
+    "round",
+    "rsqrt",
+    "sigmoid",
+    "sign",
+    "sin",
+    "sinh",
+    "sqrt",
+    "square",
+    "tan",
+    "tanh",
+    "trunc",
+    "bf16",
+    "bool",
+    "dim",
+    "f8_e4m3fn",
+    "f8_e5m2",
+    "f16",
+    "f32",
+    "f64",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+]
+
+_T = _TypeVar("_T")
+
+Object: _TypeAlias = Any
+Shape: _TypeAlias = Any
+Prim = Tensor[_T, "scalar"]
+func = function
+macro = _macro
+bf16: _TypeAlias = Any
+bool: _TypeAlias = Any
+f8_e4m3fn: _TypeAlias = Any
+f8_e5m2: _TypeAlias = Any
+f16: _TypeAlias = Any
+f32: _TypeAlias = Any
+f64: _TypeAlias = Any
+i8: _TypeAlias = Any
+i16: _TypeAlias = Any
+i32: _TypeAlias = Any
+i64: _TypeAlias = Any
+u8: _TypeAlias = Any
+u16: _TypeAlias = Any
+u32: _TypeAlias = Any
+u64: _TypeAlias = Any
+
+def abs(x: Any) -> Any:
+    """The distance from 0; that of the smallest integer wraps around."""
+
+def acos(x: Any) -> Any:
+    """The arc cosine, in radians from 0 to pi."""
+
+def acosh(x: Any) -> Any:
+    """The inverse hyperbolic cosine."""
+
+def add(x1: Any, x2: Any) -> Any:
+    """The sum `x1 + x2`; integers wrap around."""
+
+def arange(start: Any, end: Any = None, step: Any = 1, dtype: Any = None) -> Any:
+    """The numbers from `start` up to `end`, which is left out, in steps of `step`.
+
+    With one number they go from 0 up to it. Without `dtype` they are int64 where all are integers,
+    else float32.
+    """
+
+def argmax(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    """Where along `axis` the largest element stands, counted from 0; int64.
+
+    Without `axis` the elements are counted in row-major order. The first of several, the first NaN
+    if there is one, -1 where there is none.
+    """
+
+def argmin(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    """Where along `axis` the smallest element stands, counted from 0; int64.
+
+    Without `axis` the elements are counted in row-major order. The first of several, the first NaN
+    if there is one, -1 where there is none.
+    """
+
+def argsort(data: Any, axis: Any = -1, descending: Any = False, dtype: Any = "int32") -> Any:
+    """Where along `axis` the elements in order are found, counted from 0."""
+
+def asin(x: Any) -> Any:
+    """The arc sine, in radians from -pi/2 to pi/2."""
+
+def asinh(x: Any) -> Any:
+    """The inverse hyperbolic sine."""
+
+def assert_op(condition: Any, format_args: Any = None, format: Any = "") -> Any:
+    """Stop with a message unless the condition, a bool of rank 0, holds.
+
+    The message is `format`, filled with `format_args` as `str.format` does. Raises `VMError`.
+    """
+
+def astype(x: Any, dtype: Any) -> Any:
+    """The elements of `x` as values of `dtype`.
+
+    To a narrower float they are rounded to the nearest, from floats to integers towards zero, and
+    to bool they are true unless 0. What does not fit an integer type wraps around where it is an
+    integer, and is undefined where it is a float.
+    """
+
+def atan(x: Any) -> Any:
+    """The arc tangent, in radians from -pi/2 to pi/2."""
+
+def atan2(x1: Any, x2: Any) -> Any:
+    """The angle of the point `(x2, x1)`, in radians from -pi to pi."""
+
+def atanh(x: Any) -> Any:
+    """The inverse hyperbolic tangent."""
+
+def bitwise_and(x1: Any, x2: Any) -> Any:
+    """The bits that are set in both `x1` and `x2`."""
+
+def bitwise_not(x: Any) -> Any:
+    """Every bit inverted."""
+
+def bitwise_or(x1: Any, x2: Any) -> Any:
+    """The bits that are set in `x1` or `x2`."""
+
+def bitwise_xor(x1: Any, x2: Any) -> Any:
+    """The bits that are set in exactly one of `x1` and `x2`."""
+
+def broadcast_to(x: Any, shape: Any) -> Any:
+    """`x` repeated along axes of one element, and along new axes in front, to have `shape`."""
+
+class builtin:
+    """A tensor that is allocated, and marks for passes. Source: TVM `relax.builtin`."""
+
+    @staticmethod
+    def alloc_tensor(
+        shape: Any, dtype: Any, runtime_device_index: Any, storage_scope: Any = "global"
+    ) -> Any:
+        """A new tensor of zeros."""
+
+    @staticmethod
+    def stop_lift_params(x: Any) -> Any:
+        """The tensor itself, which is not computed beforehand though its operands are known."""
+
+def call_builtin_with_ctx(func: Any, args: Any, *, sinfo_args: Any = None) -> Any:
+    """Call a builtin of the virtual machine that takes the state of the running call first.
+
+    `sinfo_args` describes the result. Nothing is known of what such a function does, so the call is
+    impure.
+    """
+
+def call_dps_packed(func: Any, args: Any, out_sinfo: Any) -> Any:
+    """Call a packed function that writes its results into the tensors given last.
+
+    `out_sinfo` describes the results, one tensor or a list; they are allocated before the call,
+    which is taken to be pure.
+    """
+
+def call_inplace_packed(func: Any, *args: Any, inplace_indices: Any, sinfo_args: Any) -> Any:
+    """Call a packed function that writes results into its arguments, and has no other effect.
+
+    `inplace_indices` says for each result that `sinfo_args` describes which of `args` becomes it;
+    -1 stands for a new tensor. The value is what the function returns, or those arguments where it
+    returns None. A tensor that is written to must not be used afterwards.
+    """
+
+def call_packed(*args: Any, kwargs: Any) -> Any:
+    """Call a packed function by its name; `sinfo_args` describes the result.
+
+    The call is impure: `R.call_pure_packed` is for functions without side effects. Further keywords
+    become attributes of the call.
+    """
+
+def call_pure_packed(func: Any, *args: Any, sinfo_args: Any) -> Any:
+    """Call a packed function that has no side effects, so that it may stand in a dataflow block.
+
+    `sinfo_args` describes the result.
+    """
+
+def call_tir(gvar: Any, args: Any, out_sinfo: Any, tir_vars: Any = None) -> Any:
+    """Call a PrimFunc of the module on tensors, with new tensors for its results.
+
+    `out_sinfo` describes the results, one tensor or a list; `tir_vars` are the integers for the
+    scalar parameters of the PrimFunc.
+    """
+
+def call_tir_inplace(
+    gvar: Any, args: Any, inplace_indices: Any, out_sinfo: Any, tir_vars: Any = None
+) -> Any:
+    """Call a PrimFunc of the module that writes results into its arguments.
+
+    `inplace_indices` says for each result that `out_sinfo` describes which of `args` becomes it; -1
+    stands for a new tensor, which the PrimFunc is given behind its arguments. A tensor that is
+    written to must not be used afterwards.
+    """
+
+def ceil(x: Any) -> Any:
+    """Rounded up to a whole number."""
+
+def clip(x: Any, min: Any, max: Any) -> Any:
+    """`x` held between the prim values `min` and `max`, which are converted to its data type.
+
+    Where `min` is above `max` the result is `max`; NaN stays NaN.
+    """
+
+def collapse_sum_like(data: Any, collapse_target: Any) -> Any:
+    """As `R.collapse_sum_to`, to the shape of `collapse_target`."""
+
+def collapse_sum_to(data: Any, shape: Any) -> Any:
+    """The sums over the axes along which a tensor of `shape` is repeated to be like `data`."""
+
+def compute_prim_value(value: Any) -> Any:
+    """The value of a scalar expression, given as the only dimension of a shape.
+
+    `R.prim_value(n * 2)` stands for it. Unlike the dimension of a tensor it may be negative.
+    """
+
+def concat(tensors: Any, axis: Any = 0) -> Any:
+    """The tensors one after the other along `axis`; their other dimensions are equal.
+
+    `axis=None` joins tensors of rank 1.
+    """
+
+def cos(x: Any) -> Any:
+    """The cosine of an angle in radians."""
+
+def cosh(x: Any) -> Any:
+    """The hyperbolic cosine."""
+
+def cumprod(data: Any, axis: Any = None, dtype: Any = None, exclusive: Any = False) -> Any:
+    """The products of all elements up to each along `axis`, or of all in row-major order.
+
+    `exclusive` leaves the element itself out. The result has the data type of `data` unless `dtype`
+    names one. Floats are multiplied in a wider type.
+    """
+
+def cumsum(data: Any, axis: Any = None, dtype: Any = None, exclusive: Any = False) -> Any:
+    """The sums of all elements up to each along `axis`, or of all elements in row-major order.
+
+    `exclusive` leaves the element itself out. The result has the data type of `data` unless `dtype`
+    names one. Floats are added up in a wider type.
+    """
+
+def dequantize(
+    data: Any, scale: Any, zero_point: Any, axis: Any = -1, out_dtype: Any = "float32"
+) -> Any:
+    """`(data - zero_point) * scale`, in `out_dtype`.
+
+    `scale` and `zero_point` are of rank 0, or have one element for each along `axis`.
+    """
+
+def divide(x1: Any, x2: Any) -> Any:
+    """The quotient `x1 / x2`; that of integers is rounded towards zero, as in C."""
+
+def dot(x1: Any, x2: Any, out_dtype: Any = None) -> Any:
+    """The matrix product of the last two axes; the axes before them broadcast.
+
+    An operand of rank 1 is a row on the left and a column on the right, and that axis is absent in
+    the result, as in `numpy.matmul`. With `out_dtype` the products are added up in that data type;
+    without, floats of 16 bits or fewer are added up in float32 and rounded once.
+    """
+
+def dynamic_strided_slice(x: Any, begin: Any, end: Any, strides: Any) -> Any:
+    """`x[begin:end:strides]`, with one bound of each kind for each axis of `x`.
+
+    `begin`, `end` and `strides` are tensors of rank 1 and data type int64. Raises `ValueError` for
+    a stride of 0.
+    """
+
+def einsum(operands: Any, subscripts: Any) -> Any:
+    """The sums of products that `subscripts` describes, such as "ij,jk->ik".
+
+    Each operand has a letter for each of its axes; axes of one letter have one size. The result has
+    the axes behind "->", or in alphabetical order those whose letter stands once; the others are
+    added up. Sums of floats are computed in a wider type.
+    """
+
+def equal(x1: Any, x2: Any) -> Any:
+    """Whether `x1` equals `x2`."""
+
+def erf(x: Any) -> Any:
+    """The Gauss error function."""
+
+def ewise_fma(x1: Any, x2: Any, x3: Any) -> Any:
+    """`x1 * x2 + x3`; all three broadcast to each other."""
+
+def exp(x: Any) -> Any:
+    """e to the power of `x`."""
+
+def expand_dims(x: Any, axis: Any) -> Any:
+    """`x` with new axes of one element, which are the axes `axis` of the result."""
+
+def eye(n: Any, m: Any = None, k: Any = 0, dtype: Any = "float32") -> Any:
+    """The matrix of `n` rows and `m` columns (as many where None) with ones on its `k`-th diagonal.
+
+    `k` is 0 for the main diagonal, positive above it.
+    """
+
+def eye_like(x: Any, k: Any = 0, dtype: Any = None) -> Any:
+    """A matrix of the shape of `x` with ones on its `k`-th diagonal, 0 elsewhere.
+
+    Its data type is that of `x` unless `dtype` names one.
+    """
+
+def flatten(x: Any) -> Any:
+    """All elements of `x` along one axis, in row-major order."""
+
+def flip(data: Any, axis: Any) -> Any:
+    """`data` with the elements along `axis` in reverse order."""
+
+def floor(x: Any) -> Any:
+    """Rounded down to a whole number."""
+
+def floor_divide(x1: Any, x2: Any) -> Any:
+    """The quotient rounded down, Python's `x1 // x2`."""
+
+def floor_mod(x1: Any, x2: Any) -> Any:
+    """The remainder of the division rounded down, Python's `x1 % x2`; its sign is that of `x2`."""
+
+def full(shape: Any, fill_value: Any, dtype: Any = None) -> Any:
+    """A tensor of `shape` whose elements are all `fill_value`, a tensor of rank 0.
+
+    Its data type is `dtype`, or that of the value. A Python number is float32 or int32 unless
+    `dtype` says otherwise.
+    """
+
+def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Any:
+    """A tensor of the shape of `x` whose elements are all `fill_value`, a tensor of rank 0.
+
+    Its data type is `dtype`, or that of `x`.
+    """
+
+def gather_elements(data: Any, indices: Any, axis: Any = 0) -> Any:
+    """For each of `indices` the element of `data` that stands there along `axis`."""
+
+def gather_nd(data: Any, indices: Any, batch_dims: Any = 0) -> Any:
+    """The parts of `data` at the places that the last axis of `indices` holds.
+
+    Such a place has an index for each axis of `data` from `batch_dims` on, or for the first of
+    them; the axes before are those of `indices`.
+    """
+
+class grad:
+    """Marks for the differentiation of a program; the value is the operand's. Source: TVM."""
+
+    @staticmethod
+    def end_checkpoint(input: Any) -> Any:
+        """The tensor itself; up to here values are computed anew."""
+
+    @staticmethod
+    def no_grad(input: Any) -> Any:
+        """The tensor itself; no gradient flows through it."""
+
+    @staticmethod
+    def start_checkpoint(input: Any) -> Any:
+        """The tensor itself; what follows is computed anew."""
+
+def greater(x1: Any, x2: Any) -> Any:
+    """Whether `x1` is above `x2`."""
+
+def greater_equal(x1: Any, x2: Any) -> Any:
+    """Whether `x1` is at least `x2`."""
+
+def hint_on_device(data: Any, dst_vdevice: Any, memory_scope: Any = "global") -> Any:
+    """The tensor itself, which is wanted on a device such as `R.device("cpu", 1)`.
+
+    The device is none of the module's virtual ones. It stays a hint until a pass makes it a
+    `R.to_vdevice`, so nothing follows from it.
+    """
+
+class inspect:
+    """What a tensor is, asked while the program runs: its data type, its shape, how it lies in memory.
+
+    Scripts write these as attributes, `x.shape[0]` or `x.dtype.bits`. Tensors of Relax are compact and
+    in row-major order, so strides follow from the shape and offsets are 0. Data types are described as
+    DLPack does, but for bool, which is an unsigned integer of one bit. Source: TVM `relax.inspect`.
+    """
+
+    @staticmethod
+    def tensor_byte_offset(x: Any) -> Any:
+        """Where in its memory the tensor begins, in bytes, which is 0; uint64."""
+
+    @staticmethod
+    def tensor_dtype_bits(x: Any) -> Any:
+        """The bits of an element, 1 for a bool; uint8."""
+
+    @staticmethod
+    def tensor_dtype_code(x: Any) -> Any:
+        """The kind of the elements, as DLPack counts kinds: 0 int, 1 uint, 2 float, 4 bfloat; uint8."""
+
+    @staticmethod
+    def tensor_dtype_lanes(x: Any) -> Any:
+        """The numbers in an element, which is 1 in every tensor of Relax; uint16."""
+
+    @staticmethod
+    def tensor_elem_offset(x: Any) -> Any:
+        """Where in its memory the tensor begins, in elements, which is 0; int64."""
+
+    @staticmethod
+    def tensor_ndim(x: Any) -> Any:
+        """The rank; int32."""
+
+    @staticmethod
+    def tensor_shape_i(x: Any, axis: Any) -> Any:
+        """The number of elements along `axis`, a prim value; int64.
+
+        Raises `IndexError` for an axis that there is not.
+        """
+
+    @staticmethod
+    def tensor_stride_i(x: Any, axis: Any) -> Any:
+        """How many elements lie between neighbours along `axis`, a prim value; int64.
+
+        Raises `IndexError` for an axis that there is not.
+        """
+
+def invoke_closure(closure: Any, args: Any, sinfo_args: Any) -> Any:
+    """The result of a closure, which `sinfo_args` describes."""
+
+def invoke_pure_closure(closure: Any, args: Any, sinfo_args: Any) -> Any:
+    """The result of a closure that has no side effects, which `sinfo_args` describes."""
+
+def isfinite(x: Any) -> Any:
+    """Whether `x` is neither infinite nor NaN."""
+
+def isinf(x: Any) -> Any:
+    """Whether `x` is infinite."""
+
+def isnan(x: Any) -> Any:
+    """Whether `x` is NaN."""
+
+def left_shift(x1: Any, x2: Any) -> Any:
+    """`x1` with its bits moved up by `x2`; bits that leave are lost."""
+
+def less(x1: Any, x2: Any) -> Any:
+    """Whether `x1` is below `x2`; False is below True."""
+
+def less_equal(x1: Any, x2: Any) -> Any:
+    """Whether `x1` is at most `x2`."""
+
+def linear(*args: Any, kwargs: Any) -> Any:
+    """`data @ weight.T + bias`: a layer whose weight is stored as (features out, features in).
+
+    Stands for `R.matmul`, `R.permute_dims` and `R.add`; a weight of rank 1 is not transposed.
+    """
+
+def log(x: Any) -> Any:
+    """The natural logarithm; NaN of negative numbers."""
+
+def log_add_exp(x1: Any, x2: Any) -> Any:
+    """`log(exp(x1) + exp(x2))`, without overflow."""
+
+def logical_and(x1: Any, x2: Any) -> Any:
+    """Whether both `x1` and `x2` are true; both are evaluated."""
+
+def logical_not(x: Any) -> Any:
+    """Whether `x` is false."""
+
+def logical_or(x1: Any, x2: Any) -> Any:
+    """Whether `x1` or `x2` is true; both are evaluated."""
+
+def logical_xor(x1: Any, x2: Any) -> Any:
+    """Whether exactly one of `x1` and `x2` is true."""
+
+def make_closure(func: Any, args: Any) -> Any:
+    """A closure: `func` with its last arguments given."""
+
+def matmul(x1: Any, x2: Any, out_dtype: Any = None) -> Any:
+    """The matrix product of the last two axes; the axes before them broadcast.
+
+    An operand of rank 1 is a row on the left and a column on the right, and that axis is absent in
+    the result, as in `numpy.matmul`. With `out_dtype` the products are added up in that data type;
+    without, floats of 16 bits or fewer are added up in float32 and rounded once.
+    """
+
+def max(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    """The largest along `axis` (all axes where None); NaN if there is one, the least value of the data type of nothing."""
+
+def maximum(x1: Any, x2: Any) -> Any:
+    """The larger of `x1` and `x2`; NaN where either is."""
+
+def mean(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    """The mean along `axis` (all axes where None), NaN of nothing."""
+
+class memory:
+    """Storage that a program takes and gives back itself, as lowered programs do.
+
+    A storage is an object: an array of bytes, from which tensors are cut. Source: TVM `relax.memory`.
+    """
+
+    @staticmethod
+    def alloc_storage(size: Any, virtual_device_index: Any, storage_scope: Any, dtype: Any) -> Any:
+        """A new storage for `size` elements of `dtype`, one number or a shape."""
+
+    @staticmethod
+    def alloc_tensor(storage: Any, offset: Any, shape: Any, dtype: Any) -> Any:
+        """The tensor that begins `offset` bytes behind the start of a storage, and shares its memory.
+
+        Raises `ValueError` for a tensor that the storage does not hold.
+        """
+
+    @staticmethod
+    def kill_storage(storage: Any) -> Any:
+        """Give a storage back; it must not be used afterwards."""
+
+    @staticmethod
+    def kill_tensor(tensor: Any) -> Any:
+        """Give a tensor back; it must not be used afterwards."""
+
+def min(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    """The smallest along `axis` (all axes where None); NaN if there is one, the greatest value of the data type of nothing."""
+
+def minimum(x1: Any, x2: Any) -> Any:
+    """The smaller of `x1` and `x2`; NaN where either is."""
+
+def mod(x1: Any, x2: Any) -> Any:
+    """The remainder of the division rounded towards zero; its sign is that of `x1`, as in C."""
+
+def multiply(x1: Any, x2: Any) -> Any:
+    """The product `x1 * x2`, element by element; integers wrap around."""
+
+def negative(x: Any) -> Any:
+    """`-x`; integers wrap around."""
+
+class nn:
+    """Operators of neural networks, `R.nn.…`."""
+
+    @staticmethod
+    def adaptive_avg_pool1d(
+        data: Any, output_size: Any = None, layout: Any = "NCW", out_layout: Any = None
+    ) -> Any:
+        """The means of as many windows of about one size as `output_size` says, along one spatial axis."""
+
+    @staticmethod
+    def adaptive_avg_pool2d(
+        data: Any, output_size: Any = None, layout: Any = "NCHW", out_layout: Any = None
+    ) -> Any:
+        """The means of as many windows of about one size as `output_size` says, along two spatial axes."""
+
+    @staticmethod
+    def adaptive_avg_pool3d(
+        data: Any, output_size: Any = None, layout: Any = "NCDHW", out_layout: Any = None
+    ) -> Any:
+        """The means of as many windows of about one size as `output_size` says, along three spatial axes."""
+
+    @staticmethod
+    def attention(
+        query: Any,
+        key: Any,
+        value: Any,
+        bias: Any = None,
+        scale: Any = None,
+        causal_mask: Any = None,
+        window_size: Any = None,
+    ) -> Any:
+        """`softmax(query @ key * scale + bias) @ value`, for each sample and head.
+
+        The operands have the axes batch, sequence, heads, and features of a head; `bias` is spread to
+        batch, heads, queries, keys. Without `scale` it is 1 divided by the square root of the number of
+        features. A `causal_mask` hides keys that come after a query: "TopLeft" counts both from the
+        start, "BottomRight" from the end. Of the others `window_size` leaves the last so many.
+        """
+
+    @staticmethod
+    def attention_bias(*args: Any, kwargs: Any) -> Any:
+        """`R.nn.attention` with a bias."""
+
+    @staticmethod
+    def avg_pool1d(
+        data: Any,
+        pool_size: Any = ...,
+        strides: Any = ...,
+        padding: Any = ...,
+        dilation: Any = ...,
+        ceil_mode: Any = False,
+        count_include_pad: Any = False,
+        layout: Any = "NCW",
+        out_layout: Any = None,
+    ) -> Any:
+        """The mean of each window along one spatial axis; padding counts where `count_include_pad` says so."""
+
+    @staticmethod
+    def avg_pool2d(
+        data: Any,
+        pool_size: Any = ...,
+        strides: Any = ...,
+        padding: Any = ...,
+        dilation: Any = ...,
+        ceil_mode: Any = False,
+        count_include_pad: Any = False,
+        layout: Any = "NCHW",
+        out_layout: Any = None,
+    ) -> Any:
+        """The mean of each window along two spatial axes; padding counts where `count_include_pad` says so."""
+
+    @staticmethod
+    def avg_pool3d(
+        data: Any,
+        pool_size: Any = ...,
+        strides: Any = ...,
+        padding: Any = ...,
+        dilation: Any = ...,
+        ceil_mode: Any = False,
+        count_include_pad: Any = False,
+        layout: Any = "NCDHW",
+        out_layout: Any = None,
+    ) -> Any:
+        """The mean of each window along three spatial axes; padding counts where `count_include_pad` says so."""
+
+    @staticmethod
+    def batch_flatten(data: Any) -> Any:
+        """All elements of each sample along one axis: the first axis stays."""
+
+    @staticmethod
+    def batch_norm(
+        data: Any,
+        gamma: Any,
+        beta: Any,
+        moving_mean: Any,
+        moving_var: Any,
+        axis: Any,
+        epsilon: Any = 1e-05,
+        center: Any = True,
+        scale: Any = True,
+        momentum: Any = 0.1,
+        training: Any = True,
+    ) -> Any:
+        """A tuple: `data` normalized along all axes but `axis`, and the moving statistics.
+
+        While `training` it is normalized by its own mean and variance, and each moving statistic
+        becomes `(1 - momentum) * moving + momentum * own`; else by the moving ones, which stay.
+        `gamma`, `beta` and the statistics have one element for each along `axis`; `scale=False` leaves
+        out `gamma`, `center=False` leaves out `beta`.
+        """
+
+    @staticmethod
+    def conv1d(
+        data: Any,
+        weight: Any,
+        strides: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: Any = 1,
+        data_layout: Any = "NCW",
+        kernel_layout: Any = "OIW",
+        out_layout: Any = None,
+        out_dtype: Any = None,
+    ) -> Any:
+        """The sums of `weight` times the windows of `data` along one spatial axis.
+
+        `padding` is one number, or one before and one behind. Of the channels each of `groups` takes
+        its share. Sums of floats are computed in a wider type.
+        """
+
+    @staticmethod
+    def conv1d_transpose(
+        data: Any,
+        weight: Any,
+        strides: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        dilation: Any = 1,
+        groups: Any = 1,
+        data_layout: Any = "NCW",
+        kernel_layout: Any = "IOW",
+        out_layout: Any = None,
+        out_dtype: Any = None,
+    ) -> Any:
+        """The elements of `data` times `weight`, spread over windows along one spatial axis.
+
+        It undoes the shapes of a convolution with the same attributes: `padding` is taken away from the
+        result, and `output_padding`, below `strides`, is added behind. Of the channels each of `groups`
+        takes its share. Sums of floats are computed in a wider type.
+        """
+
+    @staticmethod
+    def conv2d(
+        data: Any,
+        weight: Any,
+        strides: Any = ...,
+        padding: Any = ...,
+        dilation: Any = ...,
+        groups: Any = 1,
+        data_layout: Any = "NCHW",
+        kernel_layout: Any = "OIHW",
+        out_layout: Any = None,
+        out_dtype: Any = None,
+    ) -> Any:
+        """The sums of `weight` times the windows of `data` along two spatial axes.
+
+        `padding` is one number, one for each axis, or those before and then those behind. Of the
+        channels each of `groups` takes its share. Sums of floats are computed in a wider type.
+        """
+
+    @staticmethod
+    def conv2d_transpose(
+        data: Any,
+        weight: Any,
+        strides: Any = ...,
+        padding: Any = ...,
+        output_padding: Any = ...,
+        dilation: Any = ...,
+        groups: Any = 1,
+        data_layout: Any = "NCHW",
+        kernel_layout: Any = "IOHW",
+        out_layout: Any = None,
+        out_dtype: Any = None,
+    ) -> Any:
+        """The elements of `data` times `weight`, spread over windows along two spatial axes.
+
+        It undoes the shapes of a convolution with the same attributes: `padding` is taken away from the
+        result, and `output_padding`, below `strides`, is added behind. Of the channels each of `groups`
+        takes its share. Sums of floats are computed in a wider type.
+        """
+
+    @staticmethod
+    def conv3d(
+        data: Any,
+        weight: Any,
+        strides: Any = ...,
+        padding: Any = ...,
+        dilation: Any = ...,
+        groups: Any = 1,
+        data_layout: Any = "NCDHW",
+        kernel_layout: Any = "OIDHW",
+        out_layout: Any = None,
+        out_dtype: Any = None,
+    ) -> Any:
+        """The sums of `weight` times the windows of `data` along three spatial axes.
+
+        `padding` is one number, one for each axis, or those before and then those behind. Of the
+        channels each of `groups` takes its share. Sums of floats are computed in a wider type.
+        """
+
+    @staticmethod
+    def conv3d_transpose(
+        data: Any,
+        weight: Any,
+        strides: Any = ...,
+        padding: Any = ...,
+        output_padding: Any = ...,
+        dilation: Any = ...,
+        groups: Any = 1,
+        data_layout: Any = "NCDHW",
+        kernel_layout: Any = "IODHW",
+        out_layout: Any = None,
+        out_dtype: Any = None,
+    ) -> Any:
+        """The elements of `data` times `weight`, spread over windows along three spatial axes.
+
+        It undoes the shapes of a convolution with the same attributes: `padding` is taken away from the
+        result, and `output_padding`, below `strides`, is added behind. Of the channels each of `groups`
+        takes its share. Sums of floats are computed in a wider type.
+        """
+
+    @staticmethod
+    def cross_entropy_with_logits(predictions: Any, labels: Any) -> Any:
+        """Minus the sum of `predictions * labels`, divided by the number of rows where there are rows.
+
+        Both have one shape, of rank 1 or 2, and `predictions` are logarithms of probabilities.
+        """
+
+    @staticmethod
+    def dropout(data: Any, rate: Any = 0.5) -> Any:
+        """A tuple of `data` and a mask of ones: outside of training nothing is dropped.
+
+        `rate` is the share of elements that training drops, from 0 to below 1.
+        """
+
+    @staticmethod
+    def gelu(data: Any) -> Any:
+        """`x` times the standard normal distribution function, by the exact error function."""
+
+    @staticmethod
+    def gelu_tanh(data: Any) -> Any:
+        """The approximation of gelu by a hyperbolic tangent."""
+
+    @staticmethod
+    def group_norm(
+        data: Any,
+        gamma: Any,
+        beta: Any,
+        num_groups: Any,
+        channel_axis: Any,
+        axes: Any,
+        epsilon: Any = 1e-05,
+        center: Any = True,
+        scale: Any = True,
+    ) -> Any:
+        """`data` normalized over `axes` and the channels of one of `num_groups` groups together.
+
+        `gamma` and `beta` have one element for each channel; `scale=False` leaves out `gamma`,
+        `center=False` leaves out `beta`.
+        """
+
+    @staticmethod
+    def instance_norm(
+        data: Any,
+        gamma: Any,
+        beta: Any,
+        channel_axis: Any,
+        axes: Any,
+        epsilon: Any = 1e-05,
+        center: Any = True,
+        scale: Any = True,
+    ) -> Any:
+        """`data` normalized over `axes`, each channel on its own.
+
+        `gamma` and `beta` have one element for each channel; `scale=False` leaves out `gamma`,
+        `center=False` leaves out `beta`.
+        """
+
+    @staticmethod
+    def layer_norm(
+        data: Any,
+        gamma: Any,
+        beta: Any,
+        axes: Any,
+        epsilon: Any = 1e-05,
+        center: Any = True,
+        scale: Any = True,
+    ) -> Any:
+        """`(x - mean) / sqrt(variance + epsilon) * gamma + beta`, statistics over `axes`.
+
+        `gamma` and `beta` have the dimensions of `axes`, in the order in which `axes` names them;
+        `scale=False` leaves out `gamma`, `center=False` leaves out `beta`. The variance is that of the
+        population. Statistics of floats are computed in a wider type.
+        """
+
+    @staticmethod
+    def leakyrelu(data: Any, alpha: Any = 0.01) -> Any:
+        """`x` where it is above 0, `alpha * x` elsewhere."""
+
+    @staticmethod
+    def log_softmax(data: Any, axis: Any = -1) -> Any:
+        """The logarithm of the softmax along `axis`, without overflow or loss of small values."""
+
+    @staticmethod
+    def max_pool1d(
+        data: Any,
+        pool_size: Any = ...,
+        strides: Any = ...,
+        padding: Any = ...,
+        dilation: Any = ...,
+        ceil_mode: Any = False,
+        count_include_pad: Any = False,
+        layout: Any = "NCW",
+        out_layout: Any = None,
+    ) -> Any:
+        """The largest element of each window along one spatial axis; what pads the tensor is below all."""
+
+    @staticmethod
+    def max_pool2d(
+        data: Any,
+        pool_size: Any = ...,
+        strides: Any = ...,
+        padding: Any = ...,
+        dilation: Any = ...,
+        ceil_mode: Any = False,
+        count_include_pad: Any = False,
+        layout: Any = "NCHW",
+        out_layout: Any = None,
+    ) -> Any:
+        """The largest element of each window along two spatial axes; what pads the tensor is below all."""
+
+    @staticmethod
+    def max_pool3d(
+        data: Any,
+        pool_size: Any = ...,
+        strides: Any = ...,
+        padding: Any = ...,
+        dilation: Any = ...,
+        ceil_mode: Any = False,
+        count_include_pad: Any = False,
+        layout: Any = "NCDHW",
+        out_layout: Any = None,
+    ) -> Any:
+        """The largest element of each window along three spatial axes; what pads the tensor is below all."""
+
+    @staticmethod
+    def nll_loss(
+        predictions: Any,
+        targets: Any,
+        weights: Any = None,
+        reduction: Any = "mean",
+        ignore_index: Any = -100,
+    ) -> Any:
+        """Minus the prediction for the target class of each sample, times the weight of that class.
+
+        `predictions` has the shape (N, C, d1, ...), `targets` (N, d1, ...), or (C,) and (). Targets
+        that are `ignore_index` count nothing. `reduction` gives their "sum", their "mean" (divided by
+        the weights), or "none". Raises `IndexError` for a class that there is not.
+        """
+
+    @staticmethod
+    def pad(data: Any, pad_width: Any, pad_mode: Any = "constant", pad_value: Any = 0.0) -> Any:
+        """`data` with more elements before and behind, two numbers in `pad_width` for each axis.
+
+        They are `pad_value` ("constant"), the elements in reverse without the first ("reflect"), the
+        nearest element ("replicate", "edge"), or those of the other end ("circular").
+        """
+
+    @staticmethod
+    def pixel_shuffle(data: Any, upscale_factor: Any) -> Any:
+        """(N, C * r * r, H, W) as (N, C, H * r, W * r): channels become neighbours, `r` the factor."""
+
+    @staticmethod
+    def prelu(data: Any, alpha: Any, axis: Any = 1) -> Any:
+        """`x` where it is above 0, else `x` times the `alpha` of its place along `axis`."""
+
+    @staticmethod
+    def relu(data: Any) -> Any:
+        """`max(x, 0)`; NaN stays NaN."""
+
+    @staticmethod
+    def relu6(*args: Any, kwargs: Any) -> Any:
+        """`min(max(x, 0), 6)`: stands for `R.clip(data, 0, 6)`."""
+
+    @staticmethod
+    def rms_norm(data: Any, weight: Any, axes: Any = -1, epsilon: Any = 1e-05) -> Any:
+        """`x / sqrt(mean(x * x) + epsilon) * weight`, the mean over `axes`.
+
+        `weight` has the dimensions of `axes`, in the order in which `axes` names them.
+        """
+
+    @staticmethod
+    def selu(data: Any) -> Any:
+        """The scaled exponential linear unit (ONNX `Selu` with its default constants)."""
+
+    @staticmethod
+    def silu(data: Any) -> Any:
+        """`x` times its sigmoid."""
+
+    @staticmethod
+    def softmax(data: Any, axis: Any = -1) -> Any:
+        """`exp(x)` divided by its sum along `axis`, without overflow."""
+
+    @staticmethod
+    def softplus(data: Any, beta: Any = 1.0, threshold: Any = 20.0) -> Any:
+        """`log(1 + exp(beta * x)) / beta`, and `x` itself where `beta * x` is above `threshold`."""
+
+def nonzero(x: Any) -> Any:
+    """Where the elements are that are not 0: a row for each axis, a column for each element; int64.
+
+    Of a tensor of rank 0 the one element counts as one along an axis.
+    """
+
+def not_equal(x1: Any, x2: Any) -> Any:
+    """Whether `x1` differs from `x2`."""
+
+def null_value() -> Any:
+    """The null object, which tells an operator that an operand is left out."""
+
+def one_hot(indices: Any, on_value: Any, off_value: Any, depth: Any, axis: Any = -1) -> Any:
+    """A new axis of `depth` elements: `on_value` at each of `indices`, `off_value` elsewhere.
+
+    The prim values have one data type, which is that of the result. The new axis is the axis `axis`
+    of the result. An index that is not there gives `off_value` everywhere.
+    """
+
+def ones(shape: Any, dtype: Any) -> Any:
+    """A tensor of ones (True, for bools)."""
+
+def ones_like(x: Any, dtype: Any = None) -> Any:
+    """A tensor of ones of the shape of `x`, and of its data type unless `dtype` names one."""
+
+def outer(x1: Any, x2: Any) -> Any:
+    """Each element of `x1`, of rank 1, times each of `x2`."""
+
+def permute_dims(x: Any, axes: Any = None) -> Any:
+    """`x` with its axes in another order: axis `i` of the result is axis `axes[i]` of `x`.
+
+    Without `axes` the order is reversed.
+    """
+
+def power(x1: Any, x2: Any) -> Any:
+    """`x1` to the power of `x2`; a negative power of an integer is rounded towards zero."""
+
+def print(*values: Any, format: Any = "") -> Any:
+    """Print values on a line, one after the other or by a `format` of Python's `str.format`."""
+
+def prod(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    """The product along `axis` (all axes where None), 1 of nothing."""
+
+def quantize(
+    data: Any, scale: Any, zero_point: Any, axis: Any = -1, out_dtype: Any = "int8"
+) -> Any:
+    """`data / scale + zero_point`, rounded to even and held in the range of `out_dtype`; NaN is 0.
+
+    `scale` and `zero_point` are of rank 0, or have one element for each along `axis`.
+    """
+
+def repeat(data: Any, repeats: Any, axis: Any = None) -> Any:
+    """Each element along `axis` `repeats` times; of all elements in row-major order where None."""
+
+def reshape(x: Any, shape: Any) -> Any:
+    """The elements of `x`, in row-major order, in another shape of as many elements.
+
+    One dimension may be given as -1: it is worked out when the call is built.
+    """
+
+def right_shift(x1: Any, x2: Any) -> Any:
+    """`x1` with its bits moved down by `x2`; the sign stays."""
+
+def round(x: Any) -> Any:
+    """Rounded to the nearest whole number, halves to the even one."""
+
+def rsqrt(x: Any) -> Any:
+    """1 divided by the square root."""
+
+def scatter_elements(
+    data: Any, indices: Any, updates: Any, axis: Any = 0, reduction: Any = "update"
+) -> Any:
+    """`data` with each of `updates` at the place along `axis` that stands in `indices`.
+
+    `reduction` says what becomes of what is there: "update" replaces it, "add", "mul", "max" and
+    "min" combine both. What is put in one place several times is put in row-major order.
+    """
+
+def scatter_nd(data: Any, indices: Any, updates: Any, reduction: Any = "update") -> Any:
+    """`data` with the parts `updates` at the places that the last axis of `indices` holds.
+
+    `reduction` is as in `R.scatter_elements`.
+    """
+
+def shape_of(expr: Any) -> Any:
+    """The shape of a tensor, as a shape value."""
+
+def shape_to_tensor(expr: Any) -> Any:
+    """The dimensions of a shape as a tensor of rank 1 and data type int64."""
+
+def sigmoid(x: Any) -> Any:
+    """The logistic function 1 / (1 + exp(-x))."""
+
+def sign(x: Any) -> Any:
+    """-1, 0 or 1 as `x` is below, at or above 0; NaN of NaN."""
+
+def sin(x: Any) -> Any:
+    """The sine of an angle in radians."""
+
+def sinh(x: Any) -> Any:
+    """The hyperbolic sine."""
+
+def size(expr: Any) -> Any:
+    """How many elements a tensor has, as a tensor of rank 0; int64."""
+
+def sort(x: Any, axis: Any = -1, descending: Any = False) -> Any:
+    """The elements along `axis` in ascending order, or in descending order."""
+
+def split(x: Any, indices_or_sections: Any, axis: Any = 0) -> Any:
+    """A tuple of consecutive pieces of `x` along `axis`.
+
+    A list of indices says where each piece but the first begins. A number says how many pieces
+    there are: all have the same length, rounded up, as far as the elements go, so the last may be
+    shorter.
+    """
+
+def sqrt(x: Any) -> Any:
+    """The square root; NaN of negative numbers."""
+
+def square(x: Any) -> Any:
+    """`x * x`; integers wrap around."""
+
+def squeeze(x: Any, axis: Any = None) -> Any:
+    """`x` without the axes `axis`, each of which has one element; all such axes where None."""
+
+def stack(tensors: Any, axis: Any = 0) -> Any:
+    """The tensors, all of one shape, one after the other along a new axis."""
+
+def std(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    """The standard deviation of the population along `axis` (all axes where None)."""
+
+def strided_slice(
+    x: Any, axes: Any, begin: Any, end: Any, strides: Any = None, assume_inbound: Any = False
+) -> Any:
+    """`x[begin:end:strides]` along each of `axes`, whole along the others.
+
+    `axes`, `begin`, `end` and `strides` (1 where left out) are prim values, as many of each. With
+    `assume_inbound` the bounds must be there, so that the length needs no limits. Raises
+    `IndexError` where they are not.
+    """
+
+def subtract(x1: Any, x2: Any) -> Any:
+    """The difference `x1 - x2`; integers wrap around."""
+
+def sum(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    """The sum along `axis` (all axes where None), 0 of nothing."""
+
+def take(x: Any, indices: Any, axis: Any = None, *, mode: Any = "fast") -> Any:
+    """The elements (or slices along `axis`) of `x` at `indices`, in place of that axis.
+
+    Without `axis`, `x` must have rank 1. Indices count from 0. With `mode` "fast" each must be
+    there, "clip" takes the nearest that is there, "wrap" counts on from the other end. Raises
+    `IndexError` for an index that is not there. Source: TVM `relax.take`.
+    """
+
+def tan(x: Any) -> Any:
+    """The tangent of an angle in radians."""
+
+def tanh(x: Any) -> Any:
+    """The hyperbolic tangent."""
+
+def tensor_to_shape(expr: Any) -> Any:
+    """The shape whose dimensions are the elements of a tensor of rank 1 and data type int64."""
+
+def tile(data: Any, repeats: Any) -> Any:
+    """`data` beside itself, as often along each axis as `repeats` says.
+
+    Where `repeats` has fewer numbers than `data` has axes they are for its last ones; where it has
+    more, `data` gets axes of one element in front.
+    """
+
+def to_vdevice(data: Any, dst_vdevice: Any) -> Any:
+    """A tensor on a virtual device of the module; of a tuple each field, and theirs."""
+
+def topk(
+    data: Any,
+    k: Any = 1,
+    axis: Any = -1,
+    ret_type: Any = "both",
+    largest: Any = True,
+    dtype: Any = "int32",
+) -> Any:
+    """The `k` largest elements along `axis` in order, or the smallest; all where `k` is below 1.
+
+    `ret_type` says what of them: "values", "indices" (where they are found, counted from 0, in
+    `dtype`), or "both", as a tuple.
+    """
+
+def tril(x: Any, k: Any = 0) -> Any:
+    """The matrices in the last two axes of `x` with zeros above their `k`-th diagonal.
+
+    `k` is a prim value, 0 for the main diagonal, negative below it.
+    """
+
+def triu(x: Any, k: Any = 0) -> Any:
+    """The matrices in the last two axes of `x` with zeros below their `k`-th diagonal.
+
+    `k` is a prim value, 0 for the main diagonal, negative below it.
+    """
+
+def trunc(x: Any) -> Any:
+    """Rounded towards 0 to a whole number."""
+
+def unique(
+    x: Any,
+    sorted: Any = True,
+    return_index: Any = False,
+    return_inverse: Any = False,
+    return_counts: Any = False,
+    axis: Any = None,
+) -> Any:
+    """The elements of `x` (or its slices along `axis`), each once, in ascending order.
+
+    They come in the order in which they are met where `sorted` is False. With any of the `return_…`
+    they are the first of a tuple: behind them, as int64, where each is met first, which of them
+    each element of `x` is, and how many of each there are.
+    """
+
+def variance(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    """The variance of the population along `axis` (all axes where None)."""
+
+class vm:
+    """Storage in the words of the virtual machine. Source: TVM `relax.vm`; as `memory.py`."""
+
+    @staticmethod
+    def alloc_storage(
+        shape: Any, runtime_device_index: Any, dtype: Any, storage_scope: Any = "global"
+    ) -> Any:
+        """A new storage for as many elements of `dtype` as a tensor of `shape` has."""
+
+    @staticmethod
+    def alloc_tensor(storage: Any, offset: Any, shape: Any, dtype: Any) -> Any:
+        """The tensor that begins `offset` bytes behind the start of a storage, and shares its memory.
+
+        Raises `ValueError` for a tensor that the storage does not hold.
+        """
+
+    @staticmethod
+    def kill_object(obj: Any) -> Any:
+        """Give a value back; it must not be used afterwards."""
+
+def where(condition: Any, x1: Any, x2: Any) -> Any:
+    """`x1` where `condition` is true, else `x2`; all three broadcast to each other."""
+
+def zeros(shape: Any, dtype: Any) -> Any:
+    """A tensor of zeros (False, for bools)."""
+
+def zeros_like(x: Any, dtype: Any = None) -> Any:
+    """A tensor of zeros of the shape of `x`, and of its data type unless `dtype` names one."""

@@ -1,0 +1,125 @@
+"""Writes `relaxscript/script/relax.pyi`, from which type checkers and editors know what `R.` has.
+
+    python -m relaxscript_tests.script.stub
+
+Operators are objects, whose signatures are theirs and not those of a class: the stub says them one
+by one, with their docstrings, as the registry has them.
+"""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from types import ModuleType
+from typing import Any
+
+from relaxscript.op import REGISTRY
+from relaxscript.script import relax as R, relax_devices, relax_forms, relax_typed
+from relaxscript_tests.architecture import ROOT
+
+__all__ = ["PATH", "written"]
+
+PATH = ROOT / "relaxscript" / "script" / "relax.pyi"
+
+HEAD = '''"""What checkers and editors know of `R.`; written by `relaxscript_tests/script/stub.py`.
+
+They read `R.Tensor[R.f32, n, 4]` as `Annotated[Any, n, 4]`: any expression may be a dimension.
+"""
+
+# ruff: noqa: E501, RUF022
+
+from builtins import tuple as Tuple
+from collections.abc import Callable as Callable
+from typing import Annotated as Tensor, Any as Any, TypeAlias as _TypeAlias, TypeVar as _TypeVar
+
+from .parser.entry import function as function
+from .parser.macro_entry import relax_macro as _macro
+'''
+
+TYPES = """
+__all__ = ALL
+
+_T = _TypeVar("_T")
+
+Object: _TypeAlias = Any
+Shape: _TypeAlias = Any
+Prim = Tensor[_T, "scalar"]
+func = function
+macro = _macro
+"""
+
+
+def written() -> str:
+    """The text of the stub."""
+    parts = [HEAD]
+    for home in (relax_devices, relax_forms):
+        names = ", ".join(f"{name} as {name}" for name in home.__all__)
+        parts.append(f"from .{home.__name__.rpartition('.')[2]} import {names}\n")
+    parts.append("from .relax_typed import dim as dim\n")
+    parts.append(TYPES.replace("ALL", repr(list(R.__all__))))
+    parts += [f"{name}: _TypeAlias = Any\n" for name in relax_typed.__all__ if name != "dim"]
+    rooms = [name for name in R.__all__ if isinstance(getattr(R, name), ModuleType)]
+    known = "".join(parts)
+    for name in sorted(R.__all__):
+        value = getattr(R, name)
+        if name in rooms:
+            inner = [definition(n, getattr(value, n), True) for n in sorted(value.__all__)]
+            body = docstring(value) + "".join(inner)
+            parts.append(f"\nclass {name}:\n{indented(body)}")
+        elif callable(value) and (f"{name} as {name}" not in known) and is_operator(value):
+            parts.append(definition(name, value, False))
+    return formatted("".join(parts))
+
+
+def is_operator(value: Any) -> bool:
+    """Whether a value is an operator, or stands for several."""
+    return value in REGISTRY.values() or type(value).__module__ == "relaxscript.op.sugar"
+
+
+def definition(name: str, value: Any, inside: bool) -> str:
+    """A function as a stub has it."""
+    parameters = []
+    star = False
+    for parameter in inspect.signature(value).parameters.values():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            parameters.append(f"*{parameter.name}: Any")
+            star = True
+            continue
+        if parameter.kind is parameter.KEYWORD_ONLY and not star:
+            parameters.append("*")
+            star = True
+        default = "" if parameter.default is parameter.empty else f" = {shown(parameter.default)}"
+        parameters.append(f"{parameter.name}: Any{default}")
+    head = "@staticmethod\n" if inside else ""
+    return f"\n{head}def {name}({', '.join(parameters)}) -> Any:\n" + indented(docstring(value))
+
+
+def shown(default: Any) -> str:
+    """A default value, or `...` where it cannot be written as a literal."""
+    plain = isinstance(default, (bool, int, float, str, type(None)))
+    return repr(default) if plain and type(default).__module__ == "builtins" else "..."
+
+
+def docstring(value: Any) -> str:
+    text = getattr(value, "summary", None) or inspect.getdoc(value) or ""
+    escaped = inspect.cleandoc(text).replace("\\", "\\\\")
+    last = "\n" if "\n" in escaped else ""
+    return f'"""{escaped}{last}"""\n'
+
+
+def indented(text: str) -> str:
+    return "".join(f"    {line}" if line.strip() else line for line in text.splitlines(True))
+
+
+def formatted(text: str) -> str:
+    """A text in the form that the project's tools give it."""
+    for command in (["check", "--select", "I", "--fix", "-q"], ["format"]):
+        whole = [sys.executable, "-m", "ruff", *command, "--stdin-filename", str(PATH), "-"]
+        done = subprocess.run(whole, input=text, capture_output=True, text=True, check=True)
+        text = done.stdout
+    return text
+
+
+if __name__ == "__main__":
+    PATH.write_text(written(), encoding="utf-8")

@@ -1,0 +1,128 @@
+"""Editors and type checkers: annotations without complaint, completion, hover."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import pydoc
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from relaxscript.script import ir as I, relax as R, tir as T
+from relaxscript_tests.architecture import ROOT
+from relaxscript_tests.script import stub
+
+TYPED = ROOT / "relaxscript_tests" / "script" / "typed"
+CLEAN, UNCLEAN = str(TYPED / "annotated.py"), str(TYPED / "unclean.py")
+NAMESPACES = {
+    "I": I, "R": R, "T": T, "R.nn": R.nn, "R.inspect": R.inspect, "T.axis": T.axis,
+}  # fmt: skip
+LIMIT = 300  # seconds for one run of a checker, many times what it takes
+
+
+def run(*command: str, folder: Path = ROOT) -> str:
+    """What a tool prints; it finds the package in the repository."""
+    done = subprocess.run(
+        [sys.executable, "-m", *command], cwd=folder, capture_output=True, text=True,
+        timeout=LIMIT, check=False,
+    )  # fmt: skip
+    assert done.stdout, done.stderr
+    return done.stdout
+
+
+def mypy(path: str, cache: Path) -> list[int]:
+    """The lines of a file of which mypy complains in its strictest mode."""
+    said = run("mypy", "--strict", "--follow-imports=silent", f"--cache-dir={cache}", path)
+    return [int(line.split(":")[1]) for line in said.splitlines() if ": error:" in line]
+
+
+def pyright(path: str) -> list[int]:
+    """The lines of a file of which pyright complains."""
+    said = json.loads(run("pyright", "--outputjson", "--pythonpath", sys.executable, path))
+    return [d["range"]["start"]["line"] + 1 for d in said["generalDiagnostics"]]
+
+
+def wrong_lines() -> list[int]:
+    """The lines of the unclean file that say so."""
+    lines = Path(UNCLEAN).read_text().splitlines()
+    return [number for number, line in enumerate(lines, 1) if "# wrong" in line]
+
+
+def test_mypy_has_nothing_against_annotations(tmp_path):
+    assert mypy(CLEAN, tmp_path) == []
+
+
+def test_pyright_has_nothing_against_annotations():
+    assert pyright(CLEAN) == []
+
+
+def test_ruff_has_nothing_against_annotations():
+    rules = ("--isolated", "--line-length=100", "--select=E,F,W,B,UP")
+    assert run("ruff", "check", *rules, CLEAN) == "All checks passed!\n"
+
+
+def test_the_annotated_file_is_a_program_that_runs():
+    code = f"import runpy; print(runpy.run_path({CLEAN!r})['parsed']().params[0].struct_info)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.stdout == 'R.Tensor((n, 4), "float32")\n', done.stderr
+
+
+def test_mypy_knows_names_and_signatures(tmp_path):
+    assert sorted({*mypy(UNCLEAN, tmp_path)}) == wrong_lines()
+
+
+def test_pyright_knows_names_and_signatures():
+    assert sorted({*pyright(UNCLEAN)}) == wrong_lines()
+
+
+def test_every_public_name_is_known_to_type_checkers(tmp_path):
+    lines = ["from relaxscript.script import ir as I, relax as R, tir as T"]
+    for written, namespace in NAMESPACES.items():
+        lines += [f"{written}.{name}" for name in namespace.__all__]
+    path = tmp_path / "names.py"
+    path.write_text("\n".join(lines) + "\n")
+    settings = {"include": ["names.py"], "extraPaths": [str(ROOT)], "reportUnusedExpression": False}
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings))
+    said = json.loads(run("pyright", "--outputjson", "-p", str(tmp_path), folder=tmp_path))
+    assert [d["message"] for d in said["generalDiagnostics"]] == []
+
+
+def test_the_stub_says_what_the_namespace_has():
+    # If this fails: python -m relaxscript_tests.script.stub
+    assert stub.PATH.read_text("utf-8") == stub.written()
+    defined = set()
+    for node in ast.parse(stub.PATH.read_text("utf-8")).body:
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                defined.add(name)
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                defined.add(name)
+            case ast.ImportFrom(names=names):
+                defined |= {alias.asname for alias in names}
+    assert set(R.__all__) <= defined
+
+
+@pytest.mark.parametrize("written", NAMESPACES)
+def test_every_public_name_has_a_docstring_and_what_is_called_a_signature(written):
+    namespace = NAMESPACES[written]
+    assert set(namespace.__all__) <= set(dir(namespace))
+    for name in namespace.__all__:
+        value = getattr(namespace, name)
+        assert inspect.getdoc(value), name
+        if callable(value) and not isinstance(value, ModuleType):
+            inspect.signature(value)
+
+
+def test_signatures_and_docstrings_are_those_of_the_thing():
+    assert str(inspect.signature(R.nn.softmax)) == "(data, axis=-1)"
+    assert list(inspect.signature(R.Tensor).parameters) == ["shape", "dtype", "vdevice", "ndim"]
+    assert "R.nn.softmax(data, axis=-1)" in pydoc.render_doc(R.nn.softmax, renderer=pydoc.plaintext)
+    assert "`R.Tensor[R.f32, n, 4]`" in R.Tensor.__doc__
+    assert type(R.add).__doc__.startswith("A built-in operator of Relax.")
