@@ -22,7 +22,8 @@ from types import MethodType
 from typing import Any
 
 from relaxscript.errors import Diagnostic, DiagnosticError, Edit, Label, Source, Span, nearest
-from relaxscript.errors.caller import caller_span
+from relaxscript.errors.caller import caller_frame, caller_span
+from relaxscript.script.annotations import Object, in_annotation
 
 from .base import UNKNOWN, ExpressionParser, Failed
 from .decorators import OurDecorator, our_decorators, read_options
@@ -88,7 +89,12 @@ class Macro:
         return self if owner is None else MethodType(self, owner)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """A macro has a meaning in scripts only; raises `DiagnosticError` (RX0104)."""
+        """A macro has a meaning in scripts only; raises `DiagnosticError` (RX0104).
+
+        Python evaluates the annotations of a function before the parser reads them.
+        """
+        if in_annotation(caller_frame()):
+            return Object
         message = f"the macro `{self.name}` can only be used in a {USERS[self.kind]}"
         raise DiagnosticError(Diagnostic("RX0104", message, caller_span()))
 

@@ -362,112 +362,6 @@ def test_a_class_takes_over_a_macro_under_a_name():
     assert len(Module) == 1
 
 
-def test_statements_of_a_macro_stand_in_the_place_of_its_use():
-    @T.macro
-    def added(A, B, i, amount=1.0):
-        B[i] = A[i] + T.float32(amount)
-
-    @T.prim_func
-    def f(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
-        for i in range(4):
-            added(A, B, i)
-            added(B, B, i, amount=2.0)
-
-    @T.prim_func
-    def expected(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
-        for i in range(4):
-            B[i] = A[i] + T.float32(1)
-            B[i] = B[i] + T.float32(2)
-
-    check(f.with_attr("global_symbol", "expected"), expected)
-
-
-def test_the_two_kinds_of_names_in_a_macro_of_statements():
-    position = 128
-
-    @T.macro(hygienic=True)
-    def fixed(A, B):
-        B[()] = A[position]
-
-    @T.macro(hygienic=False)
-    def moving(A, B):
-        B[()] = A[position]
-
-    @T.prim_func(private=True)
-    def f(A: T.Buffer((1024,), "int32"), B: T.Buffer((), "int32")) -> None:
-        for position in T.serial(10):
-            fixed(A, B)
-            moving(A, B)
-
-    text = check(f)
-    assert "B[()] = A[128]" in text
-    assert "B[()] = A[position]" in text
-
-
-def test_a_macro_holds_whole_blocks_with_their_axes():
-    @T.macro
-    def product(A, B, C, n, m, k):
-        for i, j, r in T.grid(n, m, k):
-            with T.block("product"):
-                vi, vj, vr = T.axis.remap("SSR", [i, j, r])
-                with T.init():
-                    C[vi, vj] = T.float32(0)
-                C[vi, vj] = C[vi, vj] + A[vi, vr] * B[vr, vj]
-
-    @T.prim_func
-    def f(
-        A: T.Buffer((2, 3), "float32"), B: T.Buffer((3, 4), "float32"),
-        C: T.Buffer((2, 4), "float32"), D: T.Buffer((2, 4), "float32"),
-    ):  # fmt: skip
-        E = T.alloc_buffer((2, 4), "float32")
-        product(A, B, E, 2, 4, 3)
-        product(A, B, C, 2, 4, 3)
-        for i, j in T.grid(2, 4):
-            with T.block("copy"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                D[vi, vj] = E[vi, vj]
-
-    assert check(f).count('T.block("product")') == 2
-
-
-def test_what_a_macro_opens_ends_with_it():
-    @T.macro
-    def stored(A, i):
-        x = A[i] * T.float32(2)
-        A[i] = x
-
-    @T.prim_func
-    def f(A: T.Buffer((4,), "float32")):
-        for i in range(4):
-            A[i] = T.float32(0)
-            stored(A, i)
-            stored(A, i)
-            A[i] = A[i] + T.float32(1)
-
-    check(f)
-    out = np.ones(4, "float32")
-    rx.jit(rx.IRModule({"f": f}))["f"](out)
-    np.testing.assert_array_equal(out, np.ones(4, "float32"))
-
-
-def test_a_macro_of_statements_stops_by_values_of_python():
-    @T.macro
-    def unrolled(A, n):
-        if n == 0:
-            return
-        unrolled(A, n - 1)
-        A[n - 1] = T.float32(n)
-
-    @T.prim_func
-    def f(A: T.Buffer((4,), "float32")):
-        unrolled(A, 4)
-
-    text = check(f)
-    assert [line.strip() for line in text.splitlines() if "A[" in line and "=" in line] == [
-        f"A[{i}] = T.float32({i + 1}.0)" for i in range(4)
-    ]
-
-
 def test_a_macro_as_a_method_of_a_python_object():
     class Scale:
         def __init__(self, factor):
@@ -524,20 +418,6 @@ def test_a_macro_says_what_it_is():
     assert shared_macros.scaled.__name__ == "scaled"
 
 
-def test_a_parameter_of_a_macro_of_statements_may_be_bound_anew():
-    @T.macro
-    def stored(A, n):
-        n = n + 1
-        A[n] = T.float32(n)
-
-    @T.prim_func
-    def f(A: T.Buffer((4,), "float32"), k: T.int32):
-        stored(A, 1)
-        stored(A, k)
-
-    check(f)
-
-
 def test_functions_without_a_declared_result_are_known_to_macros():
     @R.macro
     def outside(x, module):
@@ -562,27 +442,26 @@ def test_functions_without_a_declared_result_are_known_to_macros():
     check(Module)
 
 
-def test_a_python_object_holds_buffers_that_its_macros_use():
-    class Cache:
-        def __init__(self, like):
-            self.kept = T.alloc_buffer(like.shape, like.dtype)
+def test_a_macro_gives_annotations():
+    @R.macro
+    def matrix(rows, columns=3):
+        return R.Tensor((rows, columns), "float32")
 
-        @T.macro
-        def load(self, source):
-            rows, columns = T.meta_var(self.kept.shape)
-            for i, j in T.grid(rows, columns):
-                with T.block("load"):
-                    vi, vj = T.axis.remap("SS", [i, j])
-                    self.kept[vi, vj] = source[vi, vj]
+    text = """
+@R.macro
+def matrix(rows, columns=3):
+    return R.Tensor((rows, columns), "float32")
 
-    @T.prim_func
-    def f(a: T.handle):
-        A = T.match_buffer(a, (2, 3))
-        first = T.meta_var(Cache(A))
-        first.load(A)
-        second = T.meta_var(Cache(A))
-        second.load(first.kept)
+@R.function
+def f(x: matrix(2), y: matrix(2, columns=4)) -> matrix(2):
+    z: matrix(2) = R.exp(x)
+    return z
+"""
 
-    text = check(f)
-    assert text.count("T.alloc_buffer((2, 3)") == 2
-    assert "kept[vi, vj] = A[vi, vj]" in text
+    @R.function
+    def f(x: matrix(2), y: matrix(2, columns=4)) -> matrix(2):
+        z: matrix(2) = R.exp(x)
+        return z
+
+    check(f, from_source(text))
+    assert "y: R.Tensor((2, 4)" in f.script()
