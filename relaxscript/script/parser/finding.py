@@ -157,7 +157,7 @@ def class_code(cls: type, frame: FrameType | None) -> tuple[FrameType | None, Co
             for code in inner_codes(frame.f_code)
             if code.co_name == cls.__name__
             and code.co_firstlineno <= line
-            and all(part in code.co_consts for part in parts)
+            and (not parts or any(holds(code, part) for part in parts))
         ]
         if found:
             return frame, max(found, key=lambda code: code.co_firstlineno)
