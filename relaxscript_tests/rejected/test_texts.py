@@ -178,18 +178,22 @@ def test_a_text_of_great_width():
     )
 
 
-def test_a_sequence_that_doubles():
+def test_sequences_that_grow():
     data(
         """
-        N = 10
         A = [0] * 1000
+        B = [A] * 900
 
         @R.function
         def f(x: R.Tensor((2,), "float32")):
             y = A * 1000
             #   ^^^^^^^^ error: RX0104 this number or sequence is too large for a script
-            z = [A, A, [A] * 999]
-            #          ^^^^^^^^^ error: RX0104 this number or sequence is too large for a script
+            z = [B, B]
+            #   ^^^^^^ error: RX0104 this number or sequence is too large for a script
+            a = R.const(B + B)
+            #           ^^^^^ error: RX0104 this number or sequence is too large for a script
+            b = f"{B}{B}{B}{B}{B}{B}{B}{B}{B}"
+            #   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0104 this number or sequence is too large for a script
             return x
         """
     )

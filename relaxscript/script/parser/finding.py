@@ -157,7 +157,7 @@ def class_code(cls: type, frame: FrameType | None) -> tuple[FrameType | None, Co
             for code in inner_codes(frame.f_code)
             if code.co_name == cls.__name__
             and code.co_firstlineno <= line
-            and all(part in code.co_consts for part in parts)
+            and (not parts or any(holds(code, part) for part in parts))
         ]
         if found:
             return frame, max(found, key=lambda code: code.co_firstlineno)
@@ -295,21 +295,23 @@ def _at_its_line(
 
 
 def _fits(parsed: Parsed, node: AnyDefinition, wanted: Wanted, edited: bool) -> bool:
-    """Whether Python compiled a definition from what stands at its line."""
+    """Whether Python compiled a definition from what stands at its line.
+
+    Where there is no reason to doubt it, its words are looked for and nothing is compiled.
+    """
     codes = wanted.parts if wanted.code is None else (wanted.code,)
+    doubtful = _is_shared(wanted.filename) or edited
+    if not doubtful or (edited and any(is_rewritten(code) for code in codes)):
+        text = parsed.text_of(node)
+        if wanted.code is None:
+            return all(code.co_name in text for code in wanted.parts)
+        if plausible(node, wanted.code, text):
+            return True
     exact = all(_compiled(parsed, code) for code in codes)
-    if _is_shared(wanted.filename):
-        # Prompts compile statement by statement, so that what is around is no module there.
-        around = wanted.around if wanted.filename == "<string>" else None
-        return exact and (around is None or _compiled(parsed, around))
-    if exact and _same_around(parsed, wanted):
-        return True
-    if edited and not any(is_rewritten(code) for code in codes):
-        return False
-    text = parsed.text_of(node)
-    if wanted.code is None:
-        return all(code.co_name in text for code in wanted.parts)
-    return plausible(node, wanted.code, text)
+    if wanted.filename == "<string>":
+        # A module, of which all must be the same. Prompts compile statement by statement.
+        return exact and (wanted.around is None or _compiled(parsed, wanted.around))
+    return exact and (not edited or _same_around(parsed, wanted))
 
 
 def _same_around(parsed: Parsed, wanted: Wanted) -> bool:

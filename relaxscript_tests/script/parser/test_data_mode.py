@@ -182,3 +182,15 @@ def test_what_a_refused_statement_binds_is_not_refused_again():
 def test_several_refused_statements_are_reported_in_one_go():
     text = "a = open('x')\nprint(1)\nfor i in 1, 2:\n    pass\n" + GOOD
     assert [code for code, _ in mistakes(text)] == ["RX0104"] * 3
+
+
+def test_a_statement_that_nests_beyond_bounds_is_a_mistake_in_its_place():
+    text = "@a" + ".b" * 1500 + GOOD
+    with pytest.raises(DiagnosticError, match="this is nested too deeply") as caught:
+        from_source(text)
+    (diagnostic,) = caught.value.diagnostics
+    assert (diagnostic.code, diagnostic.span.line) == ("RX0104", 3)
+
+
+def test_sequences_without_bounds_are_refused():
+    assert mistakes(FUNCTION.format("[*range(10 ** 10)]")) == [("RX0104", "range(10 ** 10)")]

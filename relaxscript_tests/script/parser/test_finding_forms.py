@@ -275,6 +275,36 @@ f = outer()
     assert dims(module.f) == [3]
 
 
+@pytest.mark.parametrize("future", ["", "from __future__ import annotations\n"])
+def test_functions_with_type_parameters_are_found_with_their_names(folder, future):
+    # Type parameters are a scope of their own, of Pythons that have them.
+    generic = sys.version_info >= (3, 12)
+    parameters, dimension = ("[m]", "m") if generic else ("", '"m"')
+    module = imported(
+        folder,
+        f"""{future}{HEADER}
+def outer(k):
+    @R.function
+    def f{parameters}(x: R.Tensor(({dimension}, k), "float32")):
+        y = R.exp(x)
+        return y
+
+    @I.ir_module
+    class M:
+        @R.function
+        def main{parameters}(x: R.Tensor(({dimension}, k), "float32")):
+            y = R.exp(x)
+            return y
+
+    return f, M["main"]
+first, second = outer(5)
+""",
+        f"generic{len(future)}",
+    )
+    assert [dims(f)[1] for f in (module.first, module.second)] == [5, 5]
+    assert [dims(f)[0].name for f in (module.first, module.second)] == ["m", "m"]
+
+
 def test_what_annotations_capture_by_themselves_is_found():
     # On Python 3.14 annotations are a function of their own, with what it has captured.
     def make(n):
