@@ -14,10 +14,11 @@ from relaxscript.ir.module import DummyGlobalInfo, VDevice
 from .members import absent_member
 from .parser.base import safe_callables
 from .parser.entry import ir_module
+from .tir_forms import Range
 
 __all__ = [
-    "dummy_global_info", "ir_module", "module_attrs", "module_global_infos", "module_names",
-    "vdevice",
+    "Range", "dummy_global_info", "ir_module", "lookup_vdevice", "module_attrs",
+    "module_global_infos", "module_names", "vdevice",
 ]  # fmt: skip
 
 
@@ -41,12 +42,24 @@ def vdevice(target: Any = "llvm", vdevice_id: int = 0, memory_scope: str = "glob
     return VDevice(target, vdevice_id, memory_scope)
 
 
+def lookup_vdevice(target_kind: str | None = None, device_index: int = -1) -> VDevice:
+    """The module's virtual device of that kind and number, where a virtual device is written.
+
+    Without a kind, or with a number below 0, the first. Which one is meant is looked up where it
+    stands: `R.Tensor((4,), "float32", I.lookup_vdevice("llvm", 1))`.
+    """
+    return VDevice(target_kind or "llvm", max(device_index, 0), "global")
+
+
 def dummy_global_info() -> DummyGlobalInfo:
     """A global info that says nothing."""
     return DummyGlobalInfo()
 
 
-safe_callables(module_attrs, module_global_infos, module_names, vdevice, dummy_global_info)
+safe_callables(
+    Range, module_attrs, module_global_infos, module_names, vdevice, lookup_vdevice,
+    dummy_global_info,
+)  # fmt: skip
 
 if not TYPE_CHECKING:
 

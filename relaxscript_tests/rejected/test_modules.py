@@ -299,3 +299,58 @@ def test_a_name_of_a_function_that_is_no_text():
         @R.function
         def main(x: R.Tensor((4,), "float32")):
             return x
+
+
+# ---------------------------------------------------------------- what a module says of itself
+
+
+def test_what_a_module_says_of_itself_and_cannot():
+    check_rejected(
+        """
+        @I.ir_module
+        class M:
+            I.module_attrs({"level": 1})
+            I.module_attrs({"level": 2})
+            #              ^^^^^^^^^^^^ error: RX0302 the module has the attribute `level` already
+            # help: to replace it, write `allow_overwrite=True`
+            I.module_attrs([1])
+            #              ^^^ error: RX0104 this is given as a dict
+            I.module_attrs()
+            # <^^^^^^^^^^^^^^^ error: RX0103 `I.module_attrs`: missing a required argument: 'attrs'
+            # help: it is called as `I.module_attrs(attrs, allow_overwrite)`
+            I.module_atrs({})
+            # <^^^^^^^^^^^^ error: RX0102 `I` has no `module_atrs`
+            # help: did you mean `I.module_attrs`?
+            # fix: I.module_attrs
+            R.add(1)
+            # <^^^^^^^ error: RX0104 only functions can stand in a module
+            # help: write it outside the class
+
+            @R.function
+            def f(x: R.Object):
+                return x
+        """
+    )
+
+
+def test_global_infos_that_are_none():
+    check_rejected(
+        """
+        @I.ir_module
+        class M:
+            I.module_global_infos({"vdevice": 3})
+            #                     ^^^^^^^^^^^^^^ error: RX0104 the global infos `vdevice` are a list
+            #        | of such infos
+            # help: write `{"vdevice": [I.vdevice("llvm")]}`
+            I.module_global_infos({"other": [3]})
+            #                     ^^^^^^^^^^^^^^ error: RX0104 the global infos `other` are a list
+            #        | of such infos
+            # help: write `{"other": [I.vdevice("llvm")]}`
+            I.module_global_infos({1: []})
+            #                     ^^^^^^^ error: RX0104 the kind of global infos is a text, not 1
+
+            @R.function
+            def f(x: R.Object):
+                return x
+        """
+    )

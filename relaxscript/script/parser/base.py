@@ -425,11 +425,14 @@ class ExpressionParser:
             self.bounded([*args, *kwargs.values()], node)
         return args, kwargs
 
-    def host_mapping(self, node: ast.expr) -> Mapping[str, Any]:
+    def host_mapping(
+        self, node: ast.expr, wanted: str = "only a Python dict can be unpacked with `**` here"
+    ) -> Mapping[str, Any]:
+        """A Python dict, refused in the words `wanted` where it is none."""
         value = self.value(node)
         if isinstance(value, Mapping):
             return value
-        raise self.error(node, "RX0104", "only a Python dict can be unpacked with `**` here")
+        raise self.error(node, "RX0104", wanted)
 
     def checked_attributes(self, found: Mapping[str, Any], node: ast.expr) -> Attrs:
         """Attributes whose values have been evaluated; refuses what none can hold."""

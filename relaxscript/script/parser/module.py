@@ -12,14 +12,13 @@ callers, and recursion needs a declared result (well-formedness 8).
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from types import ModuleType
 from typing import Any
 
 from relaxscript.analysis.derive import function_struct_info
-from relaxscript.errors import Diagnostic, Label, Source, nearest
+from relaxscript.errors import Diagnostic, Label, Source
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.relax import ExternFunc, Function, GlobalVar
+from relaxscript.ir.relax import ExternFunc, Function
 from relaxscript.ir.struct_info import FuncStructInfo
 from relaxscript.ir.tir import PrimFunc
 
@@ -30,6 +29,7 @@ from .context import ModuleContext
 from .decorators import OurDecorator, our_decorator, our_decorators, read_options
 from .environment import Environment
 from .macro import Macro, macro_of
+from .module_info import ModuleInfoParser
 from .relax_meta import RelaxMetaParser as RelaxParser
 from .relax_signature import Header
 from .statements import first_word
@@ -104,7 +104,7 @@ def module_of_class(
     return parser.module()
 
 
-class _ModuleParser(ExpressionParser):
+class _ModuleParser(ModuleInfoParser):
     """Parses one class."""
 
     def __init__(
@@ -113,7 +113,6 @@ class _ModuleParser(ExpressionParser):
         super().__init__(source, environment, reporter)
         self.node = node
         self.check_well_formed = True
-        self.attrs: dict[str, Any] = {}
         self.parsed: dict[str, Any] = {}
         self.decorators: dict[str, OurDecorator] = {}
         self.relax: dict[str, ast.FunctionDef] = {}
@@ -211,17 +210,8 @@ class _ModuleParser(ExpressionParser):
         match member:
             case ast.FunctionDef(name=name):
                 self.declare(name, member)
-            case ast.Expr(
-                value=ast.Call(func=ast.Attribute(attr="module_attrs"), args=[given, *_])
-            ):
-                self.attrs.update(self.checked_attributes(self.host_mapping(given), given))
-            case ast.Expr(
-                value=ast.Call(func=ast.Attribute(attr="module_global_infos"), args=[given])
-            ):
-                for key, infos in self.host_mapping(given).items():
-                    self.context.global_infos[key] = tuple(infos)
-            case ast.Expr(value=ast.Call(func=ast.Attribute(attr="module_names"), args=[given])):
-                self.rename(given)
+            case ast.Expr(value=ast.Call() as call):
+                self.info(call)
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 self.existing(name, value)
             case ast.Expr(value=ast.Constant()) | ast.Pass():
@@ -233,26 +223,6 @@ class _ModuleParser(ExpressionParser):
                 if not isinstance(member, ast.AsyncFunctionDef):
                     help = "write it outside the class"
                 raise self.report(Diagnostic("RX0104", message, place, help=help))
-
-    def rename(self, node: ast.expr) -> None:
-        """`I.module_names({"relu_1": "relu.1"})`: names outside of the class."""
-        names = self.host_mapping(node)
-        for written, name in names.items():
-            if not isinstance(name, str):
-                raise self.error(node, "RX0103", f"the name of a function is a text, not {name!r}")
-            if written not in self.context.global_vars:
-                near = nearest(str(written), list(self.context.global_vars))
-                raise self.error(
-                    node, "RX0101", f"the module has no function `{written}`",
-                    help=f"did you mean `{near}`?" if near else None,
-                )  # fmt: skip
-            self.context.global_vars[written] = GlobalVar(name)
-        counts = Counter(var.name_hint for var in self.context.global_vars.values())
-        twice = next((name for name, count in counts.items() if count > 1), None)
-        if twice is not None:
-            raise self.error(
-                node, "RX0302", f"the module has two functions `{twice}`", help="rename one of them"
-            )
 
     def declare(self, name: str, member: ast.FunctionDef) -> None:
         if name in self.macro_names:

@@ -103,6 +103,17 @@ MODULES = {
                 z: R.Tensor((4,), "float32", vdevice="llvm:1") = R.exp(x)
                 return z
         """,
+    "attributes that replace others, and a virtual device that is looked up": """
+        @I.ir_module
+        class Module:
+            I.module_attrs({"level": 1, "kept": True})
+            I.module_attrs({"level": 2}, allow_overwrite=True)
+            I.module_global_infos({"vdevice": [I.vdevice("llvm"), I.vdevice("llvm", 1)]})
+            @R.function
+            def main(x: R.Tensor((4,), "float32", I.lookup_vdevice("llvm", 1))):
+                y = R.to_vdevice(x, I.lookup_vdevice("llvm", 0))
+                return y
+        """,
     "a packed function as a member": """
         @I.ir_module
         class Module:
