@@ -29,6 +29,30 @@ def test_a_good_file_has_no_errors(write, capsys):
     assert capsys.readouterr() == ("0 errors in 1 definition of 1 file\n", "")
 
 
+def test_dimensions_and_data_types_of_python_are_known_without_running_it(write, capsys):
+    text = (
+        IMPORTS
+        + """
+n, m = R.dim("n"), T.int64()
+Image = R.Tensor[R.f32, n, m]
+
+@R.function
+def turned(x: Image, w: R.Tensor[R.f32, m, n * 2]) -> R.Tensor[R.f32, n, n * 2]:
+    return R.matmul(x, w)
+"""
+    )
+    assert main(["check", write("typed.py", text)]) == 0
+    assert capsys.readouterr() == ("0 errors in 1 definition of 1 file\n", "")
+
+
+def test_what_only_a_run_tells_names_the_command_that_runs_it(write, capsys):
+    text = IMPORTS + "N = sum(range(4))\n" + GOOD.replace('"n", 3', "N, 3")
+    assert main(["check", write("computed.py", text)]) == 0
+    err = capsys.readouterr().err
+    assert "`N` is known only when the file runs" in err
+    assert "`relaxscript run FILE` runs it" in err
+
+
 def test_mistakes_are_drawn_and_counted(write, capsys):
     assert main(["check", write("bad.py", BAD)]) == 1
     out, err = capsys.readouterr()

@@ -73,6 +73,22 @@ def test_a_lambda():
     )
 
 
+def test_an_annotation_that_has_to_be_computed():
+    data(
+        """
+        n = R.dim("n")
+        Image = make(n)
+        #       ^^^^^^^ error: RX0104 only plain values can be assigned where no Python is evaluated
+        #               help: Python is run with `mode="python"`, or by `relaxscript run FILE`
+
+        @R.function
+        def f(x: Image, w: R.Tensor((n * 2,), "float32")):
+            y = R.matmul(x, w)
+            return y
+        """
+    )
+
+
 def test_a_value_that_is_huge():
     data(
         """

@@ -139,12 +139,11 @@ def defining_frame(frame: FrameType | None, code: CodeType) -> FrameType | None:
 
 def holds(outer: CodeType, code: CodeType) -> bool:
     """Whether a definition stands directly in a scope, that of its type parameters aside."""
-    for inner in inner_codes(outer):
-        if inner is code or (
-            inner.co_name.startswith("<generic parameters") and holds(inner, code)
-        ):
-            return True
-    return False
+    return code in outer.co_consts or any(
+        code in inner.co_consts
+        for inner in inner_codes(outer)
+        if inner.co_name.startswith("<generic parameters")
+    )
 
 
 def class_code(cls: type, frame: FrameType | None) -> tuple[FrameType | None, CodeType | None]:

@@ -14,7 +14,13 @@ from typing import Any, TypeVar
 
 from relaxscript.errors import DiagnosticError, Source
 from relaxscript.ir.struct_info import StructInfo
-from relaxscript.script.annotations import AnnotationError, Front
+from relaxscript.script.annotations import (
+    AnnotationError,
+    Front,
+    Tensor,
+    is_element,
+    typed_arguments,
+)
 
 from .base import UNKNOWN, ExpressionParser, Failed, Reporter
 from .environment import Environment
@@ -46,7 +52,10 @@ class _Plain(ExpressionParser):
 
     def subscript_of(self, owner: Any, index: Any, node: ast.Subscript) -> Any:
         if isinstance(owner, Front):
-            return self.struct_info(owner, index if isinstance(index, tuple) else (index,), {})
+            items = index if isinstance(index, tuple) else (index,)
+            if owner is Tensor and items and is_element(items[0]):
+                return self.struct_info(owner, (), typed_arguments(items))
+            return self.struct_info(owner, items, {})
         return super().subscript_of(owner, index, node)
 
     def struct_info(self, front: Front, args: Sequence[Any], kwargs: dict[str, Any]) -> StructInfo:

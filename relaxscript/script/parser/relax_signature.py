@@ -88,6 +88,7 @@ class RelaxSignatures(RelaxOlderForms):
         unknown = frozenset(self.unknown_parameters)
         ret = self.return_annotation(node)
         failed = any(d.severity == "error" for d in self.reporter.diagnostics[before:])
+        failed = failed or bool(unknown)  # by a mistake elsewhere, of what an annotation names
         header = Header(
             node.name, params, ret, failed=failed, returns=node.returns, unknown=unknown
         )

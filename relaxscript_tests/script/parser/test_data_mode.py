@@ -112,7 +112,7 @@ def test_shape_variables_and_annotations_around_the_definitions_are_known():
         """
 from relaxscript.script import relax as R, tir as T
 n = T.int64()
-Image = R.Tensor((n, 3), "float32")
+Image = R.Tensor[R.f32, n, 3]
 
 @R.function
 def f(x: Image, y: R.Tensor((n,), "float32")):
