@@ -16,7 +16,7 @@ from relaxscript.dtypes import is_dtype
 from relaxscript.errors import Diagnostic, Edit, Label, Source, Span, nearest
 from relaxscript.ir.prim import INT64, Var as PrimVar
 from relaxscript.ir.relax import Attrs, Var
-from relaxscript.ir.struct_info import ObjectStructInfo, StructInfo
+from relaxscript.ir.struct_info import ObjectStructInfo, ShapeStructInfo, StructInfo
 from relaxscript.sinfo import definable_shape_vars, free_shape_vars
 
 from .base import Failed, Reporter
@@ -161,8 +161,23 @@ class RelaxSignatures(RelaxOlderForms):
         with self.introducing():
             # A function type may mention the dimensions of any other parameter.
             order = sorted(range(len(arguments)), key=lambda i: _has_function_type(arguments[i]))
-            made = {i: self.parameter(arguments[i]) for i in order}
+            made = self.parameters_in_order(arguments, order)
         return [made[i] for i in range(len(arguments))]
+
+    def parameters_in_order(self, arguments: list[ast.arg], order: list[int]) -> dict[int, Var]:
+        """Parameters by their places; a shape is known to the annotations after it."""
+        made: dict[int, Var] = {}
+        known: dict[str, Var] = {}
+        before = self.names
+        try:
+            for i in order:
+                self.names = {**before, **known} if known else before
+                made[i] = self.parameter(arguments[i])
+                if isinstance(made[i].struct_info, ShapeStructInfo):
+                    known[arguments[i].arg] = made[i]
+        finally:
+            self.names = before
+        return made
 
     def refuse_repeated(self, arguments: list[ast.arg]) -> None:
         """Criterion 2: each parameter has a name of its own."""
