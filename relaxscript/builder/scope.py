@@ -101,6 +101,13 @@ class Scopes(ABC):
         self.context = Context(self._module, self.signatures, self.obligations.append)
         self.context.shape_scope = self._shape_scope
 
+    def share_signatures(self, signatures: dict[str, StructInfo]) -> None:
+        """Look up what is known of functions by name in a mapping that others go on filling.
+
+        The functions of a module share one: a copy for each would cost the square of their number.
+        """
+        self.signatures = self.context.signatures = signatures
+
     def get_unique_name(self, name_prefix: str) -> str:
         """`name_prefix`, with a number appended from its second use on."""
         count = self._names.get(name_prefix, 0)

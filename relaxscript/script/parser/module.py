@@ -318,7 +318,6 @@ class _ModuleParser(ModuleInfoParser):
                 self.undeclared_recursion(name)
         for name in self.in_order(pending):
             parser, header = self.headers[name]
-            parser.builder.signatures.update(self.context.signatures)
             try:
                 function = parser.function(self.relax[name], header)
             except Failed:

@@ -37,7 +37,7 @@ class RelaxBlame(AnnotationParser):
     ) -> None:
         super().__init__(source, environment, reporter, module)
         self.builder = BlockBuilder()
-        self.builder.signatures.update(module.signatures)
+        self.builder.share_signatures(module.signatures)
 
     def note_obligations(self, node: ast.AST) -> None:
         """What could not be decided while `node` was typed becomes one warning each."""
