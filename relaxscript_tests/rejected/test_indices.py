@@ -215,3 +215,14 @@ def test_what_is_known_now_and_what_is_known_later():
         #          help: loop in a `@T.prim_func`, or write a recursive function
             y = x
         return x
+
+
+@rejected
+def test_the_largest_of_a_dimension_and_something_else():
+    @R.function
+    def f(x: R.Tensor(("n", 3), "float32")):
+        n = T.int64()
+        return R.zeros((max(n, 2.5), max(n, x)), "float32")
+        #               ^^^^^^^^^^^ error: RX0104 `max(n, 2.5)` mixes dimensions with other values
+        #                            ^^^^^^^^^ error: RX0104 `max(n, x)` mixes dimensions with other
+        #        | values
