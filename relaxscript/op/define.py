@@ -142,6 +142,16 @@ class Operator:
         return rule
 
     @property
+    def plain_count(self) -> int:
+        """How many expressions make a whole call, with `default_attrs`; -1 if no number does."""
+        return self._plain
+
+    @property
+    def default_attrs(self) -> Attrs | None:
+        """The attributes of a call that gives none."""
+        return self._default_attrs
+
+    @property
     def has_rule(self) -> bool:
         """Whether there is a rule for the StructInfo of results."""
         return self._rule is not None or self._call_rule is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import TypeAlias
 
 __all__ = ["assigned_names", "assigned_targets", "last_targets", "names_inside"]
 
@@ -53,27 +54,30 @@ def names_inside(statement: ast.stmt) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def last_targets(body: Sequence[ast.stmt]) -> dict[str, set[ast.Name]]:
+Targets: TypeAlias = "dict[str, tuple[ast.Name, ...]]"
+
+
+def last_targets(body: Sequence[ast.stmt]) -> Targets:
     """The syntax that may bind each name for the last time: several places where ways part."""
-    last: dict[str, set[ast.Name]] = {}
+    last: Targets = {}
     for statement in body:
         match statement:
-            case ast.If(body=body, orelse=orelse):
-                ways = (last_targets(body), last_targets(orelse))
-                _overwrite(last, ways)
-            case ast.For(body=body, orelse=orelse):
+            # Nearly every statement of a long block is this one.
+            case ast.Assign(targets=[ast.Name(id=name) as target]):
+                last[name] = (target,)
+            case ast.If(body=inner, orelse=orelse):
+                _overwrite(last, last_targets(inner), last_targets(orelse))
+            case ast.For(body=inner, orelse=orelse):
                 # No step at all is a way, too.
-                _overwrite(last, (last_targets(body), {}))
+                _overwrite(last, last_targets(inner), {})
                 last.update(last_targets(orelse))
             case _:
-                last.update({target.id: {target} for target in assigned_targets(statement)})
+                last.update({target.id: (target,) for target in assigned_targets(statement)})
     return last
 
 
-def _overwrite(
-    last: dict[str, set[ast.Name]], ways: tuple[dict[str, set[ast.Name]], dict[str, set[ast.Name]]]
-) -> None:
+def _overwrite(last: Targets, first: Targets, second: Targets) -> None:
     """What holds after one of two ways; a name that a way does not bind keeps what it had."""
-    for name in {**ways[0], **ways[1]}:
-        before = last.get(name, set())
-        last[name] = ways[0].get(name, before) | ways[1].get(name, before)
+    for name in {**first, **second}:
+        before = last.get(name, ())
+        last[name] = (*first.get(name, before), *second.get(name, before))

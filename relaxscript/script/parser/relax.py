@@ -13,7 +13,7 @@ names are the inverse of these.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from relaxscript.errors import OperandError, Span
@@ -27,7 +27,7 @@ from relaxscript.ir.relax import (
 from relaxscript.ir.struct_info import FuncStructInfo, ObjectStructInfo
 from relaxscript.script.relax_forms import dataflow
 
-from .assigned import assigned_names, last_targets, names_inside
+from .assigned import last_targets, names_inside
 from .base import UNKNOWN, Failed
 from .decorators import our_decorators, read_options
 from .dimensions import is_number
@@ -181,8 +181,9 @@ class RelaxParser(RelaxControl):
     # block = { statement } "R.output(" names ")"
     def dataflow(self, node: ast.With) -> None:
         body, output = self.split_output(node.body)
-        names = self.output_names(output, body)
-        outer, self.outputs = self.outputs, _outputs(body, names)
+        last = last_targets(body)
+        names = self.output_names(output, body, last)
+        outer, self.outputs = self.outputs, {t for name in names for t in last.get(name, ())}
         unrolling, self.unrolling = self.unrolling, False
         self.leaving = set(names)
         self.builder.begin_dataflow()
@@ -219,11 +220,14 @@ class RelaxParser(RelaxControl):
         message = f"`{written}` stands at the end of a dataflow block"
         return self.error(call, "RX0107", message, help=help)
 
-    def output_names(self, output: ast.Call | None, body: list[ast.stmt]) -> list[str]:
+    def output_names(
+        self, output: ast.Call | None, body: list[ast.stmt], last: Mapping[str, Any]
+    ) -> list[str]:
+        """The names that leave a dataflow block; those that it binds are functions and `last`."""
         if output is None:
             return []
-        bound = {name for statement in body for name in assigned_names(statement)}
-        bound.update(last_targets(body))
+        bound = {statement.name for statement in body if isinstance(statement, ast.FunctionDef)}
+        bound.update(last)
         names: list[str] = []
         for argument in output.args:
             if isinstance(argument, ast.Name) and argument.id in bound:
@@ -331,9 +335,3 @@ class RelaxParser(RelaxControl):
         self.builder.set_result(result, self.source.span(value))
         self.has_result = True
         self.check_result(result, value)
-
-
-def _outputs(body: Sequence[ast.stmt], names: Iterable[str]) -> set[ast.Name]:
-    """The syntax that binds each output of a dataflow block for the last time."""
-    last = last_targets(body)
-    return {target for name in names for target in last.get(name, ())}

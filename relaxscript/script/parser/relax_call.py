@@ -13,7 +13,7 @@ from functools import reduce
 from typing import Any
 
 from relaxscript.analysis.derive import kind_name
-from relaxscript.errors import OperandError, Source, Span, nearest
+from relaxscript.errors import OperandError, Span, nearest
 from relaxscript.ir.prim import Max, Min, PrimExpr, Var as PrimVar, match_dtypes
 from relaxscript.ir.relax import Call, Expr, GlobalVar, LeafExpr, ShapeExpr, Tuple, Var
 from relaxscript.ir.struct_info import FuncStructInfo, StructInfo
@@ -24,10 +24,8 @@ from relaxscript.script.annotations import Front
 from relaxscript.script.relax_forms import MatchCastValue
 from relaxscript.sinfo import definable_shape_vars, free_shape_vars
 
-from .base import Failed, Reporter
-from .context import ModuleContext
+from .base import Failed
 from .dimensions import plain
-from .environment import Environment
 from .host_python import ScriptLambda
 from .relax_attribute import Method, RelaxAttributes
 from .relax_expression import mentions
@@ -40,20 +38,8 @@ _LATER = {"max": "maximum", "min": "minimum", "pow": "power", "len": "shape_of"}
 _LATER_LOOP = "loop in a `@T.prim_func`, or write a recursive function"
 
 
-def _plain_arity(operator: Operator) -> int:
-    """The number of operands of an operator that takes nothing but tensors, else -1."""
-    plain = all(p.kind == "operand" and p.wants == "tensor" for p in operator.parameters)
-    return len(operator.parameters) if plain else -1
-
-
 class RelaxCalls(RelaxAttributes):
     """Evaluates calls; nested ones are bound to variables first, in order."""
-
-    def __init__(
-        self, source: Source, environment: Environment, reporter: Reporter, module: ModuleContext
-    ) -> None:
-        super().__init__(source, environment, reporter, module)
-        self._arity: dict[Operator, int] = {}
 
     def call_value(self, callee: Any, node: ast.Call) -> Any:
         match callee:
@@ -121,9 +107,7 @@ class RelaxCalls(RelaxAttributes):
     def operator_call(self, operator: Operator, node: ast.Call) -> Any:
         """`R.add(x, y)`: the common case, operands only, is built without ceremony."""
         nodes = node.args
-        arity = self._arity.get(operator)
-        if arity is None:
-            arity = self._arity[operator] = _plain_arity(operator)
+        arity = operator.plain_count
         if arity != len(nodes) or node.keywords:
             return self.general_call(operator, node)
         args = self.call_operands(nodes)
@@ -132,8 +116,11 @@ class RelaxCalls(RelaxAttributes):
         for arg in args:
             if not isinstance(arg, Expr):
                 return self.built(operator, args, {}, node)
+            if type(arg) is Tuple:
+                return self.built(operator, args, {}, node)
         spans = tuple([self.source.span(n) for n in nodes])
-        return Call.make(operator.op, tuple(args), None, (), spans, span=self.source.span(node))
+        attrs, span = operator.default_attrs, self.source.span(node)
+        return Call.make(operator.op, tuple(args), attrs, (), spans, span=span)
 
     def call_operands(self, nodes: list[ast.expr]) -> list[Any]:
         """Positional operands; nested calls are bound in order, mistakes in all are reported."""

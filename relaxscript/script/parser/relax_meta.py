@@ -25,6 +25,7 @@ from relaxscript.ir.struct_info import StructInfo
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.script.relax_forms import dataflow
 
+from .assigned import last_targets
 from .base import UNKNOWN, Failed
 from .capture import adopted, adopted_member, macro_of_module
 from .context import ModuleName
@@ -235,7 +236,7 @@ class RelaxMetaParser(MacroUser, RelaxParser):
     def merged_block(self, node: ast.With) -> None:
         """The statements of a dataflow block, in the one that is open."""
         body, output = self.split_output(node.body)
-        names = self.output_names(output, body)
+        names = self.output_names(output, body, last_targets(body))
         with self.scope():
             self.statements(body)
             kept = {name: self.names.get(name, UNKNOWN) for name in names}
