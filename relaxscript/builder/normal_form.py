@@ -283,6 +283,7 @@ class NormalForm(Scopes):
                 raise OperandError(
                     "condition", f"is `{info!r}`", code="RX0201",
                     message="the condition of `if` must be a bool scalar",
+                    help=_instead_of_condition(info),
                 )  # fmt: skip
 
     def _branch(self, expr: Expr) -> SeqExpr:
@@ -383,3 +384,13 @@ def _is_same(info: StructInfo, other: StructInfo) -> bool:
             if x.value != y.value or x.dtype is not y.dtype:
                 return False
     return len(mine) == len(theirs)
+
+
+def _instead_of_condition(info: StructInfo) -> str | None:
+    """What to write where something else than one truth decides."""
+    match info:
+        case TensorStructInfo(dtype=dtype, ndim=ndim) if ndim > 0 and dtype is BOOL:
+            return "choose element by element: `R.where(condition, a, b)`"
+        case PrimStructInfo() | TensorStructInfo(ndim=0):
+            return "compare it: `condition != 0`"
+    return None

@@ -95,7 +95,13 @@ def not_an_operand(operand: str, value: Any, wanted: str) -> OperandError:
     """The error for a Python value that stands for no Relax expression."""
     shown = "None" if value is None else f"a Python `{type(value).__name__}`"
     shown = "a function of Python" if callable(value) and not isinstance(value, type) else shown
-    return OperandError(operand, f"is {shown}, not {_WANTED.get(wanted, 'a value')}", code="RX0201")
+    listed = isinstance(value, (list, tuple)) and wanted in ("tensor", "scalar")
+    return OperandError(
+        operand,
+        f"is {shown}, not {_WANTED.get(wanted, 'a value')}",
+        code="RX0201",
+        help=f"make a tensor of it: `R.const({operand})`" if listed else None,
+    )
 
 
 # ---------------------------------------------------------------- numbers beside tensors

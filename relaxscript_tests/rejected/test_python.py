@@ -303,8 +303,8 @@ def test_a_choice_at_parse_time_by_a_value_of_run_time():
     @R.function
     def f(c: R.Tensor((), "bool"), x: R.Tensor((4,), "float32")):
         return x if c else R.add(x, x)
-        #      ^^^^^^^^^^^^^^^^^^^^^^^ error: RX0104 `a if c else b` chooses at parse time, but
-        #        | `c` is known only later
+        #      ^^^^^^^^^^^^^^^^^^^^^^^ error: RX0104 `if` in an expression
+        #        | chooses while the script is parsed, and `c` is known only later
         #                                help: write an `if` statement, or `R.where(c, a, b)`
 
 
@@ -421,3 +421,38 @@ def test_a_symbol_that_no_operator_has():
         w = +x
         #   ^^ error: RX0104 `+` has no meaning in Relax
         return y
+
+
+@rejected
+def test_what_numpy_and_torch_have_and_scripts_have_not():
+    @R.function
+    def f(x: R.Tensor((2, 3), "float32")):
+        a = x.numpy()
+        #   ^^^^^^^ error: RX0102 `x` has no attribute `numpy`
+        #           help: it has `shape`, `dtype`, `ndim`, `T`, and the operators of `R` as methods
+        b = R.add(x, [1.0, 2.0, 3.0])
+        #            ^^^^^^^^^^^^^^^ error: RX0201 `R.add` cannot take these operands
+        #                            help: make a tensor of it: `R.const([1.0, 2.0, 3.0])`
+        #            --------------- label: is a Python `list`, not a tensor
+        return x
+
+
+@rejected
+def test_a_condition_that_is_no_single_truth():
+    @R.function
+    def f(m: R.Tensor((2, 3), "bool"), k: R.Prim("int64")):
+        if m:
+        #  ^ error: RX0201 the condition of `if` must be a bool scalar
+        #    help: choose element by element: `R.where(m, a, b)`
+        #  - label: is `R.Tensor((2, 3), "bool")`
+            a = R.const(1)
+        else:
+            a = R.const(2)
+        if k:
+        #  ^ error: RX0201 the condition of `if` must be a bool scalar
+        #    help: compare it: `k != 0`
+        #  - label: is `R.Prim("int64")`
+            b = R.const(1)
+        else:
+            b = R.const(2)
+        return m

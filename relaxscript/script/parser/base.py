@@ -546,7 +546,8 @@ class ExpressionParser:
         if isinstance(test, Node):
             raise self.error(
                 node, "RX0104",
-                "`a if c else b` chooses at parse time, but `c` is known only later",
+                "`if` in an expression chooses while the script is parsed, and "
+                f"`{ast.unparse(node.test)}` is known only later",
                 help="write an `if` statement, or `R.where(c, a, b)`",
             )  # fmt: skip
         return self.value(node.body if test else node.orelse)

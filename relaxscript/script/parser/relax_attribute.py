@@ -35,6 +35,7 @@ _SYNONYMS = {
     "transpose": "permute_dims", "permute": "permute_dims", "view": "reshape", "dot": "matmul",
     "unsqueeze": "expand_dims", "pow": "power", "absolute": "abs", "clamp": "clip",
 }  # fmt: skip
+_ATTRIBUTES = "it has `shape`, `dtype`, `ndim`, `T`, and the operators of `R` as methods"
 _DTYPE_PARTS = {"type_code": "code", "bits": "bits", "lanes": "lanes"}
 _OFFSETS = {"byte_offset", "elem_offset"}
 
@@ -101,7 +102,7 @@ class RelaxAttributes(RelaxIndices):
         near = nearest(node.attr, [*methods, *_SYNONYMS, "shape", "dtype", "ndim"])
         raise self.error(
             node, "RX0102", f"`{written}` has no attribute `{node.attr}`",
-            help=f"did you mean `{written}.{near}`?" if near else None,
+            help=f"did you mean `{written}.{near}`?" if near else _ATTRIBUTES,
         )  # fmt: skip
 
     def _method(self, name: str) -> Operator | None:

@@ -22,7 +22,7 @@ from .base import Failed, Reporter
 from .context import ModuleContext
 from .environment import Environment
 
-__all__ = ["RelaxBlame", "operand_nodes"]
+__all__ = ["RelaxBlame", "in_the_users_words", "operand_nodes"]
 
 
 # What a fact begins with that is said of an operand; other facts are sentences of their own.
@@ -146,7 +146,7 @@ class RelaxBlame(AnnotationParser):
 
 def in_the_users_words(diagnostic: Diagnostic, written: Mapping[str, str]) -> Diagnostic:
     """Parameters that were given as names are called by these names, wherever code is quoted."""
-    words = "|".join(sorted(written, key=len, reverse=True))
+    words = "|".join(re.escape(name) for name in sorted(written, key=len, reverse=True))
     if not words:
         return diagnostic
     name = re.compile(rf"(?<![\w.\"])({words})(?![\w\"]|\s*=)")

@@ -378,7 +378,8 @@ class RelaxCalls(RelaxAttributes):
             return
         written = ast.unparse(node.func)
         message = f"`{written}` is Python's own, and cannot take values that are known only later"
-        name = _LATER.get(written, written)
+        last = written.rpartition(".")[2]
+        name = _LATER.get(last, last)
         near = self.member_named(ast.Name(name))
         instead = f"write `{near}(...)`" if near else None
         self.reporter.diagnostics[-1] = replace(

@@ -23,6 +23,7 @@ from .assigned import assigned_names, assigned_targets, last_targets
 from .base import UNKNOWN, Failed
 from .dimensions import is_number
 from .relax_binding import RelaxBindings
+from .relax_blame import in_the_users_words
 
 __all__ = ["RelaxControl"]
 
@@ -126,8 +127,10 @@ class RelaxControl(RelaxBindings, ABC):
         try:
             self.builder.check_condition(cond)
         except OperandError as error:
-            places = {"condition": self.source.span(node.test)}
-            self.report(error.diagnostic("if", self.source.span(node.test), places))
+            span = self.source.span(node.test)
+            diagnostic = error.diagnostic("if", span, {"condition": span})
+            written = {"condition": ast.unparse(node.test)}
+            self.report(in_the_users_words(diagnostic, written))
             self.examine(node)
             raise Failed from None
         self.branches(node, cond)
