@@ -9,12 +9,10 @@ decide, and `showing` in a block of Python.
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from pathlib import Path
 
 from relaxscript.errors import nearest
 
@@ -94,12 +92,13 @@ def formatted(text: str) -> str:
 
     A text that no formatter reads, one with line numbers for example, stays as it is.
     """
+    import shutil  # like the next, slow to import and rarely needed
     import subprocess
 
     found = False
     for name, *arguments in FORMATTERS:
         # Tools of a virtual environment stand beside its Python, whether it is active or not.
-        program = shutil.which(name) or shutil.which(name, path=str(Path(sys.executable).parent))
+        program = shutil.which(name) or shutil.which(name, path=os.path.dirname(sys.executable))
         if program is None:
             continue
         found = True
