@@ -171,6 +171,8 @@ def _length(context: InferContext, size: PrimExpr, part: _Range, inbound: bool) 
     step = stride.value
     if inbound:
         distance = _difference(last, first) if step > 0 else _difference(first, last)
+        none = prove_equal(simplify(prim.Max.make(distance, ZERO)), ZERO, context.facts)
+        distance = ZERO if none is YES else distance
     elif step > 0:
         if isinstance(low, IntImm) and low.value < 0 and _is_number(high, _FAR):
             return _steps(simplify(prim.Min.make(size, number(-low.value))), step)

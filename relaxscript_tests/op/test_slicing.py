@@ -41,6 +41,7 @@ def test_bounds_that_are_in_the_tensor_need_no_limits() -> None:
     assert result(R.strided_slice, X, [0], [1], [N], None, True) == "(n - 1, 4) float32"
     assert result(R.strided_slice, X, [0], [0], [-1], [2], True) == "(n // 2, 4) float32"
     assert result(R.strided_slice, X, [0], [-1], [0], [-1], True) == "(n - 1, 4) float32"
+    assert result(R.strided_slice, X, [0], [2], [0], None, True) == "(0, 4) float32"
 
 
 @pytest.mark.parametrize("bound", [N - 1, prim_var("int64")])
