@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import subprocess
 import sys
+import weakref
 
 from relaxscript.script.pause import collector_paused
 
@@ -22,6 +23,22 @@ def test_what_was_made_inside_is_old_afterwards_and_not_frozen():
     old = {id(thing) for thing in gc.get_objects(generation=2)}
     assert all(id(thing) in old for thing in made)
     assert gc.get_freeze_count() == 0
+
+
+class Cycle:
+    def __init__(self) -> None:
+        self.itself = self
+
+
+def test_garbage_that_has_grown_old_is_found_in_the_end():
+    with collector_paused():
+        first = weakref.ref(Cycle())
+    assert first() is not None
+    for _ in range(12):
+        with collector_paused():
+            cycles = [Cycle() for _ in range(100_000)]
+        del cycles
+    assert first() is None
 
 
 def test_a_collector_that_was_off_stays_off():
