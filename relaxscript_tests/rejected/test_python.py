@@ -217,9 +217,9 @@ def test_an_async_function_in_a_function():
 def test_a_lambda():
     @R.function
     def f(x: R.Tensor((4,), "float32")):
-        g = lambda a, *, b: R.add(a, b)
+        g = lambda a, b: R.add(a, b)
         p = g(x)
-        #   ^^^^ error: RX0103 `lambda a, *, b: R.add(a, b)`: missing a required argument: 'b'
+        #   ^^^^ error: RX0103 `lambda a, b: R.add(a, b)`: missing a required argument: 'b'
         h = lambda a: R.add(a, z)
         #                      ^ error: RX0101 `z` is not defined
         q = h(x)
