@@ -166,7 +166,8 @@ def parsed(text: str, parameters: str):
     made = []
     for word in parameters.split(", "):
         kind = {0: "TypeVar", 1: "TypeVarTuple"}[word.count("*")]
-        parameter = type(kind, (ast.expr,), {})()
+        made_of = getattr(ast, kind, None) or type(kind, (ast.expr,), {})
+        parameter = made_of()
         parameter.name = word.strip("*")
         made.append(ast.copy_location(parameter, node.args.args[0]))
     node.type_params = made
