@@ -167,8 +167,7 @@ def parsed(text: str, parameters: str):
     for word in parameters.split(", "):
         kind = {0: "TypeVar", 1: "TypeVarTuple"}[word.count("*")]
         made_of = getattr(ast, kind, None) or type(kind, (ast.expr,), {})
-        parameter = made_of()
-        parameter.name = word.strip("*")
+        parameter = made_of(name=word.strip("*"))
         made.append(ast.copy_location(parameter, node.args.args[0]))
     node.type_params = made
     reporter = Reporter()
