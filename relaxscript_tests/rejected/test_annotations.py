@@ -283,3 +283,14 @@ def test_a_field_of_a_tuple_by_name():
     def f(x: R.Tuple(first=R.Object)):
         #                  ^^^^^^^^ error: RX0108 `R.Tuple` has no parameter `first`
         return x
+
+
+@rejected
+def test_a_dimension_beside_a_cast_that_does_not_bind_it():
+    @R.function
+    def f(o: R.Object):
+        n, q = T.int64(), T.int64()
+        y: R.Tensor((q,), "int8") = R.match_cast(o, R.Tensor((n,), "int8"))
+        #            ^ error: RX0305 the dimension `q` is used before it is bound
+        #        help: bind it first: let it stand alone in a parameter or in an `R.match_cast`
+        return y

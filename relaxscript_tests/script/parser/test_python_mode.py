@@ -181,3 +181,15 @@ def test_warnings_of_the_text_are_warnings():
 def test_keyboard_interrupts_are_not_taken_for_mistakes():
     with pytest.raises(KeyboardInterrupt):
         read("raise KeyboardInterrupt")
+
+
+def test_a_mistake_found_while_a_text_runs_lies_in_that_text_and_not_in_the_file_of_its_name(
+    tmp_path,
+):
+    path = tmp_path / "model.py"
+    path.write_text("x = 1\n" * 3, "utf-8")
+    text = HEADER + "\n\n\ndecorate = R.function\ndecorate(3)\n"
+    with pytest.raises(DiagnosticError, match="decorates a function") as caught:
+        from_source(text, mode="python", filename=str(path))
+    (diagnostic,) = caught.value.diagnostics
+    assert (diagnostic.span.line, diagnostic.span.text) == (6, "decorate(3)")

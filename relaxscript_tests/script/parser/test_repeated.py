@@ -184,3 +184,19 @@ def test_only_what_its_text_decides_is_kept(annotation, count, monkeypatch):
     except DiagnosticError:
         assert '"n"' in annotation
     assert sum(found is not None for found in kept) == count
+
+
+def test_the_same_text_means_something_else_where_a_name_in_it_does():
+    with pytest.warns(RelaxWarning, match="which is not known to be"):
+        parse(
+            """
+            n, m = T.int64(), T.int64()
+            k = n
+            a: R.Tensor((k, 4), "float32") = R.exp(x)
+            b: R.Tensor((k, 4), "float32") = R.exp(a)
+            k = m
+            c: R.Tensor((k, 4), "float32") = R.exp(b)
+            return c
+            """,
+            'x: R.Tensor(("n", 4), "float32"), y: R.Tensor(("m", 4), "float32")',
+        )
