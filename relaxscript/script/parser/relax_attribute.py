@@ -18,7 +18,6 @@ from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.ir.relax import Call, Expr, ShapeExpr, Tuple, TupleGetItem
 from relaxscript.ir.struct_info import (
     ShapeStructInfo,
-    StructInfo,
     TensorStructInfo,
     TupleStructInfo,
 )
@@ -75,20 +74,23 @@ class RelaxAttributes(RelaxIndices):
         """What only the running program knows of a tensor."""
         operator = REGISTRY[f"relax.inspect.{name}"]
         first = self.leaf(given[0], owner)
-        self._require_tensor(self.builder.struct_info(first), node, owner)
+        self._of_tensor(first, node, owner)
         try:
             call: Expr = operator.build([first, *given[1:]])
         except OperandError as error:
             raise self.operand_error(error, node, None, operator) from None
         return call.replace(span=self.source.span(node))
 
-    def _require_tensor(self, info: StructInfo, node: ast.expr, owner: ast.expr) -> None:
-        if not isinstance(info, TensorStructInfo):
-            written = ast.unparse(owner)
-            raise self.error(
-                node, "RX0102", f"`{written}` is {kind_name(info)}, and only a tensor has this",
-                help=f"check it first: `R.match_cast({written}, R.Tensor(...))`",
-            )  # fmt: skip
+    def _of_tensor(self, value: Expr, node: ast.expr, owner: ast.expr) -> TensorStructInfo:
+        """What is known of a tensor; raises `Failed` after recording that it is none."""
+        info = self.builder.struct_info(value)
+        if isinstance(info, TensorStructInfo):
+            return info
+        written = ast.unparse(owner)
+        raise self.error(
+            node, "RX0102", f"`{written}` is {kind_name(info)}, and only a tensor has this",
+            help=f"check it first: `R.match_cast({written}, R.Tensor(...))`",
+        )  # fmt: skip
 
     def value_attribute(self, owner: Expr, node: ast.Attribute) -> Any:
         # A function of the same name as an attribute comes second: `x.shape` is no operator.
@@ -120,9 +122,7 @@ class RelaxAttributes(RelaxIndices):
 
     def _tensor_attribute(self, owner: Expr, node: ast.Attribute) -> Any:
         leaf = self.leaf(owner, node.value)
-        info = self.builder.struct_info(leaf)
-        self._require_tensor(info, node, node.value)
-        assert isinstance(info, TensorStructInfo)
+        info = self._of_tensor(leaf, node, node.value)
         match node.attr:
             case "T":
                 call: Expr = REGISTRY["relax.permute_dims"].build([leaf])
