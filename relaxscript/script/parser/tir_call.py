@@ -36,7 +36,6 @@ from relaxscript.script.tir_types import Form, ScalarType
 from .base import Failed
 from .context import ModuleName
 from .python_values import LocalFunction
-from .source import parse_text
 from .tir_operator import OperatorParser
 from .tir_scalar import counted, describe
 
@@ -385,12 +384,6 @@ class CallParser(OperatorParser):
 
     def sibling(self, name: str) -> ast.FunctionDef | None:
         """The definition of another function of the module, where it stands in the same class."""
-        _, tree = parse_text(self.source.filename, self.source.text)
-        for owner in ast.walk(tree):
-            if isinstance(owner, ast.ClassDef) and owner.name == self.module_name:
-                for member in owner.body:
-                    if isinstance(member, ast.FunctionDef) and member.name == name:
-                        return member
         return None
 
     def result_dtype(self, definition: ast.FunctionDef | None) -> DataType:

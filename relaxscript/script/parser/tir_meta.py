@@ -42,7 +42,6 @@ class TirMetaParser(MacroUser, TirParser):
     ) -> None:  # fmt: skip
         super().__init__(source, environment, reporter)
         self.module = ModuleContext() if module is None else module
-        self.home = source
         self._as_statement: ast.expr | None = None
         # The buffers of Python objects, by what asked for them (which is kept as long as its id).
         self.held: dict[int, tuple[Form, Buffer]] = {}
@@ -124,12 +123,7 @@ class TirMetaParser(MacroUser, TirParser):
         return prim.Call.make(dtype, callee, call.args, span=call.span)
 
     def sibling(self, name: str) -> ast.FunctionDef | None:
-        # The functions of the module stand where the module does, not where a macro does.
-        outer, self.source = self.source, self.home
-        try:
-            return super().sibling(name)
-        finally:
-            self.source = outer
+        return self.module.definitions.get(name)
 
     # ---- macros
 

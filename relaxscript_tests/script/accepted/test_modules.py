@@ -258,3 +258,19 @@ def test_a_function_on_its_own_is_accepted_and_printed_back(text):
 def test_the_last_of_several_definitions_is_the_one_that_is_meant():
     first, second = (f"@R.function\ndef f{i}():\n    return R.const({i})\n" for i in (1, 2))
     assert "f2" in round_trip(accepted(first + second))
+
+
+def test_functions_are_those_of_their_own_class_when_another_has_its_name():
+    text = """@I.ir_module
+class Module:
+    @T.prim_func(private=True)
+    def next(x: T.{dtype}) -> T.{dtype}:
+        return x + T.{dtype}(1)
+
+    @T.prim_func
+    def fill(A: T.Buffer((16,), "{dtype}"), x: T.{dtype}):
+        for i in range(16):
+            A[i] = Module.next(x)
+"""
+    module = accepted("\n".join(text.format(dtype=dtype) for dtype in ("float32", "int64")))
+    assert "A[i] = Module.next(x)" in module.script()
