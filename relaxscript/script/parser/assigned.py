@@ -62,8 +62,10 @@ def last_targets(body: Sequence[ast.stmt]) -> Targets:
     last: Targets = {}
     for statement in body:
         match statement:
-            # Nearly every statement of a long block is this one.
+            # Nearly every statement of a long block is one of these two.
             case ast.Assign(targets=[ast.Name(id=name) as target]):
+                last[name] = (target,)
+            case ast.AnnAssign(target=ast.Name(id=name) as target):
                 last[name] = (target,)
             case ast.If(body=inner, orelse=orelse):
                 _overwrite(last, last_targets(inner), last_targets(orelse))
