@@ -149,7 +149,7 @@ class _Maker:
 
 def place_of(vdevice: VDevice | None) -> Device | None:
     """The device that a virtual device stands for on this computer."""
-    return None if vdevice is None else device(str(vdevice))
+    return None if vdevice is None else device(vdevice.target.kind, vdevice.vdevice_id)
 
 
 def _function_check(wanted: FuncStructInfo, known: frozenset[prim.Var]) -> FuncCheck:

@@ -84,7 +84,7 @@ class VDevice(GlobalInfo):
         return self.memory_scope
 
     def __str__(self) -> str:
-        return f"{self.target.kind}:{self.vdevice_id}:{self.memory_scope}"
+        return f"{self.target}:{self.vdevice_id}:{self.memory_scope}"
 
 
 def as_vdevice(value: Any) -> Any:

@@ -307,5 +307,5 @@ def shown(value: Any) -> str:
         case Var(name_hint=name):
             return f"`{name}`"
         case VDevice(memory_scope="global"):
-            return f"{value.target.kind}:{value.vdevice_id}"
+            return f"{value.target}:{value.vdevice_id}"
     return str(value)

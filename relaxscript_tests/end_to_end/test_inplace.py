@@ -240,3 +240,18 @@ def test_a_program_asks_what_a_tensor_is(load):
     assert program.asked(x, -2) == (2, 3, Prim(16, "uint8"))
     error = failure(lambda: program.asked(x, 2))
     assert "there is no axis 2" in str(error)
+
+
+@I.ir_module
+class OnTunedDevice:
+    I.module_global_infos({"vdevice": [I.vdevice("llvm -mcpu=znver4")]})
+
+    @R.function
+    def main(x: R.Tensor((4,), "float32", I.vdevice("llvm -mcpu=znver4"))):
+        y = R.multiply(x, x)
+        return y
+
+
+@every_executor
+def test_a_virtual_device_whose_target_has_options_is_the_device_of_its_kind(load):
+    assert load(OnTunedDevice).main(ROW).tolist() == [0, 1, 4, 9]

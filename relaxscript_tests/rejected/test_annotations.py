@@ -146,9 +146,9 @@ def test_a_scalar_without_anything_said():
 def test_a_virtual_device_that_the_module_has_not():
     @R.function
     def f(x: R.Tensor((4,), "float32", "cuda:1")):
-    #                                  ^^^^^^^^ error: RX0324 the module has no virtual device
-    #        | `cuda:1`
-    #               help: declare it: `I.module_global_infos({"vdevice": [I.vdevice("cuda", 1)]})`
+    #                                  ^^^^^^^^ error: RX0324 `cuda:1` names a virtual device of a
+    #        | module, and there is none
+    #                                           help: write it out: `I.vdevice("cuda", 1)`
         return x
 
 

@@ -322,8 +322,9 @@ def test_a_virtual_device_where_there_are_none():
     @R.function
     def f(x: R.Tensor((4,), "float32")):
         y = R.to_vdevice(x, "llvm:0")
-        #                   ^^^^^^^^ error: RX0324 the module has no virtual device `llvm:0`
-        #       help: declare it: `I.module_global_infos({"vdevice": [I.vdevice("llvm", 0)]})`
+        #                   ^^^^^^^^ error: RX0324 `llvm:0` names a virtual device of a module, and
+        #       | there is none
+        #                            help: write it out: `I.vdevice("llvm", 0)`
         return y
 
 

@@ -354,3 +354,40 @@ def test_global_infos_that_are_none():
                 return x
         """
     )
+
+
+@R.function
+def on_a_device(x: R.Tensor((4,), "float32", I.vdevice("llvm"))):
+    y = R.add(x, x)
+    return y
+
+
+@rejected
+def test_a_captured_function_needs_a_device_that_the_module_has_not():
+    @I.ir_module
+    class Module:
+        g = on_a_device
+        #   ^^^^^^^^^^^ error: RX0324 `on_a_device` needs the virtual device `llvm:0:global`, which
+        # | the module has not
+        #         help: declare it: `I.module_global_infos({"vdevice": [I.vdevice("llvm", 0)]})`
+
+        @R.function
+        def main(x: R.Tensor((4,), "float32")):
+            return x
+
+
+@rejected
+def test_a_mentioned_function_needs_a_device_that_the_module_has_not():
+    @I.ir_module
+    class Module:
+        I.module_global_infos({"vdevice": [I.vdevice("llvm -mcpu=znver4")]})
+
+        @R.function
+        def main(x: R.Tensor((4,), "float32", I.vdevice("llvm -mcpu=znver4"))):
+            y = on_a_device(x)
+            #   ^^^^^^^^^^^ error: RX0324 `on_a_device` needs the virtual device `llvm:0:global`,
+            #             | which the module has not
+            #               help: the module has `llvm -mcpu=znver4:0:global`
+            #               ^ error: RX0206 argument 1 does not fit the function's parameter
+            #                 help: the parameter is `R.Tensor((4,), "float32", vdevice="llvm:0")`
+            return y

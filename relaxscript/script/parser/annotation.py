@@ -262,9 +262,9 @@ class AnnotationParser(HostPython):
                 fix = fix[1:-1]
             raise self.error(at, error.code, error.message, help=error.help, fix=fix) from None
         if isinstance(info, TensorStructInfo) and info.vdevice is not None:
-            info = info.replace(
-                vdevice=self.known_vdevice(info.vdevice, places.get("vdevice", node))
-            )
+            given = kwargs.get("vdevice") or args[front.parameters.index("vdevice")]
+            place = places.get("vdevice", node)
+            info = info.replace(vdevice=self.known_vdevice(given, info.vdevice, place))
         return info.replace(span=self.span(node))
 
     def _in_parentheses(self, node: ast.expr) -> bool:
@@ -275,8 +275,14 @@ class AnnotationParser(HostPython):
         after = self.source.line(span.end_line)[span.end_column - 1 :].lstrip()
         return before.endswith("((") and after.startswith(")")
 
-    def known_vdevice(self, asked: VDevice, node: ast.expr) -> VDevice:
-        """The module's virtual device that is asked for."""
+    def known_vdevice(self, given: Any, asked: VDevice, node: ast.expr) -> VDevice:
+        """The module's virtual device that is asked for; `given` is how.
+
+        A function on its own has no module whose devices texts could name. Devices that are written
+        out in it are those of the module that it will belong to.
+        """
+        if self.module.is_absent and isinstance(given, VDevice):
+            return given
         known = self.module.vdevice(asked)
         if known is None:
             raise self.unknown_vdevice(asked, node)
@@ -284,13 +290,11 @@ class AnnotationParser(HostPython):
 
     def unknown_vdevice(self, asked: VDevice, node: ast.expr) -> Failed:
         """Record criterion 24: a virtual device is one of the module's own."""
-        listed = [str(d) for d in self.module.global_infos.get("vdevice", ())]
         shown = str(node.value) if isinstance(node, ast.Constant) else str(asked)
-        declared = f'I.vdevice("{asked.target.kind}", {asked.vdevice_id})'
-        help = f'declare it: `I.module_global_infos({{"vdevice": [{declared}]}})`'
-        if listed:
-            help = f"the module has {', '.join(f'`{d}`' for d in listed)}"
-        message = f"the module has no virtual device `{shown}`"
+        message, help = f"the module has no virtual device `{shown}`", self.module.devices(asked)
+        if self.module.is_absent:
+            message = f"`{shown}` names a virtual device of a module, and there is none"
+            help = f'write it out: `I.vdevice("{asked.target.kind}", {asked.vdevice_id})`'
         return self.error(node, "RX0324", message, help=help)
 
     def front_argument(self, front: Front, name: str, node: ast.expr) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 
 from relaxscript.analysis.derive import function_struct_info
 from relaxscript.errors import nearest
-from relaxscript.ir.module import IRModule
+from relaxscript.ir.module import IRModule, VDevice
 from relaxscript.ir.relax import ExternFunc, Function, GlobalVar
 from relaxscript.ir.same import structural_equal
 from relaxscript.ir.tir import PrimFunc
@@ -24,7 +24,10 @@ from .base import UNKNOWN, ExpressionParser, Failed
 from .context import ModuleContext
 from .macro import Macro
 
-__all__ = ["adopted", "adopted_as", "adopted_member", "called_names", "macro_of_module", "named"]
+__all__ = [
+    "adopted", "adopted_as", "adopted_member", "called_names", "foreign_device", "macro_of_module",
+    "named",
+]  # fmt: skip
 
 
 def macro_of_module(module: ModuleContext, name: str) -> Macro | None:
@@ -44,6 +47,7 @@ def adopted(
         return known[1]
     refuse_outside(parser, module, function, name, node)
     check_whole(parser, function, node)
+    module.captured.append((function, node))
     shared = _equal(module, function)
     if shared is None:
         free = module.free_name(symbol_of(function) or name or "func")
@@ -69,7 +73,7 @@ def adopted_member(
     wanted = owner[name]
     if id(wanted) not in module.known_objects:
         refuse_outside(parser, module, wanted, name, node)
-        _join(module, owner, name, None)
+        _join(module, owner, name, None, node)
     return module.known_objects[id(wanted)][1]
 
 
@@ -80,8 +84,9 @@ def adopted_as(
     and the name of its function."""
     if isinstance(value, tuple):
         owner, member = value
-        return _join(module, owner, member, name)
+        return _join(module, owner, member, name, node)
     check_whole(parser, value, node)
+    module.captured.append((value, node))
     module.known_objects.setdefault(id(value), (value, module.global_vars[name]))
     return named(value, name)
 
@@ -96,10 +101,13 @@ def check_whole(parser: ExpressionParser, function: Any, node: ast.expr) -> None
         )  # fmt: skip
 
 
-def _join(module: ModuleContext, owner: IRModule, name: str, under: str | None) -> Any:
+def _join(
+    module: ModuleContext, owner: IRModule, name: str, under: str | None, node: ast.expr
+) -> Any:
     """Take in a function of another module and all that it calls; `under` a name of the class."""
     new_names: dict[str, str] = {} if under is None else {name: under}
     needed = _reachable(owner, name)
+    module.captured += [(owner[inner], node) for inner in needed]
     for inner in needed:
         if inner not in new_names:
             known = module.known_objects.get(id(owner[inner])) or _equal(module, owner[inner])
@@ -115,6 +123,15 @@ def _join(module: ModuleContext, owner: IRModule, name: str, under: str | None) 
             _enter(module, renamed[new], new)
         module.known_objects[id(owner[inner])] = (owner[inner], module.var_of(new))
     return renamed[new_names[name]]
+
+
+def foreign_device(module: ModuleContext, function: Any) -> VDevice | None:
+    """A virtual device of a captured function that the module does not list (criterion 24)."""
+    listed = module.global_infos.get("vdevice", ())
+    for device in walk(function):
+        if isinstance(device, VDevice) and not any(structural_equal(device, d) for d in listed):
+            return device
+    return None
 
 
 def refuse_outside(

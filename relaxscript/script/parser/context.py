@@ -8,6 +8,7 @@ from typing import Any
 
 from relaxscript.ir.module import GlobalInfo, VDevice
 from relaxscript.ir.relax import GlobalVar
+from relaxscript.ir.same import structural_equal
 from relaxscript.ir.struct_info import StructInfo
 
 __all__ = ["ModuleContext", "ModuleName"]
@@ -35,11 +36,18 @@ class ModuleContext:
         # Macros of the class, and functions from outside that the module takes in, by their names.
         self.macros: dict[str, Any] = {}
         self.adopted: dict[str, Any] = {}
+        # All that was taken in, and where it is mentioned.
+        self.captured: list[tuple[Any, ast.expr]] = []
         # What was taken in by its identity; the object is kept so that no other gets its address.
         self.known_objects: dict[int, tuple[Any, GlobalVar]] = {}
         self._adopted_vars: dict[str, GlobalVar] = {}
         self._mentions: dict[str, list[str]] = {}
         self.itself = ModuleName(self)
+
+    @property
+    def is_absent(self) -> bool:
+        """Whether a function on its own is parsed."""
+        return not self.name
 
     def var_of(self, name: str) -> GlobalVar:
         """The one GlobalVar of a name, of a function of the class or of one taken in."""
@@ -111,16 +119,26 @@ class ModuleContext:
                     seen.add(macro)
                     pending.append(macro)
 
+    def devices(self, asked: VDevice) -> str:
+        """What helps whoever asked for a virtual device that the module has not."""
+        listed = self.global_infos.get("vdevice", ())
+        if listed:
+            return f"the module has {', '.join(f'`{d}`' for d in listed)}"
+        declared = f'I.vdevice("{asked.target.kind}", {asked.vdevice_id})'
+        return f'declare it: `I.module_global_infos({{"vdevice": [{declared}]}})`'
+
     def vdevice(self, asked: VDevice) -> VDevice | None:
         """The module's own virtual device that an annotation names, or None."""
-        for known in self.global_infos.get("vdevice", ()):
-            if isinstance(known, VDevice) and str(known) == str(asked):
+        listed = [v for v in self.global_infos.get("vdevice", ()) if isinstance(v, VDevice)]
+        for known in listed:
+            if structural_equal(known, asked):
                 return known
-        of_kind = [
-            known
-            for known in self.global_infos.get("vdevice", ())
-            if isinstance(known, VDevice) and known.target.kind == asked.target.kind
-        ]
+        if asked.target.attrs:
+            return None
+        for known in listed:
+            if str(known) == str(asked):
+                return known
+        of_kind = [known for known in listed if known.target.kind == asked.target.kind]
         if 0 <= asked.vdevice_id < len(of_kind) and asked.memory_scope == "global":
             return of_kind[asked.vdevice_id]
         return None

@@ -24,7 +24,7 @@ from relaxscript.ir.tir import PrimFunc
 
 from .assigned import names_inside
 from .base import UNKNOWN, ExpressionParser, Failed, Reporter
-from .capture import adopted_as
+from .capture import adopted_as, foreign_device
 from .context import ModuleContext
 from .decorators import OurDecorator, our_decorator, our_decorators, read_options
 from .environment import Environment
@@ -168,6 +168,7 @@ class _ModuleParser(ModuleInfoParser):
             self.relax_header(name, definition)
         self.relax_functions()
         self.take_in()
+        self.check_devices()
         if self.check_well_formed:
             self.check_entry_point()
         if self.reporter.failed:
@@ -259,6 +260,15 @@ class _ModuleParser(ModuleInfoParser):
         for name, function in self.context.adopted.items():
             self.context.global_vars[name] = self.context.var_of(name)
             self.parsed[name] = function
+
+    def check_devices(self) -> None:
+        """Criterion 24 for the functions from outside; those of the class were checked before."""
+        for function, node in self.context.captured:
+            device = foreign_device(self.context, function)
+            if device is not None:
+                needs = f"`{ast.unparse(node)}` needs the virtual device `{device}`"
+                message, help = f"{needs}, which the module has not", self.context.devices(device)
+                self.error(node, "RX0324", message, help=help)
 
     def existing(self, name: str, node: ast.expr) -> None:
         """`name = R.ExternFunc("...")`, or a function that Python holds already."""

@@ -228,7 +228,7 @@ class RelaxCalls(RelaxAttributes):
             asked = convert_attribute(parameter, value)
         except OperandError:
             return value  # said when the call is built
-        return self.known_vdevice(asked, node)
+        return self.known_vdevice(value, asked, node)
 
     def _function_named(self, parameter: Parameter, value: Any, node: ast.expr) -> Any:
         if not isinstance(value, str):

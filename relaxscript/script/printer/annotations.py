@@ -229,8 +229,8 @@ class AnnotationPrinter(ScalarPrinter, ABC):
         """An expression that a StructInfo or an attribute mentions."""
 
     def vdevice(self, device: VDevice) -> ast.expr:
-        """A virtual device: `"llvm:0"`, or written out where it has options."""
-        if device.target.attrs:
+        """A virtual device: `"llvm:0"`, or written out where it has options or no module."""
+        if device.target.attrs or self.session.alone:
             return vdevice_call(self.session, device)
         scope = "" if device.memory_scope == "global" else f":{device.memory_scope}"
         return tree.constant(f"{device.target.kind}:{device.vdevice_id}{scope}")

@@ -136,6 +136,7 @@ class _Script:
                 self.session.name_module(self.options.name or root.__name__, root)
                 return self.with_headers([self.module(root)])
             case Function() | tir.PrimFunc():
+                self.session.alone = True
                 symbol = (root.attrs or Attrs()).get("global_symbol")
                 title = identifier(self.options.name or symbol or "main")
                 said = symbol if self.options.name else title

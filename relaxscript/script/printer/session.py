@@ -31,6 +31,8 @@ class Session:
     options: Options = field(default_factory=Options)
     record: bool = False
     module_name: str = "Module"
+    # Whether a function on its own is printed.
+    alone: bool = False
     used: set[str] = field(default_factory=set)
     constants: dict[Constant, int] = field(default_factory=dict)
     function_names: dict[str, str] = field(default_factory=dict)

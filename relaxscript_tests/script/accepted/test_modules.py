@@ -241,6 +241,16 @@ FUNCTIONS = {
         def main() -> R.Tensor((), "int32"):
             return R.const(1)
         """,
+    "a function on its own with virtual devices": """
+        @R.function
+        def main(x: R.Tensor((4,), "float32", I.vdevice("llvm"))):
+            s: R.Tensor((4,), "float32", vdevice=I.vdevice("llvm")) = R.add(x, x)
+            y: R.Tensor((4,), vdevice=I.vdevice("cuda", 1, "shared")) = R.to_vdevice(
+                s, I.vdevice("cuda", 1, "shared")
+            )
+            z = R.to_vdevice(y, dst_vdevice=I.vdevice({"kind": "llvm", "mcpu": "znver4"}))
+            return z
+        """,
     "a PrimFunc on its own": """
         @T.prim_func(check_well_formed=False)
         def main(a: T.handle, n: T.int32) -> T.int32:
