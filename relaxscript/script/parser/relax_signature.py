@@ -100,7 +100,7 @@ class RelaxSignatures(RelaxOlderForms):
         header.introduced = {n: v for n, v in self.dims.items() if outer.get(n) is not v}
         if local:
             self.dims = outer
-        header.attrs = self.function_attrs(node, header)
+        header.attrs = self.function_attrs(node, header, local)
         return header
 
     def type_parameters(self, node: ast.FunctionDef) -> None:
@@ -271,7 +271,9 @@ class RelaxSignatures(RelaxOlderForms):
             help=f"let a parameter have the dimension `{var.name}` by itself",
         )  # fmt: skip
 
-    def function_attrs(self, node: ast.FunctionDef, header: Header) -> Attrs | None:
+    def function_attrs(
+        self, node: ast.FunctionDef, header: Header, local: bool
+    ) -> Attrs | None:
         """`R.func_attr({...})` of the body, and the global symbol of a public function."""
         attrs: dict[str, Any] = {}
         for statement in node.body:
@@ -281,7 +283,7 @@ class RelaxSignatures(RelaxOlderForms):
                         attrs.update(self.attributes(given, header))
                     except Failed:
                         header.failed = True
-        self.check_attrs(node, header, attrs)
+        self.check_attrs(node, header, attrs, local)
         if not header.private:
             attrs.setdefault("global_symbol", self.module.symbol(header.name))
         return Attrs(attrs) if attrs else None
@@ -309,13 +311,16 @@ class RelaxSignatures(RelaxOlderForms):
                 )  # fmt: skip
         return self.checked_attributes(found, node)
 
-    def check_attrs(self, node: ast.FunctionDef, header: Header, attrs: dict[str, Any]) -> None:
+    def check_attrs(
+        self, node: ast.FunctionDef, header: Header, attrs: dict[str, Any], local: bool
+    ) -> None:
         """Criteria 13 and 21: what attributes say agrees with the rest of the header."""
         name = self.module.symbol(header.name)
         symbol = attrs.get("global_symbol", name)
         # A function that stands alone cannot have every name, but can have every symbol.
         alone = not self.module.name and not is_name(str(symbol))
-        if symbol != name and not alone:
+        # Criterion 13 is one of global functions.
+        if symbol != name and not alone and not local:
             self.error_at(
                 self.source.name_span(node), "RX0313",
                 f"the global symbol of `{header.name}` is `{symbol}`", "use one name for both",

@@ -241,6 +241,16 @@ FUNCTIONS = {
         def main() -> R.Tensor((), "int32"):
             return R.const(1)
         """,
+    "a local function with a symbol of its own": """
+        @R.function
+        def main(x: R.Tensor((4,), "float32")):
+            @R.function
+            def inner(y: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+                R.func_attr({"global_symbol": "outer", "Primitive": 1})
+                return R.add(y, y)
+            z = inner(x)
+            return z
+        """,
     "a function on its own with virtual devices": """
         @R.function
         def main(x: R.Tensor((4,), "float32", I.vdevice("llvm"))):
