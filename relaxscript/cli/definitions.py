@@ -23,6 +23,7 @@ from relaxscript.script.parser.macro import Macro, macro_of
 from relaxscript.script.parser.module import module_of_class, relax_function, tir_function
 from relaxscript.script.parser.plain import bind, imported, known_from_the_start, literal
 from relaxscript.script.parser.source import parse_text
+from relaxscript.script.parser.statements import TRY_STAR
 
 from .names import FileNames, merged
 
@@ -31,6 +32,8 @@ __all__ = ["Script", "definitions"]
 PythonFunction = ast.FunctionDef | ast.AsyncFunctionDef
 Definition = ast.ClassDef | PythonFunction
 Scopes = list[dict[str, Any]]  # innermost first
+
+_BRANCHING = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.Try, TRY_STAR, ast.Match)
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,7 @@ class _Walk:
             case ast.Import() | ast.ImportFrom():
                 scope.update(imported(node))
                 return
-            case ast.If() | ast.For() | ast.AsyncFor() | ast.While() | ast.Try() | ast.Match():
+            case _ if isinstance(node, _BRANCHING):
                 self.branches(node, scopes, prefix)
                 return
             case ast.With(body=body) | ast.AsyncWith(body=body):
@@ -140,7 +143,7 @@ class _Walk:
             outcomes.append(dict(scopes[0]))
             self.block(branch, [outcomes[-1], *scopes], prefix)
         scopes[0].update(merged(outcomes))
-        if isinstance(node, ast.Try):
+        if isinstance(node, (ast.Try, TRY_STAR)):
             self.block(node.finalbody, scopes, prefix)
 
     # ---- definitions
@@ -216,11 +219,11 @@ class _Walk:
 
 def branches_of(node: ast.stmt) -> list[list[ast.stmt]]:
     """The blocks of a compound statement of which one is run, none counting as a block too."""
+    if isinstance(node, (ast.Try, TRY_STAR)):
+        return [[*node.body, *node.orelse], *(handler.body for handler in node.handlers)]
     match node:
         case ast.If(body=body, orelse=orelse):
             return [body, orelse]
-        case ast.Try(body=body, handlers=handlers, orelse=orelse):
-            return [[*body, *orelse], *(handler.body for handler in handlers)]
         case ast.Match(cases=cases):
             return [*(case.body for case in cases), []]
         case ast.For(body=body, orelse=orelse) | ast.While(body=body, orelse=orelse):

@@ -16,14 +16,14 @@ def read(file: str) -> Source:
     """The text of a file, "-" being the standard input; raises RX0701 when it cannot be read."""
     try:
         raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        if b"\0" in raw:
+            raise _unreadable(file, "it is not text: it contains null characters")
         encoding, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)
         text = raw.decode(encoding)
     except OSError as error:
         raise _unreadable(file, error.strerror or str(error), _near(file)) from None
     except (SyntaxError, UnicodeDecodeError) as error:
         raise _unreadable(file, f"it is not text that Python can read: {error}") from None
-    if "\0" in text:
-        raise _unreadable(file, "it is not text: it contains null characters")
     return Source("<stdin>" if file == "-" else file, text)
 
 

@@ -8,10 +8,11 @@ import linecache
 import os
 import sys
 from types import CodeType, FrameType, TracebackType
+from typing import Any
 
 from .span import Source, Span
 
-__all__ = ["caller_frame", "caller_span", "raised_span", "step_span"]
+__all__ = ["caller_frame", "caller_span", "raised_span", "source_lines", "step_span"]
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
@@ -41,6 +42,17 @@ def raised_span(error: BaseException) -> Span | None:
     return None if step is None else _span_in(step.tb_frame, step.tb_lineno, step.tb_lasti)
 
 
+def source_lines(filename: str, scope: dict[str, Any]) -> list[str]:
+    """The lines of a file, cell or input, as far as Python keeps them; `scope` is its globals."""
+    lines = linecache.getlines(filename, scope)
+    if lines or not filename.startswith("<"):
+        return lines
+    # From Python 3.14 on what is typed at the prompt is kept beside the files, by its code.
+    inputs: dict[Any, Any] = getattr(linecache, "_interactive_cache", {})
+    found = [entry[2] for key, entry in inputs.items() if key[0] == filename and len(entry) == 4]
+    return found[-1] if found else []
+
+
 def step_span(step: TracebackType, source: Source) -> Span:
     """What one step of a traceback was executing in its source."""
     return _span_in(step.tb_frame, step.tb_lineno, step.tb_lasti, source)
@@ -51,7 +63,7 @@ def _span_in(
 ) -> Span:  # fmt: skip
     if source is None:
         filename = frame.f_code.co_filename
-        source = Source(filename, "".join(linecache.getlines(filename, frame.f_globals)))
+        source = Source(filename, "".join(source_lines(filename, frame.f_globals)))
     place = (
         _position(frame.f_code, instruction)
         if sys.version_info >= (3, 11)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
 from relaxscript.cli.definitions import definitions
@@ -215,6 +217,15 @@ def test_constants_written_as_literals_are_known(constants, shape, expected):
     script = shape_written_as(constants, shape)
     assert script.diagnostics == ()
     assert shape_of_x(script) == expected
+
+
+def test_constants_under_except_star_are_known_where_python_has_it():
+    text = "try:\n    N = 2\nexcept* OSError:\n    N = 2\n"
+    scripts, mistakes = found_in(f"{IMPORTS}{text}{GOOD}".replace('("n", 3)', "(N, 3)"))
+    if hasattr(ast, "TryStar"):
+        assert [script.diagnostics for script in scripts] == [()]
+    else:
+        assert ["this is not Python" in mistake.message for mistake in mistakes] == [True]
 
 
 @pytest.mark.parametrize(

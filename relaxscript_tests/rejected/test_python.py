@@ -3,7 +3,12 @@
 # ruff: noqa: E731, F842  (what is rejected is not meant to be good Python)
 from __future__ import annotations
 
-from relaxscript.script import relax as R, tir as T
+import ast
+
+import pytest
+
+from relaxscript.errors import DiagnosticError
+from relaxscript.script import from_source, relax as R, tir as T
 from relaxscript.testing import check_rejected, rejected
 
 # Carets stand under what they mean, wherever a formatter would rather have them.
@@ -456,3 +461,36 @@ def test_a_condition_that_is_no_single_truth():
         else:
             b = R.const(2)
         return m
+
+
+LATER = {
+    "TryStar": (
+        "try:\n        y = x\n    except* ValueError:\n        y = x",
+        "`try` cannot be used in a Relax function",
+        "`try` is not part of a PrimFunc",
+    ),
+    "TypeAlias": (
+        "type Row = int",
+        "`type` cannot be used in a Relax function",
+        "`type` is not part of a PrimFunc",
+    ),
+    "TemplateStr": (
+        't"{x}"',
+        "a t-string cannot be used here",
+        "a t-string cannot be used here",
+    ),
+}
+
+
+@pytest.mark.parametrize("node", LATER)
+@pytest.mark.parametrize("language", ["R.function", "T.prim_func"])
+def test_a_form_of_a_later_python_is_named_as_its_users_do(node, language):
+    form, *said = LATER[node]
+    annotation = {"R.function": "R.Object", "T.prim_func": "T.int32"}[language]
+    text = f"@{language}\ndef f(x: {annotation}):\n    {form}\n    return x\n"
+    expected = said[language == "T.prim_func"] if hasattr(ast, node) else "this is not Python"
+    with pytest.raises(DiagnosticError) as caught:
+        from_source(text)
+    (diagnostic,) = caught.value.diagnostics
+    assert expected in diagnostic.message
+    assert diagnostic.span.line == 3

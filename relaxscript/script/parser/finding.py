@@ -19,6 +19,7 @@ from types import CodeType, FrameType, FunctionType
 from typing import Any, NamedTuple, TypeAlias
 
 from relaxscript.errors import DiagnosticError, Source, Span
+from relaxscript.errors.caller import source_lines
 
 from .matching import alike, future_flags, inner_codes, is_rewritten, plausible
 from .situations import changed, not_found
@@ -206,7 +207,7 @@ def _in_linecache(wanted: Wanted) -> Parsed | None:
     filename = wanted.filename
     # A file may have changed since Python read it last, in a notebook that reloads, say.
     linecache.checkcache(filename)
-    lines = linecache.getlines(filename, wanted.scope)
+    lines = source_lines(filename, wanted.scope)
     known = _LINES.get(filename)
     if known is not None and known[0] is lines:
         return known[1]

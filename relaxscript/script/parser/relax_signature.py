@@ -271,9 +271,7 @@ class RelaxSignatures(RelaxOlderForms):
             help=f"let a parameter have the dimension `{var.name}` by itself",
         )  # fmt: skip
 
-    def function_attrs(
-        self, node: ast.FunctionDef, header: Header, local: bool
-    ) -> Attrs | None:
+    def function_attrs(self, node: ast.FunctionDef, header: Header, local: bool) -> Attrs | None:
         """`R.func_attr({...})` of the body, and the global symbol of a public function."""
         attrs: dict[str, Any] = {}
         for statement in node.body:

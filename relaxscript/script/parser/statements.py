@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 from relaxscript.errors import Source, Span
 
-__all__ = ["STATEMENTS", "UNSUPPORTED", "first_word"]
+__all__ = ["STATEMENTS", "TRY_STAR", "UNSUPPORTED", "first_word", "of_later_pythons"]
 
-_COMPOUND = (ast.For, ast.While, ast.Try, ast.With, ast.ClassDef, ast.AsyncFor, ast.AsyncWith,
-             ast.AsyncFunctionDef, ast.Match, ast.If)  # fmt: skip
+# `except*` from Python 3.11 on; an older one cannot read it.
+TRY_STAR: type[ast.Try] = getattr(ast, "TryStar", ast.Try)
+
+_COMPOUND = (ast.For, ast.While, ast.Try, TRY_STAR, ast.With, ast.ClassDef, ast.AsyncFor,
+             ast.AsyncWith, ast.AsyncFunctionDef, ast.Match, ast.If)  # fmt: skip
 
 
 def first_word(source: Source, node: ast.stmt) -> Span | None:
@@ -25,6 +29,11 @@ def first_word(source: Source, node: ast.stmt) -> Span | None:
     return source.span(word)
 
 
+def of_later_pythons(**forms: tuple[str, str | None]) -> dict[type[Any], tuple[str, str | None]]:
+    """What is said of forms that this Python may not have, by the names of their nodes."""
+    return {getattr(ast, name): said for name, said in forms.items() if hasattr(ast, name)}
+
+
 STATEMENTS: dict[type[ast.stmt], tuple[str, str | None]] = {
     ast.For: ("`for`", "write the steps out, or loop in a `@T.prim_func`"),
     ast.AsyncFor: ("`async for`", None),
@@ -32,9 +41,12 @@ STATEMENTS: dict[type[ast.stmt], tuple[str, str | None]] = {
         "`while`",
         "write a recursive function with a declared result, or a `@T.prim_func`",
     ),
-    ast.Try: (
-        "`try`",
-        "Relax has no exceptions: check values with `R.match_cast` or `R.assert_op`",
+    **dict.fromkeys(
+        (ast.Try, TRY_STAR),
+        ("`try`", "Relax has no exceptions: check values with `R.match_cast` or `R.assert_op`"),
+    ),
+    **of_later_pythons(
+        TypeAlias=("`type`", "name an annotation outside the function: `X = R.Tensor(...)`")
     ),
     ast.Raise: ("`raise`", "stop with `R.assert_op(condition, ...)`"),
     ast.Assert: ("`assert`", "write `R.assert_op(condition, ...)` in an impure function"),
@@ -65,4 +77,5 @@ UNSUPPORTED: dict[type[ast.AST], tuple[str, str | None]] = {
     ast.Set: ("a set", "write a tuple"),
     ast.Starred: ("`*` unpacking", None),
     ast.JoinedStr: ("an f-string", None),
+    **of_later_pythons(TemplateStr=("a t-string", "write an f-string")),
 }

@@ -32,6 +32,7 @@ from relaxscript.script.tir_types import Form
 
 from .base import Failed, Reporter
 from .environment import Environment
+from .statements import TRY_STAR, of_later_pythons
 from .tir_block import OpenBlock, folded
 from .tir_buffer import BufferSyntax
 from .tir_call import vstore
@@ -384,7 +385,11 @@ STATEMENTS: dict[type[ast.stmt], tuple[str, str | None]] = {
     ast.AsyncWith: ("`async with`", None),
     ast.Match: ("`match`", "write `if` and `elif`"),
     ast.Raise: ("`raise`", 'write `assert condition, "message"`'),
-    ast.Try: ("`try`", 'nothing can be caught; check before: `assert condition, "message"`'),
+    **dict.fromkeys(
+        (ast.Try, TRY_STAR),
+        ("`try`", 'nothing can be caught; check before: `assert condition, "message"`'),
+    ),
+    **of_later_pythons(TypeAlias=("`type`", "name a data type outside the function")),
     ast.Import: ("`import`", "import at the top of the file"),
     ast.ImportFrom: ("`import`", "import at the top of the file"),
     ast.Global: ("`global`", "captured Python values can be read without it"),
