@@ -30,6 +30,7 @@ from relaxscript.script.annotations import (
     is_element,
 )
 
+from .abbreviated import written_out
 from .base import UNKNOWN, Failed, Reporter
 from .context import ModuleContext
 from .environment import Environment
@@ -135,6 +136,7 @@ class AnnotationParser(HostPython):
         """The StructInfo that an annotation means; raises `Failed` after recording a mistake."""
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             return self.quoted(node)
+        node = written_out(node, self.source.lines)
         value = self.value(node)
         return self.struct_info_of(value, node)
 

@@ -28,6 +28,7 @@ from relaxscript.ir.struct_info import (
 from relaxscript.script.relax_forms import MatchCastValue, const
 from relaxscript.sinfo import definable_shape_vars
 
+from .abbreviated import written_out
 from .base import Failed
 from .context import ModuleName
 from .dimensions import Dim, Dims
@@ -166,6 +167,7 @@ class RelaxBindings(RelaxSignatures):
         if likely is not None:
             self.bind_repeated(target, annotation, value, likely)
             return
+        annotation = written_out(annotation, self.source.lines)
         # The value comes first: a match_cast in it may bind dimensions of the annotation.
         failed: Failed | None = None
         found: Any = None

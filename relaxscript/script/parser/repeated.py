@@ -14,6 +14,8 @@ from relaxscript.ir.prim import PrimExpr, Var as PrimVar
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.script.annotations import Front
 
+from .abbreviated import abbreviation
+
 if TYPE_CHECKING:
     from .annotation import AnnotationParser
 
@@ -112,7 +114,9 @@ class RepeatedAnnotations:
 def _text(node: ast.expr, lines: Sequence[str]) -> str | None:
     """The text of an annotation that stands in one line."""
     number = node.lineno
-    if node.__class__ is not ast.Call or node.end_lineno != number:
+    if node.__class__ is not ast.Call:
+        return abbreviation(node, lines)
+    if node.end_lineno != number:
         return None
     line = lines[number - 1]
     # Positions are in bytes, so only lines of ASCII are cut; others are rare.

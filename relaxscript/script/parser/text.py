@@ -26,6 +26,7 @@ from relaxscript.ir.tir import PrimFunc
 from relaxscript.script.members import public_names
 from relaxscript.script.printer.constants import MetadataError, decode_all
 
+from .abbreviated import parse_script
 from .assigned import names_inside
 from .base import UNKNOWN, ExpressionParser, Failed, Reporter
 from .decorators import our_decorator, our_decorators, read_options, resolved
@@ -67,7 +68,8 @@ def from_source(
         if isinstance(text, FunctionType):
             return parse_decorated(text, frame, _language_of(text, frame), strict, {})
         _check_arguments(text, mode)
-        source, tree = parse_text(filename, text)
+        # Python that is run may ask for the source of what it defines; of data nobody else does.
+        source, tree = (parse_script if mode == "data" else parse_text)(filename, text)
         known = {**known_from_the_start(), **(extra_vars or {})}
         known.update(_metadata(source, tree, metadata))
         reading = _ReadingPython if mode == "python" else _Reading

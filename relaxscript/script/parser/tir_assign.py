@@ -22,6 +22,7 @@ from relaxscript.ir.tir import Buffer, BufferRegion, BufferStore
 from relaxscript.script import tir_axis, tir_compute, tir_forms
 from relaxscript.script.tir_types import BufferFront, Form, ScalarType
 
+from .abbreviated import written_out
 from .base import UNKNOWN, Failed
 from .python_operators import BINARY
 from .tir_buffer import BufferSyntax
@@ -230,12 +231,13 @@ class AssignParser(MemoryParser):
                 node, "RX0104", f"`{node.target.id}` has a type and no value",
                 help=f"give it one: `{self.written(node)} = ...`",
             )  # fmt: skip
-        wanted = self.scalar_type(node.annotation)
+        annotation = written_out(node.annotation, self.source.lines)
+        wanted = self.scalar_type(annotation)
         value = self.value(node.value)
         if isinstance(value, (BufferSyntax, Form)):
             self.bind(node.target, value, node.value, node)
             return
-        e = self.fitted(value, node.value, wanted.dtype, node.annotation, "is declared")
+        e = self.fitted(value, node.value, wanted.dtype, annotation, "is declared")
         self.check_rebinding(node.target)
         var = wanted.replace(name=node.target.id, span=self.span(node.target))
         self.open_let(var, e, self.span(node))

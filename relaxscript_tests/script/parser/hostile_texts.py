@@ -284,6 +284,11 @@ DEFINITIONS = (
     "'''",
     "def",
     "x = 1;" * 3000,
+    # What looks like the annotations that a printed script repeats.
+    GOOD + 3 * ("    a: R.f(" + "x=" * 100_000 + "\n"),
+    GOOD + 3 * ("    a: R.f(" + "(" * 10_000 + ")" * 10_000 + ") = 1\n"),
+    GOOD + 3 * ("    a: R.f(" + ") = 1 " * 30_000 + "\n"),
+    GOOD + 3 * ("    a: R.f(" + "x," * 30_000 + ") = 1\n"),
 )  # fmt: skip
 
 HOSTILE = (*(FUNCTION.format(expression) for expression in EXPRESSIONS), *DEFINITIONS)
