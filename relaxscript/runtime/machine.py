@@ -149,6 +149,8 @@ class VirtualMachine(Dispatcher):
     def profile(self, func_name: str, *args: Any) -> Report:
         """Call `func_name` once and say how often each packed function ran and how long it took.
 
+        `Report` has it as a table, CSV, JSON and as a trace for `chrome://tracing`.
+
         For machines made with `profile=True`; raises `VMError` on others.
         """
         if not self._profiles:
@@ -159,7 +161,7 @@ class VirtualMachine(Dispatcher):
         watched.call_depth_limit = self.call_depth_limit
         recorder = Recorder()
         watched.set_instrument(recorder)
-        return recorder.run(lambda: watched[func_name](*args))
+        return recorder.run(func_name, lambda: watched[func_name](*args))
 
     # -- calls in several steps --------------------------------------------------------------------
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-__all__ = ["Recorder", "Report", "Row"]
+from .values import kind_of
+
+__all__ = ["Event", "Recorder", "Report", "Row"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +25,33 @@ class Row:
     seconds: float
 
 
-class Report:
-    """The packed functions of one call, the longest first, and the seconds of the whole call."""
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One call: when it began, in seconds since the report's beginning, and how long it took.
 
-    def __init__(self, rows: list[Row], seconds: float, result: Any = None) -> None:
+    `thread` numbers the threads in the order in which they were seen; `arguments` are described.
+    """
+
+    name: str
+    start: float
+    seconds: float
+    thread: int = 0
+    arguments: tuple[str, ...] = ()
+
+
+class Report:
+    """The packed functions of one call, the longest first, and the seconds of the whole call.
+
+    `events` are all calls one by one, the whole one first and the others as they ended.
+    """
+
+    def __init__(
+        self, rows: list[Row], seconds: float, result: Any = None, events: Sequence[Event] = ()
+    ) -> None:
         self.rows = tuple(sorted(rows, key=lambda row: (-row.seconds, row.name)))
         self.seconds = seconds
         self.result = result
+        self.events = tuple(events)
 
     def table(self) -> str:
         """The report as lines of text."""
@@ -50,6 +73,18 @@ class Report:
         """The report as a JSON object."""
         return json.dumps({"seconds": self.seconds, "rows": [asdict(row) for row in self.rows]})
 
+    def chrome_trace(self) -> str:
+        """The events in the Trace Event Format, which `chrome://tracing` and Perfetto show."""
+        made = [
+            {
+                "name": event.name, "cat": "relaxscript", "ph": "X", "pid": 0, "tid": event.thread,
+                "ts": event.start * 1e6, "dur": event.seconds * 1e6,
+                "args": {str(number): said for number, said in enumerate(event.arguments)},
+            }
+            for event in self.events
+        ]  # fmt: skip
+        return json.dumps({"traceEvents": made, "displayTimeUnit": "ns"})
+
     def __str__(self) -> str:
         return self.table()
 
@@ -58,20 +93,34 @@ class Recorder:
     """An instrument that takes the time of every packed call."""
 
     def __init__(self) -> None:
-        self.started: list[float] = []
-        self.times: dict[str, list[float]] = {}
+        self.began = 0.0
+        # What has begun and not ended yet, for each thread: when, and with which arguments.
+        self.started: dict[int, list[tuple[float, tuple[str, ...]]]] = {}
+        self.events: list[Event] = []
 
     def __call__(self, function: Any, name: str, before: bool, result: Any, *args: Any) -> None:
         now = time.perf_counter()
+        thread = threading.get_ident()
         if before:
-            self.started.append(time.perf_counter())
-        else:
-            self.times.setdefault(name, []).append(now - self.started.pop())
+            described = tuple(kind_of(arg) for arg in args)
+            self.started.setdefault(thread, []).append((time.perf_counter(), described))
+            return
+        start, described = self.started[thread].pop()
+        self.events.append(
+            Event(name, start - self.began, now - start, self._number(thread), described)
+        )
 
-    def run(self, call: Callable[[], Any]) -> Report:
-        """Time `call`, during which this instrument is asked."""
-        start = time.perf_counter()
+    def _number(self, thread: int) -> int:
+        return list(self.started).index(thread)
+
+    def run(self, name: str, call: Callable[[], Any]) -> Report:
+        """Time `call` of the function `name`, during which this instrument is asked."""
+        self.started[threading.get_ident()] = []
+        self.began = time.perf_counter()
         result = call()
-        seconds = time.perf_counter() - start
-        rows = [Row(name, len(times), sum(times)) for name, times in self.times.items()]
-        return Report(rows, seconds, result)
+        seconds = time.perf_counter() - self.began
+        counts: dict[str, list[float]] = {}
+        for event in self.events:
+            counts.setdefault(event.name, []).append(event.seconds)
+        rows = [Row(packed, len(times), sum(times)) for packed, times in counts.items()]
+        return Report(rows, seconds, result, [Event(name, 0.0, seconds), *self.events])

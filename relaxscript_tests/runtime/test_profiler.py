@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import threading
 
 import numpy as np
 import pytest
 
 from relaxscript.errors import VMError
 from relaxscript.runtime import register_func
-from relaxscript.runtime.profiler import Report, Row
+from relaxscript.runtime.profiler import Recorder, Report, Row
 from relaxscript_tests.runtime.programs import calling, machine
 
 
@@ -50,6 +51,45 @@ def test_a_report_is_written_in_three_forms():
     assert str(report) == report.table()
     assert report.csv() == "name,count,seconds\nb,2,3e-06\na,1,1e-06\n"
     assert json.loads(report.json())["rows"][0] == {"name": "b", "count": 2, "seconds": 3e-06}
+
+
+def test_a_trace_has_the_whole_call_and_in_it_every_other_with_its_arguments():
+    def main(ib):
+        with ib.function("main", 1):
+            ib.emit_call("test.add", [ib.r(0), ib.r(0)], ib.r(1))
+            ib.emit_call("vm.builtin.copy", [ib.r(1)], ib.r(1))
+            ib.emit_ret(ib.r(1))
+
+    report = machine(main, profile=True).profile("main", np.zeros((2, 3), "float32"))
+    trace = json.loads(report.chrome_trace())
+    whole, *inner = trace["traceEvents"]
+    assert [event["name"] for event in inner] == ["test.add", "vm.builtin.copy"]
+    assert (whole["name"], whole["ts"], whole["tid"]) == ("main", 0, 0)
+    assert inner[0]["args"] == dict.fromkeys("01", "a tensor of shape (2, 3) and dtype float32")
+    for event in inner:
+        assert event["ph"] == "X"
+        assert 0 <= event["ts"] <= event["ts"] + event["dur"] <= whole["dur"]
+
+
+def test_a_trace_tells_threads_apart():
+    recorder = Recorder()
+
+    def call():
+        recorder(None, "here", True, None)
+        recorder(None, "here", False, None)
+        other = threading.Thread(
+            target=lambda: (
+                recorder(None, "there", True, None),
+                recorder(None, "there", False, None),
+            )
+        )
+        other.start()
+        other.join()
+
+    report = recorder.run("main", call)
+    assert [(event.name, event.thread) for event in report.events] == [
+        ("main", 0), ("here", 0), ("there", 1),
+    ]  # fmt: skip
 
 
 def test_an_empty_report_has_a_table():
