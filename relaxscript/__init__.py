@@ -76,6 +76,7 @@ from .version import __version__ as __version__
 
 if TYPE_CHECKING:
     from . import cli, compiler, interpreter, nd, runtime, target, testing, tir, vm
+    from .artifact import load, save
     from .compiler import VirtualMachine, build, jit
     from .runtime import (
         ExecBuilder,
@@ -152,11 +153,13 @@ __all__ = [
     "ir_module",
     "jit",
     "list_global_func_names",
+    "load",
     "nd",
     "op",
     "register_func",
     "remove_global_func",
     "runtime",
+    "save",
     "script",
     "structural_equal",
     "structural_hash",
@@ -169,6 +172,7 @@ __all__ = [
 # Where the names stand that are imported when they are first used; "" is the room itself.
 _LATER = {
     **dict.fromkeys(("VirtualMachine", "build", "jit"), "compiler"),
+    **dict.fromkeys(("load", "save"), "artifact"),
     **dict.fromkeys(
         (
             "ExecBuilder",

@@ -68,7 +68,9 @@ def build(
     module = normalized(module)
     if params:
         module = with_params(module, params)
-    return codegen(module, _kernels(module, made_for))
+    executable = codegen(module, _kernels(module, made_for))
+    executable.origin = (module, made_for)
+    return executable
 
 
 def jit(

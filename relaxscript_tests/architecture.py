@@ -77,6 +77,7 @@ FLOORS = (
     ("script",),
     ("codegen",),
     ("compiler",),
+    ("artifact",),
     ("frontend", "testing", "cli"),
     ("tir", "te", "target", "nd", "vm"),
     ("__init__", "__main__"),

@@ -65,6 +65,9 @@ def command_line() -> argparse.ArgumentParser:
         "--no-annotations", action="store_true", help="leave out the types of the bindings"
     )
 
+    saved = commands.add_parser("inspect", help="show what a saved program holds, not running it")
+    saved.add_argument("file", metavar="FILE", help="what `relaxscript.save` wrote")
+
     page = commands.add_parser("explain", help="tell about a kind of mistake, RX0203 or so")
     page.add_argument("code", nargs="?", metavar="CODE", help="without it, all are listed")
 
@@ -87,6 +90,10 @@ def carry_out(args: argparse.Namespace) -> int:
             from .print import print_scripts
 
             return print_scripts(args.file, args.name, annotations=not args.no_annotations)
+        case "inspect":
+            from .inspect import inspect_file
+
+            return inspect_file(args.file)
         case "explain":
             return tell(args.code)
         case _:

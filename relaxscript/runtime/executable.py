@@ -41,8 +41,11 @@ class Executable:
     """A compiled module: functions, instructions, constants and what the compiler linked in.
 
     `externals` maps names of packed functions to the callables that this program means by them
-    (operators, compiled kernels); other names are looked up when a call is evaluated.
+    (operators, compiled kernels); other names are looked up when a call is evaluated. `origin` is
+    what the compiler made it of, None for one that was written by hand.
     """
+
+    origin: Any = None
 
     def __init__(
         self,
@@ -62,6 +65,7 @@ class Executable:
         linked = object.__new__(Executable)
         linked.functions, linked.instructions = self.functions, self.instructions
         linked.constants, linked.externals = self.constants, {**self.externals, **externals}
+        linked.origin = self.origin
         return linked
 
     @cached_property

@@ -131,7 +131,10 @@ def test_the_help_names_every_command(capsys):
         main(["--help"])
     assert caught.value.code == 0
     out = capsys.readouterr().out
-    assert all(f"\n    {name} " in out for name in ("run", "check", "print", "explain", "doctor"))
+    assert all(
+        f"\n    {name} " in out
+        for name in ("run", "check", "print", "inspect", "explain", "doctor")
+    )
 
 
 def test_llvm_is_loaded_by_no_command_that_does_not_need_it():

@@ -259,4 +259,32 @@ Right:
 
     rx.build(module, target="llvm")
 """,
+    "RX0704": """
+RX0704: an executable that cannot be saved
+
+A file holds the module that was built, not machine code. An executable that was put together by
+`ExecBuilder` was made of no module.
+
+Wrong:
+
+    rx.save(builder.get(), "model.rx")
+
+Right:
+
+    rx.save(rx.build(module), "model.rx")
+""",
+    "RX0705": """
+RX0705: a saved program calls what was not allowed
+
+A file may come from a stranger. The PackedFuncs and C functions outside of it that it calls are
+named, and it is loaded only when its reader allows them.
+
+Wrong:
+
+    rx.load("model.rx")  # calls the PackedFunc "my.log"
+
+Right:
+
+    rx.load("model.rx", allowed=["my.log"])
+""",
 }

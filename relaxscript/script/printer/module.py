@@ -18,7 +18,16 @@ from relaxscript.errors import InternalError, Source, Span
 from relaxscript.ir import prim, tir
 from relaxscript.ir.module import GlobalInfo, IRModule, Target, VDevice
 from relaxscript.ir.node import Node
-from relaxscript.ir.relax import Attrs, Binding, BindingBlock, Expr, ExternFunc, Function, GlobalVar
+from relaxscript.ir.relax import (
+    Attrs,
+    Binding,
+    BindingBlock,
+    Constant,
+    Expr,
+    ExternFunc,
+    Function,
+    GlobalVar,
+)
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.ir.walk import children
 from relaxscript.script.pause import collector_paused
@@ -37,7 +46,7 @@ from .tir import TIRPrinter
 if TYPE_CHECKING:
     from .unparser import HouseUnparser
 
-__all__ = ["Printer", "metadata", "script"]
+__all__ = ["Printer", "constants_of", "metadata", "script"]
 
 
 def script(root: Any, **options: Any) -> str:
@@ -47,9 +56,14 @@ def script(root: Any, **options: Any) -> str:
 
 def metadata(root: Any) -> dict[str, Any]:
     """The constants that the script of `root` refers to, as plain data by their kind."""
+    return {METADATA_KEY: [encode(e) for e in constants_of(root)]}
+
+
+def constants_of(root: Any) -> list[Constant]:
+    """The constants that the script of `root` refers to by their numbers."""
     session = Session(Options.read({}))
     _Script(session).of(root)
-    return {METADATA_KEY: [encode(e) for e in session.constants]}
+    return list(session.constants)
 
 
 class Printer:

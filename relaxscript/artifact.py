@@ -1,0 +1,327 @@
+"""Compiled programs as files: `save`, `load`, and what a file says of itself, `inspect`.
+
+    manifest.json          the format and its version, the target, and of each other file how long
+                           it is and its SHA-256
+    module.py              the script of the module, of which no Python is ever evaluated
+    weights.safetensors    its large constants, "0", "1" and so on
+
+A saved program is a zip of these three, none compressed, so that nothing in it can be larger than
+the file. There is no machine code in it: loading compiles for the computer that loads. A file may
+come from a stranger, so all of it is checked before any of it is used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Any, NoReturn
+
+import numpy as np
+import safetensors.numpy
+from safetensors import SafetensorError
+
+from .compiler import build
+from .dtypes import DataType, result_dtype
+from .errors import Diagnostic, DiagnosticError, InternalError
+from .interpreter.prim_funcs import symbol_of
+from .ir import prim, relax, tir
+from .ir.module import IRModule, Target
+from .ir.relax import Attrs
+from .ir.same import structural_equal
+from .ir.walk import walk
+from .runtime import Executable
+from .runtime.builtins import BUILTINS
+from .script import from_source
+from .script.printer.module import constants_of
+from .version import __version__
+
+__all__ = ["FORMAT_VERSION", "Contents", "inspect", "load", "save"]
+
+FORMAT = "relaxscript program"
+FORMAT_VERSION = 1
+MANIFEST, MODULE, WEIGHTS = "manifest.json", "module.py", "weights.safetensors"
+# A manifest names three files; a script takes about 60 characters a binding.
+_LONGEST = {MANIFEST: 1 << 20, MODULE: 1 << 24}
+# Data types that other readers of safetensors know; the others are kept as bytes.
+_PLAIN = frozenset({
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
+    "float32", "float64",
+})  # fmt: skip
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a file holds: its module, the target it was built for, who wrote it.
+
+    `packed_funcs` and `c_functions` are what the program calls that is not in the file.
+    """
+
+    module: IRModule
+    target: Target
+    made_by: str
+    packed_funcs: tuple[str, ...]
+    c_functions: tuple[str, ...]
+
+    @property
+    def constants(self) -> list[Array]:
+        """The arrays that the script of the module refers to, by their numbers."""
+        return [constant.data for constant in constants_of(self.module)]
+
+
+# ---------------------------------------------------------------- writing
+
+
+def save(executable: Executable, path: str | os.PathLike[str]) -> None:
+    """Write a program that `build` made to a file, which `load` reads on any computer.
+
+    A file of that name is replaced, once the new one is complete. Raises `DiagnosticError`: RX0704
+    for an executable that was not made of a module, RX0701 where the file cannot be written.
+    """
+    origin = executable.origin
+    if origin is None:
+        message = "an executable that no module was built to cannot be saved"
+        help = "save what `rx.build(module)` gives"
+        raise DiagnosticError(Diagnostic("RX0704", message, None, help=help))
+    module, target = origin
+    content = _packed(module, target)
+    folder, name = os.path.split(os.path.abspath(os.fspath(path)))
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            os.replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+    except OSError as error:
+        _refuse(path, error.strerror or str(error), verb="write")
+
+
+def _packed(module: IRModule, target: Target) -> bytes:
+    constants = constants_of(module)
+    text = module.script(show_meta=False)
+    again = from_source(text, metadata=_metadata(constants), check_well_formed=False)
+    if not structural_equal(module, again):
+        raise InternalError("the script of a module that was built reads as another module")
+    files = {MODULE: text.encode(), WEIGHTS: safetensors.numpy.save(_stored(constants))}
+    manifest = {
+        "format": FORMAT,
+        "version": FORMAT_VERSION,
+        "made_by": f"relaxscript {__version__}",
+        "target": {"kind": target.kind, **dict(target.attrs)},
+        "weights": [
+            {"dtype": str(result_dtype(c.data)), "shape": list(c.data.shape)} for c in constants
+        ],
+        "files": {
+            name: {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+            for name, content in files.items()
+        },
+    }
+    out = BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:
+        written = {MANIFEST: json.dumps(manifest, indent=2).encode(), **files}
+        for name, content in written.items():
+            # Without a date, so that the same program is the same file.
+            archive.writestr(zipfile.ZipInfo(name), content)
+    return out.getvalue()
+
+
+def _stored(constants: Iterable[relax.Constant]) -> dict[str, Array]:
+    """The arrays of constants by their numbers, those of unusual types as bytes."""
+    stored = {}
+    for number, constant in enumerate(constants):
+        data = np.ascontiguousarray(constant.data).reshape(constant.data.shape)
+        if data.dtype.byteorder == ">":
+            data = data.astype(data.dtype.newbyteorder("<"))
+        plain = str(result_dtype(data)) in _PLAIN
+        stored[str(number)] = data if plain else np.frombuffer(data.tobytes(), np.uint8)
+    return stored
+
+
+def _metadata(constants: list[relax.Constant]) -> dict[str, Any]:
+    return {"relax.expr.Constant": constants}
+
+
+# ---------------------------------------------------------------- reading
+
+
+def load(
+    path: str | os.PathLike[str], allowed: Iterable[str] = (),
+    target: str | Target | Mapping[str, Any] | None = None,
+) -> Executable:  # fmt: skip
+    """Read a program that `save` wrote and compile it for this computer.
+
+    `allowed` are the names of the PackedFuncs and C functions outside of the file that the program
+    may call; `target` is instead of the one for which it was built. Nothing in the file is run, and
+    all of it is checked first. Raises `DiagnosticError`: RX0701 for a file that cannot be read, is
+    damaged or of a later version, RX0705 for a program that calls what was not allowed, and what
+    its module does wrong.
+    """
+    found = inspect(path)
+    may = set(allowed)
+    refused = [name for name in (*found.packed_funcs, *found.c_functions) if name not in may]
+    if refused:
+        names = ", ".join(f"`{name}`" for name in refused)
+        listed = ", ".join(f'"{name}"' for name in sorted({*may, *refused}))
+        message = f"the program calls {names}, which was not allowed"
+        help = f"if you trust it, write `allowed=[{listed}]`"
+        raise DiagnosticError(Diagnostic("RX0705", message, None, help=help))
+    return build(found.module, found.target if target is None else target)
+
+
+def inspect(path: str | os.PathLike[str]) -> Contents:
+    """What a file holds, of which nothing is run or compiled. Raises as `load`."""
+    files = _files(path)
+    manifest = _manifest(path, files)
+    constants = _constants(path, manifest, files[WEIGHTS])
+    target = _target(path, manifest)
+    try:
+        text = files[MODULE].decode()
+    except UnicodeDecodeError:
+        _refuse(path, f"it is damaged: {MODULE} is not text")
+    module = from_source(
+        text, filename=f"{os.fspath(path)}/{MODULE}", metadata=_metadata(constants)
+    )
+    if not isinstance(module, IRModule):
+        _refuse(path, f"it is damaged: {MODULE} holds no module")
+    packed, c = _needed(module)
+    return Contents(module, target, str(manifest.get("made_by", "")), packed, c)
+
+
+def _files(path: str | os.PathLike[str]) -> dict[str, bytes]:
+    """The three files of the archive, read whole: none is longer than the archive."""
+    try:
+        with open(path, "rb") as file:
+            length = os.fstat(file.fileno()).st_size
+            if not zipfile.is_zipfile(file):
+                _refuse(path, "it is no saved program")
+            with zipfile.ZipFile(file) as archive:
+                entries = archive.infolist()
+                names = [entry.filename for entry in entries]
+                if sorted(names) != sorted((MANIFEST, MODULE, WEIGHTS)):
+                    _refuse(path, "it is no saved program")
+                for entry in entries:
+                    _check_entry(path, entry, length)
+                return {name: archive.read(name) for name in names}
+    except DiagnosticError:
+        raise
+    except OSError as error:
+        _refuse(path, error.strerror or str(error))
+    except Exception as error:  # `zipfile` raises what it likes at damaged archives
+        _refuse(path, f"it is damaged: {error}")
+
+
+def _check_entry(
+    path: str | os.PathLike[str], entry: zipfile.ZipInfo, length: int
+) -> None:  # fmt: skip
+    stored = entry.compress_type == zipfile.ZIP_STORED and entry.file_size == entry.compress_size
+    if not stored or entry.file_size > length:
+        _refuse(path, f"it is damaged: {entry.filename} is not stored as it is")
+    longest = _LONGEST.get(entry.filename, length)
+    if entry.file_size > longest:
+        _refuse(path, f"{entry.filename} is longer than {longest} bytes")
+
+
+def _manifest(path: str | os.PathLike[str], files: Mapping[str, bytes]) -> dict[str, Any]:
+    """The manifest; the other files are those of which it speaks."""
+    try:
+        manifest = json.loads(files[MANIFEST])
+    except (ValueError, RecursionError):
+        _refuse(path, f"it is damaged: {MANIFEST} is not JSON")
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        _refuse(path, "it is no saved program")
+    version = manifest.get("version")
+    if type(version) is not int or version < 1:
+        _refuse(path, f"it is damaged: {MANIFEST} has no version")
+    if version > FORMAT_VERSION:
+        _refuse(
+            path, f"its format has version {version}, and this is relaxscript {__version__}, which "
+            f"reads version {FORMAT_VERSION}", help="use a later relaxscript",
+        )  # fmt: skip
+    said = manifest.get("files")
+    for name in (MODULE, WEIGHTS):
+        real = {"bytes": len(files[name]), "sha256": hashlib.sha256(files[name]).hexdigest()}
+        if not isinstance(said, dict) or said.get(name) != real:
+            _refuse(path, f"it is damaged: {name} is not what {MANIFEST} says")
+    return manifest
+
+
+def _constants(
+    path: str | os.PathLike[str], manifest: Mapping[str, Any], content: bytes
+) -> list[relax.Constant]:
+    described = manifest.get("weights")
+    try:
+        arrays = safetensors.numpy.load(content)
+        if not isinstance(described, list) or len(described) != len(arrays):
+            raise ValueError("their number is not that of the manifest")
+        return [_constant(arrays[str(i)], said) for i, said in enumerate(described)]
+    except (
+        SafetensorError,
+        ArithmeticError,
+        KeyError,
+        MemoryError,
+        TypeError,
+        ValueError,
+    ) as error:
+        _refuse(path, f"it is damaged: the weights cannot be read: {error}")
+
+
+def _constant(array: Array, said: Mapping[str, Any]) -> relax.Constant:
+    dtype, shape = DataType(said["dtype"]), tuple(said["shape"])
+    if not all(type(size) is int and size >= 0 for size in shape):
+        raise ValueError("a shape is a list of sizes")
+    if str(dtype) not in _PLAIN:
+        array = np.frombuffer(array.tobytes(), dtype.numpy).reshape(shape)
+    if array.shape != shape or result_dtype(array) != dtype:
+        raise ValueError("they are not what the manifest says")
+    return relax.Constant(array)
+
+
+def _target(path: str | os.PathLike[str], manifest: Mapping[str, Any]) -> Target:
+    said = manifest.get("target")
+    plain = (str, int, float, bool)
+    if (
+        not isinstance(said, dict)
+        or not isinstance(said.get("kind"), str)
+        or not all(isinstance(value, plain) for value in said.values())
+    ):
+        _refuse(path, f"it is damaged: {MANIFEST} has no target")
+    return Target(said["kind"], Attrs({key: v for key, v in said.items() if key != "kind"}))
+
+
+def _needed(module: IRModule) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The PackedFuncs and the C functions that a module calls and neither it nor we define."""
+    ours = set(BUILTINS)
+    packed: set[str] = set()
+    c: set[str] = set()
+    for function in module.functions.values():
+        if isinstance(function, tir.PrimFunc):
+            ours.add(symbol_of(function) or "")
+        for node in walk(function):
+            match node:
+                case relax.ExternFunc(global_symbol=symbol):
+                    packed.add(symbol)
+                case prim.Call(op="tir.call_extern" | "tir.call_pure_extern", args=(name, *_)):
+                    c.add(_text(name))
+                case prim.Call(op="tir.tvm_call_packed" | "tir.tvm_call_cpacked", args=(name, *_)):
+                    packed.add(_text(name))
+    return tuple(sorted(packed - ours)), tuple(sorted(c))
+
+
+def _text(name: prim.PrimExpr) -> str:
+    return name.value if isinstance(name, prim.StringImm) else str(name)
+
+
+def _refuse(
+    path: str | os.PathLike[str], reason: str, verb: str = "read", help: str | None = None
+) -> NoReturn:
+    message = f"cannot {verb} `{os.fspath(path)}`: {reason}"
+    raise DiagnosticError(Diagnostic("RX0701", message, None, help=help)) from None

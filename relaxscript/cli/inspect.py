@@ -1,0 +1,28 @@
+"""`relaxscript inspect`: what a saved program holds, without running or compiling it."""
+
+from __future__ import annotations
+
+from relaxscript.artifact import Contents, inspect
+from relaxscript.dtypes import result_dtype
+from relaxscript.ir import hooks
+
+__all__ = ["inspect_file"]
+
+
+def inspect_file(file: str) -> int:
+    """Print what `relaxscript.save` wrote to a file, as a script. Raises RX0701."""
+    found = inspect(file)
+    print("\n".join(f"# {line}" for line in described(found)))
+    print(hooks.script_of(found.module, show=True, show_meta=False))
+    return 0
+
+
+def described(found: Contents) -> list[str]:
+    """What is to be known of a program beside its script."""
+    lines = [f"saved by {found.made_by} for the target {found.target}"]
+    for noun, names in (("PackedFunc", found.packed_funcs), ("C function", found.c_functions)):
+        if names:
+            lines.append(f"calls the {noun}{'s' if len(names) > 1 else ''} {', '.join(names)}")
+    for number, data in enumerate(found.constants):
+        lines.append(f"constant {number}: {result_dtype(data)} of shape {data.shape}")
+    return lines
