@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
+import secrets
 import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -37,17 +37,17 @@ from .ir.same import structural_equal
 from .ir.walk import walk
 from .runtime import Executable
 from .runtime.builtins import BUILTINS
-from .script import from_source
+from .script.parser.text import read_again
 from .script.printer.module import constants_of
 from .version import __version__
 
-__all__ = ["FORMAT_VERSION", "Contents", "inspect", "load", "save"]
+__all__ = ["FORMAT_VERSION", "Contents", "inspect", "load", "readable", "save"]
 
 FORMAT = "relaxscript program"
 FORMAT_VERSION = 1
 MANIFEST, MODULE, WEIGHTS = "manifest.json", "module.py", "weights.safetensors"
-# A manifest names three files; a script takes about 60 characters a binding.
-_LONGEST = {MANIFEST: 1 << 20, MODULE: 1 << 24}
+# A script takes about 60 characters a binding, and half a second to read for each million of them.
+_LONGEST = {MANIFEST: 1 << 22, MODULE: 1 << 24}
 # Data types that other readers of safetensors know; the others are kept as bytes.
 _PLAIN = frozenset({
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
@@ -82,7 +82,8 @@ def save(executable: Executable, path: str | os.PathLike[str]) -> None:
     """Write a program that `build` made to a file, which `load` reads on any computer.
 
     A file of that name is replaced, once the new one is complete. Raises `DiagnosticError`: RX0704
-    for an executable that was not made of a module, RX0701 where the file cannot be written.
+    for an executable that was not made of a module or is too long, RX0701 where the file cannot be
+    written.
     """
     origin = executable.origin
     if origin is None:
@@ -93,14 +94,14 @@ def save(executable: Executable, path: str | os.PathLike[str]) -> None:
     content = _packed(module, target)
     folder, name = os.path.split(os.path.abspath(os.fspath(path)))
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
+        temporary = os.path.join(folder, f".{name}.{secrets.token_hex(8)}")
         try:
-            with os.fdopen(handle, "wb") as file:
+            with open(temporary, "xb") as file:
                 file.write(content)
             os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        finally:
+            if os.path.exists(temporary):
+                os.unlink(temporary)
     except OSError as error:
         _refuse(path, error.strerror or str(error), verb="write")
 
@@ -108,8 +109,7 @@ def save(executable: Executable, path: str | os.PathLike[str]) -> None:
 def _packed(module: IRModule, target: Target) -> bytes:
     constants = constants_of(module)
     text = module.script(show_meta=False)
-    again = from_source(text, metadata=_metadata(constants), check_well_formed=False)
-    if not structural_equal(module, again):
+    if not structural_equal(module, read_again(text, MODULE, _metadata(constants))):
         raise InternalError("the script of a module that was built reads as another module")
     files = {MODULE: text.encode(), WEIGHTS: safetensors.numpy.save(_stored(constants))}
     manifest = {
@@ -125,9 +125,13 @@ def _packed(module: IRModule, target: Target) -> bytes:
             for name, content in files.items()
         },
     }
+    written = {MANIFEST: json.dumps(manifest, indent=2).encode(), **files}
+    for name, longest in _LONGEST.items():
+        if len(written[name]) > longest:
+            message = f"the program is too long for a file: {name} would have over {longest} bytes"
+            raise DiagnosticError(Diagnostic("RX0704", message, None))
     out = BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:
-        written = {MANIFEST: json.dumps(manifest, indent=2).encode(), **files}
         for name, content in written.items():
             # Without a date, so that the same program is the same file.
             archive.writestr(zipfile.ZipInfo(name), content)
@@ -169,8 +173,8 @@ def load(
     may = set(allowed)
     refused = [name for name in (*found.packed_funcs, *found.c_functions) if name not in may]
     if refused:
-        names = ", ".join(f"`{name}`" for name in refused)
-        listed = ", ".join(f'"{name}"' for name in sorted({*may, *refused}))
+        names = ", ".join(f"`{readable(name)}`" for name in refused)
+        listed = ", ".join(repr(name) for name in sorted({*may, *refused}))
         message = f"the program calls {names}, which was not allowed"
         help = f"if you trust it, write `allowed=[{listed}]`"
         raise DiagnosticError(Diagnostic("RX0705", message, None, help=help))
@@ -187,9 +191,7 @@ def inspect(path: str | os.PathLike[str]) -> Contents:
         text = files[MODULE].decode()
     except UnicodeDecodeError:
         _refuse(path, f"it is damaged: {MODULE} is not text")
-    module = from_source(
-        text, filename=f"{os.fspath(path)}/{MODULE}", metadata=_metadata(constants)
-    )
+    module = read_again(text, f"{os.fspath(path)}/{MODULE}", _metadata(constants))
     if not isinstance(module, IRModule):
         _refuse(path, f"it is damaged: {MODULE} holds no module")
     packed, c = _needed(module)
@@ -314,6 +316,11 @@ def _needed(module: IRModule) -> tuple[tuple[str, ...], tuple[str, ...]]:
                 case prim.Call(op="tir.tvm_call_packed" | "tir.tvm_call_cpacked", args=(name, *_)):
                     packed.add(_text(name))
     return tuple(sorted(packed - ours)), tuple(sorted(c))
+
+
+def readable(text: str) -> str:
+    """A text of a stranger, without what would change a terminal."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def _text(name: prim.PrimExpr) -> str:

@@ -92,10 +92,10 @@ WRONG: dict[str, tuple[Callable[[bytes], bytes], str]] = {
         "is not stored as it is",
     ),
     "a manifest of megabytes": (
-        with_file(MANIFEST, b" " * (1 << 21)), "manifest.json is longer than 1048576 bytes",
+        with_file(MANIFEST, b" " * 5_000_000), "manifest.json is longer than 4194304 bytes",
     ),
     "a module of megabytes": (
-        with_file(MODULE, b"\n" * (1 << 25)), "module.py is longer than 16777216 bytes",
+        with_file(MODULE, b"\n" * 17_000_000), "module.py is longer than 16777216 bytes",
     ),
     "a manifest that is no JSON": (with_file(MANIFEST, b"\xff"), "manifest.json is not JSON"),
     "a manifest that nests": (with_file(MANIFEST, DEEP), "manifest.json is not JSON"),

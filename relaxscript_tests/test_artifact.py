@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 
 import relaxscript as rx
+from relaxscript import artifact
 from relaxscript.artifact import FORMAT_VERSION, MANIFEST, MODULE, WEIGHTS, inspect
 from relaxscript.cli import main
 from relaxscript.ir import structural_equal
 from relaxscript.script import ir as I, relax as R, tir as T
-from relaxscript_tests.damaged_files import WRONG, resigned
+from relaxscript_tests.damaged_files import WRONG, parts, resigned
 
 # fmt: off
 WEIGHT = np.linspace(-1, 1, 4 * 32, dtype="float32").reshape(4, 32)
@@ -125,7 +126,7 @@ def test_only_what_was_allowed_is_called(tmp_path):
         "RX0705", "the program calls `test.logged`, `abs`, which was not allowed"
     )  # fmt: skip
     assert diagnostic.help == (
-        'if you trust it, write `allowed=["abs", "test.logged", "test.seen"]`'
+        "if you trust it, write `allowed=['abs', 'test.logged', 'test.seen']`"
     )
     assert rx.load(path, allowed=["abs", "test.logged", "test.seen"]).has_function("main")
 
@@ -238,3 +239,50 @@ def test_inspecting_what_is_no_program_is_a_mistake_of_the_command(tmp_path, cap
     (tmp_path / "a.py").write_text("x = 1\n")
     assert main(["inspect", str(tmp_path / "a.py")]) == 2
     assert "it is no saved program" in capsys.readouterr().err
+
+
+def test_a_file_may_be_read_by_whom_other_files_may_be_read(tmp_path, saved):
+    (tmp_path / "other").write_bytes(b"")
+    assert saved.stat().st_mode == (tmp_path / "other").stat().st_mode
+
+
+def test_warnings_of_the_program_are_not_said_again(tmp_path):
+    with pytest.warns(rx.RelaxWarning):
+        module = rx.from_source("""
+@R.function
+def main(x: R.Tensor(("n",), "float32"), y: R.Tensor(("m",), "float32")):
+    n = T.int64()
+    z: R.Tensor((n,), "float32") = R.exp(y)
+    return z
+""")
+    path = tmp_path / "model.rx"
+    rx.save(rx.build(module), path)
+    x = np.ones(3, "float32")
+    assert rx.VirtualMachine(rx.load(path)).main(x, x).shape == (3,)
+
+
+def test_what_a_stranger_calls_things_does_not_reach_the_terminal(tmp_path, capsys):
+    path = tmp_path / "model.rx"
+    rx.save(rx.build(Calling), path)
+    named = parts(path.read_bytes())[MODULE].replace(b"test.seen", b"\\x1b[2J\\n")
+    path.write_bytes(
+        resigned(path.read_bytes(), lambda m: m.update(made_by="\x1b[2J"), module=named)
+    )
+    assert main(["inspect", str(path)]) == 0
+    assert "\x1b" not in capsys.readouterr().out
+    assert "\x1b" not in refused(path).message
+
+
+def test_a_program_that_is_too_long_to_be_read_is_not_written(tmp_path, monkeypatch):
+    monkeypatch.setitem(artifact._LONGEST, MODULE, 100)
+    with pytest.raises(rx.DiagnosticError, match=r"module\.py would have over 100 bytes") as caught:
+        rx.save(rx.build(Model), tmp_path / "model.rx")
+    assert caught.value.diagnostics[0].code == "RX0704"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("level", ["x", 10**9, -1])
+def test_options_of_the_target_are_checked_when_a_program_is_compiled(saved, level):
+    content = resigned(saved.read_bytes(), lambda m: m["target"].update({"opt-level": level}))
+    saved.write_bytes(content)
+    refused(saved)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relaxscript.artifact import Contents, inspect
+from relaxscript.artifact import Contents, inspect, readable
 from relaxscript.dtypes import result_dtype
 from relaxscript.ir import hooks
 
@@ -19,10 +19,11 @@ def inspect_file(file: str) -> int:
 
 def described(found: Contents) -> list[str]:
     """What is to be known of a program beside its script."""
-    lines = [f"saved by {found.made_by} for the target {found.target}"]
+    lines = [f"saved by {readable(found.made_by)} for the target {readable(str(found.target))}"]
     for noun, names in (("PackedFunc", found.packed_funcs), ("C function", found.c_functions)):
         if names:
-            lines.append(f"calls the {noun}{'s' if len(names) > 1 else ''} {', '.join(names)}")
+            written = ", ".join(map(readable, names))
+            lines.append(f"calls the {noun}{'s' if len(names) > 1 else ''} {written}")
     for number, data in enumerate(found.constants):
         lines.append(f"constant {number}: {result_dtype(data)} of shape {data.shape}")
     return lines

@@ -24,6 +24,7 @@ from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Function
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.script.members import public_names
+from relaxscript.script.pause import collector_paused
 from relaxscript.script.printer.constants import MetadataError, decode_all
 
 from .abbreviated import parse_script
@@ -40,7 +41,7 @@ from .plain import bind, imported, known_from_the_start, literal, target_names
 from .source import parse_text, syntax_error
 from .statements import first_word
 
-__all__ = ["from_source"]
+__all__ = ["from_source", "read_again"]
 
 Definition = ast.ClassDef | ast.FunctionDef
 RUN_IT = 'Python is run with `mode="python"`, or by `relaxscript run FILE`'
@@ -80,6 +81,20 @@ def from_source(
         return finished(parse, strict)
     except DiagnosticError as error:
         raise error.with_traceback(None) from None
+
+
+def read_again(text: str, filename: str, metadata: Mapping[str, Any]) -> Any:
+    """`from_source` in data mode for a script that was printed of a checked program.
+
+    What can only be checked at run time was said when that was written, and is not said again.
+    """
+    source, tree = parse_script(filename, text)
+    known = {**known_from_the_start(), **_metadata(source, tree, metadata)}
+    reporter = Reporter()
+    with collector_paused():
+        result = _Reading(source, known, reporter, check_well_formed=True).whole(tree)
+    reporter.finish()
+    return result
 
 
 def _check_arguments(text: Any, mode: Any) -> None:
