@@ -320,7 +320,7 @@ def test_a_change_of_what_belongs_to_everybody_is_found():
         "sys.setrecursionlimit(12345)": "sys.getrecursionlimit",
         "builtins.relax = 1": "builtins",
         "warnings.simplefilter('ignore')": "warnings.filters",
-        "signal.signal(signal.SIGINT, signal.SIG_IGN)": "signal",
+        "signal.signal(signal.SIGINT, lambda *_: None)": "signal",
         "os.environ['OMP_NUM_THREADS'] = '1234'": "os.environ",
         "threading.excepthook = print": "threading.excepthook",
         "inspect.getfile = print": "inspect",
