@@ -300,22 +300,25 @@ def _target(path: str | os.PathLike[str], manifest: Mapping[str, Any]) -> Target
 
 
 def _needed(module: IRModule) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The PackedFuncs and the C functions that a module calls and neither it nor we define."""
-    ours = set(BUILTINS)
+    """The PackedFuncs and the C functions that a module calls and neither it nor we define.
+
+    A Relax function that calls a packed function means the PrimFunc of that symbol where there is
+    one, else a builtin of the machine; a PrimFunc always means what is registered.
+    """
+    ours = set(BUILTINS) - {var.name_hint for var in module.functions}
+    ours |= {symbol_of(f) or "" for f in module.functions.values() if isinstance(f, tir.PrimFunc)}
     packed: set[str] = set()
     c: set[str] = set()
     for function in module.functions.values():
-        if isinstance(function, tir.PrimFunc):
-            ours.add(symbol_of(function) or "")
         for node in walk(function):
             match node:
-                case relax.ExternFunc(global_symbol=symbol):
+                case relax.ExternFunc(global_symbol=symbol) if symbol not in ours:
                     packed.add(symbol)
                 case prim.Call(op="tir.call_extern" | "tir.call_pure_extern", args=(name, *_)):
                     c.add(_text(name))
                 case prim.Call(op="tir.tvm_call_packed" | "tir.tvm_call_cpacked", args=(name, *_)):
                     packed.add(_text(name))
-    return tuple(sorted(packed - ours)), tuple(sorted(c))
+    return tuple(sorted(packed)), tuple(sorted(c))
 
 
 def readable(text: str) -> str:

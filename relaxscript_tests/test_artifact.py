@@ -15,6 +15,7 @@ import relaxscript as rx
 from relaxscript import artifact
 from relaxscript.artifact import FORMAT_VERSION, MANIFEST, MODULE, WEIGHTS, inspect
 from relaxscript.cli import main
+from relaxscript.errors import InternalError
 from relaxscript.ir import structural_equal
 from relaxscript.script import ir as I, relax as R, tir as T
 from relaxscript_tests.damaged_files import WRONG, parts, resigned
@@ -170,6 +171,52 @@ def test_a_name_in_the_module_does_not_hide_a_call_of_the_outside(tmp_path):
     assert "`test.seen`" in refused(path).message
 
 
+def test_a_prim_func_does_not_hide_what_another_calls_under_its_name(tmp_path):
+    @I.ir_module
+    class Hidden:
+        @T.prim_func
+        def secret(x: T.Buffer((4,), "float32")):
+            x[0] = T.float32(1)
+
+        @T.prim_func
+        def main(x: T.Buffer((4,), "float32")):
+            T.evaluate(T.call_packed("secret", x[0]))
+
+    path = tmp_path / "hidden.rx"
+    rx.save(rx.build(Hidden), path)
+    assert "`secret`" in refused(path).message
+
+
+def test_a_function_under_the_name_of_a_builtin_does_not_hide_a_call_of_what_is_registered(
+    tmp_path,
+):
+    module = rx.from_source("""
+@I.ir_module
+class Hidden:
+    I.module_names({"copy": "vm.builtin.copy"})
+
+    @R.function
+    def copy(x: R.Tensor((4,), "float32")):
+        return x
+
+    @R.function(pure=False)
+    def main(x: R.Tensor((4,), "float32")):
+        y = R.call_packed("vm.builtin.copy", x, sinfo_args=R.Tensor((4,), "float32"))
+        return y
+""")
+    path = tmp_path / "hidden.rx"
+    rx.save(rx.build(module), path)
+    assert "`vm.builtin.copy`" in refused(path).message
+
+
+def test_a_script_that_reads_as_another_module_is_not_written(tmp_path, monkeypatch):
+    other = rx.build(Calling).origin[0]
+    monkeypatch.setattr(artifact, "read_again", lambda *args: other)
+    with pytest.raises(InternalError, match="reads as another module"):
+        rx.save(rx.build(Model), tmp_path / "model.rx")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_an_executable_that_was_made_by_hand_cannot_be_saved(tmp_path):
     with pytest.raises(rx.DiagnosticError, match="that no module was built to") as caught:
         rx.save(rx.ExecBuilder().get(), tmp_path / "model.rx")
@@ -285,4 +332,5 @@ def test_a_program_that_is_too_long_to_be_read_is_not_written(tmp_path, monkeypa
 def test_options_of_the_target_are_checked_when_a_program_is_compiled(saved, level):
     content = resigned(saved.read_bytes(), lambda m: m["target"].update({"opt-level": level}))
     saved.write_bytes(content)
-    refused(saved)
+    diagnostic = refused(saved)
+    assert "level" in diagnostic.message

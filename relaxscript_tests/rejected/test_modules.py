@@ -391,3 +391,17 @@ def test_a_mentioned_function_needs_a_device_that_the_module_has_not():
             #               ^ error: RX0206 argument 1 does not fit the function's parameter
             #                 help: the parameter is `R.Tensor((4,), "float32", vdevice="llvm:0")`
             return y
+
+
+@rejected
+def test_a_device_whose_target_has_options_is_another_than_one_without():
+    @I.ir_module
+    class Module:
+        I.module_global_infos({"vdevice": [I.vdevice("llvm")]})
+
+        @R.function
+        def main(x: R.Tensor((4,), "float32", I.vdevice("llvm -mcpu=znver4"))):
+        #                                     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0324 the
+        #          | module has no virtual device `llvm -mcpu=znver4:0:global`
+        #                                     help: the module has `llvm:0:global`
+            return x

@@ -10,7 +10,7 @@ import pytest
 
 from relaxscript.errors import VMError
 from relaxscript.runtime import register_func
-from relaxscript.runtime.profiler import Recorder, Report, Row
+from relaxscript.runtime.profiler import Event, Recorder, Report, Row
 from relaxscript_tests.runtime.programs import calling, machine
 
 
@@ -69,6 +69,14 @@ def test_a_trace_has_the_whole_call_and_in_it_every_other_with_its_arguments():
     for event in inner:
         assert event["ph"] == "X"
         assert 0 <= event["ts"] <= event["ts"] + event["dur"] <= whole["dur"]
+
+
+def test_a_trace_counts_microseconds():
+    report = Report([], 3e-3, None, [Event("a", 1e-3, 2e-3, 4, ("x",))])
+    assert json.loads(report.chrome_trace())["traceEvents"] == [
+        {"name": "a", "cat": "relaxscript", "ph": "X", "pid": 0, "tid": 4, "ts": 1000.0,
+         "dur": 2000.0, "args": {"0": "x"}},
+    ]  # fmt: skip
 
 
 def test_a_trace_tells_threads_apart():

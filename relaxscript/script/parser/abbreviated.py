@@ -21,12 +21,17 @@ from relaxscript.script.pause import collector_paused
 
 from .source import parse_text
 
-__all__ = ["abbreviation", "parse_script", "written_out"]
+__all__ = ["REPEATED", "abbreviation", "parse_script", "written_out"]
+
+# The annotations whose text says all of what they mean. Function types bind dimensions of their
+# own, and scalars may hold any value: these are read anew each time.
+REPEATED = frozenset({"Tensor", "Shape", "Tuple", "Object"})
 
 _NAME = "__annotation"
-# A call on one line with no text in it but simple ones, behind `name:` and before `=`. Positions
-# count bytes, so all up to its end is ASCII.
-_CALL = r"""\w+\.\w+\((?:[^'"#=\\\n\r\f\x80-\U0010ffff]|"[\w:]*"|\w=)*\)"""
+# A call of one on one line, with no text in it but simple ones, behind `name:` and before `=`.
+# Positions count bytes, so all up to its end is ASCII.
+_FRONT = rf"\w+\.(?:{'|'.join(sorted(REPEATED))})"
+_CALL = _FRONT + r"""\((?:[^'"#=\\\n\r\f\x80-\U0010ffff]|"[\w:]*"|\w=)*\)"""
 _ANNOTATED = re.compile(rf"^ *def |^( +\w+: )({_CALL})(?= = )", re.MULTILINE | re.ASCII)
 # In what may hold such a line without being one: texts of several lines.
 _LONG_TEXTS = ("'''", '"""', "\\\n", "\\\r", _NAME)
@@ -37,7 +42,7 @@ _READ = 2
 def parse_script(filename: str, text: str) -> tuple[Source, ast.Module]:
     """`source.parse_text` for a text that is parsed here and nowhere else; the tree is not kept."""
     short = _abbreviated(text)
-    if short is not text:
+    if short != text:
         try:
             with collector_paused():
                 return Source(filename, text), ast.parse(short, filename)
@@ -47,11 +52,14 @@ def parse_script(filename: str, text: str) -> tuple[Source, ast.Module]:
 
 
 def _abbreviated(text: str) -> str:
-    """The text with names for annotations; itself where there is nothing to abbreviate."""
+    """The text with names for annotations.
+
+    What a name stands for was left as it is before, in the same function: where that is no
+    expression, neither text is Python.
+    """
     if any(word in text for word in _LONG_TEXTS):
         return text
     seen: Counter[str] = Counter()
-    whole: dict[str, bool] = {}
 
     def shorter(match: re.Match[str]) -> str:
         written = match[2]
@@ -61,20 +69,9 @@ def _abbreviated(text: str) -> str:
         seen[written] += 1
         if seen[written] <= _READ or len(written) < len(_NAME):
             return match[0]
-        if written not in whole:
-            whole[written] = _is_expression(written)
-        return match[1] + _NAME.ljust(len(written), "_") if whole[written] else match[0]
+        return match[1] + _NAME.ljust(len(written), "_")
 
-    short = _ANNOTATED.sub(shorter, text)
-    return short if whole else text
-
-
-def _is_expression(text: str) -> bool:
-    try:
-        ast.parse(text, mode="eval")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
+    return _ANNOTATED.sub(shorter, text)
 
 
 def abbreviation(node: ast.expr, lines: Sequence[str]) -> str | None:

@@ -14,15 +14,12 @@ from relaxscript.ir.prim import PrimExpr, Var as PrimVar
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.script.annotations import Front
 
-from .abbreviated import abbreviation
+from .abbreviated import REPEATED, abbreviation
 
 if TYPE_CHECKING:
     from .annotation import AnnotationParser
 
 __all__ = ["RepeatedAnnotations"]
-
-# Function types bind dimensions of their own, scalars may hold any value: these are read anew.
-_REPEATED = frozenset({"Tensor", "Shape", "Tuple", "Object"})
 
 
 class _Entry:
@@ -108,7 +105,7 @@ class RepeatedAnnotations:
 
     def _front(self, node: ast.Attribute) -> Front | None:
         value = self.parser.value(node)
-        return value if isinstance(value, Front) and value.name in _REPEATED else None
+        return value if isinstance(value, Front) and value.name in REPEATED else None
 
 
 def _text(node: ast.expr, lines: Sequence[str]) -> str | None:
