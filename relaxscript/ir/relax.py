@@ -296,7 +296,8 @@ def _array(value: Any) -> np.ndarray[Any, Any]:
     """A private, read-only copy: a constant must not change under the program that holds it."""
     array = np.array(value, copy=True, order="C")
     array.setflags(write=False)
-    result_dtype(array)
+    if not (dtype := result_dtype(array)).in_relax:
+        raise ValueError(f'Relax has no data type "{dtype}"')
     return array
 
 

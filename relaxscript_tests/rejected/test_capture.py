@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import ml_dtypes
 import numpy as np
 
 from relaxscript.script import ir as I, relax as R, tir as T
@@ -278,6 +279,7 @@ def test_attributes_and_items_that_are_not_there():
 @rejected
 def test_values_that_are_no_values_of_a_program():
     words = np.array(["a", "b"])
+    halves = np.array([1, 2], ml_dtypes.int4)
     nothing = object()
 
     @R.function
@@ -288,6 +290,9 @@ def test_values_that_are_no_values_of_a_program():
         z = R.add(x, R.const(words))
         #            ^^^^^^^^^^^^^^ error: RX0201 `Constant.data` cannot be ndarray (array(['a',
         # | 'b'], dtype='<U1')): "str32" is not a data type
+        v = R.add(x, R.const(halves))
+        #            ^^^^^^^^^^^^^^^ error: RX0201 `Constant.data` cannot be ndarray (array([1, 2],
+        # | dtype=int4)): Relax has no data type "int4"
         w = R.add(x, {"a": x})
         #            ^^^^^^^^ error: RX0201 `R.add` cannot take these operands
         #            -------- label: is a Python `dict`, not a tensor
