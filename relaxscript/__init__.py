@@ -75,7 +75,7 @@ from .script.relax_forms import const
 from .version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from . import cli, compiler, interpreter, nd, runtime, target, testing, tir, vm
+    from . import cli, compiler, interpreter, nd, runtime, target, testing, tir, transform, vm
     from .artifact import load, save
     from .compiler import VirtualMachine, build, jit
     from .runtime import (
@@ -166,6 +166,7 @@ __all__ = [
     "target",
     "testing",
     "tir",
+    "transform",
     "vm",
 ]
 
@@ -188,7 +189,19 @@ _LATER = {
         "runtime",
     ),
     **dict.fromkeys(
-        ("cli", "compiler", "interpreter", "nd", "runtime", "target", "testing", "tir", "vm"), ""
+        (
+            "cli",
+            "compiler",
+            "interpreter",
+            "nd",
+            "runtime",
+            "target",
+            "testing",
+            "tir",
+            "transform",
+            "vm",
+        ),
+        "",
     ),
 }
 

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 import relaxscript.op as op
-from relaxscript.compiler import VirtualMachine, build, jit, normalized
+from relaxscript.compiler import VirtualMachine, build, jit
 from relaxscript.errors import DiagnosticError, VMError
 from relaxscript.ir.module import IRModule, Target
 from relaxscript.ir.relax import Call, Constant, Function, GlobalVar, If, Var
 from relaxscript.ir.struct_info import TensorStructInfo
 from relaxscript.runtime import Device
 from relaxscript.script import ir as I, relax as R, tir as T
+from relaxscript.transform import Normalize
 
 
 @I.ir_module
@@ -148,7 +149,7 @@ def test_a_function_made_by_hand_is_brought_into_normal_form():
 
 
 def test_a_module_in_normal_form_stays_as_it_is():
-    assert normalized(Model) is Model
+    assert Normalize()(Model) is Model
 
 
 def test_operands_that_do_not_go_together_are_an_error_of_the_build():

@@ -12,8 +12,8 @@ from typing import Any
 from relaxscript.errors import InternalError
 
 __all__ = [
-    "Hook", "apply_operator", "blame", "html_of", "metadata_of", "script_of", "struct_info_of",
-    "unfilled",
+    "Hook", "apply_operator", "blame", "html_of", "metadata_of", "parsed", "script_of",
+    "struct_info_of", "unfilled",
 ]  # fmt: skip
 
 
@@ -46,10 +46,11 @@ apply_operator = Hook("apply_operator", "(symbol, *operands) -> the call that `x
 struct_info_of = Hook("struct_info_of", "(expr) -> its StructInfo, derived from its parts")
 script_of = Hook("script_of", "(node, **options) -> its script")
 html_of = Hook("html_of", "(script) -> it as coloured HTML")
+parsed = Hook("parsed", "(script) -> the module that it says, read in data mode")
 metadata_of = Hook("metadata_of", "(node) -> the constants that its script refers to, as data")
 blame = Hook("blame", "(root, node, message) -> the printed root with the node underlined")
 
-_ALL = (apply_operator, struct_info_of, script_of, html_of, metadata_of, blame)
+_ALL = (apply_operator, struct_info_of, script_of, html_of, parsed, metadata_of, blame)
 
 
 def unfilled() -> list[str]:

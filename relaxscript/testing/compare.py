@@ -16,7 +16,10 @@ from relaxscript.ir.module import IRModule
 from relaxscript.ir.same import assert_structural_equal
 from relaxscript.runtime.values import Closure, DeviceTensor, Prim, Shape, text_of
 
-__all__ = ["EXECUTORS", "assert_allclose_tree", "assert_same", "check_executors_agree", "outcome"]
+__all__ = [
+    "EXECUTORS", "assert_allclose_tree", "assert_same", "check_executors_agree", "check_outcomes",
+    "outcome",
+]  # fmt: skip
 
 Run = Callable[..., Any]
 
@@ -130,13 +133,17 @@ def check_executors_agree(
         found[name] = outcome(lambda run=run, args=args: run(function, *args))  # type: ignore[misc]
     first, *others = executors
     for name in others:
-        _check_outcomes(name, found[name], first, found[first], rtol, atol)
+        check_outcomes(name, found[name], first, found[first], rtol, atol)
     return found[first]
 
 
-def _check_outcomes(
-    name: str, actual: Any, first: str, expected: Any, rtol: float, atol: float
+def check_outcomes(
+    name: str, actual: Any, first: str, expected: Any, rtol: float = 0.0, atol: float = 0.0
 ) -> None:
+    """What `name` gave is what `first` gave: the same value, or errors of the same code.
+
+    Raises `AssertionError` that names both.
+    """
     if isinstance(actual, VMError) or isinstance(expected, VMError):
         codes = [v.code if isinstance(v, VMError) else "no error" for v in (actual, expected)]
         if codes[0] != codes[1]:

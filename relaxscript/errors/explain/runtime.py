@@ -287,4 +287,23 @@ Right:
 
     rx.load("model.rx", allowed=["my.log"])
 """,
+    "RX0706": """
+RX0706: a pass made a module that is not well-formed
+
+`WellFormedInstrument` prints the module after each pass, reads the script again and compares. The
+message names the pass, and its cause shows the place in the printed script. Whatever makes IR goes
+through `BlockBuilder`, which types each binding.
+
+Wrong:
+
+    @function_pass(opt_level=0)
+    def without_parameters(func, mod, ctx):
+        return func.replace(params=())
+
+Right:
+
+    @function_pass(opt_level=0)
+    def unchanged(func, mod, ctx):
+        return func
+""",
 }

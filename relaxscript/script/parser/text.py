@@ -20,6 +20,7 @@ from typing import Any
 
 from relaxscript.errors import Diagnostic, DiagnosticError, Source, Span
 from relaxscript.errors.caller import caller_span, step_span
+from relaxscript.ir import hooks
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Function
 from relaxscript.ir.tir import PrimFunc
@@ -95,6 +96,11 @@ def read_again(text: str, filename: str, metadata: Mapping[str, Any]) -> Any:
         result = _Reading(source, known, reporter, check_well_formed=True).whole(tree)
     reporter.finish()
     return result
+
+
+@hooks.parsed.fill
+def _parsed(script: str) -> Any:
+    return read_again(script, "<printed>", {})
 
 
 def _check_arguments(text: Any, mode: Any) -> None:

@@ -1,0 +1,154 @@
+"""The context in which passes run: their levels, what is disabled, options and instruments.
+
+    with PassContext(opt_level=3, disabled_pass=["LambdaLift"], instruments=[PrintAfterAll()]):
+        mod = Sequential([...])(mod)
+
+Source: TVM `tvm.ir.transform.PassContext`, `PassInfo`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+from relaxscript.errors import Diagnostic, DiagnosticError, nearest
+from relaxscript.ir.instrument import PassInstrument
+from relaxscript.ir.module import IRModule
+
+__all__ = ["PassContext", "PassInfo"]
+
+
+@dataclass(frozen=True)
+class PassInfo:
+    """What a pass says of itself; `traceable` is for tuning and of no effect here."""
+
+    opt_level: int
+    name: str
+    required: tuple[str, ...] = ()
+    traceable: bool = False
+
+    def __post_init__(self) -> None:
+        if isinstance(self.required, str):
+            raise TypeError(f"`required` is a list of names, not {self.required!r}")
+
+
+# Options that programs written for TVM give, and the type of each. None changes what our passes do.
+_CONFIGS: dict[str, type] = {
+    "relax.FuseOps.max_depth": int,
+    "relax.backend.use_cuda_graph": bool,
+    "relax.fallback_device_type": int,
+    "relax.lift_transform_params.consume_params": bool,
+    "relax.transform.apply_legalize_ops": bool,
+    "testing.immutable_module": bool,
+}
+
+
+class PassContext:
+    """How passes run inside `with PassContext(...):`; contexts nest, the innermost one counts.
+
+    `opt_level` is the highest level of passes that a `Sequential` runs; `required_pass` names those
+    that run at any level, `disabled_pass` those that never run. `instruments` are told of contexts
+    and passes (`relaxscript.ir.instrument`). `config` maps options to values.
+
+    Raises `TypeError` for values of another kind, `DiagnosticError` (RX0703) for an unknown option.
+    """
+
+    def __init__(
+        self,
+        opt_level: int = 2,
+        required_pass: Sequence[str] | None = None,
+        disabled_pass: Sequence[str] | None = None,
+        instruments: Sequence[PassInstrument] | None = None,
+        config: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.opt_level = opt_level
+        self.required_pass = _names("required_pass", required_pass)
+        self.disabled_pass = _names("disabled_pass", disabled_pass)
+        self.instruments = _checked(instruments)
+        self.config = dict(config or {})
+        for key, value in self.config.items():
+            _check_option(key, value)
+
+    @staticmethod
+    def current() -> PassContext:
+        """The innermost context that is entered in this thread, or one with the defaults."""
+        stack = _entered.get()
+        return stack[-1] if stack else PassContext()
+
+    @staticmethod
+    def list_configs() -> dict[str, dict[str, str]]:
+        """The options that `config` may have, and their types."""
+        return {key: {"type": kind.__name__} for key, kind in _CONFIGS.items()}
+
+    def __enter__(self) -> PassContext:
+        for instrument in self.instruments:
+            instrument.enter_pass_ctx()
+        _entered.set((*_entered.get(), self))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _entered.set(_entered.get()[:-1])
+        for instrument in self.instruments:
+            instrument.exit_pass_ctx()
+
+    def override_instruments(self, instruments: Sequence[PassInstrument] | None) -> None:
+        """Use these instruments from now on; those up to now are told that the context ends."""
+        for instrument in self.instruments:
+            instrument.exit_pass_ctx()
+        self.instruments = _checked(instruments)
+        for instrument in self.instruments:
+            instrument.enter_pass_ctx()
+
+    def pass_enabled(self, info: PassInfo) -> bool:
+        """Whether a `Sequential` runs a pass here."""
+        if _is_named(info, self.disabled_pass):
+            return False
+        return _is_named(info, self.required_pass) or info.opt_level <= self.opt_level
+
+    def before(self, mod: IRModule, info: PassInfo) -> bool:
+        """Tell the instruments that a pass is about to run; False when one of them prevents it."""
+        if not all(i.should_run(mod, info) for i in self.instruments):
+            return False
+        for instrument in self.instruments:
+            instrument.run_before_pass(mod, info)
+        return True
+
+    def after(self, mod: IRModule, info: PassInfo) -> None:
+        """Tell the instruments what a pass made."""
+        for instrument in self.instruments:
+            instrument.run_after_pass(mod, info)
+
+
+_entered: ContextVar[tuple[PassContext, ...]] = ContextVar("relaxscript.pass_contexts", default=())
+
+
+def _names(what: str, given: Sequence[str] | None) -> tuple[str, ...]:
+    if isinstance(given, str) or not all(isinstance(name, str) for name in given or ()):
+        raise TypeError(f"`{what}` is a list of names of passes, not {given!r}")
+    return tuple(given or ())
+
+
+def _checked(instruments: Sequence[PassInstrument] | None) -> tuple[PassInstrument, ...]:
+    given = tuple(instruments or ())
+    for instrument in given:
+        if not isinstance(instrument, PassInstrument):
+            raise TypeError(f"an instrument is a PassInstrument, not {instrument!r}")
+    return given
+
+
+def _is_named(info: PassInfo, names: Sequence[str]) -> bool:
+    """Whether names have the pass among them, also as TVM registers it."""
+    return any(name.rpartition(".")[2] == info.name.rpartition(".")[2] for name in names)
+
+
+def _check_option(key: str, value: Any) -> None:
+    kind = _CONFIGS.get(key)
+    if kind is None:
+        near = nearest(key, list(_CONFIGS))
+        help = f'did you mean "{near}"?' if near else "see `PassContext.list_configs()`"
+        message = f'there is no option "{key}" of passes'
+        raise DiagnosticError(Diagnostic("RX0703", message, None, help=help))
+    if not isinstance(value, kind):
+        raise TypeError(f'the option "{key}" is of type {kind.__name__}, not {value!r}')

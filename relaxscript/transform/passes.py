@@ -1,0 +1,251 @@
+"""What a pass is: a named step from module to module, and how passes are put in a row.
+
+    class Twice(FunctionPass):
+        \"\"\"Replace `x + x` by `x * 2`.\"\"\"
+
+        def transform_function(self, func, mod, ctx):
+            ...
+
+    @function_pass(opt_level=0, name="Twice")        # the same without a class
+    def twice(func, mod, ctx): ...
+
+    lowered = Sequential([Normalize(), twice])(mod)
+
+A pass leaves its input as it is, gives the same object where nothing is to be done, and settles: a
+second run changes nothing. Source: TVM `tvm.ir.transform` and `relax.transform` for names.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any, ClassVar
+
+from relaxscript.errors import Diagnostic, DiagnosticError, nearest
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.relax import DataflowBlock, Function
+from relaxscript.ir.walk import rewrite
+
+from .context import PassContext, PassInfo
+
+__all__ = [
+    "DataflowBlockPass", "FunctionPass", "ModulePass", "Pass", "Sequential", "dataflowblock_pass",
+    "function_pass", "module_pass",
+]  # fmt: skip
+
+
+class Pass(ABC):
+    """A step from module to module.
+
+    A class says of its passes: their `name`, if it is another than that of the class; the
+    `opt_level` that a context must have for them to run in a `Sequential`; and the names of passes
+    that are `required` before them, which a call runs first.
+    """
+
+    name: ClassVar[str] = ""
+    opt_level: ClassVar[int] = 0
+    required: ClassVar[tuple[str, ...]] = ()
+    traceable: ClassVar[bool] = False
+
+    @property
+    def info(self) -> PassInfo:
+        """Level, name and required passes, as contexts and instruments see them."""
+        name = self.name or type(self).__name__
+        return PassInfo(self.opt_level, name, self.required, self.traceable)
+
+    def __call__(self, mod: IRModule) -> IRModule:
+        """The transformed module, under the instruments of the current `PassContext`.
+
+        Raises `TypeError` for what is no module, `DiagnosticError` (RX0703) for an unknown required
+        pass, and where a pass gives something else than a module.
+        """
+        if not isinstance(mod, IRModule):
+            raise TypeError(f"a pass takes an IRModule, not {type(mod).__name__}")
+        ctx, info = PassContext.current(), self.info
+        for earlier in info.required:
+            mod = _named(earlier)(mod)
+        if not ctx.before(mod, info):
+            return mod
+        result: Any = self.transform(mod, ctx)
+        if not isinstance(result, IRModule):
+            raise _gave(info.name, result, "an IRModule")
+        ctx.after(result, info)
+        return result
+
+    @abstractmethod
+    def transform(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        """What the pass does; called with the instruments around it."""
+
+    def __repr__(self) -> str:
+        return f"<pass {self.info.name}>"
+
+
+def _named(name: str) -> Pass:
+    """The pass of ours that has a name, also as TVM registers it: "relax.transform.Normalize"."""
+    package = import_module(__package__)
+    short = name.rpartition(".")[2]
+    found = getattr(package, short, None)
+    if isinstance(found, type) and issubclass(found, Pass) and not found.__abstractmethods__:
+        return found()
+    near = nearest(short, [n for n in package.__all__ if n[0].isupper()])
+    help = f'did you mean "{near}"?' if near else None
+    raise DiagnosticError(Diagnostic("RX0703", f'there is no pass "{name}"', None, help=help))
+
+
+def _gave(name: str, result: object, wanted: str) -> DiagnosticError:
+    message = f"the pass `{name}` gave {type(result).__name__}, not {wanted}"
+    return DiagnosticError(Diagnostic("RX0703", message, None))
+
+
+class ModulePass(Pass):
+    """A pass that sees the whole module: it may add functions and take some away."""
+
+    def transform(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        return self.transform_module(mod, ctx)
+
+    @abstractmethod
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        """The module afterwards; `mod` itself is not changed."""
+
+
+class FunctionPass(Pass):
+    """A pass that looks at one Relax function of the module at a time."""
+
+    def transform(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        changed = {}
+        for var, function in mod.relax_functions().items():
+            result: Any = self.transform_function(function, mod, ctx)
+            if not isinstance(result, Function):
+                raise _gave(self.info.name, result, "a Function")
+            if result is not function:
+                changed[var] = result
+        if not changed:
+            return mod
+        made = mod.clone()
+        for var, function in changed.items():
+            made[var] = function
+        return made
+
+    @abstractmethod
+    def transform_function(self, func: Function, mod: IRModule, ctx: PassContext) -> Function:
+        """The function afterwards; `mod` is the module before the pass."""
+
+
+class DataflowBlockPass(FunctionPass):
+    """A pass that looks at one dataflow block at a time, those of local functions included."""
+
+    def transform_function(self, func: Function, mod: IRModule, ctx: PassContext) -> Function:
+        def step(node: Any) -> Any:
+            if not isinstance(node, DataflowBlock):
+                return None
+            result: Any = self.transform_dataflowblock(node, mod, ctx)
+            if not isinstance(result, DataflowBlock):
+                raise _gave(self.info.name, result, "a DataflowBlock")
+            return result
+
+        return rewrite(func, step)
+
+    @abstractmethod
+    def transform_dataflowblock(
+        self, block: DataflowBlock, mod: IRModule, ctx: PassContext
+    ) -> DataflowBlock:
+        """The block afterwards: it defines the same variables for what comes behind it."""
+
+
+class Sequential(Pass):
+    """Passes one after the other, as far as the current context has them enabled.
+
+    A pass runs when its level is at most the context's and the context does not disable it by name;
+    one that the context requires by name runs at any level.
+    """
+
+    def __init__(
+        self,
+        passes: Sequence[Pass] | None = None,
+        opt_level: int = 0,
+        name: str = "sequential",
+        required: Sequence[str] | None = None,
+        traceable: bool = False,
+    ) -> None:
+        self.passes = tuple(passes or ())
+        for step in self.passes:
+            if not isinstance(step, Pass):
+                raise TypeError(f"a Sequential is made of passes, not of {step!r}")
+        self._info = PassInfo(opt_level, name, tuple(required or ()), traceable)
+
+    @property
+    def info(self) -> PassInfo:
+        return self._info
+
+    def transform(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        for step in self.passes:
+            if ctx.pass_enabled(step.info):
+                mod = step(mod)
+        return mod
+
+
+# -- passes from functions -------------------------------------------------------------------------
+
+
+def module_pass(
+    pass_func: Callable[..., Any] | None = None,
+    opt_level: int | None = None,
+    name: str | None = None,
+    required: Sequence[str] | None = None,
+    traceable: bool = False,
+) -> Any:
+    """A ModulePass from `f(mod, ctx)`, or from a class that has `transform_module(mod, ctx)`.
+
+    Used as a decorator, with or without arguments. A class stays one: calling it makes the pass.
+    """
+    info = _info(opt_level, name, required, traceable)
+    return _decorated(ModulePass, "transform_module", pass_func, info)
+
+
+def function_pass(
+    pass_func: Callable[..., Any] | None = None,
+    opt_level: int | None = None,
+    name: str | None = None,
+    required: Sequence[str] | None = None,
+    traceable: bool = False,
+) -> Any:
+    """A FunctionPass from `f(func, mod, ctx)`, or a class with `transform_function`."""
+    info = _info(opt_level, name, required, traceable)
+    return _decorated(FunctionPass, "transform_function", pass_func, info)
+
+
+def dataflowblock_pass(
+    pass_func: Callable[..., Any] | None = None,
+    opt_level: int | None = None,
+    name: str | None = None,
+    required: Sequence[str] | None = None,
+    traceable: bool = False,
+) -> Any:
+    """A DataflowBlockPass from `f(block, mod, ctx)`, or a class with `transform_dataflowblock`."""
+    info = _info(opt_level, name, required, traceable)
+    return _decorated(DataflowBlockPass, "transform_dataflowblock", pass_func, info)
+
+
+def _info(
+    opt_level: int | None, name: str | None, required: Sequence[str] | None, traceable: bool
+) -> PassInfo:
+    return PassInfo(opt_level or 0, name or "", tuple(required or ()), traceable)
+
+
+def _decorated(base: Any, method: str, target: Callable[..., Any] | None, info: PassInfo) -> Any:
+    """The pass, or for a class the class of passes; a decorator for these without a `target`."""
+    if target is None:
+        return lambda found: _decorated(base, method, found, info)
+    given = getattr(target, "__name__", type(target).__name__)
+    says = {
+        "name": info.name or given, "opt_level": info.opt_level, "required": info.required,
+        "traceable": info.traceable, "__doc__": target.__doc__, "__module__": target.__module__,
+    }  # fmt: skip
+    if isinstance(target, type):
+        if not callable(getattr(target, method, None)):
+            raise TypeError(f"the class `{given}` of a pass has no method `{method}`")
+        return type(given, (target, base), says)
+    if not callable(target):
+        raise TypeError(f"a pass is made from a function or a class, not from {target!r}")
+    return type(given, (base,), {**says, method: staticmethod(target)})()

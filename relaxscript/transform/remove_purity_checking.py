@@ -1,0 +1,67 @@
+"""RemovePurityChecking: from here on effects may be written out."""
+
+from __future__ import annotations
+
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.node import Node
+from relaxscript.ir.relax import Attrs, Call, DataflowBlock, ExternFunc, Function, Op
+from relaxscript.ir.walk import rewrite, rewrite_top_down, walk
+
+from .context import PassContext
+from .passes import FunctionPass
+
+__all__ = ["FORCE_PURE", "RemovePurityChecking"]
+
+FORCE_PURE = "relax.force_pure"
+
+
+class RemovePurityChecking(FunctionPass):
+    """Mark pure functions as trusted to be pure, and write the calls out that said so themselves.
+
+    Before:
+
+        @R.function
+        def main(x: R.Tensor((4,), "float32")) -> R.Object:
+            y = R.call_pure_packed("f", x, sinfo_args=R.Object)
+            return y
+
+    After:
+
+        @R.function
+        def main(x: R.Tensor((4,), "float32")) -> R.Object:
+            R.func_attr({"relax.force_pure": True})
+            y = R.call_packed("f", x, sinfo_args=R.Object)
+            return y
+
+    Lowering needs it: what a pure function is made of (tensors that are allocated and written into)
+    is not pure. `R.invoke_pure_closure` becomes `R.invoke_closure`. Calls inside dataflow blocks
+    stay as they are, since a block must be pure; so does `R.call_inplace_packed`, which is not a
+    call alone: it says where the results are. Source: TVM `relax.transform.RemovePurityChecking`.
+    """
+
+    def transform_function(self, func: Function, mod: IRModule, ctx: PassContext) -> Function:
+        guarded = {
+            id(binding.value)
+            for block in walk(func)
+            if isinstance(block, DataflowBlock)
+            for binding in block.bindings
+        }
+        plain = rewrite_top_down(func, lambda n: None if id(n) in guarded else _written_out(n))
+        return rewrite(plain, _trusted)
+
+
+def _written_out(node: Node) -> Node | None:
+    """The call that a call said to be pure, None for anything else."""
+    match node:
+        case Call(op=Op("relax.call_pure_packed"), args=(ExternFunc() as callee, *args)):
+            return node.replace(op=callee, args=tuple(args), attrs=node.attrs)
+        case Call(op=Op("relax.invoke_pure_closure")):
+            return node.replace(op=Op("relax.invoke_closure"))
+    return None
+
+
+def _trusted(node: Node) -> Node | None:
+    if isinstance(node, Function) and node.is_pure and not (node.attrs or Attrs()).get(FORCE_PURE):
+        trusted: Function = node.with_attr(FORCE_PURE, True)
+        return trusted
+    return None

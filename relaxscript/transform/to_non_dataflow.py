@@ -1,0 +1,46 @@
+"""ToNonDataflow: dataflow blocks become ordinary ones."""
+
+from __future__ import annotations
+
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.node import Node
+from relaxscript.ir.relax import BindingBlock, DataflowBlock, DataflowVar, Function, SeqExpr, Var
+from relaxscript.ir.walk import bound_vars, rewrite, substitute
+
+from .context import PassContext
+from .passes import FunctionPass
+
+__all__ = ["ToNonDataflow"]
+
+
+class ToNonDataflow(FunctionPass):
+    """Turn dataflow blocks and the variables of these into ordinary ones, for passes that follow.
+
+    Before:
+
+        with R.dataflow():
+            lv: R.Tensor((4,), "float32") = R.exp(x)
+            gv: R.Tensor((4,), "float32") = R.log(lv)
+            R.output(gv)
+
+    After:
+
+        lv: R.Tensor((4,), "float32") = R.exp(x)
+        gv: R.Tensor((4,), "float32") = R.log(lv)
+
+    Source: TVM `relax.transform.ToNonDataflow`.
+    """
+
+    def transform_function(self, func: Function, mod: IRModule, ctx: PassContext) -> Function:
+        own = [var for var in bound_vars(func) if isinstance(var, DataflowVar)]
+        made = rewrite(func, _without_dataflow)
+        return substitute(
+            made, {var: Var.make(var.name_hint, var.struct_info, span=var.span) for var in own}
+        )
+
+
+def _without_dataflow(node: Node) -> Node | None:
+    if not isinstance(node, SeqExpr) or not any(isinstance(b, DataflowBlock) for b in node.blocks):
+        return None
+    bindings = tuple(binding for block in node.blocks for binding in block.bindings)
+    return node.replace(blocks=(BindingBlock.make(bindings, span=node.blocks[0].span),))

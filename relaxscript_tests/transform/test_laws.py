@@ -1,0 +1,57 @@
+"""What all passes have in common, on random programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from relaxscript import transform
+from relaxscript.ir.instrument import WellFormedInstrument
+from relaxscript.ir.module import IRModule
+from relaxscript.testing.compare import check_executors_agree, check_outcomes
+from relaxscript.testing.inputs import inputs_for
+from relaxscript.testing.programs import random_module
+from relaxscript.transform import Pass, PassContext
+from relaxscript_tests import examples
+
+# Every pass that can be used without arguments.
+PASSES: dict[str, Callable[[], Pass]] = {
+    name: found
+    for name in transform.__all__
+    if isinstance(found := getattr(transform, name), type)
+    and issubclass(found, Pass)
+    and not getattr(found, "__abstractmethods__", None)
+    and name != "Sequential"
+}
+
+every_pass = pytest.mark.parametrize("make", PASSES.values(), ids=PASSES)
+
+
+def modules(count: int) -> list[IRModule]:
+    return [random_module(seed) for seed in range(examples(count))]
+
+
+@every_pass
+def test_a_pass_keeps_programs_well_formed_and_leaves_its_input_as_it_is(make):
+    for mod in modules(200):
+        before = mod.script(show_meta=True)
+        with PassContext(instruments=[WellFormedInstrument(validate_before_transform=False)]):
+            make()(mod)
+        assert mod.script(show_meta=True) == before
+
+
+@every_pass
+def test_a_pass_settles(make):
+    for mod in modules(200):
+        once = make()(mod)
+        assert make()(once) is once
+
+
+@every_pass
+def test_a_pass_keeps_the_meaning(make):
+    for seed, mod in enumerate(modules(200)):
+        made = make()(mod)
+        inputs = inputs_for(mod["main"], seed)
+        expected = check_executors_agree(mod, inputs, executors=["interpreter"])
+        check_outcomes("after the pass", check_executors_agree(made, inputs), "before", expected)
