@@ -125,6 +125,30 @@ def test_registers_are_used_again_when_nothing_needs_their_values():
     assert function.register_file_size == 3
 
 
+def test_values_that_are_needed_together_never_share_a_register():
+    @I.ir_module
+    class M:
+        @R.function
+        def last(x: R.Object, y: R.Object, z: R.Tensor((1,), "float32")):
+            return z
+
+        @R.function
+        def main(x: R.Tensor((1,), "float32"), c: R.Prim("bool")):
+            cls = M
+            if c:
+                a = R.add(x, x)
+                b = R.add(a, a)
+                r = R.add(b, b)
+            else:
+                r = x
+            y = cls.last(R.const([1.0]), R.const([2.0]), R.const([3.0], "float32"))
+            return R.add(r, y)
+
+    (call,) = [line for line in listing(M, "main") if line.split()[1] == "last"]
+    operands = call.split("in: ")[1].split("dst:")[0].split(",")
+    assert len({operand.strip() for operand in operands}) == 3
+
+
 def test_calls_with_the_same_attributes_share_one_function():
     assert callees(Model, "same")[:3] == ["relax.sum", "relax.sum", "relax.sum#2"]
 

@@ -60,6 +60,7 @@ class Registers:
             if self._owners[number] <= 0 and number not in self._pinned:
                 heapq.heappush(self._free, number)
                 taken.discard(number)
+                outer.discard(number)  # a variable of an earlier binding inside the same one
         self._recent = outer | taken
 
 
