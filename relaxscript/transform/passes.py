@@ -237,6 +237,8 @@ def _decorated(base: Any, method: str, target: Callable[..., Any] | None, info: 
     """The pass, or for a class the class of passes; a decorator for these without a `target`."""
     if target is None:
         return lambda found: _decorated(base, method, found, info)
+    if not callable(target):
+        raise TypeError(f"a pass is made from a function or a class, not from {target!r}")
     given = getattr(target, "__name__", type(target).__name__)
     says = {
         "name": info.name or given, "opt_level": info.opt_level, "required": info.required,
@@ -246,6 +248,4 @@ def _decorated(base: Any, method: str, target: Callable[..., Any] | None, info: 
         if not callable(getattr(target, method, None)):
             raise TypeError(f"the class `{given}` of a pass has no method `{method}`")
         return type(given, (target, base), says)
-    if not callable(target):
-        raise TypeError(f"a pass is made from a function or a class, not from {target!r}")
     return type(given, (base,), {**says, method: staticmethod(target)})()

@@ -32,11 +32,13 @@ class ToNonDataflow(FunctionPass):
     """
 
     def transform_function(self, func: Function, mod: IRModule, ctx: PassContext) -> Function:
-        own = [var for var in bound_vars(func) if isinstance(var, DataflowVar)]
         made = rewrite(func, _without_dataflow)
-        return substitute(
-            made, {var: Var.make(var.name_hint, var.struct_info, span=var.span) for var in own}
-        )
+        ordinary: dict[Node, Node] = {}
+        for var in bound_vars(made):
+            if isinstance(var, DataflowVar):
+                info = var.struct_info and substitute(var.struct_info, ordinary)
+                ordinary[var] = Var.make(var.name_hint, info, span=var.span)
+        return substitute(made, ordinary)
 
 
 def _without_dataflow(node: Node) -> Node | None:

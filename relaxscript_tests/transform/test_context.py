@@ -1,0 +1,104 @@
+"""Contexts: which passes run, with which options."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from relaxscript.errors import DiagnosticError
+from relaxscript.transform import PassContext, PassInfo, Sequential, module_pass
+from relaxscript_tests.transform.models import Model
+
+
+def levelled(level: int, name: str):
+    @module_pass(opt_level=level, name=name)
+    def step(mod, ctx):
+        return mod.with_attr("seen", (mod.get_attr("seen") or "") + name)
+
+    return step
+
+
+ROW = Sequential([levelled(0, "a"), levelled(2, "b"), levelled(3, "c")])
+
+
+def seen(**options):
+    with PassContext(**options):
+        return ROW(Model).get_attr("seen")
+
+
+def test_a_sequential_runs_passes_up_to_the_level_of_the_context():
+    assert ROW(Model).get_attr("seen") == "ab"
+    assert seen(opt_level=3) == "abc"
+    assert seen(opt_level=0) == "a"
+
+
+def test_passes_are_disabled_and_required_by_name():
+    assert seen(disabled_pass=["a"]) == "b"
+    assert seen(opt_level=0, required_pass=["c"]) == "ac"
+    assert seen(opt_level=0, required_pass=["c"], disabled_pass=["c"]) == "a"
+    assert seen(disabled_pass=["relax.transform.a"]) == "b"
+
+
+def test_a_pass_that_is_called_itself_runs_at_any_level():
+    with PassContext(opt_level=0):
+        assert levelled(3, "c")(Model).get_attr("seen") == "c"
+
+
+def test_the_innermost_context_counts():
+    assert PassContext.current().opt_level == 2
+    with PassContext(opt_level=0) as outer:
+        with PassContext(opt_level=3) as inner:
+            assert PassContext.current() is inner
+        assert PassContext.current() is outer
+    assert PassContext.current().opt_level == 2
+
+
+def test_a_context_is_left_when_its_block_fails():
+    with pytest.raises(KeyError), PassContext(opt_level=0):
+        raise KeyError
+    assert PassContext.current().opt_level == 2
+
+
+def test_a_context_is_one_of_its_thread():
+    found = []
+    with PassContext(opt_level=0):
+        thread = threading.Thread(target=lambda: found.append(PassContext.current().opt_level))
+        thread.start()
+        thread.join()
+    assert found == [2]
+
+
+def test_options_are_known_and_typed():
+    with PassContext(config={"relax.backend.use_cuda_graph": False}) as ctx:
+        assert ctx.config == {"relax.backend.use_cuda_graph": False}
+    assert PassContext.list_configs()["relax.FuseOps.max_depth"] == {"type": "int"}
+
+
+def test_an_unknown_option_is_an_error_that_names_the_nearest():
+    with pytest.raises(DiagnosticError, match="RX0703") as caught:
+        PassContext(config={"relax.backend.use_cuda_graf": True})
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.message == 'there is no option "relax.backend.use_cuda_graf" of passes'
+    assert diagnostic.help == 'did you mean "relax.backend.use_cuda_graph"?'
+    with pytest.raises(DiagnosticError, match=r"see `PassContext\.list_configs\(\)`"):
+        PassContext(config={"?": True})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"config": {"relax.FuseOps.max_depth": "3"}}, "is of type int, not '3'"),
+        ({"disabled_pass": "Normalize"}, "`disabled_pass` is a list of names of passes"),
+        ({"required_pass": [3]}, "`required_pass` is a list of names of passes"),
+        ({"instruments": [3]}, "an instrument is a PassInstrument, not 3"),
+    ],
+)
+def test_values_of_another_kind_are_errors(options, message):
+    with pytest.raises(TypeError, match=message):
+        PassContext(**options)
+
+
+def test_the_required_passes_of_an_info_are_a_list():
+    with pytest.raises(TypeError, match="`required` is a list of names, not 'Normalize'"):
+        PassInfo(0, "a", "Normalize")

@@ -1,0 +1,177 @@
+"""What a pass is, the ways to make one, and rows of passes."""
+
+from __future__ import annotations
+
+import pytest
+
+from relaxscript.errors import DiagnosticError
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.relax import DataflowBlock, Function
+from relaxscript.transform import (
+    DataflowBlockPass,
+    FunctionPass,
+    ModulePass,
+    Normalize,
+    PassContext,
+    PassInfo,
+    Sequential,
+    ToNonDataflow,
+    dataflowblock_pass,
+    function_pass,
+    module_pass,
+)
+from relaxscript_tests.transform.models import Model
+
+
+@module_pass(opt_level=1, name="Renamed")
+def renamed(mod, ctx):
+    """Says who was here."""
+    return mod.with_attr("seen", (mod.get_attr("seen") or "") + "renamed ")
+
+
+@function_pass(opt_level=0)
+def marked(func, mod, ctx):
+    return func if func.attrs and "mark" in func.attrs else func.with_attr("mark", len(mod))
+
+
+def test_a_function_becomes_a_pass_that_says_who_it_is():
+    assert isinstance(renamed, ModulePass)
+    assert renamed.info == PassInfo(1, "Renamed")
+    assert renamed.__doc__ == "Says who was here."
+    assert marked.info == PassInfo(0, "marked")
+    assert repr(marked) == "<pass marked>"
+
+
+def test_a_function_pass_sees_each_relax_function():
+    made = marked(Model)
+    assert [f.attrs["mark"] for f in made.relax_functions().values()] == [2, 2]
+    assert "mark" not in Model["main"].attrs
+
+
+def test_a_pass_that_changes_nothing_gives_the_same_module():
+    once = marked(Model)
+    assert marked(once) is once
+    assert Normalize()(Model) is Model
+
+
+def test_a_class_becomes_a_class_of_passes_with_its_own_arguments():
+    @module_pass(opt_level=2)
+    class Tag:
+        def __init__(self, tag):
+            self.tag = tag
+
+        def transform_module(self, mod, ctx):
+            return mod.with_attr("tag", self.tag)
+
+    assert isinstance(Tag("a"), ModulePass)
+    assert Tag("a").info == PassInfo(2, "Tag")
+    assert Tag("a")(Model).get_attr("tag") == "a"
+
+
+def test_a_dataflow_block_pass_sees_each_block():
+    seen = []
+
+    @dataflowblock_pass(opt_level=0)
+    def look(block, mod, ctx):
+        seen.append(len(block.bindings))
+        return block
+
+    assert isinstance(look, DataflowBlockPass)
+    assert look(Model) is Model
+    assert seen == [2]
+
+
+def test_a_dataflow_block_pass_replaces_blocks():
+    @dataflowblock_pass(opt_level=0)
+    def again(block, mod, ctx):
+        return DataflowBlock(block.bindings)
+
+    made = again(Model)
+    assert made is not Model
+    assert made["main"].body.blocks[0] is not Model["main"].body.blocks[0]
+
+
+def test_a_subclass_is_a_pass():
+    class Twice(FunctionPass):
+        opt_level = 3
+
+        def transform_function(self, func, mod, ctx):
+            assert ctx is PassContext.current() or ctx.opt_level == 2
+            return func.with_attr("twice", True)
+
+    assert Twice().info == PassInfo(3, "Twice")
+    assert Twice()(Model)["main"].attrs["twice"]
+
+
+def test_a_sequential_runs_its_passes_in_order():
+    @module_pass(opt_level=0)
+    def last(mod, ctx):
+        return mod.with_attr("seen", (mod.get_attr("seen") or "") + "last")
+
+    made = Sequential([renamed, last], name="both")
+    assert made.info.name == "both"
+    assert made(Model).get_attr("seen") == "renamed last"
+    assert Sequential()(Model) is Model
+
+
+def test_passes_that_are_required_run_before():
+    @function_pass(opt_level=0, required=["ToNonDataflow"])
+    def check(func, mod, ctx):
+        assert not any(isinstance(block, DataflowBlock) for block in func.body.blocks)
+        return func
+
+    assert check.info.required == ("ToNonDataflow",)
+    assert isinstance(check(Model), IRModule)
+    assert isinstance(Model["main"].body.blocks[0], DataflowBlock)
+
+
+def test_a_required_pass_that_does_not_exist_is_an_error():
+    wrong = module_pass(lambda mod, ctx: mod, required=["relax.transform.ToNonDataflo"])
+    with pytest.raises(DiagnosticError, match="RX0703") as caught:
+        wrong(Model)
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.message == 'there is no pass "relax.transform.ToNonDataflo"'
+    assert diagnostic.help == 'did you mean "ToNonDataflow"?'
+
+
+@pytest.mark.parametrize(
+    ("decorator", "noun"),
+    [
+        (module_pass, "an IRModule"),
+        (function_pass, "a Function"),
+        (dataflowblock_pass, "a DataflowBlock"),
+    ],
+)
+def test_a_pass_that_gives_something_else_is_an_error(decorator, noun):
+    @decorator(opt_level=0)
+    def forgets(*args):
+        pass
+
+    with pytest.raises(DiagnosticError, match=f"the pass `forgets` gave NoneType, not {noun}"):
+        forgets(Model)
+
+
+def test_a_pass_takes_a_module():
+    with pytest.raises(TypeError, match="a pass takes an IRModule, not Function"):
+        Normalize()(Model["main"])
+    with pytest.raises(TypeError, match="a Sequential is made of passes, not of 3"):
+        Sequential([Normalize(), 3])
+
+
+def test_what_no_pass_can_be_made_from_is_an_error():
+    with pytest.raises(TypeError, match="a pass is made from a function or a class, not from 3"):
+        module_pass(3)
+    with pytest.raises(TypeError, match="`Empty` of a pass has no method `transform_module`"):
+
+        @module_pass(opt_level=0)
+        class Empty:
+            pass
+
+
+def test_abstract_classes_of_passes_cannot_be_used():
+    with pytest.raises(TypeError, match="abstract"):
+        FunctionPass()
+
+
+def test_a_pass_leaves_prim_funcs_alone():
+    assert all(isinstance(f, Function) for f in ToNonDataflow()(Model).functions.values())
