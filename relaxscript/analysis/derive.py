@@ -300,7 +300,10 @@ def _function(expr: Function, context: Context) -> StructInfo:
 
 
 def _prim_func(expr: PrimFunc, context: Context) -> StructInfo:
-    """Rule 16: tensors for buffers, scalars for the rest, unit for the result, impure."""
+    """Rule 16: tensors for buffers, scalars for the rest, impure; the result is unit.
+
+    A PrimFunc that declares a scalar result gives that.
+    """
     params: list[StructInfo] = []
     for var in expr.params:
         buffer = expr.buffer_map.get(var)
@@ -309,7 +312,9 @@ def _prim_func(expr: PrimFunc, context: Context) -> StructInfo:
         else:
             shape = ShapeExpr.make(buffer.shape)
             params.append(TensorStructInfo.make(shape, buffer.dtype, None, len(buffer.shape)))
-    return FuncStructInfo.make(tuple(params), UNIT, False)
+    dtype = expr.returned_dtype
+    result = UNIT if dtype is None else PrimStructInfo.make(dtype)
+    return FuncStructInfo.make(tuple(params), result, False)
 
 
 def function_struct_info(function: Expr) -> StructInfo:

@@ -19,6 +19,7 @@ from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStruct
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.runtime import Closure, DeviceTensor, Prim, Shape
 from relaxscript.runtime.check import wrong_number
+from relaxscript.runtime.values import make_prim
 
 from .blame import located
 from .devices import devices_of
@@ -85,19 +86,27 @@ def _flat(args: Iterable[Any]) -> Iterator[Any]:
 
 
 def called_directly(name: str, func: PrimFunc, kernel: _Kernel) -> Closure:
-    """A PrimFunc as a value: calling it runs the kernel and gives the empty tuple.
+    """A PrimFunc as a value: calling it runs the kernel and gives the empty tuple, or what the
+    PrimFunc declares to return.
 
     A tensor of rank 0, which is what a numpy scalar stands for, is a number where one is wanted.
     """
     is_buffer = [_is_tensor(func, param) for param in func.params]
     names = [func.buffer_map[p].name if p in func.buffer_map else p.name for p in func.params]
 
-    def call(*args: Any) -> tuple[()]:
+    dtype = func.returned_dtype
+
+    def call(*args: Any) -> Any:
         if len(args) != len(names):
             raise wrong_number(name, names, len(args))
         pairs = zip(args, is_buffer, strict=True)
-        kernel(*(plain(arg) if wants_tensor else _number(arg) for arg, wants_tensor in pairs))
-        return ()
+        result = kernel(*(plain(a) if wants_tensor else _number(a) for a, wants_tensor in pairs))
+        if dtype is None:
+            return ()
+        if result is None:
+            text = f"`{name}` ends without returning the {dtype} that it declares"
+            raise VMError(text, code="RX0605")
+        return make_prim(result, dtype)
 
     return Closure(name, call, function_struct_info(func))
 

@@ -415,6 +415,9 @@ def _buffer_map(value: Mapping[Var, Buffer] | None) -> Mapping[Var, Buffer]:
     return dict(value or {})
 
 
+_NUMERIC = frozenset({"int", "uint", "float", "bfloat", "bool"})
+
+
 @node
 class PrimFunc(BaseFunc):
     """A function over buffers and scalars that works by writing into its arguments.
@@ -448,6 +451,13 @@ class PrimFunc(BaseFunc):
                 raise ValueError(f"`PrimFunc.buffer_map`: {brief(var)} is not a parameter")
             if not isinstance(buffer, Buffer):
                 raise TypeError(f"`PrimFunc.buffer_map`: {brief(buffer)} is not a Buffer")
+
+    @property
+    def returned_dtype(self) -> DataType | None:
+        """The data type of the number that it declares to return, None when it declares none."""
+        if isinstance(self.ret_type, PrimType) and self.ret_type.dtype.kind in _NUMERIC:
+            return self.ret_type.dtype
+        return None
 
     @property
     def is_private(self) -> bool:

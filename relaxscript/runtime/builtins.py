@@ -22,6 +22,7 @@ import numpy as np
 from relaxscript.dtypes import DataType
 from relaxscript.errors import VMError
 
+from . import shape_heap
 from .check import (
     Check,
     Dim,
@@ -35,6 +36,7 @@ from .check import (
     variables,
 )
 from .packed_func import PackedFunc
+from .shape_heap import ShapeHeap
 from .values import (
     Closure,
     Device,
@@ -53,7 +55,7 @@ from .values import (
 __all__ = ["BUILTINS", "INVOKE_CLOSURE", "State", "read_if_cond"]
 
 INVOKE_CLOSURE = "vm.builtin.invoke_closure"
-BUILTINS: dict[str, Callable[..., Any]] = {}
+BUILTINS: dict[str, Callable[..., Any]] = dict(shape_heap.BUILTINS)
 _HOST = cpu()
 
 
@@ -85,9 +87,12 @@ def _wrong(name: str, text: str) -> VMError:
 
 @_builtin("vm.builtin.make_shape")
 def make_shape(*args: Any) -> Shape:
-    """A shape of integers, or, from `(state, dims)`, of dimensions that variables determine."""
+    """A shape of integers, from `(state, dims)` of dimensions that variables determine, or of
+    what stands in a shape heap.
+    """
     if not args or not isinstance(args[0], State):
-        return Shape(args)
+        heaped = bool(args) and isinstance(args[0], ShapeHeap)
+        return shape_heap.make_shape(*args) if heaped else Shape(args)
     state, dims = args
     heap, sizes = state.heap, []
     for axis, dim in enumerate(dims):  # type tests, not patterns: kernels wait for this
@@ -120,8 +125,10 @@ def _computed(dim: Dim, state: State, noun: str) -> int | float:
 
 
 @_builtin("vm.builtin.make_prim_value")
-def make_prim_value(state: State, dim: Dim, dtype: str) -> Any:
-    """The prim value that `dim` computes from shape variables."""
+def make_prim_value(state: State | ShapeHeap, dim: Any, dtype: Any, *more: Any) -> Any:
+    """The prim value that `dim` computes from shape variables, or that stands in a shape heap."""
+    if isinstance(state, ShapeHeap):
+        return shape_heap.make_prim_value(state, dim, dtype, *more)
     return make_prim(_computed(dim, state, "a prim value"), dtype)
 
 

@@ -116,8 +116,10 @@ class VMFunction:
     matched when a call begins, in a fresh shape heap of `heap_size` slots, and `return_check` when
     it ends (there a `shape_slot` is the number of a register). Values that a closure captures are
     the last arguments. `info` is the run-time structural information of the function as a closure.
-    A function that is not `public` can be called from inside the program only. `span` is where its
-    parameters are written, `param_spans` where each of them is.
+    A function that is not `public` can be called from inside the program only. One that
+    `checks_itself` has calls for that in its bytecode: its `param_checks` only say what arguments
+    from outside are converted to. `span` is where its parameters are written, `param_spans` where
+    each of them is.
     """
 
     kind: VMFuncKind
@@ -130,6 +132,7 @@ class VMFunction:
     param_checks: tuple[Check, ...] = ()
     return_check: Check | None = None
     heap_size: int = 0
+    checks_itself: bool = False
     public: bool = True
     pure: bool = True
     info: object = None

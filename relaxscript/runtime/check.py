@@ -317,14 +317,17 @@ def match(
     where: str,
     shapes: Sequence[object] = (),
     origins: Callable[[], Origins] = dict,
+    owner: str = "",
+    code: str = "RX0605",
 ) -> None:
     """Check `value` as a MatchCast does, binding shape variables in the heap.
 
     `where` names the value in the message, `shapes` holds what a `shape_slot` indexes and `origins`
-    tells, when asked, where variables bound earlier came from. Raises `VMError`.
+    tells, when asked, where variables bound earlier came from; `owner` says whose the value is.
+    Raises `VMError` of that `code`.
     """
     matching = _Matching(heap, shapes, origins, {}, [])
-    matching.first(value, check, _Place(where))
+    matching.first(value, check, _Place(where, owner, code))
     if matching.later:
         matching.second()
 

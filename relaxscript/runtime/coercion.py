@@ -24,6 +24,7 @@ from .pattern import (
     TensorCheck,
     TupleCheck,
 )
+from .shape_heap import ShapeHeap
 from .values import (
     Closure,
     DeviceTensor,
@@ -92,6 +93,8 @@ def run_time_value(value: Any) -> Any:
         return value
     match value:
         case None | bool() | int() | str() | Closure() | Shape() | DeviceTensor() | PackedFunc():
+            return value
+        case ShapeHeap():
             return value
         case np.generic():
             return to_tensor(value)

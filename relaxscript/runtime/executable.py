@@ -276,6 +276,7 @@ class ExecBuilder:
         param_checks: Sequence[Check] = (),
         return_check: Check | None = None,
         heap_size: int = 0,
+        checks_itself: bool = False,
         public: bool = True,
         pure: bool = True,
         info: object = None,
@@ -295,7 +296,7 @@ class ExecBuilder:
         start = VMFunction(
             VMFuncKind.VM_FUNC, func_name, len(self.instructions), 0, num_inputs, 0,
             tuple(param_names or ()), tuple(param_checks), return_check, heap_size,
-            public, pure, info, span, tuple(param_spans),
+            checks_itself, public, pure, info, span, tuple(param_spans),
         )  # fmt: skip
         self._scope = _Scope(start, num_inputs)
         try:

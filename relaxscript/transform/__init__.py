@@ -7,6 +7,7 @@ have names, `bindings.py` is what most of them are written with.
 from __future__ import annotations
 
 from .attach_global_symbol import AttachGlobalSymbol
+from .compute_prim_value import ComputePrimValue
 from .context import PassContext, PassInfo
 from .normalize import Normalize
 from .passes import (
@@ -21,9 +22,10 @@ from .passes import (
 )
 from .remove_purity_checking import RemovePurityChecking
 from .to_non_dataflow import ToNonDataflow
+from .vm_shape_lower import VMShapeLower
 
 __all__ = [
-    "AttachGlobalSymbol", "DataflowBlockPass", "FunctionPass", "ModulePass", "Normalize", "Pass",
-    "PassContext", "PassInfo", "RemovePurityChecking", "Sequential", "ToNonDataflow",
-    "dataflowblock_pass", "function_pass", "module_pass",
+    "AttachGlobalSymbol", "ComputePrimValue", "DataflowBlockPass", "FunctionPass", "ModulePass",
+    "Normalize", "Pass", "PassContext", "PassInfo", "RemovePurityChecking", "Sequential",
+    "ToNonDataflow", "VMShapeLower", "dataflowblock_pass", "function_pass", "module_pass",
 ]  # fmt: skip

@@ -46,6 +46,14 @@ class BindingRewriter:
         """Called behind the last binding of a function: what the function returns."""
         return value
 
+    def yielded(self, value: Expr) -> Expr:
+        """Called behind the last binding of a branch: what the branch gives."""
+        return value
+
+    def branch(self, branch: Expr) -> Expr:
+        """A branch afterwards; overridden by who keeps track of what is in scope."""
+        return self._branch(branch)
+
     # -- what they do it with ----------------------------------------------------------------------
 
     def keep(self, binding: Binding) -> None:
@@ -113,7 +121,7 @@ class BindingRewriter:
         self.binding(binding if inner is value else binding.replace(value=inner))
 
     def _choice(self, value: If) -> If:
-        yes, no = self._branch(value.true_branch), self._branch(value.false_branch)
+        yes, no = self.branch(value.true_branch), self.branch(value.false_branch)
         if yes is value.true_branch and no is value.false_branch:
             return value
         return value.replace(true_branch=yes, false_branch=no)
@@ -121,7 +129,7 @@ class BindingRewriter:
     def _branch(self, branch: Expr) -> Expr:
         outer, self.changed = self.changed, False
         self.builder.begin_scope()
-        result = self._body(branch)
+        result = self.yielded(self._body(branch))
         made = self.builder.end_scope(result, branch.span, _body_span(branch))
         changed, self.changed = self.changed, outer or self.changed
         return made if changed else branch

@@ -23,7 +23,7 @@ from relaxscript.op import Obligation, lookup
 from relaxscript.op.results import in_their_places, inplace_indices
 from relaxscript.runtime import Arg, Check, TupleCheck
 from relaxscript.runtime.builtins import INVOKE_CLOSURE
-from relaxscript.sinfo import is_subtype
+from relaxscript.sinfo import free_shape_vars, is_subtype
 
 from .function import FunctionEmitter
 from .program import Program
@@ -85,6 +85,8 @@ class CallEmitter(FunctionEmitter):
                 return self.call(name, self._values(args))
             case relax.ExternFunc(symbol):
                 values = self._values(args)
+                if symbol == "vm.builtin.check_func_info" and self.checks_itself:
+                    values.append(self._func_check(call))
                 return self.call(self.program.extern(symbol), values, self._result(call))
             case relax.Var() if callee in self.local:
                 name, captured = self.local[callee]
@@ -97,11 +99,20 @@ class CallEmitter(FunctionEmitter):
 
     def _result(self, call: relax.Call) -> Check | None:
         """The check of what a function outside of the module returns."""
-        info = self.in_scope(self.program.context.struct_info(call))
+        known = self.program.context.struct_info(call)
+        if self.checks_itself and not _is_unit(known):
+            return None
+        info = self.in_scope(known)
         if isinstance(info, ObjectStructInfo):
             return None
         (check,) = self.checks.of([info], self.bound, self.register_of)
         return check
+
+    def _func_check(self, call: relax.Call) -> Arg:
+        """The type that a function must have: what a check that is written out says it gives."""
+        info = self.program.context.struct_info(call)
+        self.bound.update(free_shape_vars(info))
+        return self.ib.convert_constant(*self.checks.of([info], self.bound, self.register_of))
 
     def _call_pure_packed(self, call: relax.Call) -> Arg:
         callee, *args = call.args
@@ -258,6 +269,10 @@ def _is_host_tensor(info: StructInfo) -> bool:
     return isinstance(info, TensorStructInfo) and (
         info.vdevice is None or info.vdevice.vdevice_id == 0
     )
+
+
+def _is_unit(info: StructInfo) -> bool:
+    return isinstance(info, TupleStructInfo) and not info.fields
 
 
 class _Collecting:

@@ -24,8 +24,28 @@ from relaxscript.interpreter.blame import (
 )
 from relaxscript.interpreter.checks import Checks, undefined_shape_variable
 from relaxscript.ir import prim, relax, tir
-from relaxscript.ir.struct_info import FuncStructInfo, ObjectStructInfo, StructInfo
-from relaxscript.runtime import Arg, Check, DimBind, DimConst, PrimCheck, Shape
+from relaxscript.ir.struct_info import (
+    FuncStructInfo,
+    ObjectStructInfo,
+    PrimStructInfo,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
+from relaxscript.runtime import (
+    AnyCheck,
+    Arg,
+    Check,
+    DimBind,
+    DimConst,
+    FuncCheck,
+    PrimCheck,
+    Shape,
+    ShapeCheck,
+    TensorCheck,
+    TupleCheck,
+)
 from relaxscript.runtime.bytecode import ArgKind
 from relaxscript.runtime.values import make_prim
 from relaxscript.sinfo import (
@@ -61,6 +81,8 @@ class FunctionEmitter(ABC):
         self.local: dict[relax.Var, tuple[str, list[Arg]]] = {}
         self.shapes: dict[tuple[Any, ...], Arg] = {}  # shape values that are at hand in this scope
         self.escaping = escaping(function, program.module)
+        # Of a function that `VMShapeLower` made, the bytecode checks what is to be checked.
+        self.checks_itself = bool((function.attrs or relax.Attrs()).get("relax.shapes_lowered"))
 
     # -- functions ---------------------------------------------------------------------------------
 
@@ -83,6 +105,7 @@ class FunctionEmitter(ABC):
         with self.ib.function(
             self.name, inputs, names, param_checks=checks, return_check=result,
             heap_size=len(self.checks.slots), public=public, pure=function.is_pure,
+            checks_itself=self.checks_itself,
             info=self.program.context.struct_info(function), span=place_of_signature(function),
             param_spans=[place_of_parameter(param) for param in function.params],
         ):  # fmt: skip
@@ -104,6 +127,8 @@ class FunctionEmitter(ABC):
     ) -> tuple[Check, ...]:
         self.bound.update(shape_vars)
         infos = [param.struct_info for param in params]
+        if self.checks_itself:
+            return tuple(_kind(info) for info in infos)
         checks = self.checks.of(infos, self.bound, self.register_of)
         return (
             *checks,
@@ -113,7 +138,7 @@ class FunctionEmitter(ABC):
     def _return_check(self) -> Check | None:
         """The check of the result, None where it is known to succeed."""
         declared = self.function.ret_struct_info
-        if declared is None or isinstance(declared, ObjectStructInfo):
+        if declared is None or isinstance(declared, ObjectStructInfo) or self.checks_itself:
             return None
         body = self.function.body
         returned = body.body if isinstance(body, relax.SeqExpr) else body
@@ -314,7 +339,9 @@ class FunctionEmitter(ABC):
         match binding, value:
             case relax.MatchCast(struct_info=info), _:
                 only_read = isinstance(value, relax.Constant) and var not in self.escaping
-                arg = self.matched(self.value(value, only_read), info, _place(value))
+                arg = self.value(value, only_read)
+                if not self.checks_itself:
+                    arg = self.matched(arg, info, _place(value))
             case _, relax.Function():
                 arg = self.local_function(value, var)
             case _, relax.Constant() if var not in self.escaping:
@@ -329,6 +356,8 @@ class FunctionEmitter(ABC):
         """A check that the value is what its variable says, where that is not known."""
         promised = var.struct_info
         if promised is None or isinstance(promised, ObjectStructInfo):
+            return arg
+        if self.checks_itself:
             return arg
         known = self.program.context.struct_info(value)
         if known is promised or is_subtype(known, promised, in_scope=self.bound) is YES:
@@ -390,6 +419,22 @@ class FunctionEmitter(ABC):
             return closure
         template = self.ib.convert_constant((info, slots))
         return self.call(self.program.closure_type(), [self.ib.vm_state(), closure, template])
+
+
+def _kind(info: StructInfo | None) -> Check:
+    """What an argument from outside is converted to, where the bytecode itself checks it."""
+    match info:
+        case TensorStructInfo():
+            return TensorCheck()
+        case ShapeStructInfo():
+            return ShapeCheck()
+        case PrimStructInfo(dtype=dtype):
+            return PrimCheck(dtype)
+        case TupleStructInfo(fields):
+            return TupleCheck(tuple(map(_kind, fields)))
+        case FuncStructInfo(params=params):
+            return FuncCheck(packed=params is None)
+    return AnyCheck()
 
 
 def _place(value: relax.Expr) -> str:

@@ -1,0 +1,80 @@
+"""ComputePrimValue: scalar expressions over shape variables become calls of PrimFuncs."""
+
+from __future__ import annotations
+
+from relaxscript.ir import prim, tir
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.relax import Attrs, Binding, Call, Op, ShapeExpr, Var
+from relaxscript.ir.walk import free_vars, substitute
+
+from .bindings import BindingRewriter
+from .context import PassContext
+from .passes import ModulePass
+
+__all__ = ["ComputePrimValue"]
+
+COMPUTE = "relax.compute_prim_value"
+HOST_FUNC = "tir.is_host_func"
+
+
+class ComputePrimValue(ModulePass):
+    """Compute prim values by PrimFuncs of the module, from the variables that they mention.
+
+    Before:
+
+        size: R.Prim(value=n * 2) = R.prim_value(n * 2)
+
+    After:
+
+        v: R.Prim(value=n) = R.prim_value(n)
+        size: R.Prim(value=n * 2) = cls.compute_symbolic_expr(v)
+
+        @T.prim_func(private=True)
+        def compute_symbolic_expr(n: T.int64) -> T.int64:
+            T.func_attr({"tir.is_host_func": True})
+            return n * 2
+
+    A number, and a variable alone, stay as they are.
+    Source: TVM `relax.transform.ComputePrimValue`.
+    """
+
+    required = ("ToNonDataflow", "RemovePurityChecking")
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        rewriter = _Rewriter(mod)
+        made = {v: rewriter.function(f, v.name_hint) for v, f in mod.relax_functions().items()}
+        if not rewriter.changed:
+            return mod
+        result = rewriter.builder.get()
+        result.update(made)
+        return result
+
+
+class _Rewriter(BindingRewriter):
+    def binding(self, binding: Binding) -> None:
+        match binding.value:
+            case Call(op=Op(name), args=(ShapeExpr((value,)),)) if name == COMPUTE:
+                if not isinstance(value, (prim.Var, prim.IntImm, prim.FloatImm)):
+                    self.rebind(binding, self._computed(value, binding))
+                    return
+        self.keep(binding)
+
+    def _computed(self, value: prim.PrimExpr, binding: Binding) -> Call:
+        """The call that computes a scalar expression; its PrimFunc is added to the module."""
+        used = [v for v in free_vars(value) if isinstance(v, prim.Var)]
+        callee = self.builder.add_func(_function(value, used), "compute_symbolic_expr")
+        args: list[Var] = []
+        for v in used:
+            alone = Call.make(Op(COMPUTE), (ShapeExpr.make((v,)),), span=binding.value.span)
+            args.append(self.emit(alone, v.name, binding.span))
+        return Call.make(callee, tuple(args), span=binding.value.span)
+
+
+def _function(value: prim.PrimExpr, used: list[prim.Var]) -> tir.PrimFunc:
+    """The PrimFunc that returns a scalar expression over its parameters."""
+    params = {v: prim.Var.make(v.name, v.dtype) for v in used}
+    result = prim.Call.make(value.dtype, "tir.ret", (substitute(value, params),))
+    return tir.PrimFunc.make(
+        tuple(params.values()), tir.Evaluate.make(result), prim.PrimType.make(value.dtype), {},
+        Attrs({HOST_FUNC: True}),
+    )  # fmt: skip

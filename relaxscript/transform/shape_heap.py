@@ -1,0 +1,347 @@
+"""Writing what a lowered function does with its shape heap: computing, reading, checking.
+
+`VMShapeLower` says what is to be checked and where; here stand the calls that this becomes, those
+of `relaxscript/runtime/shape_heap.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from relaxscript.arith import text_of
+from relaxscript.dtypes import DataType
+from relaxscript.errors import Span
+from relaxscript.interpreter.checks import Checks
+from relaxscript.ir import prim, tir
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.relax import (
+    Attrs,
+    Call,
+    DataTypeImm,
+    Expr,
+    ExternFunc,
+    Op,
+    PrimValue,
+    ShapeExpr,
+    StringImm,
+    Tuple,
+    Var,
+)
+from relaxscript.ir.same import structural_equal
+from relaxscript.ir.struct_info import (
+    ObjectStructInfo,
+    PrimStructInfo,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
+from relaxscript.ir.walk import substitute
+from relaxscript.runtime.check import (
+    AnyCheck,
+    Check,
+    Dim,
+    DimBind,
+    DimConst,
+    DimExpr,
+    FuncCheck,
+    PrimCheck,
+    ShapeCheck,
+    TensorCheck,
+    TupleCheck,
+)
+from relaxscript.runtime.shape_heap import MakeShapeCode, MatchShapeCode
+from relaxscript.sinfo import free_shape_vars
+
+from .bindings import BindingRewriter
+from .compute_prim_value import HOST_FUNC
+
+__all__ = ["HeapWriter", "Words", "is_constant"]
+
+_OBJECT = ObjectStructInfo()
+_UNIT = TupleStructInfo.make(())
+_INT64 = DataType("int64")
+_EQUAL, _STORE, _SKIP, _LOAD = MatchShapeCode
+
+
+@dataclass(frozen=True)
+class Words:
+    """What a message says of a value: its name, whose it is, and the code."""
+
+    place: str
+    owner: str = ""
+    code: str = "RX0605"
+
+    def field(self, index: int) -> Words:
+        return Words(f"field {index} of {self.place}", self.owner, self.code)
+
+
+@dataclass(frozen=True)
+class _Matched:
+    """A value whose dimensions are to be matched; that of a prim value is its value."""
+
+    value: Expr
+    dims: tuple[Dim, ...]
+    words: Words
+    span: Span | None
+    is_prim: bool = False
+
+
+class HeapWriter(BindingRewriter):
+    """Emits the calls of one function. `names` says what the slots of its heap will hold.
+
+    The heap is allocated before it is known what is needed, so a function is gone through twice:
+    `used` is what the first time found.
+    """
+
+    def __init__(self, mod: IRModule, names: Sequence[str], with_words: bool) -> None:
+        super().__init__(mod)
+        self.names = names
+        self.used: list[str] = []
+        self.with_words = with_words
+        self.bound: set[prim.Var] = set()
+        # The slots of expressions that were computed, and the shapes that were made, in this scope.
+        self.computed: set[int] = set()
+        self.shapes: dict[tuple[tuple[int, int], ...], Var] = {}
+        self._checks = Checks(lambda e, slot_of: lambda heap: e)
+        self._expressions: list[tuple[prim.PrimExpr, int]] = []
+        self._heap: Var | None = None
+
+    # -- the heap ----------------------------------------------------------------------------------
+
+    @property
+    def heap(self) -> Var:
+        assert self._heap is not None, "the heap is allocated before anything is emitted"
+        return self._heap
+
+    def allocate(self, span: Span | None) -> None:
+        """Emit the allocation of the heap."""
+        size = ShapeExpr.make((_index(len(self.names)),))
+        info = TensorStructInfo.make(size, _INT64, None, 1)
+        args = (_number(len(self.names)), *map(StringImm.make, self.names))
+        callee = ExternFunc.make("vm.builtin.alloc_shape_heap")
+        op = Op("relax.call_builtin_with_ctx")
+        call = Call.make(op, (callee, Tuple.make(args)), None, (info,), span=span)
+        self._heap = self.emit(call, "shape_heap", span)
+
+    def slot(self, e: prim.PrimExpr) -> int:
+        """Where the value of a variable or expression stands in the heap."""
+        if isinstance(e, prim.Var):
+            slots = self._checks.slots
+            if e not in slots:
+                slots[e] = self._new_slot(e)
+            return slots[e]
+        for known, slot in self._expressions:
+            if structural_equal(known, e):
+                return slot
+        self._expressions.append((e, self._new_slot(e)))
+        return self._expressions[-1][1]
+
+    def _new_slot(self, e: prim.PrimExpr) -> int:
+        self.used.append(text_of(e))
+        return len(self.used) - 1
+
+    def compute(self, values: Sequence[prim.PrimExpr], span: Span | None) -> None:
+        """Emit what computes the expressions among `values` that were not computed before."""
+        wanted: dict[int, prim.PrimExpr] = {}
+        for e in values:
+            if not isinstance(e, (prim.Var, prim.IntImm)) and self.slot(e) not in self.computed:
+                wanted[self.slot(e)] = e
+        if wanted:
+            callee = self.builder.add_func(self._shape_func(wanted), "shape_func")
+            self.emit(Call.make(callee, (self.heap,), span=span), "_", span)
+            self.computed |= set(wanted)
+
+    def _shape_func(self, wanted: dict[int, prim.PrimExpr]) -> tir.PrimFunc:
+        """The PrimFunc that fills slots from those of the variables."""
+        buffer = tir.Buffer("H", (_index(len(self.names)),), _INT64)
+        handle = tir.handle_var("H_handle")
+        loads = {
+            v: _cast(prim.BufferLoad.make(buffer, (_index(slot),)), v.dtype)
+            for v, slot in self._checks.slots.items()
+        }
+        stores = tuple(
+            tir.BufferStore.make(buffer, _cast(substitute(e, loads), "int64"), (_index(slot),))
+            for slot, e in wanted.items()
+        )
+        body = stores[0] if len(stores) == 1 else tir.SeqStmt.make(stores)
+        attrs = Attrs({HOST_FUNC: True})
+        return tir.PrimFunc.make((handle,), body, None, {handle: buffer}, attrs)
+
+    # -- values ------------------------------------------------------------------------------------
+
+    def prim_value(self, v: prim.Var, span: Span | None) -> Call:
+        """The call that reads a variable as a prim value."""
+        args = [self.heap, _number(MakeShapeCode.LOAD_SHAPE), _number(self.slot(v))]
+        info = PrimStructInfo.make(v.dtype, v)
+        return _builtin("make_prim_value", [*args, DataTypeImm.make(v.dtype)], info, span)
+
+    def shape(self, values: Sequence[prim.PrimExpr], span: Span | None) -> Call:
+        """The call that makes a shape."""
+        self.compute(values, span)
+        flat = [_number(part) for dim in values for part in self._made(dim)]
+        info = ShapeStructInfo.make(tuple(values), len(values))
+        return _builtin("make_shape", [self.heap, _number(len(values)), *flat], info, span)
+
+    def shape_variable(self, values: Sequence[prim.PrimExpr], span: Span | None) -> Var:
+        """A variable that holds a shape; kernels in a row mostly ask for the same."""
+        key = tuple(self._made(dim) for dim in values)
+        if key not in self.shapes:
+            self.shapes[key] = self.emit(self.shape(values, span), "shape", span)
+        return self.shapes[key]
+
+    def _made(self, dim: prim.PrimExpr) -> tuple[int, int]:
+        if isinstance(dim, prim.IntImm):
+            return MakeShapeCode.USE_IMM, dim.value
+        return MakeShapeCode.LOAD_SHAPE, self.slot(dim)
+
+    # -- checks ------------------------------------------------------------------------------------
+
+    def check(
+        self, values: Sequence[Expr], infos: Sequence[StructInfo | None], words: Sequence[Words],
+        spans: Sequence[Span | None],
+    ) -> None:  # fmt: skip
+        """Emit the checks of values that are matched together: kinds, dimensions, computed ones."""
+        held: list[Var] = []
+
+        def shape_slot(var: Var) -> int:
+            held.append(var)
+            return len(held) - 1
+
+        for v in (v for info in infos for v in free_shape_vars(info or _OBJECT)):
+            self.slot(v)
+        checks = self._checks.of(infos, self.bound, shape_slot)
+        matched: list[_Matched] = []
+        for value, info, check, said, span in zip(values, infos, checks, words, spans, strict=True):
+            matched += self._kinds(value, info or _OBJECT, check, said, span, held)
+        stored: set[int] = set()
+        later = [(found, self._first(found, stored)) for found in matched]
+        for found, rest in later:
+            if rest:
+                self._second(found, rest)
+
+    def _kinds(
+        self, value: Expr, info: StructInfo, check: Check, words: Words, span: Span | None,
+        held: Sequence[Var],
+    ) -> list[_Matched]:  # fmt: skip
+        """Emit what tells the kind of a value; the values in it whose dimensions are matched."""
+        match check:
+            case TensorCheck(dtype=dtype, ndim=ndim, dims=dims, device=device, shape_slot=slot):
+                rank = _number(len(dims) if dims is not None else ndim)
+                place = StringImm.make("" if device is None else str(device))
+                described = [value, rank, DataTypeImm.make(dtype or "void"), place]
+                self._say("check_tensor_info", described, words, span)
+                if slot is not None:
+                    self._say("match_shape_value", [value, held[slot]], words, span)
+                return [_Matched(value, dims, words, span)] if dims else []
+            case ShapeCheck(ndim=ndim, dims=dims):
+                rank = _number(len(dims) if dims is not None else ndim)
+                self._say("check_shape_info", [value, rank], words, span)
+                return [_Matched(value, dims, words, span)] if dims else []
+            case PrimCheck(dtype=dtype, value=dim):
+                self._say("check_prim_value_info", [value, DataTypeImm.make(dtype)], words, span)
+                return [_Matched(value, (dim,), words, span, True)] if dim is not None else []
+            case FuncCheck():
+                self._say("check_func_info", [value], words, span, info)
+            case TupleCheck(fields=fields):
+                return self._tuple_kinds(value, info, fields, words, span, held)
+        return []
+
+    def _tuple_kinds(
+        self, value: Expr, info: StructInfo, fields: Sequence[Check], words: Words,
+        span: Span | None, held: Sequence[Var],
+    ) -> list[_Matched]:  # fmt: skip
+        self._say("check_tuple_info", [value, _number(len(fields))], words, span)
+        assert isinstance(info, TupleStructInfo)
+        found: list[_Matched] = []
+        for i, (check, part) in enumerate(zip(fields, info.fields, strict=True)):
+            if isinstance(check, AnyCheck):
+                continue
+            field = value.fields[i] if isinstance(value, Tuple) else self._field(value, i, span)
+            found += self._kinds(field, part, check, words.field(i), span, held)
+        return found
+
+    def _field(self, value: Expr, index: int, span: Span | None) -> Var:
+        """A field of a tuple that is a tuple of that size, as was checked just before."""
+        args = [value, _number(index)]
+        return self.emit(_builtin("tuple_getitem", args, _OBJECT, span), "field", span)
+
+    def _first(self, found: _Matched, stored: set[int]) -> dict[int, prim.PrimExpr | int]:
+        """Match what numbers and new variables decide.
+
+        What is left: the axes, and the expressions or slots that they must equal.
+        """
+        pairs: list[tuple[int, Any]] = []
+        later: dict[int, prim.PrimExpr | int] = {}
+        for axis, dim in enumerate(found.dims):
+            match dim:
+                case DimBind(slot=slot) if slot not in stored:
+                    stored.add(slot)
+                    pairs.append((_STORE, slot))
+                    continue
+                case DimConst(value=value):
+                    pairs.append((_EQUAL, value))
+                    continue
+                case DimExpr(compute=expression):
+                    written: Any = expression([])
+                    later[axis] = written
+                case _:
+                    later[axis] = dim.slot
+            pairs.append((_SKIP, 0))
+        if len(later) < len(pairs):
+            self._match(found, pairs)
+        return later
+
+    def _second(self, found: _Matched, rest: dict[int, prim.PrimExpr | int]) -> None:
+        """Match what is computed, and variables that were stored before."""
+        self.compute([e for e in rest.values() if not isinstance(e, int)], found.span)
+        pairs = [(_SKIP, 0)] * len(found.dims)
+        for axis, wanted in rest.items():
+            pairs[axis] = (_LOAD, wanted if isinstance(wanted, int) else self.slot(wanted))
+        self._match(found, pairs)
+
+    def _match(self, found: _Matched, pairs: Sequence[tuple[int, Any]]) -> None:
+        flat = [_imm(part) for pair in pairs for part in pair]
+        name, given = "match_prim_value", [found.value, self.heap]
+        if not found.is_prim:
+            name, given = "match_shape", [*given, _number(len(pairs))]
+        self._say(name, [*given, *flat], found.words, found.span)
+
+    def _say(
+        self, name: str, args: Sequence[Expr], words: Words, span: Span | None,
+        info: StructInfo = _UNIT,
+    ) -> None:  # fmt: skip
+        """Emit a check."""
+        said = words if self.with_words else Words("the value", "", words.code)
+        texts = [StringImm.make(text) for text in (said.place, said.owner, said.code)]
+        self.emit(_builtin(name, [*args, *texts], info, span), "_", span)
+
+
+def is_constant(values: Sequence[prim.PrimExpr]) -> bool:
+    """Whether a shape is known, so that it needs no heap."""
+    return all(isinstance(e, prim.IntImm) for e in values)
+
+
+def _builtin(name: str, args: Sequence[Expr], info: StructInfo, span: Span | None) -> Call:
+    callee = ExternFunc.make(f"vm.builtin.{name}")
+    return Call.make(callee, tuple(args), None, (info,), span=span)
+
+
+def _number(value: int) -> PrimValue:
+    return PrimValue.make(_index(value))
+
+
+def _index(value: int) -> prim.IntImm:
+    return prim.IntImm.make(_INT64, int(value))
+
+
+def _imm(value: int | float) -> PrimValue:
+    if isinstance(value, float):
+        return PrimValue.make(prim.FloatImm.make(DataType("float64"), value))
+    return _number(value)
+
+
+def _cast(e: prim.PrimExpr, dtype: str) -> prim.PrimExpr:
+    return e if e.dtype == dtype else prim.Cast.make(DataType(dtype), e)

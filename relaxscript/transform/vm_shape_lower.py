@@ -1,0 +1,242 @@
+"""VMShapeLower: checks and shapes written out, over a heap of integers."""
+
+from __future__ import annotations
+
+from relaxscript.arith import YES
+from relaxscript.errors import Span
+from relaxscript.interpreter.blame import (
+    name_of_matched,
+    name_of_result,
+    place_of_parameter,
+    place_of_result,
+)
+from relaxscript.ir import prim
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.relax import (
+    Attrs,
+    Binding,
+    Call,
+    Expr,
+    ExternFunc,
+    Function,
+    GlobalVar,
+    If,
+    MatchCast,
+    Op,
+    SeqExpr,
+    ShapeExpr,
+    Tuple,
+    TupleGetItem,
+)
+from relaxscript.ir.struct_info import ObjectStructInfo, StructInfo
+from relaxscript.ir.walk import walk
+from relaxscript.sinfo import erase_to_well_defined, free_shape_vars, is_subtype
+
+from .compute_prim_value import COMPUTE, HOST_FUNC
+from .context import PassContext
+from .passes import ModulePass
+from .shape_heap import HeapWriter, Words, is_constant
+
+__all__ = ["LOWERED", "VMShapeLower"]
+
+# The attribute of a function whose checks are all written out.
+LOWERED = "relax.shapes_lowered"
+
+_DESTINATION_PASSING = frozenset(
+    {"relax.call_tir", "relax.call_tir_inplace", "relax.call_dps_packed"}
+)
+_FROM_OUTSIDE = frozenset(
+    {
+        "relax.call_builtin_with_ctx", "relax.call_inplace_packed", "relax.call_pure_packed",
+        "relax.invoke_closure", "relax.invoke_pure_closure",
+    }
+)  # fmt: skip
+
+
+class VMShapeLower(ModulePass):
+    """Write checks of arguments, match_casts, results, and computed shapes out as builtin calls.
+
+    Before:
+
+        @R.function
+        def main(x: R.Tensor(("n",), "float32")) -> R.Shape(["n * 2"]):
+            n = T.int64()
+            s: R.Shape([n * 2]) = R.shape([n * 2])
+            return s
+
+    After, shortened by the words of messages:
+
+        @R.function
+        def main(x: R.Tensor(("n",), "float32")) -> R.Shape(["n * 2"]):
+            n = T.int64()
+            R.func_attr({"relax.force_pure": True, "relax.shapes_lowered": True})
+            shape_heap: R.Tensor((2,), "int64") = R.call_builtin_with_ctx(
+                "vm.builtin.alloc_shape_heap", (R.prim_value(2), "n", "n * 2"), ...
+            )
+            R.call_packed("vm.builtin.check_tensor_info", x, R.prim_value(1), ...)
+            R.call_packed("vm.builtin.match_shape", x, shape_heap, R.prim_value(1), ...)
+            cls.shape_func(shape_heap)
+            s: R.Shape([n * 2]) = R.call_packed("vm.builtin.make_shape", shape_heap, ...)
+            return s
+
+        @T.prim_func(private=True)
+        def shape_func(H: T.Buffer((2,), "int64")):
+            T.func_attr({"tir.is_host_func": True})
+            H[1] = H[0] * T.int64(2)
+
+    All kinds and data types are checked first, then dimensions that are numbers or variables, then
+    those that are computed. The virtual machine checks nothing by itself in such a function. With
+    `emit_err_ctx=False` the calls do not carry the words of messages.
+
+    A function stays as it is where it binds variables that are no integers, holds a local function
+    (see `LambdaLift`), or passes destinations (see `CallTIRRewrite`).
+
+    Source: RFC "shape lowering"; TVM `relax.transform.VMShapeLower`.
+    """
+
+    required = ("ToNonDataflow", "RemovePurityChecking", "ComputePrimValue")
+
+    def __init__(self, *, emit_err_ctx: bool = True) -> None:
+        self.emit_err_ctx = emit_err_ctx
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        result = mod
+        for var, function in mod.relax_functions().items():
+            if not _can_be_lowered(function):
+                continue
+            name = var.name_hint
+            counting = _Lowering(result, [], name, self.emit_err_ctx)
+            counting.function(function, name)
+            lowering = _Lowering(result, counting.used, name, self.emit_err_ctx)
+            made = lowering.function(function, name).with_attr(LOWERED, True)
+            result = lowering.builder.get()
+            result[var] = made
+        return result
+
+
+def _can_be_lowered(function: Function) -> bool:
+    if (function.attrs or Attrs()).get(LOWERED):
+        return False
+    for node in walk(function):
+        match node:
+            case Function() if node is not function:
+                return False
+            case Call(op=Op(name)) if name in _DESTINATION_PASSING:
+                return False
+            case prim.Var() if not node.dtype.is_integer:
+                return False
+    return True
+
+
+class _Lowering(HeapWriter):
+    """Lowers one function: says what is to be checked and where."""
+
+    def __init__(self, mod: IRModule, names: list[str], name: str, with_words: bool) -> None:
+        super().__init__(mod, names, with_words)
+        self.name = name
+
+    def begin(self, func: Function) -> None:
+        self.allocate(func.span)
+        infos = [param.struct_info for param in func.params]
+        words = [Words(f"`{p.name_hint}`", f" of `{self.name}`", "RX0601") for p in func.params]
+        self.check(func.params, infos, words, [place_of_parameter(param) for param in func.params])
+
+    def binding(self, binding: Binding) -> None:
+        value = binding.value
+        span = value.span or binding.span
+        if isinstance(binding, MatchCast):
+            matched = self._leaf(value, span)
+            words = Words(name_of_matched(binding))
+            self.check([matched], [binding.struct_info], [words], [binding.span])
+            self.keep(binding if matched is value else binding.replace(value=matched))
+            return
+        lowered, known = self._value(value, span), self.builder.struct_info(value)
+        if lowered is value:
+            self.keep(binding)
+        else:
+            self.rebind(binding, lowered)
+        if isinstance(value, Call) and _is_from_outside(value, self.mod):
+            result = self._in_scope(known)
+            if not isinstance(result, ObjectStructInfo):
+                self.check([binding.var], [result], [Words(name_of_result(binding))], [span])
+        promised = binding.var.struct_info
+        if _is_computed(value, self.mod):
+            return
+        if promised is not None and not self._is_known(known, promised):
+            words = Words(f"`{binding.var.name_hint}`")
+            self.check([binding.var], [self._in_scope(promised)], [words], [span])
+
+    def result(self, func: Function, value: Expr) -> Expr:
+        returned, declared = self._leaf(value, value.span), func.ret_struct_info
+        if declared is not None and not self._is_known(self.builder.struct_info(value), declared):
+            words = Words(f"the result of `{self.name}`")
+            self.check([returned], [declared], [words], [place_of_result(func)])
+        return returned
+
+    def yielded(self, value: Expr) -> Expr:
+        return self._leaf(value, value.span)
+
+    def branch(self, branch: Expr) -> Expr:
+        outer = set(self.bound), set(self.computed), dict(self.shapes)
+        made = super().branch(branch)
+        self.bound, self.computed, self.shapes = outer
+        return made
+
+    def _is_known(self, known: StructInfo, wanted: StructInfo) -> bool:
+        """Whether a check is not needed."""
+        if known is wanted or isinstance(wanted, ObjectStructInfo):
+            return True
+        return is_subtype(known, wanted, in_scope=self.bound) is YES
+
+    def _in_scope(self, info: StructInfo) -> StructInfo:
+        """`info` without what refers to shape variables that have no value here."""
+        bound = self.bound
+        if all(v in bound for v in free_shape_vars(info)):
+            return info
+        return erase_to_well_defined(info, lambda v: True, lambda v: v in bound)
+
+    def _value(self, value: Expr, span: Span | None) -> Expr:
+        """What a variable is bound to, its shapes read from the heap."""
+        match value:
+            case Call(op=Op(name), args=(ShapeExpr((v,)),)) if name == COMPUTE:
+                return self.prim_value(v, span) if isinstance(v, prim.Var) else value
+            case Call(args=args):
+                lowered = tuple(self._leaf(arg, span) for arg in args)
+                changed = any(a is not b for a, b in zip(lowered, args, strict=True))
+                return value.replace(args=lowered) if changed else value
+            case If() | SeqExpr() | Function():
+                return value
+            case ShapeExpr(values) if not is_constant(values):
+                return self.shape(values, span)
+            case TupleGetItem(tuple_value=inner):
+                leaf = self._leaf(inner, span)
+                return value if leaf is inner else value.replace(tuple_value=leaf)
+        return self._leaf(value, span)
+
+    def _leaf(self, value: Expr, span: Span | None) -> Expr:
+        """An operand, its shapes bound to variables before it."""
+        match value:
+            case ShapeExpr(values) if not is_constant(values):
+                return self.shape_variable(values, span)
+            case Tuple(fields):
+                lowered = tuple(self._leaf(field, span) for field in fields)
+                changed = any(a is not b for a, b in zip(lowered, fields, strict=True))
+                return value.replace(fields=lowered) if changed else value
+        return value
+
+
+def _is_computed(value: Expr, mod: IRModule) -> bool:
+    """Whether a PrimFunc was made to compute just what the variable of a value says."""
+    if not isinstance(value, Call) or not isinstance(value.op, GlobalVar) or value.op not in mod:
+        return False
+    return bool((mod[value.op].attrs or Attrs()).get(HOST_FUNC))
+
+
+def _is_from_outside(call: Call, mod: IRModule) -> bool:
+    """Whether nobody else checks what a call gives."""
+    match call.op:
+        case Op(name):
+            return name in _FROM_OUTSIDE
+        case GlobalVar() as callee if callee in mod:
+            return isinstance(mod[callee], ExternFunc)
+    return True
