@@ -225,14 +225,8 @@ __all__ = [
     "tan",
     "tanh",
     "trunc",
-    "bf16",
-    "bool",
     "dim",
-    "f8_e4m3fn",
-    "f8_e5m2",
-    "f16",
-    "f32",
-    "f64",
+    "bool",
     "i8",
     "i16",
     "i32",
@@ -241,6 +235,12 @@ __all__ = [
     "u16",
     "u32",
     "u64",
+    "f16",
+    "f32",
+    "f64",
+    "bf16",
+    "f8_e4m3fn",
+    "f8_e5m2",
 ]
 
 _T = _TypeVar("_T")
@@ -250,13 +250,7 @@ Shape: _TypeAlias = Any
 Prim = Tensor[_T, "scalar"]
 func = function
 macro = _macro
-bf16: _TypeAlias = Any
 bool: _TypeAlias = Any
-f8_e4m3fn: _TypeAlias = Any
-f8_e5m2: _TypeAlias = Any
-f16: _TypeAlias = Any
-f32: _TypeAlias = Any
-f64: _TypeAlias = Any
 i8: _TypeAlias = Any
 i16: _TypeAlias = Any
 i32: _TypeAlias = Any
@@ -265,6 +259,12 @@ u8: _TypeAlias = Any
 u16: _TypeAlias = Any
 u32: _TypeAlias = Any
 u64: _TypeAlias = Any
+f16: _TypeAlias = Any
+f32: _TypeAlias = Any
+f64: _TypeAlias = Any
+bf16: _TypeAlias = Any
+f8_e4m3fn: _TypeAlias = Any
+f8_e5m2: _TypeAlias = Any
 
 def abs(x: Any) -> Any:
     """The distance from 0; that of the smallest integer wraps around."""

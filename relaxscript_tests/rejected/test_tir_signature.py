@@ -32,6 +32,10 @@ def test_parameters_without_a_type_of_tir():
         e: T.grid,
         #  ^^^^^^ error: RX0108 `T.grid` is not the type of a parameter of a PrimFunc
         # help: write `T.Buffer((16,), "float32")`, `T.handle`, or a scalar such as `T.int64`
+        h: T.i64,
+        #  ^^^^^ error: RX0108 `T.i64` is what a buffer or tensor holds
+        # help: write `T.int64`, a scalar
+        # fix: T.int64
         g: 3,
         #  ^ error: RX0108 `3` is not the type of a parameter of a PrimFunc
         # help: write `T.Buffer((16,), "float32")`, `T.handle`, or a scalar such as `T.int64`

@@ -193,6 +193,11 @@ class SignatureParser(BufferParser):
                 return ScalarType(value.dtype)
             case BufferFront():
                 raise self.error(node, "RX0108", "a buffer needs a shape", help=PARAMETER_HELP)
+            case DataType():
+                raise self.error(
+                    node, "RX0108", f"`{self.written(node)}` is what a buffer or tensor holds",
+                    help=f"write `T.{value}`, a scalar", fix=f"T.{value}",
+                )  # fmt: skip
             case Form() if isinstance(value.maker, BufferFront):
                 return self.captured_syntax(value, node)
         written = self.written(node)
