@@ -5,9 +5,17 @@ They read `R.Tensor[R.f32, n, 4]` as `Annotated[Any, n, 4]`: any expression may 
 
 # ruff: noqa: E501, RUF022
 
-from builtins import tuple as Tuple
+from builtins import tuple as _tuple
 from collections.abc import Callable as Callable
-from typing import Annotated as Tensor, Any as Any, TypeAlias as _TypeAlias, TypeVar as _TypeVar
+from typing import (
+    Annotated as Annotated,
+    Annotated as Tensor,
+    Any as Any,
+    TypeAlias as _TypeAlias,
+    TypeVar as _TypeVar,
+)
+
+from typing_extensions import TypeVarTuple as _TypeVarTuple, Unpack as _Unpack
 
 from .parser.entry import function as function
 from .parser.macro_entry import relax_macro as _macro
@@ -45,6 +53,7 @@ from .relax_forms import (
 from .relax_typed import dim as dim
 
 __all__ = [
+    "Annotated",
     "Any",
     "Callable",
     "Object",
@@ -244,10 +253,13 @@ __all__ = [
 ]
 
 _T = _TypeVar("_T")
+_Ts = _TypeVarTuple("_Ts")
 
 Object: _TypeAlias = Any
 Shape: _TypeAlias = Any
-Prim = Tensor[_T, "scalar"]
+Prim = Annotated[_T, "scalar"]
+# Operators give `Any`, which a function whose result is declared may return in its place.
+Tuple: _TypeAlias = _tuple[_Unpack[_Ts]] | Any
 func = function
 macro = _macro
 bool: _TypeAlias = Any
