@@ -68,6 +68,7 @@ class BufferFront:
 
     def __init__(self, like: Callable[..., Form]) -> None:
         self.__signature__ = inspect.signature(like)
+        self.__doc__ = inspect.getdoc(self.__call__)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Form:
         """A buffer by its shape and data type: `x: T.Buffer((64, "n"), "float32")`.

@@ -149,4 +149,9 @@ def test_signatures_and_docstrings_are_those_of_the_thing():
     assert list(inspect.signature(R.Tensor).parameters) == ["shape", "dtype", "vdevice", "ndim"]
     assert "R.nn.softmax(data, axis=-1)" in pydoc.render_doc(R.nn.softmax, renderer=pydoc.plaintext)
     assert "`R.Tensor[R.f32, n, 4]`" in R.Tensor.__doc__
+    assert "`R.Annotated[R.Shape, n, 4]`" in R.Shape.__doc__
+    assert "`R.Shape((n, 4))`" in R.Annotated.__doc__
+    assert list(inspect.signature(T.Buffer).parameters)[:2] == ["shape", "dtype"]
+    assert "`x: T.Buffer[T.f32, 64, n]`" in T.Buffer.__doc__
+    assert "`class Digits(I.Module):`" in I.Module.__doc__
     assert type(R.add).__doc__.startswith("A built-in operator of Relax.")

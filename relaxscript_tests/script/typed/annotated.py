@@ -48,7 +48,7 @@ def unit(x: R.Tensor[R.f32, ...]) -> R.Tuple[()]:
 
 
 @I.ir_module
-class Digits:
+class Digits(I.Module):
     @R.function
     def relu(x: R.Tensor[R.f32, n, 4]) -> R.Tensor[R.f32, n, 4]:
         y = R.nn.relu(x)
@@ -71,7 +71,17 @@ class Digits:
 
 def texts() -> list[str]:
     """What scripts are used for: their methods are known to checkers."""
-    return [double.script(show_meta=True), str(scaled)]
+    return [double.script(show_meta=True), str(scaled), Digits.script(), str(Digits["relu"])]
+
+
+def length(module: rx.IRModule) -> int:
+    """What takes a module."""
+    return len(module.script())
+
+
+def length_of_digits() -> int:
+    """A decorated class is a module wherever one is taken."""
+    return length(Digits)
 
 
 def parsed() -> rx.Function:

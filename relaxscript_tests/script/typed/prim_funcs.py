@@ -53,13 +53,18 @@ def memory(x: T.Buffer[T.i32, 8], total: T.Buffer[T.i32, ()]) -> None:
 
 
 @I.ir_module
-class Digits:
+class Digits(I.Module):
     @T.prim_func
     def relu(x: T.Buffer[T.f32, n, 4], y: T.Buffer[T.f32, n, 4]) -> None:
         for i, j in T.grid(n, 4):
             with T.block("relu"):
                 vi, vj = T.axis.remap("SS", [i, j])
                 y[vi, vj] = T.max(x[vi, vj], 0.0)
+
+    @T.prim_func
+    def fill(value: T.float32, y: T.Buffer[T.f32, n, 4]) -> None:
+        for i, j in T.grid(n, 4):
+            y[i, j] = value
 
     @R.function
     def main(x: R.Tensor[R.f32, n, 4]) -> R.Tensor[R.f32, n, 4]:
