@@ -374,7 +374,7 @@ def star_imports_of_unlisted(files: Mapping[str, str]) -> list[str]:
 # What `R.` may hold beside operators: types, decorators, the forms of statements and of leaves.
 NOTATION = set(
     """
-    Tensor Shape Prim Tuple Callable Object Any dim function func macro rewriter
+    Annotated Tensor Shape Prim Tuple Callable Object Any dim function func macro rewriter
     dataflow output outputs match_cast match_shape emit emit_match_cast If Then Else arg
     func_attr func_name func_ret_struct_info func_ret_value
     const prim_value str dtype shape tuple ExternFunc TupleGetItem ShapeExpr SeqExpr

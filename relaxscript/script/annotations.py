@@ -39,6 +39,8 @@ from relaxscript.ir.struct_info import (
 )
 
 __all__ = [
+    "ANNOTATED_HELP",
+    "Annotated",
     "AnnotationError",
     "Callable",
     "Front",
@@ -57,6 +59,9 @@ KNOWN_DTYPES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
     "float32", "float64", "bfloat16", "float8_e4m3fn", "float8_e5m2",
 )  # fmt: skip
+
+
+ANNOTATED_HELP = "write `R.Annotated[R.Shape, n, 4]` or `R.Annotated[R.Prim[R.i64], n]`"
 
 
 class AnnotationError(Exception):
@@ -129,10 +134,21 @@ class Front:
             raise DiagnosticError(diagnostic) from None
 
     def __getitem__(self, items: Any) -> StructInfo:
-        items = items if isinstance(items, tuple) else (items,)
-        if self.name == "Tensor" and items and is_element(items[0]):
-            return self(**typed_arguments(items))
-        return self(*items)
+        args, kwargs = self.in_brackets(items if isinstance(items, tuple) else (items,))
+        return self(*args, **kwargs)
+
+    def in_brackets(self, items: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments of the call that brackets around these items stand for."""
+        match self.name:
+            case "Shape":
+                return (), shape_arguments("values", items)
+            case "Callable" if len(items) == 2 and items[0] is ...:
+                return (), {"ret": items[1]}
+            case "Tensor" if items == ():
+                return (items,), {}
+            case "Tensor" if is_element(items[0]):
+                return (), typed_arguments(items)
+        return items, {}
 
     def __repr__(self) -> str:
         return f"R.{self.name}"
@@ -180,13 +196,23 @@ def is_element(value: Any) -> bool:
 def typed_arguments(items: Sequence[Any]) -> dict[str, Any]:
     """The arguments of `R.Tensor` that `R.Tensor[R.f32, n, 4]` gives.
 
-    One tuple is the shape; `...` or nothing leaves it unknown.
+    One tuple is the shape; `...` or nothing leaves it unknown. A virtual device may stand last.
     """
     element, *dims = items
     arguments = {} if element is Object else {"dtype": element}
-    if dims and dims != [...]:
-        arguments["shape"] = dims[0] if isinstance(dims[0], tuple) and len(dims) == 1 else (*dims,)
+    if dims and (isinstance(dims[-1], VDevice) or (isinstance(dims[-1], str) and ":" in dims[-1])):
+        arguments["vdevice"] = dims.pop()
+    if dims and not (len(dims) == 1 and dims[0] is ...):
+        arguments.update(shape_arguments("shape", dims))
     return arguments
+
+
+def shape_arguments(name: str, dims: Sequence[Any]) -> dict[str, Any]:
+    """The argument that dimensions in brackets are; `None` for each says how many there are."""
+    if dims and all(dim is None for dim in dims):
+        return {"ndim": len(dims)}
+    whole = len(dims) == 1 and isinstance(dims[0], (tuple, list, Expr))
+    return {name: dims[0] if whole else tuple(dims)}
 
 
 def _listed(names: tuple[str, ...]) -> str:
@@ -259,12 +285,12 @@ def _dims(shape: Any, parameter: str) -> tuple[PrimExpr, ...]:
 
 def _has_names(shape: Any) -> bool:
     return any(isinstance(v, str) and v.isidentifier() for v in shape) and not any(
-        isinstance(v, str) and not v.isidentifier() for v in shape
+        isinstance(v, DataType) or (isinstance(v, str) and not v.isidentifier()) for v in shape
     )
 
 
 def _dim(value: Any, parameter: str) -> PrimExpr:
-    if isinstance(value, str):
+    if isinstance(value, str) and not isinstance(value, DataType):
         # Python evaluates the annotation of a decorated function; the parser reads it again.
         from relaxscript.ir.prim import Var as PrimVar
 
@@ -418,16 +444,32 @@ def _callable(
     return FuncStructInfo(infos, result, True if purity is None else bool(purity))
 
 
+def _annotated(base: Any = None, *more: Any) -> StructInfo:
+    info = None if base is None else as_struct_info(base)
+    match info:
+        case ShapeStructInfo(values=None, ndim=-1) if more:
+            return Shape.bind((), shape_arguments("values", more))
+        case PrimStructInfo(value=None, dtype=dtype) if len(more) == 1:
+            return _prim(dtype, more[0])
+    what = "adds nothing" if not more else f"cannot add this to `{info!r}`"
+    raise AnnotationError(f"`R.Annotated` {what}", None, ANNOTATED_HELP)
+
+
 Tensor = Front(
     "Tensor", ("shape", "dtype", "vdevice", "ndim"), _tensor,
     """A tensor: `R.Tensor((n, 4), "float32")`; what is left out is unknown.
 
-    `R.Tensor[R.f32, n, 4]` is the same in the form that type checkers read.
+    `R.Tensor[R.f32, n, 4]` is the same in the form that type checkers read; `None` for each
+    dimension tells only how many there are, and a virtual device may stand last.
     """,
 )  # fmt: skip
 Shape = Front(
-    "Shape", ("values", "ndim"), _shape_info, """A shape: `R.Shape([n, 4])`, `R.Shape(ndim=2)`."""
-)
+    "Shape", ("values", "ndim"), _shape_info,
+    """A shape: `R.Shape([n, 4])`, `R.Shape[n, 4]`, `R.Shape(ndim=2)`.
+
+    `R.Annotated[R.Shape, n, 4]` is the same in the form that type checkers read.
+    """,
+)  # fmt: skip
 Prim = Front(
     "Prim", ("dtype", "value"), _prim, """A scalar: `R.Prim("int64")`, `R.Prim(value=n)`."""
 )
@@ -437,7 +479,20 @@ Tuple = Front(
 )
 Callable = Front(
     "Callable", ("params", "ret", "purity", "derive_func"), _callable,
-    """A function: `R.Callable((R.Tensor,), R.Tensor)`; without parameters, a PackedFunc.""",
+    """A function: `R.Callable((R.Tensor,), R.Tensor)`; without parameters, a PackedFunc.
+
+    `R.Callable[[R.Shape], R.Object]` and `R.Callable[..., R.Object]` are what type checkers read.
+    """,
+)  # fmt: skip
+
+
+Annotated = Front(
+    "Annotated", (), _annotated,
+    """What checkers know, and then what they cannot: dimensions of a shape, the value of a scalar.
+
+    `R.Annotated[R.Shape, n, 4]` is `R.Shape((n, 4))`, and `R.Annotated[R.Prim[R.i64], n]` is
+    `R.Prim("int64", n)`.
+    """, True,
 )  # fmt: skip
 
 

@@ -13,11 +13,12 @@ from relaxscript.ir.module import DummyGlobalInfo, VDevice
 
 from .members import absent_member
 from .parser.base import safe_callables
+from .parser.decorated import Module
 from .parser.entry import ir_module
 from .tir_forms import Range
 
 __all__ = [
-    "Range", "dummy_global_info", "ir_module", "lookup_vdevice", "module_attrs",
+    "Module", "Range", "dummy_global_info", "ir_module", "lookup_vdevice", "module_attrs",
     "module_global_infos", "module_names", "vdevice",
 ]  # fmt: skip
 

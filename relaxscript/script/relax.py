@@ -10,7 +10,7 @@ from relaxscript.op import REGISTRY as _REGISTRY
 from relaxscript.op.namespace import *  # noqa: F403
 from relaxscript.op.namespace import __all__ as _operators
 
-from .annotations import Callable, Object, Prim, Shape, Tensor, Tuple
+from .annotations import Annotated, Callable, Object, Prim, Shape, Tensor, Tuple
 from .members import absent_member as _absent_member
 from .parser.base import safe_callables as _safe_callables
 from .parser.entry import function
@@ -26,11 +26,11 @@ func = function
 # What later versions of TVM call an object, and the RFC a product of matrices.
 Any = Object
 dot = _REGISTRY["relax.matmul"]
-_safe_callables(Callable, Object, Prim, Shape, Tensor, Tuple)
+_safe_callables(Annotated, Callable, Object, Prim, Shape, Tensor, Tuple)
 
 __all__ = [
-    "Any", "Callable", "Object", "Prim", "Shape", "Tensor", "Tuple", "dot", "func", "function",
-    "macro", *_devices, *_forms, *_operators, *_typed,
+    "Annotated", "Any", "Callable", "Object", "Prim", "Shape", "Tensor", "Tuple", "dot", "func",
+    "function", "macro", *_devices, *_forms, *_operators, *_typed,
 ]  # fmt: skip
 
 if not _TYPE_CHECKING:

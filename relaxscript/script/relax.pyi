@@ -5,9 +5,17 @@ They read `R.Tensor[R.f32, n, 4]` as `Annotated[Any, n, 4]`: any expression may 
 
 # ruff: noqa: E501, RUF022
 
-from builtins import tuple as Tuple
+from builtins import tuple as _tuple
 from collections.abc import Callable as Callable
-from typing import Annotated as Tensor, Any as Any, TypeAlias as _TypeAlias, TypeVar as _TypeVar
+from typing import (
+    Annotated as Annotated,
+    Annotated as Tensor,
+    Any as Any,
+    TypeAlias as _TypeAlias,
+    TypeVar as _TypeVar,
+)
+
+from typing_extensions import TypeVarTuple as _TypeVarTuple, Unpack as _Unpack
 
 from .parser.entry import function as function
 from .parser.macro_entry import relax_macro as _macro
@@ -45,6 +53,7 @@ from .relax_forms import (
 from .relax_typed import dim as dim
 
 __all__ = [
+    "Annotated",
     "Any",
     "Callable",
     "Object",
@@ -225,14 +234,8 @@ __all__ = [
     "tan",
     "tanh",
     "trunc",
-    "bf16",
-    "bool",
     "dim",
-    "f8_e4m3fn",
-    "f8_e5m2",
-    "f16",
-    "f32",
-    "f64",
+    "bool",
     "i8",
     "i16",
     "i32",
@@ -241,22 +244,25 @@ __all__ = [
     "u16",
     "u32",
     "u64",
+    "f16",
+    "f32",
+    "f64",
+    "bf16",
+    "f8_e4m3fn",
+    "f8_e5m2",
 ]
 
 _T = _TypeVar("_T")
+_Ts = _TypeVarTuple("_Ts")
 
 Object: _TypeAlias = Any
 Shape: _TypeAlias = Any
-Prim = Tensor[_T, "scalar"]
+Prim = Annotated[_T, "scalar"]
+# Operators give `Any`, which a function whose result is declared may return in its place.
+Tuple: _TypeAlias = _tuple[_Unpack[_Ts]] | Any
 func = function
 macro = _macro
-bf16: _TypeAlias = Any
 bool: _TypeAlias = Any
-f8_e4m3fn: _TypeAlias = Any
-f8_e5m2: _TypeAlias = Any
-f16: _TypeAlias = Any
-f32: _TypeAlias = Any
-f64: _TypeAlias = Any
 i8: _TypeAlias = Any
 i16: _TypeAlias = Any
 i32: _TypeAlias = Any
@@ -265,6 +271,12 @@ u8: _TypeAlias = Any
 u16: _TypeAlias = Any
 u32: _TypeAlias = Any
 u64: _TypeAlias = Any
+f16: _TypeAlias = Any
+f32: _TypeAlias = Any
+f64: _TypeAlias = Any
+bf16: _TypeAlias = Any
+f8_e4m3fn: _TypeAlias = Any
+f8_e5m2: _TypeAlias = Any
 
 def abs(x: Any) -> Any:
     """The distance from 0; that of the smallest integer wraps around."""

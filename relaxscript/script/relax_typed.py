@@ -1,4 +1,4 @@
-"""What type checkers and editors read in annotations: `x: R.Tensor[R.f32, n, 4]`.
+"""What type checkers and editors read in annotations: `R.Tensor[R.f32, n, 4]` and its kin of `T.`.
 
     n = R.dim("n")
 
@@ -6,8 +6,9 @@
     def main(x: R.Tensor[R.f32, n, 4]) -> R.Tensor[R.f32, n * 2, 4]: ...
 
 For them `R.Tensor` is `typing.Annotated` and the data types are `typing.Any` (see `relax.pyi`), so
-that dimensions may be any expressions. For us a data type is a `DataType`, as good as its name
-wherever one is asked for, and a dimension a variable.
+that dimensions may be any expressions; `T.Buffer` is the same, and its data types are what a buffer
+can do (see `tir.pyi`). For us a data type is a `DataType`, as good as its name wherever one is
+asked for, and a dimension a variable.
 """
 
 from __future__ import annotations
@@ -17,24 +18,13 @@ from relaxscript.ir.prim import INT64, Var
 
 from .parser.base import safe_callables
 
-__all__ = [
-    "bf16",
-    "bool",
-    "dim",
-    "f8_e4m3fn",
-    "f8_e5m2",
-    "f16",
-    "f32",
-    "f64",
-    "i8",
-    "i16",
-    "i32",
-    "i64",
-    "u8",
-    "u16",
-    "u32",
-    "u64",
-]  # fmt: skip
+# The data types by their short names.
+DTYPES = (
+    "bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "f32", "f64", "bf16",
+    "f8_e4m3fn", "f8_e5m2",
+)  # fmt: skip
+
+__all__ = ["dim", *DTYPES]
 
 # fmt: off
 bool     = DataType("bool")

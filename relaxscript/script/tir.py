@@ -4,7 +4,7 @@
 
 The names stand in six files: statements and buffers (`tir_forms.py`), axes of blocks
 (`tir_axis.py`), data types (`tir_dtypes.py`), nodes (`tir_nodes.py`), what tensor expressions have
-(`tir_compute.py`), intrinsics (`tir_math.py`).
+(`tir_compute.py`), intrinsics (`tir_math.py`). Short data types and dimensions are those of `R`.
 
 Source: TVM `tvm.script.tir` for names, order of parameters and defaults.
 """
@@ -20,6 +20,23 @@ from .members import absent_member
 from .parser.base import safe_callables
 from .parser.entry import prim_func
 from .parser.macro_entry import tir_macro as macro
+from .relax_typed import (
+    bf16,
+    dim,
+    f8_e4m3fn,
+    f8_e5m2,
+    f16,
+    f32,
+    f64,
+    i8,
+    i16,
+    i32,
+    i64,
+    u8,
+    u16,
+    u32,
+    u64,
+)  # fmt: skip
 from .tir_compute import *  # noqa: F403
 from .tir_dtypes import *  # noqa: F403
 from .tir_forms import *  # noqa: F403
@@ -28,7 +45,10 @@ from .tir_nodes import *  # noqa: F403
 
 _PARTS = (tir_compute, tir_dtypes, tir_forms, tir_math, tir_nodes)
 
-__all__ = ["axis", "macro", "prim_func"]
+__all__ = [
+    "axis", "bf16", "dim", "f8_e4m3fn", "f8_e5m2", "f16", "f32", "f64", "i8", "i16", "i32", "i64",
+    "macro", "prim_func", "u8", "u16", "u32", "u64",
+]  # fmt: skip
 __all__ += [name for part in _PARTS for name in part.__all__]
 
 safe_callables(*(getattr(part, name) for part in (axis, *_PARTS) for name in part.__all__))

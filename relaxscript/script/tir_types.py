@@ -68,17 +68,24 @@ class BufferFront:
 
     def __init__(self, like: Callable[..., Form]) -> None:
         self.__signature__ = inspect.signature(like)
+        self.__doc__ = inspect.getdoc(self.__call__)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Form:
         """A buffer by its shape and data type: `x: T.Buffer((64, "n"), "float32")`.
 
         A string names a shape variable, or is arithmetic of shape variables. In the body of a
-        PrimFunc it stands for `T.decl_buffer`.
+        PrimFunc it stands for `T.decl_buffer`. `x: T.Buffer[T.f32, 64, n]` with `n = T.dim("n")`
+        is the same in the form that type checkers read.
         """
         return Form(self, args=args, **kwargs)
 
     def __getitem__(self, items: Any) -> Form:
-        return self(*(items if isinstance(items, tuple) else (items,)))
+        items = items if isinstance(items, tuple) else (items,)
+        if len(items) > 1 and isinstance(items[0], (DataType, ScalarType)):
+            element, *dims = items
+            one = len(dims) == 1 and isinstance(dims[0], tuple)
+            return self(dims[0] if one else tuple(dims), element)
+        return self(*items)
 
     def __repr__(self) -> str:
         return "T.Buffer"

@@ -78,6 +78,59 @@ def test_a_rank_that_disagrees_with_the_shape():
 
 
 @rejected
+def test_two_data_types_in_brackets():
+    @R.function
+    def f(x: R.Tensor[R.f32, R.i8, 4], s: R.Shape[R.i64, 4]):
+    #                        ^^^^ error: RX0108 `R.i8` is not a dimension
+    #                help: a dimension is a whole number, a name such as "n", or arithmetic of these
+    #                                             ^^^^^ error: RX0108 `R.i64` is not a dimension
+    #                help: a dimension is a whole number, a name such as "n", or arithmetic of these
+        return x
+
+
+@rejected
+def test_dimensions_in_brackets_of_which_only_some_are_known():
+    @R.function
+    def f(x: R.Tensor[R.f32, None, 4], y: R.Tensor[R.f32, ..., 4]):
+    #                        ^^^^ error: RX0108 `None` is not a dimension
+    #                help: a dimension is a whole number, a name such as "n", or arithmetic of these
+    #                                                     ^^^ error: RX0108 `...` is not a dimension
+    #                help: a dimension is a whole number, a name such as "n", or arithmetic of these
+        return x
+
+
+@rejected
+def test_a_new_dimension_in_brackets_where_none_can_be_introduced():
+    @R.function
+    def f(x: R.Tensor((4,), "int64")):
+        s: R.Shape["n"] = R.shape_of(x)  # noqa: UP037
+        #          ^^^ error: RX0109 the dimension `n` is not defined here
+        #       help: name it in a parameter, `R.Tensor(("n",), ...)`, or in an `R.match_cast`
+        return s
+
+
+@rejected
+def test_brackets_that_add_to_what_takes_nothing():
+    @R.function
+    def f(
+        a: R.Annotated[R.Tensor[R.f32, ...], 4],
+        #                                    ^ error: RX0108 this cannot be added to
+        #                                     | `R.Tensor[R.f32, ...]`
+        # help: write `R.Annotated[R.Shape, n, 4]` or `R.Annotated[R.Prim[R.i64], n]`
+        b: R.Annotated[R.Prim[R.i64], 4, 5],
+        #                             ^ error: RX0108 this cannot be added to `R.Prim[R.i64]`
+        # help: write `R.Annotated[R.Shape, n, 4]` or `R.Annotated[R.Prim[R.i64], n]`
+        c: R.Annotated[R.Shape],
+        #  ^^^^^^^^^^^^^^^^^^^^ error: RX0108 `R.Annotated[R.Shape]` adds nothing
+        # help: write `R.Annotated[R.Shape, n, 4]` or `R.Annotated[R.Prim[R.i64], n]`
+        d: R.Annotated,
+        #  ^^^^^^^^^^^ error: RX0108 `R.Annotated` adds nothing
+        # help: write `R.Annotated[R.Shape, n, 4]` or `R.Annotated[R.Prim[R.i64], n]`
+    ):
+        return a
+
+
+@rejected
 def test_a_negative_dimension():
     @R.function
     def f(x: R.Tensor((2, -3), "float32")):

@@ -405,3 +405,25 @@ def test_a_device_whose_target_has_options_is_another_than_one_without():
         #          | module has no virtual device `llvm -mcpu=znver4:0:global`
         #                                     help: the module has `llvm:0:global`
             return x
+
+
+def test_bases_of_a_module_that_are_not_the_one_for_type_checkers():
+    check_rejected(
+        """
+        from relaxscript.script import ir as I, relax as R
+
+        @I.ir_module
+        class Wrong(I.Range, I.Modul, I.Module.x, Module):
+        #           ^^^^^^^ error: RX0104 a module has no base class
+        # help: write `class Wrong:`
+        #                    ^^^^^^^ error: RX0104 a module has no base class
+        # help: write `class Wrong:`
+        #                             ^^^^^^^^^^ error: RX0104 a module has no base class
+        # help: write `class Wrong:`
+        #                                         ^^^^^^ error: RX0104 a module has no base class
+        # help: write `class Wrong:`
+            @R.function
+            def main(x: R.Object):
+                return x
+        """
+    )

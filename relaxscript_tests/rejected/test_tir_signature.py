@@ -32,6 +32,10 @@ def test_parameters_without_a_type_of_tir():
         e: T.grid,
         #  ^^^^^^ error: RX0108 `T.grid` is not the type of a parameter of a PrimFunc
         # help: write `T.Buffer((16,), "float32")`, `T.handle`, or a scalar such as `T.int64`
+        h: T.i64,
+        #  ^^^^^ error: RX0108 `T.i64` is what a buffer or tensor holds
+        # help: write `T.int64`, a scalar
+        # fix: T.int64
         g: 3,
         #  ^ error: RX0108 `3` is not the type of a parameter of a PrimFunc
         # help: write `T.Buffer((16,), "float32")`, `T.handle`, or a scalar such as `T.int64`
@@ -97,6 +101,70 @@ def test_calls_of_buffer_that_do_not_fit():
         #                 ^^^^^^^^^^ error: RX0104 the arguments of a buffer are written out one
         #        | by one
     ):
+        pass
+
+
+@rejected
+def test_buffers_in_brackets_without_a_data_type_of_their_own():
+    @T.prim_func
+    def f(
+        x: T.Buffer["float32"],  # noqa: UP037
+        #           ^^^^^^^^^ error: RX0108 "float32" is a data type, where a shape stands first
+        # help: write `T.f32` for it
+        v: T.Buffer["int8", 4],  # noqa: UP037
+        #           ^^^^^^ error: RX0108 "int8" is a data type, where a shape stands first
+        # help: write `T.i8` for it
+        # fix: T.i8
+        y: T.Buffer["float32x4", 64],  # noqa: UP037
+        #           ^^^^^^^^^^^ error: RX0108 "float32x4" is a data type, where a shape stands first
+        # help: write `T.Buffer((16,), "float32")`, `T.handle`, or a scalar such as `T.int64`
+        z: T.Buffer[16, 64],
+        #           ^^^^^^ error: RX0108 dimensions in brackets follow a data type
+        # help: write `T.Buffer[T.f32, 16, 64]`
+        w: T.Buffer[f32, 64],
+        #           ^^^ error: RX0101 `f32` is not defined
+        # help: did you mean `T.f32`?
+        # fix: T.f32
+    ):
+        pass
+
+
+@rejected
+def test_buffers_in_brackets_without_a_shape():
+    @T.prim_func
+    def f(
+        x: T.Buffer[T.f32],
+        #  ^^^^^^^^^^^^^^^ error: RX0108 a buffer needs a shape
+        # help: write `T.Buffer[T.f32, n, 64]`, of a single element `T.Buffer[T.f32, ()]`
+        y: T.Buffer[T.f16, 4, ...],
+        #                     ^^^ error: RX0108 a buffer needs a shape
+        # help: write `T.Buffer[T.f16, n, 64]`, of a single element `T.Buffer[T.f16, ()]`
+    ):
+        pass
+
+
+@rejected
+def test_two_data_types_of_a_buffer():
+    @T.prim_func
+    def f(x: T.Buffer[T.f32, T.i8, T.float16, 64]):
+    #                        ^^^^ error: RX0108 a dimension is a whole number, this is the data type
+    #        | `int8`
+    # help: write a number, a name such as "n", or arithmetic of these
+    #                              ^^^^^^^^^ error: RX0108 a dimension is a whole number, this is
+    #        | the data type `T.float16`
+    # help: write a number, a name such as "n", or arithmetic of these
+        pass
+
+
+@rejected
+def test_dimensions_of_python_that_no_shape_gives_a_value():
+    n, k = T.dim("n"), T.dim("k")
+
+    @T.prim_func
+    def f(x: T.Buffer[T.f32, n], y: T.Buffer[T.f32, k * 2]):
+    #                                               ^ error: RX0109 `k` has no value: no shape gives
+    #        | it one
+    # help: let it stand alone in a shape: `T.Buffer(("k",), ...)`
         pass
 
 

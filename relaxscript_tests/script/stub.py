@@ -1,9 +1,9 @@
-"""Writes `relaxscript/script/relax.pyi`, from which type checkers and editors know what `R.` has.
+"""Writes `relaxscript/script/relax.pyi` and `tir.pyi`: what type checkers know of `R.` and `T.`
 
     python -m relaxscript_tests.script.stub
 
 Operators are objects, whose signatures are theirs and not those of a class: the stub says them one
-by one, with their docstrings, as the registry has them.
+by one, with their docstrings, as the registry has them. That of `T` is in `tir_stub.py`.
 """
 
 from __future__ import annotations
@@ -11,14 +11,17 @@ from __future__ import annotations
 import inspect
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from relaxscript.op import REGISTRY
 from relaxscript.script import relax as R, relax_devices, relax_forms, relax_typed
 from relaxscript_tests.architecture import ROOT
+from relaxscript_tests.script import tir_stub
 
-__all__ = ["PATH", "written"]
+__all__ = ["PATH", "STUBS", "written"]
 
 PATH = ROOT / "relaxscript" / "script" / "relax.pyi"
 
@@ -29,9 +32,12 @@ They read `R.Tensor[R.f32, n, 4]` as `Annotated[Any, n, 4]`: any expression may 
 
 # ruff: noqa: E501, RUF022
 
-from builtins import tuple as Tuple
+from builtins import tuple as _tuple
 from collections.abc import Callable as Callable
-from typing import Annotated as Tensor, Any as Any, TypeAlias as _TypeAlias, TypeVar as _TypeVar
+from typing import Annotated as Annotated, Annotated as Tensor, Any as Any
+from typing import TypeAlias as _TypeAlias, TypeVar as _TypeVar
+
+from typing_extensions import TypeVarTuple as _TypeVarTuple, Unpack as _Unpack
 
 from .parser.entry import function as function
 from .parser.macro_entry import relax_macro as _macro
@@ -41,10 +47,13 @@ TYPES = """
 __all__ = ALL
 
 _T = _TypeVar("_T")
+_Ts = _TypeVarTuple("_Ts")
 
 Object: _TypeAlias = Any
 Shape: _TypeAlias = Any
-Prim = Tensor[_T, "scalar"]
+Prim = Annotated[_T, "scalar"]
+# Operators give `Any`, which a function whose result is declared may return in its place.
+Tuple: _TypeAlias = _tuple[_Unpack[_Ts]] | Any
 func = function
 macro = _macro
 """
@@ -112,14 +121,21 @@ def indented(text: str) -> str:
     return "".join(f"    {line}" if line.strip() else line for line in text.splitlines(True))
 
 
-def formatted(text: str) -> str:
+def formatted(text: str, path: Path = PATH) -> str:
     """A text in the form that the project's tools give it."""
     for command in (["check", "--select", "I", "--fix", "-q"], ["format"]):
-        whole = [sys.executable, "-m", "ruff", *command, "--stdin-filename", str(PATH), "-"]
+        whole = [sys.executable, "-m", "ruff", *command, "--stdin-filename", str(path), "-"]
         done = subprocess.run(whole, input=text, capture_output=True, text=True, check=True)
         text = done.stdout
     return text
 
 
+# The text of each stub, by where it stands.
+STUBS: dict[Path, Callable[[], str]] = {
+    PATH: written,
+    tir_stub.PATH: lambda: formatted(tir_stub.written(), tir_stub.PATH),
+}
+
 if __name__ == "__main__":
-    PATH.write_text(written(), encoding="utf-8")
+    for path, text in STUBS.items():
+        path.write_text(text(), encoding="utf-8")

@@ -18,7 +18,8 @@ from relaxscript_tests.architecture import ROOT
 from relaxscript_tests.script import stub
 
 TYPED = ROOT / "relaxscript_tests" / "script" / "typed"
-CLEAN, UNCLEAN = str(TYPED / "annotated.py"), str(TYPED / "unclean.py")
+CLEAN = {name: str(TYPED / f"{name}.py") for name in ("annotated", "prim_funcs")}
+UNCLEAN = str(TYPED / "unclean.py")
 NAMESPACES = {
     "I": I, "R": R, "T": T, "R.nn": R.nn, "R.inspect": R.inspect, "T.axis": T.axis,
 }  # fmt: skip
@@ -53,25 +54,45 @@ def wrong_lines() -> list[int]:
     return [number for number, line in enumerate(lines, 1) if "# wrong" in line]
 
 
-def test_mypy_has_nothing_against_annotations(tmp_path):
-    assert mypy(CLEAN, tmp_path) == []
+@pytest.mark.parametrize("name", CLEAN)
+def test_mypy_has_nothing_against_annotations(name, tmp_path):
+    assert mypy(CLEAN[name], tmp_path) == []
 
 
-def test_pyright_has_nothing_against_annotations():
-    assert pyright(CLEAN) == []
+@pytest.mark.parametrize("name", CLEAN)
+def test_pyright_has_nothing_against_annotations(name):
+    assert pyright(CLEAN[name]) == []
 
 
-def test_ruff_has_nothing_against_annotations():
+@pytest.mark.parametrize("name", CLEAN)
+def test_strict_pyright_has_nothing_against_annotations(name, tmp_path):
+    path = tmp_path / "strict.py"
+    path.write_text(f"# pyright: strict\n{Path(CLEAN[name]).read_text('utf-8')}")
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps({"extraPaths": [str(ROOT)]}))
+    said = json.loads(run("pyright", "--outputjson", "-p", str(tmp_path), folder=tmp_path))
+    assert said["summary"]["filesAnalyzed"] == 1
+    assert [d["message"] for d in said["generalDiagnostics"]] == []
+
+
+@pytest.mark.parametrize("name", CLEAN)
+def test_ruff_has_nothing_against_annotations(name):
     rules = ("--isolated", "--line-length=100", "--select=E,F,W,B,UP")
-    assert run("ruff", "check", *rules, CLEAN) == "All checks passed!\n"
+    assert run("ruff", "check", *rules, CLEAN[name]) == "All checks passed!\n"
 
 
-def test_the_annotated_file_is_a_program_that_runs():
-    code = f"import runpy; print(runpy.run_path({CLEAN!r})['parsed']().params[0].struct_info)"
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("annotated", 'double(x: R.Tensor(("n", 4), "float32"))'),
+        ("prim_funcs", 'matmul(\n    x: T.Buffer(("n", 64), "float32"),\n'),
+    ],
+)
+def test_the_annotated_files_are_programs_that_run(name, shown):
+    code = f"import runpy; print(runpy.run_path({CLEAN[name]!r})['parsed']().script())"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    assert done.stdout == 'R.Tensor((n, 4), "float32")\n', done.stderr
+    assert shown in done.stdout, done.stderr
 
 
 def test_mypy_knows_names_and_signatures(tmp_path):
@@ -94,11 +115,14 @@ def test_every_public_name_is_known_to_type_checkers(tmp_path):
     assert [d["message"] for d in said["generalDiagnostics"]] == []
 
 
-def test_the_stub_says_what_the_namespace_has():
+@pytest.mark.parametrize("namespace", [R, T], ids=["R", "T"])
+def test_the_stub_says_what_the_namespace_has(namespace):
     # If this fails: python -m relaxscript_tests.script.stub
-    assert stub.PATH.read_text("utf-8") == stub.written()
+    path = Path(namespace.__file__).with_suffix(".pyi")
+    text = path.read_text("utf-8")
+    assert text == stub.STUBS[path]()
     defined = set()
-    for node in ast.parse(stub.PATH.read_text("utf-8")).body:
+    for node in ast.parse(text).body:
         match node:
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
                 defined.add(name)
@@ -106,7 +130,7 @@ def test_the_stub_says_what_the_namespace_has():
                 defined.add(name)
             case ast.ImportFrom(names=names):
                 defined |= {alias.asname for alias in names}
-    assert set(R.__all__) <= defined
+    assert set(namespace.__all__) <= defined
 
 
 @pytest.mark.parametrize("written", NAMESPACES)
@@ -125,4 +149,9 @@ def test_signatures_and_docstrings_are_those_of_the_thing():
     assert list(inspect.signature(R.Tensor).parameters) == ["shape", "dtype", "vdevice", "ndim"]
     assert "R.nn.softmax(data, axis=-1)" in pydoc.render_doc(R.nn.softmax, renderer=pydoc.plaintext)
     assert "`R.Tensor[R.f32, n, 4]`" in R.Tensor.__doc__
+    assert "`R.Annotated[R.Shape, n, 4]`" in R.Shape.__doc__
+    assert "`R.Shape((n, 4))`" in R.Annotated.__doc__
+    assert list(inspect.signature(T.Buffer).parameters)[:2] == ["shape", "dtype"]
+    assert "`x: T.Buffer[T.f32, 64, n]`" in T.Buffer.__doc__
+    assert "`class Digits(I.Module):`" in I.Module.__doc__
     assert type(R.add).__doc__.startswith("A built-in operator of Relax.")

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from relaxscript.errors import DiagnosticError
 from relaxscript.ir import structural_equal
-from relaxscript.script import from_source, relax as R, tir as T
+from relaxscript.script import from_source, ir as I, relax as R, tir as T
 from relaxscript.script.relax_typed import __all__ as TYPED
 
 n = R.dim("n")
 anonymous = T.int64()
 other = T.int64()
 Image = R.Tensor((anonymous, 3), "float32")
+gpu = I.vdevice("llvm", 1)
+sizes = (2, 3)
 
 SPELLINGS = [
     ("R.Tensor[R.f32, n, 4]", 'R.Tensor((n, 4), "float32")'),
@@ -23,7 +26,22 @@ SPELLINGS = [
     ("R.Tensor[R.bf16]", 'R.Tensor(dtype="bfloat16")'),
     ("R.Tensor[R.Any, 2, n]", "R.Tensor((2, n))"),
     ("R.Tensor[R.Object, ...]", "R.Tensor"),
+    ("R.Tensor[()]", "R.Tensor(())"),
+    ("R.Tensor[R.f32, None, None]", 'R.Tensor(dtype="float32", ndim=2)'),
+    ("R.Tensor[R.Any, None]", "R.Tensor(ndim=1)"),
+    ("R.Tensor[R.f32, n, 4, gpu]", 'R.Tensor((n, 4), "float32", gpu)'),
+    ('R.Tensor[R.f32, ..., I.vdevice("llvm", 1)]', 'R.Tensor(dtype="float32", vdevice=gpu)'),
+    ('R.Tensor[R.f32, None, I.vdevice("llvm", 1)]', 'R.Tensor(None, "float32", gpu, 1)'),
     ("R.Prim[R.i64]", 'R.Prim("int64")'),
+    ("R.Annotated[R.Prim[R.i64], n * 2]", 'R.Prim("int64", n * 2)'),
+    ("R.Shape[n, 4]", "R.Shape((n, 4))"),
+    ("R.Shape[n * 2]", "R.Shape((n * 2,))"),
+    ("R.Shape[sizes]", "R.Shape((2, 3))"),
+    ("R.Shape[()]", "R.Shape(())"),
+    ("R.Annotated[R.Shape, n, 4]", "R.Shape((n, 4))"),
+    ("R.Annotated[R.Shape, (n, 4)]", "R.Shape((n, 4))"),
+    ("R.Annotated[R.Shape, None, None]", "R.Shape(ndim=2)"),
+    ("R.Callable[..., R.Object]", "R.Callable(ret=R.Object)"),
     ("R.Tuple[R.Tensor[R.f32, n], R.Shape]", 'R.Tuple(R.Tensor((n,), "float32"), R.Shape)'),
     (
         "R.Callable[[R.Tensor[R.f32, 2]], R.Tensor[R.f32, 2]]",
@@ -33,15 +51,20 @@ SPELLINGS = [
 
 
 def parsed(annotation: str):
-    text = (
-        f"n = R.dim('n')\n@R.function\ndef f(m: R.Tensor((n,)), x: {annotation}):\n    return x\n"
-    )
-    return from_source(text)
+    head = "n = R.dim('n')\ngpu = I.vdevice('llvm', 1)\nsizes = (2, 3)\n@R.function\n"
+    return from_source(f"{head}def f(m: R.Tensor((n,)), x: {annotation}):\n    return x\n")
 
 
 @pytest.mark.parametrize(("typed", "usual"), SPELLINGS)
 def test_each_spelling_means_the_usual_one(typed, usual):
     assert structural_equal(parsed(typed), parsed(usual))
+
+
+@pytest.mark.parametrize(("typed", "usual"), SPELLINGS)
+def test_each_may_have_a_name_in_data_mode(typed, usual):
+    head = "n = R.dim('n')\ngpu = I.vdevice('llvm', 1)\nsizes = (2, 3)\n"
+    text = "@R.function\ndef f(m: R.Tensor((n,)), x: Named):\n    return x\n"
+    assert structural_equal(from_source(f"{head}Named = {typed}\n{text}"), parsed(usual))
 
 
 @pytest.mark.parametrize(("typed", "usual"), SPELLINGS)
@@ -110,3 +133,16 @@ def test_an_annotation_of_python_has_the_functions_own_variables():
 def test_a_dimension_has_a_name(name):
     with pytest.raises(ValueError, match="a dimension has a name such as `n`"):
         R.dim(name)
+
+
+@pytest.mark.parametrize(
+    ("items", "message"),
+    [
+        ((R.Shape,), "`R.Annotated` adds nothing"),
+        ((R.Object, 4), "`R.Annotated` cannot add this to `R.Object`"),
+        ((R.Shape, R.f32), "`'float32'` is not a dimension"),
+    ],
+)
+def test_python_refuses_to_add_what_has_no_place(items, message):
+    with pytest.raises(DiagnosticError, match=message):
+        R.Annotated[items]

@@ -24,6 +24,7 @@ from relaxscript.ir.scalar_functions import FUNCTIONS
 from relaxscript.ir.walk import walk
 from relaxscript.runtime import register_func
 from relaxscript.script import from_source, tir as T
+from relaxscript.script.relax_typed import DTYPES as SHORT
 from relaxscript_tests.prim_funcs import both
 
 
@@ -325,7 +326,8 @@ def f(X: T.Buffer((8,), "{name}"), Y: T.Buffer((8,), "{name}")):
 # Names that are meant by others' programs, or that do nothing by themselves.
 ELSEWHERE = {
     "prim_func", "handle", "void", "Range", "Then", "Else", "Var", "SizeVar", "ptr", "buffer_var",
-    "var", "CommReducer", "comm_reducer", "iter_var", "call_packed", "call_cpacked", "macro",
+    "var", "CommReducer", "comm_reducer", "iter_var", "call_packed", "call_cpacked", "macro", "dim",
+    *SHORT,
 }  # fmt: skip
 
 

@@ -10,7 +10,6 @@ shape variable; in the annotation of a parameter it may introduce one.
 from __future__ import annotations
 
 import ast
-import builtins
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -20,11 +19,14 @@ from relaxscript.errors import Source, Span, nearest
 from relaxscript.ir.module import VDevice
 from relaxscript.ir.prim import INT64, IntImm, PrimExpr, Var as PrimVar
 from relaxscript.ir.relax import Expr, ShapeExpr, Var
-from relaxscript.ir.struct_info import ShapeStructInfo, StructInfo, TensorStructInfo
+from relaxscript.ir.struct_info import PrimStructInfo, ShapeStructInfo, StructInfo, TensorStructInfo
 from relaxscript.ir.walk import free_vars, substitute
 from relaxscript.script.annotations import (
+    ANNOTATED_HELP,
     AnnotationError,
     Front,
+    Prim,
+    Shape,
     Tensor,
     as_struct_info,
     is_element,
@@ -32,6 +34,7 @@ from relaxscript.script.annotations import (
 
 from .abbreviated import written_out
 from .base import UNKNOWN, Failed, Reporter
+from .bracketed import callable_call, prim_call, shape_call, typed_call
 from .context import ModuleContext
 from .environment import Environment
 from .host_python import HostPython
@@ -233,14 +236,46 @@ class AnnotationParser(HostPython):
     def front_subscript(self, front: Front, node: ast.Subscript) -> StructInfo:
         """`R.Tensor[R.f32, n, 4]`, or `R.Tensor[(n, 4), "float32"]`, the older spelling."""
         items = list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
-        if front.name == "Tensor" and self._is_element(items[0]):
-            with self.naming():
-                return self.front_call(front, typed_call(node, items))
-        if front.name == "Shape" or (front.name == "Tensor" and self._is_dimension(items[0])):
-            items = [node.slice]
-        as_call = ast.Call(func=node.value, args=items, keywords=[])
         with self.naming():
-            return self.front_call(front, ast.copy_location(as_call, node))
+            if front.name == "Annotated":
+                return self.with_added(node, items)
+            return self.front_call(front, self.bracketed(front, items, node))
+
+    def bracketed(self, front: Front, items: list[ast.expr], node: ast.Subscript) -> ast.Call:
+        """An annotation in brackets as the call that means the same."""
+        known: ast.Call | None = None
+        if front.name == "Tensor" and items and self._is_element(items[0]):
+            known = typed_call(node, items, self.meaning)
+        elif front.name == "Shape":
+            known = shape_call(node, items, self.meaning)
+        elif front.name == "Callable":
+            known = callable_call(node, items)
+        elif front.name == "Tensor" and (not items or self._is_dimension(items[0])):
+            items = [node.slice]
+        as_call = known or ast.Call(func=node.value, args=items, keywords=[])
+        return ast.copy_location(as_call, node)
+
+    def with_added(self, node: ast.Subscript, items: list[ast.expr]) -> StructInfo:
+        """`R.Annotated[R.Shape, n, 4]`, `R.Annotated[R.Prim[R.i64], n]`."""
+        if len(items) < 2:
+            raise self.error(
+                node, "RX0108", f"`{ast.unparse(node)}` adds nothing", help=ANNOTATED_HELP
+            )
+        base, *more = items
+        match self.annotation(base):
+            case ShapeStructInfo(values=None, ndim=-1):
+                return self.front_call(Shape, shape_call(node, more, self.meaning))
+            case PrimStructInfo(value=None, dtype=dtype) if len(more) == 1:
+                return self.front_call(Prim, prim_call(node, dtype, more[0]))
+        message = f"this cannot be added to `{ast.unparse(base)}`"
+        raise self.error(more[0], "RX0108", message, help=ANNOTATED_HELP)
+
+    def meaning(self, node: ast.expr) -> Any:
+        """What a name stands for, None where it has no value or it is no name."""
+        if not isinstance(node, ast.Name):
+            return None
+        found = self.names.get(node.id)
+        return self.environment.value_of(node.id) if found is None else found
 
     def _is_element(self, node: ast.expr) -> bool:
         """`R.f32` or `R.Any`, with which the form begins that type checkers read."""
@@ -422,7 +457,7 @@ class AnnotationParser(HostPython):
     def as_dimension(self, value: Any, node: ast.expr) -> PrimExpr:
         """A value that stands as a dimension."""
         if isinstance(value, bool) or not isinstance(value, (PrimExpr, int)):
-            if isinstance(value, str):
+            if isinstance(value, str) and not isinstance(value, DataType):
                 return self.named_dimension(value, node)
             if not hasattr(value, "__index__") or isinstance(value, bool):
                 raise self.not_a_dimension(value, node)
@@ -499,26 +534,3 @@ def _plain_names(node: ast.expr) -> list[str]:
         if isinstance(inner, (ast.Call, ast.Attribute))
     }
     return [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and id(n) not in others]
-
-
-def typed_call(node: ast.Subscript, items: list[ast.expr]) -> ast.Call:
-    """`R.Tensor(dtype=R.f32, shape=(n, 4))` for `R.Tensor[R.f32, n, 4]`."""
-    dtype, *dims = items
-    keywords = [ast.keyword("dtype", dtype)] if dtype_is_known(dtype) else []
-    match dims:
-        case [] | [ast.Constant(value=builtins.Ellipsis)]:
-            pass
-        case [ast.Tuple() as shape]:
-            keywords.append(ast.keyword("shape", shape))
-        case _:
-            shape = ast.Tuple(dims, ast.Load())
-            keywords.append(ast.keyword("shape", ast.copy_location(shape, node.slice)))
-    call = ast.Call(func=node.value, args=[], keywords=keywords)
-    for keyword in keywords:
-        ast.copy_location(keyword, keyword.value)
-    return ast.copy_location(call, node)
-
-
-def dtype_is_known(node: ast.expr) -> bool:
-    """Whether a data type stands there, not `R.Any`."""
-    return isinstance(node, ast.Attribute) and node.attr not in ("Any", "Object")

@@ -68,6 +68,13 @@ class Environment:
                 return scope[name]
         return (vars(builtins) if self.mode == "python" else HARMLESS)[name]
 
+    def value_of(self, name: str) -> Any:
+        """The value of a name, or None when nothing has that name."""
+        try:
+            return self.lookup(name)
+        except KeyError:
+            return None
+
     def name_of(self, value: Any) -> str | None:
         """The name by which a value is known, the innermost one."""
         named = ((name, known) for scope in self.scopes for name, known in scope.items())

@@ -26,6 +26,7 @@ from .assigned import names_inside
 from .base import UNKNOWN, ExpressionParser, Failed, Reporter
 from .capture import adopted_as, foreign_device
 from .context import ModuleContext
+from .decorated import Module
 from .decorators import OurDecorator, our_decorator, our_decorators, read_options
 from .environment import Environment
 from .macro import Macro, macro_of
@@ -181,9 +182,9 @@ class _ModuleParser(ModuleInfoParser):
         )  # fmt: skip
 
     def check_bases(self) -> None:
-        """A module is a class of its own: bases and metaclasses are refused, never ignored."""
+        """A module is a class of its own: other bases and metaclasses are refused, not ignored."""
         for base in self.node.bases:
-            if not isinstance(base, ast.Name) or base.id != "object":
+            if not self.is_no_base(base):
                 self.error(
                     base, "RX0104", "a module has no base class",
                     help=f"write `class {self.node.name}:`",
@@ -193,6 +194,16 @@ class _ModuleParser(ModuleInfoParser):
                 keyword, "RX0104", "a module has no arguments of its class",
                 help=f"write `class {self.node.name}:`",
             )  # fmt: skip
+
+    def is_no_base(self, base: ast.expr) -> bool:
+        """`object`, or `I.Module`, which only type checkers read."""
+        match base:
+            case ast.Name(id=name):
+                return name == "object" or self.environment.value_of(name) is Module
+            case ast.Attribute(value=ast.Name(id=owner), attr=name):
+                module = self.environment.value_of(owner)
+                return isinstance(module, ModuleType) and vars(module).get(name) is Module
+        return False
 
     def check_entry_point(self) -> None:
         """Criterion 12: a module of Relax functions has one that can be called from outside."""

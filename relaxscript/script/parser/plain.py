@@ -17,9 +17,6 @@ from relaxscript.ir.struct_info import StructInfo
 from relaxscript.script.annotations import (
     AnnotationError,
     Front,
-    Tensor,
-    is_element,
-    typed_arguments,
 )
 
 from .base import UNKNOWN, ExpressionParser, Failed, Reporter
@@ -53,9 +50,7 @@ class _Plain(ExpressionParser):
     def subscript_of(self, owner: Any, index: Any, node: ast.Subscript) -> Any:
         if isinstance(owner, Front):
             items = index if isinstance(index, tuple) else (index,)
-            if owner is Tensor and items and is_element(items[0]):
-                return self.struct_info(owner, (), typed_arguments(items))
-            return self.struct_info(owner, items, {})
+            return self.struct_info(owner, *owner.in_brackets(items))
         return super().subscript_of(owner, index, node)
 
     def struct_info(self, front: Front, args: Sequence[Any], kwargs: dict[str, Any]) -> StructInfo:

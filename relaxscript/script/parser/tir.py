@@ -77,6 +77,7 @@ class TirParser(EffectParser):
         self.fixed = {}
         self.declared = {}
         self.made = {}
+        self.own, self.captured = {}, {}
         self.items = []
         self.root = self.block = OpenBlock("root")
         self.loops = {}
@@ -179,15 +180,16 @@ class TirParser(EffectParser):
 
     def check_declared(self, function: PrimFunc) -> None:
         """Every declared variable that is used gets its value from some shape or parameter."""
-        if not self.declared:
+        if not self.declared and not self.captured:
             return
         free = set(free_vars(function))
-        for var, _ in self.declared.values():
+        places = {var: var.span for var, _ in self.declared.values()}
+        for var, place in {**places, **self.captured}.items():
             if var in free:
                 name = var.name
                 message = f"`{name}` has no value: no shape gives it one"
                 help = f'let it stand alone in a shape: `T.Buffer(("{name}",), ...)`'
-                self.report(Diagnostic("RX0109", message, var.span, help=help))
+                self.report(Diagnostic("RX0109", message, place, help=help))
 
     # body = { statement }
     def suite(self, body: Sequence[ast.stmt]) -> Stmt:

@@ -20,7 +20,7 @@ from relaxscript.ir import prim
 from relaxscript.ir.prim import HANDLE, IntImm, PointerType, PrimExpr, PrimType
 from relaxscript.ir.relax import ShapeExpr
 from relaxscript.ir.tir import Buffer
-from relaxscript.ir.walk import walk
+from relaxscript.ir.walk import substitute, walk
 from relaxscript.script import tir_forms
 from relaxscript.script.syntax import BUFFER_DIM_DTYPE
 from relaxscript.script.tir_types import ScalarType
@@ -64,6 +64,10 @@ class BufferParser(CallParser):
     # The syntax of buffers whose address the function asks for, and of all that it has made.
     addressed: set[ast.AST]
     made: dict[Buffer, ast.AST]
+    # Shape variables that Python holds, each with the function's own.
+    own: dict[prim.Var, prim.Var]
+    # Those that it has none of, by where they stand first.
+    captured: dict[prim.Var, Span | None]
     _inside_string: ast.expr | None = None
 
     def span(self, node: ast.AST) -> Span | None:
@@ -113,10 +117,14 @@ class BufferParser(CallParser):
                 text = (
                     getattr(element, "value", None) if isinstance(element, ast.Constant) else None
                 )
+                if isinstance(element, ast.Name) and element.id not in self.names:
+                    text = self.environment.value_of(element.id)
                 texts = text if isinstance(text, (tuple, list)) else (text,)
                 for one in texts:
                     if isinstance(one, str) and one.strip().isidentifier():
                         self.shape_variable(one.strip(), element)
+                    elif isinstance(one, prim.Var) and one.dtype.is_integer:
+                        self.own_variable(one, element or syntax.node)
 
     def shape_variable(self, name: str, node: ast.AST | None) -> PrimExpr:
         """The variable of a dimension's name; a new one is int64."""
@@ -134,6 +142,33 @@ class BufferParser(CallParser):
         self.names[name] = var
         self.fixed[var] = "a shape variable"
         return var
+
+    def own_variable(self, var: prim.Var, node: ast.AST) -> None:
+        """The function's own variable for a dimension that Python holds, known by its name.
+
+        One that was made without a name, by `n = T.int64()`, has that of Python's variable.
+        """
+        name = var.name or self.environment.name_of(var)
+        if name is None or var in self.own:
+            return
+        known = self.names.get(name)
+        if not isinstance(known, prim.Var):
+            known = prim.Var.make(name, var.dtype, span=self.span(node))
+            self.names.setdefault(name, known)
+            self.fixed[known] = "a shape variable"
+        self.own[var] = known
+
+    def find_name(self, node: ast.Name) -> Any:
+        value = super().find_name(node)
+        if isinstance(value, prim.Var) and value.name and value not in self.own:
+            self.captured.setdefault(value, self.span(node))
+        return self.with_own_variables(value)
+
+    def with_own_variables(self, value: Any) -> Any:
+        """A scalar that Python holds, of the function's own shape variables."""
+        if isinstance(value, prim.Var):
+            return self.own.get(value, value)
+        return substitute(value, self.own) if isinstance(value, PrimExpr) else value
 
     def buffer(self, name: str, syntax: BufferSyntax, span: Span | None) -> Buffer:
         """The buffer of a name; mistakes in all its arguments are reported."""
@@ -262,7 +297,8 @@ class BufferParser(CallParser):
 
     def dim_of(self, value: Any, node: ast.expr) -> PrimExpr:
         """A value that stands as a dimension."""
-        if isinstance(value, str):
+        value = self.with_own_variables(value)
+        if isinstance(value, str) and not isinstance(value, DataType):
             return self.text_dimension(value, node)
         if isinstance(value, IntImm):
             value = value if value.value >= 0 else value.value

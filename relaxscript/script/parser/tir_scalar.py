@@ -41,7 +41,7 @@ def describe(value: Any) -> str:
             return "a region of a buffer"
         case PrimExpr() if value.dtype.kind == "handle":
             return "a text" if isinstance(value, prim.StringImm) else "an address"
-        case ScalarType():
+        case ScalarType() | DataType():
             return f"the data type `{value}`"
         case PrimExpr():
             return f"a scalar of type {value.dtype}"

@@ -1,6 +1,7 @@
 """Signatures of PrimFuncs: parameters, buffers, and the shape variables that they share.
 
-    parameter   = name ":" ( "T.Buffer(" shape "," dtype ... ")" | "T.handle" | "T.int64" ... )
+    parameter   = name ":" ( buffer | "T.handle" | "T.int64" ... )
+    buffer      = "T.Buffer(" shape "," dtype ... ")" | "T.Buffer[T.f32," { dimension "," } "]"
     declaration = name "=" "T.int64()" { in the body }      (the same variable as in a string "n")
 
 Declarations of the body are collected before the parameters are read, so both mean one variable.
@@ -14,12 +15,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from relaxscript.dtypes import is_dtype
+from relaxscript.dtypes import DataType, is_dtype
 from relaxscript.errors import Span
 from relaxscript.ir import prim
 from relaxscript.ir.prim import HANDLE
 from relaxscript.ir.struct_info import TensorStructInfo
 from relaxscript.ir.tir import Buffer, handle_var
+from relaxscript.script import relax_typed
 from relaxscript.script.tir_types import BufferFront, Form, HandleType, ScalarType
 
 from .base import UNKNOWN, Failed
@@ -29,6 +31,8 @@ __all__ = ["PARAMETER_HELP", "Signature", "SignatureParser"]
 
 PARAMETER_HELP = 'write `T.Buffer((16,), "float32")`, `T.handle`, or a scalar such as `T.int64`'
 PYTHON_TYPES = {"int": "T.int64", "float": "T.float32", "bool": "T.bool"}
+# What data types are called in brackets: `T.Buffer[T.f32, 64]`.
+SHORT_NAMES = {getattr(relax_typed, name): name for name in relax_typed.DTYPES}
 
 
 @dataclass
@@ -165,7 +169,7 @@ class SignatureParser(BufferParser):
             case ast.Subscript(value=base, slice=inner):
                 callee = self.value(base)
                 if isinstance(callee, BufferFront):
-                    return self.subscripted(callee, inner, node)
+                    return self.subscripted(callee, node)
                 value = self.subscript_of(callee, self.value(inner), node)
             case ast.Name(id=("int" | "float" | "bool") as name) if name not in self.names:
                 raise self.error(
@@ -189,6 +193,11 @@ class SignatureParser(BufferParser):
                 return ScalarType(value.dtype)
             case BufferFront():
                 raise self.error(node, "RX0108", "a buffer needs a shape", help=PARAMETER_HELP)
+            case DataType():
+                raise self.error(
+                    node, "RX0108", f"`{self.written(node)}` is what a buffer or tensor holds",
+                    help=f"write `T.{value}`, a scalar", fix=f"T.{value}",
+                )  # fmt: skip
             case Form() if isinstance(value.maker, BufferFront):
                 return self.captured_syntax(value, node)
         written = self.written(node)
@@ -214,8 +223,64 @@ class SignatureParser(BufferParser):
         finally:
             self._inside_string = outer
 
-    def subscripted(self, callee: BufferFront, inner: ast.expr, node: ast.expr) -> BufferSyntax:
-        """`T.Buffer[(64,), "float32"]`, the older spelling."""
+    def subscripted(self, callee: BufferFront, node: ast.Subscript) -> BufferSyntax:
+        """`T.Buffer[T.f32, n, 64]`, or `T.Buffer[(64,), "float32"]`, the older spelling."""
+        inner = node.slice
         args = inner.elts if isinstance(inner, ast.Tuple) else [inner]
-        call = ast.copy_location(ast.Call(node, list(args), []), node)
+        if args and self.is_element(args[0]):
+            return BufferSyntax(callee, self.typed_nodes(args, node), self._inside_string or node)
+        self.check_older_spelling(args, node)
+        call = ast.copy_location(ast.Call(node.value, list(args), []), node)
         return self.buffer_syntax(callee, call)
+
+    def is_element(self, node: ast.expr) -> bool:
+        """Whether `T.f32` stands there, with which the form begins that type checkers read."""
+        if isinstance(node, ast.Attribute):
+            return isinstance(self.value(node), (DataType, ScalarType))
+        if not isinstance(node, ast.Name) or node.id in self.names:
+            return False
+        found = self.environment.value_of(node.id)
+        if found is None and node.id in SHORT_NAMES.values():
+            meant = f"T.{node.id}"
+            raise self.error(
+                node, "RX0101", f"`{node.id}` is not defined", help=f"did you mean `{meant}`?",
+                fix=meant,
+            )  # fmt: skip
+        return isinstance(found, (DataType, ScalarType))
+
+    def typed_nodes(self, items: list[ast.expr], node: ast.Subscript) -> dict[str, ast.expr]:
+        """What `T.Buffer[T.f32, n, 64]` says: the data type, then dimensions or one tuple."""
+        dtype, *dims = items
+        unknown = next((d for d in dims if _is_ellipsis(d)), None if dims else node)
+        if unknown is not None:
+            written = self.written(dtype)
+            raise self.error(
+                unknown, "RX0108", "a buffer needs a shape",
+                help=f"write `T.Buffer[{written}, n, 64]`, of a single element "
+                f"`T.Buffer[{written}, ()]`",
+            )  # fmt: skip
+        if len(dims) == 1 and isinstance(dims[0], ast.Tuple):
+            return {"shape": dims[0], "dtype": dtype}
+        shape = ast.copy_location(ast.Tuple(dims, ast.Load()), node.slice)
+        return {"shape": shape, "dtype": dtype}
+
+    def check_older_spelling(self, args: list[ast.expr], node: ast.Subscript) -> None:
+        """Refuse what is neither `T.Buffer[T.f32, n, 64]` nor `T.Buffer[(n, 64), "float32"]`."""
+        match args:
+            case [ast.Constant(value=str(text)) as first, *_] if is_dtype(text):
+                short = SHORT_NAMES.get(text)
+                raise self.error(
+                    first, "RX0108", f'"{text}" is a data type, where a shape stands first',
+                    help=f"write `T.{short}` for it" if short else PARAMETER_HELP,
+                    fix=f"T.{short}" if short and len(args) > 1 else None,
+                )  # fmt: skip
+            case [_, ast.Constant(value=int())] | [_, _, ast.Constant(value=int()), *_]:
+                dims = ", ".join(self.written(arg) for arg in args)
+                raise self.error(
+                    node.slice, "RX0108", "dimensions in brackets follow a data type",
+                    help=f"write `T.Buffer[T.f32, {dims}]`",
+                )  # fmt: skip
+
+
+def _is_ellipsis(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is ...

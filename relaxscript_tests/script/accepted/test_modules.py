@@ -28,6 +28,22 @@ MODULES = {
             def main(x: R.Tensor((4,), "float32")):
                 return x
         """,
+    "a base for type checkers": """
+        @I.ir_module
+        class Module(I.Module):
+            @R.function
+            def main(x: R.Tensor((4,), "float32")):
+                return x
+        """,
+    "that base under a name of its own": """
+        from relaxscript.script.ir import Module as Base
+
+        @I.ir_module
+        class Module(Base):
+            @R.function
+            def main(x: R.Tensor((4,), "float32")):
+                return x
+        """,
     "the decorators of the whole package": """
         import relaxscript
         from relaxscript.script import ir_module

@@ -9,6 +9,7 @@ from relaxscript.ir.same import assert_structural_equal
 from relaxscript.ir.tir import BlockRealize, Evaluate, SeqStmt
 from relaxscript.script import from_source, tir
 from relaxscript.script.ir_builder import IRBuilder, tir as T
+from relaxscript.script.relax_typed import DTYPES
 
 
 def check(made, expected=None):
@@ -238,7 +239,7 @@ def test_threads_are_launched_around_statements():
 
 
 def test_every_name_of_scripts_is_there_but_what_only_scripts_have():
-    scripts_only = {"macro", "meta_var"}
+    scripts_only = {"macro", "meta_var", "dim", *DTYPES}
     assert set(tir.__all__) - set(T.__all__) <= scripts_only
     assert set(T.__all__) - set(tir.__all__) == {"arg", "func_name", "func_ret"}
     assert all(hasattr(T, name) for name in T.__all__)

@@ -22,8 +22,33 @@ def scaled(x: R.Tensor[R.f16, ...], by: R.Prim[R.i64], s: R.Shape) -> R.Tensor[R
     return z
 
 
+gpu = I.vdevice("llvm", 1)
+
+
+@R.function
+def on_its_own(
+    x: R.Tensor[R.f32, n, 4, gpu],
+    ranked: R.Tensor[R.f32, None, None],
+    s: R.Annotated[R.Shape, n, 4],
+    count: R.Annotated[R.Prim[R.i64], n],
+    packed: R.Callable[..., R.Object],
+    nothing: R.Tuple[()],
+) -> R.Tuple[R.Tensor[R.f32, n, 4, gpu], R.Object]:
+    whole = R.match_cast(ranked, R.Tensor[R.f32, n, 4])
+    bound: R.Annotated[R.Shape, n, 4] = R.shape_of(whole)
+    made = R.call_dps_packed("make", (whole,), R.Tensor[R.f32, n, 4, gpu])
+    both = R.tuple(made, bound)
+    return both
+
+
+@R.function
+def unit(x: R.Tensor[R.f32, ...]) -> R.Tuple[()]:
+    nothing = R.tuple()
+    return nothing
+
+
 @I.ir_module
-class Digits:
+class Digits(I.Module):
     @R.function
     def relu(x: R.Tensor[R.f32, n, 4]) -> R.Tensor[R.f32, n, 4]:
         y = R.nn.relu(x)
@@ -46,7 +71,17 @@ class Digits:
 
 def texts() -> list[str]:
     """What scripts are used for: their methods are known to checkers."""
-    return [double.script(show_meta=True), str(scaled)]
+    return [double.script(show_meta=True), str(scaled), Digits.script(), str(Digits["relu"])]
+
+
+def length(module: rx.IRModule) -> int:
+    """What takes a module."""
+    return len(module.script())
+
+
+def length_of_digits() -> int:
+    """A decorated class is a module wherever one is taken."""
+    return length(Digits)
 
 
 def parsed() -> rx.Function:
