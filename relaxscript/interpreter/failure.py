@@ -16,8 +16,8 @@ from relaxscript.ir.tir_compute import BufferRealize, ProducerLoad, Reduce
 __all__ = [
     "assertion_failed", "bad_argument", "check_arity", "check_assignment", "check_axes",
     "check_hint", "check_operands", "check_rank", "check_store", "division_by_zero",
-    "does_not_fit", "invalid", "misused", "no_number", "not_run", "out_of_bounds", "out_of_memory",
-    "region_mismatch", "undefined",
+    "does_not_fit", "invalid", "misused", "no_code", "no_number", "not_run", "out_of_bounds",
+    "out_of_memory", "region_mismatch", "undefined",
 ]  # fmt: skip
 
 RUN = "RX0614"
@@ -87,6 +87,19 @@ def misused(row: Intrinsic, e: prim.Call) -> DiagnosticError:
     """An intrinsic is called with operands, or for a result, of data types that it has not."""
     dtypes = ", ".join(str(arg.dtype) for arg in e.args)
     return invalid("RX0502", f"`{row.script_name}` does not give {e.dtype} of {dtypes}", e.span)
+
+
+# What to write instead of intrinsics that people reach for, and that no CPU of ours has.
+_INSTEAD = {
+    "vscale": "vectors of this CPU have a fixed number of lanes: `A[i:i + 4]`",
+    "llvm_lookup_intrinsic_id": "numbers differ from LLVM to LLVM, call intrinsics by their names: "
+    '`T.call_llvm_pure_intrin("float32", "llvm.fma", a, b, c)`',
+}
+
+
+def no_code(name: str, what: str, span: Span | None) -> DiagnosticError:
+    """An intrinsic that the CPU has not; `what` is "compiled for the CPU" or the like."""
+    return invalid("RX0505", f"`{name}` cannot be {what}", span, _INSTEAD.get(name))
 
 
 def no_number(e: prim.PrimExpr) -> DiagnosticError:

@@ -121,6 +121,9 @@ PROGRAMS = {
     "tvm_call_packed": "J[0] = T.tvm_call_packed('tests.tir.names', A, k, 'text')",
     "tvm_call_cpacked": "J[0] = T.tvm_call_cpacked('tests.tir.names', A, k, 'text')",
     "call_intrin": "B[k] = T.call_intrin('float32', 'tir.sqrt', T.abs(A[k]))",
+    "call_llvm_intrin": "J[k] = T.call_llvm_intrin('int32', 'llvm.bswap', I[k])",
+    "call_llvm_pure_intrin": "B[k] = T.call_llvm_pure_intrin('float32', 'llvm.fma', T.uint32(3), "
+                             "A[k], A[k + 1], A[k + 2])",
     "Cast": "J[k] = T.Cast('int32', A[k] * T.float32(100))",
     "cast": "J[k] = T.cast(A[k] * T.float32(100), 'int32')",
     "Select": "B[k] = T.Select(A[k] < T.float32(0), T.float32(1), A[k])",

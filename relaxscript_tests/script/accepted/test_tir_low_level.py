@@ -383,7 +383,7 @@ def graph_step(stack: T.handle, values: T.handle):
     T.evaluate(T.ret(0))
 
 
-@accepted(refused="call_llvm_pure_intrin")
+@accepted()
 @T.prim_func
 def external(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
     for i in range(16):
@@ -392,6 +392,20 @@ def external(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
     for i in range(4):
         B[i * 4:i * 4 + 4] = T.call_llvm_pure_intrin(
             "float32x4", "llvm.fma.v4f32", T.uint32(3), A[0:4], A[4:8], B[0:4])
+
+
+@accepted(lambda x: np.sqrt(np.abs(x)) * x + 1)
+@T.prim_func
+def vectors_of_llvm(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32")):
+    for i in range(8):
+        T.evaluate(T.call_llvm_intrin("void", "llvm.prefetch", T.address_of(A[i * 8]), 0, 3, 1))
+        size: T.float32x8 = T.call_llvm_pure_intrin(
+            "float32x8", "llvm.fabs.v8f32", A[i * 8:i * 8 + 8])
+        root: T.float32x8 = T.call_llvm_pure_intrin(
+            "float32x8", T.llvm_lookup_intrinsic_id("llvm.sqrt"), T.uint32(1), size)
+        B[i * 8:i * 8 + 8] = T.call_llvm_pure_intrin(
+            "float32x8", "llvm.fma", T.uint32(3), root, A[i * 8:i * 8 + 8],
+            T.Broadcast(T.float32(1), 8))
 
 
 @accepted(refused="launch")
