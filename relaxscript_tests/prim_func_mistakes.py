@@ -7,6 +7,7 @@ from typing import Any
 from relaxscript.ir import prim, tir
 from relaxscript.ir.prim import Var, const
 from relaxscript.ir.scalar_functions import FUNCTIONS as T
+from relaxscript.ir.tir_compute import ProducerLoad
 from relaxscript_tests.prim_func_examples import axis, block
 from relaxscript_tests.prim_funcs import load, loop, store
 
@@ -93,5 +94,8 @@ REFUSED = {
     ),
     "`llvm.sqrt.f64` is called with other data types than it says": llvm(
         "float32", "llvm.sqrt.f64", ONE
+    ),
+    "`T.ProducerLoad` reads what a tensor expression produces": store(
+        Y, ProducerLoad(Y, (const(0),)), 0
     ),
 }

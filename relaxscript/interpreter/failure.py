@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from relaxscript.errors import Diagnostic, DiagnosticError, Span, VMError
 from relaxscript.ir import prim, tir
 from relaxscript.ir.intrinsic import Intrinsic
-from relaxscript.ir.tir_compute import BufferRealize, ProducerLoad, Reduce
+from relaxscript.ir.tir_compute import ProducerLoad, Reduce
 
 __all__ = [
     "assertion_failed", "bad_argument", "check_arity", "check_assignment", "check_axes",
@@ -105,17 +105,16 @@ def no_code(name: str, what: str, span: Span | None) -> DiagnosticError:
 def no_number(e: prim.PrimExpr) -> DiagnosticError:
     """A node that has no value where a number is needed."""
     name = type(e).__name__
-    if isinstance(e, (Reduce, ProducerLoad)):
-        message = f"`T.{name}` belongs to tensor expressions and cannot be run"
-        return invalid("RX0505", message, e.span)
+    if isinstance(e, ProducerLoad):
+        message = "`T.ProducerLoad` reads what a tensor expression produces, and there is none here"
+        return invalid("RX0505", message, e.span, "read a buffer: `A[i]`")
+    if isinstance(e, Reduce):
+        return invalid("RX0505", "`T.Reduce` has no meaning in a dimension", e.span)
     return invalid("RX0501", f"a {name} is not a number", e.span)
 
 
 def not_run(s: tir.Stmt) -> DiagnosticError:
     """A statement that cannot be run on a CPU."""
-    if isinstance(s, BufferRealize):
-        message = "`T.realize` belongs to tensor expressions and cannot be run"
-        return invalid("RX0505", message, s.span, "allocate a buffer: `T.alloc_buffer(...)`")
     return invalid("RX0501", f"a {type(s).__name__} cannot be run", s.span)
 
 

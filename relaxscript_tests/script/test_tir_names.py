@@ -189,6 +189,11 @@ PROGRAMS = {
     "Ptr": "B[k] = A[k]",
     "target": "T.func_attr({'target': T.target('llvm')})\nB[k] = A[k]",
     "index_map": "T.func_attr({'layout': T.index_map(lambda i: (i // 4, i % 4))})\nB[k] = A[k]",
+    "realize": "with T.realize(B[0:16], 'global'):\n    B[k] = A[k]",
+    "Reduce": "r = T.int32()\nB[k] = T.Reduce(T.comm_reducer(lambda x, y: x + y, [T.float32(0)]), "
+              "[A[r]], [T.iter_var(r, T.Range(0, 16), 'CommReduce', '')], True, 0)",
+    "IterVar": "r = T.int32()\nB[k] = T.Reduce(T.comm_reducer(lambda x, y: T.max(x, y), "
+               "[T.float32(0)]), [A[r]], [T.IterVar(T.Range(0, 16), r, 'CommReduce')], r < 9, 0)",
     "CallEffectKind": "J[0] = T.CallEffectKind.UpdateState",
 }  # fmt: skip
 
@@ -214,11 +219,6 @@ READ_ONLY = {
     "launch_thread": "with T.launch_thread('threadIdx.x', 16) as tx:\n    B[tx] = A[tx]",
     "env_thread": "tx = T.env_thread('threadIdx.x')\n"
                   "with T.launch_thread(tx, 16):\n    B[tx] = A[tx]",
-    "realize": "with T.realize(B[0:16], 'global'):\n    B[k] = A[k]",
-    "Reduce": "r = T.int32()\nB[k] = T.Reduce(T.comm_reducer(lambda x, y: x + y, [T.float32(0)]), "
-              "[A[r]], [T.iter_var(r, T.Range(0, 16), 'CommReduce', '')], True, 0)",
-    "IterVar": "r = T.int32()\nB[k] = T.Reduce(T.comm_reducer(lambda x, y: T.max(x, y), "
-               "[T.float32(0)]), [A[r]], [T.IterVar(T.Range(0, 16), r, 'CommReduce')], r < 9, 0)",
     "ProducerLoad": "B[k] = T.ProducerLoad(A, [k])",
 }  # fmt: skip
 
