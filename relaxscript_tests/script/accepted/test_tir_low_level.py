@@ -335,6 +335,18 @@ def realized(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32")):
                                     [T.iter_var(k, T.Range(0, 8), "CommReduce", "")], k < j, 0, [])
 
 
+@accepted(lambda x: (x.reshape(8, 8)[:, ::-1] * 2).reshape(-1))
+@T.prim_func
+def realized_row_by_row(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32")):
+    C = T.Buffer((8, 8), "float32")
+    for i in range(8):
+        with T.realize(C[i:i + 1, 0:8], "local"):
+            for j in range(8):
+                C[i, j] = A[i * 8 + j] * T.float32(2)
+            for j in range(8):
+                B[i * 8 + j] = C[i, 7 - j]
+
+
 # ---------------------------------------------------------------- vectors
 
 
