@@ -21,7 +21,7 @@ from relaxscript.ir.scalar_functions import FUNCTIONS as T
 
 __all__ = [
     "NOTHING", "absolute", "bits_reversed", "bound", "bytes_swapped", "compared", "converted",
-    "first", "float_class", "folded", "fused", "lane_mask", "larger_number",
+    "first", "float_class", "folded", "fused", "halved", "lane_mask", "larger_number",
     "leading_zeros", "power_of_integer", "power_of_two", "rotated_left", "rotated_right",
     "saturated_difference", "saturated_shift", "saturated_sum", "signed", "smaller_number",
     "trailing_zeros", "turned", "twice_rounded", "unsigned",
@@ -314,6 +314,24 @@ def _fold(operation: Meaning, values: list[PrimExpr]) -> PrimExpr:
         return _fold(operation, [total, *rest])
 
     return bound(a, lambda x: bound(b, lambda y: bound(operation(x, y), further)))
+
+
+def halved(operation: Meaning) -> Meaning:
+    """The lanes combined by an operation for which their order and grouping mean nothing."""
+
+    def combine(vector: PrimExpr) -> PrimExpr:
+        lanes = vector.dtype.lanes
+        if lanes == 1:
+            return vector
+        half = lanes // 2
+        low, high = (_shuffled((vector,), list(range(k, k + half))) for k in (0, half))
+        both = bound(low, lambda x: bound(high, lambda y: bound(operation(x, y), combine)))
+        if lanes % 2 == 0:
+            return both
+        last = _shuffled((vector,), [lanes - 1])
+        return bound(both, lambda x: bound(last, lambda y: operation(x, y)))
+
+    return combine
 
 
 def turned(vector: PrimExpr) -> PrimExpr:

@@ -146,3 +146,15 @@ def test_variables_may_be_operands_as_they_are():
     n = Var("n", "int32")
     func = prim_func([], tir.Evaluate(T["ret"](PURE("int32", "llvm.ctpop", n))), [n])
     assert evaluate(func, [7]) == compile_prim_func(func)(7) == 3
+
+
+@pytest.mark.parametrize("lanes", [2, 3, 7, 300])
+def test_vectors_of_any_number_of_lanes_are_reduced(lanes):
+    x, y = tir.Buffer("x", (lanes,), "int32"), tir.Buffer("y", (3,), "int32")
+    vector = load(x, prim.Ramp(const(0), const(1), lanes))
+    names = ("add", "smax", "xor")
+    stores = [store(y, PURE("int32", f"llvm.vector.reduce.{n}", vector), k)
+              for k, n in enumerate(names)]  # fmt: skip
+    given = np.random.default_rng(lanes).integers(-99, 99, lanes).astype("int32")
+    made = both(prim_func([x, y], tir.SeqStmt(stores)), [given, np.zeros(3, "int32")])[1]
+    assert made.tolist() == [given.sum(), given.max(), np.bitwise_xor.reduce(given)]
