@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from relaxscript.ir import prim, tir
 from relaxscript.ir.prim import Var, const
+from relaxscript.ir.scalar_functions import FUNCTIONS as T
+from relaxscript.ir.tir_compute import ProducerLoad
 from relaxscript_tests.prim_func_examples import axis, block
 from relaxscript_tests.prim_funcs import load, loop, store
 
@@ -15,6 +19,13 @@ def unchecked_store(value: prim.PrimExpr, *indices: int) -> tir.BufferStore:
     """A store as a careless pass may make it."""
     return tir.BufferStore.make(Y, value, tuple(const(i) for i in indices), None)
 
+
+def llvm(dtype: str, name: Any, *args: Any) -> tir.Stmt:
+    """A statement that calls an intrinsic of LLVM."""
+    return tir.Evaluate(T["call_llvm_intrin"](dtype, name, *args))
+
+
+ONE, TWO = const(1.0), const(2)
 
 REFUSED = {
     "the variable `n` is not defined here": store(Y, prim.Cast("float32", Var("n")), 0),
@@ -53,5 +64,38 @@ REFUSED = {
     ),
     "a Shuffle takes constant indices": loop(
         I, 1, tir.Evaluate(prim.Shuffle((prim.Broadcast(const(1), 2),), (I,)))
+    ),
+    "`llvm.fmaa` is no intrinsic of LLVM": llvm("float32", "llvm.fmaa", ONE, ONE, ONE),
+    "`llvm.x86.sse2.pause` is no intrinsic of LLVM": llvm("void", "llvm.x86.sse2.pause"),
+    "called by their names, not by their numbers": llvm("float32", const(97), ONE),
+    "`llvm_lookup_intrinsic_id` cannot be": tir.Evaluate(T["llvm_lookup_intrinsic_id"]("llvm.fma")),
+    "`vscale` cannot be": tir.Evaluate(T["vscale"]()),
+    "`llvm.fma` takes 3 operands, not 2": llvm("float32", "llvm.fma", ONE, ONE),
+    "`llvm.ctpop` takes 1 operand, not 2": llvm("int32", "llvm.ctpop", TWO, TWO),
+    "`llvm.sqrt` takes 1 operand, not 2": llvm("float32", "llvm.sqrt", const(2, "uint32"), ONE),
+    "`llvm.sqrt` takes a floating-point number here, not int32": llvm("int32", "llvm.sqrt", TWO),
+    "`llvm.bswap` takes an integer of at least 16 bits here, not int8": llvm(
+        "int8", "llvm.bswap", const(1, "int8")
+    ),
+    "`llvm.ctlz` takes a literal bool here, not a value of bool": llvm(
+        "int32", "llvm.ctlz", TWO, TWO < 3
+    ),
+    "the operands of `llvm.pow` are float32 and float64": llvm(
+        "float32", "llvm.pow", ONE, const(1.0, "float64")
+    ),
+    "the operands of `llvm.vector.reduce.fadd` are float64 and float32x2": llvm(
+        "float64", "llvm.vector.reduce.fadd", const(1.0, "float64"), prim.Broadcast(ONE, 2)
+    ),
+    "`llvm.sqrt` gives float32 here, not float64": llvm("float64", "llvm.sqrt", ONE),
+    "`llvm.lround` gives an integer, not float32": llvm("float32", "llvm.lround", ONE),
+    "`llvm.assume` gives nothing (`void`), not int32": llvm("int32", "llvm.assume", TWO < 3),
+    "`llvm.lround` does not give int32x2 of float32, which differ in lanes": llvm(
+        "int32x2", "llvm.lround", ONE
+    ),
+    "`llvm.sqrt.f64` is called with other data types than it says": llvm(
+        "float32", "llvm.sqrt.f64", ONE
+    ),
+    "`T.ProducerLoad` reads what a tensor expression produces": store(
+        Y, ProducerLoad(Y, (const(0),)), 0
     ),
 }

@@ -15,12 +15,12 @@ import numpy as np
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Span, VMError
 from relaxscript.ir import intrinsic as table, prim, tir
-from relaxscript.ir.low_level_meaning import meaning
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.scalar_functions import LOW_LEVEL
 
 from . import failure, scalar
+from .llvm_calls import meaning
 
 __all__ = [
     "EXTERNAL",
@@ -282,7 +282,7 @@ class Expressions:
         row = table.lookup(e.op)
         if row is None or not row.compiled:
             name = row.script_name if row else str(e.op)
-            raise failure.invalid("RX0505", f"`{name}` cannot be evaluated on the CPU", e.span)
+            raise failure.no_code(name, "evaluated on the CPU", e.span)
         failure.check_arity(e, row)
         if row.script_name in EXTERNAL:
             return self.external(e, row.script_name)

@@ -17,8 +17,9 @@ from relaxscript.errors import Span
 from relaxscript.ir import prim
 
 from . import failure
-from .expression import Expressions, Frame, Run
+from .expression import Frame, Run
 from .packed_calls import PackedCall
+from .reductions import Reductions
 
 __all__ = ["External", "c_function", "callee_of"]
 
@@ -60,7 +61,7 @@ def callee_of(e: prim.Call) -> tuple[str, int]:
     return name.value, address
 
 
-class External(Expressions, ABC):
+class External(Reductions, ABC):
     """Compiles calls of C functions; whoever knows memory says where an element lies."""
 
     def external(self, e: prim.Call, name: str) -> Run:

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from relaxscript.errors import Diagnostic, DiagnosticError, Span, VMError
 from relaxscript.ir import prim, tir
 from relaxscript.ir.intrinsic import Intrinsic
-from relaxscript.ir.tir_compute import BufferRealize, ProducerLoad, Reduce
+from relaxscript.ir.tir_compute import ProducerLoad, Reduce
 
 __all__ = [
     "assertion_failed", "bad_argument", "check_arity", "check_assignment", "check_axes",
     "check_hint", "check_operands", "check_rank", "check_store", "division_by_zero",
-    "does_not_fit", "invalid", "misused", "no_number", "not_run", "out_of_bounds", "out_of_memory",
-    "region_mismatch", "undefined",
+    "does_not_fit", "invalid", "misused", "no_code", "no_number", "not_run", "out_of_bounds",
+    "out_of_memory", "region_mismatch", "undefined",
 ]  # fmt: skip
 
 RUN = "RX0614"
@@ -89,20 +89,32 @@ def misused(row: Intrinsic, e: prim.Call) -> DiagnosticError:
     return invalid("RX0502", f"`{row.script_name}` does not give {e.dtype} of {dtypes}", e.span)
 
 
+# What to write instead of intrinsics that people reach for, and that no CPU of ours has.
+_INSTEAD = {
+    "vscale": "vectors of this CPU have a fixed number of lanes: `A[i:i + 4]`",
+    "llvm_lookup_intrinsic_id": "numbers differ from LLVM to LLVM, call intrinsics by their names: "
+    '`T.call_llvm_pure_intrin("float32", "llvm.fma", a, b, c)`',
+}
+
+
+def no_code(name: str, what: str, span: Span | None) -> DiagnosticError:
+    """An intrinsic that the CPU has not; `what` is "compiled for the CPU" or the like."""
+    return invalid("RX0505", f"`{name}` cannot be {what}", span, _INSTEAD.get(name))
+
+
 def no_number(e: prim.PrimExpr) -> DiagnosticError:
     """A node that has no value where a number is needed."""
     name = type(e).__name__
-    if isinstance(e, (Reduce, ProducerLoad)):
-        message = f"`T.{name}` belongs to tensor expressions and cannot be run"
-        return invalid("RX0505", message, e.span)
+    if isinstance(e, ProducerLoad):
+        message = "`T.ProducerLoad` reads what a tensor expression produces, and there is none here"
+        return invalid("RX0505", message, e.span, "read a buffer: `A[i]`")
+    if isinstance(e, Reduce):
+        return invalid("RX0505", "`T.Reduce` has no meaning in a dimension", e.span)
     return invalid("RX0501", f"a {name} is not a number", e.span)
 
 
 def not_run(s: tir.Stmt) -> DiagnosticError:
     """A statement that cannot be run on a CPU."""
-    if isinstance(s, BufferRealize):
-        message = "`T.realize` belongs to tensor expressions and cannot be run"
-        return invalid("RX0505", message, s.span, "allocate a buffer: `T.alloc_buffer(...)`")
     return invalid("RX0501", f"a {type(s).__name__} cannot be run", s.span)
 
 

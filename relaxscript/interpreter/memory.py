@@ -45,6 +45,12 @@ class Memory(External):
 
         return run
 
+    def has_memory(self, buffer: tir.Buffer) -> bool:
+        """Whether there is memory for a buffer, be it that of its pointer."""
+        data = buffer.data
+        known = data is not None and self.scope.find(data) is not None
+        return known or self.scope.find(buffer) is not None
+
     def buffer(self, buffer: tir.Buffer, span: Span | None) -> int:
         data = buffer.data
         if self.scope.find(buffer) is None and data is not None:

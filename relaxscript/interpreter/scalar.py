@@ -25,6 +25,7 @@ import ctypes
 import math
 import operator
 from collections.abc import Callable
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -32,6 +33,7 @@ import numpy as np
 
 from relaxscript.dtypes import DataType
 from relaxscript.ir import prim
+from relaxscript.ir.intrinsic import FUSED
 
 __all__ = [
     "COMPARISONS", "Number", "binary", "cast", "intrinsic", "reinterpret", "rounding", "wrapping",
@@ -252,6 +254,47 @@ def float_power(a: float, b: float) -> float:
         return math.copysign(math.inf, a) if odd else math.inf
 
 
+def fused(dtype: DataType) -> Operation:
+    """`a * b + c` rounded once.
+
+    What lies between two doubles becomes the odd one of them, which is rounded once more to the
+    same number as what lies between; for types of 16 bits and less, `float32` stands between.
+    """
+    fit, wide = rounding(dtype), dtype == "float64"
+    float32 = DataType("float32")
+    narrow = None if wide or dtype == float32 else rounding(float32)
+
+    def fused(a: float, b: float, c: float) -> float:
+        if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
+            return fit(c if math.isfinite(a) and math.isfinite(b) else a * b + c)
+        exact = Fraction(a) * Fraction(b) + Fraction(c)
+        if not exact:
+            return a * b + c
+        if wide:
+            return _nearest(exact)
+        near = _odd(_nearest(exact), exact, "float64")
+        return fit(near if narrow is None else _odd(narrow(near), exact, "float32"))
+
+    return fused
+
+
+def _nearest(exact: Fraction) -> float:
+    try:
+        return float(exact)
+    except OverflowError:
+        return math.inf if exact > 0 else -math.inf
+
+
+def _odd(near: float, exact: Fraction, dtype: str) -> float:
+    """Of the two numbers around `exact`, of which `near` is one, the one whose last bit is set."""
+    scalar = np.dtype(dtype).type
+    bits = int(np.array(near, dtype).view(f"uint{8 * np.dtype(dtype).itemsize}"))
+    if bits & 1 or (math.isfinite(near) and exact == near):
+        return near
+    beyond = math.inf if near < exact else -math.inf
+    return float(np.nextafter(scalar(near), scalar(beyond)))
+
+
 def integer_power(a: int, b: int) -> int:
     """`a` to the power of `b`, truncated towards zero."""
     if b >= 0:
@@ -333,5 +376,7 @@ def intrinsic(name: str, dtype: DataType) -> Operation | None:
     if name == "tir.nextafter":
         neighbour = _on_arrays(np.nextafter, dtype)
         return lambda a, b: b if a == b else neighbour(a, b)
+    if name == FUSED:
+        return fused(dtype)
     function, fit = OF_FLOATS.get(name), rounding(dtype)
     return None if function is None else lambda *xs: fit(function(*xs))

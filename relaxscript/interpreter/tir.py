@@ -20,11 +20,12 @@ from relaxscript.errors import Span, VMError
 from relaxscript.ir import prim, tir
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import GlobalVar
-from relaxscript.ir.tir_compute import Prefetch
+from relaxscript.ir.tir_compute import BufferRealize, Prefetch
 
 from . import failure
 from .expression import Frame, Returned, Run, positions, writer
 from .memory import Memory
+from .realized import realized
 from .signature import Signature
 
 __all__ = ["evaluate"]
@@ -164,6 +165,8 @@ class Statements(Memory):
                 return self.hint(s)
             case tir.AssertStmt():
                 return self.assertion(s)
+            case BufferRealize(buffer):
+                return self.compile_statement(realized(s, self.has_memory(buffer)))
             case Prefetch():
                 return sequence([])
         raise failure.not_run(s)

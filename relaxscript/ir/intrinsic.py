@@ -23,6 +23,7 @@ __all__ = [
     "ANYTHING",
     "BITS",
     "FLOATS",
+    "FUSED",
     "INTEGERS",
     "INTRINSICS",
     "NUMBERS",
@@ -168,7 +169,13 @@ def _from(line: LowLevel) -> Intrinsic:
 
 INTRINSICS: dict[str, Intrinsic] = {row.name: row for row in _rows()}
 
+# The product of two floats and a sum, rounded once. Scripts have no name for it but LLVM's.
+FUSED = "llvm.fma"
+_UNNAMED = {FUSED: Intrinsic(FUSED, ("a", "b", "c"))}
+
 
 def lookup(op: str | Node) -> Intrinsic | None:
     """The intrinsic that a call calls; None for a function of the module or an unknown name."""
-    return INTRINSICS.get(op) if isinstance(op, str) else None
+    if not isinstance(op, str):
+        return None
+    return INTRINSICS.get(op) or _UNNAMED.get(op)

@@ -93,9 +93,9 @@ simdgroup_multiply_accumulate   handle   d index_d a index_a b index_b c index_c
 """  # noqa: E501
 
 _COMPILED = """
-address_of call_extern call_pure_extern dp4a get_active_lane_mask ignore_loop_partition isnullptr
-q_multiply_shift q_multiply_shift_per_axis tvm_call_cpacked tvm_call_packed undef vectorcombine
-vectorhigh vectorlow
+address_of call_extern call_llvm_intrin call_llvm_pure_intrin call_pure_extern dp4a
+get_active_lane_mask ignore_loop_partition isnullptr q_multiply_shift q_multiply_shift_per_axis
+tvm_call_cpacked tvm_call_packed undef vectorcombine vectorhigh vectorlow
 """
 _PURE = """
 address_of call_llvm_pure_intrin call_pure_extern dp4a get_active_lane_mask isnullptr

@@ -23,7 +23,8 @@ from .node import Node
 from .relax import Attrs, Id
 from .struct_info import StructInfo
 from .tir import Buffer
-from .walk import children, scope_order, sees_itself
+from .tir_compute import BufferRealize
+from .walk import children, scope_order, sees_itself, walk
 
 __all__ = [
     "Mismatch", "StructuralMismatch", "assert_structural_equal", "get_first_structural_mismatch",
@@ -107,9 +108,11 @@ class _Comparison:
         # StructInfos are shared by many variables. As long as correspondence only grows, a pair
         # once found equal stays equal, and each pair is compared once: the cost is linear.
         self.equal_infos: set[tuple[int, int]] = set()
+        self.roots: tuple[Any, Any] = (None, None)
 
     # One loop over pairs: a call for each kind of pair would cost more than comparing it.
     def run(self, lhs: Any, rhs: Any) -> Mismatch | None:  # noqa: C901
+        self.roots = (lhs, rhs)
         stack: list[Entry] = [(lhs, rhs, _USE, None)]
         equal_infos, forth = self.equal_infos, self.forth
         while stack:
@@ -169,15 +172,20 @@ class _Comparison:
 
     def _variable(self, a: Any, b: Any, known: Any, role: int) -> str | None:
         """Why a pair of variables cannot correspond; makes them correspond when they can."""
-        if role >= _DEFINE or (known is None and b not in self.back and self._may_map(role)):
+        if role >= _DEFINE or (known is None and b not in self.back and self._may_map(a, b, role)):
             self._correspond(a, b, known)
             return None
         if known is not None or b in self.back:
             return f"{_describe(a)} here, {_describe(b)} there"
         return None if a is b else f"the free {_describe(a)} here, {_describe(b)} there"
 
-    def _may_map(self, role: int) -> bool:
-        return role == _MAYBE or self.map_free_vars
+    def _may_map(self, a: Any, b: Any, role: int) -> bool:
+        if role == _MAYBE or self.map_free_vars:
+            return True
+        # A buffer that a region gives memory is no other's, though it may be named before.
+        return isinstance(a, Buffer) and all(
+            buffer in _realized(root) for buffer, root in zip((a, b), self.roots)
+        )
 
     def _correspond(self, a: Any, b: Any, known: Any) -> None:
         other = self.back.get(b)
@@ -248,6 +256,13 @@ class _Comparison:
         stack.append((Attrs(a.global_infos), Attrs(b.global_infos), _USE, here))
         stack.extend([(mine[name], theirs[name], _USE, here) for name in reversed(list(mine))])
         return None
+
+
+def _realized(root: Any) -> set[Buffer]:
+    """The buffers of which regions are realized."""
+    parts = root.functions.values() if isinstance(root, IRModule) else [root]
+    nodes = (node for part in parts if isinstance(part, Node) for node in walk(part))
+    return {node.buffer for node in nodes if isinstance(node, BufferRealize)}
 
 
 def _attributes(entry: Entry, stack: list[Entry]) -> Mismatch | None:

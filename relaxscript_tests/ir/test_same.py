@@ -30,7 +30,8 @@ from relaxscript.ir.relax import (
     VarBinding,
 )
 from relaxscript.ir.struct_info import FuncStructInfo, TensorStructInfo
-from relaxscript.ir.tir import Block, Buffer, BufferStore, For, PrimFunc
+from relaxscript.ir.tir import Block, Buffer, BufferStore, For, PrimFunc, Range, SeqStmt
+from relaxscript.ir.tir_compute import BufferRealize
 
 
 def tensor(*dims, dtype="float32"):
@@ -209,3 +210,19 @@ def test_a_captured_dimension_of_a_function_type_is_the_one_outside():
 
     assert structural_equal(closure(None), closure(None))
     assert not structural_equal(closure(None), closure(Var("m", "int64")))
+
+
+def realizing(name, other=False):
+    """A function with a buffer that has memory by a region only, or that writes elsewhere."""
+    x, c = Buffer("x", (4,)), Buffer(name, (4,))
+    body = SeqStmt([BufferStore(c, 1.0, (0,)), BufferStore(x if other else c, 2.0, (1,))])
+    whole = BufferRealize(c, (Range(0, 4),), True, body)
+    x_handle = Var("x", "handle")
+    return PrimFunc([x_handle], whole, None, {x_handle: x})
+
+
+def test_a_buffer_that_a_region_gives_memory_is_that_of_its_function():
+    assert structural_equal(realizing("c"), realizing("d"))
+    assert structural_hash(realizing("c")) == structural_hash(realizing("d"))
+    assert structural_equal(IRModule({"f": realizing("c")}), IRModule({"f": realizing("d")}))
+    assert not structural_equal(realizing("c"), realizing("c", other=True))

@@ -122,6 +122,9 @@ PROGRAMS = {
     "tvm_call_packed": "J[0] = T.tvm_call_packed('tests.tir.names', A, k, 'text')",
     "tvm_call_cpacked": "J[0] = T.tvm_call_cpacked('tests.tir.names', A, k, 'text')",
     "call_intrin": "B[k] = T.call_intrin('float32', 'tir.sqrt', T.abs(A[k]))",
+    "call_llvm_intrin": "J[k] = T.call_llvm_intrin('int32', 'llvm.bswap', I[k])",
+    "call_llvm_pure_intrin": "B[k] = T.call_llvm_pure_intrin('float32', 'llvm.fma', T.uint32(3), "
+                             "A[k], A[k + 1], A[k + 2])",
     "Cast": "J[k] = T.Cast('int32', A[k] * T.float32(100))",
     "cast": "J[k] = T.cast(A[k] * T.float32(100), 'int32')",
     "Select": "B[k] = T.Select(A[k] < T.float32(0), T.float32(1), A[k])",
@@ -187,6 +190,11 @@ PROGRAMS = {
     "Ptr": "B[k] = A[k]",
     "target": "T.func_attr({'target': T.target('llvm')})\nB[k] = A[k]",
     "index_map": "T.func_attr({'layout': T.index_map(lambda i: (i // 4, i % 4))})\nB[k] = A[k]",
+    "realize": "with T.realize(B[0:16], 'global'):\n    B[k] = A[k]",
+    "Reduce": "r = T.int32()\nB[k] = T.Reduce(T.comm_reducer(lambda x, y: x + y, [T.float32(0)]), "
+              "[A[r]], [T.iter_var(r, T.Range(0, 16), 'CommReduce', '')], True, 0)",
+    "IterVar": "r = T.int32()\nB[k] = T.Reduce(T.comm_reducer(lambda x, y: T.max(x, y), "
+               "[T.float32(0)]), [A[r]], [T.IterVar(T.Range(0, 16), r, 'CommReduce')], r < 9, 0)",
     "CallEffectKind": "J[0] = T.CallEffectKind.UpdateState",
 }  # fmt: skip
 
@@ -212,11 +220,6 @@ READ_ONLY = {
     "launch_thread": "with T.launch_thread('threadIdx.x', 16) as tx:\n    B[tx] = A[tx]",
     "env_thread": "tx = T.env_thread('threadIdx.x')\n"
                   "with T.launch_thread(tx, 16):\n    B[tx] = A[tx]",
-    "realize": "with T.realize(B[0:16], 'global'):\n    B[k] = A[k]",
-    "Reduce": "r = T.int32()\nB[k] = T.Reduce(T.comm_reducer(lambda x, y: x + y, [T.float32(0)]), "
-              "[A[r]], [T.iter_var(r, T.Range(0, 16), 'CommReduce', '')], True, 0)",
-    "IterVar": "r = T.int32()\nB[k] = T.Reduce(T.comm_reducer(lambda x, y: T.max(x, y), "
-               "[T.float32(0)]), [A[r]], [T.IterVar(T.Range(0, 16), r, 'CommReduce')], r < 9, 0)",
     "ProducerLoad": "B[k] = T.ProducerLoad(A, [k])",
 }  # fmt: skip
 

@@ -15,15 +15,15 @@ from typing import Any
 from relaxscript.dtypes import DataType
 from relaxscript.interpreter import failure, scalar
 from relaxscript.interpreter.expression import EXTERNAL
+from relaxscript.interpreter.llvm_calls import meaning
 from relaxscript.ir import intrinsic as table, prim
-from relaxscript.ir.low_level_meaning import meaning
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.scalar_functions import LOW_LEVEL
 from relaxscript.ir.walk import walk
 
 from .assembler import Assembler, Sites, Value, element_of
-from .intrinsics import INTEGER_INTRINSICS, emit_float, next_after
+from .intrinsics import INTEGER_INTRINSICS, emit_float, next_after, rounded_to_odd
 from .ranges import Ranges
 from .types import ARITHMETIC, COMPARISON, column, register
 
@@ -253,21 +253,8 @@ class Expressions(ABC):
         if source.element != "float64":
             return self.asm.rounded(self.asm.convert("fpext", x, to), target)
         if target.element == "float16" or target.bits <= 8:
-            return self.asm.rounded(self.rounded_to_odd(x), target)
+            return self.asm.rounded(rounded_to_odd(self.asm, x), target)
         return self.asm.rounded(self.asm.convert("fptrunc", x, to), target)
-
-    def rounded_to_odd(self, x: Value) -> Value:
-        """A `float` near a double; inexact ones are odd, so rounding them again is not twice."""
-        asm = self.asm
-        near = asm.convert("fptrunc", x, "float")
-        back = asm.convert("fpext", near, "double")
-        size, wanted = asm.intrinsic("fabs", [back]), asm.intrinsic("fabs", [x])
-        beyond = asm.compare("fcmp ogt", size, wanted)
-        bits = asm.convert("bitcast", near, "i32")
-        down = asm.operation("sub", bits, asm.convert("zext", beyond, "i32"))
-        odd = asm.operation("or", down, asm.number(bits.type, 1))
-        inexact = asm.compare("fcmp one", back, x)
-        return asm.convert("bitcast", asm.choose(inexact, odd, bits), "float")
 
     # ------------------------------------------------------------ vectors
 
@@ -304,7 +291,7 @@ class Expressions(ABC):
         row = table.lookup(e.op)
         if row is None or not row.compiled:
             name = row.script_name if row else str(e.op)
-            raise failure.invalid("RX0505", f"`{name}` cannot be compiled for the CPU", e.span)
+            raise failure.no_code(name, "compiled for the CPU", e.span)
         failure.check_arity(e, row)
         if row.script_name in EXTERNAL:
             return self.external(e, row.script_name)

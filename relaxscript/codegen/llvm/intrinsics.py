@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from relaxscript.dtypes import DataType
+from relaxscript.ir.intrinsic import FUSED
 
 from .assembler import PURE, Assembler, Value, element_of
 
-__all__ = ["C_FUNCTIONS", "INTEGER_INTRINSICS", "emit_float", "next_after"]
+__all__ = ["C_FUNCTIONS", "INTEGER_INTRINSICS", "emit_float", "next_after", "rounded_to_odd"]
 
 Emit = Callable[[Assembler, Sequence[Value], DataType], Value]
 
@@ -32,15 +33,17 @@ _LIBRARY = {
     )
 }  # fmt: skip
 
-C_FUNCTIONS = [name + end for name in _LIBRARY.values() for end in ("", "f")]
+C_FUNCTIONS = [name + end for name in (*_LIBRARY.values(), "fma") for end in ("", "f")]
 
 
 def emit_float(asm: Assembler, name: str, args: Sequence[Value], dtype: DataType) -> Value:
-    """The value of a function of floats; `dtype` matters for predicates only."""
+    """The value of a function of floats, which the caller rounds to `dtype`."""
     if name in _INSTRUCTIONS:
         return asm.intrinsic(_INSTRUCTIONS[name], args)
     if name in _LIBRARY:
         return library(asm, _LIBRARY[name], args)
+    if name == FUSED:
+        return _fused(asm, args, dtype)
     x = args[0]
     one = asm.number(x.type, 1.0)
     match name:
@@ -66,6 +69,51 @@ def library(asm: Assembler, name: str, args: Sequence[Value]) -> Value:
     return asm.join(
         [asm.call(symbol, element, [asm.extract(a, i) for a in args], PURE) for i in range(lanes)]
     )
+
+
+def _fused(asm: Assembler, args: Sequence[Value], dtype: DataType) -> Value:
+    """A product and a sum rounded once; of narrow types, a `float` from which one more rounding is.
+
+    Products of narrow numbers are exact as doubles. Where their sum is not, its last bit is set, so
+    that it is no middle between two narrower numbers.
+    """
+    if dtype.element in ("float32", "float64"):
+        # Where the CPU has no such instruction, LLVM calls the function of the C library.
+        asm.sites.declare("fma", "declare double @fma(double, double, double)")
+        asm.sites.declare("fmaf", "declare float @fmaf(float, float, float)")
+        return asm.intrinsic("fma", args)
+    a, b, c = (asm.convert("fpext", x, "double") for x in args)
+    product = asm.operation("fmul", a, b)
+    total = asm.operation("fadd", product, c)
+    added = asm.operation("fsub", total, product)
+    lost = asm.operation(
+        "fadd",
+        asm.operation("fsub", product, asm.operation("fsub", total, added)),
+        asm.operation("fsub", c, added),
+    )
+    zero = asm.number(total.type, 0.0)
+    bits = asm.convert("bitcast", total, "i64")
+    one = asm.number(bits.type, 1)
+    outwards = asm.compare(
+        "icmp eq", asm.compare("fcmp ogt", lost, zero), asm.compare("fcmp ogt", total, zero)
+    )
+    below = asm.choose(outwards, bits, asm.operation("sub", bits, one))
+    inexact = asm.compare("fcmp one", lost, zero)
+    odd = asm.choose(inexact, asm.operation("or", below, one), bits)
+    return rounded_to_odd(asm, asm.convert("bitcast", odd, "double"))
+
+
+def rounded_to_odd(asm: Assembler, x: Value) -> Value:
+    """A `float` near a double; inexact ones are odd, so rounding them again is not twice."""
+    near = asm.convert("fptrunc", x, "float")
+    back = asm.convert("fpext", near, "double")
+    size, wanted = asm.intrinsic("fabs", [back]), asm.intrinsic("fabs", [x])
+    beyond = asm.compare("fcmp ogt", size, wanted)
+    bits = asm.convert("bitcast", near, "i32")
+    down = asm.operation("sub", bits, asm.convert("zext", beyond, "i32"))
+    odd = asm.operation("or", down, asm.number(bits.type, 1))
+    inexact = asm.compare("fcmp one", back, x)
+    return asm.convert("bitcast", asm.choose(inexact, odd, bits), "float")
 
 
 def next_after(asm: Assembler, args: Sequence[Value], dtype: DataType) -> Value:

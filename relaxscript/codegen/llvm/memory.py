@@ -20,7 +20,7 @@ from relaxscript.interpreter import failure
 from relaxscript.ir import prim, tir
 
 from .assembler import Sites, Value
-from .expression import Expressions
+from .reductions import Reductions
 from .types import register, storage
 
 __all__ = ["Memory", "Options", "Place"]
@@ -46,7 +46,7 @@ class Place:
     strides: tuple[Value, ...] | None = None
 
 
-class Memory(Expressions):
+class Memory(Reductions):
     """Writes accesses to buffers."""
 
     def __init__(self, sites: Sites, options: Options) -> None:

@@ -8,12 +8,12 @@ of known and small extent are written out.
 from __future__ import annotations
 
 from relaxscript.interpreter import failure
+from relaxscript.interpreter.realized import realized
 from relaxscript.interpreter.tir import flat, start_of, text_of
 from relaxscript.ir import prim, tir
 from relaxscript.ir.tir import ForKind
-from relaxscript.ir.tir_compute import Prefetch
+from relaxscript.ir.tir_compute import BufferRealize, Prefetch
 
-from .assembler import Value
 from .external import External
 
 __all__ = ["Statements"]
@@ -49,6 +49,9 @@ class Statements(External):
                 self.repeat(s)
             case tir.AssertStmt():
                 self.assertion(s)
+            case BufferRealize(buffer):
+                known = buffer in self.places or buffer.data in self.owners
+                self.run(realized(s, known))
             case _:
                 self.declaration(s)
 
@@ -85,27 +88,7 @@ class Statements(External):
             )
         if s.kind == ForKind.UNROLLED and self.unroll(s):
             return
-        asm, var = self.asm, s.loop_var
-        low, extent = self.fitted(s.min, var), self.fitted(s.extent, var)
-        first, count = self.ranges.of(s.min), self.ranges.of(s.extent)
-        self.ranges.define(var, (first[0], max(first[0], first[1] + count[1] - 1)))
-        signed = var.dtype.kind == "int"
-        less, flag = ("icmp slt", "add nsw") if signed else ("icmp ult", "add nuw")
-        end = asm.operation("add", low, extent)
-        before, head, done = asm.current, asm.name(), asm.name()
-        asm.branch(asm.compare(less, low, end), head, done)
-        asm.begin(head)
-        index, place = Value(low.type, f"%{asm.name()}"), len(asm.lines)
-        self.values[var] = index
-        self.run(s.body)
-        following = asm.operation(flag, index, asm.number(low.type, 1))
-        asm.lines.insert(
-            place,
-            f"  {index.text} = phi {low.type} [{low.text}, %{before}], "
-            f"[{following.text}, %{asm.current}]",
-        )
-        asm.branch(asm.compare(less, following, end), head, done)
-        asm.begin(done)
+        self.counted(s.loop_var, s.min, s.extent, lambda: self.run(s.body))
 
     def unroll(self, s: tir.For) -> bool:
         """Write the body once for each value of the loop variable, unless these are too many."""

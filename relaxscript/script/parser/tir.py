@@ -86,6 +86,7 @@ class TirParser(EffectParser):
         self.bound_at = {}
         self.visited = set()
         self.threads = {}
+        self.homeless = {}
         self.unrolled = []
         self.gone: dict[str, Span | None] = {}
         self.attrs: dict[str, Any] = {}
@@ -167,6 +168,7 @@ class TirParser(EffectParser):
         )  # fmt: skip
         self.check_declared(function)
         self.check_launched(function)
+        self.check_memory()
         return function
 
     def returns(self, node: ast.expr) -> None:

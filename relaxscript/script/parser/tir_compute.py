@@ -311,6 +311,7 @@ class ComputeParser(LoopParser):
         """The region of a buffer that exists while the statements after it run."""
         places = self.argument_nodes(form.maker, call)
         region = self.region_of(form.arguments["buffer_slice"], places["buffer_slice"])
+        self.homeless.pop(region.buffer, None)
         scope = form.arguments["storage_scope"]
         if not (scope is None or isinstance(scope, str)):
             raise self.error(places["storage_scope"], "RX0103", "the scope of memory is a text")

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from relaxscript.dtypes import DataType
-from relaxscript.errors import Span
+from relaxscript.errors import Diagnostic, Span
 from relaxscript.ir import prim, tir
 from relaxscript.ir.prim import HANDLE, PointerType, PrimExpr, PrimType, const
 from relaxscript.ir.tir import Buffer, BufferRegion
@@ -36,6 +36,9 @@ __all__ = ["MemoryParser"]
 class MemoryParser(BlockParser):
     """Adds the buffers and the memory of a body to blocks."""
 
+    # The buffers without memory that no `T.realize` gave any, and where they stand.
+    homeless: dict[Buffer, ast.AST]
+
     def bind_buffer(self, target: ast.Name, syntax: BufferSyntax, statement: ast.stmt) -> Buffer:
         """A buffer of the body: of a parameter, allocated, or over memory that exists."""
         span = self.span(target)
@@ -46,11 +49,16 @@ class MemoryParser(BlockParser):
             self.block.alloc_buffers.append(buffer)
             return buffer
         if syntax.maker is not tir_forms.decl_buffer and buffer.data is None:
-            raise self.error(
-                syntax.node, "RX0501", "this buffer has no memory",
-                help="allocate it: `T.alloc_buffer(shape, dtype)`, or give `data=`",
-            )  # fmt: skip
+            self.homeless[buffer] = syntax.node
+            return buffer
         return self.declare(buffer, "data" not in syntax.nodes, self.span(statement))
+
+    def check_memory(self) -> None:
+        """Every buffer has memory; it may be that of a `T.realize`."""
+        for node in self.homeless.values():
+            help = "allocate it: `T.alloc_buffer(shape, dtype)`, or give `data=`"
+            message = "this buffer has no memory"
+            self.report(Diagnostic("RX0501", message, self.span(node), help=help))
 
     def declare(self, buffer: Buffer, needs_memory: bool, span: Span | None) -> Buffer:
         """`T.decl_buffer`; without `data` the memory is allocated as well."""

@@ -99,6 +99,24 @@ class ComputePrinter(BlockPrinter):
 
     # ---- regions
 
+    def realized_buffers(self, body: tir.Stmt) -> list[ast.stmt]:
+        """`B = T.Buffer((64,), "float32")` for each buffer that has memory by `T.realize` only."""
+        wanted: dict[tir.Buffer, None] = {}
+        others: set[Node] = set()
+        for node in walk(body):
+            match node:
+                case BufferRealize(buffer) if self.names.get(buffer) is None:
+                    wanted[buffer] = None
+                case tir.DeclBuffer(buffer) | tir.MatchBufferRegion(buffer):
+                    others.add(buffer)
+                case tir.Block(alloc_buffers=buffers):
+                    others.update(buffers)
+        return [
+            tree.assign(self.bind_buffer(buffer), self.buffer_call("Buffer", buffer, []))
+            for buffer in wanted
+            if buffer not in others
+        ]
+
     def realize(self, s: BufferRealize, scope: prim.PrimExpr | None) -> ast.expr:
         """`T.realize(A[0:16, 0:16], "shared")`."""
         region = self.region(tir.BufferRegion.make(s.buffer, s.bounds))

@@ -65,7 +65,7 @@ class TIRPrinter(ComputePrinter):
         if attrs:
             word = self.member("func_attr")
             statements.append(tree.statement(tree.call(word, [self.value(attrs)])))
-        threads = self.env_threads(f.body)
+        threads = [*self.env_threads(f.body), *self.realized_buffers(f.body)]
         body = self.body(f.body)
         statements += [*self.declarations(), *matched, *threads, *body]
         self.scopes.pop()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ml_dtypes
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -27,6 +26,7 @@ from relaxscript_tests.prim_funcs import (
     prim_func,
     store,
 )
+from relaxscript_tests.units import ulps
 
 ARITHMETIC = [prim.Add, prim.Sub, prim.Mul, prim.Min, prim.Max]
 DIVISIONS = [prim.Div, prim.Mod, prim.FloorDiv, prim.FloorMod]
@@ -151,16 +151,6 @@ def test_exact_intrinsics_of_floats(row, dtype):
     args, result = operands(row, dtype), result_of(row, dtype)
     func = elementwise(len(args[0]), [dtype] * row.arity, result, apply(row, dtype))
     both(func, [*args, new(len(args[0]), result)])
-
-
-def ulps(actual, expected):
-    """How far numbers are from those expected, in units in the last place; NaN is NaN."""
-    info = ml_dtypes.finfo(expected.dtype)
-    wide, other = actual.astype("float64"), expected.astype("float64")
-    with np.errstate(all="ignore"):
-        unit = np.maximum(np.abs(other) * float(info.eps), float(info.smallest_subnormal))
-        apart = np.abs(wide - other) / unit
-    return np.where((wide == other) | ((wide != wide) & (other != other)), 0, apart)
 
 
 @pytest.mark.parametrize("dtype", FLOATS)

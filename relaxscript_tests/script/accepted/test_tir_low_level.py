@@ -318,15 +318,33 @@ def layout_hints(A: T.Buffer((16, 16), "float32"), B: T.Buffer((16, 16), "float3
             B[vi, vj] = A[vi, vj]
 
 
-@accepted(refused="T.realize")
+def products_of_those_before(x: Any) -> Any:
+    rows = x.reshape(8, 8)
+    return np.cumprod(np.concatenate([np.ones((8, 1)), rows[:, :-1]], 1), 1).reshape(-1)
+
+
+@accepted(products_of_those_before)
 @T.prim_func
-def realized(A: T.Buffer((16, 16), "float32"), B: T.Buffer((16, 16), "float32")):
+def realized(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32")):
     k = T.int32()
-    with T.realize(B[0:16, 0:16], "local"):
-        T.prefetch(A, [T.Range(0, 16), T.Range(0, 16)])
-        for i, j in T.grid(16, 16):
-            B[i, j] = T.Reduce(T.comm_reducer(lambda x, y: x * y, [T.float32(1)]), [A[i, k]],
-                               [T.iter_var(k, T.Range(0, 16), "CommReduce", "")], k < j, 0, [])
+    with T.realize(B[0:64], "local"):
+        T.prefetch(A, [T.Range(0, 64)])
+        for i, j in T.grid(8, 8):
+            B[i * 8 + j] = T.Reduce(T.comm_reducer(lambda x, y: x * y, [T.float32(1)]),
+                                    [A[i * 8 + k]],
+                                    [T.iter_var(k, T.Range(0, 8), "CommReduce", "")], k < j, 0, [])
+
+
+@accepted(lambda x: (x.reshape(8, 8)[:, ::-1] * 2).reshape(-1))
+@T.prim_func
+def realized_row_by_row(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32")):
+    C = T.Buffer((8, 8), "float32")
+    for i in range(8):
+        with T.realize(C[i:i + 1, 0:8], "local"):
+            for j in range(8):
+                C[i, j] = A[i * 8 + j] * T.float32(2)
+            for j in range(8):
+                B[i * 8 + j] = C[i, 7 - j]
 
 
 # ---------------------------------------------------------------- vectors
@@ -383,7 +401,7 @@ def graph_step(stack: T.handle, values: T.handle):
     T.evaluate(T.ret(0))
 
 
-@accepted(refused="call_llvm_pure_intrin")
+@accepted()
 @T.prim_func
 def external(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
     for i in range(16):
@@ -392,6 +410,20 @@ def external(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
     for i in range(4):
         B[i * 4:i * 4 + 4] = T.call_llvm_pure_intrin(
             "float32x4", "llvm.fma.v4f32", T.uint32(3), A[0:4], A[4:8], B[0:4])
+
+
+@accepted(lambda x: np.sqrt(np.abs(x)) * x + 1)
+@T.prim_func
+def vectors_of_llvm(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32")):
+    for i in range(8):
+        T.evaluate(T.call_llvm_intrin("void", "llvm.prefetch", T.address_of(A[i * 8]), 0, 3, 1))
+        size: T.float32x8 = T.call_llvm_pure_intrin(
+            "float32x8", "llvm.fabs.v8f32", A[i * 8:i * 8 + 8])
+        root: T.float32x8 = T.call_llvm_pure_intrin(
+            "float32x8", T.llvm_lookup_intrinsic_id("llvm.sqrt"), T.uint32(1), size)
+        B[i * 8:i * 8 + 8] = T.call_llvm_pure_intrin(
+            "float32x8", "llvm.fma", T.uint32(3), root, A[i * 8:i * 8 + 8],
+            T.Broadcast(T.float32(1), 8))
 
 
 @accepted(refused="launch")

@@ -1,0 +1,138 @@
+"""What a call of an intrinsic of hardware means: those of LLVM by their names, and the others.
+
+`T.call_llvm_pure_intrin("float32", "llvm.fma", a, b, c)`: the name may say data types, as in
+"llvm.fma.f32", which must be those of the operands. TVM writes the number of operands that decide
+about the data types between the name and the operands; it is left out of account.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from relaxscript.errors import nearest
+from relaxscript.ir import low_level_meaning, prim
+from relaxscript.ir.prim import PrimExpr
+
+from . import failure
+from .llvm_intrinsics import KINDS, LANES, NAMED, ROWS, LLVMIntrinsic, suffix_of
+
+__all__ = ["meaning"]
+
+_CALLS = ("tir.call_llvm_intrin", "tir.call_llvm_pure_intrin")
+_SUFFIX = re.compile(r"((v\d+)?(f|bf|i)\d+|p\d+)(\.((v\d+)?(f|bf|i)\d+|p\d+))*")
+
+
+def meaning(e: prim.Call) -> PrimExpr | None:
+    """An expression that means the same as a call; None where the call is not one of these.
+
+    Raises `DiagnosticError` where LLVM has no such intrinsic, or only one for other operands.
+    """
+    if e.op not in _CALLS:
+        return low_level_meaning.meaning(e)
+    name, row, suffix = _named(e)
+    args = _operands(e, row)
+    _check(e, row, args)
+    if suffix:
+        _check_suffix(e, name, row, args, suffix)
+    return _applied(e, row, args)
+
+
+def _named(e: prim.Call) -> tuple[str, LLVMIntrinsic, str]:
+    """The name that a call calls, its row, and the data types in the name."""
+    match e.args[:1]:
+        case (prim.StringImm(value=name),):
+            pass
+        case (prim.Call(op="tir.llvm_lookup_intrinsic_id", args=(prim.StringImm(value=name),)),):
+            pass
+        case _:
+            raise failure.invalid(
+                "RX0505", "intrinsics of LLVM are called by their names, not by their numbers",
+                e.span, 'write the name: `T.call_llvm_pure_intrin("float32", "llvm.fma", a, b, c)`',
+            )  # fmt: skip
+    parts = name.split(".")
+    for count in range(len(parts), 0, -1):
+        row, suffix = ROWS.get(".".join(parts[:count])), ".".join(parts[count:])
+        if row is not None and (not suffix or _SUFFIX.fullmatch(suffix)):
+            return name, row, suffix
+    near = nearest(name, ROWS)
+    raise failure.invalid(
+        "RX0505", f"`{name}` is no intrinsic of LLVM that runs on every CPU", e.span,
+        None if near is None else f"did you mean `{near}`?",
+    )  # fmt: skip
+
+
+def _operands(e: prim.Call, row: LLVMIntrinsic) -> list[PrimExpr]:
+    args, wanted = list(e.args[1:]), len(row.operands)
+    match args[:1]:
+        case [prim.IntImm(value=count, dtype=dtype)] if dtype == "uint32":
+            if len(args) == wanted + 1 and count <= wanted:
+                return args[1:]
+    if len(args) != wanted:
+        text = f"{wanted} operand{'' if wanted == 1 else 's'}"
+        raise failure.invalid("RX0502", f"`{row.name}` takes {text}, not {len(args)}", e.span)
+    return args
+
+
+def _check(e: prim.Call, row: LLVMIntrinsic, args: Sequence[PrimExpr]) -> None:
+    """Raise unless the operands, and the result, are of the kinds that the row says."""
+    first: dict[str, PrimExpr] = {}
+    for word, arg in zip(row.operands, args, strict=True):
+        kind, same = KINDS[word], first.setdefault(word, arg)
+        literal = isinstance(arg, (prim.IntImm, prim.FloatImm))
+        if not kind.accepts(arg.dtype) or (kind.literal and not literal):
+            found = f"a value of {arg.dtype}" if kind.literal else arg.dtype
+            message = f"`{row.name}` takes {kind.text} here, not {found}"
+            raise failure.invalid("RX0502", message, arg.span or e.span)
+        if word == "vf" and "e" in first and first["e"].dtype != arg.dtype.element:
+            same = first["e"]
+        if same.dtype != arg.dtype:
+            message = f"the operands of `{row.name}` are {same.dtype} and {arg.dtype}"
+            raise failure.invalid("RX0502", message, arg.span or e.span)
+    if row.result is not None:
+        fits = e.dtype.is_void if row.result == "void" else KINDS[row.result].accepts(e.dtype)
+        if not fits:
+            text = "nothing (`void`)" if row.result == "void" else KINDS[row.result].text
+            message = f"`{row.name}` gives {text}, not {e.dtype}"
+            raise failure.invalid("RX0502", message, e.span)
+    lanes = {arg.dtype.lanes for word, arg in first.items() if word in LANES}
+    if row.result in LANES:
+        lanes.add(e.dtype.lanes)
+    if len(lanes) > 1:
+        dtypes = ", ".join(str(x.dtype) for x in args)
+        message = f"`{row.name}` does not give {e.dtype} of {dtypes}, which differ in lanes"
+        raise failure.invalid("RX0502", message, e.span)
+
+
+def _check_suffix(
+    e: prim.Call, name: str, row: LLVMIntrinsic, args: Sequence[PrimExpr], suffix: str
+) -> None:
+    """Raise unless the data types in a name are, as far as it says them, those of the call."""
+    dtypes = {row.result: e.dtype} if row.result else {}
+    dtypes.update(zip(row.operands, (arg.dtype for arg in args), strict=True))
+    wanted = [suffix_of(dtypes[word]) for word in row.words if word in NAMED]
+    said = suffix.split(".")
+    if said != wanted[: len(said)]:
+        right = ".".join([row.name, *wanted])
+        message = f"`{name}` is called with other data types than it says"
+        raise failure.invalid("RX0502", message, e.span, f"its name is `{right}` here")
+
+
+def _applied(e: prim.Call, row: LLVMIntrinsic, args: Sequence[PrimExpr]) -> PrimExpr:
+    """The meaning of the operands, each of which is computed once."""
+    names: list[tuple[prim.Var, PrimExpr]] = []
+    operands: list[PrimExpr] = []
+    for arg in args:
+        if not isinstance(arg, (prim.Var, prim.Immediate)) and arg.dtype.kind != "handle":
+            names.append((prim.Var.make(f"x{len(names)}", arg.dtype), arg))
+            operands.append(names[-1][0])
+        else:
+            operands.append(arg)
+    given = [] if row.result is None else [e.dtype]
+    made = row.meaning(*given, *operands)
+    if row.result != "void" and made.dtype != e.dtype:
+        message = f"`{row.name}` gives {made.dtype} here, not {e.dtype}"
+        raise failure.invalid("RX0502", message, e.span)
+    for var, value in reversed(names):
+        made = prim.Let.make(var, value, made)
+    return made

@@ -1,0 +1,344 @@
+"""What intrinsics of LLVM mean that `T.` has no function for, as expressions.
+
+The functions here take operands that may be used more than once: variables and literals. Vectors
+are taken as well as numbers, all lanes alike. Integers of LLVM have no sign; `signed` and
+`unsigned` say how an operation reads its operands, and give back what it was called with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+import ml_dtypes
+
+from relaxscript.dtypes import DataType
+from relaxscript.ir import prim
+from relaxscript.ir.intrinsic import FUSED
+from relaxscript.ir.prim import PrimExpr, const
+from relaxscript.ir.scalar_functions import FUNCTIONS as T
+
+__all__ = [
+    "NOTHING", "absolute", "bits_reversed", "bound", "bytes_swapped", "compared", "converted",
+    "first", "float_class", "folded", "fused", "halved", "lane_mask", "larger_number",
+    "leading_zeros", "power_of_integer", "power_of_two", "rotated_left", "rotated_right",
+    "saturated_difference", "saturated_shift", "saturated_sum", "signed", "smaller_number",
+    "trailing_zeros", "turned", "twice_rounded", "unsigned",
+]  # fmt: skip
+
+Meaning = Callable[..., PrimExpr]
+
+# The value of what has none.
+NOTHING = const(0)
+EXPONENT = 5000
+
+
+def bound(value: PrimExpr, body: Callable[[PrimExpr], PrimExpr]) -> PrimExpr:
+    """`body` of a value that is computed once."""
+    if isinstance(value, (prim.Var, prim.Immediate)):
+        return body(value)
+    var = prim.Var.make("x", value.dtype)
+    return prim.Let.make(var, value, body(var))
+
+
+def _number(value: float, dtype: DataType) -> PrimExpr:
+    element = dtype.element
+    one = const(float(value) if element.is_float else int(value), element)
+    return one if dtype.lanes == 1 else prim.Broadcast.make(one, dtype.lanes)
+
+
+def _shuffled(vectors: tuple[PrimExpr, ...], places: list[int]) -> PrimExpr:
+    return prim.Shuffle.make(vectors, tuple(const(i) for i in places))
+
+
+def _to(dtype: DataType, x: PrimExpr) -> PrimExpr:
+    return x if x.dtype == dtype else T["reinterpret"](dtype, x)
+
+
+def _read_as(kind: str, operation: Meaning) -> Meaning:
+    def read(*operands: PrimExpr) -> PrimExpr:
+        dtype = operands[0].dtype
+        as_ = DataType(f"{kind}{dtype.bits}").with_lanes(dtype.lanes)
+        return _to(dtype, operation(*(_to(as_, x) if x.dtype == dtype else x for x in operands)))
+
+    return read
+
+
+def signed(operation: Meaning) -> Meaning:
+    """The operation on integers with a sign."""
+    return _read_as("int", operation)
+
+
+def unsigned(operation: Meaning) -> Meaning:
+    """The operation on integers without a sign."""
+    return _read_as("uint", operation)
+
+
+def first(x: PrimExpr, *others: PrimExpr) -> PrimExpr:
+    return x
+
+
+# ---------------------------------------------------------------- floats
+
+
+def fused(a: PrimExpr, b: PrimExpr, c: PrimExpr) -> PrimExpr:
+    """`a * b + c`, rounded once."""
+    return prim.Call.make(a.dtype, FUSED, (a, b, c))
+
+
+def twice_rounded(a: PrimExpr, b: PrimExpr, c: PrimExpr) -> PrimExpr:
+    """`a * b + c`, where the product is rounded as well."""
+    return prim.Add.make(prim.Mul.make(a, b), c)
+
+
+def smaller_number(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    """The smaller one, or the one that is a number."""
+    return _number_of(prim.Min.make(a, b), a, b)
+
+
+def larger_number(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    """The larger one, or the one that is a number."""
+    return _number_of(prim.Max.make(a, b), a, b)
+
+
+def _number_of(chosen: PrimExpr, a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    rest = prim.Select.make(T["isnan"](b), a, chosen)
+    return prim.Select.make(T["isnan"](a), b, rest)
+
+
+def power_of_integer(x: PrimExpr, n: PrimExpr) -> PrimExpr:
+    """A power in float64, in which every int32 is itself."""
+    wide = DataType("float64").with_lanes(x.dtype.lanes)
+    exponent = n if x.dtype.lanes == 1 else prim.Broadcast.make(n, x.dtype.lanes)
+    power = T["pow"](prim.cast(x, wide), prim.cast(exponent, wide))
+    return prim.cast(power, x.dtype)
+
+
+def power_of_two(x: PrimExpr, n: PrimExpr) -> PrimExpr:
+    """`x * 2**n`; beyond some exponents everything is zero or infinite."""
+    if n.dtype.bits >= 32:
+        n = prim.Min.make(n, _number(EXPONENT, n.dtype))
+        n = prim.Max.make(n, _number(-EXPONENT, n.dtype)) if n.dtype.kind == "int" else n
+    return T["ldexp"](x, prim.cast(n, DataType("int32").with_lanes(n.dtype.lanes)))
+
+
+def float_class(x: PrimExpr, classes: prim.IntImm) -> PrimExpr:
+    """Whether `x` is in one of the classes, a bit each: from NaN over -inf to +inf."""
+    size, test = T["fabs"](x), classes.value
+    zero, infinity = (_number(v, x.dtype) for v in (0.0, float("inf")))
+    finfo: Any = ml_dtypes.finfo
+    least = _number(float(finfo(x.dtype.element.numpy).smallest_normal), x.dtype)
+    negative = _is_negative(T["reinterpret"](_integer_like(x.dtype), x))
+    #           negative  positive
+    kinds = {
+        (1 << 2, 1 << 9): prim.EQ.make(size, infinity),
+        (1 << 3, 1 << 8): prim.And.make(prim.GE.make(size, least), prim.LT.make(size, infinity)),
+        (1 << 4, 1 << 7): prim.And.make(prim.GT.make(size, zero), prim.LT.make(size, least)),
+        (1 << 5, 1 << 6): prim.EQ.make(size, zero),
+    }
+    found = [T["isnan"](x) if test & 2 else prim.LT.make(size, size)]
+    for (below, above), kind in kinds.items():
+        match bool(test & below), bool(test & above):
+            case True, True:
+                found.append(kind)
+            case True, False:
+                found.append(prim.And.make(negative, kind))
+            case False, True:
+                found.append(prim.And.make(prim.Not.make(negative), kind))
+    return reduce(lambda a, b: prim.Or.make(a, b), found)
+
+
+def _is_negative(x: PrimExpr) -> PrimExpr:
+    return prim.LT.make(x, _number(0, x.dtype))
+
+
+def _integer_like(dtype: DataType) -> DataType:
+    return DataType(f"int{dtype.bits}").with_lanes(dtype.lanes)
+
+
+def converted(kind: str, rounded: Meaning = first) -> Meaning:
+    """The nearest integer of a data type read with or without a sign; 0 of NaN."""
+
+    def convert(result: DataType, x: PrimExpr) -> PrimExpr:
+        target = DataType(f"{kind}{result.bits}").with_lanes(result.lanes)
+        return _to(result, prim.cast(rounded(x), target))
+
+    return convert
+
+
+# ---------------------------------------------------------------- bits
+
+
+def leading_zeros(x: PrimExpr, flag: PrimExpr) -> PrimExpr:
+    return prim.cast(T["clz"](x), x.dtype)
+
+
+def trailing_zeros(x: PrimExpr, flag: PrimExpr) -> PrimExpr:
+    """The ones below the lowest one."""
+    below = prim.Sub.make(x, _number(1, x.dtype))
+    return T["popcount"](T["bitwise_and"](T["bitwise_not"](x), below))
+
+
+def bytes_swapped(x: PrimExpr) -> PrimExpr:
+    size, lanes = x.dtype.bits // 8, x.dtype.lanes
+    raw = T["reinterpret"](DataType("uint8").with_lanes(size * lanes), x)
+    places = [lane * size + k for lane in range(lanes) for k in reversed(range(size))]
+    return T["reinterpret"](x.dtype, _shuffled((raw,), places))
+
+
+def bits_reversed(x: PrimExpr) -> PrimExpr:
+    """Neighbours change places, then pairs, then halves of bytes, then bytes."""
+
+    def exchanged(x: PrimExpr, steps: list[int]) -> PrimExpr:
+        if not steps:
+            return x if x.dtype.bits == 8 else bytes_swapped(x)
+        step, mask = steps[0], _number(_repeated(steps[0], x.dtype.bits), x.dtype)
+        places = _number(step, x.dtype)
+        low = T["shift_left"](T["bitwise_and"](x, mask), places)
+        high = T["bitwise_and"](T["shift_right"](x, places), mask)
+        return bound(T["bitwise_or"](low, high), lambda y: exchanged(y, steps[1:]))
+
+    return unsigned(lambda u: exchanged(u, [1, 2, 4]))(x)
+
+
+def _repeated(step: int, bits: int) -> int:
+    """`step` ones and as many zeros, over and over."""
+    return sum(((1 << step) - 1) << at for at in range(0, bits, 2 * step))
+
+
+def _amounts(n: PrimExpr) -> tuple[PrimExpr, PrimExpr]:
+    """How far a funnel shift goes, and what is left of the width."""
+    width = n.dtype.bits
+    amount = T["bitwise_and"](n, _number(width - 1, n.dtype))
+    return amount, prim.Sub.make(_number(width, n.dtype), amount)
+
+
+def rotated_left(a: PrimExpr, b: PrimExpr, n: PrimExpr) -> PrimExpr:
+    """The upper half of `a` and `b` side by side, shifted to the left."""
+    amount, rest = _amounts(n)
+    return T["bitwise_or"](T["shift_left"](a, amount), T["shift_right"](b, rest))
+
+
+def rotated_right(a: PrimExpr, b: PrimExpr, n: PrimExpr) -> PrimExpr:
+    """The lower half of `a` and `b` side by side, shifted to the right."""
+    amount, rest = _amounts(n)
+    return T["bitwise_or"](T["shift_left"](a, rest), T["shift_right"](b, amount))
+
+
+# ---------------------------------------------------------------- integers
+
+
+def absolute(x: PrimExpr, flag: PrimExpr) -> PrimExpr:
+    return T["abs"](x)
+
+
+def compared(kind: str) -> Meaning:
+    """-1, 0 or 1."""
+
+    def compare(result: DataType, a: PrimExpr, b: PrimExpr) -> PrimExpr:
+        as_ = DataType(f"{kind}{a.dtype.bits}").with_lanes(a.dtype.lanes)
+        a, b = _to(as_, a), _to(as_, b)
+        number = _integer_like(result)
+        less, same, more = (_number(v, number) for v in (-1, 0, 1))
+        other = prim.Select.make(prim.GT.make(a, b), more, same)
+        return _to(result, prim.Select.make(prim.LT.make(a, b), less, other))
+
+    return compare
+
+
+def _limit(x: PrimExpr) -> PrimExpr:
+    """What a result that is too far from zero becomes, by the sign of `x`."""
+    low, high = T["min_value"](x.dtype), T["max_value"](x.dtype)
+    if x.dtype.kind == "uint":
+        return high
+    return prim.Select.make(_is_negative(x), low, high)
+
+
+def saturated_sum(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    """The sum, or the limit where it wraps."""
+
+    def checked(total: PrimExpr) -> PrimExpr:
+        if a.dtype.kind == "uint":
+            return prim.Select.make(prim.LT.make(total, a), _limit(a), total)
+        return _unless_signs_differ(total, T["bitwise_xor"](b, total), a)
+
+    return bound(prim.Add.make(a, b), checked)
+
+
+def saturated_difference(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    """The difference, or the limit where it wraps."""
+    if a.dtype.kind == "uint":
+        return prim.Select.make(prim.LT.make(a, b), _number(0, a.dtype), prim.Sub.make(a, b))
+    return bound(
+        prim.Sub.make(a, b), lambda rest: _unless_signs_differ(rest, T["bitwise_xor"](a, b), a)
+    )
+
+
+def _unless_signs_differ(result: PrimExpr, other: PrimExpr, a: PrimExpr) -> PrimExpr:
+    """A result, or the limit where it and `other` say that it has wrapped."""
+    wrapped = _is_negative(T["bitwise_and"](T["bitwise_xor"](a, result), other))
+    return prim.Select.make(wrapped, _limit(a), result)
+
+
+def saturated_shift(a: PrimExpr, n: PrimExpr) -> PrimExpr:
+    """The number shifted to the left, or the limit where that loses bits."""
+
+    def checked(moved: PrimExpr) -> PrimExpr:
+        kept = prim.EQ.make(T["shift_right"](moved, n), a)
+        return prim.Select.make(kept, moved, _limit(a))
+
+    return bound(T["shift_left"](a, n), checked)
+
+
+# ---------------------------------------------------------------- vectors
+
+
+def folded(operation: Meaning) -> Meaning:
+    """The lanes of the last operand combined from the first on, after the start if there is one."""
+
+    def fold(*operands: PrimExpr) -> PrimExpr:
+        *start, vector = operands
+        lanes = [_shuffled((vector,), [i]) for i in range(vector.dtype.lanes)]
+        return _fold(operation, [*start, *lanes])
+
+    return fold
+
+
+def _fold(operation: Meaning, values: list[PrimExpr]) -> PrimExpr:
+    if len(values) == 1:
+        return values[0]
+    a, b, *rest = values
+
+    def further(total: PrimExpr) -> PrimExpr:
+        return _fold(operation, [total, *rest])
+
+    return bound(a, lambda x: bound(b, lambda y: bound(operation(x, y), further)))
+
+
+def halved(operation: Meaning) -> Meaning:
+    """The lanes combined by an operation for which their order and grouping mean nothing."""
+
+    def combine(vector: PrimExpr) -> PrimExpr:
+        lanes = vector.dtype.lanes
+        if lanes == 1:
+            return vector
+        half = lanes // 2
+        low, high = (_shuffled((vector,), list(range(k, k + half))) for k in (0, half))
+        both = bound(low, lambda x: bound(high, lambda y: bound(operation(x, y), combine)))
+        if lanes % 2 == 0:
+            return both
+        last = _shuffled((vector,), [lanes - 1])
+        return bound(both, lambda x: bound(last, lambda y: operation(x, y)))
+
+    return combine
+
+
+def turned(vector: PrimExpr) -> PrimExpr:
+    return _shuffled((vector,), list(reversed(range(vector.dtype.lanes))))
+
+
+def lane_mask(result: DataType, base: PrimExpr, limit: PrimExpr) -> PrimExpr:
+    """Which of the indices from a base on lie below a limit."""
+    as_ = DataType(f"uint{base.dtype.bits}")
+    return T["get_active_lane_mask"](result, _to(as_, base), _to(as_, limit))
