@@ -305,7 +305,8 @@ def _generate(made: Any, slots: list[str]) -> None:
         scope[f"_e_{info.name}"] = made._expected[info.name]
     scope["_converters"] = [(f.name, f.convert, scope[f"_e_{f.name}"]) for f in fields]
     scope["_refuse"], scope["_refuse_conversion"] = refuse, refuse_conversion
-    exec(_source(fields, slots, derived, arrange is not None), scope)
+    text = _source(fields, slots, derived, arrange is not None)
+    exec(compile(text, f"{__file__}, constructor", "exec"), scope)  # ours in tracebacks, too
     for function in (scope["__init__"], scope["make"]):
         function.__qualname__ = f"{made.__qualname__}.{function.__name__}"
         function.__module__ = made.__module__

@@ -102,7 +102,8 @@ def _named(build: Callable[..., PrimExpr], row: Intrinsic) -> Callable[..., Prim
     """Give a builder the signature of its row, so that wrong calls are refused by Python."""
     parameters = ", ".join(row.parameters)
     scope: dict[str, Any] = {"build": build}
-    exec(f"def {row.script_name}({parameters}): return build({parameters})", scope)
+    text = f"def {row.script_name}({parameters}): return build({parameters})"
+    exec(compile(text, f"{__file__}, {row.script_name}", "exec"), scope)  # ours in tracebacks, too
     made: Callable[..., PrimExpr] = scope[row.script_name]
     made.__doc__ = f"A call of `{row.name}`; each operand is {row.takes}."
     made.__module__ = __name__

@@ -76,7 +76,8 @@ __all__ = [
 class _Place:
     """Where a value stands: `base`, and the fields of tuples that lead to it.
 
-    `argument` is the position of `base` among the arguments, where it is one.
+    `argument` is the position of `base` among the arguments, where it is one. `wanted` says in
+    words what stands there, where that is more than its check knows.
     """
 
     base: str
@@ -84,6 +85,11 @@ class _Place:
     code: str = "RX0605"
     path: tuple[int, ...] = ()
     argument: int | None = None
+    wanted: str = ""
+
+    def describe(self, check: Check) -> str:
+        """What must stand here, in words."""
+        return self.wanted or describe(check)
 
     def error(self, text: str, notes: Sequence[str] = ()) -> VMError:
         """What is wrong with the value that stands here."""
@@ -319,15 +325,16 @@ def match(
     origins: Callable[[], Origins] = dict,
     owner: str = "",
     code: str = "RX0605",
+    wanted: str = "",
 ) -> None:
     """Check `value` as a MatchCast does, binding shape variables in the heap.
 
     `where` names the value in the message, `shapes` holds what a `shape_slot` indexes and `origins`
-    tells, when asked, where variables bound earlier came from; `owner` says whose the value is.
-    Raises `VMError` of that `code`.
+    tells, when asked, where variables bound earlier came from; `owner` says whose the value is, and
+    `wanted` what it must be, if that is not `check` alone. Raises `VMError` of that `code`.
     """
     matching = _Matching(heap, shapes, origins, {}, [])
-    matching.first(value, check, _Place(where, owner, code))
+    matching.first(value, check, _Place(where, owner, code, wanted=wanted))
     if matching.later:
         matching.second()
 
@@ -406,7 +413,7 @@ def _refuse(place: _Place, check: Check, value: object) -> VMError:
         hint = "; `relaxscript.PackedFunc(name, function)` makes one"
     if isinstance(check, TupleCheck) and isinstance(value, list):
         hint = "; `tuple(values)` makes one"
-    wanted = f"expected {describe(check)}, got {kind_of(value)}{hint}"
+    wanted = f"expected {place.describe(check)}, got {kind_of(value)}{hint}"
     return place.error(wanted)
 
 
@@ -421,5 +428,5 @@ def _mismatch(
     """The error for a value of the right kind that differs in `text`."""
     notes = list(hints)
     if described:
-        notes.append(f"expected {describe(check)}, got {kind_of(value)}")
+        notes.append(f"expected {place.describe(check)}, got {kind_of(value)}")
     return place.error(text, notes)

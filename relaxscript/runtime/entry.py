@@ -118,6 +118,6 @@ class _Writer:
             "except ArithmeticError: return None",  # the slow way says which dimension it is
         ]
         text = "def test(args):\n" + "\n".join(f"    {line}" for line in lines)
-        exec(text, self.scope)
+        exec(compile(text, f"{__file__}, test", "exec"), self.scope)  # ours in tracebacks, too
         test: Test = self.scope["test"]
         return test

@@ -8,9 +8,10 @@ dimension is a pair of a code and a value: what to do with it, and a number or a
     match_shape(x, heap, ndim, *pairs, *words)           stores or compares dimensions
     make_shape(heap, ndim, *pairs) · make_prim_value(heap, how, value, dtype)
 
-The words of a check say what a message says: the value ("`x`"), whose it is (" of `main`"), and the
-code of the diagnostic. Source: TVM's `vm.builtin.*` for names, codes and order; our functions take
-words where TVM's take the text of a context.
+The words of a check say what a message says: the value ("`x`"), whose it is (" of `main`"), the
+code of the diagnostic, and what is wanted ("a tensor of shape (n, 4)"); those of a match say last
+what gives the slots their values. Source: TVM's `vm.builtin.*` for names, codes and order; our
+functions take words where TVM's take the text of a context.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import numpy as np
 
 from relaxscript.errors import VMError
 
-from .check import AnyCheck, Check, match
+from .check import AnyCheck, Check, match, variables
 from .pattern import (
     Dim,
     DimBind,
@@ -121,8 +122,8 @@ def alloc_shape_heap(state: object, size: int, *names: str) -> ShapeHeap:
 # -- kinds of values -------------------------------------------------------------------------------
 
 
-def _check(value: Any, check: Check, place: str, owner: str, code: str) -> None:
-    match(value, check, [], place, owner=owner, code=code)
+def _check(value: Any, check: Check, place: str, owner: str, code: str, wanted: str) -> None:
+    match(value, check, [], place, owner=owner, code=code, wanted=wanted)
 
 
 @lru_cache(maxsize=4096)
@@ -156,11 +157,10 @@ def check_tuple_info(value: Any, size: int, *words: str) -> None:
 
 
 @_builtin("check_func_info")
-def check_func_info(
-    value: Any, place: str, owner: str, code: str, check: FuncCheck | None = None
-) -> Any:
-    """A function, of the type that `check` knows; gives the function."""
-    _check(value, check or FuncCheck(), place, owner, code)
+def check_func_info(value: Any, *words: Any) -> Any:
+    """A function, of the type that a check behind the words knows; gives the function."""
+    check = words[4] if len(words) > 4 else FuncCheck()
+    _check(value, check, *words[:4])
     return value
 
 
@@ -170,26 +170,30 @@ def check_func_info(
 @_builtin("match_shape")
 def match_shape(value: Any, heap: ShapeHeap, ndim: int, *rest: Any) -> None:
     """Store the dimensions of a tensor or shape, or compare them, as `ndim` pairs say."""
-    place, owner, code = rest[-3:]
+    *_, origin = words = rest[-5:]
     sizes: Sequence[int] = value if type(value) is Shape else value.shape
     for axis in range(ndim):
         how, wanted, size = rest[2 * axis], rest[2 * axis + 1], sizes[axis]
         if how == _STORE:
             heap[wanted] = size
-            heap.log.append((wanted, axis, place))
+            heap.log.append((wanted, axis, origin))
         elif (how == _EQUAL and size != wanted) or (how == _LOAD and size != heap[wanted]):
-            dims = tuple(_dim(*pair, heap) for pair in _pairs(rest[:-3]))
+            pairs = zip(_pairs(rest[:-5]), sizes, strict=True)
+            dims = tuple(_dim(*pair, heap, size) for pair, size in pairs)
             known = (ndim, dims)
             check = ShapeCheck(*known) if type(value) is Shape else TensorCheck(None, *known)
-            match(value, check, list(heap), place, (), heap.origins, owner, code)
+            match(value, check, list(heap), words[0], (), heap.origins, *words[1:4])
 
 
 def _pairs(flat: Sequence[Any]) -> list[tuple[Any, Any]]:
     return list(zip(flat[::2], flat[1::2], strict=True))
 
 
-def _dim(how: int, value: Any, heap: ShapeHeap) -> Dim:
+def _dim(how: int, value: Any, heap: ShapeHeap, size: int | float) -> Dim:
+    """What is wanted of a dimension that is `size` now."""
     match how:
+        case MatchShapeCode.NO_OP:
+            return DimConst(size)
         case MatchShapeCode.STORE_TO_HEAP:
             return DimBind(value, heap.names[value])
         case MatchShapeCode.ASSERT_EQUAL_TO_LOAD:
@@ -214,35 +218,37 @@ def _computed(slot: int, heap: ShapeHeap) -> DimExpr:
 
 
 @_builtin("match_prim_value")
-def match_prim_value(
-    value: Any, heap: ShapeHeap, how: int, wanted: Any, place: str, owner: str, code: str
-) -> None:
+def match_prim_value(value: Any, heap: ShapeHeap, how: int, wanted: Any, *words: str) -> None:
     """Store a prim value in the heap, or compare it."""
     number = prim_value(value)
     if how == _STORE:
         heap[wanted] = number
-        heap.log.append((wanted, -1, place))
+        heap.log.append((wanted, -1, words[4]))
         return
     expected = heap[wanted] if how == _LOAD else prim_value(wanted)
     if number != expected:
         dtype = getattr(value, "dtype", None) or {int: "int64", bool: "bool"}.get(type(value))
-        check = PrimCheck(str(dtype or "float64"), _dim(how, wanted, heap))
-        match(value, check, list(heap), place, (), heap.origins, owner, code)
+        check = PrimCheck(str(dtype or "float64"), _dim(how, wanted, heap, 0))
+        match(value, check, list(heap), words[0], (), heap.origins, *words[1:4])
 
 
 @_builtin("match_shape_value")
-def match_shape_value(value: Any, shape: Any, place: str, owner: str, code: str) -> None:
+def match_shape_value(value: Any, shape: Any, *words: str) -> None:
     """A tensor whose shape is the value of a variable."""
-    match(value, TensorCheck(shape_slot=0), [], place, (shape,), owner=owner, code=code)
+    place, owner, code, wanted = words
+    check = TensorCheck(shape_slot=0)
+    match(value, check, [], place, (shape,), owner=owner, code=code, wanted=wanted)
 
 
 def make_shape(heap: ShapeHeap, ndim: int, *flat: Any) -> Shape:
     """The shape of numbers and of slots of the heap."""
-    sizes = [v if how == _USE else int(heap[v]) for how, v in _pairs(flat)]
-    for axis, size in enumerate(sizes):
-        if size < 0:
-            name = heap.names[flat[2 * axis + 1]] if flat[2 * axis] != _USE else size
-            raise VMError(f"dimension {axis} of a shape, `{name}`, is {size}", code="RX0605")
+    pairs = _pairs(flat)
+    sizes = [value if how == _USE else int(heap[value]) for how, value in pairs]
+    for axis, (size, (_, value)) in enumerate(zip(sizes, pairs, strict=True)):
+        if size < 0:  # only of a slot: a number that is negative is refused when it is written
+            why = variables(_dim(_LOAD, value, heap, size), list(heap), heap.origins())
+            text = f"dimension {axis} of a shape, `{heap.names[value]}`, is {size}{why}"
+            raise VMError(text, code="RX0605")
     return Shape.of_sizes(sizes)
 
 

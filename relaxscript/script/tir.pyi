@@ -1203,10 +1203,10 @@ def call_intrin(dtype: _DType, func_name: _str, *args: _Any) -> _PrimExpr:
     """A call of an intrinsic by its name ("tir.exp"); raises `OperandError` for unknown names."""
 
 def call_llvm_intrin(dtype: _Any, llvm_intrin_name: _Any, *args: _Any) -> _PrimExpr:
-    """A call of `tir.call_llvm_intrin`, for which no code is made here."""
+    """A call of `tir.call_llvm_intrin`."""
 
 def call_llvm_pure_intrin(dtype: _Any, llvm_intrin_name: _Any, *args: _Any) -> _PrimExpr:
-    """A call of `tir.call_llvm_pure_intrin`, for which no code is made here."""
+    """A call of `tir.call_llvm_pure_intrin`."""
 
 def call_packed(*args: _Any) -> _PrimExpr:
     """A call of a packed function by its name, the first operand."""

@@ -51,6 +51,7 @@ from relaxscript.runtime.check import (
     ShapeCheck,
     TensorCheck,
     TupleCheck,
+    describe,
 )
 from relaxscript.runtime.shape_heap import MakeShapeCode, MatchShapeCode
 from relaxscript.sinfo import free_shape_vars
@@ -68,14 +69,20 @@ _EQUAL, _STORE, _SKIP, _LOAD = MatchShapeCode
 
 @dataclass(frozen=True)
 class Words:
-    """What a message says of a value: its name, whose it is, and the code."""
+    """What a message says of a value: its name, whose it is, and the code.
+
+    `origin` says where variables that are stored come from, if not from the value of that name.
+    """
 
     place: str
     owner: str = ""
     code: str = "RX0605"
+    origin: str = ""
 
     def field(self, index: int) -> Words:
-        return Words(f"field {index} of {self.place}", self.owner, self.code)
+        prefix = f"field {index} of "
+        origin = self.origin and prefix + self.origin
+        return Words(prefix + self.place, self.owner, self.code, origin)
 
 
 @dataclass(frozen=True)
@@ -86,6 +93,7 @@ class _Matched:
     dims: tuple[Dim, ...]
     words: Words
     span: Span | None
+    wanted: str
     is_prim: bool = False
 
 
@@ -227,25 +235,33 @@ class HeapWriter(BindingRewriter):
         held: Sequence[Var],
     ) -> list[_Matched]:  # fmt: skip
         """Emit what tells the kind of a value; the values in it whose dimensions are matched."""
+        wanted = describe(check)
+
+        def say(name: str, args: Sequence[Expr], result: StructInfo = _UNIT) -> None:
+            self._say(name, args, words, wanted, span, result)
+
         match check:
             case TensorCheck(dtype=dtype, ndim=ndim, dims=dims, device=device, shape_slot=slot):
                 rank = _number(len(dims) if dims is not None else ndim)
                 place = StringImm.make("" if device is None else str(device))
                 described = [value, rank, DataTypeImm.make(dtype or "void"), place]
-                self._say("check_tensor_info", described, words, span)
+                say("check_tensor_info", described)
                 if slot is not None:
-                    self._say("match_shape_value", [value, held[slot]], words, span)
-                return [_Matched(value, dims, words, span)] if dims else []
+                    say("match_shape_value", [value, held[slot]])
+                return [_Matched(value, dims, words, span, wanted)] if dims else []
             case ShapeCheck(ndim=ndim, dims=dims):
                 rank = _number(len(dims) if dims is not None else ndim)
-                self._say("check_shape_info", [value, rank], words, span)
-                return [_Matched(value, dims, words, span)] if dims else []
+                say("check_shape_info", [value, rank])
+                return [_Matched(value, dims, words, span, wanted)] if dims else []
             case PrimCheck(dtype=dtype, value=dim):
-                self._say("check_prim_value_info", [value, DataTypeImm.make(dtype)], words, span)
-                return [_Matched(value, (dim,), words, span, True)] if dim is not None else []
+                say("check_prim_value_info", [value, DataTypeImm.make(dtype)])
+                if dim is None:
+                    return []
+                return [_Matched(value, (dim,), words, span, wanted, True)]
             case FuncCheck():
-                self._say("check_func_info", [value], words, span, info)
+                say("check_func_info", [value], info)
             case TupleCheck(fields=fields):
+                say("check_tuple_info", [value, _number(len(fields))])
                 return self._tuple_kinds(value, info, fields, words, span, held)
         return []
 
@@ -253,7 +269,6 @@ class HeapWriter(BindingRewriter):
         self, value: Expr, info: StructInfo, fields: Sequence[Check], words: Words,
         span: Span | None, held: Sequence[Var],
     ) -> list[_Matched]:  # fmt: skip
-        self._say("check_tuple_info", [value, _number(len(fields))], words, span)
         assert isinstance(info, TupleStructInfo)
         found: list[_Matched] = []
         for i, (check, part) in enumerate(zip(fields, info.fields, strict=True)):
@@ -307,16 +322,21 @@ class HeapWriter(BindingRewriter):
         name, given = "match_prim_value", [found.value, self.heap]
         if not found.is_prim:
             name, given = "match_shape", [*given, _number(len(pairs))]
-        self._say(name, [*given, *flat], found.words, found.span)
+        origin = found.words.origin or found.words.place
+        args = [*given, *flat]
+        self._say(name, args, found.words, found.wanted, found.span, origin=origin)
 
     def _say(
-        self, name: str, args: Sequence[Expr], words: Words, span: Span | None,
-        info: StructInfo = _UNIT,
+        self, name: str, args: Sequence[Expr], words: Words, wanted: str, span: Span | None,
+        info: StructInfo = _UNIT, origin: str | None = None,
     ) -> None:  # fmt: skip
-        """Emit a check."""
-        said = words if self.with_words else Words("the value", "", words.code)
-        texts = [StringImm.make(text) for text in (said.place, said.owner, said.code)]
-        self.emit(_builtin(name, [*args, *texts], info, span), "_", span)
+        """Emit a check; one that stores dimensions says last where these come from."""
+        texts = [words.place, words.owner, words.code, wanted]
+        if not self.with_words:
+            texts, origin = ["the value", "", words.code, ""], origin and "a value"
+        texts += [origin] if origin is not None else []
+        given = [*args, *map(StringImm.make, texts)]
+        self.emit(_builtin(name, given, info, span), "_", span)
 
 
 def is_constant(values: Sequence[prim.PrimExpr]) -> bool:

@@ -146,7 +146,7 @@ class _Lowering(HeapWriter):
         span = value.span or binding.span
         if isinstance(binding, MatchCast):
             matched = self._leaf(value, span)
-            words = Words(name_of_matched(binding))
+            words = Words(name_of_matched(binding), origin=_in_line(binding.span))
             self.check([matched], [binding.struct_info], [words], [binding.span])
             self.keep(binding if matched is value else binding.replace(value=matched))
             return
@@ -158,7 +158,8 @@ class _Lowering(HeapWriter):
         if isinstance(value, Call) and _is_from_outside(value, self.mod):
             result = self._in_scope(known)
             if not isinstance(result, ObjectStructInfo):
-                self.check([binding.var], [result], [Words(name_of_result(binding))], [span])
+                words = Words(name_of_result(binding), origin=_in_line(span))
+                self.check([binding.var], [result], [words], [span])
         promised = binding.var.struct_info
         if _is_computed(value, self.mod):
             return
@@ -223,6 +224,10 @@ class _Lowering(HeapWriter):
                 changed = any(a is not b for a, b in zip(lowered, fields, strict=True))
                 return value.replace(fields=lowered) if changed else value
         return value
+
+
+def _in_line(span: Span | None) -> str:
+    return "the value matched" + (f" in line {span.line}" if span is not None else "")
 
 
 def _is_computed(value: Expr, mod: IRModule) -> bool:

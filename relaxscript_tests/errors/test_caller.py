@@ -5,7 +5,7 @@ import linecache
 import pytest
 
 from relaxscript.errors import DiagnosticError, Span
-from relaxscript.script import relax as R
+from relaxscript.script import from_source, relax as R
 
 WRONG = "R.Shape((2.5,))"
 
@@ -71,3 +71,14 @@ def test_without_the_text_of_the_caller_only_its_line_is_known():
     span = caught.value.diagnostics[0].span
     assert span is not None
     assert (span.filename, span.line) == ("<no text>", 3)
+
+
+def test_code_that_is_generated_while_we_run_is_nobody_elses():
+    text = """
+@I.ir_module
+class M:
+    I.module_global_infos({"vdevice": [I.vdevice(I.vdevice)]})
+"""
+    with pytest.raises(DiagnosticError) as caught:
+        from_source(text)
+    assert [label.span.filename for d in caught.value.diagnostics for label in d.labels] == []

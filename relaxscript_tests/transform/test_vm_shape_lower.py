@@ -1,0 +1,302 @@
+"""Checks and shapes are written out: as programs, with the same meaning and the same messages."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from relaxscript.compiler import build, jit
+from relaxscript.errors import VMError
+from relaxscript.ir.relax import Call, ExternFunc, StringImm
+from relaxscript.ir.walk import walk
+from relaxscript.runtime import VirtualMachine, cpu, register_func, remove_global_func
+from relaxscript.script import from_source
+from relaxscript.transform import VMShapeLower
+from relaxscript_tests.end_to_end.executors import every_executor, failure
+from relaxscript_tests.transform.before_after import check
+
+pytestmark = pytest.mark.filterwarnings("ignore::relaxscript.RelaxWarning")
+
+
+def function(params: str, body: str, result: str = "") -> str:
+    return f"""
+@I.ir_module
+class M:
+    @R.function(pure=False)
+    def main({params}){result}:
+        n = T.int64()
+        m = T.int64()
+{body}
+"""
+
+
+def builtins(mod) -> list[str]:
+    """The builtins that `main` calls, in order."""
+    found = []
+    for node in walk(mod["main"]):
+        match node:
+            case Call(op=ExternFunc(symbol)):
+                found.append(symbol.removeprefix("vm.builtin."))
+    return found
+
+
+def test_the_shape_of_a_parameter_is_stored_and_read():
+    before = function('x: R.Tensor(("n", 4), "float32")', "        return R.shape([n, 4])")
+    after = """
+@I.ir_module
+class M:
+    @R.function(pure=False)
+    def main(x: R.Tensor(("n", 4), "float32")) -> R.Shape(["n", 4]):
+        R.func_attr({"relax.shapes_lowered": True})
+        n = T.int64()
+        shape_heap = R.call_builtin_with_ctx(
+            "vm.builtin.alloc_shape_heap",
+            (R.prim_value(1), R.str("n")),
+            sinfo_args=R.Tensor((1,), "int64"),
+        )
+        R.call_packed(
+            "vm.builtin.check_tensor_info", x, R.prim_value(2), R.dtype("float32"), R.str(""),
+            R.str("`x`"), R.str(" of `main`"), R.str("RX0601"),
+            R.str("a tensor of shape (n, 4) and dtype float32"), sinfo_args=R.Tuple,
+        )
+        R.call_packed(
+            "vm.builtin.match_shape", x, shape_heap, R.prim_value(2), R.prim_value(1),
+            R.prim_value(0), R.prim_value(0), R.prim_value(4),
+            R.str("`x`"), R.str(" of `main`"), R.str("RX0601"),
+            R.str("a tensor of shape (n, 4) and dtype float32"), R.str("`x`"), sinfo_args=R.Tuple,
+        )
+        s = R.call_packed(
+            "vm.builtin.make_shape", shape_heap, R.prim_value(2), R.prim_value(1),
+            R.prim_value(0), R.prim_value(0), R.prim_value(4), sinfo_args=R.Shape([n, 4]),
+        )
+        return s
+"""
+    made = check(VMShapeLower(), before, after)
+    assert VMShapeLower()(made) is made
+
+
+def test_kinds_come_first_then_what_binds_then_what_is_computed():
+    made = VMShapeLower()(
+        from_source(
+            function(
+                'y: R.Tensor(("n + 1",), "float32"), x: R.Tensor(("n",), "float32")',
+                "        return x",
+            )
+        )
+    )
+    assert builtins(made) == ["check_tensor_info"] * 2 + ["match_shape"] * 2
+    assert "shape_func" in made
+
+
+def test_what_is_computed_once_is_computed_once():
+    body = """
+        a = R.shape([n + 1, m])
+        b = R.shape([m, n + 1])
+        return (a, b)"""
+    made = VMShapeLower()(from_source(function('x: R.Tensor(("n", "m"))', body)))
+    assert [v.name_hint for v in made.get_global_vars() if "shape_func" in v.name_hint] == [
+        "shape_func"
+    ]
+
+
+def test_words_are_left_out_where_they_are_not_wanted():
+    mod = from_source(function('x: R.Tensor(("n",))', "        return x"))
+    texts = {node.value for node in walk(VMShapeLower(emit_err_ctx=False)(mod)["main"])
+             if isinstance(node, StringImm)}  # fmt: skip
+    assert texts == {"n", "the value", "a value", "", "RX0601"}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        # Local functions are for LambdaLift, destinations for CallTIRRewrite.
+        function(
+            'x: R.Tensor(("n",))',
+            """
+        @R.function(pure=False)
+        def inner(y: R.Object) -> R.Object:
+            return y
+        return inner(x)""",
+        ),
+        function(
+            'x: R.Tensor(("n",))',
+            """
+        y = R.call_dps_packed("f", (x,), out_sinfo=R.Tensor((n,), "float32"))
+        return y""",
+        ),
+    ],
+)
+def test_functions_that_are_not_ready_stay_as_they_are(source):
+    check(VMShapeLower(), source)
+
+
+# Programs with arguments that fit and arguments that do not.
+PROGRAMS = {
+    "tensor": (
+        'x: R.Tensor(("n", "m"), "float32"), y: R.Tensor(("m", "n * m"), "int32")',
+        "        return R.shape([n * m, n // m, m])",
+        "",
+        (np.zeros((6, 2), "float32"), np.zeros((2, 12), "int32")),
+        [
+            (np.zeros((6, 2), "float32"), np.zeros((2, 11), "int32")),
+            (np.zeros((6, 2), "float32"), np.zeros((3, 12), "int32")),
+            (np.zeros((6, 2), "float32"), np.zeros((2, 12), "int64")),
+            (np.zeros(6, "float32"), np.zeros((2, 12), "int32")),
+            (3, np.zeros((2, 12), "int32")),
+        ],
+    ),
+    "shape": (
+        's: R.Shape(["n", "n", 3]), k: R.Shape(ndim=1)',
+        "        return (s, k)",
+        "",
+        ([2, 2, 3], [5]),
+        [([2, 1, 3], [5]), ([2, 2, 4], [5]), ([2, 2], [5]), ([2, 2, 3], []), (1, [5])],
+    ),
+    "prim": (
+        'p: R.Prim(value="n"), q: R.Prim("bool"), x: R.Tensor(("n",))',
+        "        return (R.prim_value(n), q)",
+        "",
+        (2, True, np.zeros(2)),
+        [(2, True, np.zeros(3)), (2, 1, np.zeros(2)), (2.0, True, np.zeros(2))],
+    ),
+    "tuple": (
+        't: R.Tuple(R.Tuple(R.Tensor(("n",), "float32"), R.Object), R.Tensor(("n + 1",)))',
+        "        return t[1]",
+        "",
+        ((np.zeros(2, "float32"), 1), np.zeros(3)),
+        [
+            ((np.zeros(2, "float32"), 1), np.zeros(2)),
+            ((np.zeros(2, "float64"), 1), np.zeros(3)),
+            ((np.zeros(2, "float32"),), np.zeros(3)),
+            (np.zeros(2, "float32"), np.zeros(3)),
+        ],
+    ),
+    "match_cast": (
+        "x: R.Object, y: R.Object",
+        """
+        a = R.match_cast(x, R.Tensor((n, m), "float32"))
+        b = R.match_cast(y, R.Tensor((m, 2), "float32"))
+        return R.shape([n + m])""",
+        "",
+        (np.zeros((3, 4), "float32"), np.zeros((4, 2), "float32")),
+        [
+            (np.zeros((3, 4), "float32"), np.zeros((3, 2), "float32")),
+            (np.zeros((3, 4), "float32"), np.zeros((4, 1), "float32")),
+            (np.zeros((3, 4, 1), "float32"), np.zeros((4, 2), "float32")),
+            (1, np.zeros((4, 2), "float32")),
+        ],
+    ),
+    "result": (
+        'x: R.Tensor(("n",)), y: R.Tensor(("m",))',
+        "        return y",
+        ' -> R.Tensor(("n",))',
+        (np.zeros(3), np.zeros(3)),
+        [(np.zeros(3), np.zeros(4))],
+    ),
+    "held shape": (
+        "s: R.Shape(ndim=1), x: R.Object",
+        "        y = R.match_cast(x, R.Tensor(s))\n        return y",
+        "",
+        ([3], np.zeros(3)),
+        [([3], np.zeros(4)), ([3], 1)],
+    ),
+    "branch": (
+        'x: R.Tensor(("n",)), c: R.Prim("bool"), y: R.Object',
+        """
+        if c:
+            a = R.match_cast(y, R.Tensor((m,)))
+            s = R.shape([n + m])
+        else:
+            s = R.shape([n + 1])
+        return (s, R.shape([n + 1]))""",
+        "",
+        (np.zeros(2), True, np.zeros(5)),
+        [(np.zeros(2), True, 1)],
+    ),
+    "negative": (
+        'x: R.Tensor(("n",))',
+        "        return R.shape([1, n - 2])",
+        "",
+        (np.zeros(2),),
+        [(np.zeros(1),)],
+    ),
+    "function": (
+        'f: R.Callable((R.Tensor(("k",)),), R.Object), x: R.Tensor(("n",))',
+        "        return x",
+        "",
+        None,
+        [(1, np.zeros(2))],
+    ),
+}  # fmt: skip
+
+
+@every_executor
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs_give_the_same_values_and_messages(name, load):
+    params, body, result, right, wrong = PROGRAMS[name]
+    before = from_source(function(params, body, result))
+    after = VMShapeLower()(before)
+    assert after["main"].attrs["relax.shapes_lowered"]
+    one, other = load(before).main, load(after).main
+    if right is not None:
+        args = (right,) if name == "tuple" else right
+        np.testing.assert_equal(other(*args), one(*args))
+    for given in wrong:
+        args = (given,) if name == "tuple" else given
+        expected, actual = (failure(lambda run=run, args=args: run(*args)) for run in (one, other))
+        assert actual.code == expected.code
+        assert actual.diagnostic.message == expected.diagnostic.message
+        assert (actual.span.line, actual.span.column) == (expected.span.line, expected.span.column)
+
+
+@pytest.fixture
+def returned_as_it_is():
+    register_func("testing.shape_lower", lambda x: x)
+    yield
+    remove_global_func("testing.shape_lower")
+
+
+@pytest.mark.usefixtures("returned_as_it_is")
+def test_what_a_packed_function_returns_is_checked():
+    body = """
+        y = R.call_packed("testing.shape_lower", x, sinfo_args=R.Tensor((n + 1,), "float32"))
+        return y"""
+    mod = from_source(function('x: R.Tensor(("n",), "float32")', body))
+    messages = [
+        failure(lambda made=made: jit(made).main(np.zeros(2, "float32"))).diagnostic.message
+        for made in (mod, VMShapeLower()(mod))
+    ]
+    assert messages[0] == messages[1]
+    assert (
+        "the result of `testing.shape_lower`: dimension 0 is 2, must equal `n + 1` = 3"
+        in (messages[1])
+    )
+
+
+def test_a_closure_of_another_type_is_refused():
+    mod = VMShapeLower()(
+        from_source("""
+@I.ir_module
+class M:
+    @R.function
+    def wrong(x: R.Tensor((2,), "int8")) -> R.Tensor((2,), "int8"):
+        return x
+
+    @R.function
+    def main(f: R.Object):
+        g = R.match_cast(f, R.Callable((R.Tensor((3,), "int8"),), R.Object))
+        return g
+""")
+    )
+    machine = VirtualMachine(build(mod), cpu())
+    with pytest.raises(VMError, match=r"expected a function of type .*, got .* of another type"):
+        machine["main"](machine["wrong"])
+
+
+def test_the_listing_shows_the_heap():
+    made = VMShapeLower()(
+        from_source(function('x: R.Tensor(("n",))', "        return R.shape([n])"))
+    )
+    text = build(made).as_text()
+    for name in ("alloc_shape_heap", "check_tensor_info", "match_shape", "make_shape"):
+        assert f"vm.builtin.{name}" in text
