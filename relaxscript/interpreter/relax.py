@@ -25,6 +25,7 @@ from relaxscript.runtime import Closure, PackedFunc, get_global_func
 from relaxscript.runtime.blame import tell_calls, too_deep
 from relaxscript.runtime.builtins import (
     BUILTINS,
+    INVOKE_CLOSURE,
     make_prim_value,
     make_shape,
     read_if_cond,
@@ -215,6 +216,8 @@ class Interpreter(CallEvaluator):
         match callee:
             case RelaxClosure() if callee.interpreter is self:
                 return (yield Request(callee, args, span))
+            case PackedFunc(name=name) if name == INVOKE_CLOSURE and args:
+                return (yield from self._apply(args[0], args[1:], span))
             case Closure(name=name, call=function) | PackedFunc(name=name, function=function):
                 return call_packed(name, function, args)
         raise VMError(f"{kind_of(callee)} cannot be called", code="RX0613")

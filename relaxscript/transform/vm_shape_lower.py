@@ -30,6 +30,7 @@ from relaxscript.ir.relax import (
 )
 from relaxscript.ir.struct_info import ObjectStructInfo, StructInfo
 from relaxscript.ir.walk import walk
+from relaxscript.runtime.builtins import INVOKE_CLOSURE
 from relaxscript.sinfo import erase_to_well_defined, free_shape_vars, is_subtype
 
 from .compute_prim_value import COMPUTE, HOST_FUNC
@@ -244,4 +245,6 @@ def _is_from_outside(call: Call, mod: IRModule) -> bool:
             return name in _FROM_OUTSIDE
         case GlobalVar() as callee if callee in mod:
             return isinstance(mod[callee], ExternFunc)
+        case ExternFunc(symbol) if symbol != INVOKE_CLOSURE:
+            return not symbol.startswith(("vm.builtin.", "relax.run."))
     return True
