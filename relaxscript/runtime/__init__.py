@@ -44,7 +44,7 @@ if TYPE_CHECKING:
         TensorCheck,
         TupleCheck,
     )
-    from .executable import ExecBuilder, Executable
+    from .executable import ExecBuilder, Executable, VMExecutable
     from .machine import VirtualMachine, VMInstrumentReturnKind
     from .packed_func import (
         PackedFunc,
@@ -87,6 +87,7 @@ __all__ = [
     "SpecialReg",
     "TensorCheck",
     "TupleCheck",
+    "VMExecutable",
     "VMFuncKind",
     "VMFunction",
     "VMInstrumentReturnKind",
@@ -132,6 +133,7 @@ _HOME = {
     "executable": (
         "ExecBuilder",
         "Executable",
+        "VMExecutable",
     ),
     "machine": (
         "VirtualMachine",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ __all__ = ["Dispatcher", "VMClosure", "VMInstrumentReturnKind"]
 CALL_DEPTH_LIMIT = 10_000
 
 
-class VMInstrumentReturnKind:
+class VMInstrumentReturnKind(IntEnum):
     """What an instrument answers before a call: let it run, or skip it."""
 
     NO_OP = 0

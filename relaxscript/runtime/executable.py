@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,9 +32,12 @@ from .bytecode import (
     verify,
 )
 from .check import Check, describe
-from .values import is_tensor, kind_of
+from .values import Closure, is_tensor, kind_of
 
-__all__ = ["ExecBuilder", "Executable"]
+if TYPE_CHECKING:
+    from .machine import VirtualMachine
+
+__all__ = ["ExecBuilder", "Executable", "VMExecutable"]
 
 
 class Executable:
@@ -81,6 +84,37 @@ class Executable:
     def has_function(self, name: str) -> bool:
         """Whether `name` is a function that can be called from outside."""
         return name in self.public_functions
+
+    def jit(
+        self,
+        *,
+        fcompile: object = None,
+        addons: object = None,
+        force_recompile: bool = False,
+        **kwargs: object,
+    ) -> Executable:
+        """The program itself: it is compiled and linked as soon as it is built.
+
+        Here for programs that say `ex.jit()` before they load it; the options change nothing.
+        """
+        return self
+
+    def __getitem__(self, name: str) -> Closure:
+        """The public function `name`, on a machine of the host that belongs to this program.
+
+        Raises `VMError` (RX0607) when there is none.
+        """
+        return self._machine[name]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call `main`, on the same machine. Raises as calling `self["main"]`."""
+        return self["main"](*args, **kwargs)
+
+    @cached_property
+    def _machine(self) -> VirtualMachine:
+        from .machine import VirtualMachine
+
+        return VirtualMachine(self)
 
     def as_text(self) -> str:
         """A listing: each function's header, then one line for each instruction.
@@ -185,6 +219,9 @@ class Executable:
         return f"<Executable of {', '.join(self.public_functions) or 'no public function'}>"
 
 
+VMExecutable = Executable  # TVM's name for it since 0.20
+
+
 def _frozen(constant: Any) -> Any:
     """A constant as the program holds it: nobody can write into it by mistake."""
     if isinstance(constant, np.ndarray) and constant.flags.writeable:
@@ -228,11 +265,11 @@ class ExecBuilder:
     executable = ib.get()
     """
 
-    functions: list[VMFunction] = field(default_factory=list)
-    instructions: list[Instruction] = field(default_factory=list)
-    constants: list[Any] = field(default_factory=list)
-    _index: dict[str, int] = field(default_factory=dict)
-    _scope: _Scope | None = None
+    functions: list[VMFunction] = field(default_factory=list, init=False)
+    instructions: list[Instruction] = field(default_factory=list, init=False)
+    constants: list[Any] = field(default_factory=list, init=False)
+    _index: dict[str, int] = field(default_factory=dict, init=False)
+    _scope: _Scope | None = field(default=None, init=False)
 
     def r(self, idx: int) -> Arg:
         """Register number `idx` of the function being emitted."""

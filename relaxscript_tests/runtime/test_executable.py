@@ -62,6 +62,21 @@ def test_the_python_listing_builds_the_same_program(builder):
     assert len(again.instructions) == len(executable.instructions)
 
 
+def test_a_program_can_be_called_without_a_machine():
+    ib = ExecBuilder()
+    with ib.function("main", 1, ["x"]):
+        ib.emit_ret(ib.r(0))
+    with ib.function("other", 0):
+        ib.emit_call("vm.builtin.copy", [ib.imm(2)], ib.r(0))
+        ib.emit_ret(ib.r(0))
+    executable = ib.get()
+    assert executable.jit(force_recompile=True) is executable
+    assert executable(5) == executable(x=5) == executable["main"](5) == 5
+    assert executable["other"]() == 2
+    with pytest.raises(VMError, match="there is no function `mian`"):
+        executable["mian"]
+
+
 def test_statistics_count_what_there_is(builder):
     assert builder.get().stats() == (
         "functions: 2 (main, helper)\n"

@@ -379,6 +379,71 @@ class TestInterface:
         vm.set_instrument(lambda *args: VMInstrumentReturnKind.SKIP_RUN)
         assert vm.main(1, 2) is None
 
+    def test_an_instrument_that_is_registered_may_skip_one_function_only(self):
+        seen = []
+
+        def skip(func, name, before, result, *args):
+            seen.append((name, before))
+            skipped = name == "test.effect" and before
+            return VMInstrumentReturnKind.SKIP_RUN if skipped else None
+
+        register_func("test.skip", skip)
+        register_func("test.effect", lambda x: seen.append("ran"))
+
+        def main(ib):
+            with ib.function("main", 1):
+                ib.emit_call("test.effect", [ib.r(0)])
+                ib.emit_call("test.add", [ib.r(0), ib.r(0)], ib.r(1))
+                ib.emit_ret(ib.r(1))
+
+        vm = machine(main)
+        vm.set_instrument("test.skip")
+        assert vm.main(2) == 4
+        assert seen == [
+            ("test.effect", True), ("test.effect", False), ("test.add", True), ("test.add", False),
+        ]  # fmt: skip
+
+    @pytest.mark.parametrize("answer", [0, VMInstrumentReturnKind.NO_OP, np.int64(0)])
+    def test_an_instrument_that_answers_no_op_observes(self, answer):
+        vm = machine(calling("test.add", 2))
+        vm.set_instrument(lambda *args: answer)
+        assert vm.main(1, 2) == 3
+
+    @pytest.mark.parametrize(("answer", "kind"), [("skip", "a string"), (2, "an int")])
+    def test_another_answer_of_an_instrument_is_a_mistake_of_the_instrument(self, answer, kind):
+        vm = machine(calling("test.add", 2))
+        vm.set_instrument(lambda *args: answer)
+        with pytest.raises(VMError, match=r"watches `test\.add` answered") as caught:
+            vm.main(1, 2)
+        assert kind in caught.value.diagnostic.message
+        assert caught.value.span == line(3)
+
+    def test_an_instrument_that_raises_is_named(self):
+        def broken(func, name, before, *rest):
+            raise KeyError(name)
+
+        vm = machine(calling("test.add", 2))
+        vm.set_instrument(broken)
+        text = "the instrument that watches `test.add` raised KeyError: 'test.add'"
+        with pytest.raises(VMError, match=text) as caught:
+            vm.main(1, 2)
+        assert isinstance(caught.value.__cause__, KeyError)
+        assert caught.value.code == "RX0604"
+
+    def test_an_error_of_the_machine_passes_through_an_instrument(self):
+        def strict(*args):
+            raise VMError("stop here", code="RX0611")
+
+        vm = machine(calling("test.add", 2))
+        vm.set_instrument(strict)
+        with pytest.raises(VMError, match="stop here") as caught:
+            vm.main(1, 2)
+        assert caught.value.code == "RX0611"
+
+    def test_an_instrument_that_is_not_registered_is_missing(self):
+        with pytest.raises(VMError, match=r"no packed function `test\.nobody`"):
+            machine(calling("test.add")).set_instrument("test.nobody")
+
     def test_an_instrument_must_be_callable(self):
         with pytest.raises(VMError, match="an int cannot be an instrument"):
             machine(calling("test.add")).set_instrument(5)

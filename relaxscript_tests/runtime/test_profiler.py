@@ -100,5 +100,20 @@ def test_a_trace_tells_threads_apart():
     ]  # fmt: skip
 
 
+def test_a_report_comes_back_from_its_json():
+    events = [Event("main", 0.0, 8e-6), Event("a", 1e-6, 1e-6, 1, ("an int",))]
+    report = Report([Row("a", 1, 1e-6), Row("b", 2, 3e-6)], 8e-6, None, events)
+    again = Report.from_json(report.json())
+    assert (again.rows, again.seconds, again.events) == (report.rows, 8e-6, tuple(events))
+    assert again.chrome_trace() == report.chrome_trace()
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"rows": [3], "seconds": 1}'])
+def test_what_is_no_report_is_refused(text):
+    with pytest.raises(VMError, match="this is no report as JSON") as caught:
+        Report.from_json(text)
+    assert caught.value.code == "RX0608"
+
+
 def test_an_empty_report_has_a_table():
     assert Report([], 0.0).table().endswith("0.00")
