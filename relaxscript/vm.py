@@ -9,6 +9,7 @@ from .runtime import (
     Executable,
     Report,
     SpecialReg,
+    Stepper,
     VirtualMachine,
     VMExecutable,
     VMFuncKind,
@@ -16,6 +17,6 @@ from .runtime import (
 )
 
 __all__ = [
-    "BenchmarkResult", "ExecBuilder", "Executable", "Report", "SpecialReg", "VMExecutable",
-    "VMFuncKind", "VMInstrumentReturnKind", "VirtualMachine", "build",
+    "BenchmarkResult", "ExecBuilder", "Executable", "Report", "SpecialReg", "Stepper",
+    "VMExecutable", "VMFuncKind", "VMInstrumentReturnKind", "VirtualMachine", "build",
 ]  # fmt: skip

@@ -6,6 +6,7 @@
     bytecode.py     the four instructions · executable.py  programs and their builder
     decode.py · entry.py · dispatch.py · builtins.py · blame.py  running them
     machine.py      the virtual machine as users see it
+    stepper.py · naming.py  a call step by step, in the words of its source
     benchmark.py · profiler.py  how long that takes
 
 Imports nothing of the compiler: what needs it is handed in as data and callables.
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
         remove_global_func,
     )
     from .profiler import Report
+    from .stepper import Stepper
     from .values import Closure, Device, DeviceTensor, Prim, Shape, cpu, device, to_tensor
 
 __all__ = [
@@ -85,6 +87,7 @@ __all__ = [
     "Shape",
     "ShapeCheck",
     "SpecialReg",
+    "Stepper",
     "TensorCheck",
     "TupleCheck",
     "VMExecutable",
@@ -147,6 +150,7 @@ _HOME = {
         "remove_global_func",
     ),
     "profiler": ("Report",),
+    "stepper": ("Stepper",),
     "values": (
         "Closure",
         "Device",

@@ -27,6 +27,7 @@ from .bytecode import (
     Instruction,
     Ret,
     SpecialReg,
+    Variable,
     VMFuncKind,
     VMFunction,
     verify,
@@ -252,6 +253,7 @@ class _Scope:
 
     function: VMFunction
     registers: int = 0
+    variables: list[Variable] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -318,6 +320,7 @@ class ExecBuilder:
         info: object = None,
         span: Span | None = None,
         param_spans: Sequence[Span | None] = (),
+        shape_vars: Sequence[str] = (),
     ) -> Iterator[None]:
         """Emit a function inside the `with`; its first `num_inputs` registers are the arguments."""
         if self._scope is not None:
@@ -332,15 +335,24 @@ class ExecBuilder:
         start = VMFunction(
             VMFuncKind.VM_FUNC, func_name, len(self.instructions), 0, num_inputs, 0,
             tuple(param_names or ()), tuple(param_checks), return_check, heap_size,
-            public, pure, info, span, tuple(param_spans),
+            public, pure, info, span, tuple(param_spans), (), tuple(shape_vars),
         )  # fmt: skip
         self._scope = _Scope(start, num_inputs)
         try:
             yield
-            end, registers = len(self.instructions), self._scope.registers
-            self.functions[number] = replace(start, end_instr=end, register_file_size=registers)
+            end, scope = len(self.instructions), self._scope
+            self.functions[number] = replace(
+                start, end_instr=end, register_file_size=scope.registers,
+                variables=tuple(scope.variables),
+            )  # fmt: skip
         finally:
             self._scope = None
+
+    def variable(self, name: str, arg: Arg, start: int, stop: int) -> None:
+        """Say that `arg` holds what the source calls `name`, from position `start` up to `stop`."""
+        if self._scope is None:
+            raise VMError(f"the variable `{name}` stands outside of every function", code="RX0612")
+        self._scope.variables.append(Variable(name, self._used(arg), start, stop))
 
     def convert_constant(self, const: Any) -> Arg:
         """A value as an argument: an `Arg` as it is, None as nothing, others as a new constant."""

@@ -21,6 +21,7 @@ from .dispatch import Dispatcher, VMClosure, VMInstrumentReturnKind
 from .executable import Executable
 from .packed_func import PackedFunc, get_global_func
 from .profiler import Recorder, Report
+from .stepper import Stepper
 from .values import Closure, Device, cpu, device, kind_of
 
 __all__ = ["VMClosure", "VMInstrumentReturnKind", "VirtualMachine"]
@@ -165,6 +166,31 @@ class VirtualMachine(Dispatcher):
         recorder = Recorder()
         watched.set_instrument(recorder)
         return recorder.run(func_name, lambda: watched[func_name](*args))
+
+    def step(self, func_name: str, *args: Any, **kwargs: Any) -> Stepper:
+        """A call of `func_name` that stands before its first instruction and is run step by step.
+
+        >>> stepper = vm.step("main", np.array([1.0, -2.0], "float32"))
+        >>> stepper.break_at("h").run()  # up to where `h` has got its value
+        <stepper: before `main` at model.py:7: y = relax.nn.relu(h)>
+        >>> stepper.registers["h"], stepper.shapes["n"]
+        (array([ 2., -4.], dtype=float32), 2)
+        >>> stepper.step().location.text  # one instruction
+        'return y'
+        >>> stepper.run().result
+        array([2., 0.], dtype=float32)
+
+        Breakpoints are names of variables and lines of the source; `step` enters calls, `next` goes
+        over them, `out` leaves them. Raises `VMError` (RX0607) when there is no such function, and
+        for arguments that do not fit.
+        """
+        function = self[func_name]
+        if not isinstance(function, VMClosure):
+            raise VMError(
+                f"`{func_name}` is a call that was saved; step the function that it calls",
+                code="RX0607",
+            )
+        return Stepper(self, function, args, kwargs)
 
     # -- calls in several steps --------------------------------------------------------------------
 

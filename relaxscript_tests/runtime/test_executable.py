@@ -153,6 +153,10 @@ class TestMistakesOfTheBuilder:
     def ib(self):
         return ExecBuilder()
 
+    def test_a_variable_outside_of_a_function(self, ib):
+        with pytest.raises(VMError, match="the variable `x` stands outside of every function"):
+            ib.variable("x", ib.r(0), 0, 1)
+
     def test_an_instruction_outside_of_a_function(self, ib):
         with pytest.raises(VMError, match="stands outside of every function"):
             ib.emit_goto(1)

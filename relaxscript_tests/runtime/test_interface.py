@@ -96,6 +96,8 @@ EXPLAINED = {
     "ExecBuilder.function: ours takes info=None": "closures carry their type",
     "ExecBuilder.function: ours takes span=None": "failures name the line",
     "ExecBuilder.function: ours takes param_spans=()": "failures name the parameter",
+    "ExecBuilder.function: ours takes shape_vars=()": "a stepper shows shape variables",
+    "ExecBuilder.variable: ours alone": "a stepper shows variables by the names of the source",
     "ExecBuilder.emit_call: ours takes result=None": "what packed functions return is checked",
     "ExecBuilder.emit_call: ours takes span=None": "failures name the line",
     "ExecBuilder.emit_ret: ours takes span=None": "failures name the line",
@@ -125,6 +127,7 @@ EXPLAINED = {
     "VirtualMachine.__init__: device has the default None": "the host, if nothing is said",
     "VirtualMachine.time_evaluator: dev has the default None": "the machine has its devices",
     "VirtualMachine.call_from_outside: ours alone": "how closures reach their machine",
+    "VirtualMachine.step: ours alone": "runs step by step",
     "Report.__init__: ours alone": "a report is data that can be made by hand",
     "Report.chrome_trace: ours alone": "a picture of where the time goes",
 }

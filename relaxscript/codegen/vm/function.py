@@ -36,7 +36,7 @@ from relaxscript.sinfo import (
 )
 
 from .program import LocalFunction, Program
-from .registers import Registers, last_uses
+from .registers import Places, Registers, last_uses
 from .scalars import compiled
 from .usage import captured, escaping, matched_shape_vars, used_as_value
 
@@ -58,6 +58,7 @@ class FunctionEmitter(ABC):
         self.checks = Checks(compiled)
         self.span: Span | None = function.span
         self.registers = Registers()
+        self.places = Places()
         self.local: dict[relax.Var, tuple[str, list[Arg]]] = {}
         self.shapes: dict[tuple[Any, ...], Arg] = {}  # shape values that are at hand in this scope
         self.escaping = escaping(function, program.module)
@@ -85,12 +86,15 @@ class FunctionEmitter(ABC):
             heap_size=len(self.checks.slots), public=public, pure=function.is_pure,
             info=self.program.context.struct_info(function), span=place_of_signature(function),
             param_spans=[place_of_parameter(param) for param in function.params],
+            shape_vars=[v.name for v in sorted(self.checks.slots, key=self.checks.slot)],
         ):  # fmt: skip
             if closure is not None and closure.itself is not None:
                 self._define_itself(closure, closure.itself)
             value = self.value(function.body)
             self.span = place_of_result(function)
             self.ib.emit_ret(self.in_register(value), span=self.span)
+            for seen in self.places.all(self.ib.position):
+                self.ib.variable(seen.name, seen.arg, seen.start, seen.stop)
 
     def _own_shape_vars(self) -> list[prim.Var]:
         infos = [param.struct_info or _OBJECT for param in self.function.params]
@@ -132,12 +136,15 @@ class FunctionEmitter(ABC):
         if used_as_value(self.function, var):
             self.env[var] = self._closure(closure, captured_args)
             self.registers.pin([self.env[var].value])
+            self.places.bound(var.name_hint, self.env[var], self.ib.position)
 
     # -- registers ---------------------------------------------------------------------------------
 
     def register(self) -> Arg:
         """A new register."""
-        return self.ib.r(self.registers.take())
+        number = self.registers.take()
+        self.places.taken(number, self.ib.position)
+        return self.ib.r(number)
 
     def register_of(self, var: relax.Var) -> int:
         """The register that holds a variable."""
@@ -286,12 +293,15 @@ class FunctionEmitter(ABC):
         outer, shapes = set(self.bound), dict(self.shapes)
         dying = iter(last_uses(seq))
         owned: dict[relax.Var, int] = {}
+        seen = []
         for block in seq.blocks:
             for binding in block.bindings:
                 self.span = place_of_binding(binding) or self.span
                 before = self.registers.begin()
                 self.binding(binding)
                 self._own(binding.var, owned)
+                name, place = binding.var.name_hint, self.env[binding.var]
+                seen.append(self.places.bound(name, place, self.ib.position))
                 dead = [owned.pop(var) for var in next(dying) if var in owned]
                 for number in dead:
                     self.registers.disown(number)
@@ -300,6 +310,9 @@ class FunctionEmitter(ABC):
         value = self.value(seq.body)
         for number in owned.values():
             self.registers.disown(number)
+        if seq is not self.function.body:
+            for variable in seen:
+                self.places.leave(variable, self.ib.position + 1)
         self.bound, self.shapes = outer, shapes
         return value
 
