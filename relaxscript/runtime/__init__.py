@@ -5,6 +5,7 @@
     check.py        StructInfo at run time
     bytecode.py     the four instructions · executable.py  programs and their builder
     decode.py · entry.py · dispatch.py · builtins.py · blame.py  running them
+    pool.py         storages that are used again
     machine.py      the virtual machine as users see it
     stepper.py · naming.py  a call step by step, in the words of its source
     benchmark.py · profiler.py  how long that takes

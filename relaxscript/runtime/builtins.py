@@ -10,10 +10,13 @@ reach it as constants:
     vm.builtin.invoke_closure(function, *args)                   enters bytecode without recursion
     vm.builtin.constant(value)                                   a constant that may be written to
     vm.builtin.null_value()                                      also lets go of a register's value
+    vm.builtin.alloc_storage(size, device, dtype)                bytes, which a machine may pool
+    vm.builtin.memory_manager.clear()                            lets go of what the pool keeps
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -50,7 +53,7 @@ from .values import (
     to_device,
 )
 
-__all__ = ["BUILTINS", "INVOKE_CLOSURE", "State", "read_if_cond"]
+__all__ = ["BUILTINS", "INVOKE_CLOSURE", "State", "allocating", "read_if_cond"]
 
 INVOKE_CLOSURE = "vm.builtin.invoke_closure"
 BUILTINS: dict[str, Callable[..., Any]] = {}
@@ -271,6 +274,36 @@ def alloc_tensor(shape: Any, dtype: str, where: str | Device = _HOST) -> Any:
     return array if place.is_host else DeviceTensor(array, place)
 
 
+@_builtin("vm.builtin.alloc_storage")
+def alloc_storage(size: Any, device_index: int, dtype: Any, scope: str = "global") -> Any:
+    """A storage for as many elements as a tensor of shape `size` has: zero bytes on the host.
+
+    A machine with a pool uses storages again: `allocating`.
+    """
+    return new_storage(lambda count: np.zeros(count, np.uint8), size, dtype)
+
+
+def allocating(allocate: Callable[[int], Any]) -> Callable[..., Any]:
+    """`vm.builtin.alloc_storage` on memory that `allocate` gives, by the number of bytes."""
+    return lambda size, device_index, dtype, scope="global": new_storage(allocate, size, dtype)
+
+
+def new_storage(allocate: Callable[[int], Any], size: Any, dtype: Any) -> Any:
+    count = math.prod(_shape("vm.builtin.alloc_storage", size)) * DataType(dtype).itemsize
+    try:
+        return allocate(count)
+    except (MemoryError, OverflowError, ValueError) as error:
+        text = f"cannot allocate a storage of {count} bytes: {error}"
+        raise VMError(text, code="RX0606") from error
+
+
+@_builtin("vm.builtin.tensor_in_storage")
+def tensor_in_storage(storage: Any, shape: Any, dtype: Any) -> Any:
+    """The tensor at the start of a storage that has as many bytes."""
+    sizes = _shape("vm.builtin.tensor_in_storage", shape)
+    return storage.view(DataType(dtype).numpy).reshape(sizes)
+
+
 @_builtin("vm.builtin.reshape")
 def reshape(tensor: Any, shape: Any) -> Any:
     """The tensor with another shape of the same size; shares memory where that is possible."""
@@ -290,6 +323,12 @@ def move(value: Any, where: str | Device) -> Any:
     if type(value) is tuple:
         return tuple(move(field, where) for field in value)
     return to_device(_tensor("vm.builtin.to_device", value), device(where))
+
+
+@_builtin("vm.builtin.memory_manager.clear")
+def clear_memory() -> tuple[()]:
+    """Let go of the memory that the pool of the machine keeps; here there is none."""
+    return ()
 
 
 # -- talking ---------------------------------------------------------------------------------------

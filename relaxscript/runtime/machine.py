@@ -16,10 +16,12 @@ import numpy as np
 from relaxscript.errors import InternalError, VMError, nearest
 
 from .benchmark import BenchmarkResult, evaluate_time
+from .builtins import BUILTINS, allocating
 from .bytecode import VMFuncKind
 from .dispatch import Dispatcher, VMClosure, VMInstrumentReturnKind
 from .executable import Executable
 from .packed_func import PackedFunc, get_global_func
+from .pool import Pool
 from .profiler import Recorder, Report
 from .stepper import Stepper
 from .values import Closure, Device, cpu, device, kind_of
@@ -35,6 +37,11 @@ class VirtualMachine(Dispatcher):
     function that is named like a method (`profile`, `set_input`) is reached as an item only.
     `profile=True` makes a machine whose `profile` works. One machine may be used from many threads
     at once.
+
+    `device` is a device or several; the host is always among them. `memory_cfg` says where storages
+    come from that a program allocates itself (`R.memory.alloc_storage` and its like), for all
+    devices or by device: "naive" is new memory each time, "pooled", the default, is memory of
+    storages that were killed and to which nothing refers any more. Results are the same.
     """
 
     NAIVE_ALLOCATOR = 1
@@ -53,7 +60,14 @@ class VirtualMachine(Dispatcher):
             )
         super().__init__(rt_mod)
         self.devices = _devices(device)
-        self.memory_cfg = _memory(memory_cfg)
+        self.memory_cfg = _memory(memory_cfg, self.devices)
+        if _allocator(self.memory_cfg) == "pooled":
+            pool = Pool()
+            self._builtins = {
+                **BUILTINS,
+                "vm.builtin.alloc_storage": allocating(pool.storage),
+                "vm.builtin.memory_manager.clear": pool.clear,
+            }
         self._profiles = profile
         self._saved: dict[str, Closure] = {}
         self._inputs: dict[str, tuple[Closure, tuple[Any, ...], dict[str, Any]]] = {}
@@ -278,8 +292,10 @@ def _answering(instrument: Callable[..., Any]) -> Callable[..., Any]:
     return ask
 
 
-def _memory(given: str | Mapping[Device, str] | None) -> str | Mapping[Device, str] | None:
-    """The allocators asked for, by their names; numpy allocates all tensors, whatever they are."""
+def _memory(
+    given: str | Mapping[Device, str] | None, devices: Sequence[Device]
+) -> str | Mapping[Device, str] | None:
+    """The allocators asked for by their names, for devices that the machine has."""
     names = given.values() if isinstance(given, Mapping) else [given]
     for name in names:
         if name not in (None, "naive", "pooled"):
@@ -287,4 +303,18 @@ def _memory(given: str | Mapping[Device, str] | None) -> str | Mapping[Device, s
                 f'memory_cfg is "naive", "pooled" or a dict from devices to these, got {name!r}',
                 code="RX0608",
             )
-    return given
+    if not isinstance(given, Mapping):
+        return given
+    chosen = {device(one): kind for one, kind in given.items()}
+    for one in chosen:
+        if one not in devices:
+            listed = ", ".join(map(str, devices))
+            text = f"memory_cfg names {one}, and the machine has {listed}"
+            raise VMError(text, code="RX0608")
+    return chosen
+
+
+def _allocator(memory_cfg: str | Mapping[Device, str] | None) -> str:
+    """The allocator of the host, where all storages are."""
+    found = memory_cfg.get(cpu()) if isinstance(memory_cfg, Mapping) else memory_cfg
+    return found or "pooled"

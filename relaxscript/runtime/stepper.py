@@ -12,7 +12,7 @@ from typing import Any
 from relaxscript.errors import InternalError, VMError, nearest
 
 from .blame import blamed, raised, too_deep
-from .builtins import BUILTINS, read_if_cond
+from .builtins import read_if_cond
 from .bytecode import VOID_ARG, Arg, ArgKind, VMFuncKind, VMFunction
 from .check import Heap, match
 from .coercion import require_written, run_time_value
@@ -85,7 +85,7 @@ class Frame:
         function = executable.functions[arg.value]
         if function.kind is VMFuncKind.VM_FUNC:
             return self._vm._closure(arg.value)
-        found = executable.externals.get(function.name) or BUILTINS.get(function.name)
+        found = executable.externals.get(function.name) or self._vm._builtins.get(function.name)
         if found is None:
             return get_global_func(function.name, allow_missing=True)
         return as_value(function.name, found)

@@ -335,3 +335,26 @@ def test_a_variable_for_a_constant_is_seen_though_nothing_computes_it():
 def test_shape_variables_keep_their_names():
     executable = codegen(from_source(NAMES), {})
     assert executable.functions[0].shape_vars == ("n", "m")
+
+
+def test_a_register_is_emptied_when_its_value_is_given_back_for_good():
+    mod = from_source("""
+@R.function(pure=False)
+def main(x: R.Tensor((2,), "float32"), c: R.Tensor((), "bool")):
+    s = R.vm.alloc_storage(R.shape([2]), 0, "float32")
+    t = R.vm.alloc_tensor(s, 0, R.shape([2]), "float32")
+    u = t
+    _ = R.vm.kill_object(t)
+    y = R.add(u, x)
+    _1 = R.vm.kill_object(x)
+    if c:
+        _2 = R.vm.kill_object(y)
+        z = R.abs(x)
+    else:
+        z = x
+    _3 = R.vm.kill_object(s)
+    return z
+""")
+    given_back = callees(IRModule.from_expr(mod.with_attr("global_symbol", "main")), "main")
+    assert given_back.count("vm.builtin.null_value") == 1
+    assert given_back[-1] == "vm.builtin.null_value"

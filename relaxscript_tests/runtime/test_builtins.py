@@ -56,6 +56,23 @@ def test_shapes_become_tensors_and_tensors_shapes():
     assert call("vm.builtin.tensor_to_shape", DeviceTensor(tensor, cpu(1))) == Shape([2, 3])
 
 
+def test_a_storage_is_bytes_from_which_a_tensor_is_cut():
+    storage = call("vm.builtin.alloc_storage", Shape([2, 3]), 0, "float16")
+    assert (storage.dtype, storage.tolist()) == (np.uint8, [0] * 12)
+    tensor = call("vm.builtin.tensor_in_storage", storage, Shape([2, 3]), "float16")
+    assert (tensor.dtype, tensor.shape) == (np.float16, (2, 3))
+    assert np.shares_memory(tensor, storage)
+    assert call("vm.builtin.memory_manager.clear") == ()
+
+
+def test_a_storage_that_cannot_be_says_why():
+    with pytest.raises(VMError, match=r"cannot allocate a storage of \d+ bytes: ") as caught:
+        call("vm.builtin.alloc_storage", Shape([1 << 60, 1 << 10]), 0, "float32")
+    assert caught.value.code == "RX0606"
+    with pytest.raises(VMError, match=r"alloc_storage`: expected a shape, got an int"):
+        call("vm.builtin.alloc_storage", 3, 0, "float32")
+
+
 def test_a_tuple_gives_its_fields():
     assert call("vm.builtin.tuple_getitem", call("vm.builtin.make_tuple", 1, "b"), 1) == "b"
 

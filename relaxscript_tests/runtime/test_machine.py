@@ -472,6 +472,15 @@ class TestInterface:
         ):
             machine(emit, memory_cfg="big")
 
+    def test_an_allocator_is_for_a_device_that_the_machine_has(self):
+        emit = calling("test.add")
+        vm = machine(emit, device="cpu:1", memory_cfg={"llvm:1": "naive"})
+        assert vm.memory_cfg == {cpu(1): "naive"}
+        with pytest.raises(VMError, match="names cpu:2, and the machine has cpu:1, cpu:0"):
+            machine(emit, device=cpu(1), memory_cfg={cpu(2): "pooled"})
+        with pytest.raises(VMError, match="an int names no device"):
+            machine(emit, memory_cfg={3: "naive"})
+
     def test_a_machine_lists_its_functions(self):
         vm = machine(calling("test.add"))
         assert "main" in dir(vm)

@@ -38,7 +38,7 @@ from relaxscript.sinfo import (
 from .program import LocalFunction, Program
 from .registers import Places, Registers, last_uses
 from .scalars import compiled
-from .usage import captured, escaping, matched_shape_vars, used_as_value
+from .usage import captured, escaping, gives_back, matched_shape_vars, used_as_value
 
 __all__ = ["FunctionEmitter"]
 
@@ -305,6 +305,8 @@ class FunctionEmitter(ABC):
                 dead = [owned.pop(var) for var in next(dying) if var in owned]
                 for number in dead:
                     self.registers.disown(number)
+                if gives_back(binding.value):
+                    self._let_go([number for number in dead if number != place.value])
                 self.registers.finish(before, dead)
         self.span = place_of_body(seq) or self.span
         value = self.value(seq.body)
@@ -315,6 +317,12 @@ class FunctionEmitter(ABC):
                 self.places.leave(variable, self.ib.position + 1)
         self.bound, self.shapes = outer, shapes
         return value
+
+    def _let_go(self, numbers: Sequence[int]) -> None:
+        """Empty registers that nothing needs, so that the memory behind them is free now."""
+        for number in filter(self.registers.is_free, numbers):
+            self.places.taken(number, self.ib.position)
+            self.ib.emit_call("vm.builtin.null_value", [], self.ib.r(number), span=self.span)
 
     def _own(self, var: relax.Var, owned: dict[relax.Var, int]) -> None:
         arg = self.env[var]

@@ -50,6 +50,10 @@ class Registers:
         """A variable that a register holds is not needed any more."""
         self._owners[number] -= 1
 
+    def is_free(self, number: int) -> bool:
+        """Whether no variable and nothing up to the end of the function needs a register."""
+        return self._owners[number] <= 0 and number not in self._pinned
+
     def begin(self) -> set[int]:
         """Start a binding; `finish` takes what this gives."""
         outer, self._recent = self._recent, set()
@@ -59,7 +63,7 @@ class Registers:
         """End a binding: what it took and no variable owns is free, and so are `dead` registers."""
         taken = self._recent
         for number in {*taken, *dead}:
-            if self._owners[number] <= 0 and number not in self._pinned:
+            if self.is_free(number):
                 heapq.heappush(self._free, number)
                 taken.discard(number)
         self._recent = outer | taken
