@@ -4,6 +4,7 @@
     packed_func.py  functions outside the program, called by name
     check.py        StructInfo at run time
     bytecode.py     the four instructions · executable.py  programs and their builder
+    python_text.py · python_scope.py  programs as Python text, and what that refers to
     decode.py · entry.py · dispatch.py · builtins.py · blame.py  running them
     pool.py         storages that are used again
     machine.py      the virtual machine as users see it

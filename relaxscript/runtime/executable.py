@@ -33,7 +33,7 @@ from .bytecode import (
     verify,
 )
 from .check import Check, describe
-from .values import Closure, is_tensor, kind_of
+from .values import Closure, kind_of
 
 if TYPE_CHECKING:
     from .machine import VirtualMachine
@@ -162,46 +162,19 @@ class Executable:
         return f"f[{self.functions[arg.value].name}]"
 
     def as_python(self) -> str:
-        """The calls of `ExecBuilder` that make this program, constants named by a comment."""
-        lines = ["ib = relaxscript.vm.ExecBuilder()"]
-        for i, constant in enumerate(self.constants):
-            lines.append(f"# c[{i}] is {_constant_text(constant)}")
-        for function in self.functions:
-            if function.kind is not VMFuncKind.VM_FUNC:
-                continue
-            names = list(function.param_names)
-            head = f'"{function.name}", num_inputs={function.num_args}, param_names={names!r}'
-            lines.append(f"with ib.function({head}):")
-            body = self.instructions[function.start_instr : function.end_instr]
-            lines += ["    " + self._python(at) for at in body]
-        return "\n".join(lines) + "\n"
+        """The program as Python that can be read and run: a function for each of its functions.
 
-    def _python(self, at: Instruction) -> str:
-        match at:
-            case Call(dst=dst, func=func, args=args):
-                listed = ", ".join(map(self._python_arg, args))
-                target = "ib.void_arg()" if dst == SpecialReg.VOID_ARG else f"ib.r({dst})"
-                name = self.functions[func].name
-                return f'ib.emit_call("{name}", args=[{listed}], dst={target})'
-            case Ret(result=register):
-                return f"ib.emit_ret(ib.r({register}))"
-            case Goto(offset=offset):
-                return f"ib.emit_goto({offset})"
-        return f"ib.emit_if(ib.r({at.cond}), {at.false_offset})"
+        scope = {"executable": executable}
+        exec(executable.as_python(), scope)
+        scope["main"](x)
 
-    def _python_arg(self, arg: Arg) -> str:
-        if arg == VOID_ARG:
-            return "ib.void_arg()"
-        if arg == VM_STATE:
-            return "ib.vm_state()"
-        match arg.kind:
-            case ArgKind.REGISTER:
-                return f"ib.r({arg.value})"
-            case ArgKind.IMMEDIATE:
-                return f"ib.imm({arg.value})"
-            case ArgKind.CONSTANT:
-                return f"ib.c({arg.value})"
-        return f'ib.f("{self.functions[arg.value].name}")'
+        Constants, operators, kernels and checks are those of the executable; other names are looked
+        up as the machine looks them up. Arguments are run-time values, nothing is converted;
+        failures are those of the machine, without a place in the source; recursion is Python's.
+        """
+        from .python_text import python_text
+
+        return python_text(self)
 
     def stats(self) -> str:
         """What the program consists of, in a few lines."""
@@ -241,10 +214,6 @@ def _header(function: VMFunction) -> str:
     words += [f"registers={function.register_file_size}"]
     words += [f"heap={function.heap_size}"] if function.heap_size else []
     return " ".join(words)
-
-
-def _constant_text(constant: Any) -> str:
-    return kind_of(constant) if is_tensor(constant) else repr(constant)
 
 
 @dataclass(slots=True)

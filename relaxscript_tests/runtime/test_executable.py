@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
@@ -41,25 +39,6 @@ def test_the_listing_shows_one_line_for_each_instruction(builder):
         "@helper(arg0, arg1, arg2, arg3) private impure registers=4\n"
         "  ret   %0\n"
     )
-
-
-def test_the_python_listing_builds_the_same_program(builder):
-    executable = builder.get()
-    text = executable.as_python()
-    assert "# c[0] is a tensor of shape (2,) and dtype float32" in text
-
-    class Vm:
-        @staticmethod
-        def ExecBuilder():
-            ib = ExecBuilder()
-            ib.constants.extend(executable.constants)
-            return ib
-
-    scope = {"relaxscript": SimpleNamespace(vm=Vm)}
-    exec(text, scope)
-    again = scope["ib"].get()
-    assert again.as_python() == text
-    assert len(again.instructions) == len(executable.instructions)
 
 
 def test_a_program_can_be_called_without_a_machine():
