@@ -62,6 +62,12 @@ class Executable:
         self.instructions = tuple(instructions)
         self.constants = tuple(map(_frozen, constants))
         self.externals = dict(externals or {})
+        for name, linked in self.externals.items():
+            if not callable(linked):
+                raise VMError(
+                    f"`{name}` is linked to {kind_of(linked)}, which cannot be called",
+                    code="RX0612",
+                )
         verify(self.functions, self.instructions, self.constants)
 
     def link(self, externals: Mapping[str, Callable[..., Any]]) -> Executable:
@@ -193,6 +199,18 @@ class Executable:
         return f"<Executable of {', '.join(self.public_functions) or 'no public function'}>"
 
 
+def _number(value: Any, noun: str) -> int:
+    if type(value) is not int:
+        raise VMError(f"{noun} is an int, got {kind_of(value)}", code="RX0612")
+    return value
+
+
+def _listed(value: Any, noun: str) -> tuple[Any, ...]:
+    if value is not None and not isinstance(value, (list, tuple)):
+        raise VMError(f"{noun} come as a list, got {kind_of(value)}", code="RX0612")
+    return tuple(value or ())
+
+
 VMExecutable = Executable  # TVM's name for it since 0.20
 
 
@@ -244,21 +262,21 @@ class ExecBuilder:
 
     def r(self, idx: int) -> Arg:
         """Register number `idx` of the function being emitted."""
-        return Arg(ArgKind.REGISTER, idx)
+        return Arg(ArgKind.REGISTER, _number(idx, "the number of a register"))
 
     def imm(self, value: int) -> Arg:
         """An integer that stands in the instruction itself (a prim value of int64)."""
-        if type(value) is not int:
-            raise VMError(f"an immediate is an int, got {kind_of(value)}", code="RX0612")
+        if not -(1 << 63) <= _number(value, "an immediate") < 1 << 63:
+            raise VMError(f"an immediate has 64 bits, got {value}", code="RX0612")
         return Arg(ArgKind.IMMEDIATE, value)
 
     def c(self, idx: int) -> Arg:
         """Constant number `idx`."""
-        return Arg(ArgKind.CONSTANT, idx)
+        return Arg(ArgKind.CONSTANT, _number(idx, "the number of a constant"))
 
     def f(self, name: str) -> Arg:
         """The function `name` as a value; a packed one is declared on the fly."""
-        return Arg(ArgKind.FUNCTION, self._number(name))
+        return Arg(ArgKind.FUNCTION, self._index_of(name))
 
     def void_arg(self) -> Arg:
         """Nothing: None as an argument; as a destination the result is dropped."""
@@ -270,6 +288,10 @@ class ExecBuilder:
 
     def declare_function(self, func_name: str, kind: VMFuncKind = VMFuncKind.PACKED_FUNC) -> None:
         """Give `func_name` a number before it is emitted; calls may then come first."""
+        if not isinstance(func_name, str):
+            raise VMError(
+                f"a function has a text as its name, got {kind_of(func_name)}", code="RX0612"
+            )
         if func_name not in self._index:
             self._index[func_name] = len(self.functions)
             self.functions.append(VMFunction(kind, func_name))
@@ -297,13 +319,16 @@ class ExecBuilder:
                 f"`{func_name}` cannot be emitted inside `{self._scope.function.name}`",
                 code="RX0612",
             )
+        if _number(num_inputs, "the number of arguments") < 0:
+            raise VMError(f"`{func_name}` cannot take {num_inputs} arguments", code="RX0612")
+        names = _listed(param_names, "names of parameters")
         self.declare_function(func_name, VMFuncKind.VM_FUNC)
         number = self._index[func_name]
         if self.functions[number].end_instr:
             raise VMError(f"the function `{func_name}` is emitted twice", code="RX0612")
         start = VMFunction(
             VMFuncKind.VM_FUNC, func_name, len(self.instructions), 0, num_inputs, 0,
-            tuple(param_names or ()), tuple(param_checks), return_check, heap_size,
+            names, tuple(param_checks), return_check, heap_size,
             public, pure, info, span, tuple(param_spans), (), tuple(shape_vars),
         )  # fmt: skip
         self._scope = _Scope(start, num_inputs)
@@ -346,11 +371,14 @@ class ExecBuilder:
         `result` is what the value of the call must match; where it is the empty tuple, a packed
         function's None is the empty tuple.
         """
-        converted = tuple(self._used(self.convert_constant(arg)) for arg in args or ())
-        target = self._used(dst or VOID_ARG)
-        if target.kind is not ArgKind.REGISTER or target == VM_STATE:
+        given = _listed(args, "arguments of a call")
+        converted = tuple(self._used(self.convert_constant(arg)) for arg in given)
+        target = VOID_ARG if dst is None else dst
+        if isinstance(target, Arg):
+            target = self._used(target)
+        if not isinstance(target, Arg) or target.kind is not ArgKind.REGISTER or target == VM_STATE:
             raise VMError(f"a call of `{name}` can only write into a register", code="RX0612")
-        self._emit(Call(target.value, self._number(name), converted, result, span))
+        self._emit(Call(target.value, self._index_of(name), converted, result, span))
 
     def emit_ret(self, result: Any, *, span: Span | None = None) -> None:
         """Leave the function with the value of a register."""
@@ -358,11 +386,12 @@ class ExecBuilder:
 
     def emit_goto(self, pc_offset: int, *, span: Span | None = None) -> None:
         """Go on `pc_offset` instructions from this one."""
-        self._emit(Goto(pc_offset, span))
+        self._emit(Goto(_number(pc_offset, "an offset"), span))
 
     def emit_if(self, cond: Any, false_offset: int, *, span: Span | None = None) -> None:
         """Go on `false_offset` instructions from this one unless the register holds true."""
-        self._emit(If(self._register(cond, "test"), false_offset, span))
+        offset = _number(false_offset, "an offset")
+        self._emit(If(self._register(cond, "test"), offset, span))
 
     @property
     def position(self) -> int:
@@ -371,6 +400,8 @@ class ExecBuilder:
 
     def patch(self, position: int, offset: int) -> None:
         """Set the offset of the jump at `position`, emitted before its target was known."""
+        if not 0 <= _number(position, "a position") < len(self.instructions):
+            raise VMError(f"there is no instruction at position {position}", code="RX0612")
         match self.instructions[position]:
             case If() as at:
                 self.instructions[position] = replace(at, false_offset=offset)
@@ -383,7 +414,7 @@ class ExecBuilder:
         """The finished program; raises `VMError` where it is malformed."""
         return Executable(self.functions, self.instructions, self.constants, externals)
 
-    def _number(self, name: str) -> int:
+    def _index_of(self, name: str) -> int:
         self.declare_function(name)
         return self._index[name]
 

@@ -154,6 +154,8 @@ class VirtualMachine(Dispatcher):
         `f_preproc` names a packed function that is called before each repeat.
         """
         function = self[func_name]
+        if dev is not None:
+            device(dev)
         prepare = get_global_func(f_preproc) if f_preproc else None
 
         def evaluator(*args: Any) -> BenchmarkResult:
@@ -218,6 +220,8 @@ class VirtualMachine(Dispatcher):
     ) -> None:
         """Make `vm[saved_name]()` call `func_name` with these arguments."""
         function = self[func_name]
+        if not isinstance(saved_name, str):
+            raise self._no_function(saved_name)
         if saved_name in self._saved or saved_name in self.executable.function_index:
             raise VMError(f"there is a function `{saved_name}` already", code="RX0607")
         self._check_arguments(function, args, kwargs)

@@ -176,6 +176,48 @@ class TestMistakesOfTheBuilder:
             with pytest.raises(VMError, match="can only return a register"):
                 ib.emit_ret(ib.void_arg())
 
+    @pytest.mark.parametrize(
+        ("emit", "message"),
+        [
+            (lambda ib: ib.r(1.5), "the number of a register is an int, got a float"),
+            (lambda ib: ib.r(True), "the number of a register is an int, got a bool"),
+            (lambda ib: ib.c("x"), "the number of a constant is an int, got a string"),
+            (lambda ib: ib.imm(1 << 63), "an immediate has 64 bits, got 9223372036854775808"),
+            (lambda ib: ib.f(3), "a function has a text as its name, got an int"),
+            (lambda ib: ib.emit_call(3), "a function has a text as its name, got an int"),
+            (lambda ib: ib.emit_call("p", 3), "arguments of a call come as a list, got an int"),
+            (lambda ib: ib.emit_call("p", [], 3), "a call of `p` can only write into a register"),
+            (lambda ib: ib.emit_goto(1.5), "an offset is an int, got a float"),
+            (lambda ib: ib.emit_if(ib.r(0), "x"), "an offset is an int, got a string"),
+            (lambda ib: ib.patch(99, 1), "there is no instruction at position 99"),
+            (lambda ib: ib.patch("x", 1), "a position is an int, got a string"),
+        ],
+    )
+    def test_operands_of_another_kind(self, ib, emit, message):
+        with ib.function("a", 1):
+            with pytest.raises(VMError) as caught:
+                emit(ib)
+            assert (caught.value.diagnostic.message, caught.value.code) == (message, "RX0612")
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"func_name": 3}, "a function has a text as its name, got an int"),
+            ({"num_inputs": "x"}, "the number of arguments is an int, got a string"),
+            ({"num_inputs": -1}, "`a` cannot take -1 arguments"),
+            ({"param_names": "xy"}, "names of parameters come as a list, got a string"),
+        ],
+    )
+    def test_a_function_of_another_kind(self, ib, options, message):
+        with pytest.raises(VMError) as caught:
+            with ib.function(**{"func_name": "a", **options}):
+                pass
+        assert (caught.value.diagnostic.message, caught.value.code) == (message, "RX0612")
+
+    def test_what_is_linked_can_be_called(self, ib):
+        with pytest.raises(VMError, match="`p` is linked to an int, which cannot be called"):
+            ib.get({"p": 3})
+
     def test_patching_what_is_no_jump(self, ib):
         with ib.function("a", 1):
             ib.emit_ret(ib.r(0))

@@ -350,6 +350,8 @@ class TestInterface:
         assert vm.nothing() is None
         with pytest.raises(VMError, match="there is a function `three` already"):
             vm.save_function("main", "three")
+        with pytest.raises(VMError, match="a function has a text as its name, got an int"):
+            vm.save_function("main", 3, 1, 2)
 
     def test_an_instrument_sees_calls_before_and_after(self):
         seen = []
@@ -456,6 +458,10 @@ class TestInterface:
         timed = vm.time_evaluator("main", cpu(), number=3, repeat=2, f_preproc="test.prepare")
         assert len(timed(1).results) == 2
         assert calls == ["run"] + (["prepare"] + ["run"] * 3) * 2
+
+    def test_time_is_measured_on_a_device_that_there_is(self):
+        with pytest.raises(VMError, match="names no device"):
+            machine(calling("test.add")).time_evaluator("main", 3)
 
     def test_a_machine_runs_executables_only(self):
         with pytest.raises(VMError, match="a virtual machine runs an Executable, got a string"):
