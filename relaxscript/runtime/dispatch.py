@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -43,7 +42,7 @@ __all__ = ["Dispatcher", "VMClosure", "VMInstrumentReturnKind"]
 CALL_DEPTH_LIMIT = 10_000
 
 
-class VMInstrumentReturnKind(IntEnum):
+class VMInstrumentReturnKind:
     """What an instrument answers before a call: let it run, or skip it."""
 
     NO_OP = 0

@@ -11,9 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from relaxscript.errors import InternalError, VMError, nearest
+from relaxscript.errors import VMError, nearest
 
 from .benchmark import BenchmarkResult, evaluate_time
 from .builtins import BUILTINS, allocating
@@ -129,12 +127,11 @@ class VirtualMachine(Dispatcher):
 
         It is called before (result None) and after; when it answers `SKIP_RUN` before, the function
         is not called and its result is None. A text names a registered function; None ends it.
-        What the instrument raises, and any other answer (RX0613), ends the run that it watches.
         """
         found = get_global_func(instrument) if isinstance(instrument, str) else instrument
         if found is not None and not callable(found):
             raise VMError(f"{kind_of(found)} cannot be an instrument", code="RX0613")
-        self._instrument = None if found is None else _answering(found)
+        self._instrument = found
         self._codes = [None] * len(self.executable.functions)
 
     def time_evaluator(
@@ -271,29 +268,6 @@ def _devices(given: Device | str | Sequence[Device | str] | None) -> tuple[Devic
     listed: list[Any] = list(given) if isinstance(given, (list, tuple)) else [given]
     devices = [device(one) for one in listed]
     return tuple(dict.fromkeys([*devices, cpu()]))
-
-
-def _answering(instrument: Callable[..., Any]) -> Callable[..., Any]:
-    """The instrument, its mistakes blamed on it and not on the function that it watches."""
-
-    def ask(function: Any, name: str, before: bool, result: Any, *args: Any) -> int:
-        try:
-            answer = instrument(function, name, before, result, *args)
-        except (VMError, InternalError):
-            raise
-        except Exception as error:
-            words = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-            text = f"the instrument that watches `{name}` raised {words}"
-            raise VMError(text, code="RX0604") from error
-        if answer is None or not before:
-            return VMInstrumentReturnKind.NO_OP
-        if isinstance(answer, (int, np.integer)) and answer in tuple(VMInstrumentReturnKind):
-            return int(answer)
-        text = f"the instrument that watches `{name}` answered {kind_of(answer)}"
-        note = "the answers are None, `NO_OP` and `SKIP_RUN` of `VMInstrumentReturnKind`"
-        raise VMError(text, code="RX0613", notes=[note])
-
-    return ask
 
 
 def _memory(

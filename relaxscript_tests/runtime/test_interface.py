@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import ast
 import inspect
+from operator import attrgetter
 
 import relaxscript as rx
-from relaxscript.runtime import BenchmarkResult, Report
+from relaxscript.runtime import ArgKind, BenchmarkResult, Report
 from relaxscript.runtime.bytecode import SpecialReg
 
 EXEC_BUILDER = """
@@ -78,6 +79,19 @@ REPORT = """
     from_json(text)
 """
 
+# Functions by where TVM has them: `tvm.nd`, `tvm.runtime`, `tvm`.
+FUNCTIONS = """
+    nd.device(dev_type, dev_id=0)
+    nd.cpu(dev_id=0)
+    nd.array(arr, device=cpu(0), mem_scope=None)
+    nd.empty(shape, dtype='float32', device=cpu(0), mem_scope=None)
+    nd.from_dlpack(dltensor)
+    register_func(func_name, f=None, override=False)
+    get_global_func(name, allow_missing=False)
+    list_global_func_names()
+    remove_global_func(name)
+"""
+
 TABLES = {
     "ExecBuilder": (rx.ExecBuilder, EXEC_BUILDER),
     "VMExecutable": (rx.VMExecutable, EXECUTABLE),
@@ -132,10 +146,22 @@ EXPLAINED = {
     "Report.chrome_trace: ours alone": "a picture of where the time goes",
 }
 
+EXPLAINED_FUNCTIONS = {
+    "nd.device: dev_id has the default None": "a text may hold the index: `device('cpu:1')`",
+    "nd.array: device has the default None": "the host",
+    "nd.empty: device has the default None": "the host",
+}
+
 # Names of TVM that have no counterpart at all, or another one.
 ABSENT = {
     "VMFuncScope": "`ExecBuilder.function` is a context manager of `contextlib`",
     "ExecutableLoadFromFile": "`rx.load`",
+    "Module": "an executable imports no other modules, and `VirtualMachine` measures time",
+    "cuda": "the processor only; so `rocm`, `opencl`, `metal`, `vulkan` and the other kinds",
+    "numpyasarray": "tensors of the host are numpy's",
+    "register_object": "objects are Python's",
+    "register_extension": "objects are Python's",
+    "extract_ext_funcs": "`PackedFunc.from_ctypes` takes a C function",
 }
 
 
@@ -259,7 +285,18 @@ def test_the_comparison_sees_a_name_a_parameter_a_default_and_an_order_that_drif
 
 
 def test_names_without_counterpart_are_listed():
-    assert [name for name in ABSENT if hasattr(rx, name) or hasattr(rx.vm, name)] == []
+    rooms = (rx, rx.vm, rx.nd, rx.runtime)
+    assert [name for name in ABSENT if any(hasattr(room, name) for room in rooms)] == []
+
+
+def test_what_differs_in_functions_is_explained():
+    found = set()
+    for line in FUNCTIONS.strip().splitlines():
+        path, wanted = stated(line.strip())
+        given = list(inspect.signature(attrgetter(path)(rx)).parameters.values())
+        texts = [parameter_text(p.name, p.kind, p.default) for p in given]
+        found.update(of_parameters(path, wanted, texts))
+    assert found == set(EXPLAINED_FUNCTIONS)
 
 
 def test_numbers_and_names_of_the_enumerations_are_those_of_tvm():
@@ -268,8 +305,9 @@ def test_numbers_and_names_of_the_enumerations_are_those_of_tvm():
     assert {one.name: one.value for one in SpecialReg} == {
         "VOID_ARG": 1 << 54, "VM_STATE": (1 << 54) + 1,
     }  # fmt: skip
-    assert {kind.name: kind.value for kind in vm.VMInstrumentReturnKind} == {
-        "NO_OP": 0, "SKIP_RUN": 1,
+    assert (vm.VMInstrumentReturnKind.NO_OP, vm.VMInstrumentReturnKind.SKIP_RUN) == (0, 1)
+    assert {kind.name: kind.value for kind in ArgKind} == {
+        "REGISTER": 0, "IMMEDIATE": 1, "CONSTANT": 2, "FUNCTION": 3,
     }  # fmt: skip
     assert (vm.VirtualMachine.NAIVE_ALLOCATOR, vm.VirtualMachine.POOLED_ALLOCATOR) == (1, 2)
 

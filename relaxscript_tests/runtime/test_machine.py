@@ -411,37 +411,6 @@ class TestInterface:
         vm.set_instrument(lambda *args: answer)
         assert vm.main(1, 2) == 3
 
-    @pytest.mark.parametrize(("answer", "kind"), [("skip", "a string"), (2, "an int")])
-    def test_another_answer_of_an_instrument_is_a_mistake_of_the_instrument(self, answer, kind):
-        vm = machine(calling("test.add", 2))
-        vm.set_instrument(lambda *args: answer)
-        with pytest.raises(VMError, match=r"watches `test\.add` answered") as caught:
-            vm.main(1, 2)
-        assert kind in caught.value.diagnostic.message
-        assert caught.value.span == line(3)
-
-    def test_an_instrument_that_raises_is_named(self):
-        def broken(func, name, before, *rest):
-            raise KeyError(name)
-
-        vm = machine(calling("test.add", 2))
-        vm.set_instrument(broken)
-        text = "the instrument that watches `test.add` raised KeyError: 'test.add'"
-        with pytest.raises(VMError, match=text) as caught:
-            vm.main(1, 2)
-        assert isinstance(caught.value.__cause__, KeyError)
-        assert caught.value.code == "RX0604"
-
-    def test_an_error_of_the_machine_passes_through_an_instrument(self):
-        def strict(*args):
-            raise VMError("stop here", code="RX0611")
-
-        vm = machine(calling("test.add", 2))
-        vm.set_instrument(strict)
-        with pytest.raises(VMError, match="stop here") as caught:
-            vm.main(1, 2)
-        assert caught.value.code == "RX0611"
-
     def test_an_instrument_that_is_not_registered_is_missing(self):
         with pytest.raises(VMError, match=r"no packed function `test\.nobody`"):
             machine(calling("test.add")).set_instrument("test.nobody")
