@@ -178,6 +178,9 @@ class VirtualMachine(Dispatcher):
         watched.call_depth_limit = self.call_depth_limit
         recorder = Recorder()
         watched.set_instrument(recorder)
+        for index, function in enumerate(watched.executable.functions):
+            if function.kind is VMFuncKind.VM_FUNC:
+                watched._code(index)  # decoded here, so that it is no part of the time
         return recorder.run(func_name, lambda: watched[func_name](*args))
 
     def step(self, func_name: str, *args: Any, **kwargs: Any) -> Stepper:

@@ -35,6 +35,8 @@ from .values import kind_of
 
 __all__ = ["Frame", "Stepper"]
 
+_FEW = 20  # names that are listed where one of them was meant
+
 
 class Frame:
     """A call that is under way, its values under the names that the source gives them."""
@@ -217,6 +219,8 @@ class Stepper:
             names.update(known for one in functions for known in names_at(one, -1))
             near = nearest(where, sorted(names))
             notes = [f"did you mean `{near}`?"] if near else []
+            if len(names) <= _FEW:
+                notes.append(f"variables: {', '.join(sorted(names)) or 'none'}")
             return VMError(f"{inside} has no variable `{where}`", code="RX0607", notes=notes)
         executable = self._vm.executable
         spans = [

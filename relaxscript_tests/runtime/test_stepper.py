@@ -329,7 +329,7 @@ class TestBreakpoints:
         [
             ("inne", None, "the program has no variable `inne`", "did you mean `inner`?"),
             ("zz9plural", None, "the program has no variable `zz9plural`", None),
-            ("t", "double", "`double` has no variable `t`", None),
+            ("t", "double", "`double` has no variable `t`", "variables: a, b"),
             (18, None, "no instruction of the program comes from line 18",
              "the nearest line with one is 17"),
             (99, "double", "no instruction of `double` comes from line 99",
