@@ -258,8 +258,13 @@ def read_if_cond(condition: Any) -> bool:
 
 
 @_builtin("vm.builtin.alloc_tensor")
-def alloc_tensor(shape: Any, dtype: str, where: str | Device = _HOST) -> Any:
-    """A new tensor of zeros: what a callee does not write is the same on every run."""
+def alloc_tensor(shape: Any, dtype: Any, where: Any = _HOST, *last: Any) -> Any:
+    """A new tensor of zeros: what a callee does not write is the same on every run.
+
+    Or, from `(storage, offset, shape, dtype)`, the tensor that begins there in a storage.
+    """
+    if type(shape) is np.ndarray and len(last) == 1:
+        return _tensor_in_storage(shape, dtype, where, last[0])
     sizes = _shape("vm.builtin.alloc_tensor", shape)
     try:
         array = np.zeros(sizes, (dtype if type(dtype) is DataType else DataType(dtype)).numpy)
@@ -274,34 +279,42 @@ def alloc_tensor(shape: Any, dtype: str, where: str | Device = _HOST) -> Any:
     return array if place.is_host else DeviceTensor(array, place)
 
 
-@_builtin("vm.builtin.alloc_storage")
-def alloc_storage(size: Any, device_index: int, dtype: Any, scope: str = "global") -> Any:
-    """A storage for as many elements as a tensor of shape `size` has: zero bytes on the host.
+def _tensor_in_storage(storage: Any, offset: Any, shape: Any, dtype: Any) -> Any:
+    name = "vm.builtin.alloc_tensor"
+    sizes, kind = _shape(name, shape), DataType(dtype)
+    needed = math.prod(sizes) * kind.itemsize
+    if type(offset) is not int or offset < 0 or offset + needed > storage.nbytes:
+        text = f"{needed} bytes from {offset} on are not in a storage of {storage.nbytes} bytes"
+        raise _wrong(name, text)
+    return storage[offset : offset + needed].view(kind.numpy).reshape(sizes)
 
-    A machine with a pool uses storages again: `allocating`.
+
+@_builtin("vm.builtin.alloc_storage")
+def alloc_storage(*args: Any) -> Any:
+    """A storage for as many elements as a tensor of a shape has: zero bytes on the host.
+
+    Takes the shape, the index of a device, a data type and a scope; a machine with a pool uses
+    storages again: `allocating`.
     """
-    return new_storage(lambda count: np.zeros(count, np.uint8), size, dtype)
+    return _new_storage(lambda count: np.zeros(count, np.uint8), *args)
 
 
 def allocating(allocate: Callable[[int], Any]) -> Callable[..., Any]:
     """`vm.builtin.alloc_storage` on memory that `allocate` gives, by the number of bytes."""
-    return lambda size, device_index, dtype, scope="global": new_storage(allocate, size, dtype)
+    return lambda *args: _new_storage(allocate, *args)
 
 
-def new_storage(allocate: Callable[[int], Any], size: Any, dtype: Any) -> Any:
-    count = math.prod(_shape("vm.builtin.alloc_storage", size)) * DataType(dtype).itemsize
+def _new_storage(allocate: Callable[[int], Any], *args: Any) -> Any:
+    name = "vm.builtin.alloc_storage"
+    given = args[1:] if args and isinstance(args[0], State) else args  # TVM passes the state first
+    if not 3 <= len(given) <= 4:
+        raise _wrong(name, f"expected a shape, a device, a data type and a scope, got {len(given)}")
+    count = math.prod(_shape(name, given[0])) * DataType(given[2]).itemsize
     try:
         return allocate(count)
     except (MemoryError, OverflowError, ValueError) as error:
         text = f"cannot allocate a storage of {count} bytes: {error}"
         raise VMError(text, code="RX0606") from error
-
-
-@_builtin("vm.builtin.tensor_in_storage")
-def tensor_in_storage(storage: Any, shape: Any, dtype: Any) -> Any:
-    """The tensor at the start of a storage that has as many bytes."""
-    sizes = _shape("vm.builtin.tensor_in_storage", shape)
-    return storage.view(DataType(dtype).numpy).reshape(sizes)
 
 
 @_builtin("vm.builtin.reshape")

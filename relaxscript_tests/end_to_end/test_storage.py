@@ -202,6 +202,30 @@ def test_a_killed_value_is_let_go_at_once():
     assert alive[1::2] == [[True], [False, True]]
 
 
+def test_storages_may_be_asked_for_by_the_names_of_the_builtins():
+    @I.ir_module
+    class ByName:
+        @R.function(pure=False)
+        def main(x: R.Tensor(("n",), "float32")):
+            n = T.int64()
+            s = R.call_builtin_with_ctx(
+                "vm.builtin.alloc_storage",
+                (R.shape([n]), R.prim_value(0), R.dtype("float32"), R.str("global")),
+                sinfo_args=R.Object(),
+            )
+            t = R.call_packed(
+                "vm.builtin.alloc_tensor", s, R.prim_value(0), R.shape([n]), R.dtype("float32"),
+                sinfo_args=R.Tensor((n,), "float32"),
+            )  # fmt: skip
+            _ = R.call_packed("test.use", t, x, sinfo_args=R.Tuple())
+            return t
+
+    register_func("test.use", writes)
+    result = rx.jit(ByName, target="reference").main(X)
+    assert from_pool(result)
+    np.testing.assert_array_equal(result, X)
+
+
 def test_the_memory_of_a_pool_can_be_let_go_by_the_program():
     @I.ir_module
     class Clearing:

@@ -236,7 +236,7 @@ class CallEmitter(FunctionEmitter):
             return self._by_meaning(call)
         shape, _, dtype = given
         storage = self.call("vm.builtin.alloc_storage", given)
-        return self.call("vm.builtin.tensor_in_storage", [storage, shape, dtype])
+        return self.call("vm.builtin.alloc_tensor", [storage, self.ib.imm(0), shape, dtype])
 
     def _storage_operands(self, call: relax.Call) -> list[Arg] | None:
         """Size, index of the device and data type; None where only the run shows what they are."""
