@@ -93,8 +93,9 @@ class FunctionEmitter(ABC):
             value = self.value(function.body)
             self.span = place_of_result(function)
             self.ib.emit_ret(self.in_register(value), span=self.span)
-            for seen in self.places.all(self.ib.position):
-                self.ib.variable(seen.name, seen.arg, seen.start, seen.stop)
+            for place in self.places.all:
+                stop = self.ib.position if place.stop is None else place.stop
+                self.ib.variable(place.name, place.arg, place.start, stop)
 
     def _own_shape_vars(self) -> list[prim.Var]:
         infos = [param.struct_info or _OBJECT for param in self.function.params]

@@ -9,14 +9,13 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from relaxscript.ir import relax
 from relaxscript.ir.struct_info import ShapeStructInfo
 from relaxscript.ir.walk import variables
-from relaxscript.runtime.bytecode import Arg, ArgKind, Variable
+from relaxscript.runtime.bytecode import Arg, ArgKind
 
-__all__ = ["Places", "Registers", "last_uses"]
+__all__ = ["Place", "Places", "Registers", "last_uses"]
 
 
 class Registers:
@@ -69,38 +68,45 @@ class Registers:
         self._recent = outer | taken
 
 
+class Place:
+    """Where a variable is: `arg` has its value from `start` up to `stop`, None being the end."""
+
+    __slots__ = ("arg", "name", "start", "stop")
+
+    def __init__(self, name: str, arg: Arg, start: int) -> None:
+        self.name = name
+        self.arg = arg
+        self.start = start
+        self.stop: int | None = None
+
+
 class Places:
-    """Where the values of a function's variables are, for whoever looks at a run.
+    """Where the variables of one function are, for whoever looks at a run.
 
     A value can be seen until its register is taken for another, also when nothing needs it.
     """
 
     def __init__(self) -> None:
-        self.found: list[Variable] = []
-        self._open: dict[Arg, dict[Variable, None]] = {}
+        self.all: list[Place] = []
+        self._held: dict[int, list[Place]] = {}  # by register, those that may still be there
 
-    def bound(self, name: str, arg: Arg, position: int) -> Variable:
+    def bound(self, name: str, arg: Arg, position: int) -> Place:
         """A variable has its value from instruction `position` on."""
-        variable = Variable(name, arg, position, position)
-        self._open.setdefault(arg, {})[variable] = None
-        return variable
+        place = Place(name, arg, position)
+        self.all.append(place)
+        if arg.kind is ArgKind.REGISTER:
+            self._held.setdefault(arg.value, []).append(place)
+        return place
 
     def taken(self, register: int, position: int) -> None:
         """Instruction `position`, or one after it, writes into a register."""
-        for variable in list(self._open.get(Arg(ArgKind.REGISTER, register), ())):
-            self.leave(variable, position + 1)
+        for place in self._held.pop(register, ()):
+            self.leave(place, position + 1)
 
-    def leave(self, variable: Variable, position: int) -> None:
+    def leave(self, place: Place, position: int) -> None:
         """A variable is not there any more when instruction `position` begins."""
-        if variable in self._open.get(variable.arg, ()):
-            del self._open[variable.arg][variable]
-            self.found.append(replace(variable, stop=position))
-
-    def all(self, end: int) -> list[Variable]:
-        """All variables, those that are there to the end included."""
-        for variable in [variable for held in self._open.values() for variable in held]:
-            self.leave(variable, end)
-        return sorted(self.found, key=lambda variable: variable.start)
+        if place.stop is None:
+            place.stop = position
 
 
 def last_uses(seq: relax.SeqExpr) -> list[list[relax.Var]]:
