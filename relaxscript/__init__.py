@@ -80,8 +80,11 @@ if TYPE_CHECKING:
     from .compiler import VirtualMachine, build, jit
     from .runtime import (
         ExecBuilder,
+        Executable,
         PackedFunc,
         Prim,
+        VMExecutable,
+        VMInstrumentReturnKind,
         cpu,
         device,
         get_global_func,
@@ -102,6 +105,7 @@ __all__ = [
     "DataflowVar",
     "DiagnosticError",
     "ExecBuilder",
+    "Executable",
     "Expr",
     "ExternFunc",
     "FuncStructInfo",
@@ -132,6 +136,8 @@ __all__ = [
     "TupleStructInfo",
     "VDevice",
     "VMError",
+    "VMExecutable",
+    "VMInstrumentReturnKind",
     "Var",
     "VarBinding",
     "VirtualMachine",
@@ -177,8 +183,11 @@ _LATER = {
     **dict.fromkeys(
         (
             "ExecBuilder",
+            "Executable",
             "PackedFunc",
             "Prim",
+            "VMExecutable",
+            "VMInstrumentReturnKind",
             "cpu",
             "device",
             "get_global_func",

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from .compiler import build
 from .runtime import (
+    BenchmarkResult,
     ExecBuilder,
     Executable,
+    Report,
     SpecialReg,
+    Stepper,
     VirtualMachine,
+    VMExecutable,
     VMFuncKind,
     VMInstrumentReturnKind,
 )
 
 __all__ = [
-    "ExecBuilder", "Executable", "SpecialReg", "VMFuncKind", "VMInstrumentReturnKind",
-    "VirtualMachine", "build",
+    "BenchmarkResult", "ExecBuilder", "Executable", "Report", "SpecialReg", "Stepper",
+    "VMExecutable", "VMFuncKind", "VMInstrumentReturnKind", "VirtualMachine", "build",
 ]  # fmt: skip

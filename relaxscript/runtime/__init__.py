@@ -4,8 +4,11 @@
     packed_func.py  functions outside the program, called by name
     check.py        StructInfo at run time
     bytecode.py     the four instructions · executable.py  programs and their builder
+    python_text.py · python_scope.py  programs as Python text, and what that refers to
     decode.py · entry.py · dispatch.py · builtins.py · blame.py  running them
+    pool.py         storages that are used again
     machine.py      the virtual machine as users see it
+    stepper.py · naming.py  a call step by step, in the words of its source
     benchmark.py · profiler.py  how long that takes
 
 Imports nothing of the compiler: what needs it is handed in as data and callables.
@@ -44,7 +47,7 @@ if TYPE_CHECKING:
         TensorCheck,
         TupleCheck,
     )
-    from .executable import ExecBuilder, Executable
+    from .executable import ExecBuilder, Executable, VMExecutable
     from .machine import VirtualMachine, VMInstrumentReturnKind
     from .packed_func import (
         PackedFunc,
@@ -54,6 +57,7 @@ if TYPE_CHECKING:
         remove_global_func,
     )
     from .profiler import Report
+    from .stepper import Stepper
     from .values import Closure, Device, DeviceTensor, Prim, Shape, cpu, device, to_tensor
 
 __all__ = [
@@ -85,8 +89,10 @@ __all__ = [
     "Shape",
     "ShapeCheck",
     "SpecialReg",
+    "Stepper",
     "TensorCheck",
     "TupleCheck",
+    "VMExecutable",
     "VMFuncKind",
     "VMFunction",
     "VMInstrumentReturnKind",
@@ -132,6 +138,7 @@ _HOME = {
     "executable": (
         "ExecBuilder",
         "Executable",
+        "VMExecutable",
     ),
     "machine": (
         "VirtualMachine",
@@ -145,6 +152,7 @@ _HOME = {
         "remove_global_func",
     ),
     "profiler": ("Report",),
+    "stepper": ("Stepper",),
     "values": (
         "Closure",
         "Device",

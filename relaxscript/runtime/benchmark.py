@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -17,6 +18,8 @@ class BenchmarkResult:
 
     def __init__(self, results: Sequence[float]) -> None:
         self.results = tuple(results)
+        if not self.results or not all(isinstance(time, (int, float)) for time in self.results):
+            raise VMError(f"times are one number or more, got {results!r}", code="RX0608")
         self.mean = statistics.fmean(self.results)
         self.median = statistics.median(self.results)
         self.min = min(self.results)
@@ -48,15 +51,23 @@ def evaluate_time(
 
     A repeat shorter than `min_repeat_ms` is done again with more runs; after every
     `repeats_to_cooldown` repeats the processor rests for `cooldown_interval_ms`. `prepare` is
-    called before each repeat. Raises `VMError` (RX0608) for counts that are no numbers above 0.
+    called before each repeat. Raises `VMError` (RX0608) for counts that are no numbers above 0, and
+    for times that are none.
     """
-    for noun, count in (("number", number), ("repeat", repeat)):
+    counts = {"number": number, "repeat": repeat, "repeats_to_cooldown": repeats_to_cooldown}
+    for noun, count in counts.items():
         if not isinstance(count, int) or count < 1:
             raise VMError(f"`{noun}` is a count of at least 1, got {count!r}", code="RX0608")
+    times = {"min_repeat_ms": min_repeat_ms, "cooldown_interval_ms": cooldown_interval_ms}
+    for noun, milliseconds in times.items():
+        if not isinstance(milliseconds, (int, float)) or not 0 <= milliseconds < math.inf:
+            raise VMError(
+                f"`{noun}` is a time in milliseconds, got {milliseconds!r}", code="RX0608"
+            )
     call()
     results = []
     for i in range(repeat):
-        if i and cooldown_interval_ms > 0 and i % max(repeats_to_cooldown, 1) == 0:
+        if i and cooldown_interval_ms > 0 and i % repeats_to_cooldown == 0:
             time.sleep(cooldown_interval_ms / 1e3)
         if prepare is not None:
             prepare()

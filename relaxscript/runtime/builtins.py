@@ -10,10 +10,13 @@ reach it as constants:
     vm.builtin.invoke_closure(function, *args)                   enters bytecode without recursion
     vm.builtin.constant(value)                                   a constant that may be written to
     vm.builtin.null_value()                                      also lets go of a register's value
+    vm.builtin.alloc_storage(size, device, dtype)                bytes, which a machine may pool
+    vm.builtin.memory_manager.clear()                            lets go of what the pool keeps
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -52,7 +55,7 @@ from .values import (
     to_device,
 )
 
-__all__ = ["BUILTINS", "INVOKE_CLOSURE", "State", "read_if_cond"]
+__all__ = ["BUILTINS", "INVOKE_CLOSURE", "State", "allocating", "read_if_cond"]
 
 INVOKE_CLOSURE = "vm.builtin.invoke_closure"
 BUILTINS: dict[str, Callable[..., Any]] = dict(shape_heap.BUILTINS)
@@ -262,8 +265,13 @@ def read_if_cond(condition: Any) -> bool:
 
 
 @_builtin("vm.builtin.alloc_tensor")
-def alloc_tensor(shape: Any, dtype: str, where: str | Device = _HOST) -> Any:
-    """A new tensor of zeros: what a callee does not write is the same on every run."""
+def alloc_tensor(shape: Any, dtype: Any, where: Any = _HOST, *last: Any) -> Any:
+    """A new tensor of zeros: what a callee does not write is the same on every run.
+
+    Or, from `(storage, offset, shape, dtype)`, the tensor that begins there in a storage.
+    """
+    if type(shape) is np.ndarray and len(last) == 1:
+        return _tensor_in_storage(shape, dtype, where, last[0])
     sizes = _shape("vm.builtin.alloc_tensor", shape)
     try:
         array = np.zeros(sizes, (dtype if type(dtype) is DataType else DataType(dtype)).numpy)
@@ -276,6 +284,44 @@ def alloc_tensor(shape: Any, dtype: str, where: str | Device = _HOST) -> Any:
         return array
     place = device(where)
     return array if place.is_host else DeviceTensor(array, place)
+
+
+def _tensor_in_storage(storage: Any, offset: Any, shape: Any, dtype: Any) -> Any:
+    name = "vm.builtin.alloc_tensor"
+    sizes, kind = _shape(name, shape), DataType(dtype)
+    needed = math.prod(sizes) * kind.itemsize
+    if type(offset) is not int or offset < 0 or offset + needed > storage.nbytes:
+        text = f"{needed} bytes from {offset} on are not in a storage of {storage.nbytes} bytes"
+        raise _wrong(name, text)
+    return storage[offset : offset + needed].view(kind.numpy).reshape(sizes)
+
+
+@_builtin("vm.builtin.alloc_storage")
+def alloc_storage(*args: Any) -> Any:
+    """A storage for as many elements as a tensor of a shape has: zero bytes on the host.
+
+    Takes the shape, the index of a device, a data type and a scope; a machine with a pool uses
+    storages again: `allocating`.
+    """
+    return _new_storage(lambda count: np.zeros(count, np.uint8), *args)
+
+
+def allocating(allocate: Callable[[int], Any]) -> Callable[..., Any]:
+    """`vm.builtin.alloc_storage` on memory that `allocate` gives, by the number of bytes."""
+    return lambda *args: _new_storage(allocate, *args)
+
+
+def _new_storage(allocate: Callable[[int], Any], *args: Any) -> Any:
+    name = "vm.builtin.alloc_storage"
+    given = args[1:] if args and isinstance(args[0], State) else args  # TVM passes the state first
+    if not 3 <= len(given) <= 4:
+        raise _wrong(name, f"expected a shape, a device, a data type and a scope, got {len(given)}")
+    count = math.prod(_shape(name, given[0])) * DataType(given[2]).itemsize
+    try:
+        return allocate(count)
+    except (MemoryError, OverflowError, ValueError) as error:
+        text = f"cannot allocate a storage of {count} bytes: {error}"
+        raise VMError(text, code="RX0606") from error
 
 
 @_builtin("vm.builtin.reshape")
@@ -297,6 +343,12 @@ def move(value: Any, where: str | Device) -> Any:
     if type(value) is tuple:
         return tuple(move(field, where) for field in value)
     return to_device(_tensor("vm.builtin.to_device", value), device(where))
+
+
+@_builtin("vm.builtin.memory_manager.clear")
+def clear_memory() -> tuple[()]:
+    """Let go of the memory that the pool of the machine keeps; here there is none."""
+    return ()
 
 
 # -- talking ---------------------------------------------------------------------------------------

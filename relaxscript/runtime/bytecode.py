@@ -33,6 +33,7 @@ __all__ = [
     "SpecialReg",
     "VMFuncKind",
     "VMFunction",
+    "Variable",
     "verify",
 ]
 
@@ -109,6 +110,19 @@ class VMFuncKind(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable of the source: `arg` holds its value before the instructions `start` to `stop`.
+
+    `stop` is exclusive. For people who look at a run; the machine does not use it.
+    """
+
+    name: str
+    arg: Arg
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, slots=True)
 class VMFunction:
     """An entry of the function table; a packed function has a name only.
 
@@ -119,7 +133,8 @@ class VMFunction:
     A function that is not `public` can be called from inside the program only. One that
     `checks_itself` has calls for that in its bytecode: its `param_checks` only say what arguments
     from outside are converted to. `span` is where its parameters are written, `param_spans` where
-    each of them is.
+    each of them is. `variables` are those of the source that the body binds, `shape_vars` the names
+    of what the slots of the shape heap hold.
     """
 
     kind: VMFuncKind
@@ -138,6 +153,8 @@ class VMFunction:
     info: object = None
     span: Span | None = None
     param_spans: tuple[Span | None, ...] = ()
+    variables: tuple[Variable, ...] = ()
+    shape_vars: tuple[str, ...] = ()
 
     def place_of(self, argument: int | None) -> Span | None:
         """Where the parameter for an argument is written; all of them, where that is not known."""
@@ -194,7 +211,15 @@ class _Verifier:
             raise _malformed(f, "it has no instruction; it must end with a return")
         for index in range(f.start_instr, f.end_instr):
             self.operands(index)
+        for variable in f.variables:
+            self.variable(variable)
         self.flow()
+
+    def variable(self, variable: Variable) -> None:
+        f = self.function
+        if not f.start_instr <= variable.start <= variable.stop <= f.end_instr:
+            raise _malformed(f, f"the variable `{variable.name}` reaches out of the function")
+        self.argument(variable.arg, variable.start, self.instructions[f.start_instr])
 
     def operands(self, index: int) -> None:
         at = self.instructions[index]

@@ -9,7 +9,7 @@ follow the function's own in every register file, so a call costs one tuple unpa
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from operator import itemgetter
 from typing import Any
 
@@ -138,8 +138,10 @@ class _Decoder:
         code: Code,
         closure: Callable[[int], Any],
         instrument: Instrument | None,
+        builtins: Mapping[str, Callable[..., Any]],
     ) -> None:
         self.code = code
+        self.builtins = builtins
         self.closure = closure
         self.instrument = instrument
         self.functions = code.executable.functions
@@ -195,8 +197,8 @@ class _Decoder:
         wrap = self.instrument
         if name == INVOKE_CLOSURE:
             return CALL_VALUE, None
-        trusted = name not in self.externals and name in BUILTINS
-        found = self.externals.get(name) or BUILTINS.get(name)
+        trusted = name not in self.externals and name in self.builtins
+        found = self.externals.get(name) or self.builtins.get(name)
         if found is None:
             return (CALL_UNTRUSTED, wrap(name, _Late(name))) if wrap else (CALL_GLOBAL, name)
         if isinstance(found, PackedFunc):
@@ -226,7 +228,7 @@ class _Decoder:
         key = ("function", index)
         if callee.kind is VMFuncKind.VM_FUNC:
             return self.extra(key, self.closure(index))
-        found = self.externals.get(callee.name) or BUILTINS.get(callee.name)
+        found = self.externals.get(callee.name) or self.builtins.get(callee.name)
         if found is None:  # resolved when evaluated
             slot = self.extra(key)
             self.steps.append((GLOBAL_VALUE, slot, callee.name, None, pc))
@@ -256,7 +258,15 @@ def _getter(registers: list[int]) -> Any:
     return itemgetter(*registers)
 
 
-def decode(code: Code, closure: Callable[[int], Any], instrument: Instrument | None = None) -> Code:
-    """Fill in the steps of `code`; `closure` makes the closure of a function number."""
-    _Decoder(code, closure, instrument).run()
+def decode(
+    code: Code,
+    closure: Callable[[int], Any],
+    instrument: Instrument | None = None,
+    builtins: Mapping[str, Callable[..., Any]] = BUILTINS,
+) -> Code:
+    """Fill in the steps of `code`; `closure` makes the closure of a function number.
+
+    `builtins` are those of the machine that runs it.
+    """
+    _Decoder(code, closure, instrument, builtins).run()
     return code

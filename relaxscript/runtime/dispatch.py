@@ -7,7 +7,7 @@ and one machine serves any number of threads. A failing call leaves nothing behi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 from relaxscript.errors import InternalError, VMError
 
 from .blame import blamed, raised, too_deep
-from .builtins import State, read_if_cond
+from .builtins import BUILTINS, State, read_if_cond
 from .check import AnyCheck, Heap, match, match_arguments, wrong_number
 from .coercion import call_packed, coerce, in_order, require_written, run_time_value
 from .decode import (
@@ -82,6 +82,7 @@ class Dispatcher:
         self.call_depth_limit = CALL_DEPTH_LIMIT
         self._codes: list[Code | None] = [None] * len(executable.functions)
         self._instrument: Callable[..., Any] | None = None
+        self._builtins: Mapping[str, Callable[..., Any]] = BUILTINS
 
     def _closure(self, index: int) -> VMClosure:
         """Bytecode function number `index` as a value."""
@@ -140,7 +141,8 @@ class Dispatcher:
         found = self._codes[index]
         if found is None:
             wrap = self._instrumented if self._instrument is not None else None
-            found = decode(Code(self.executable, index), self._closure, wrap)
+            code = Code(self.executable, index)
+            found = decode(code, self._closure, wrap, self._builtins)
             self._codes[index] = found
         return found
 

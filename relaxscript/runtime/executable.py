@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,14 +27,18 @@ from .bytecode import (
     Instruction,
     Ret,
     SpecialReg,
+    Variable,
     VMFuncKind,
     VMFunction,
     verify,
 )
 from .check import Check, describe
-from .values import is_tensor, kind_of
+from .values import Closure, kind_of
 
-__all__ = ["ExecBuilder", "Executable"]
+if TYPE_CHECKING:
+    from .machine import VirtualMachine
+
+__all__ = ["ExecBuilder", "Executable", "VMExecutable"]
 
 
 class Executable:
@@ -58,6 +62,12 @@ class Executable:
         self.instructions = tuple(instructions)
         self.constants = tuple(map(_frozen, constants))
         self.externals = dict(externals or {})
+        for name, linked in self.externals.items():
+            if not callable(linked):
+                raise VMError(
+                    f"`{name}` is linked to {kind_of(linked)}, which cannot be called",
+                    code="RX0612",
+                )
         verify(self.functions, self.instructions, self.constants)
 
     def link(self, externals: Mapping[str, Callable[..., Any]]) -> Executable:
@@ -81,6 +91,37 @@ class Executable:
     def has_function(self, name: str) -> bool:
         """Whether `name` is a function that can be called from outside."""
         return name in self.public_functions
+
+    def jit(
+        self,
+        *,
+        fcompile: object = None,
+        addons: object = None,
+        force_recompile: bool = False,
+        **kwargs: object,
+    ) -> Executable:
+        """The program itself: it is compiled and linked as soon as it is built.
+
+        Here for programs that say `ex.jit()` before they load it; the options change nothing.
+        """
+        return self
+
+    def __getitem__(self, name: str) -> Closure:
+        """The public function `name`, on a machine of the host that belongs to this program.
+
+        Raises `VMError` (RX0607) when there is none.
+        """
+        return self._machine[name]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call `main`, on the same machine. Raises as calling `self["main"]`."""
+        return self["main"](*args, **kwargs)
+
+    @cached_property
+    def _machine(self) -> VirtualMachine:
+        from .machine import VirtualMachine
+
+        return VirtualMachine(self)
 
     def as_text(self) -> str:
         """A listing: each function's header, then one line for each instruction.
@@ -127,46 +168,19 @@ class Executable:
         return f"f[{self.functions[arg.value].name}]"
 
     def as_python(self) -> str:
-        """The calls of `ExecBuilder` that make this program, constants named by a comment."""
-        lines = ["ib = relaxscript.vm.ExecBuilder()"]
-        for i, constant in enumerate(self.constants):
-            lines.append(f"# c[{i}] is {_constant_text(constant)}")
-        for function in self.functions:
-            if function.kind is not VMFuncKind.VM_FUNC:
-                continue
-            names = list(function.param_names)
-            head = f'"{function.name}", num_inputs={function.num_args}, param_names={names!r}'
-            lines.append(f"with ib.function({head}):")
-            body = self.instructions[function.start_instr : function.end_instr]
-            lines += ["    " + self._python(at) for at in body]
-        return "\n".join(lines) + "\n"
+        """The program as Python that can be read and run: a function for each of its functions.
 
-    def _python(self, at: Instruction) -> str:
-        match at:
-            case Call(dst=dst, func=func, args=args):
-                listed = ", ".join(map(self._python_arg, args))
-                target = "ib.void_arg()" if dst == SpecialReg.VOID_ARG else f"ib.r({dst})"
-                name = self.functions[func].name
-                return f'ib.emit_call("{name}", args=[{listed}], dst={target})'
-            case Ret(result=register):
-                return f"ib.emit_ret(ib.r({register}))"
-            case Goto(offset=offset):
-                return f"ib.emit_goto({offset})"
-        return f"ib.emit_if(ib.r({at.cond}), {at.false_offset})"
+        scope = {"executable": executable}
+        exec(executable.as_python(), scope)
+        scope["main"](x)
 
-    def _python_arg(self, arg: Arg) -> str:
-        if arg == VOID_ARG:
-            return "ib.void_arg()"
-        if arg == VM_STATE:
-            return "ib.vm_state()"
-        match arg.kind:
-            case ArgKind.REGISTER:
-                return f"ib.r({arg.value})"
-            case ArgKind.IMMEDIATE:
-                return f"ib.imm({arg.value})"
-            case ArgKind.CONSTANT:
-                return f"ib.c({arg.value})"
-        return f'ib.f("{self.functions[arg.value].name}")'
+        Constants, operators, kernels and checks are those of the executable; other names are looked
+        up as the machine looks them up. Arguments are run-time values, nothing is converted;
+        failures are those of the machine, without a place in the source; recursion is Python's.
+        """
+        from .python_text import python_text
+
+        return python_text(self)
 
     def stats(self) -> str:
         """What the program consists of, in a few lines."""
@@ -183,6 +197,21 @@ class Executable:
 
     def __repr__(self) -> str:
         return f"<Executable of {', '.join(self.public_functions) or 'no public function'}>"
+
+
+def _number(value: Any, noun: str) -> int:
+    if type(value) is not int:
+        raise VMError(f"{noun} is an int, got {kind_of(value)}", code="RX0612")
+    return value
+
+
+def _listed(value: Any, noun: str) -> tuple[Any, ...]:
+    if value is not None and not isinstance(value, (list, tuple)):
+        raise VMError(f"{noun} come as a list, got {kind_of(value)}", code="RX0612")
+    return tuple(value or ())
+
+
+VMExecutable = Executable  # TVM's name for it since 0.20
 
 
 def _frozen(constant: Any) -> Any:
@@ -205,16 +234,13 @@ def _header(function: VMFunction) -> str:
     return " ".join(words)
 
 
-def _constant_text(constant: Any) -> str:
-    return kind_of(constant) if is_tensor(constant) else repr(constant)
-
-
 @dataclass(slots=True)
 class _Scope:
     """The function that is being emitted."""
 
     function: VMFunction
     registers: int = 0
+    variables: list[Variable] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -228,29 +254,29 @@ class ExecBuilder:
     executable = ib.get()
     """
 
-    functions: list[VMFunction] = field(default_factory=list)
-    instructions: list[Instruction] = field(default_factory=list)
-    constants: list[Any] = field(default_factory=list)
-    _index: dict[str, int] = field(default_factory=dict)
-    _scope: _Scope | None = None
+    functions: list[VMFunction] = field(default_factory=list, init=False)
+    instructions: list[Instruction] = field(default_factory=list, init=False)
+    constants: list[Any] = field(default_factory=list, init=False)
+    _index: dict[str, int] = field(default_factory=dict, init=False)
+    _scope: _Scope | None = field(default=None, init=False)
 
     def r(self, idx: int) -> Arg:
         """Register number `idx` of the function being emitted."""
-        return Arg(ArgKind.REGISTER, idx)
+        return Arg(ArgKind.REGISTER, _number(idx, "the number of a register"))
 
     def imm(self, value: int) -> Arg:
         """An integer that stands in the instruction itself (a prim value of int64)."""
-        if type(value) is not int:
-            raise VMError(f"an immediate is an int, got {kind_of(value)}", code="RX0612")
+        if not -(1 << 63) <= _number(value, "an immediate") < 1 << 63:
+            raise VMError(f"an immediate has 64 bits, got {value}", code="RX0612")
         return Arg(ArgKind.IMMEDIATE, value)
 
     def c(self, idx: int) -> Arg:
         """Constant number `idx`."""
-        return Arg(ArgKind.CONSTANT, idx)
+        return Arg(ArgKind.CONSTANT, _number(idx, "the number of a constant"))
 
     def f(self, name: str) -> Arg:
         """The function `name` as a value; a packed one is declared on the fly."""
-        return Arg(ArgKind.FUNCTION, self._number(name))
+        return Arg(ArgKind.FUNCTION, self._index_of(name))
 
     def void_arg(self) -> Arg:
         """Nothing: None as an argument; as a destination the result is dropped."""
@@ -262,6 +288,10 @@ class ExecBuilder:
 
     def declare_function(self, func_name: str, kind: VMFuncKind = VMFuncKind.PACKED_FUNC) -> None:
         """Give `func_name` a number before it is emitted; calls may then come first."""
+        if not isinstance(func_name, str):
+            raise VMError(
+                f"a function has a text as its name, got {kind_of(func_name)}", code="RX0612"
+            )
         if func_name not in self._index:
             self._index[func_name] = len(self.functions)
             self.functions.append(VMFunction(kind, func_name))
@@ -282,6 +312,7 @@ class ExecBuilder:
         info: object = None,
         span: Span | None = None,
         param_spans: Sequence[Span | None] = (),
+        shape_vars: Sequence[str] = (),
     ) -> Iterator[None]:
         """Emit a function inside the `with`; its first `num_inputs` registers are the arguments."""
         if self._scope is not None:
@@ -289,22 +320,34 @@ class ExecBuilder:
                 f"`{func_name}` cannot be emitted inside `{self._scope.function.name}`",
                 code="RX0612",
             )
+        if _number(num_inputs, "the number of arguments") < 0:
+            raise VMError(f"`{func_name}` cannot take {num_inputs} arguments", code="RX0612")
+        names = _listed(param_names, "names of parameters")
         self.declare_function(func_name, VMFuncKind.VM_FUNC)
         number = self._index[func_name]
         if self.functions[number].end_instr:
             raise VMError(f"the function `{func_name}` is emitted twice", code="RX0612")
         start = VMFunction(
             VMFuncKind.VM_FUNC, func_name, len(self.instructions), 0, num_inputs, 0,
-            tuple(param_names or ()), tuple(param_checks), return_check, heap_size,
-            checks_itself, public, pure, info, span, tuple(param_spans),
+            names, tuple(param_checks), return_check, heap_size, checks_itself,
+            public, pure, info, span, tuple(param_spans), (), tuple(shape_vars),
         )  # fmt: skip
         self._scope = _Scope(start, num_inputs)
         try:
             yield
-            end, registers = len(self.instructions), self._scope.registers
-            self.functions[number] = replace(start, end_instr=end, register_file_size=registers)
+            end, scope = len(self.instructions), self._scope
+            self.functions[number] = replace(
+                start, end_instr=end, register_file_size=scope.registers,
+                variables=tuple(scope.variables),
+            )  # fmt: skip
         finally:
             self._scope = None
+
+    def variable(self, name: str, arg: Arg, start: int, stop: int) -> None:
+        """Say that `arg` holds what the source calls `name`, from position `start` up to `stop`."""
+        if self._scope is None:
+            raise VMError(f"the variable `{name}` stands outside of every function", code="RX0612")
+        self._scope.variables.append(Variable(name, self._used(arg), start, stop))
 
     def convert_constant(self, const: Any) -> Arg:
         """A value as an argument: an `Arg` as it is, None as nothing, others as a new constant."""
@@ -329,11 +372,14 @@ class ExecBuilder:
         `result` is what the value of the call must match; where it is the empty tuple, a packed
         function's None is the empty tuple.
         """
-        converted = tuple(self._used(self.convert_constant(arg)) for arg in args or ())
-        target = self._used(dst or VOID_ARG)
-        if target.kind is not ArgKind.REGISTER or target == VM_STATE:
+        given = _listed(args, "arguments of a call")
+        converted = tuple(self._used(self.convert_constant(arg)) for arg in given)
+        target = VOID_ARG if dst is None else dst
+        if isinstance(target, Arg):
+            target = self._used(target)
+        if not isinstance(target, Arg) or target.kind is not ArgKind.REGISTER or target == VM_STATE:
             raise VMError(f"a call of `{name}` can only write into a register", code="RX0612")
-        self._emit(Call(target.value, self._number(name), converted, result, span))
+        self._emit(Call(target.value, self._index_of(name), converted, result, span))
 
     def emit_ret(self, result: Any, *, span: Span | None = None) -> None:
         """Leave the function with the value of a register."""
@@ -341,11 +387,12 @@ class ExecBuilder:
 
     def emit_goto(self, pc_offset: int, *, span: Span | None = None) -> None:
         """Go on `pc_offset` instructions from this one."""
-        self._emit(Goto(pc_offset, span))
+        self._emit(Goto(_number(pc_offset, "an offset"), span))
 
     def emit_if(self, cond: Any, false_offset: int, *, span: Span | None = None) -> None:
         """Go on `false_offset` instructions from this one unless the register holds true."""
-        self._emit(If(self._register(cond, "test"), false_offset, span))
+        offset = _number(false_offset, "an offset")
+        self._emit(If(self._register(cond, "test"), offset, span))
 
     @property
     def position(self) -> int:
@@ -354,6 +401,8 @@ class ExecBuilder:
 
     def patch(self, position: int, offset: int) -> None:
         """Set the offset of the jump at `position`, emitted before its target was known."""
+        if not 0 <= _number(position, "a position") < len(self.instructions):
+            raise VMError(f"there is no instruction at position {position}", code="RX0612")
         match self.instructions[position]:
             case If() as at:
                 self.instructions[position] = replace(at, false_offset=offset)
@@ -366,7 +415,7 @@ class ExecBuilder:
         """The finished program; raises `VMError` where it is malformed."""
         return Executable(self.functions, self.instructions, self.constants, externals)
 
-    def _number(self, name: str) -> int:
+    def _index_of(self, name: str) -> int:
         self.declare_function(name)
         return self._index[name]
 

@@ -14,11 +14,14 @@ from typing import Any
 from relaxscript.errors import VMError, nearest
 
 from .benchmark import BenchmarkResult, evaluate_time
+from .builtins import BUILTINS, allocating
 from .bytecode import VMFuncKind
 from .dispatch import Dispatcher, VMClosure, VMInstrumentReturnKind
 from .executable import Executable
 from .packed_func import PackedFunc, get_global_func
+from .pool import Pool
 from .profiler import Recorder, Report
+from .stepper import Stepper
 from .values import Closure, Device, cpu, device, kind_of
 
 __all__ = ["VMClosure", "VMInstrumentReturnKind", "VirtualMachine"]
@@ -32,6 +35,11 @@ class VirtualMachine(Dispatcher):
     function that is named like a method (`profile`, `set_input`) is reached as an item only.
     `profile=True` makes a machine whose `profile` works. One machine may be used from many threads
     at once.
+
+    `device` is a device or several; the host is always among them. `memory_cfg` says where storages
+    come from that a program allocates itself (`R.memory.alloc_storage` and its like), for all
+    devices or by device: "naive" is new memory each time, "pooled", the default, is memory of
+    storages that were killed and to which nothing refers any more. Results are the same.
     """
 
     NAIVE_ALLOCATOR = 1
@@ -50,7 +58,14 @@ class VirtualMachine(Dispatcher):
             )
         super().__init__(rt_mod)
         self.devices = _devices(device)
-        self.memory_cfg = _memory(memory_cfg)
+        self.memory_cfg = _memory(memory_cfg, self.devices)
+        if _allocator(self.memory_cfg) == "pooled":
+            pool = Pool()
+            self._builtins = {
+                **BUILTINS,
+                "vm.builtin.alloc_storage": allocating(pool.storage),
+                "vm.builtin.memory_manager.clear": pool.clear,
+            }
         self._profiles = profile
         self._saved: dict[str, Closure] = {}
         self._inputs: dict[str, tuple[Closure, tuple[Any, ...], dict[str, Any]]] = {}
@@ -136,6 +151,8 @@ class VirtualMachine(Dispatcher):
         `f_preproc` names a packed function that is called before each repeat.
         """
         function = self[func_name]
+        if dev is not None:
+            device(dev)
         prepare = get_global_func(f_preproc) if f_preproc else None
 
         def evaluator(*args: Any) -> BenchmarkResult:
@@ -161,7 +178,35 @@ class VirtualMachine(Dispatcher):
         watched.call_depth_limit = self.call_depth_limit
         recorder = Recorder()
         watched.set_instrument(recorder)
+        for index, function in enumerate(watched.executable.functions):
+            if function.kind is VMFuncKind.VM_FUNC:
+                watched._code(index)  # decoded here, so that it is no part of the time
         return recorder.run(func_name, lambda: watched[func_name](*args))
+
+    def step(self, func_name: str, *args: Any, **kwargs: Any) -> Stepper:
+        """A call of `func_name` that stands before its first instruction and is run step by step.
+
+        >>> stepper = vm.step("main", np.array([1.0, -2.0], "float32"))
+        >>> stepper.break_at("h").run()  # up to where `h` has got its value
+        <stepper: before `main` at model.py:7: y = relax.nn.relu(h)>
+        >>> stepper.registers["h"], stepper.shapes["n"]
+        (array([ 2., -4.], dtype=float32), 2)
+        >>> stepper.step().location.text  # one instruction
+        'return y'
+        >>> stepper.run().result
+        array([2., 0.], dtype=float32)
+
+        Breakpoints are names of variables and lines of the source; `step` enters calls, `next` goes
+        over them, `out` leaves them. Raises `VMError` (RX0607) when there is no such function, and
+        for arguments that do not fit.
+        """
+        function = self[func_name]
+        if not isinstance(function, VMClosure):
+            raise VMError(
+                f"`{func_name}` is a call that was saved; step the function that it calls",
+                code="RX0607",
+            )
+        return Stepper(self, function, args, kwargs)
 
     # -- calls in several steps --------------------------------------------------------------------
 
@@ -175,6 +220,8 @@ class VirtualMachine(Dispatcher):
     ) -> None:
         """Make `vm[saved_name]()` call `func_name` with these arguments."""
         function = self[func_name]
+        if not isinstance(saved_name, str):
+            raise self._no_function(saved_name)
         if saved_name in self._saved or saved_name in self.executable.function_index:
             raise VMError(f"there is a function `{saved_name}` already", code="RX0607")
         self._check_arguments(function, args, kwargs)
@@ -226,8 +273,10 @@ def _devices(given: Device | str | Sequence[Device | str] | None) -> tuple[Devic
     return tuple(dict.fromkeys([*devices, cpu()]))
 
 
-def _memory(given: str | Mapping[Device, str] | None) -> str | Mapping[Device, str] | None:
-    """The allocators asked for, by their names; numpy allocates all tensors, whatever they are."""
+def _memory(
+    given: str | Mapping[Device, str] | None, devices: Sequence[Device]
+) -> str | Mapping[Device, str] | None:
+    """The allocators asked for by their names, for devices that the machine has."""
     names = given.values() if isinstance(given, Mapping) else [given]
     for name in names:
         if name not in (None, "naive", "pooled"):
@@ -235,4 +284,18 @@ def _memory(given: str | Mapping[Device, str] | None) -> str | Mapping[Device, s
                 f'memory_cfg is "naive", "pooled" or a dict from devices to these, got {name!r}',
                 code="RX0608",
             )
-    return given
+    if not isinstance(given, Mapping):
+        return given
+    chosen = {device(one): kind for one, kind in given.items()}
+    for one in chosen:
+        if one not in devices:
+            listed = ", ".join(map(str, devices))
+            text = f"memory_cfg names {one}, and the machine has {listed}"
+            raise VMError(text, code="RX0608")
+    return chosen
+
+
+def _allocator(memory_cfg: str | Mapping[Device, str] | None) -> str:
+    """The allocator of the host, where all storages are."""
+    found = memory_cfg.get(cpu()) if isinstance(memory_cfg, Mapping) else memory_cfg
+    return found or "pooled"

@@ -11,6 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
+from relaxscript.errors import VMError
+
 from .values import kind_of
 
 __all__ = ["Event", "Recorder", "Report", "Row"]
@@ -70,8 +74,24 @@ class Report:
         return out.getvalue()
 
     def json(self) -> str:
-        """The report as a JSON object."""
-        return json.dumps({"seconds": self.seconds, "rows": [asdict(row) for row in self.rows]})
+        """The report without the result as a JSON object, which `from_json` takes back."""
+        rows, events = map(asdict, self.rows), map(asdict, self.events)
+        return json.dumps({"seconds": self.seconds, "rows": [*rows], "events": [*events]})
+
+    @classmethod
+    def from_json(cls, text: str) -> Report:
+        """The report that `json` wrote. Raises `VMError` (RX0608) for any other text."""
+        try:
+            found = json.loads(text)
+            rows = [Row(**row) for row in found["rows"]]
+            events = [
+                Event(**{**event, "arguments": tuple(event["arguments"])})
+                for event in found.get("events", ())
+            ]
+            return cls(rows, float(found["seconds"]), None, events)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            reason = f"{type(error).__name__}: {error}"
+            raise VMError(f"this is no report as JSON ({reason})", code="RX0608") from error
 
     def chrome_trace(self) -> str:
         """The events in the Trace Event Format, which `chrome://tracing` and Perfetto show."""
@@ -116,6 +136,7 @@ class Recorder:
     def run(self, name: str, call: Callable[[], Any]) -> Report:
         """Time `call` of the function `name`, during which this instrument is asked."""
         self.started[threading.get_ident()] = []
+        kind_of(np.empty(0))  # numpy imports what that needs now, and not while the time runs
         self.began = time.perf_counter()
         result = call()
         seconds = time.perf_counter() - self.began

@@ -230,10 +230,12 @@ class Device:
                 f"there is no device of kind `{kind}`; known: {', '.join(self.KINDS)}",
                 code="RX0608",
             )
+        if isinstance(index, bool) or not isinstance(index, (int, np.integer)):
+            raise VMError(f"the index of a device is an int, got {kind_of(index)}", code="RX0608")
         if index < 0:
             raise VMError(f"the index of a device cannot be negative, got {index}", code="RX0608")
         self.kind = self.KINDS[kind]
-        self.index = index
+        self.index = int(index)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Device):
@@ -255,25 +257,25 @@ class Device:
         return self.index == 0
 
 
-def cpu(index: int = 0) -> Device:
+def cpu(dev_id: int = 0) -> Device:
     """The CPU device of that index; `cpu(0)` is the host."""
-    return Device("cpu", index)
+    return Device("cpu", dev_id)
 
 
 _DEVICE = re.compile(r"(?P<kind>[A-Za-z_]\w*)(?::(?P<index>\d+)(?::\w+)?)?")
 
 
-def device(text: str | Device, index: int | None = None) -> Device:
+def device(dev_type: str | Device, dev_id: int | None = None) -> Device:
     """The device that a text such as `"cpu"`, `"cpu:1"` or `"llvm:0:global"` names."""
-    if isinstance(text, Device):
-        return text
-    found = _DEVICE.fullmatch(text) if isinstance(text, str) else None
+    if isinstance(dev_type, Device):
+        return dev_type
+    found = _DEVICE.fullmatch(dev_type) if isinstance(dev_type, str) else None
     if found is None:
-        named = f'"{text}"' if isinstance(text, str) else kind_of(text)
+        named = f'"{dev_type}"' if isinstance(dev_type, str) else kind_of(dev_type)
         raise VMError(
             f'{named} names no device; write a kind and an index, as in "cpu:1"', code="RX0608"
         )
-    return Device(found["kind"], int(found["index"] or 0) if index is None else index)
+    return Device(found["kind"], int(found["index"] or 0) if dev_id is None else dev_id)
 
 
 class DeviceTensor:

@@ -12,7 +12,8 @@ from relaxscript.ir import prim
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Call, Function, GlobalVar, ShapeExpr, Var
 from relaxscript.ir.struct_info import ObjectStructInfo, TensorStructInfo
-from relaxscript.runtime import VirtualMachine, register_func, remove_global_func
+from relaxscript.runtime import ArgKind, VirtualMachine, register_func, remove_global_func
+from relaxscript.runtime.naming import location
 from relaxscript.script import from_source, ir as I, relax as R, tir as T
 
 
@@ -299,3 +300,85 @@ def test_a_shape_is_computed_once_in_each_scope():
             assert (result.shape, result[0, 0]) == ((4, 3), 2)
     finally:
         remove_global_func("test.into")
+
+
+NAMES = """
+@I.ir_module
+class Names:
+    @R.function
+    def main(x: R.Tensor(("n",), "float32"), c: R.Tensor((), "bool")):
+        m = T.int64()
+        k = R.const(1.0, "float32")
+        y = R.add(x, k)
+        z = R.match_cast(y, R.Tensor((m,), "float32"))
+        if c:
+            u = R.negative(z)
+            w = R.negative(u)
+        else:
+            w = R.abs(z)
+
+        @R.function
+        def again(a: R.Tensor((), "int64")) -> R.Tensor((), "int64"):
+            return again(a)
+
+        v = R.abs(w)
+        p = R.exp(v)
+        return p
+"""
+
+
+def named(name, function="main"):
+    """Where a variable of `NAMES` can be seen, by the text of the instructions there."""
+    executable = codegen(from_source(NAMES), {})
+    found = executable.functions[executable.function_index[function]]
+    shown = []
+    for variable in found.variables:
+        if variable.name == name:
+            pcs = range(variable.start, variable.stop)
+            at = [location(executable, found, pc).text.partition("relax.")[2] for pc in pcs]
+            shown.append([text.partition("(")[0] for text in at])
+    return shown
+
+
+def test_each_variable_is_seen_until_its_register_is_taken_or_its_branch_ends():
+    assert named("y")[0][:2] == ["", ""]  # the match_cast, and what follows it
+    assert named("u") == [["negative", ""]]
+    first, second, merged = named("w")
+    assert [first, second] == [[""], [""]]
+    assert "abs" in merged
+    assert named("v") == [["exp", ""]]
+
+
+def test_a_variable_for_a_constant_is_seen_though_nothing_computes_it():
+    executable = codegen(from_source(NAMES), {})
+    (k,) = [v for v in executable.functions[0].variables if v.name == "k"]
+    assert (k.arg.kind, k.start) == (ArgKind.CONSTANT, 0)
+    assert k.stop == executable.functions[0].end_instr
+
+
+def test_shape_variables_keep_their_names():
+    executable = codegen(from_source(NAMES), {})
+    assert executable.functions[0].shape_vars == ("n", "m")
+
+
+def test_a_register_is_emptied_when_its_value_is_given_back_for_good():
+    mod = from_source("""
+@R.function(pure=False)
+def main(x: R.Tensor((2,), "float32"), c: R.Tensor((), "bool")):
+    s = R.vm.alloc_storage(R.shape([2]), 0, "float32")
+    t = R.vm.alloc_tensor(s, 0, R.shape([2]), "float32")
+    u = t
+    _ = R.vm.kill_object(t)
+    y = R.add(u, x)
+    _1 = R.vm.kill_object(x)
+    if c:
+        _2 = R.vm.kill_object(y)
+        z = R.abs(x)
+    else:
+        z = x
+    _3 = R.vm.kill_object(s)
+    return z
+""")
+    given_back = callees(IRModule.from_expr(mod.with_attr("global_symbol", "main")), "main")
+    assert given_back.count("vm.builtin.null_value") == 1
+    assert given_back[-1] == "vm.builtin.null_value"

@@ -59,3 +59,29 @@ def test_counts_are_numbers_above_zero(number, repeat):
     with pytest.raises(VMError, match="is a count of at least 1, got") as caught:
         evaluate_time(lambda: None, number, repeat, 0, 0, 1)
     assert caught.value.code == "RX0608"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"min_repeat_ms": "x"}, {"min_repeat_ms": float("inf")}, {"min_repeat_ms": float("nan")},
+        {"min_repeat_ms": -1}, {"cooldown_interval_ms": None},
+    ],
+)  # fmt: skip
+def test_times_are_numbers(wrong):
+    options = {"min_repeat_ms": 0, "cooldown_interval_ms": 0, **wrong}
+    with pytest.raises(VMError, match="is a time in milliseconds, got") as caught:
+        evaluate_time(lambda: None, 1, 1, repeats_to_cooldown=1, **options)
+    assert caught.value.code == "RX0608"
+
+
+@pytest.mark.parametrize("repeats", [0, 1.5, "x"])
+def test_repeats_to_cooldown_are_counted(repeats):
+    with pytest.raises(VMError, match="`repeats_to_cooldown` is a count of at least 1"):
+        evaluate_time(lambda: None, 1, 1, 0, 0, repeats)
+
+
+@pytest.mark.parametrize("times", [[], "ab", [None]])
+def test_a_result_is_made_of_times(times):
+    with pytest.raises(VMError, match="times are one number or more, got"):
+        BenchmarkResult(times)

@@ -56,6 +56,35 @@ def test_shapes_become_tensors_and_tensors_shapes():
     assert call("vm.builtin.tensor_to_shape", DeviceTensor(tensor, cpu(1))) == Shape([2, 3])
 
 
+def test_a_storage_is_bytes_from_which_a_tensor_is_cut(state):
+    storage = call("vm.builtin.alloc_storage", Shape([2, 3]), 0, "float32")
+    assert (storage.dtype, storage.tolist()) == (np.uint8, [0] * 24)
+    tensor = call("vm.builtin.alloc_tensor", storage, 8, Shape([2, 4]), "float16")
+    assert (tensor.dtype, tensor.shape) == (np.float16, (2, 4))
+    tensor[0, 0] = 1
+    assert storage.tolist() == [0] * 9 + [60] + [0] * 14
+    with_state = call("vm.builtin.alloc_storage", state, Shape([2]), 0, "uint8", "global")
+    assert with_state.nbytes == 2
+    assert call("vm.builtin.memory_manager.clear") == ()
+
+
+def test_a_storage_that_cannot_be_says_why():
+    with pytest.raises(VMError, match=r"cannot allocate a storage of \d+ bytes: ") as caught:
+        call("vm.builtin.alloc_storage", Shape([1 << 60, 1 << 10]), 0, "float32")
+    assert caught.value.code == "RX0606"
+    with pytest.raises(VMError, match=r"alloc_storage`: expected a shape, got an int"):
+        call("vm.builtin.alloc_storage", 3, 0, "float32")
+    with pytest.raises(VMError, match=r"a shape, a device, a data type and a scope, got 1"):
+        call("vm.builtin.alloc_storage", Shape([3]))
+
+
+@pytest.mark.parametrize("offset", [-1, 9, "x"])
+def test_a_tensor_lies_in_its_storage(offset):
+    storage = call("vm.builtin.alloc_storage", Shape([4]), 0, "float32")
+    with pytest.raises(VMError, match=f"8 bytes from {offset} on are not in a storage of 16 bytes"):
+        call("vm.builtin.alloc_tensor", storage, offset, Shape([2]), "float32")
+
+
 def test_a_tuple_gives_its_fields():
     assert call("vm.builtin.tuple_getitem", call("vm.builtin.make_tuple", 1, "b"), 1) == "b"
 

@@ -13,6 +13,7 @@ from relaxscript.runtime.bytecode import (
     If,
     Ret,
     SpecialReg,
+    Variable,
     VMFuncKind,
     VMFunction,
     verify,
@@ -66,6 +67,13 @@ def test_a_well_formed_program_passes():
         ([Ret(0)], {"end_instr": 9}, "its instructions are not in the program"),
         ([Ret(0)], {"param_names": ("x", "y")}, "1 parameters, but 2 names of parameters"),
         ([Ret(0)], {"param_checks": (AnyCheck(),) * 2}, "1 parameters, but 2 checks of parameters"),
+        ([Ret(0)], {"variables": [Variable("v", R0, 0, 2)]}, "`v` reaches out of the function"),
+        ([Ret(0)], {"variables": [Variable("v", R0, 1, 0)]}, "`v` reaches out of the function"),
+        (
+            [Ret(0)],
+            {"variables": [Variable("v", Arg(ArgKind.REGISTER, 4), 0, 1)]},
+            "instruction 0 uses register 4 of 3",
+        ),
         ([Ret(0)], {"functions": [PACKED]}, "malformed bytecode in `p`: the name is taken"),
     ],
 )

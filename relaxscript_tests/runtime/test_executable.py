@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
@@ -43,23 +41,19 @@ def test_the_listing_shows_one_line_for_each_instruction(builder):
     )
 
 
-def test_the_python_listing_builds_the_same_program(builder):
-    executable = builder.get()
-    text = executable.as_python()
-    assert "# c[0] is a tensor of shape (2,) and dtype float32" in text
-
-    class Vm:
-        @staticmethod
-        def ExecBuilder():
-            ib = ExecBuilder()
-            ib.constants.extend(executable.constants)
-            return ib
-
-    scope = {"relaxscript": SimpleNamespace(vm=Vm)}
-    exec(text, scope)
-    again = scope["ib"].get()
-    assert again.as_python() == text
-    assert len(again.instructions) == len(executable.instructions)
+def test_a_program_can_be_called_without_a_machine():
+    ib = ExecBuilder()
+    with ib.function("main", 1, ["x"]):
+        ib.emit_ret(ib.r(0))
+    with ib.function("other", 0):
+        ib.emit_call("vm.builtin.copy", [ib.imm(2)], ib.r(0))
+        ib.emit_ret(ib.r(0))
+    executable = ib.get()
+    assert executable.jit(force_recompile=True) is executable
+    assert executable(5) == executable(x=5) == executable["main"](5) == 5
+    assert executable["other"]() == 2
+    with pytest.raises(VMError, match="there is no function `mian`"):
+        executable["mian"]
 
 
 def test_statistics_count_what_there_is(builder):
@@ -138,6 +132,10 @@ class TestMistakesOfTheBuilder:
     def ib(self):
         return ExecBuilder()
 
+    def test_a_variable_outside_of_a_function(self, ib):
+        with pytest.raises(VMError, match="the variable `x` stands outside of every function"):
+            ib.variable("x", ib.r(0), 0, 1)
+
     def test_an_instruction_outside_of_a_function(self, ib):
         with pytest.raises(VMError, match="stands outside of every function"):
             ib.emit_goto(1)
@@ -177,6 +175,48 @@ class TestMistakesOfTheBuilder:
                 ib.emit_if(True, 1)
             with pytest.raises(VMError, match="can only return a register"):
                 ib.emit_ret(ib.void_arg())
+
+    @pytest.mark.parametrize(
+        ("emit", "message"),
+        [
+            (lambda ib: ib.r(1.5), "the number of a register is an int, got a float"),
+            (lambda ib: ib.r(True), "the number of a register is an int, got a bool"),
+            (lambda ib: ib.c("x"), "the number of a constant is an int, got a string"),
+            (lambda ib: ib.imm(1 << 63), "an immediate has 64 bits, got 9223372036854775808"),
+            (lambda ib: ib.f(3), "a function has a text as its name, got an int"),
+            (lambda ib: ib.emit_call(3), "a function has a text as its name, got an int"),
+            (lambda ib: ib.emit_call("p", 3), "arguments of a call come as a list, got an int"),
+            (lambda ib: ib.emit_call("p", [], 3), "a call of `p` can only write into a register"),
+            (lambda ib: ib.emit_goto(1.5), "an offset is an int, got a float"),
+            (lambda ib: ib.emit_if(ib.r(0), "x"), "an offset is an int, got a string"),
+            (lambda ib: ib.patch(99, 1), "there is no instruction at position 99"),
+            (lambda ib: ib.patch("x", 1), "a position is an int, got a string"),
+        ],
+    )
+    def test_operands_of_another_kind(self, ib, emit, message):
+        with ib.function("a", 1):
+            with pytest.raises(VMError) as caught:
+                emit(ib)
+            assert (caught.value.diagnostic.message, caught.value.code) == (message, "RX0612")
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"func_name": 3}, "a function has a text as its name, got an int"),
+            ({"num_inputs": "x"}, "the number of arguments is an int, got a string"),
+            ({"num_inputs": -1}, "`a` cannot take -1 arguments"),
+            ({"param_names": "xy"}, "names of parameters come as a list, got a string"),
+        ],
+    )
+    def test_a_function_of_another_kind(self, ib, options, message):
+        with pytest.raises(VMError) as caught:
+            with ib.function(**{"func_name": "a", **options}):
+                pass
+        assert (caught.value.diagnostic.message, caught.value.code) == (message, "RX0612")
+
+    def test_what_is_linked_can_be_called(self, ib):
+        with pytest.raises(VMError, match="`p` is linked to an int, which cannot be called"):
+            ib.get({"p": 3})
 
     def test_patching_what_is_no_jump(self, ib):
         with ib.function("a", 1):

@@ -350,6 +350,8 @@ class TestInterface:
         assert vm.nothing() is None
         with pytest.raises(VMError, match="there is a function `three` already"):
             vm.save_function("main", "three")
+        with pytest.raises(VMError, match="a function has a text as its name, got an int"):
+            vm.save_function("main", 3, 1, 2)
 
     def test_an_instrument_sees_calls_before_and_after(self):
         seen = []
@@ -379,6 +381,40 @@ class TestInterface:
         vm.set_instrument(lambda *args: VMInstrumentReturnKind.SKIP_RUN)
         assert vm.main(1, 2) is None
 
+    def test_an_instrument_that_is_registered_may_skip_one_function_only(self):
+        seen = []
+
+        def skip(func, name, before, result, *args):
+            seen.append((name, before))
+            skipped = name == "test.effect" and before
+            return VMInstrumentReturnKind.SKIP_RUN if skipped else None
+
+        register_func("test.skip", skip)
+        register_func("test.effect", lambda x: seen.append("ran"))
+
+        def main(ib):
+            with ib.function("main", 1):
+                ib.emit_call("test.effect", [ib.r(0)])
+                ib.emit_call("test.add", [ib.r(0), ib.r(0)], ib.r(1))
+                ib.emit_ret(ib.r(1))
+
+        vm = machine(main)
+        vm.set_instrument("test.skip")
+        assert vm.main(2) == 4
+        assert seen == [
+            ("test.effect", True), ("test.effect", False), ("test.add", True), ("test.add", False),
+        ]  # fmt: skip
+
+    @pytest.mark.parametrize("answer", [0, VMInstrumentReturnKind.NO_OP, np.int64(0)])
+    def test_an_instrument_that_answers_no_op_observes(self, answer):
+        vm = machine(calling("test.add", 2))
+        vm.set_instrument(lambda *args: answer)
+        assert vm.main(1, 2) == 3
+
+    def test_an_instrument_that_is_not_registered_is_missing(self):
+        with pytest.raises(VMError, match=r"no packed function `test\.nobody`"):
+            machine(calling("test.add")).set_instrument("test.nobody")
+
     def test_an_instrument_must_be_callable(self):
         with pytest.raises(VMError, match="an int cannot be an instrument"):
             machine(calling("test.add")).set_instrument(5)
@@ -391,6 +427,10 @@ class TestInterface:
         timed = vm.time_evaluator("main", cpu(), number=3, repeat=2, f_preproc="test.prepare")
         assert len(timed(1).results) == 2
         assert calls == ["run"] + (["prepare"] + ["run"] * 3) * 2
+
+    def test_time_is_measured_on_a_device_that_there_is(self):
+        with pytest.raises(VMError, match="names no device"):
+            machine(calling("test.add")).time_evaluator("main", 3)
 
     def test_a_machine_runs_executables_only(self):
         with pytest.raises(VMError, match="a virtual machine runs an Executable, got a string"):
@@ -406,6 +446,15 @@ class TestInterface:
             VMError, match=r'memory_cfg is "naive", "pooled" or a dict .*, got \'big\''
         ):
             machine(emit, memory_cfg="big")
+
+    def test_an_allocator_is_for_a_device_that_the_machine_has(self):
+        emit = calling("test.add")
+        vm = machine(emit, device="cpu:1", memory_cfg={"llvm:1": "naive"})
+        assert vm.memory_cfg == {cpu(1): "naive"}
+        with pytest.raises(VMError, match="names cpu:2, and the machine has cpu:1, cpu:0"):
+            machine(emit, device=cpu(1), memory_cfg={cpu(2): "pooled"})
+        with pytest.raises(VMError, match="an int names no device"):
+            machine(emit, memory_cfg={3: "naive"})
 
     def test_a_machine_lists_its_functions(self):
         vm = machine(calling("test.add"))

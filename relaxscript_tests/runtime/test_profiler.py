@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from relaxscript.errors import VMError
-from relaxscript.runtime import register_func
+from relaxscript.runtime import dispatch, profiler, register_func
 from relaxscript.runtime.profiler import Event, Recorder, Report, Row
 from relaxscript_tests.runtime.programs import calling, machine
 
@@ -33,6 +33,21 @@ def test_a_function_that_calls_the_machine_again_is_counted_once():
     vm = machine(calling("test.twice"), profile=True)
     register_func("test.twice", lambda x: vm.executable and x)
     assert [row.count for row in vm.profile("main", 1).rows] == [1]
+
+
+def test_what_is_done_before_a_first_call_is_no_part_of_its_time(monkeypatch):
+    """A clock that only the decoding of a function moves on."""
+    now = [0.0]
+    decode = dispatch.decode
+
+    def slowly(*args):
+        now[0] += 1.0
+        return decode(*args)
+
+    monkeypatch.setattr(dispatch, "decode", slowly)
+    monkeypatch.setattr(profiler.time, "perf_counter", lambda: now[0])
+    report = machine(calling("test.add", 2), profile=True).profile("main", 1, 2)
+    assert (report.result, report.seconds, now[0]) == (3, 0.0, 1.0)
 
 
 def test_a_machine_profiles_only_when_made_for_it():
@@ -98,6 +113,21 @@ def test_a_trace_tells_threads_apart():
     assert [(event.name, event.thread) for event in report.events] == [
         ("main", 0), ("here", 0), ("there", 1),
     ]  # fmt: skip
+
+
+def test_a_report_comes_back_from_its_json():
+    events = [Event("main", 0.0, 8e-6), Event("a", 1e-6, 1e-6, 1, ("an int",))]
+    report = Report([Row("a", 1, 1e-6), Row("b", 2, 3e-6)], 8e-6, None, events)
+    again = Report.from_json(report.json())
+    assert (again.rows, again.seconds, again.events) == (report.rows, 8e-6, tuple(events))
+    assert again.chrome_trace() == report.chrome_trace()
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"rows": [3], "seconds": 1}'])
+def test_what_is_no_report_is_refused(text):
+    with pytest.raises(VMError, match="this is no report as JSON") as caught:
+        Report.from_json(text)
+    assert caught.value.code == "RX0608"
 
 
 def test_an_empty_report_has_a_table():

@@ -165,6 +165,13 @@ def test_an_unknown_device_is_refused():
         device("cpu:")
     with pytest.raises(VMError, match="cannot be negative, got -1"):
         Device("cpu", -1)
+    for index in ("1", 1.0, True):
+        with pytest.raises(VMError, match="the index of a device is an int, got a"):
+            device("cpu", index)
+
+
+def test_the_index_of_a_device_may_be_named_and_come_from_numpy():
+    assert device("cpu", dev_id=1) == cpu(dev_id=np.int64(1)) == cpu(1)
 
 
 def test_a_device_tensor_shares_its_memory_by_dlpack():

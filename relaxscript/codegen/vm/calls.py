@@ -40,6 +40,7 @@ class CallEmitter(FunctionEmitter):
     def __init__(self, program: Program, name: str, function: relax.Function) -> None:
         super().__init__(program, name, function)
         self._forms: dict[str, Callable[[relax.Call], Arg]] = {
+            "relax.builtin.alloc_tensor": self._alloc_tensor,
             "relax.call_builtin_with_ctx": self._call_builtin_with_ctx,
             "relax.call_dps_packed": self._call_dps_packed,
             "relax.call_inplace_packed": self._call_inplace_packed,
@@ -50,8 +51,10 @@ class CallEmitter(FunctionEmitter):
             "relax.invoke_closure": self._invoke_closure,
             "relax.invoke_pure_closure": self._invoke_closure,
             "relax.make_closure": self._make_closure,
+            "relax.memory.alloc_storage": self._alloc_storage,
             "relax.null_value": lambda call: self.ib.void_arg(),
             "relax.to_vdevice": self._to_vdevice,
+            "relax.vm.alloc_storage": self._alloc_storage,
         }
 
     def call_value(self, call: relax.Call) -> Arg:
@@ -60,13 +63,16 @@ class CallEmitter(FunctionEmitter):
             case relax.Op(name) if name in self._forms:
                 result = self._forms[name](call)
             case relax.Op():
-                args = [self.value(arg, read_only=True) for arg in call.args]
-                checked = _needs_check(call, self.program.context.struct_info)
-                result = self.call(self.program.operator(call, checked), args)
+                result = self._by_meaning(call)
             case _:
                 result = self._apply(call.op, call.args, call)
         self.span = outer
         return result
+
+    def _by_meaning(self, call: relax.Call) -> Arg:
+        args = [self.value(arg, read_only=True) for arg in call.args]
+        checked = _needs_check(call, self.program.context.struct_info)
+        return self.call(self.program.operator(call, checked), args)
 
     # -- calls of functions ------------------------------------------------------------------------
 
@@ -225,6 +231,37 @@ class CallEmitter(FunctionEmitter):
             function = self.value(callee)
             self.ib.emit_call(INVOKE_CLOSURE, [function, *values, *results], void, span=self.span)
         return self._assembled(_described(call), results)
+
+    # -- storage -----------------------------------------------------------------------------------
+
+    def _alloc_storage(self, call: relax.Call) -> Arg:
+        """A storage of the machine's allocator, where the operands are of the kinds it takes."""
+        given = self._storage_operands(call)
+        if given is None:
+            return self._by_meaning(call)
+        return self.call("vm.builtin.alloc_storage", given)
+
+    def _alloc_tensor(self, call: relax.Call) -> Arg:
+        given = self._storage_operands(call)
+        if given is None:
+            return self._by_meaning(call)
+        shape, _, dtype = given
+        storage = self.call("vm.builtin.alloc_storage", given)
+        return self.call("vm.builtin.alloc_tensor", [storage, self.ib.imm(0), shape, dtype])
+
+    def _storage_operands(self, call: relax.Call) -> list[Arg] | None:
+        """Size, index of the device and data type; None where only the run shows what they are."""
+        operator = lookup(call.op)  # type: ignore[arg-type]
+        given = {p.name: arg for p, arg in zip(operator.parameters, call.args)}
+        size, dtype = given["size" if "size" in given else "shape"], given["dtype"]
+        (index,) = (arg for name, arg in given.items() if name.endswith("device_index"))
+        infos = self._info(size), self._info(index)
+        if not isinstance(dtype, relax.DataTypeImm) or not (
+            isinstance(infos[0], ShapeStructInfo) and isinstance(infos[1], PrimStructInfo)
+        ):
+            return None
+        _needs_check(call, self.program.context.struct_info)  # refuses what is wrong already
+        return [self.value(operand, read_only=True) for operand in (size, index, dtype)]
 
     def _fields(self, args: relax.Expr) -> Sequence[relax.Expr]:
         """The arguments of a call that gives them as a tuple."""

@@ -56,9 +56,9 @@ from relaxscript.sinfo import (
 )
 
 from .program import LocalFunction, Program
-from .registers import Registers, last_uses
+from .registers import Places, Registers, last_uses
 from .scalars import compiled
-from .usage import captured, escaping, matched_shape_vars, used_as_value
+from .usage import captured, escaping, gives_back, matched_shape_vars, used_as_value
 
 __all__ = ["FunctionEmitter"]
 
@@ -78,6 +78,7 @@ class FunctionEmitter(ABC):
         self.checks = Checks(compiled)
         self.span: Span | None = function.span
         self.registers = Registers()
+        self.places = Places()
         self.local: dict[relax.Var, tuple[str, list[Arg]]] = {}
         self.shapes: dict[tuple[Any, ...], Arg] = {}  # shape values that are at hand in this scope
         self.escaping = escaping(function, program.module)
@@ -108,12 +109,16 @@ class FunctionEmitter(ABC):
             checks_itself=self.checks_itself,
             info=self.program.context.struct_info(function), span=place_of_signature(function),
             param_spans=[place_of_parameter(param) for param in function.params],
+            shape_vars=[v.name for v in sorted(self.checks.slots, key=self.checks.slot)],
         ):  # fmt: skip
             if closure is not None and closure.itself is not None:
                 self._define_itself(closure, closure.itself)
             value = self.value(function.body)
             self.span = place_of_result(function)
             self.ib.emit_ret(self.in_register(value), span=self.span)
+            for place in self.places.all:
+                stop = self.ib.position if place.stop is None else place.stop
+                self.ib.variable(place.name, place.arg, place.start, stop)
 
     def _own_shape_vars(self) -> list[prim.Var]:
         infos = [param.struct_info or _OBJECT for param in self.function.params]
@@ -157,12 +162,15 @@ class FunctionEmitter(ABC):
         if used_as_value(self.function, var):
             self.env[var] = self._closure(closure, captured_args)
             self.registers.pin([self.env[var].value])
+            self.places.bound(var.name_hint, self.env[var], self.ib.position)
 
     # -- registers ---------------------------------------------------------------------------------
 
     def register(self) -> Arg:
         """A new register."""
-        return self.ib.r(self.registers.take())
+        number = self.registers.take()
+        self.places.taken(number, self.ib.position)
+        return self.ib.r(number)
 
     def register_of(self, var: relax.Var) -> int:
         """The register that holds a variable."""
@@ -311,22 +319,36 @@ class FunctionEmitter(ABC):
         outer, shapes = set(self.bound), dict(self.shapes)
         dying = iter(last_uses(seq))
         owned: dict[relax.Var, int] = {}
+        seen = []
         for block in seq.blocks:
             for binding in block.bindings:
                 self.span = place_of_binding(binding) or self.span
                 before = self.registers.begin()
                 self.binding(binding)
                 self._own(binding.var, owned)
+                name, place = binding.var.name_hint, self.env[binding.var]
+                seen.append(self.places.bound(name, place, self.ib.position))
                 dead = [owned.pop(var) for var in next(dying) if var in owned]
                 for number in dead:
                     self.registers.disown(number)
+                if gives_back(binding.value):
+                    self._let_go([number for number in dead if number != place.value])
                 self.registers.finish(before, dead)
         self.span = place_of_body(seq) or self.span
         value = self.value(seq.body)
         for number in owned.values():
             self.registers.disown(number)
+        if seq is not self.function.body:
+            for variable in seen:
+                self.places.leave(variable, self.ib.position + 1)
         self.bound, self.shapes = outer, shapes
         return value
+
+    def _let_go(self, numbers: Sequence[int]) -> None:
+        """Empty registers that nothing needs, so that the memory behind them is free now."""
+        for number in filter(self.registers.is_free, numbers):
+            self.places.taken(number, self.ib.position)
+            self.ib.emit_call("vm.builtin.null_value", [], self.ib.r(number), span=self.span)
 
     def _own(self, var: relax.Var, owned: dict[relax.Var, int]) -> None:
         arg = self.env[var]

@@ -13,8 +13,9 @@ from collections.abc import Iterable, Sequence
 from relaxscript.ir import relax
 from relaxscript.ir.struct_info import ShapeStructInfo
 from relaxscript.ir.walk import variables
+from relaxscript.runtime.bytecode import Arg, ArgKind
 
-__all__ = ["Registers", "last_uses"]
+__all__ = ["Place", "Places", "Registers", "last_uses"]
 
 
 class Registers:
@@ -48,6 +49,10 @@ class Registers:
         """A variable that a register holds is not needed any more."""
         self._owners[number] -= 1
 
+    def is_free(self, number: int) -> bool:
+        """Whether no variable and nothing up to the end of the function needs a register."""
+        return self._owners[number] <= 0 and number not in self._pinned
+
     def begin(self) -> set[int]:
         """Start a binding; `finish` takes what this gives."""
         outer, self._recent = self._recent, set()
@@ -57,11 +62,52 @@ class Registers:
         """End a binding: what it took and no variable owns is free, and so are `dead` registers."""
         taken = self._recent
         for number in {*taken, *dead}:
-            if self._owners[number] <= 0 and number not in self._pinned:
+            if self.is_free(number):
                 heapq.heappush(self._free, number)
                 taken.discard(number)
                 outer.discard(number)  # a variable of an earlier binding inside the same one
         self._recent = outer | taken
+
+
+class Place:
+    """Where a variable is: `arg` has its value from `start` up to `stop`, None being the end."""
+
+    __slots__ = ("arg", "name", "start", "stop")
+
+    def __init__(self, name: str, arg: Arg, start: int) -> None:
+        self.name = name
+        self.arg = arg
+        self.start = start
+        self.stop: int | None = None
+
+
+class Places:
+    """Where the variables of one function are, for whoever looks at a run.
+
+    A value can be seen until its register is taken for another, also when nothing needs it.
+    """
+
+    def __init__(self) -> None:
+        self.all: list[Place] = []
+        self._held: dict[int, list[Place]] = {}  # by register, those that may still be there
+
+    def bound(self, name: str, arg: Arg, position: int) -> Place:
+        """A variable has its value from instruction `position` on."""
+        place = Place(name, arg, position)
+        self.all.append(place)
+        if arg.kind is ArgKind.REGISTER:
+            self._held.setdefault(arg.value, []).append(place)
+        return place
+
+    def taken(self, register: int, position: int) -> None:
+        """Instruction `position`, or one after it, writes into a register."""
+        for place in self._held.pop(register, ()):
+            self.leave(place, position + 1)
+
+    def leave(self, place: Place, position: int) -> None:
+        """A variable is not there any more when instruction `position` begins."""
+        if place.stop is None:
+            place.stop = position
 
 
 def last_uses(seq: relax.SeqExpr) -> list[list[relax.Var]]:

@@ -17,8 +17,8 @@ from relaxscript.op import lookup
 from relaxscript.sinfo import definable_shape_vars
 
 __all__ = [
-    "captured", "escaping", "is_plain_operator", "matched_shape_vars", "read_only_args",
-    "used_as_value", "written_params",
+    "captured", "escaping", "gives_back", "is_plain_operator", "matched_shape_vars",
+    "read_only_args", "used_as_value", "written_params",
 ]  # fmt: skip
 
 # Operators that hand their operands to somebody else.
@@ -36,6 +36,21 @@ _HANDING_ON = frozenset(
         "relax.to_vdevice",
     }
 )
+
+
+# Operators that give back what must not be used afterwards.
+_GIVING_BACK = frozenset(
+    {"relax.memory.kill_storage", "relax.memory.kill_tensor", "relax.vm.kill_object"}
+)
+
+
+def gives_back(expr: relax.Expr) -> bool:
+    """Whether an expression says that a value is not used any more."""
+    return (
+        isinstance(expr, relax.Call)
+        and isinstance(expr.op, relax.Op)
+        and expr.op.name in _GIVING_BACK
+    )
 
 
 def is_plain_operator(call: relax.Call) -> bool:

@@ -97,7 +97,8 @@ Right:
     "RX0607": """
 RX0607: the executable has no such function
 
-Only public functions can be called from outside; a private one has no global symbol.
+Only public functions can be called from outside; a private one has no global symbol. A breakpoint
+of a call that runs step by step names a variable or a line of the functions that there are.
 
 Wrong:
 
