@@ -28,8 +28,10 @@ from relaxscript.ir.relax import (
 )
 from relaxscript.ir.struct_info import ObjectStructInfo, StructInfo
 from relaxscript.op import Obligation, Operator, lookup
+from relaxscript.op.eager import finished, quietly
 from relaxscript.op.leaves import array_struct_info, struct_info_of_leaf
 from relaxscript.runtime import DeviceTensor, Prim, Shape
+from relaxscript.runtime.blocks import OnArrays
 from relaxscript.runtime.values import is_tensor, kind_of, prim_dtype, prim_value
 
 from .devices import devices_of, run_where_they_are
@@ -88,6 +90,9 @@ def _guarded(operator: Operator, call: Call) -> _Run:
         except Exception as error:
             raise operator_failed(operator, call, values, error) from error
 
+    bare = None if on_arrays is None else operator.bare(operator.attributes(call))
+    if bare is not None:
+        guarded.__dict__["on_arrays"] = OnArrays(bare, quietly, finished)
     return guarded
 
 

@@ -330,6 +330,15 @@ class Operator:
         function = functools.partial(self.function, **attributes) if attributes else self.function
         return function if self._calls else eager.quiet(function)
 
+    def bare(self, attributes: Mapping[str, Any]) -> Callable[..., Any] | None:
+        """`meaning` as it is written, for who runs it quietly and finishes what it gives.
+
+        None for an operator that calls functions: it may have effects.
+        """
+        if self._calls:
+            return None
+        return functools.partial(self.function, **attributes) if attributes else self.function
+
     def evaluate(self, call: Call, values: Sequence[Any], sinfo: Any = None) -> Any:
         """The value of `call`, given those of `call.args` in their order.
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .context import Obligation
     from .define import Operator
 
-__all__ = ["finished", "is_eager", "quiet", "run"]
+__all__ = ["finished", "is_eager", "quiet", "quietly", "run"]
 
 _is_quiet: ContextVar[bool] = ContextVar("relaxscript_is_quiet", default=False)
 
@@ -51,11 +51,15 @@ def quiet(function: Callable[..., Any]) -> Callable[..., Any]:
     """`function` of arrays as operators compute it: its results `finished`, nothing reported."""
 
     def run(*values: Any) -> Any:
-        # A context cannot be entered twice: an operator may run inside another.
-        result = function(*values) if _is_quiet.get() else _quiet.run(function, *values)
-        return finished(result, values)
+        return finished(quietly(function, *values), values)
 
     return run
+
+
+def quietly(function: Callable[..., Any], *values: Any) -> Any:
+    """What `function` gives of the values, while numpy reports nothing."""
+    # A context cannot be entered twice: an operator may run inside another.
+    return function(*values) if _is_quiet.get() else _quiet.run(function, *values)
 
 
 def is_eager(arguments: Any) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from operator import itemgetter
 from typing import Any
 
+from .blocks import LONGEST, Block, OnArrays
 from .builtins import BUILTINS, INVOKE_CLOSURE
 from .bytecode import (
     VM_STATE,
@@ -35,6 +36,7 @@ from .packed_func import PackedFunc, get_global_func
 from .values import Closure
 
 __all__ = [
+    "BLOCK",
     "CALL",
     "CALL_BYTECODE",
     "CALL_GLOBAL",
@@ -63,6 +65,7 @@ RET = 6  # leave with dst, which must match fn
 GOTO = 7  # to step fn
 MATCH = 8  # dst must match fn, None being the empty tuple where that is wanted
 GLOBAL_VALUE = 9  # dst := the packed function registered as fn at that moment
+BLOCK = 10  # to the step that fn[0](registers) gives: a row of operators, see `blocks.py`
 
 Step = tuple[int, int, Any, Any, int]
 Instrument = Callable[[str, Callable[..., Any]], Callable[..., Any]]  # wraps a function by name
@@ -71,10 +74,14 @@ UNIT = TupleCheck(())
 
 
 class Code:
-    """A decoded function. `template` is the part of a register file after the arguments."""
+    """A decoded function. `template` is the part of a register file after the arguments.
+
+    `fused` is `steps` with a step before each row of operators that runs it at once.
+    """
 
     __slots__ = (
-        "executable", "function", "index", "names", "quick", "state", "steps", "template", "void",
+        "executable", "function", "fused", "index", "names", "quick", "state", "steps",
+        "template", "void",
     )  # fmt: skip
 
     def __init__(self, executable: Executable, index: int) -> None:
@@ -86,6 +93,7 @@ class Code:
         function = self.function
         self.quick = quick_test(function.param_checks, function.num_args, function.heap_size)
         self.steps: tuple[Step, ...] = ()
+        self.fused: tuple[Step, ...] = ()
         self.template: list[Any] = []
         self.state = -1  # the register that wants the state of the call, -1: none does
         self.void = -1  # the register for what nobody wants
@@ -149,6 +157,7 @@ class _Decoder:
         self.tail: list[Any] = []  # what follows the function's own registers
         self.slots: dict[Any, int] = {}
         self.steps: list[Step] = []
+        self.on_arrays: dict[int, tuple[OnArrays, tuple[int, ...]]] = {}
 
     def run(self) -> None:
         function = self.code.function
@@ -160,6 +169,7 @@ class _Decoder:
             if op in (IF, GOTO):
                 self.steps[i] = (op, dst, first[fn], get, pc)
         self.code.steps = tuple(self.steps)
+        self.code.fused = self.code.steps if self.instrument else tuple(self.fused())
         free = function.register_file_size - function.num_args
         self.code.template = [None] * free + self.tail
 
@@ -179,11 +189,14 @@ class _Decoder:
         callee = self.functions[at.func]
         if callee.name == INVOKE_CLOSURE and args and args[0] == VM_STATE:
             args = args[1:]  # TVM passes the state of the machine first
-        get = _getter([self.register(arg, pc) for arg in args])
+        registers = [self.register(arg, pc) for arg in args]
+        get = _getter(registers)
         dst = at.dst
         if dst == SpecialReg.VOID_ARG:
             dst = self.code.void = self.extra("void")
         op, fn = self.target(at.func)
+        if (on_arrays := getattr(fn, "on_arrays", None)) is not None and registers:
+            self.on_arrays[len(self.steps)] = on_arrays, tuple(registers)
         self.steps.append((op, dst, fn, get, pc))
         if at.result is not None and not (at.dst == SpecialReg.VOID_ARG and at.result == UNIT):
             self.steps.append((MATCH, dst, at.result, None, pc))
@@ -241,6 +254,34 @@ class _Decoder:
             self.slots[key] = self.code.function.register_file_size + len(self.tail)
             self.tail.append(value)
         return self.slots[key]
+
+    def fused(self) -> list[Step]:
+        """The steps, with one before each row of operators; jumps lead to where they led."""
+        rows = {row[0]: row for row in self.rows()}
+        new: list[Step] = []
+        moved: dict[int, int] = {}
+        for i, step in enumerate(self.steps):
+            moved[i] = len(new)
+            if i in rows:
+                row = [(self.steps[k][1], *self.on_arrays[k]) for k in rows[i]]
+                new.append((BLOCK, 0, Block(len(new) + 1, row).cell, None, step[4]))
+            new.append(step)
+        for i, (op, dst, fn, get, pc) in enumerate(new):
+            if op in (IF, GOTO):
+                new[i] = (op, dst, moved[fn], get, pc)
+        return new
+
+    def rows(self) -> list[list[int]]:
+        """The operators that follow one another, as far as nothing jumps between them."""
+        targets = {fn for op, _, fn, _, _ in self.steps if op in (IF, GOTO)}
+        rows: list[list[int]] = []
+        for i in self.on_arrays:
+            follows = bool(rows) and rows[-1][-1] == i - 1 and i not in targets
+            if follows and len(rows[-1]) < LONGEST:
+                rows[-1].append(i)
+            else:
+                rows.append([i])
+        return rows
 
 
 def as_value(name: str, function: Any) -> Any:

@@ -20,6 +20,7 @@ from .builtins import BUILTINS, State, read_if_cond
 from .check import AnyCheck, Heap, match, match_arguments, wrong_number
 from .coercion import call_packed, coerce, in_order, require_written, run_time_value
 from .decode import (
+    BLOCK,
     CALL,
     CALL_BYTECODE,
     CALL_GLOBAL,
@@ -171,13 +172,15 @@ class Dispatcher:
         and a type test of its result. `__setstate__` of a tuple's iterator is a jump.
         """
         ndarray, registered, frames = np.ndarray, get_global_func, list[Any]()
-        steps: Any = iter(code.steps)
+        steps: Any = iter(code.fused)
         pc = code.function.start_instr
         try:
             while True:
                 for op, dst, fn, get, pc in steps:
                     if op == CALL:
                         regs[dst] = fn(*get(regs))
+                    elif op == BLOCK:
+                        steps.__setstate__(fn[0](regs))
                     elif op == CALL_UNTRUSTED:
                         value = fn(*get(regs))
                         regs[dst] = value if type(value) is ndarray else run_time_value(value)
@@ -215,7 +218,7 @@ class Dispatcher:
                             raise too_deep(self.call_depth_limit)
                         entered = self._enter(target, args)
                         frames.append((code, steps, regs, heap, dst, pc))
-                        code, steps, (regs, heap) = target, iter(target.steps), entered
+                        code, steps, (regs, heap) = target, iter(target.fused), entered
                         break
         except InternalError:
             raise
