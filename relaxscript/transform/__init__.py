@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from .attach_global_symbol import AttachGlobalSymbol
 from .context import PassContext, PassInfo
+from .lambda_lift import LambdaLift
 from .normalize import Normalize
 from .passes import (
     DataflowBlockPass,
@@ -23,7 +24,7 @@ from .remove_purity_checking import RemovePurityChecking
 from .to_non_dataflow import ToNonDataflow
 
 __all__ = [
-    "AttachGlobalSymbol", "DataflowBlockPass", "FunctionPass", "ModulePass", "Normalize", "Pass",
-    "PassContext", "PassInfo", "RemovePurityChecking", "Sequential", "ToNonDataflow",
-    "dataflowblock_pass", "function_pass", "module_pass",
+    "AttachGlobalSymbol", "DataflowBlockPass", "FunctionPass", "LambdaLift", "ModulePass",
+    "Normalize", "Pass", "PassContext", "PassInfo", "RemovePurityChecking", "Sequential",
+    "ToNonDataflow", "dataflowblock_pass", "function_pass", "module_pass",
 ]  # fmt: skip
