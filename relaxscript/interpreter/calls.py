@@ -19,7 +19,7 @@ from relaxscript.runtime.coercion import require_written
 
 from .blame import located
 from .checks import place_of
-from .closure import Request, Steps
+from .closure import Request, Steps, make_closure
 from .frame import Frame
 from .operators import operator_function
 from .prim_funcs import arranging, assembled, result_infos
@@ -103,7 +103,7 @@ class CallEvaluator(ABC):
 
     def _make_closure(self, call: relax.Call, frame: Frame) -> Steps:
         callee, captured = yield from self._each(call.args, frame)
-        return BUILTINS["vm.builtin.make_closure"](callee, *captured)
+        return make_closure(callee, *captured)
 
     def _compute_prim_value(self, call: relax.Call, frame: Frame) -> Steps:
         yield from ()

@@ -26,6 +26,7 @@ from relaxscript.runtime.blame import tell_calls, too_deep
 from relaxscript.runtime.builtins import (
     BUILTINS,
     INVOKE_CLOSURE,
+    MAKE_CLOSURE,
     make_prim_value,
     make_shape,
     read_if_cond,
@@ -54,7 +55,7 @@ from .blame import (
 )
 from .calls import CallEvaluator
 from .checks import concrete
-from .closure import RelaxClosure, Request, Steps, declared
+from .closure import RelaxClosure, Request, Steps, declared, make_closure
 from .frame import Frame
 from .prim_funcs import (
     called_directly,
@@ -307,6 +308,8 @@ class Interpreter(CallEvaluator):
         for function in self.module.functions.values():
             if isinstance(function, tir.PrimFunc) and symbol_of(function) == symbol:
                 return PackedFunc(symbol, self._packed_kernel(function))
+        if symbol == MAKE_CLOSURE:
+            return PackedFunc(symbol, make_closure)
         if symbol in BUILTINS:
             return PackedFunc(symbol, BUILTINS[symbol])
         return get_global_func(symbol)

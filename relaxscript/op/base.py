@@ -7,11 +7,12 @@ Calls of PrimFuncs and packed functions stand in `calls.py`.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from relaxscript.arith import NO, YES
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError, VMError
 from relaxscript.ir import prim
@@ -26,8 +27,15 @@ from relaxscript.ir.struct_info import (
     TupleStructInfo,
 )
 from relaxscript.runtime.values import Closure, Prim, Shape, formatted, prim_value
+from relaxscript.sinfo import (
+    check_compatibility,
+    partially_applied,
+    shape_var_mapping,
+    substitute_shape_vars,
+    why,
+)
 
-from .context import InferContext
+from .context import InferContext, Obligation
 from .define import op
 from .operands import wrong_kind
 from .parameters import Callee, ResultInfo, ShapeLike, Spread, Tensor, Text, Value, Values
@@ -210,8 +218,49 @@ def make_closure(func: Callee, args: Values) -> Callable[..., Any]:
 
 @make_closure.infer_call_rule
 def _(context: InferContext, call: Call) -> StructInfo:
-    _require_function(context, "func", call.args[0])
-    return _OBJECT
+    callee, args = call.args
+    _require_function(context, "func", callee)
+    try:
+        info = context.struct_info(callee)
+    except OperandError:
+        return _OBJECT  # a function that is added later
+    given = context.struct_info(args)
+    if not isinstance(info, FuncStructInfo) or info.params is None:
+        return _OBJECT
+    if not isinstance(given, TupleStructInfo):
+        return _OBJECT
+    _require_fitting(context, info.params, given.fields)
+    return partially_applied(info, given.fields)
+
+
+def _require_fitting(
+    context: InferContext, params: Sequence[StructInfo], given: Sequence[StructInfo]
+) -> None:
+    """Refuse captured values that are no last arguments of the function (RX0206)."""
+    count = len(params) - len(given)
+    if count < 0:
+        raise OperandError(
+            "args",
+            f"gives {len(given)} of them",
+            message=f"a closure gives arguments of its function, and this one takes {len(params)}",
+            code="RX0206",
+        )
+    mapping = shape_var_mapping(params[count:], given)
+    for index, (param, argument) in enumerate(zip(params[count:], given)):
+        expected = substitute_shape_vars(param, mapping)
+        answer = check_compatibility(argument, expected, context.facts)
+        if answer is YES:
+            continue
+        reason = why(argument, expected) or "it cannot be known now"
+        if answer is NO:
+            raise OperandError(
+                f"args[{index}]",
+                reason.removeprefix("it "),
+                message=f"a captured value does not fit parameter {count + index} of the function",
+                code="RX0206",
+                help=f"the parameter is `{expected!r}`",
+            )
+        context.require(Obligation(f"args[{index}]", argument, expected, "fits", reason))
 
 
 def _require_function(context: InferContext, operand: str, callee: Expr) -> None:

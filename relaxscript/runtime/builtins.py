@@ -55,9 +55,10 @@ from .values import (
     to_device,
 )
 
-__all__ = ["BUILTINS", "INVOKE_CLOSURE", "State", "allocating", "read_if_cond"]
+__all__ = ["BUILTINS", "INVOKE_CLOSURE", "MAKE_CLOSURE", "State", "allocating", "read_if_cond"]
 
 INVOKE_CLOSURE = "vm.builtin.invoke_closure"
+MAKE_CLOSURE = "vm.builtin.make_closure"
 BUILTINS: dict[str, Callable[..., Any]] = dict(shape_heap.BUILTINS)
 _HOST = cpu()
 
@@ -214,7 +215,7 @@ def constant(value: Any) -> Any:
 # -- functions -------------------------------------------------------------------------------------
 
 
-@_builtin("vm.builtin.make_closure")
+@_builtin(MAKE_CLOSURE)
 def make_closure(function: Any, *captured: Any) -> Closure:
     """A closure of `function` whose last arguments are the captured values."""
     if not isinstance(function, Closure):

@@ -17,12 +17,13 @@ from .matching import (
     shape_vars,
     substitute_shape_vars,
 )
+from .partial import partially_applied
 from .relation import Certainty, Disagreement, disagreements, prove_same_shape, same_vdevice
 from .subtyping import is_subtype
 
 __all__ = [
     "Certainty", "Disagreement", "can_cast", "check_compatibility", "definable_shape_vars",
     "disagreements", "erase_struct_info", "erase_to_well_defined", "free_shape_vars",
-    "is_subtype", "prove_same_shape", "same_vdevice", "shape_var_mapping", "shape_vars",
-    "substitute_shape_vars", "unify_struct_info", "why",
+    "is_subtype", "partially_applied", "prove_same_shape", "same_vdevice", "shape_var_mapping",
+    "shape_vars", "substitute_shape_vars", "unify_struct_info", "why",
 ]  # fmt: skip

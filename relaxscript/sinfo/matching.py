@@ -116,13 +116,17 @@ def shape_var_mapping(
     """What the variables bound by `params` stand for when values described by `args` arrive.
 
     Each variable of a binding position is mapped to the scalar at the same place of the argument,
-    the first place deciding; where the argument does not say, the variable is left out, and so
-    are variables `in_scope`, which have their value already.
+    the first place deciding, and values before function types, since a function may take values of
+    any size; where the argument does not say, the variable is left out, and so are variables
+    `in_scope`, which have their value already.
     """
     mapping: dict[prim.Var, PrimExpr] = {}
     stack = list(reversed(list(zip(params, args))))
+    functions: list[tuple[StructInfo, StructInfo]] = []
     seen: set[tuple[int, int]] = set()
-    while stack:
+    while stack or functions:
+        if not stack:
+            stack, functions = functions[::-1], []
         param, arg = stack.pop()
         if (id(param), id(arg)) in seen:
             continue
@@ -133,7 +137,7 @@ def shape_var_mapping(
             case FuncStructInfo(params=tuple(mine)), FuncStructInfo(params=tuple(theirs)) if len(
                 mine
             ) == len(theirs):
-                stack.extend(reversed(list(zip(mine, theirs))))
+                functions.extend(zip(mine, theirs))
             case _:
                 _map_dimensions(dimensions(param), dimensions_of_value(arg), mapping, in_scope)
     return mapping

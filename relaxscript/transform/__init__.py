@@ -9,6 +9,7 @@ from __future__ import annotations
 from .attach_global_symbol import AttachGlobalSymbol
 from .compute_prim_value import ComputePrimValue
 from .context import PassContext, PassInfo
+from .lambda_lift import LambdaLift
 from .lower_runtime_builtin import LowerRuntimeBuiltin
 from .normalize import Normalize
 from .passes import (
@@ -26,7 +27,7 @@ from .to_non_dataflow import ToNonDataflow
 from .vm_shape_lower import VMShapeLower
 
 __all__ = [
-    "AttachGlobalSymbol", "ComputePrimValue", "DataflowBlockPass", "FunctionPass",
+    "AttachGlobalSymbol", "ComputePrimValue", "DataflowBlockPass", "FunctionPass", "LambdaLift",
     "LowerRuntimeBuiltin", "ModulePass", "Normalize", "Pass", "PassContext", "PassInfo",
     "RemovePurityChecking", "Sequential", "ToNonDataflow", "VMShapeLower", "dataflowblock_pass",
     "function_pass", "module_pass",

@@ -325,6 +325,74 @@ def test_a_closure_of_another_type_and_a_packed_function_are_no_such_closure(loa
 
 
 @I.ir_module
+class PartialTypes:
+    @R.function(private=True)
+    def both(
+        x: R.Tensor(("n", "k"), "float32"),
+        y: R.Tensor(("n",), "float32"),
+        rest: R.Tuple(R.Shape(["k"]), R.Prim("float32"), R.Object),
+    ) -> R.Tensor(("n", "k"), "float32"):
+        return x
+
+    @R.function(pure=False)
+    def fits(y: R.Tensor(("n",), "float32"), o: R.Object) -> R.Object:
+        cls = PartialTypes
+        f = R.make_closure(cls.both, (y, (R.shape([2]), R.prim_value(T.float32(1.5)), o)))
+        g = R.call_packed("test.identity", f, sinfo_args=R.Object)
+        matrix = R.Tensor((3, 2), "float32")
+        h = R.match_cast(g, R.Callable((matrix,), matrix))
+        return h(R.ones((3, 2), "float32"))
+
+    @R.function(pure=False)
+    def held(y: R.Tensor(("n",), "float32"), o: R.Object) -> R.Object:
+        cls = PartialTypes
+        rest = (y, (R.shape([2]), R.prim_value(T.float32(1.5)), o))
+        f = R.make_closure(cls.both, rest)
+        return f
+
+
+@every_executor
+def test_a_closure_has_the_type_of_what_is_left_of_its_function(load):
+    register_func("test.identity", lambda x: x)
+    model = load(PartialTypes)
+    np.testing.assert_array_equal(model.fits(np.ones(3, "float32"), "any"), np.ones((3, 2)))
+    error = failure(lambda: model.fits(np.ones(4, "float32"), "any"))
+    assert error.code == "RX0605"
+    assert 'its type is `R.Callable((R.Tensor((4, 2), "float32"),)' in str(error)
+
+
+@every_executor
+def test_a_closure_captures_the_fields_of_a_tuple_in_a_variable(load):
+    closure = load(PartialTypes).held(np.ones(3, "float32"), "any")
+    np.testing.assert_array_equal(closure(np.ones((3, 2), "float32")), np.ones((3, 2)))
+
+
+@I.ir_module
+class Generic:
+    @R.function
+    def apply(
+        f: R.Callable((R.Tensor(("n",), "float32"),), R.Tensor(("n",), "float32")),
+        x: R.Tensor(("n",), "float32"),
+    ) -> R.Tensor(("n",), "float32"):
+        return f(x)
+
+    @R.function
+    def double(y: R.Tensor(("k",), "float32")) -> R.Tensor(("k",), "float32"):
+        return R.add(y, y)
+
+    @R.function
+    def main(x: R.Tensor(("m",), "float32")):
+        cls = Generic
+        y = cls.apply(cls.double, x)
+        return y
+
+
+def test_a_function_of_any_size_is_passed_beside_what_says_the_size():
+    result = Generic["main"].ret_struct_info
+    assert result.dims[0] is Generic["main"].params[0].struct_info.dims[0]
+
+
+@I.ir_module
 class Scalars:
     @R.function
     def main(n: R.Prim(value="n"), x: R.Tensor(("n",), "float32")):

@@ -10,11 +10,12 @@ import pytest
 import relaxscript.op as R
 from relaxscript.errors import OperandError, VMError
 from relaxscript.ir import prim, relax
-from relaxscript.ir.struct_info import ShapeStructInfo
+from relaxscript.ir.same import structural_equal
+from relaxscript.ir.struct_info import FuncStructInfo, ObjectStructInfo, ShapeStructInfo
 from relaxscript.op import PlainContext
 from relaxscript.runtime.values import Closure, Prim, Shape
 
-from .inference import OBJECT, dim, held, prim_var, ranked, refused, result, shape, tensor
+from .inference import OBJECT, dim, held, infer, prim_var, ranked, refused, result, shape, tensor
 
 n = dim("n")
 
@@ -173,6 +174,34 @@ def test_closures_of_relax_functions_stay_closures() -> None:
     closure = R.make_closure.evaluate(call, [Closure("f", lambda a, b: a - b), (5,)])
     assert isinstance(closure, Closure)
     assert closure(7) == 2
+
+
+def function(*operands: relax.Var) -> relax.Var:
+    """A function that takes such operands and returns what the first one is."""
+    infos = [operand.struct_info for operand in operands]
+    return relax.Var("f", FuncStructInfo(infos, infos[0]))
+
+
+def test_a_closure_is_what_is_left_of_its_function() -> None:
+    callee = function(tensor("n", 2), tensor("n"), shape("n"))
+    left = infer(R.make_closure, callee, (tensor(5), shape(5)))
+    assert structural_equal(left, function(tensor(5, 2)).struct_info)
+
+
+def test_of_a_packed_function_and_of_captured_values_in_a_variable_nothing_is_known() -> None:
+    packed = relax.Var("f", FuncStructInfo.opaque_func())
+    assert result(R.make_closure, packed, (tensor(2),)) == "object"
+    call = relax.Call(relax.Op("relax.make_closure"), (function(tensor(2)), OBJECT))
+    assert isinstance(R.make_closure.infer(call, PlainContext()), ObjectStructInfo)
+    later = relax.GlobalVar("later")
+    assert result(R.make_closure, later, (tensor(2),)) == "object"
+
+
+def test_whether_a_captured_value_fits_may_be_left_to_the_run() -> None:
+    call = R.make_closure.build((function(tensor(4)), (tensor("n"),)))
+    context = PlainContext()
+    R.make_closure.infer(call, context)
+    assert [o.operand for o in context.obligations] == ["args[0]"]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Rejected programs: calls in place, builtins, devices, inspection, slices, closures."""
+"""Rejected programs: calls in place, builtins, devices, inspection, slices."""
 
 from __future__ import annotations
 
@@ -529,26 +529,7 @@ def test_an_axis_that_is_turned_round():
         return x
 
 
-# ---------------------------------------------------------------- closures and messages
-
-
-@rejected
-def test_a_closure_is_made_of_a_function():
-    @R.function
-    def f(x: R.Tensor((4,), "float32"), o: R.Object):
-        a = R.make_closure(x, (x,))
-        #                  ^ error: RX0201 `R.make_closure` cannot take these operands
-        b = R.invoke_pure_closure(x, (x,), sinfo_args=R.Object)
-        #                         ^ error: RX0201 `R.invoke_pure_closure` cannot take these operands
-        c = R.invoke_closure(o, (x,), sinfo_args=R.Object)
-        #   ^^^^^^^^^^^^^^^^ error: RX0401 `R.invoke_closure` is impure and cannot be called in a
-        #        | pure function
-        #       help: declare the function impure: `@R.function(pure=False)`
-        d = R.invoke_pure_closure(o, (x,))
-        #   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0103 `R.invoke_pure_closure` misses its argument
-        #        | `sinfo_args`
-        #       help: it is called as `R.invoke_pure_closure(closure, args, sinfo_args)`
-        return x
+# ---------------------------------------------------------------- messages
 
 
 @rejected

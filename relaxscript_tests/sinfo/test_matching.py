@@ -50,6 +50,12 @@ def test_the_first_place_decides() -> None:
     assert found == {N: M}
 
 
+def test_values_decide_before_the_parameters_of_functions() -> None:
+    function = F((Tensor((N,)),), OBJECT)
+    found = shape_var_mapping((function, Tensor((N,))), (F((Tensor((K,)),), OBJECT), Tensor((M,))))
+    assert found == {N: M}
+
+
 def test_what_the_argument_does_not_say_is_left_out() -> None:
     params = (Tensor((N,)), Tensor((M,)), Tuple((Tensor((K,)),)), Tensor((K,)))
     args = (Tensor(ndim=1), Tensor((2, 2)), Tuple(()), OBJECT)

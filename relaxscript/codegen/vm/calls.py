@@ -159,10 +159,8 @@ class CallEmitter(FunctionEmitter):
 
     def _make_closure(self, call: relax.Call) -> Arg:
         callee, args = call.args
-        assert isinstance(args, relax.Tuple)
-        return self.call(
-            "vm.builtin.make_closure", [self.value(callee), *self._values(args.fields)]
-        )
+        values = [self.value(callee), *self._values(self._fields(args))]
+        return self.call(self.program.make_closure(), values)
 
     def _compute_prim_value(self, call: relax.Call) -> Arg:
         (shape,) = call.args

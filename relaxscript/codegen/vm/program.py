@@ -14,6 +14,7 @@ from typing import Any
 from relaxscript.analysis import Context
 from relaxscript.errors import Diagnostic, DiagnosticError
 from relaxscript.interpreter.checks import concrete
+from relaxscript.interpreter.closure import make_closure
 from relaxscript.interpreter.operators import operator_function
 from relaxscript.interpreter.prim_funcs import arranging, called_directly, symbol_of
 from relaxscript.ir import prim, relax, tir
@@ -22,7 +23,7 @@ from relaxscript.ir.struct_info import FuncStructInfo
 from relaxscript.ir.walk import post_order
 from relaxscript.op.results import returned_in_place
 from relaxscript.runtime import Closure, ExecBuilder, VMFuncKind, get_global_func
-from relaxscript.runtime.builtins import BUILTINS, State
+from relaxscript.runtime.builtins import BUILTINS, MAKE_CLOSURE, State
 from relaxscript.runtime.coercion import call_packed
 
 __all__ = ["CLOSURE_TYPE", "Kernel", "LocalFunction", "Program"]
@@ -30,6 +31,7 @@ __all__ = ["CLOSURE_TYPE", "Kernel", "LocalFunction", "Program"]
 Kernel = Callable[..., Any]
 CLOSURE_TYPE = "relaxscript.closure_type"
 _IN_PLACE = "relaxscript.in_place"
+_MAKE_CLOSURE = "relaxscript.make_closure"
 _PACKED_FUNC = "relaxscript.packed_func"
 
 
@@ -152,6 +154,8 @@ class Program:
         for var, function in self.module.functions.items():
             if isinstance(function, tir.PrimFunc) and symbol_of(function) == symbol:
                 return self.kernel(var)
+        if symbol == MAKE_CLOSURE:
+            return self.make_closure()
         if symbol in self._functions:  # the table has a Relax function of that name
             return self.external(("extern", symbol), symbol, lambda: _Late(symbol))
         return symbol
@@ -167,6 +171,11 @@ class Program:
         """The external that gives the value of an in-place call from what the function returned."""
         self.externals[_IN_PLACE] = _in_place
         return _IN_PLACE
+
+    def make_closure(self) -> str:
+        """The external that gives a function its last arguments, and the type that it has then."""
+        self.externals[_MAKE_CLOSURE] = make_closure
+        return _MAKE_CLOSURE
 
     def closure_type(self) -> str:
         """The external that gives a closure its type with captured shape variables filled in."""

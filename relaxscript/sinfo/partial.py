@@ -1,0 +1,31 @@
+"""The type of a function some of whose arguments are given already."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from relaxscript.ir.struct_info import FuncStructInfo, StructInfo
+
+from .erasure import erase_to_well_defined
+from .matching import definable_shape_vars, shape_var_mapping, substitute_shape_vars
+
+__all__ = ["partially_applied"]
+
+
+def partially_applied(info: FuncStructInfo, given: Sequence[StructInfo]) -> StructInfo:
+    """What is known of a function of type `info` whose last arguments, as `given`, are there.
+
+    The shape variables that these arguments bind stand for what the arguments say; where they do
+    not say it, what depends on them is forgotten. Nothing is left but Object where a parameter that
+    remains would depend on them, and where a shape is held by a variable, since that may be one of
+    the parameters that are gone. Raises `ValueError` for more arguments than parameters.
+    """
+    params = info.params or ()
+    count = len(params) - len(given)
+    if count < 0:
+        raise ValueError(f"{len(given)} arguments for {len(params)} parameters")
+    mapping = shape_var_mapping(params[count:], given)
+    lost = {v for param in params[count:] for v in definable_shape_vars(param)} - mapping.keys()
+    rest = FuncStructInfo.make(params[:count], info.ret, info.purity)
+    applied = substitute_shape_vars(rest, mapping)
+    return erase_to_well_defined(applied, (), lambda v: v not in lost)

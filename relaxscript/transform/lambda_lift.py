@@ -1,0 +1,421 @@
+"""LambdaLift: functions inside functions become functions of the module.
+
+Start at `LambdaLift`; `_Scope` goes through one function of the module, and `_Scope.lift` moves one
+local function out of it. Outer functions go first: what was nested in one that was lifted is local
+to a function of the module then, and its turn comes with that one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from relaxscript.analysis import Context, call_purity
+from relaxscript.ir import prim
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.node import Node
+from relaxscript.ir.relax import (
+    Binding,
+    BindingBlock,
+    Call,
+    DataflowBlock,
+    DataflowVar,
+    Expr,
+    Function,
+    GlobalVar,
+    If,
+    MatchCast,
+    Op,
+    SeqExpr,
+    ShapeExpr,
+    Tuple,
+    Var,
+    VarBinding,
+)
+from relaxscript.ir.struct_info import (
+    FuncStructInfo,
+    PrimStructInfo,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
+from relaxscript.ir.walk import children, free_vars, post_order, rewrite, substitute, variables
+from relaxscript.sinfo import definable_shape_vars, shape_var_mapping
+
+from .context import PassContext
+from .passes import ModulePass
+
+__all__ = ["LambdaLift"]
+
+N = TypeVar("N", bound=Node)
+
+_COMPUTE = Op("relax.compute_prim_value")
+_MAKE = Op("relax.make_closure")
+_INVOKE = Op("relax.invoke_closure")
+_INVOKE_PURE = Op("relax.invoke_pure_closure")
+_GLOBAL_SYMBOL = "global_symbol"
+
+
+class LambdaLift(ModulePass):
+    """Move local functions into the module; what they capture becomes their last parameters.
+
+    Before:
+
+        @R.function
+        def main(x: R.Tensor((4,), "float32"), y: R.Tensor((4,), "float32")):
+            @R.function
+            def plus(z: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+                s = R.add(z, x)
+                return s
+
+            r = plus(y)
+            return r
+
+    After:
+
+        @R.function(private=True)
+        def lifted_func_0(z: R.Tensor((4,), "float32"), x: R.Tensor((4,), "float32")):
+            s = R.add(z, x)
+            return s
+
+        @R.function
+        def main(x: R.Tensor((4,), "float32"), y: R.Tensor((4,), "float32")):
+            plus = R.make_closure(cls.lifted_func_0, (x,))
+            r = R.invoke_pure_closure(plus, (y,), sinfo_args=R.Tensor((4,), "float32"))
+            return r
+
+    A function that captures nothing is called by its name. Captured shape variables that no
+    captured value tells come last, as one shape (those that may be negative, as values before it).
+    A function that calls itself calls the lifted one directly. Source: TVM
+    `relax.transform.LambdaLift`.
+    """
+
+    opt_level = 1
+    required = ("Normalize",)
+
+    def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        if not any(_local_functions(function) for function in mod.relax_functions().values()):
+            return mod
+        lifting = _Lifting(mod.clone())
+        lifting.pending.extend(mod.relax_functions().items())
+        while lifting.pending:
+            var, function = lifting.pending.pop(0)
+            local = _local_functions(function)
+            made = _Scope(lifting, function).function() if local else function
+            if local or var.name_hint in lifting.signatures:
+                # Types of functions say no more of held shapes than the lifted functions do.
+                lifting.module[var] = rewrite(made, _weak_type)
+        return lifting.module
+
+
+def _local_functions(function: Function) -> dict[Var, Function]:
+    """The functions inside a function, by the variables that they are bound to."""
+    return {
+        node.var: node.value
+        for node in post_order(function)
+        if isinstance(node, VarBinding) and isinstance(node.value, Function)
+    }
+
+
+@dataclass
+class _Lifting:
+    """The module that is being made; `pending` are the functions that are still to be looked at."""
+
+    module: IRModule
+    pending: list[tuple[GlobalVar, Function]] = field(default_factory=list)
+    count: int = 0
+
+    def __post_init__(self) -> None:
+        self.signatures: dict[str, StructInfo] = {}
+        self.context = Context(self.module, self.signatures)
+
+    def name(self) -> GlobalVar:
+        """The name of the next lifted function."""
+        while True:
+            name = f"lifted_func_{self.count}"
+            self.count += 1
+            if name not in self.module:
+                return GlobalVar(name)
+
+    def add(self, var: GlobalVar, function: Function) -> None:
+        """Put a lifted function into the module."""
+        self.module[var] = function
+        self.pending.append((var, function))
+
+
+@dataclass
+class _Uses:
+    """How a local function is used: its calls, and whether it is mentioned in another way."""
+
+    calls: list[Call] = field(default_factory=list)
+    as_value: bool = False
+
+
+class _Scope:
+    """One function of the module, in which local functions are replaced binding by binding.
+
+    `dims` are the shape variables that are known by now, and whether they are dimensions, so not
+    negative. `replaced` are the names of lifted functions that capture nothing, by the variables
+    that stood for them, and `closures` the variables that stand for those that capture something.
+    """
+
+    def __init__(self, lifting: _Lifting, func: Function) -> None:
+        self.lifting = lifting
+        self.context = lifting.context
+        self.func = func
+        self.uses = _uses(func)
+        self.dataflow = False
+        self.before: list[Binding] = []  # what is to be bound before the closure at hand
+        self.dims: dict[prim.Var, bool] = {}
+        self.replaced: dict[Node, GlobalVar] = {}
+        self.closures: set[Node] = set()
+        self._define([param.struct_info for param in func.params])
+
+    def function(self) -> Function:
+        """The function afterwards."""
+        return self.func.replace(body=self._sequence(self.func.body))
+
+    def _define(self, infos: Sequence[StructInfo]) -> None:
+        """Take note of the shape variables that values, matched together, bind."""
+        found: dict[prim.Var, bool] = {}
+        stack = list(infos)
+        while stack:
+            info = stack.pop()
+            if isinstance(info, TupleStructInfo):
+                stack.extend(info.fields)
+                continue
+            dimension = not isinstance(info, PrimStructInfo)
+            for v in definable_shape_vars(info):
+                found[v] = found.get(v, False) or dimension
+        self.dims = {**found, **self.dims}
+
+    # -- going through -----------------------------------------------------------------------------
+
+    def _sequence(self, expr: Expr) -> Expr:
+        if not isinstance(expr, SeqExpr):
+            return self.used(expr)
+        blocks: list[BindingBlock] = []
+        for block in expr.blocks:
+            self.dataflow = isinstance(block, DataflowBlock)
+            bindings = tuple(made for old in block.bindings for made in self._binding(old))
+            blocks.append(block.replace(bindings=bindings))
+        return expr.replace(blocks=_merged(blocks), body=self.used(expr.body))
+
+    def _binding(self, binding: Binding) -> list[Binding]:
+        """What stands in the place of a binding."""
+        match binding:
+            case VarBinding(var=var, value=Function() as function):
+                return self._local_function(binding, var, function)
+            case VarBinding(value=If() as choice):
+                made: Expr = choice.replace(
+                    true_branch=self._sequence(choice.true_branch),
+                    false_branch=self._sequence(choice.false_branch),
+                )
+                self.dataflow = False  # where there is a choice, there is none
+                return [binding.replace(value=made)]
+            case MatchCast(struct_info=info):
+                self._define([info])
+        value = self.used(binding.value)
+        return [binding if value is binding.value else binding.replace(value=value)]
+
+    def _local_function(self, binding: VarBinding, var: Var, function: Function) -> list[Binding]:
+        name, args = self.lift(function, var)
+        if not args:
+            self.replaced[var] = name
+            return []
+        self.closures.add(var)
+        before, self.before = self.before, []
+        return [*before, binding.replace(value=_closure(name, args, function))]
+
+    def used(self, expr: N) -> N:
+        """An expression in which lifted functions are called as what they are now."""
+        if not self.replaced and not self.closures:
+            return expr
+        return rewrite(expr, self._use)
+
+    def _use(self, node: Node) -> Node | None:
+        match node:
+            case Var():
+                return self.replaced.get(node)
+            case Call(op=Var() as callee) if callee in self.closures:
+                op = _INVOKE_PURE if call_purity(node, self.context) else _INVOKE
+                given = Tuple.make(node.args, node.arg_spans)
+                result = self.context.struct_info(node)
+                return Call.make(op, (callee, given), None, (result,), span=node.span)
+        return None
+
+    # -- lifting -----------------------------------------------------------------------------------
+
+    def lift(self, func: Function, var: Var) -> tuple[GlobalVar, tuple[Expr, ...]]:
+        """Put a local function into the module; its name, and the arguments that it captures."""
+        function = self.used(func)
+        captured = [v for v in free_vars(function) if isinstance(v, Var) and v is not var]
+        given = {v for c in captured for v in definable_shape_vars(c.struct_info)}
+        mentioned = [v for v in variables(function) if isinstance(v, prim.Var) and v in self.dims]
+        missing = [v for v in mentioned if v not in given and not self._always_given(func, var, v)]
+        sizes = tuple(v for v in missing if self.dims[v])
+        scalars = [
+            Var(v.name, PrimStructInfo.make(v.dtype, v)) for v in missing if not self.dims[v]
+        ]
+        shape = (ShapeExpr.make(sizes),) if sizes else ()
+        params = [*captured, *scalars]
+        if sizes:
+            params.append(Var("shape", ShapeStructInfo.make(sizes, len(sizes))))
+        name = self.lifting.name()
+        ret = function.ret_struct_info
+        attrs = None if function.attrs is None else function.attrs.without(_GLOBAL_SYMBOL) or None
+        lifted = function.replace(
+            params=(*function.params, *params), attrs=attrs,
+            ret_struct_info=self.context.struct_info(function.body) if ret is None else ret,
+        )  # fmt: skip
+        header = _without_held_shapes(lifted.replace(body=SeqExpr.make((), Tuple.make(()))))
+        self.lifting.signatures[name.name_hint] = self.context.struct_info(_renamed(header))
+        lifted = _knowing_itself(lifted, var, name, (*captured, *scalars, *shape))
+        self.lifting.add(name, _renamed(_without_held_shapes(lifted)))
+        return name, (*captured, *map(self._scalar, scalars), *shape)
+
+    def _scalar(self, param: Var) -> Var:
+        """Bind the value of a shape variable, for a closure to capture."""
+        kind = DataflowVar if self.dataflow else Var
+        info = param.struct_info
+        assert isinstance(info, PrimStructInfo)
+        made = kind.make(param.name_hint, info)
+        value = Call.make(_COMPUTE, (ShapeExpr.make((info.value,)),), None, ())
+        self.before.append(VarBinding.make(made, value))
+        return made
+
+    def _always_given(self, function: Function, var: Var, size: prim.Var) -> bool:
+        """Whether each call of a function gives it the shape variable with an argument.
+
+        Then it need not be captured: the value that a parameter binds is the one that it has.
+        """
+        uses = self.uses[var]
+        if uses.as_value:
+            return False
+        params = [param.struct_info for param in function.params]
+        if not any(size in definable_shape_vars(info) for info in params):
+            return False
+        return all(
+            shape_var_mapping(params, map(self.context.struct_info, call.args)).get(size) is size
+            for call in uses.calls
+        )
+
+
+def _knowing_itself(
+    function: Function, var: Var, name: GlobalVar, args: tuple[Expr, ...]
+) -> Function:
+    """A lifted function in which `var`, which it was bound to, is what it is now."""
+    if var not in variables(function.body):
+        return function
+    if not args:
+        return substitute(function, {var: name})
+    closure = _closure(name, args, function)
+    again = Var.make(var.name_hint, var.struct_info, span=var.span)
+
+    def step(node: Node) -> Node | None:
+        if node is var:
+            return again
+        if isinstance(node, Call) and node.op is again:
+            return node.replace(op=name, args=(*node.args, *args))
+        return None
+
+    body: Expr = rewrite(function.body, step)
+    if again in variables(body):
+        body = _with_first(body, VarBinding.make(again, closure, span=var.span))
+    return function.replace(body=body)
+
+
+def _uses(function: Function) -> dict[Var, _Uses]:
+    """How each function inside a function is used, by its variable."""
+    found = {var: _Uses() for var in _local_functions(function)}
+    for node in post_order(function) if found else ():
+        inside = children(node)
+        for child in {id(c): c for c in inside if isinstance(c, Var) and c in found}.values():
+            uses, mentions = found[child], sum(c is child for c in inside)
+            if isinstance(node, Binding) and node.var is child:
+                mentions -= 1
+            if isinstance(node, Call) and node.op is child:
+                uses.calls.append(node)
+                mentions -= 1
+            uses.as_value = uses.as_value or mentions > 0
+    return found
+
+
+def _closure(name: GlobalVar, args: tuple[Expr, ...], function: Function) -> Call:
+    return Call.make(_MAKE, (name, Tuple.make(args)), None, (), span=function.span)
+
+
+def _without_held_shapes(function: Function) -> Function:
+    """A function in whose parameters and result no variable holds a shape; the body checks it.
+
+    In a script parameters do not see those behind them, and results see none.
+    """
+    params: list[Var] = []
+    body = function.body
+    for param in reversed(function.params):
+        info = _weakened(param.struct_info)
+        if info is not param.struct_info:
+            given = type(param).make(param.name_hint, info, span=param.span)
+            cast = MatchCast.make(param, given, param.struct_info, span=param.span)
+            body, param = _with_first(body, cast), given
+        params.append(param)
+    ret = function.ret_struct_info
+    assert isinstance(body, SeqExpr)
+    if ret is not None and _weakened(ret) is not ret:
+        result = Var("result", ret)
+        cast = MatchCast.make(result, body.body, ret, span=body.body_span)
+        blocks = (*body.blocks, BindingBlock.make((cast,)))
+        body = SeqExpr.make(_merged(blocks), result, body.body_span, span=body.span)
+        ret = _weakened(ret)
+    return function.replace(params=tuple(reversed(params)), body=body, ret_struct_info=ret)
+
+
+def _weakened(info: StructInfo) -> StructInfo:
+    """`info` without shapes that are held by variables; ranks stay."""
+    return rewrite(
+        info,
+        lambda n: (
+            n.replace(shape=None)
+            if isinstance(n, TensorStructInfo) and isinstance(n.shape, Var)
+            else None
+        ),
+    )
+
+
+def _weak_type(node: Node) -> Node | None:
+    return _weakened(node) if isinstance(node, FuncStructInfo) else None
+
+
+def _merged(blocks: Sequence[BindingBlock]) -> tuple[BindingBlock, ...]:
+    """Blocks without empty ones, neighbours of a kind made one."""
+    found: list[BindingBlock] = []
+    for block in blocks:
+        if found and type(found[-1]) is type(block):
+            before = found.pop()
+            found.append(before.replace(bindings=(*before.bindings, *block.bindings)))
+        elif block.bindings:
+            found.append(block)
+    return tuple(found)
+
+
+def _with_first(body: Expr, binding: Binding) -> Expr:
+    """A body that begins with a binding."""
+    assert isinstance(body, SeqExpr)
+    blocks = (BindingBlock.make((binding,)), *body.blocks)
+    return SeqExpr.make(_merged(blocks), body.body, body.body_span, span=body.span)
+
+
+def _renamed(function: Function) -> Function:
+    """A function all of whose variables are new, since no two functions share one."""
+
+    def step(node: Node) -> Node | None:
+        match node:
+            case Var(name_hint=name, struct_info=info):
+                return type(node).make(name, info, span=node.span)
+            case prim.Var(name=name, dtype=dtype):
+                return prim.Var.make(name, dtype, span=node.span)
+        return None
+
+    return rewrite(function, step)
