@@ -299,3 +299,33 @@ def test_a_shape_is_computed_once_in_each_scope():
             assert (result.shape, result[0, 0]) == ((4, 3), 2)
     finally:
         remove_global_func("test.into")
+
+
+def test_a_direct_call_of_a_prim_func_is_one_of_its_kernel():
+    mod = from_source(
+        """
+@I.ir_module
+class M:
+    @T.prim_func
+    def copy(x: T.Buffer((2,), "float32"), y: T.Buffer((2,), "float32")):
+        for i in range(2):
+            y[i] = x[i]
+
+    @R.function(pure=False)
+    def main(y: R.Tensor((2,), "float32")):
+        cls = M
+        c = R.const([1, 2], "float32")  # it is only read, so it is not copied
+        cls.copy(c, y)
+        cls.copy(R.const([3, 4], "float32"), y)
+        return y
+
+    @R.function(pure=False)
+    def written(y: R.Tensor((2,), "float32")):
+        cls = M
+        c = R.const([1, 2], "float32")
+        cls.copy(y, c)
+        return y
+"""
+    )
+    assert callees(mod, "main") == ["copy", "copy"]
+    assert callees(mod, "written") == ["vm.builtin.constant", "copy"]

@@ -18,7 +18,7 @@ from relaxscript.sinfo import definable_shape_vars
 
 __all__ = [
     "captured", "escaping", "is_plain_operator", "matched_shape_vars", "read_only_args",
-    "used_as_value", "written_params",
+    "read_only_direct_args", "used_as_value", "written_params",
 ]  # fmt: skip
 
 # Operators that hand their operands to somebody else.
@@ -79,6 +79,9 @@ def escaping(function: relax.Function, module: IRModule) -> set[relax.Var]:
             case relax.Call(op=relax.Op("relax.call_tir")):
                 read = read_only_args(node, module)
                 found.update(v for v in _operands(node.args) if v not in read)
+            case relax.Call(op=relax.GlobalVar()):
+                read = read_only_direct_args(node.op, node.args, module)
+                found.update(v for v in _operands(node.args) if v not in read)
             case relax.If(cond=cond):
                 found.update(
                     v for v in children(node) if isinstance(v, relax.Var) and v is not cond
@@ -109,10 +112,27 @@ def read_only_args(call: relax.Call, module: IRModule) -> set[relax.Expr]:
     function = module[callee] if isinstance(callee, relax.GlobalVar) and callee in module else None
     if not isinstance(function, tir.PrimFunc) or not isinstance(given, relax.Tuple):
         return set()
-    written = written_params(function)
     buffers = [p for p in function.params if p in function.buffer_map or p.dtype.kind == "handle"]
     tensors = [a for a in given.fields if not isinstance(a.struct_info, PrimStructInfo)]
-    pairs = list(zip(tensors, buffers, strict=False))
+    return _only_read(function, tensors, buffers)
+
+
+def read_only_direct_args(
+    callee: relax.Expr, args: Sequence[relax.Expr], module: IRModule
+) -> set[relax.Expr]:
+    """The arguments of a direct call of a PrimFunc that it does not write into."""
+    function = module[callee] if isinstance(callee, relax.GlobalVar) and callee in module else None
+    if not isinstance(function, tir.PrimFunc):
+        return set()
+    return _only_read(function, args, function.params)
+
+
+def _only_read(
+    function: tir.PrimFunc, args: Sequence[relax.Expr], params: Sequence[prim.Var]
+) -> set[relax.Expr]:
+    """The arguments none of whose parameters is written into."""
+    written = written_params(function)
+    pairs = list(zip(args, params, strict=False))
     return {a for a, p in pairs if p not in written} - {a for a, p in pairs if p in written}
 
 
