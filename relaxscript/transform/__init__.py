@@ -7,6 +7,7 @@ have names, `bindings.py` is what most of them are written with.
 from __future__ import annotations
 
 from .attach_global_symbol import AttachGlobalSymbol
+from .call_tir_rewrite import CallTIRRewrite
 from .context import PassContext, PassInfo
 from .normalize import Normalize
 from .passes import (
@@ -23,7 +24,7 @@ from .remove_purity_checking import RemovePurityChecking
 from .to_non_dataflow import ToNonDataflow
 
 __all__ = [
-    "AttachGlobalSymbol", "DataflowBlockPass", "FunctionPass", "ModulePass", "Normalize", "Pass",
-    "PassContext", "PassInfo", "RemovePurityChecking", "Sequential", "ToNonDataflow",
-    "dataflowblock_pass", "function_pass", "module_pass",
+    "AttachGlobalSymbol", "CallTIRRewrite", "DataflowBlockPass", "FunctionPass", "ModulePass",
+    "Normalize", "Pass", "PassContext", "PassInfo", "RemovePurityChecking", "Sequential",
+    "ToNonDataflow", "dataflowblock_pass", "function_pass", "module_pass",
 ]  # fmt: skip
