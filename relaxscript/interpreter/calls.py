@@ -71,6 +71,11 @@ class CallEvaluator(ABC):
         match call.op:
             case relax.Op(name) if name in self._forms:
                 return (yield from self._forms[name](call, frame))
+            case relax.Op("relax.builtin.alloc_tensor") if isinstance(
+                call.args[1], relax.DataTypeImm
+            ):
+                shape, dtype, *_ = yield from self._each(call.args, frame)
+                return alloc_tensor(shape, dtype)
             case relax.Op():
                 values = yield from self._each(call.args, frame)
                 with located(call.span):

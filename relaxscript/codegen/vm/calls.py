@@ -59,6 +59,9 @@ class CallEmitter(FunctionEmitter):
         match call.op:
             case relax.Op(name) if name in self._forms:
                 result = self._forms[name](call)
+            case relax.Op("relax.builtin.alloc_tensor") if _is_known(self._info(call)):
+                shape, dtype = (self.value(arg) for arg in call.args[:2])
+                result = self.call("vm.builtin.alloc_tensor", [shape, dtype])
             case relax.Op():
                 args = [self.value(arg, read_only=True) for arg in call.args]
                 checked = _needs_check(call, self.program.context.struct_info)
