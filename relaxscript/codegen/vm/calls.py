@@ -50,8 +50,11 @@ class CallEmitter(FunctionEmitter):
             "relax.invoke_closure": self._invoke_closure,
             "relax.invoke_pure_closure": self._invoke_closure,
             "relax.make_closure": self._make_closure,
+            "relax.memory.kill_storage": self._kill,
+            "relax.memory.kill_tensor": self._kill,
             "relax.null_value": lambda call: self.ib.void_arg(),
             "relax.to_vdevice": self._to_vdevice,
+            "relax.vm.kill_object": self._kill,
         }
 
     def call_value(self, call: relax.Call) -> Arg:
@@ -70,6 +73,12 @@ class CallEmitter(FunctionEmitter):
                 result = self._apply(call.op, call.args, call)
         self.span = outer
         return result
+
+    def _kill(self, call: relax.Call) -> Arg:
+        (arg,) = call.args
+        if isinstance(arg, relax.Var):
+            self.kill(arg)
+        return self.ib.convert_constant(())
 
     # -- calls of functions ------------------------------------------------------------------------
 

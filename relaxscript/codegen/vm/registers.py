@@ -44,24 +44,30 @@ class Registers:
         """These registers are needed up to the end of the function."""
         self._pinned.update(numbers)
 
-    def disown(self, number: int) -> None:
-        """A variable that a register holds is not needed any more."""
+    def disown(self, number: int) -> bool:
+        """A variable that a register holds is not needed any more; whether it was the last one."""
         self._owners[number] -= 1
+        return self._owners[number] <= 0
 
     def begin(self) -> set[int]:
         """Start a binding; `finish` takes what this gives."""
         outer, self._recent = self._recent, set()
         return outer
 
-    def finish(self, outer: set[int], dead: Iterable[int] = ()) -> None:
-        """End a binding: what it took and no variable owns is free, and so are `dead` registers."""
-        taken = self._recent
+    def finish(self, outer: set[int], dead: Iterable[int] = ()) -> list[int]:
+        """End a binding: what it took and no variable owns is free, and so are `dead` registers.
+
+        Gives the registers that are free from now on.
+        """
+        taken, freed = self._recent, []
         for number in {*taken, *dead}:
             if self._owners[number] <= 0 and number not in self._pinned:
                 heapq.heappush(self._free, number)
+                freed.append(number)
                 taken.discard(number)
                 outer.discard(number)  # a variable of an earlier binding inside the same one
         self._recent = outer | taken
+        return sorted(freed)
 
 
 def last_uses(seq: relax.SeqExpr) -> list[list[relax.Var]]:

@@ -17,8 +17,8 @@ from relaxscript.op import lookup
 from relaxscript.sinfo import definable_shape_vars
 
 __all__ = [
-    "captured", "escaping", "is_plain_operator", "matched_shape_vars", "read_only_args",
-    "read_only_direct_args", "used_as_value", "written_params",
+    "captured", "escaping", "has_kills", "is_plain_operator", "matched_shape_vars",
+    "read_only_args", "read_only_direct_args", "used_as_value", "written_params",
 ]  # fmt: skip
 
 # Operators that hand their operands to somebody else.
@@ -36,6 +36,19 @@ _HANDING_ON = frozenset(
         "relax.to_vdevice",
     }
 )
+
+# Operators that give their operand back.
+_KILLS = frozenset(
+    {"relax.memory.kill_storage", "relax.memory.kill_tensor", "relax.vm.kill_object"}
+)
+
+
+def has_kills(function: relax.Function) -> bool:
+    """Whether a function gives values back before its end."""
+    return any(
+        isinstance(node, relax.Call) and isinstance(node.op, relax.Op) and node.op.name in _KILLS
+        for node in post_order(function.body)
+    )
 
 
 def is_plain_operator(call: relax.Call) -> bool:
