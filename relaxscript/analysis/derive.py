@@ -248,8 +248,13 @@ def _beta_reduced(expr: Call, callee: FuncStructInfo, context: Context) -> Struc
         )  # fmt: skip
     arguments = [context.struct_info(a) for a in expr.args]
     mapping = shape_var_mapping(params, arguments)
+    free: set[PrimExpr] = set()
     for position, (param, argument) in enumerate(zip(params, arguments), 1):
         expected = substitute_shape_vars(param, mapping)
+        match param:
+            case PrimStructInfo(dtype, PrimVar() as var) if var not in mapping and var not in free:
+                free.add(var)  # it stands for whatever this argument is
+                expected = PrimStructInfo.make(dtype, None)
         answer = check_compatibility(argument, expected, context.facts)
         if answer is NO:
             raise OperandError(

@@ -26,6 +26,10 @@ from .prim_funcs import arranging, assembled, result_infos
 
 __all__ = ["CallEvaluator"]
 
+_KILLS = frozenset(
+    {"relax.memory.kill_storage", "relax.memory.kill_tensor", "relax.vm.kill_object"}
+)
+
 
 class CallEvaluator(ABC):
     """Evaluates calls; subclassed in `relax.py` for what functions and expressions are."""
@@ -71,10 +75,18 @@ class CallEvaluator(ABC):
         match call.op:
             case relax.Op(name) if name in self._forms:
                 return (yield from self._forms[name](call, frame))
-            case relax.Op():
+            case relax.Op("relax.builtin.alloc_tensor") if isinstance(
+                call.args[1], relax.DataTypeImm
+            ):
+                shape, dtype, *_ = yield from self._each(call.args, frame)
+                return alloc_tensor(shape, dtype)
+            case relax.Op(name):
                 values = yield from self._each(call.args, frame)
                 with located(call.span):
-                    return operator_function(call, checked=True)(*values)
+                    result = operator_function(call, checked=True)(*values)
+                if name in _KILLS:
+                    frame.kill(call.args)
+                return result
         callee = yield from self._evaluate(call.op, frame)
         args = yield from self._each(call.args, frame)
         return (yield from self._apply(callee, args, call.span))

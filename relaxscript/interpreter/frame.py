@@ -46,6 +46,7 @@ class Frame:
         self.heap: list[Any] = _Heap()
         self.values: dict[relax.Var, Any] = {}
         self.bound: set[prim.Var] = set()
+        self.outside: list[Scope] = []  # the scopes to come back to
         self.origins: dict[int, tuple[str, str]] = {}
         origins = self.origins  # not `self`: a frame that holds itself holds all its tensors
         self.held: list[Any] = []
@@ -70,10 +71,13 @@ class Frame:
 
     def scope(self) -> Scope:
         """What is known now, to come back to it with `leave`."""
-        return Scope(dict(self.values), set(self.bound))
+        self.outside.append(Scope(dict(self.values), set(self.bound)))
+        return self.outside[-1]
 
     def leave(self, scope: Scope) -> None:
         """Forget the variables that were bound since `scope`."""
+        while self.outside.pop() is not scope:
+            pass
         self.values, self.bound = scope
 
     def lookup(self, var: relax.Var) -> Any:
@@ -82,6 +86,11 @@ class Frame:
             message = f"the variable `{var.name_hint}` is not defined here"
             raise DiagnosticError(Diagnostic("RX0101", message, var.span))
         return self.values[var]
+
+    def kill(self, exprs: Sequence[relax.Expr]) -> None:
+        """Let go of the values of variables, which stand for the null object from here on."""
+        for values in (self.values, *(scope.values for scope in self.outside)):
+            values.update((expr, None) for expr in exprs if expr in values)
 
     # -- checks ------------------------------------------------------------------------------------
 

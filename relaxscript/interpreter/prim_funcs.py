@@ -58,10 +58,7 @@ def arranging(func: PrimFunc, kernel: _Kernel) -> _Kernel:
 
     def call(*args: Any) -> None:
         flat = list(_flat(args))
-        devices = devices_of(args)
-        if len(devices) > 1:
-            places = " and ".join(map(str, devices))
-            raise VMError(f"the tensors are on several devices, {places}", code="RX0601")
+        _require_one_device(args)
         tensors = [value for value in flat if hasattr(value, "shape")]
         numbers = [value for value in flat if not hasattr(value, "shape")]
         if len(tensors) != sum(is_buffer) or len(flat) != len(is_buffer):
@@ -71,6 +68,13 @@ def arranging(func: PrimFunc, kernel: _Kernel) -> _Kernel:
         kernel(*(source.pop(0) for source in order))
 
     return call
+
+
+def _require_one_device(args: Sequence[Any]) -> None:
+    devices = devices_of(args)
+    if len(devices) > 1:
+        places = " and ".join(map(str, devices))
+        raise VMError(f"the tensors are on several devices, {places}", code="RX0601")
 
 
 def _is_tensor(func: PrimFunc, param: Var) -> bool:
@@ -99,6 +103,7 @@ def called_directly(name: str, func: PrimFunc, kernel: _Kernel) -> Closure:
     def call(*args: Any) -> Any:
         if len(args) != len(names):
             raise wrong_number(name, names, len(args))
+        _require_one_device(args)
         pairs = zip(args, is_buffer, strict=True)
         result = kernel(*(plain(a) if wants_tensor else _number(a) for a, wants_tensor in pairs))
         if dtype is None:

@@ -153,21 +153,25 @@ class Interpreter(CallEvaluator):
     # -- calls -------------------------------------------------------------------------------------
 
     def _run(self, closure: RelaxClosure, frame: Frame) -> Any:
-        """Run a call to its end; `stack` holds the frames of the callers."""
+        """Run a call to its end; `stack` holds the frames of the callers.
+
+        A result is handed over in a list, which the caller empties: nobody else holds it then.
+        """
         stack: list[tuple[Frame, Steps]] = [(frame, self._body(closure, frame))]
-        value: Any = None
+        returned: list[Any] | None = None
         try:
             while True:
                 try:
-                    request = stack[-1][1].send(value)
+                    request = stack[-1][1].send(returned)
                 except StopIteration as done:
                     stack.pop()
-                    value = done.value
                     if not stack:
-                        return value
+                        return done.value
+                    returned = [done.value]
                     continue
                 stack.append(self._entered(request, len(stack)))
-                value = None
+                del request
+                returned = None
         except VMError as error:
             running = [(frame.name, frame.place) for frame, _ in reversed(stack)]
             tell_calls(error, running, is_from_inside(error, running[0][1]))
@@ -216,7 +220,7 @@ class Interpreter(CallEvaluator):
         """Call a value (12.2)."""
         match callee:
             case RelaxClosure() if callee.interpreter is self:
-                return (yield Request(callee, args, span))
+                return (yield Request(callee, args, span)).pop()
             case PackedFunc(name=name) if name == INVOKE_CLOSURE and args:
                 return (yield from self._apply(args[0], args[1:], span))
             case Closure(name=name, call=function) | PackedFunc(name=name, function=function):

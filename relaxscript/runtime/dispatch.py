@@ -169,7 +169,7 @@ class Dispatcher:
         """Run a call to its end. `frames` holds the callers: their steps, registers and so on.
 
         A packed call costs one step: unpacking it, one `itemgetter` over the registers, the callee
-        and a type test of its result. `__setstate__` of a tuple's iterator is a jump.
+        and a type test. `__setstate__` of a tuple's iterator is a jump. Only registers keep values.
         """
         ndarray, registered, frames = np.ndarray, get_global_func, list[Any]()
         steps: Any = iter(code.fused)
@@ -183,13 +183,14 @@ class Dispatcher:
                         steps.__setstate__(fn[0](regs))
                     elif op == CALL_UNTRUSTED:
                         value = fn(*get(regs))
-                        regs[dst] = value if type(value) is ndarray else run_time_value(value)
+                        known = type(value) is ndarray
+                        regs[dst], value = value if known else run_time_value(value), None
                     elif op == CALL_GLOBAL:
                         value = registered(fn).function(*get(regs))
                         native = type(value) is ndarray and value.dtype.isnative
-                        regs[dst] = value = value if native else run_time_value(value)
-                        if dst == code.void and value is not None:
-                            require_written(fn, value, get(regs))
+                        regs[dst], value = value if native else run_time_value(value), None
+                        if dst == code.void and regs[dst] is not None:
+                            require_written(fn, regs[dst], get(regs))
                     elif op == IF:
                         if regs[dst] is not True and not read_if_cond(regs[dst]):
                             steps.__setstate__(fn)
@@ -200,25 +201,24 @@ class Dispatcher:
                     elif op == MATCH:
                         regs[dst] = self._matched(regs, dst, fn, heap, code, pc)
                     elif op == RET:
-                        value = regs[dst]
                         if fn is not None:
                             where = f"the result of `{code.function.name}`"
-                            match(value, fn, heap, where, regs, code.origins)
+                            match(regs[dst], fn, heap, where, regs, code.origins)
                         if not frames:
-                            return value
-                        code, steps, regs, heap, dst, pc = frames.pop()
-                        regs[dst] = value
+                            return regs[dst]
+                        value, (code, steps, regs, heap, dst, pc) = regs[dst], frames.pop()
+                        regs[dst], value = value, None
                         break
                     else:
                         target, args = self._callee(op, fn, get(regs))
                         if target is None:
-                            regs[dst] = self._call_value(*args)
+                            regs[dst], args = self._call_value(*args), None
                             continue
                         if len(frames) >= self.call_depth_limit:
                             raise too_deep(self.call_depth_limit)
-                        entered = self._enter(target, args)
+                        args = self._enter(target, args)
                         frames.append((code, steps, regs, heap, dst, pc))
-                        code, steps, (regs, heap) = target, iter(target.fused), entered
+                        code, steps, (regs, heap), args = target, iter(target.fused), args, None
                         break
         except InternalError:
             raise

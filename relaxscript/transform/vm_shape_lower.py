@@ -95,7 +95,9 @@ class VMShapeLower(ModulePass):
     Source: RFC "shape lowering"; TVM `relax.transform.VMShapeLower`.
     """
 
-    required = ("ToNonDataflow", "RemovePurityChecking", "ComputePrimValue")
+    required = (
+        "LambdaLift", "ToNonDataflow", "RemovePurityChecking", "CallTIRRewrite", "ComputePrimValue",
+    )  # fmt: skip
 
     def __init__(self, *, emit_err_ctx: bool = True) -> None:
         self.emit_err_ctx = emit_err_ctx

@@ -112,6 +112,15 @@ def test_an_argument_that_may_fit_is_an_obligation():
     assert [(o.operand, o.relation) for o in found] == [("argument 1", "fits")]
 
 
+def test_the_first_scalar_of_a_name_may_have_any_value():
+    found = []
+    context = Context(require=found.append)
+    named, unknown = PrimStructInfo("int64", n), Var("i", PrimStructInfo("int64"))
+    callee = Var("f", FuncStructInfo([named, named], ObjectStructInfo()))
+    derive_struct_info(Call(callee, [unknown, unknown]), context)
+    assert [o.operand for o in found] == ["argument 2"]
+
+
 def test_dimensions_that_stay_unknown_are_erased():
     result = TensorStructInfo([PrimVar("k", "int64")], "float32")
     callee = Var("f", FuncStructInfo([tensor(n, 4)], result))

@@ -35,10 +35,13 @@ def test_tensors_and_integers_find_their_parameters_in_any_order(given):
     assert (x is X, k, y is Y) == (True, 3, True)
 
 
-def test_tensors_on_several_devices_are_refused():
+@pytest.mark.parametrize(
+    "adapter", [lambda f: arranging(mixed, f), lambda f: called_directly("mixed", mixed, f)]
+)
+def test_tensors_on_several_devices_are_refused(adapter):
     there = DeviceTensor(X, cpu(1))
     with pytest.raises(VMError, match="on several devices, cpu:1 and cpu:0") as caught:
-        seen_by(lambda kernel: arranging(mixed, kernel), there, 3, Y)
+        seen_by(adapter, there, 3, Y)
     assert caught.value.code == "RX0601"
 
 

@@ -27,7 +27,7 @@ from relaxscript.sinfo import free_shape_vars, is_subtype
 
 from .function import FunctionEmitter
 from .program import Program
-from .usage import read_only_args
+from .usage import read_only_args, read_only_direct_args
 
 __all__ = ["CallEmitter"]
 
@@ -52,9 +52,12 @@ class CallEmitter(FunctionEmitter):
             "relax.invoke_pure_closure": self._invoke_closure,
             "relax.make_closure": self._make_closure,
             "relax.memory.alloc_storage": self._alloc_storage,
+            "relax.memory.kill_storage": self._kill,
+            "relax.memory.kill_tensor": self._kill,
             "relax.null_value": lambda call: self.ib.void_arg(),
             "relax.to_vdevice": self._to_vdevice,
             "relax.vm.alloc_storage": self._alloc_storage,
+            "relax.vm.kill_object": self._kill,
         }
 
     def call_value(self, call: relax.Call) -> Arg:
@@ -74,6 +77,12 @@ class CallEmitter(FunctionEmitter):
         checked = _needs_check(call, self.program.context.struct_info)
         return self.call(self.program.operator(call, checked), args)
 
+    def _kill(self, call: relax.Call) -> Arg:
+        (arg,) = call.args
+        if isinstance(arg, relax.Var):
+            self.kill(arg)
+        return self.ib.convert_constant(())
+
     # -- calls of functions ------------------------------------------------------------------------
 
     def _apply(self, callee: relax.Expr, args: Sequence[relax.Expr], call: relax.Call) -> Arg:
@@ -85,10 +94,8 @@ class CallEmitter(FunctionEmitter):
                 if isinstance(found, relax.ExternFunc):
                     return self._apply(found, args, call)
                 if isinstance(found, tir.PrimFunc):
-                    name = self.program.prim_func_value(callee)
-                else:
-                    name = callee.name_hint
-                return self.call(name, self._values(args))
+                    return self._call_prim_func(callee, found, args)
+                return self.call(callee.name_hint, self._values(args))
             case relax.ExternFunc(symbol):
                 values = self._values(args)
                 if symbol == "vm.builtin.check_func_info" and self.checks_itself:
@@ -99,6 +106,19 @@ class CallEmitter(FunctionEmitter):
                 return self.call(name, [*self._values(args), *captured])
         function = self.value(callee)
         return self.call(INVOKE_CLOSURE, [function, *self._values(args)], self._result(call))
+
+    def _call_prim_func(
+        self, callee: relax.GlobalVar, function: tir.PrimFunc, args: Sequence[relax.Expr]
+    ) -> Arg:
+        """A direct call: of the kernel itself, where it takes all arguments as they are."""
+        read = read_only_direct_args(callee, args, self.program.module)
+        values = [self.value(arg, read_only=arg in read) for arg in args]
+        tensors = all(param in function.buffer_map for param in function.params)
+        if not tensors or not all(_is_host_tensor(self._info(arg)) for arg in args):
+            return self.call(self.program.prim_func_value(callee), values)
+        kernel = self.program.kernel(callee)
+        self.ib.emit_call(kernel, values, self.ib.void_arg(), span=self.span)
+        return self.ib.convert_constant(())
 
     def _values(self, args: Sequence[relax.Expr]) -> list[Arg]:
         return [self.value(arg) for arg in args]

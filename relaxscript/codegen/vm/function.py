@@ -10,7 +10,7 @@ Operands need not be in normal form, but variables must be typed. Start at `emit
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from relaxscript.arith import YES
@@ -58,11 +58,12 @@ from relaxscript.sinfo import (
 from .program import LocalFunction, Program
 from .registers import Places, Registers, last_uses
 from .scalars import compiled
-from .usage import captured, escaping, gives_back, matched_shape_vars, used_as_value
+from .usage import captured, escaping, has_kills, matched_shape_vars, used_as_value
 
 __all__ = ["FunctionEmitter"]
 
 _OBJECT = ObjectStructInfo()
+_WITHOUT_MEMORY = frozenset({"vm.builtin.make_prim_value", "vm.builtin.make_shape"})
 
 
 class FunctionEmitter(ABC):
@@ -84,6 +85,10 @@ class FunctionEmitter(ABC):
         self.escaping = escaping(function, program.module)
         # Of a function that `VMShapeLower` made, the bytecode checks what is to be checked.
         self.checks_itself = bool((function.attrs or relax.Attrs()).get("relax.shapes_lowered"))
+        self.captures: dict[relax.Var, list[int]] = {}  # registers that calls of a function pass on
+        self.killed: dict[relax.Var, list[int]] = {}  # registers that variables held until then
+        self.lets_go = has_kills(function)
+        self.full: set[int] = set()  # registers with values that may have memory
 
     # -- functions ---------------------------------------------------------------------------------
 
@@ -95,6 +100,7 @@ class FunctionEmitter(ABC):
         inputs = len(params) + len(shape_vars)
         for param in params:
             self.env[param] = self.register()
+            self.registers.own(self.env[param].value)
         for _ in shape_vars:
             self.registers.take()
         self.registers.pin(range(inputs))
@@ -190,6 +196,8 @@ class FunctionEmitter(ABC):
         """Emit a call; the register that holds its result."""
         dst = self.register()
         self.ib.emit_call(name, args, dst, result=result, span=self.span)
+        if name not in _WITHOUT_MEMORY:
+            self.full.add(dst.value)
         return dst
 
     def lookup(self, var: relax.Var) -> Arg:
@@ -287,6 +295,7 @@ class FunctionEmitter(ABC):
             args = [self.ib.vm_state(), self.ib.convert_constant(dims)]
             self.shapes[key] = self.call("vm.builtin.make_shape", args)
             self.registers.pin([self.shapes[key].value])
+            self.registers.own(self.shapes[key].value)
         return self.shapes[key]
 
     # -- control -----------------------------------------------------------------------------------
@@ -309,10 +318,16 @@ class FunctionEmitter(ABC):
         return result
 
     def _branch(self, expr: relax.Expr, result: Arg) -> None:
-        outer = dict(self.shapes)
+        outer, killed = dict(self.shapes), len(self.killed)
         value = self.value(expr)
         self.shapes = outer
         self.ib.emit_call("vm.builtin.copy", [value], result, span=self.span)
+        self.full.add(result.value)
+        while len(self.killed) > killed:  # the other branch still has them
+            _, numbers = self.killed.popitem()
+            for number in numbers:
+                self.registers.own(number)
+                self.full.add(number)
 
     def sequence(self, seq: relax.SeqExpr) -> Arg:
         """The bindings in their order; shape variables bound inside go out of scope at the end."""
@@ -328,33 +343,54 @@ class FunctionEmitter(ABC):
                 self._own(binding.var, owned)
                 name, place = binding.var.name_hint, self.env[binding.var]
                 seen.append(self.places.bound(name, place, self.ib.position))
-                dead = [owned.pop(var) for var in next(dying) if var in owned]
-                for number in dead:
-                    self.registers.disown(number)
-                if gives_back(binding.value):
-                    self._let_go([number for number in dead if number != place.value])
-                self.registers.finish(before, dead)
+                dead = {var: owned.pop(var) for var in next(dying) if var in owned}
+                self._disown(dead)
+                self._let_go(self.registers.finish(before, dead.values()))
         self.span = place_of_body(seq) or self.span
         value = self.value(seq.body)
-        for number in owned.values():
-            self.registers.disown(number)
+        self._disown(owned)
         if seq is not self.function.body:
             for variable in seen:
                 self.places.leave(variable, self.ib.position + 1)
         self.bound, self.shapes = outer, shapes
         return value
 
-    def _let_go(self, numbers: Sequence[int]) -> None:
-        """Empty registers that nothing needs, so that the memory behind them is free now."""
-        for number in filter(self.registers.is_free, numbers):
-            self.places.taken(number, self.ib.position)
-            self.ib.emit_call("vm.builtin.null_value", [], self.ib.r(number), span=self.span)
+    def _disown(self, owned: Mapping[relax.Var, int]) -> None:
+        for var, number in owned.items():
+            if self.killed.pop(var, None) is None:
+                self.registers.disown(number)
+
+    def _let_go(self, numbers: Iterable[int]) -> None:
+        """In a function that gives values back, free registers do not hold on to any."""
+        for number in numbers:
+            if self.lets_go and number in self.full:
+                self._empty(number)
+
+    def _empty(self, number: int) -> None:
+        self.full.discard(number)
+        self.places.taken(number, self.ib.position)
+        self.ib.emit_call("vm.builtin.null_value", [], self.ib.r(number), span=self.span)
+
+    def kill(self, var: relax.Var) -> None:
+        """Let go of the value of a variable, unless another variable has it as well."""
+        arg = self.lookup(var)
+        if var in self.killed:
+            return
+        held = self.captures.get(var, [])
+        if arg.kind is ArgKind.REGISTER and arg != self.ib.void_arg():
+            held = [arg.value, *held]
+        self.killed[var] = held
+        for number in held:
+            if self.registers.disown(number):
+                self._empty(number)
 
     def _own(self, var: relax.Var, owned: dict[relax.Var, int]) -> None:
         arg = self.env[var]
         if arg.kind is ArgKind.REGISTER and arg != self.ib.void_arg():
             owned[var] = arg.value
             self.registers.own(arg.value)
+            if not _may_hold_memory(var.struct_info):
+                self.full.discard(arg.value)
 
     def binding(self, binding: relax.Binding) -> None:
         var, value = binding.var, binding.value
@@ -418,8 +454,11 @@ class FunctionEmitter(ABC):
         args = [self.lookup(v) for v in variables]
         args += [self._shape_value(v) for v in shape_vars]
         if var is not None:
-            self.registers.pin(arg.value for arg in args if arg.kind is ArgKind.REGISTER)
-            self.local[var] = (name, args)
+            passed_on = [arg.value for arg in args if arg.kind is ArgKind.REGISTER]
+            self.registers.pin(passed_on)
+            for number in passed_on:
+                self.registers.own(number)
+            self.local[var], self.captures[var] = (name, args), passed_on
         return self._closure(local, args)
 
     def _shape_value(self, v: prim.Var) -> Arg:
@@ -457,6 +496,13 @@ def _kind(info: StructInfo | None) -> Check:
         case FuncStructInfo(params=params):
             return FuncCheck(packed=params is None)
     return AnyCheck()
+
+
+def _may_hold_memory(info: StructInfo | None) -> bool:
+    """Whether values may be or have tensors or objects."""
+    if isinstance(info, TupleStructInfo):
+        return any(map(_may_hold_memory, info.fields))
+    return not isinstance(info, (PrimStructInfo, ShapeStructInfo))
 
 
 def _place(value: relax.Expr) -> str:

@@ -45,9 +45,10 @@ class Registers:
         """These registers are needed up to the end of the function."""
         self._pinned.update(numbers)
 
-    def disown(self, number: int) -> None:
-        """A variable that a register holds is not needed any more."""
+    def disown(self, number: int) -> bool:
+        """A variable that a register holds is not needed any more; whether it was the last one."""
         self._owners[number] -= 1
+        return self._owners[number] <= 0
 
     def is_free(self, number: int) -> bool:
         """Whether no variable and nothing up to the end of the function needs a register."""
@@ -58,15 +59,20 @@ class Registers:
         outer, self._recent = self._recent, set()
         return outer
 
-    def finish(self, outer: set[int], dead: Iterable[int] = ()) -> None:
-        """End a binding: what it took and no variable owns is free, and so are `dead` registers."""
-        taken = self._recent
+    def finish(self, outer: set[int], dead: Iterable[int] = ()) -> list[int]:
+        """End a binding: what it took and no variable owns is free, and so are `dead` registers.
+
+        Gives the registers that are free from now on.
+        """
+        taken, freed = self._recent, []
         for number in {*taken, *dead}:
             if self.is_free(number):
                 heapq.heappush(self._free, number)
+                freed.append(number)
                 taken.discard(number)
                 outer.discard(number)  # a variable of an earlier binding inside the same one
         self._recent = outer | taken
+        return sorted(freed)
 
 
 class Place:

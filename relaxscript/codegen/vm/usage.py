@@ -17,8 +17,8 @@ from relaxscript.op import lookup
 from relaxscript.sinfo import definable_shape_vars
 
 __all__ = [
-    "captured", "escaping", "gives_back", "is_plain_operator", "matched_shape_vars",
-    "read_only_args", "used_as_value", "written_params",
+    "captured", "escaping", "has_kills", "is_plain_operator", "matched_shape_vars",
+    "read_only_args", "read_only_direct_args", "used_as_value", "written_params",
 ]  # fmt: skip
 
 # Operators that hand their operands to somebody else.
@@ -37,19 +37,17 @@ _HANDING_ON = frozenset(
     }
 )
 
-
-# Operators that give back what must not be used afterwards.
-_GIVING_BACK = frozenset(
+# Operators that give their operand back.
+_KILLS = frozenset(
     {"relax.memory.kill_storage", "relax.memory.kill_tensor", "relax.vm.kill_object"}
 )
 
 
-def gives_back(expr: relax.Expr) -> bool:
-    """Whether an expression says that a value is not used any more."""
-    return (
-        isinstance(expr, relax.Call)
-        and isinstance(expr.op, relax.Op)
-        and expr.op.name in _GIVING_BACK
+def has_kills(function: relax.Function) -> bool:
+    """Whether a function gives values back before its end."""
+    return any(
+        isinstance(node, relax.Call) and isinstance(node.op, relax.Op) and node.op.name in _KILLS
+        for node in post_order(function.body)
     )
 
 
@@ -94,6 +92,9 @@ def escaping(function: relax.Function, module: IRModule) -> set[relax.Var]:
             case relax.Call(op=relax.Op("relax.call_tir")):
                 read = read_only_args(node, module)
                 found.update(v for v in _operands(node.args) if v not in read)
+            case relax.Call(op=relax.GlobalVar()):
+                read = read_only_direct_args(node.op, node.args, module)
+                found.update(v for v in _operands(node.args) if v not in read)
             case relax.If(cond=cond):
                 found.update(
                     v for v in children(node) if isinstance(v, relax.Var) and v is not cond
@@ -124,10 +125,27 @@ def read_only_args(call: relax.Call, module: IRModule) -> set[relax.Expr]:
     function = module[callee] if isinstance(callee, relax.GlobalVar) and callee in module else None
     if not isinstance(function, tir.PrimFunc) or not isinstance(given, relax.Tuple):
         return set()
-    written = written_params(function)
     buffers = [p for p in function.params if p in function.buffer_map or p.dtype.kind == "handle"]
     tensors = [a for a in given.fields if not isinstance(a.struct_info, PrimStructInfo)]
-    pairs = list(zip(tensors, buffers, strict=False))
+    return _only_read(function, tensors, buffers)
+
+
+def read_only_direct_args(
+    callee: relax.Expr, args: Sequence[relax.Expr], module: IRModule
+) -> set[relax.Expr]:
+    """The arguments of a direct call of a PrimFunc that it does not write into."""
+    function = module[callee] if isinstance(callee, relax.GlobalVar) and callee in module else None
+    if not isinstance(function, tir.PrimFunc):
+        return set()
+    return _only_read(function, args, function.params)
+
+
+def _only_read(
+    function: tir.PrimFunc, args: Sequence[relax.Expr], params: Sequence[prim.Var]
+) -> set[relax.Expr]:
+    """The arguments none of whose parameters is written into."""
+    written = written_params(function)
+    pairs = list(zip(args, params, strict=False))
     return {a for a, p in pairs if p not in written} - {a for a, p in pairs if p in written}
 
 

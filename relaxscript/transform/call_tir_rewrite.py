@@ -1,0 +1,269 @@
+"""CallTIRRewrite: results are allocated, and functions write into them, in so many words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+from relaxscript.arith import YES
+from relaxscript.dtypes import DataType
+from relaxscript.errors import Span
+from relaxscript.interpreter.checks import place_of
+from relaxscript.interpreter.prim_funcs import result_infos
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.prim import FloatImm, IntImm, PrimExpr, Var as ScalarVar, const
+from relaxscript.ir.relax import (
+    Attrs,
+    Binding,
+    Call,
+    DataTypeImm,
+    Expr,
+    ExternFunc,
+    Function,
+    GlobalVar,
+    Op,
+    PrimValue,
+    ShapeExpr,
+    StringImm,
+    Tuple,
+    TupleGetItem,
+    VarBinding,
+)
+from relaxscript.ir.struct_info import (
+    ObjectStructInfo,
+    PrimStructInfo,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
+from relaxscript.ir.tir import PrimFunc
+from relaxscript.op.operands import computed
+from relaxscript.op.results import NEW, in_their_places, inplace_indices
+from relaxscript.sinfo import is_subtype
+
+from .bindings import BindingRewriter
+from .context import PassContext
+from .passes import FunctionPass
+
+__all__ = ["CallTIRRewrite"]
+
+_INT64 = DataType("int64")
+_OBJECT = ObjectStructInfo()
+
+
+class CallTIRRewrite(FunctionPass):
+    """Allocate the results of destination-passing calls, and call the function itself on them.
+
+    Before:
+
+        y = R.call_tir(cls.f, (x,), out_sinfo=R.Tensor((n, 4), "float32"))
+
+    After:
+
+        alloc: R.Tensor((n, 4), "float32") = R.builtin.alloc_tensor(
+            R.shape([n, 4]), R.dtype("float32"), R.prim_value(0), R.str("global")
+        )
+        cls.f(x, alloc)
+        y: R.Tensor((n, 4), "float32") = alloc
+
+    `R.call_dps_packed` becomes a call of its packed function likewise, and `R.call_tir_inplace` one
+    whose value is the argument that is written into, by way of `R.match_cast` where it is not known
+    to fit. Integers stand where the PrimFunc has its scalar parameters. A result on a device other
+    than the host is allocated, then moved there.
+
+    A call of a PrimFunc stays as it is where only its kernel can check the arguments: a pointer
+    that no buffer stands for, `tir_vars` of unknown number, or a computed integer of another data
+    type than its parameter. Source: TVM `relax.transform.CallTIRRewrite`.
+    """
+
+    required = ("ToNonDataflow", "RemovePurityChecking")
+
+    def transform_function(self, func: Function, mod: IRModule, ctx: PassContext) -> Function:
+        return _Rewriter(mod).function(func)
+
+
+class _Rewriter(BindingRewriter):
+    def binding(self, binding: Binding) -> None:
+        value: Expr | None = None
+        match binding:
+            case VarBinding(value=Call(op=Op("relax.call_tir" | "relax.call_tir_inplace")) as call):
+                value = self._kernel_call(call, binding.span)
+            case VarBinding(value=Call(op=Op("relax.call_dps_packed")) as call):
+                value = self._packed_call(call, binding.span)
+        if value is None or self.builder.current_block_is_dataflow():
+            self.keep(binding)
+        else:
+            self.rebind(binding, value)
+
+    # -- PrimFuncs ---------------------------------------------------------------------------------
+
+    def _kernel_call(self, call: Call, span: Span | None) -> Expr | None:
+        """The call of a PrimFunc written out; its value, None where it stays as it is."""
+        callee, held, *rest = call.args
+        func = self.mod[callee] if isinstance(callee, GlobalVar) and callee in self.mod else None
+        given = self._fields(held)
+        if not isinstance(func, PrimFunc) or given is None or not _has_type(func):
+            return None
+        scalars = [p.dtype for p in func.params if p not in func.buffer_map]
+        numbers: list[Expr | PrimExpr] = [a for a in given if self._is_number(a)]
+        integers = self._integers(rest)
+        results, indices = result_infos(_described(call)), _indices(call)
+        tensors = len(given) - len(numbers) + indices.count(NEW)
+        if integers is None or tensors != len(func.buffer_map):
+            return None
+        wanted = [self._as(e, dtype) for e, dtype in zip([*numbers, *integers], scalars)]
+        placed = [_operand(e) for e in wanted if e is not None]
+        if len(placed) != len(scalars) or len(numbers) + len(integers) != len(scalars):
+            return None
+        self._match_integers(rest, integers, span)
+        for index, result in zip(indices, results):
+            if index != NEW:
+                given[index] = self._fitting(given[index], result, span)
+        made = self._allocated([r for index, r in zip(indices, results) if index == NEW], call)
+        buffers = iter([*(a for a in given if not self._is_number(a)), *made])
+        others = iter(placed)
+        args = [next(buffers if p in func.buffer_map else others) for p in func.params]
+        self.emit(Call.make(callee, tuple(args), span=call.span), "_", span)
+        return _assembled(_described(call), in_their_places(made, given, indices))
+
+    def _is_number(self, arg: Expr) -> bool:
+        return isinstance(self.builder.struct_info(arg), PrimStructInfo)
+
+    def _integers(self, tir_vars: Sequence[Expr]) -> Sequence[PrimExpr] | None:
+        """The integers of a shape: new variables for those that are known only when it runs."""
+        if not tir_vars:
+            return ()
+        info = self.builder.struct_info(tir_vars[0])
+        if not isinstance(info, ShapeStructInfo) or (info.values is None and info.ndim < 0):
+            return None
+        if info.values is not None:
+            return info.values
+        return [ScalarVar.make(f"n{axis}", _INT64) for axis in range(info.ndim)]
+
+    def _match_integers(
+        self, tir_vars: Sequence[Expr], integers: Sequence[PrimExpr], span: Span | None
+    ) -> None:
+        """Bind what `_integers` made new variables for."""
+        for shape in tir_vars:
+            info = self.builder.struct_info(shape)
+            if isinstance(info, ShapeStructInfo) and info.values is None:
+                self.changed = True
+                matched = ShapeStructInfo.make(tuple(integers), len(integers))
+                self.builder.bind_match_cast(shape, matched, "shape", span)
+
+    def _as(self, number: Expr | PrimExpr, dtype: DataType) -> Expr | PrimExpr | None:
+        """A number for a parameter of `dtype`; None where only its kernel can check that."""
+        if isinstance(number, Expr):
+            info = self.builder.struct_info(number)
+            assert isinstance(info, PrimStructInfo)
+            if info.dtype is dtype:
+                return number
+            return None if info.value is None else self._as(info.value, dtype)
+        if number.dtype is dtype:
+            return number
+        if isinstance(number, (IntImm, FloatImm)):
+            with suppress(TypeError, ValueError, OverflowError):
+                literal = const(number.value, dtype)
+                same = isinstance(literal, (IntImm, FloatImm)) and literal.value == number.value
+                return literal if same else None
+        return None
+
+    def _fitting(self, arg: Expr, wanted: StructInfo, span: Span | None) -> Expr:
+        """An argument that is written in place, checked where it is not known to fit its result."""
+        known = self.builder.struct_info(arg)
+        if is_subtype(known, wanted) is YES:
+            return arg
+        self.changed = True
+        name = getattr(arg, "name_hint", "arg")
+        return self.builder.bind_match_cast(arg, wanted, name, span)
+
+    # -- packed functions --------------------------------------------------------------------------
+
+    def _packed_call(self, call: Call, span: Span | None) -> Expr | None:
+        """The call of a packed function written out; its value."""
+        callee, held = call.args
+        given = self._fields(held)
+        if given is None:
+            return None
+        info = _described(call)
+        made = self._allocated(result_infos(info), call)
+        args = (*given, *made)
+        if isinstance(callee, ExternFunc):
+            done = Call.make(callee, args, None, (_OBJECT,), span=call.span)
+        else:
+            op = Op("relax.invoke_closure")
+            done = Call.make(op, (callee, Tuple.make(args)), None, (_OBJECT,), span=call.span)
+        self.emit(done, "_", span)
+        return _assembled(info, made)
+
+    # -- arguments and results ---------------------------------------------------------------------
+
+    def _fields(self, args: Expr) -> list[Expr] | None:
+        """The arguments of a call that gives them as a tuple; None where nobody knows how many."""
+        if isinstance(args, Tuple):
+            return list(args.fields)
+        info = self.builder.struct_info(args)
+        if not isinstance(info, TupleStructInfo):
+            return None
+        return [TupleGetItem.make(args, index) for index in range(len(info.fields))]
+
+    def _allocated(self, infos: Sequence[TensorStructInfo], call: Call) -> list[Expr]:
+        """New tensors for results that a call describes."""
+        made: list[Expr] = []
+        for info in infos:
+            shape = ShapeExpr.make(info.dims or ())
+            args = (
+                shape,
+                DataTypeImm(info.dtype),
+                PrimValue.make(const(0, "int64")),
+                StringImm("global"),
+            )
+            alloc = Call.make(Op("relax.builtin.alloc_tensor"), args, span=call.span)
+            tensor = self.emit(alloc, "alloc", call.span)
+            place = place_of(info.vdevice)
+            if place is not None and not place.is_host:
+                attrs = Attrs({"dst_vdevice": info.vdevice})
+                moved = Call.make(Op("relax.to_vdevice"), (tensor,), attrs, span=call.span)
+                tensor = self.emit(moved, "alloc", call.span)
+            made.append(tensor)
+        return made
+
+
+def _has_type(func: PrimFunc) -> bool:
+    """Whether calls of a PrimFunc are typed: it takes tensors and numbers, and no pointers."""
+    return all(p in func.buffer_map or p.dtype.kind != "handle" for p in func.params)
+
+
+def _operand(arg: Expr | PrimExpr) -> Expr:
+    match arg:
+        case IntImm() | FloatImm():
+            return PrimValue.make(arg)
+        case PrimExpr():
+            return computed(arg)
+    return arg
+
+
+def _indices(call: Call) -> tuple[int, ...]:
+    """For each result of a call of a PrimFunc, which argument it is, or that it is new."""
+    if isinstance(call.op, Op) and call.op.name == "relax.call_tir_inplace":
+        return inplace_indices(call)
+    return (NEW,) * len(result_infos(_described(call)))
+
+
+def _described(call: Call) -> StructInfo:
+    """The results that a destination-passing call describes."""
+    infos = call.sinfo_args
+    return infos[0] if len(infos) == 1 else TupleStructInfo.make(infos)
+
+
+def _assembled(info: StructInfo, tensors: Sequence[Expr]) -> Expr:
+    """The tensors as the value that is described: one, or tuples of them."""
+    rest = iter(tensors)
+
+    def build(part: StructInfo) -> Expr:
+        if isinstance(part, TupleStructInfo):
+            return Tuple.make(tuple(build(field) for field in part.fields))
+        return next(rest)
+
+    return build(info)

@@ -1,0 +1,81 @@
+"""KillAfterLastUse: what is not needed any more is given back."""
+
+from __future__ import annotations
+
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.relax import Binding, Call, Expr, Function, Op, Var
+
+from .bindings import BindingRewriter
+from .context import PassContext
+from .lifetimes import ends_of_lifetimes
+from .passes import FunctionPass
+
+__all__ = ["KillAfterLastUse"]
+
+_STORAGES = ("relax.memory.alloc_storage", "relax.vm.alloc_storage")
+_TENSORS = ("relax.builtin.alloc_tensor", "relax.memory.alloc_tensor", "relax.vm.alloc_tensor")
+
+
+class KillAfterLastUse(FunctionPass):
+    """Give back each value that a function makes, after the last binding that may look at it.
+
+    Before:
+
+        storage = R.memory.alloc_storage(R.shape([16]), 0, "global", "uint8")
+        x = R.memory.alloc_tensor(storage, 0, R.shape([4]), "float32")
+        cls.f(a, x)
+        y = x
+        cls.f(y, b)
+        return b
+
+    After:
+
+        storage = R.memory.alloc_storage(R.shape([16]), 0, "global", "uint8")
+        x = R.memory.alloc_tensor(storage, 0, R.shape([4]), "float32")
+        cls.f(a, x)
+        y = x
+        cls.f(y, b)
+        R.vm.kill_object(y)
+        R.memory.kill_tensor(x)
+        R.memory.kill_storage(storage)
+        return b
+
+    Every variable of a value is killed when the last of them has had its last use. Parameters, what
+    is returned, constants, numbers and shapes are not killed, nor is anything that may be one of
+    these, or that the program kills itself. What an outer scope binds is killed there, behind the
+    `if` whose branch has the last use. Source: TVM `relax.transform.KillAfterLastUse`.
+    """
+
+    required = ("ToNonDataflow", "RemovePurityChecking")
+
+    def transform_function(self, func: Function, mod: IRModule, ctx: PassContext) -> Function:
+        return _Rewriter(func, mod).function(func)
+
+
+class _Rewriter(BindingRewriter):
+    def __init__(self, func: Function, mod: IRModule) -> None:
+        super().__init__(mod)
+        self.ends = ends_of_lifetimes(func, mod)
+        self.values: dict[Var, Expr] = {}
+
+    def binding(self, binding: Binding) -> None:
+        self.values[binding.var] = binding.value
+        self.keep(binding)
+        if self.builder.current_block_is_dataflow():
+            return
+        # What is cut out of a storage goes before the storage, another name before the first.
+        ending = self.ends.get(binding.var, [])[::-1]
+        for var in sorted(ending, key=lambda v: self._kill(v) == _KILL_STORAGE):
+            self.emit(Call.make(Op(self._kill(var)), (var,), span=binding.span), "_", binding.span)
+
+    def _kill(self, var: Var) -> str:
+        """The operator that gives a value back."""
+        match self.values.get(var):
+            case Call(op=Op(name)) if name in _STORAGES:
+                return _KILL_STORAGE
+            case Call(op=Op(name)) if name in _TENSORS:
+                return "relax.memory.kill_tensor"
+        return "relax.vm.kill_object"
+
+
+_KILL_STORAGE = "relax.memory.kill_storage"

@@ -1,0 +1,234 @@
+"""After which binding nothing looks at a value any more.
+
+Variables that may stand for one value, or for a value and what is inside it, are a group, which
+lives until the last use of any of them. A tensor that is cut out of a storage keeps the group of
+the storage alive, not the other way round. Start at `ends_of_lifetimes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.node import Node
+from relaxscript.ir.relax import (
+    Binding,
+    Call,
+    Constant,
+    Expr,
+    ExternFunc,
+    Function,
+    GlobalVar,
+    If,
+    Op,
+    SeqExpr,
+    Tuple,
+    Var,
+)
+from relaxscript.ir.struct_info import (
+    FuncStructInfo,
+    ObjectStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
+from relaxscript.ir.tir import PrimFunc
+from relaxscript.ir.walk import free_vars, post_order, variables
+from relaxscript.op import lookup
+from relaxscript.op.results import NEW, inplace_indices
+
+__all__ = ["ends_of_lifetimes"]
+
+_KILLS = frozenset(
+    {"relax.memory.kill_storage", "relax.memory.kill_tensor", "relax.vm.kill_object"}
+)
+# Calls of functions that write into new tensors, whatever else they are given.
+_WITH_NEW_RESULTS = frozenset({"relax.call_tir", "relax.call_dps_packed"})
+# Operators whose result may be their operand, or share its memory.
+_LIKE_VIEWS = frozenset(
+    {
+        "relax.expand_dims",
+        "relax.flatten",
+        "relax.hint_on_device",
+        "relax.reshape",
+        "relax.squeeze",
+        "relax.to_vdevice",
+    }
+)
+
+
+def ends_of_lifetimes(func: Function, mod: IRModule) -> dict[Var, list[Var]]:
+    """For the variable of a binding, the variables that can be given back right behind it.
+
+    They are in the order of their bindings; those of local functions are among them.
+    """
+    ends: dict[Var, list[Var]] = {}
+    for node in post_order(func):
+        if isinstance(node, Function):
+            ends.update(_Lifetimes(node, mod).ends())
+    return ends
+
+
+def _may_hold(info: StructInfo | None) -> bool:
+    """Whether a value may be or have memory that somebody allocated."""
+    if isinstance(info, TupleStructInfo):
+        return any(map(_may_hold, info.fields))
+    return info is None or isinstance(info, (TensorStructInfo, ObjectStructInfo, FuncStructInfo))
+
+
+def _may_keep(info: StructInfo | None) -> bool:
+    """Whether a value may be something into which others are put."""
+    if isinstance(info, TupleStructInfo):
+        return any(map(_may_keep, info.fields))
+    return info is None or isinstance(info, (ObjectStructInfo, FuncStructInfo))
+
+
+def _holding(exprs: Iterable[Node]) -> list[Var]:
+    """The variables in expressions whose values may have memory."""
+    return [
+        v for e in exprs for v in variables(e) if isinstance(v, Var) and _may_hold(v.struct_info)
+    ]
+
+
+def _bindings(seq: SeqExpr) -> Iterator[Binding]:
+    for block in seq.blocks:
+        yield from block.bindings
+
+
+class _Lifetimes:
+    """The groups of one function, local functions left out."""
+
+    def __init__(self, func: Function, mod: IRModule) -> None:
+        self.mod = mod
+        self.parents: dict[Var, Var] = {}
+        self.scopes: dict[Var, tuple[int, SeqExpr]] = {}  # how deep a variable is bound, and where
+        self.seqs: list[SeqExpr] = []
+        self.storages: list[tuple[Var, Var]] = []  # tensors, and the storages they are cut from
+        self.kept = _holding([_result(func.body)])  # somebody has them when the function ends
+        self.killed = [v for call in _kills(func) for v in _holding(call.args)]
+        self._visit(func.body, 0)
+
+    # -- groups ------------------------------------------------------------------------------------
+
+    def group(self, var: Var) -> Var:
+        """The variable that stands for the group of a variable."""
+        root = var
+        while (parent := self.parents.get(root, root)) is not root:
+            root = parent
+        while (parent := self.parents.get(var, root)) is not root:
+            self.parents[var], var = root, parent
+        return root
+
+    def _join(self, members: Iterable[Var]) -> None:
+        """Put variables into one group; what is bound outside of the function is kept."""
+        listed = list(members)
+        self.kept += [var for var in listed if var not in self.scopes]
+        for other in listed[1:]:
+            first, second = self.group(listed[0]), self.group(other)
+            if first is not second:
+                self.parents[second] = first
+
+    def _visit(self, expr: Expr, depth: int) -> None:
+        if not isinstance(expr, SeqExpr):
+            return
+        self.seqs.append(expr)
+        for binding in _bindings(expr):
+            self.scopes[binding.var] = (depth, expr)
+            self._bind(binding.var, binding.value, depth)
+
+    def _bind(self, var: Var, value: Expr, depth: int) -> None:
+        match value:
+            case If(true_branch=yes, false_branch=no):
+                self._visit(yes, depth + 1)
+                self._visit(no, depth + 1)
+                self._join([var, *_holding([_result(yes), _result(no)])])
+            case Call(op=Op()):
+                self._operator(var, value)
+            case Call(op=GlobalVar() as callee) if isinstance(self.mod[callee], PrimFunc):
+                pass
+            case Call(op=callee, args=args):
+                self._handed_on(var, [callee, *args])
+            case Function():
+                self._join([var, *(v for v in _free(value) if _may_hold(v.struct_info))])
+            case Constant() | GlobalVar() | ExternFunc():
+                self.kept.append(var)
+            case _:
+                self._join([var, *_holding([value])])
+
+    def _operator(self, var: Var, call: Call) -> None:
+        operator = lookup(call.op)  # type: ignore[arg-type]
+        parameters = {p.name: p for p in operator.parameters}
+        if operator.name in _WITH_NEW_RESULTS:
+            self._handed_on(None, call.args)
+        elif operator.name == "relax.call_tir_inplace" and isinstance(call.args[1], Tuple):
+            written = [call.args[1].fields[i] for i in inplace_indices(call) if i != NEW]
+            self._join([var, *_holding(written)])
+        elif operator.name in _LIKE_VIEWS or "inplace_indices" in parameters:
+            self._join([var, *_holding(call.args)])
+        elif "storage" in parameters and operator.name not in _KILLS:
+            self.storages += [(var, storage) for storage in _holding(call.args[:1])]
+        elif any(p.kind == "callee" for p in operator.parameters):
+            self._handed_on(var, call.args)
+
+    def _handed_on(self, result: Var | None, args: Sequence[Expr]) -> None:
+        """A function may return what it is given, and put one of its arguments into another."""
+        given = _holding(args)
+        if any(_may_keep(v.struct_info) for v in given):
+            self._join(given)
+        if result is not None and _may_hold(result.struct_info):
+            self._join([result, *given])
+
+    # -- ends --------------------------------------------------------------------------------------
+
+    def ends(self) -> dict[Var, list[Var]]:
+        """For the variable of a binding, those that end behind it."""
+        homes: dict[Var, tuple[int, SeqExpr]] = {}
+        for var, place in self.scopes.items():
+            root = self.group(var)
+            homes[root] = min(homes.get(root, place), place, key=lambda p: p[0])
+        needs = self._needs()
+        last: dict[Var, Var] = {}
+        for seq in self.seqs:
+            for binding in _bindings(seq):
+                used = [v for v in variables(binding.value) if isinstance(v, Var)]
+                for root in {n for v in (binding.var, *used) for n in needs(self.group(v))}:
+                    if root in homes and homes[root][1] is seq:
+                        last[root] = binding.var
+        lasting = {root for v in self.kept for root in needs(self.group(v))}
+        lasting.update(self.group(v) for v in self.killed)
+        ends: dict[Var, list[Var]] = {}
+        for var, (_, seq) in self.scopes.items():
+            root = self.group(var)
+            if root not in lasting and homes[root][1] is seq and _may_hold(var.struct_info):
+                ends.setdefault(last[root], []).append(var)
+        return ends
+
+    def _needs(self) -> Callable[[Var], set[Var]]:
+        """A function from a group to the groups that live as long: itself and its storages."""
+        direct: dict[Var, set[Var]] = {}
+        for tensor, storage in self.storages:
+            direct.setdefault(self.group(tensor), set()).add(self.group(storage))
+
+        def needs(root: Var) -> set[Var]:
+            found, pending = {root}, [root]
+            while pending:
+                new = direct.get(pending.pop(), set()) - found
+                found |= new
+                pending += new
+            return found
+
+        return needs
+
+
+def _result(expr: Expr) -> Expr:
+    return expr.body if isinstance(expr, SeqExpr) else expr
+
+
+def _free(func: Function) -> list[Var]:
+    return [v for v in free_vars(func) if isinstance(v, Var)]
+
+
+def _kills(func: Function) -> Iterator[Call]:
+    for node in post_order(func):
+        if isinstance(node, Call) and isinstance(node.op, Op) and node.op.name in _KILLS:
+            yield node

@@ -1,0 +1,83 @@
+"""LowerAllocTensor: a tensor is cut out of a storage."""
+
+from __future__ import annotations
+
+from relaxscript.arith import simplify
+from relaxscript.dtypes import DataType
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.prim import PrimExpr, const
+from relaxscript.ir.relax import (
+    Binding,
+    Call,
+    DataTypeImm,
+    Expr,
+    Function,
+    Op,
+    PrimValue,
+    ShapeExpr,
+    VarBinding,
+)
+from relaxscript.ir.struct_info import ShapeStructInfo
+
+from .bindings import BindingRewriter
+from .context import PassContext
+from .passes import FunctionPass
+
+__all__ = ["LowerAllocTensor"]
+
+_BYTES = DataTypeImm(DataType("uint8"))
+
+
+class LowerAllocTensor(FunctionPass):
+    """Allocate a storage of as many bytes as a tensor has, and cut the tensor out of it.
+
+    Before:
+
+        x = R.builtin.alloc_tensor(
+            R.shape([n, 4]), R.dtype("float32"), R.prim_value(0), R.str("global")
+        )
+
+    After:
+
+        storage: R.Object = R.memory.alloc_storage(
+            R.shape([n * 16]), R.prim_value(0), R.str("global"), R.dtype("uint8")
+        )
+        x: R.Tensor((n, 4), "float32") = R.memory.alloc_tensor(
+            storage, R.prim_value(0), R.shape([n, 4]), R.dtype("float32")
+        )
+
+    A tensor of unknown size stays as it is: one whose shape is held by a variable that says nothing
+    of its dimensions, or whose data type is. Source: TVM `relax.transform.LowerAllocTensor`.
+    """
+
+    def transform_function(self, func: Function, mod: IRModule, ctx: PassContext) -> Function:
+        return _Rewriter(mod).function(func)
+
+
+class _Rewriter(BindingRewriter):
+    def binding(self, binding: Binding) -> None:
+        match binding:
+            case VarBinding(value=Call(op=Op("relax.builtin.alloc_tensor")) as call):
+                shape, dtype, index, scope = call.args
+                size = self._bytes(shape, dtype)
+                if size is not None:
+                    args = (ShapeExpr.make((size,)), index, scope, _BYTES)
+                    made = Call.make(Op("relax.memory.alloc_storage"), args, span=call.span)
+                    storage = self.emit(made, "storage", binding.span)
+                    parts = (storage, PrimValue.make(const(0, "int64")), shape, dtype)
+                    cut = Call.make(Op("relax.memory.alloc_tensor"), parts, span=call.span)
+                    self.rebind(binding, cut)
+                    return
+        self.keep(binding)
+
+    def _bytes(self, shape: Expr, dtype: Expr) -> PrimExpr | None:
+        """The bytes of a tensor, None where nothing is known of its dimensions or data type."""
+        info = self.builder.struct_info(shape)
+        if not isinstance(info, ShapeStructInfo) or info.values is None:
+            return None
+        if not isinstance(dtype, DataTypeImm):
+            return None
+        size: PrimExpr = const(dtype.value.itemsize, "int64")
+        for dim in info.values:
+            size = size * dim
+        return simplify(size)

@@ -1,0 +1,106 @@
+"""Pipelines: rows of passes that have a name.
+
+    lowered = get_pipeline("default_build")(mod)
+
+    @register_pipeline("mine")
+    def mine():
+        return Sequential([...])
+
+Source: TVM `relax.pipeline`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from relaxscript.errors import Diagnostic, DiagnosticError, nearest
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.vdevice import Target, as_target
+
+from .call_tir_rewrite import CallTIRRewrite
+from .compute_prim_value import ComputePrimValue
+from .kill_after_last_use import KillAfterLastUse
+from .lambda_lift import LambdaLift
+from .lower_alloc_tensor import LowerAllocTensor
+from .lower_runtime_builtin import LowerRuntimeBuiltin
+from .normalize import Normalize
+from .passes import Pass, Sequential
+from .remove_purity_checking import RemovePurityChecking
+from .to_non_dataflow import ToNonDataflow
+from .vm_shape_lower import VMShapeLower
+
+__all__ = [
+    "PIPELINE_MAP", "default_build_pipeline", "get_default_pipeline", "get_pipeline",
+    "register_pipeline", "zero_pipeline",
+]  # fmt: skip
+
+Pipeline = Pass | Callable[[IRModule], IRModule]
+
+
+def zero_pipeline() -> Sequential:
+    """What is done with a module before it is lowered: it is brought into normal form."""
+    return Sequential([Normalize()], name="zero")
+
+
+def default_build_pipeline() -> Sequential:
+    """Lower a module for the virtual machine: what it does by itself becomes calls of builtins.
+
+    Private functions stay private; `AttachGlobalSymbol`, which makes them public, is not among the
+    passes, since the code generator does not need it.
+    """
+    passes = [
+        Normalize(), LambdaLift(), ToNonDataflow(), RemovePurityChecking(), CallTIRRewrite(),
+        LowerAllocTensor(), KillAfterLastUse(), LowerRuntimeBuiltin(), ComputePrimValue(),
+        VMShapeLower(),
+    ]  # fmt: skip
+    return Sequential(passes, name="default_build")
+
+
+PIPELINE_MAP: dict[str, Callable[..., Pipeline]] = {
+    "zero": zero_pipeline,
+    "default": default_build_pipeline,
+    "default_build": default_build_pipeline,
+}
+_registering = threading.Lock()
+
+
+def get_pipeline(name: str = "zero", **kwargs: Any) -> Pipeline:
+    """The pipeline of a name; `kwargs` are for the function that makes it.
+
+    Raises `DiagnosticError` (RX0703) for an unknown name.
+    """
+    make = PIPELINE_MAP.get(name)
+    if make is None:
+        near = nearest(name, list(PIPELINE_MAP))
+        help = f'did you mean "{near}"?' if near else f"there are {', '.join(PIPELINE_MAP)}"
+        message = f'there is no pipeline "{name}"'
+        raise DiagnosticError(Diagnostic("RX0703", message, None, help=help))
+    return make(**kwargs)
+
+
+def register_pipeline(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorator: `get_pipeline(name)` gives what the function makes from then on.
+
+    Raises `DiagnosticError` (RX0703) for a name that is taken.
+    """
+
+    def register(make: Callable[..., Any]) -> Callable[..., Any]:
+        with _registering:
+            if name in PIPELINE_MAP:
+                message = f'the pipeline "{name}" is there already'
+                raise DiagnosticError(Diagnostic("RX0703", message, None))
+            PIPELINE_MAP[name] = make
+        return make
+
+    return register
+
+
+def get_default_pipeline(target: Target | str) -> Pipeline:
+    """The pipeline for a target. Raises `DiagnosticError` (RX0703) where no code is made for it."""
+    kind = as_target(target).kind
+    if kind not in ("llvm", "cpu", "reference"):
+        message = f'there is no pipeline for the target "{kind}"'
+        raise DiagnosticError(Diagnostic("RX0703", message, None, help='there is one for "llvm"'))
+    return default_build_pipeline()
