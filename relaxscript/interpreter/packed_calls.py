@@ -3,7 +3,7 @@
 The function is looked up by its name each time. It gets numbers, texts, and arrays over the memory
 of buffers, into which it may write; a buffer stands in the call as TVM says it, with its address
 and its shape: `T.tvm_stack_make_array(A.data, T.tvm_stack_make_shape(4, 4), ...)`. What it returns
-is an int32, where None is 0.
+is an int32, where None is 0. When it fails, the error names it and the line of the call.
 
 `PackedCall` knows how the operands of one call are handed over as a flat list of words, which both
 executors fill in their own ways.
@@ -12,6 +12,7 @@ executors fill in their own ways.
 from __future__ import annotations
 
 import ctypes
+import operator
 from collections.abc import Iterator, Sequence
 from math import prod
 from typing import Any, NamedTuple
@@ -22,6 +23,8 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import VMError
 from relaxscript.ir import prim
 from relaxscript.runtime import get_global_func
+from relaxscript.runtime.coercion import call_packed
+from relaxscript.runtime.values import kind_of
 
 from . import failure, scalar
 
@@ -72,18 +75,30 @@ class PackedCall:
         return _Operand("array", dtype=element.dtype, ndim=len(shape.args))
 
     def __call__(self, words: Sequence[Any]) -> int:
-        """Call the function; the words are Python's numbers, addresses among them."""
-        function = get_global_func(self.name)
-        rest = iter(words)
-        result = function(*(self._made(operand, rest) for operand in self.operands))
+        """Call the function; the words are Python's numbers, addresses among them.
+
+        Raises `VMError`: RX0603 where nothing has that name, RX0604 for what it raised, RX0614 for
+        a result that is no integer.
+        """
+        try:
+            function = get_global_func(self.name).function
+            rest = iter(words)
+            args = [self._made(operand, rest) for operand in self.operands]
+            return self._int32(call_packed(self.name, function, args))
+        except VMError as error:
+            error.locate(self.span)
+            raise
+
+    def _int32(self, result: Any) -> int:
+        """What the function returned as the PrimFunc gets it."""
         if result is None:
             return 0
-        if not hasattr(result, "__index__"):
-            raise VMError(
-                f"`{self.name}` gives a Python {type(result).__name__}, where a PrimFunc needs an "
-                "int32 or None", code="RX0614", span=self.span,
-            )  # fmt: skip
-        return scalar.wrapping(DataType("int32"))(result.__index__())
+        try:
+            number = operator.index(result)
+        except TypeError:
+            text = f"`{self.name}` returned {kind_of(result)}, but a PrimFunc gets an int32 or None"
+            raise VMError(text, code="RX0614") from None
+        return scalar.wrapping(DataType("int32"))(number)
 
     def _made(self, operand: _Operand, words: Iterator[Any]) -> Any:
         match operand.kind:

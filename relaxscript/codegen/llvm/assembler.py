@@ -21,7 +21,7 @@ from .types import SMALL_FLOATS, constant, register, storage, suffix
 
 __all__ = ["Assembler", "Explain", "Sites", "Value"]
 
-Explain = Callable[[Sequence[int]], VMError]
+Explain = Callable[[Sequence[int]], BaseException]
 
 PURE = "nounwind willreturn memory(none)"
 
