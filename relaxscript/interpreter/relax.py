@@ -342,7 +342,7 @@ class Interpreter(CallEvaluator):
             info = erase_to_well_defined(var.struct_info, lambda v: True, lambda v: v in visible)
             check = frame.check(info)
             value = () if value is None and check == _UNIT else value
-            self._match(value, info, frame, name_of_result(binding))
+            self._match(value, info, frame, name_of_result(binding, frame.lookup))
         if var is not None:
             frame.values[var] = value
 

@@ -125,14 +125,14 @@ def call_packed(name: str, function: Callable[..., Any], args: Sequence[Any]) ->
 def require_written(name: str, result: Any, args: Sequence[Any]) -> None:
     """Refuse what is surely a mistake: a result returned, and the destination left as it was.
 
-    A destination-passing function may return what it likes, but a new array just like the last of
-    its arguments, while that one holds the zeros it came with, was meant to be written there.
-    Raises `VMError` (RX0605).
+    A destination-passing function may return what it likes, but a new array of the shape or of the
+    data type of the last of its arguments, while that one holds the zeros it came with, was meant
+    to be written there. Raises `VMError` (RX0605).
     """
     into = args[-1] if args else None
     if not isinstance(result, np.ndarray) or not isinstance(into, np.ndarray):
         return
-    if (result.shape, result.dtype) != (into.shape, into.dtype):
+    if result.shape != into.shape and (result.dtype != into.dtype or not result.ndim):
         return
     shared = any(isinstance(arg, np.ndarray) and np.may_share_memory(result, arg) for arg in args)
     if not shared and result.any() and not into.any():

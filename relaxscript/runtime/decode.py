@@ -29,6 +29,7 @@ from .bytecode import (
     VMFunction,
 )
 from .check import Check, Origins, TupleCheck, origins_of
+from .coercion import require_written
 from .entry import quick_test
 from .executable import Executable
 from .packed_func import PackedFunc, get_global_func
@@ -130,6 +131,15 @@ class _Late:
         return get_global_func(self.name).function(*args)
 
 
+class _LateInto(_Late):
+    """The same where the call has the result written into its last argument."""
+
+    def __call__(self, *args: Any) -> Any:
+        result = super().__call__(*args)
+        require_written(self.name, result, args)
+        return result
+
+
 class _Decoder:
     """Turns the instructions of one function into steps."""
 
@@ -181,13 +191,13 @@ class _Decoder:
         dst = at.dst
         if dst == SpecialReg.VOID_ARG:
             dst = self.code.void = self.extra("void")
-        op, fn = self.target(at.func)
+        op, fn = self.target(at.func, dst == self.code.void)
         self.steps.append((op, dst, fn, get, pc))
         if at.result is not None and not (at.dst == SpecialReg.VOID_ARG and at.result == UNIT):
             self.steps.append((MATCH, dst, at.result, None, pc))
 
-    def target(self, index: int) -> tuple[int, Any]:
-        """How to call function number `index`."""
+    def target(self, index: int, into: bool) -> tuple[int, Any]:
+        """How to call function number `index`; `into` says that nobody wants what it returns."""
         callee = self.functions[index]
         if callee.kind is VMFuncKind.VM_FUNC:
             return CALL_BYTECODE, index
@@ -198,7 +208,8 @@ class _Decoder:
         trusted = name not in self.externals and name in BUILTINS
         found = self.externals.get(name) or BUILTINS.get(name)
         if found is None:
-            return (CALL_UNTRUSTED, wrap(name, _Late(name))) if wrap else (CALL_GLOBAL, name)
+            late = _LateInto(name) if into else _Late(name)
+            return (CALL_UNTRUSTED, wrap(name, late)) if wrap else (CALL_GLOBAL, name)
         if isinstance(found, PackedFunc):
             found = found.function
         return CALL if trusted else CALL_UNTRUSTED, wrap(name, found) if wrap else found

@@ -16,7 +16,8 @@ import numpy as np
 from relaxscript.errors import InternalError, VMError
 
 from .blame import blamed, raised, too_deep
-from .builtins import State, read_if_cond
+from .builtins import INVOKE_CLOSURE, State, read_if_cond
+from .bytecode import VM_STATE, ArgKind
 from .check import AnyCheck, Heap, match, match_arguments, wrong_number
 from .coercion import call_packed, coerce, in_order, require_written, run_time_value
 from .decode import (
@@ -34,19 +35,13 @@ from .decode import (
     decode,
 )
 from .executable import Executable
+from .instrument import watched
 from .packed_func import PackedFunc, get_global_func
 from .values import Closure, kind_of
 
-__all__ = ["Dispatcher", "VMClosure", "VMInstrumentReturnKind"]
+__all__ = ["Dispatcher", "VMClosure"]
 
 CALL_DEPTH_LIMIT = 10_000
-
-
-class VMInstrumentReturnKind:
-    """What an instrument answers before a call: let it run, or skip it."""
-
-    NO_OP = 0
-    SKIP_RUN = 1
 
 
 class VMClosure(Closure):
@@ -137,11 +132,12 @@ class Dispatcher:
 
     def _code(self, index: int) -> Code:
         """The decoded function number `index`."""
-        found = self._codes[index]
+        codes = self._codes  # another list when the instrument is another: see `set_instrument`
+        found = codes[index]
         if found is None:
             wrap = self._instrumented if self._instrument is not None else None
             found = decode(Code(self.executable, index), self._closure, wrap)
-            self._codes[index] = found
+            codes[index] = found
         return found
 
     def _enter(self, code: Code, args: Sequence[Any]) -> tuple[list[Any], Heap]:
@@ -207,7 +203,7 @@ class Dispatcher:
                     else:
                         target, args = self._callee(op, fn, get(regs))
                         if target is None:
-                            regs[dst] = self._call_value(*args)
+                            regs[dst] = self._call_value(dst == code.void, *args)
                             continue
                         if len(frames) >= self.call_depth_limit:
                             raise too_deep(self.call_depth_limit)
@@ -232,15 +228,21 @@ class Dispatcher:
             return None, args
         return self._code(callee.index), [*rest, *callee.captured]
 
-    def _call_value(self, callee: Any, *args: Any) -> Any:
-        """Call a function value that is no bytecode of this machine."""
+    def _call_value(self, into: bool, callee: Any, *args: Any) -> Any:
+        """Call a function value that is no bytecode of this machine.
+
+        `into` says that nobody wants what it returns: it writes into its last argument.
+        """
         match callee:
             case Closure(call=call):
                 return run_time_value(call(*args))
             case PackedFunc(name=name, function=function):
                 if self._instrument is not None:
                     function = self._instrumented(name, function)
-                return call_packed(name, function, args)
+                value = call_packed(name, function, args)
+                if into and value is not None:
+                    require_written(name, value, args)
+                return value
         raise VMError(f"{kind_of(callee)} cannot be called", code="RX0613")
 
     def _matched(
@@ -248,20 +250,19 @@ class Dispatcher:
     ) -> Any:
         """The result of a call, checked; None is the empty tuple where the call asks for that."""
         value = () if regs[dst] is None and check == UNIT else regs[dst]
-        match(value, check, heap, f"the result of `{code.callee(pc)}`", regs, code.origins)
+        name = code.callee(pc)
+        if name == INVOKE_CLOSURE:
+            name = _called_value(code.instruction(pc), regs)
+        match(value, check, heap, f"the result of `{name}`", regs, code.origins)
         return value
 
     def _instrumented(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         instrument = self._instrument
-        if instrument is None:
-            return function
+        return function if instrument is None else watched(instrument, name, function)
 
-        def watched(*args: Any) -> Any:
-            answer = instrument(function, name, True, None, *args)
-            result = None
-            if answer is None or int(answer) != VMInstrumentReturnKind.SKIP_RUN:
-                result = function(*args)
-            instrument(function, name, False, result, *args)
-            return result
 
-        return watched
+def _called_value(call: Any, regs: Sequence[Any]) -> str:
+    """The name of the function value that a call by `vm.builtin.invoke_closure` called."""
+    callee = next(arg for arg in call.args if arg != VM_STATE)
+    held = regs[callee.value] if callee.kind is ArgKind.REGISTER else None
+    return held.name if isinstance(held, (Closure, PackedFunc)) else INVOKE_CLOSURE

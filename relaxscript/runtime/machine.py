@@ -15,8 +15,9 @@ from relaxscript.errors import VMError, nearest
 
 from .benchmark import BenchmarkResult, evaluate_time
 from .bytecode import VMFuncKind
-from .dispatch import Dispatcher, VMClosure, VMInstrumentReturnKind
+from .dispatch import Dispatcher, VMClosure
 from .executable import Executable
+from .instrument import VMInstrumentReturnKind
 from .packed_func import PackedFunc, get_global_func
 from .profiler import Recorder, Report
 from .values import Closure, Device, cpu, device, kind_of

@@ -153,16 +153,20 @@ ZEROS = np.zeros(2)
 
 @pytest.mark.parametrize(
     "result",
-    [None, 5, ZEROS, ZEROS[:], np.zeros(2), np.ones(3), np.ones(2, "int64"), (np.ones(2),)],
+    [None, 5, ZEROS, ZEROS[:], np.zeros(2), np.ones(3, "int64"), np.ones(()), (np.ones(2),)],
 )
 def test_what_a_destination_passing_function_may_return(result):
     require_written("f", result, [np.ones(2), ZEROS])
 
 
-def test_a_result_beside_its_untouched_destination_is_refused():
+@pytest.mark.parametrize("result", [np.ones(2), np.ones(2, "int64"), np.ones(3), np.ones((1, 2))])
+def test_a_result_beside_its_untouched_destination_is_refused(result):
     with pytest.raises(VMError, match=r"`f` returned its result, but .* has it written") as caught:
-        require_written("f", np.ones(2), [np.ones(2), ZEROS])
+        require_written("f", result, [np.ones(2), ZEROS])
     assert caught.value.code == "RX0605"
+
+
+def test_a_result_beside_a_written_destination_or_of_an_argument_is_no_mistake():
     given = np.ones(2)
     require_written("f", given, [given, ZEROS])
     require_written("f", np.ones(2), [ZEROS, np.ones(2)])

@@ -14,7 +14,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from relaxscript.dtypes import DataType
-from relaxscript.errors import VMError
 
 from .small_floats import decoder, encoder
 from .types import SMALL_FLOATS, constant, register, storage, suffix

@@ -61,7 +61,9 @@ class Hook:
             return error
         if _has_room(_ROOM):
             return KeyboardInterrupt()
-        text = f"`{self.packed.name}`: calls through packed functions nest deeper than Python allows"
+        text = (
+            f"`{self.packed.name}`: calls through packed functions nest deeper than Python allows"
+        )
         return VMError(text, code="RX0609", span=self.packed.span)
 
 
