@@ -14,7 +14,6 @@ Source: spec "Detailed Semantics"; the numbers in comments are its rules. Start 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import replace
 from typing import Any
 
 from relaxscript.errors import InternalError, Span, VMError, nearest
@@ -33,7 +32,7 @@ from relaxscript.runtime.builtins import (
 from relaxscript.runtime.check import match, match_arguments, wrong_number
 from relaxscript.runtime.coercion import (
     call_packed,
-    coerce,
+    coerce_argument,
     in_order,
 )
 from relaxscript.runtime.pattern import AnyCheck, TupleCheck
@@ -137,16 +136,11 @@ class Interpreter(CallEvaluator):
 
     def _converted(self, closure: RelaxClosure, args: Sequence[Any]) -> list[Any]:
         checks = Frame(closure.name, closure.outer).signature(closure.function.params)
-        values = []
-        for i, (value, check) in enumerate(zip(args, checks, strict=False)):
-            try:
-                values.append(coerce(value, check))
-            except VMError as error:
-                name, error.argument = closure.param_names[i], i
-                message = f"`{name}` of `{closure.name}`: {error.diagnostic.message}"
-                error.diagnostic = replace(error.diagnostic, message=message)
-                raise
-        return values
+        names = closure.param_names
+        return [
+            coerce_argument(value, check, name, closure.name, i)
+            for i, (value, check, name) in enumerate(zip(args, checks, names, strict=False))
+        ]
 
     # -- calls -------------------------------------------------------------------------------------
 

@@ -61,6 +61,7 @@ __all__ = [
     "ShapeCheck",
     "TensorCheck",
     "TupleCheck",
+    "argument_place",
     "describe",
     "describe_dim",
     "evaluate",
@@ -107,7 +108,8 @@ _Later = tuple[_Place, int, int | float, Dim, Check, object]
 
 
 @lru_cache(maxsize=4096)
-def _argument(name: str, function: str, position: int) -> _Place:
+def argument_place(name: str, function: str, position: int) -> _Place:
+    """Where argument `position` of a call of `function` stands."""
     return _Place(f"`{name}`", f" of `{function}`", "RX0601", argument=position)
 
 
@@ -345,7 +347,7 @@ def match_arguments(
     matching = _Matching(heap, values, dict, {}, [])
     for i, (value, check, name) in enumerate(zip(values, checks, names, strict=True)):
         if type(check) is not AnyCheck:
-            matching.first(value, check, _argument(name, function, i))
+            matching.first(value, check, argument_place(name, function, i))
     if matching.later:
         matching.second()
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from relaxscript.errors import InternalError, VMError, nearest
 
-from .check import wrong_number
+from .check import argument_place, wrong_number
 from .packed_func import PackedFunc
 from .pattern import (
     AnyCheck,
@@ -31,10 +32,18 @@ from .values import (
     Shape,
     is_tensor,
     make_prim,
+    speaks,
     to_tensor,
 )
 
-__all__ = ["call_packed", "coerce", "in_order", "require_written", "run_time_value"]
+__all__ = [
+    "call_packed",
+    "coerce",
+    "coerce_argument",
+    "in_order",
+    "require_written",
+    "run_time_value",
+]
 
 
 def coerce(value: Any, check: Check) -> Any:
@@ -67,6 +76,36 @@ def coerce(value: Any, check: Check) -> Any:
     return value
 
 
+def coerce_argument(value: Any, check: Check, name: str, function: str, position: int) -> Any:
+    """`coerce` of argument `position` of a call: failures name it and the path into it."""
+    place = argument_place(name, function, position)
+    try:
+        return coerce(value, check)
+    except RecursionError as error:
+        text = f"{place}: it nests deeper than Python allows"
+        refused = VMError(text, code="RX0609")
+        refused.argument = position
+        raise refused from error
+    except VMError as error:
+        for index in _path(value, check):
+            place = place.field(index)
+        message = f"{place}: {error.diagnostic.message}"
+        error.diagnostic = replace(error.diagnostic, message=message)
+        error.argument = position
+        raise
+
+
+def _path(value: Any, check: Check) -> tuple[int, ...]:
+    """Which field of which field is what `coerce` cannot take."""
+    if isinstance(check, TupleCheck) and isinstance(value, (list, tuple)):
+        for index, (item, field) in enumerate(zip(value, check.fields, strict=False)):
+            try:
+                coerce(item, field)
+            except VMError:
+                return (index, *_path(item, field))
+    return ()
+
+
 def _is_integer(value: object) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
@@ -79,7 +118,7 @@ def _is_foreign_tensor(value: object, protocols: tuple[str, ...]) -> bool:
         return not plain and (not objects or isinstance(value, np.ma.MaskedArray))
     if isinstance(value, (Closure, Prim, Shape, type, DeviceTensor)):
         return False
-    return isinstance(value, np.generic) or any(hasattr(value, name) for name in protocols)
+    return isinstance(value, np.generic) or any(speaks(value, name) for name in protocols)
 
 
 def run_time_value(value: Any) -> Any:
@@ -99,7 +138,7 @@ def run_time_value(value: Any) -> Any:
             fields = tuple(map(run_time_value, value))
             same = all(new is old for new, old in zip(fields, value, strict=True))
             return value if same else fields
-    if isinstance(value, np.ndarray) or hasattr(value, "__dlpack__"):
+    if isinstance(value, np.ndarray) or speaks(value, "__dlpack__"):
         with suppress(VMError):  # what is no tensor of the host is an object
             return to_tensor(value)
     return value

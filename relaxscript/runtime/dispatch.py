@@ -8,7 +8,6 @@ and one machine serves any number of threads. A failing call leaves nothing behi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from .blame import blamed, raised, too_deep
 from .builtins import INVOKE_CLOSURE, State, read_if_cond
 from .bytecode import VM_STATE, ArgKind
 from .check import AnyCheck, Heap, match, match_arguments, wrong_number
-from .coercion import call_packed, coerce, in_order, require_written, run_time_value
+from .coercion import call_packed, coerce_argument, in_order, require_written, run_time_value
 from .decode import (
     CALL,
     CALL_BYTECODE,
@@ -112,20 +111,20 @@ class Dispatcher:
             raise
 
     def _converted(self, code: Code, args: tuple[Any, ...]) -> list[Any]:
+        """What a user passes as run-time values.
+
+        An array for a function without checks stays the array that it is: who is called may write
+        into it, and says itself what it cannot take.
+        """
+        checked = bool(code.function.param_checks)
         checks = code.function.param_checks or (AnyCheck(),) * len(args)
         values = []
         for i, value in enumerate(args):
-            if type(value) is np.ndarray and value.dtype.isnative:
+            if type(value) is np.ndarray and (value.dtype.isnative or not checked):
                 values.append(value)
                 continue
-            try:
-                values.append(coerce(value, checks[i]))
-            except VMError as error:
-                place = f"`{code.names[i]}` of `{code.function.name}`"
-                message = f"{place}: {error.diagnostic.message}"
-                error.diagnostic = replace(error.diagnostic, message=message)
-                error.argument = i
-                raise
+            name = code.names[i]
+            values.append(coerce_argument(value, checks[i], name, code.function.name, i))
         return values
 
     # -- running -----------------------------------------------------------------------------------
