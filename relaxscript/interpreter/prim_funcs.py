@@ -21,6 +21,7 @@ from relaxscript.runtime import Closure, DeviceTensor, Prim, Shape
 from relaxscript.runtime.blame import tell_calls
 from relaxscript.runtime.check import AnyCheck, wrong_number
 from relaxscript.runtime.coercion import coerce_argument
+from relaxscript.runtime.nesting import one_run
 
 from .blame import located
 from .devices import devices_of
@@ -122,7 +123,8 @@ def called_from_outside(name: str, func: PrimFunc, kernel: _Kernel) -> Closure:
                 raise wrong_number(name, names, len(args))
             values = [converted(index, arg) for index, arg in enumerate(args)]
         try:
-            return direct(*values)
+            with one_run():
+                return direct(*values)
         except VMError as error:
             placed = error.span is not None
             tell_calls(error.locate(func.span), [(name, func.span)], placed)

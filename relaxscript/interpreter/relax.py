@@ -35,6 +35,7 @@ from relaxscript.runtime.coercion import (
     coerce_argument,
     in_order,
 )
+from relaxscript.runtime.nesting import one_run
 from relaxscript.runtime.pattern import AnyCheck, TupleCheck
 from relaxscript.runtime.values import kind_of
 from relaxscript.sinfo import erase_to_well_defined
@@ -126,13 +127,14 @@ class Interpreter(CallEvaluator):
         """Call a closure with what a user passes: converted, then checked like any arguments."""
         names = closure.param_names
         names = names[: len(names) - len(closure.bound_args)]
-        with located_in_signature(closure.function):
-            if kwargs:
-                args = in_order(closure.name, names, args, kwargs)
-            if len(args) != len(names):
-                raise wrong_number(closure.name, names, len(args))
-            frame = self._enter(closure, self._converted(closure, args))
-        return self._run(closure, frame)
+        with one_run():
+            with located_in_signature(closure.function):
+                if kwargs:
+                    args = in_order(closure.name, names, args, kwargs)
+                if len(args) != len(names):
+                    raise wrong_number(closure.name, names, len(args))
+                frame = self._enter(closure, self._converted(closure, args))
+            return self._run(closure, frame)
 
     def _converted(self, closure: RelaxClosure, args: Sequence[Any]) -> list[Any]:
         checks = Frame(closure.name, closure.outer).signature(closure.function.params)

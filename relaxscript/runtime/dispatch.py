@@ -35,6 +35,7 @@ from .decode import (
 )
 from .executable import Executable
 from .instrument import watched
+from .nesting import ACTIVE, FEW, one_less, one_more
 from .packed_func import PackedFunc, get_global_func
 from .values import Closure, kind_of
 
@@ -87,12 +88,21 @@ class Dispatcher:
         self, closure: VMClosure, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """Call a closure with what a user passes: converted, then checked like any arguments."""
-        code = self._codes[closure.index] or self._code(closure.index)
-        if not kwargs:
-            heap = code.quick(values := (*args, *closure.captured))
-            if heap is not None:
-                return self._run(code, self._registers(code, values, heap), heap)
-        return self._run(code, *self._started(code, closure, args, kwargs))
+        counted = False
+        ACTIVE.append(None)  # `one_run`, which as a context would cost half as much as the call
+        try:
+            if len(ACTIVE) > FEW:
+                counted = one_more()
+            code = self._codes[closure.index] or self._code(closure.index)
+            if not kwargs:
+                heap = code.quick(values := (*args, *closure.captured))
+                if heap is not None:
+                    return self._run(code, self._registers(code, values, heap), heap)
+            return self._run(code, *self._started(code, closure, args, kwargs))
+        finally:
+            ACTIVE.pop()
+            if counted:
+                one_less()
 
     def _started(
         self, code: Code, closure: VMClosure, args: tuple[Any, ...], kwargs: dict[str, Any]
