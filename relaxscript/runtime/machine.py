@@ -187,7 +187,11 @@ class VirtualMachine(Dispatcher):
         self._saved[saved_name] = Closure(saved_name, saved)
 
     def set_input(self, func_name: str, *args: Any, **kwargs: Any) -> None:
-        """Store the arguments with which `invoke_stateful(func_name)` will call."""
+        """Store the arguments with which `invoke_stateful(func_name)` will call.
+
+        Inputs and outputs belong to the machine and the name, not to a thread: threads that call in
+        steps have a machine each, which is cheap, or call `vm[name](...)`.
+        """
         function = self[func_name]
         self._check_arguments(function, args, kwargs)
         self._inputs[func_name] = (function, args, kwargs)
