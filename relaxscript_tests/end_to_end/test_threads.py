@@ -105,8 +105,8 @@ def test_each_thread_has_its_own_failures(load):
                 model.main(np.ones(k + 1, "float32"), PackedFunc(f"fails{k}", fails))
             assert info.value.span.text.startswith("R.invoke_closure(f, ")
             wrong = f"dimension 0 is {k + 2}, must equal `n` = {k + 1} "
+            grown = PackedFunc("grown", lambda x: np.append(x, x[:1]))
             with pytest.raises(VMError, match=wrong):
-                grown = PackedFunc("grown", lambda x: np.append(x, x[:1]))
                 model.main(np.ones(k + 1, "float32"), grown)
             check(model, k)
 
