@@ -34,6 +34,7 @@ from relaxscript.runtime.coercion import (
     call_packed,
     coerce_argument,
     in_order,
+    taken_result,
 )
 from relaxscript.runtime.nesting import one_run
 from relaxscript.runtime.pattern import AnyCheck, TupleCheck
@@ -66,6 +67,10 @@ __all__ = ["Interpreter", "RelaxClosure"]
 
 _CALL_DEPTH_LIMIT = 10_000
 _UNIT = TupleCheck(())
+_RETURNING = frozenset({
+    "relax.call_builtin_with_ctx", "relax.call_pure_packed", "relax.invoke_closure",
+    "relax.invoke_pure_closure",
+})  # fmt: skip
 
 
 class Interpreter(CallEvaluator):
@@ -338,6 +343,7 @@ class Interpreter(CallEvaluator):
             info = erase_to_well_defined(var.struct_info, lambda v: True, lambda v: v in visible)
             check = frame.check(info)
             value = () if value is None and check == _UNIT else value
+            value = taken_result(value, check) if _is_outside(binding.value) else value
             self._match(value, info, frame, name_of_result(binding, frame.lookup))
         if var is not None:
             frame.values[var] = value
@@ -348,3 +354,13 @@ class Interpreter(CallEvaluator):
         check = frame.check(info)
         match(value, check, frame.heap, where, frame.held, lambda: frame.origins)
         frame.note_origins([check], [origin or where])
+
+
+def _is_outside(value: relax.Expr) -> bool:
+    """Whether a value may come from a function outside of the program, and is not checked yet."""
+    match value:
+        case relax.Call(op=relax.Op(name)):
+            return name in _RETURNING
+        case relax.Call():
+            return True
+    return False

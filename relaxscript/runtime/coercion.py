@@ -144,6 +144,21 @@ def run_time_value(value: Any) -> Any:
     return value
 
 
+def taken_result(value: Any, check: Check) -> Any:
+    """What a packed function returned where `check` applies: what only numpy can make a tensor of
+    becomes one where one is wanted. Anything else, and what numpy cannot take, is itself.
+    """
+    match check:
+        case TensorCheck() if not isinstance(value, (np.ndarray, Closure, Prim, Shape, type)):
+            with suppress(VMError):
+                return to_tensor(value) if speaks(value, "__array__") else value
+        case TupleCheck(fields=fields) if type(value) is tuple and len(value) == len(fields):
+            taken = tuple(map(taken_result, value, fields))
+            same = all(new is old for new, old in zip(taken, value, strict=True))
+            return value if same else taken
+    return value
+
+
 def call_packed(name: str, function: Callable[..., Any], args: Sequence[Any]) -> Any:
     """What a packed function returns, as a run-time value.
 

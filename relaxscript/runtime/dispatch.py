@@ -18,7 +18,14 @@ from .blame import blamed, raised, too_deep
 from .builtins import INVOKE_CLOSURE, State, read_if_cond
 from .bytecode import VM_STATE, ArgKind
 from .check import AnyCheck, Heap, match, match_arguments, wrong_number
-from .coercion import call_packed, coerce_argument, in_order, require_written, run_time_value
+from .coercion import (
+    call_packed,
+    coerce_argument,
+    in_order,
+    require_written,
+    run_time_value,
+    taken_result,
+)
 from .decode import (
     CALL,
     CALL_BYTECODE,
@@ -259,6 +266,8 @@ class Dispatcher:
     ) -> Any:
         """The result of a call, checked; None is the empty tuple where the call asks for that."""
         value = () if regs[dst] is None and check == UNIT else regs[dst]
+        if type(value) is not np.ndarray:
+            value = taken_result(value, check)
         name = code.callee(pc)
         if name == INVOKE_CLOSURE:
             name = _called_value(code.instruction(pc), regs)

@@ -14,7 +14,7 @@ from relaxscript.runtime.check import (
     TensorCheck,
     TupleCheck,
 )
-from relaxscript.runtime.coercion import coerce, require_written, run_time_value
+from relaxscript.runtime.coercion import coerce, require_written, run_time_value, taken_result
 from relaxscript.runtime.packed_func import PackedFunc
 from relaxscript.runtime.values import Closure, DeviceTensor, Prim, Shape, cpu, is_tensor
 
@@ -171,3 +171,18 @@ def test_a_result_beside_a_written_destination_or_of_an_argument_is_no_mistake()
     require_written("f", given, [given, ZEROS])
     require_written("f", np.ones(2), [ZEROS, np.ones(2)])
     require_written("f", np.ones(2), [])
+
+
+def test_a_result_that_numpy_can_make_a_tensor_of_is_one_where_one_is_wanted():
+    class Series:
+        def __array__(self, dtype=None, copy=None):
+            return np.ones(2)
+
+    one, tensor = Series(), TensorCheck()
+    assert taken_result(one, AnyCheck()) is one
+    assert type(taken_result(one, tensor)) is np.ndarray
+    first, second = taken_result((one, one), TupleCheck((tensor, AnyCheck())))
+    assert (type(first), second) == (np.ndarray, one)
+    for kept in ((1, 2), (np.ones(2),), [1.0], None, 5, "text", DeviceTensor(np.ones(2), cpu(1))):
+        assert taken_result(kept, tensor) is kept
+        assert taken_result(kept, TupleCheck((tensor,))) is kept
