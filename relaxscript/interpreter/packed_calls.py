@@ -1,9 +1,10 @@
 """Calls of packed functions from PrimFuncs: `T.call_packed("my.log", A, n)`.
 
 The function is looked up by its name each time. It gets numbers, texts, and arrays over the memory
-of buffers, into which it may write; a buffer stands in the call as TVM says it, with its address
-and its shape: `T.tvm_stack_make_array(A.data, T.tvm_stack_make_shape(4, 4), ...)`. What it returns
-is an int32, where None is 0. When it fails, the error names it and the line of the call.
+of buffers, into which it may write while the call lasts; a buffer stands in the call as TVM says
+it, with its address and its shape: `T.tvm_stack_make_array(A.data, T.tvm_stack_make_shape(4, 4),
+...)`. What it returns is an int32, where None is 0. When it fails, the error names it and the line
+of the call.
 
 `PackedCall` knows how the operands of one call are handed over as a flat list of words, which both
 executors fill in their own ways.
@@ -12,7 +13,9 @@ executors fill in their own ways.
 from __future__ import annotations
 
 import ctypes
+import gc
 import operator
+import weakref
 from collections.abc import Iterator, Sequence
 from math import prod
 from typing import Any, NamedTuple
@@ -78,13 +81,16 @@ class PackedCall:
         """Call the function; the words are Python's numbers, addresses among them.
 
         Raises `VMError`: RX0603 where nothing has that name, RX0604 for what it raised, RX0614 for
-        a result that is no integer.
+        a result that is no integer and for arrays that it keeps.
         """
         try:
             function = get_global_func(self.name).function
-            rest = iter(words)
-            args = [self._made(operand, rest) for operand in self.operands]
-            return self._int32(call_packed(self.name, function, args))
+            rest, lent = iter(words), list[weakref.ref[Any]]()
+            args = [self._made(operand, rest, lent) for operand in self.operands]
+            result = self._int32(call_packed(self.name, function, args))
+            args.clear()
+            self._require_returned(lent)
+            return result
         except VMError as error:
             error.locate(self.span)
             raise
@@ -100,7 +106,15 @@ class PackedCall:
             raise VMError(text, code="RX0614") from None
         return scalar.wrapping(DataType("int32"))(number)
 
-    def _made(self, operand: _Operand, words: Iterator[Any]) -> Any:
+    def _require_returned(self, lent: list[weakref.ref[Any]]) -> None:
+        """Refuse that something still holds an array: its memory may be gone soon."""
+        if any(array() is not None for array in lent):
+            gc.collect()  # a cycle of garbage holds nothing
+        if any(array() is not None for array in lent):
+            text = f"`{self.name}` keeps an array over the memory of the PrimFunc that called it"
+            raise VMError(text, code="RX0614", notes=["`array.copy()` may be kept"])
+
+    def _made(self, operand: _Operand, words: Iterator[Any], lent: list[weakref.ref[Any]]) -> Any:
         match operand.kind:
             case "text":
                 return operand.text
@@ -112,4 +126,6 @@ class PackedCall:
         if size <= 0:
             return np.empty(shape, dtype)
         memory = (ctypes.c_char * size).from_address(address)
-        return np.frombuffer(memory, dtype).reshape(shape)
+        whole = np.frombuffer(memory, dtype)
+        lent.append(weakref.ref(whole))
+        return whole.reshape(shape)  # this and all its views hold `whole`

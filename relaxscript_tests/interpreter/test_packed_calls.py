@@ -161,6 +161,41 @@ def test_what_it_returns_is_an_int32(word, kind):
         assert error.span.text.startswith("T.call_packed")
 
 
+KEPT = []
+
+
+class Cycle:
+    """Garbage that holds an array until it is collected."""
+
+    def __init__(self, array):
+        self.array, self.itself = array, self
+
+
+@pytest.mark.parametrize(
+    "keep", [KEPT.append, lambda x: KEPT.append(x[:, 0]), lambda x: KEPT.append(memoryview(x))]
+)
+def test_an_array_over_memory_that_may_be_gone_soon_is_not_kept(keep):
+    func = from_source(
+        """@T.prim_func
+def f(x: T.Buffer(("n", 4), "float32")):
+    T.call_packed("tests.packed.keep", x)
+"""
+    )
+    x = np.ones((3, 4), "float32")
+    for run in (lambda: evaluate(func, [x]), lambda: compile_prim_func(func)(x)):
+        register_func("tests.packed.keep", lambda x: keep(x) and None, override=True)
+        with pytest.raises(VMError, match="keeps an array over the memory of the") as caught:
+            run()
+        KEPT.clear()
+        assert caught.value.code == "RX0614"
+        assert caught.value.span.text.startswith("T.call_packed(")
+        assert "`array.copy()` may be kept" in str(caught.value)
+        for harmless in (lambda x: KEPT.append(x.copy()), lambda x: Cycle(x) and None):
+            register_func("tests.packed.keep", harmless, override=True)
+            run()
+        KEPT.clear()
+
+
 def test_each_thread_gets_its_own_error():
     func = from_source(
         """@T.prim_func
