@@ -9,12 +9,14 @@ Source: TVM `relax.VirtualMachine`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from relaxscript.errors import VMError, nearest
 
 from .benchmark import BenchmarkResult, evaluate_time
 from .bytecode import VMFuncKind
+from .coercion import call_packed
 from .dispatch import Dispatcher, VMClosure
 from .executable import Executable
 from .instrument import VMInstrumentReturnKind
@@ -101,10 +103,12 @@ class VirtualMachine(Dispatcher):
         return VMError(f"there is no function `{key}`", code="RX0607", notes=notes)
 
     def invoke_closure(self, closure: Closure | PackedFunc, *args: Any) -> Any:
-        """Call a function value, such as a closure that a call returned."""
+        """Call a function value, such as a closure that a call returned, as a program calls it."""
         if not isinstance(closure, (Closure, PackedFunc)):
             raise VMError(f"{kind_of(closure)} cannot be called", code="RX0613")
-        return closure(*args)
+        if isinstance(closure, VMClosure):
+            return closure(*args)
+        return call_packed(closure.name, closure, args)
 
     # -- watching ----------------------------------------------------------------------------------
 
@@ -137,7 +141,8 @@ class VirtualMachine(Dispatcher):
         `f_preproc` names a packed function that is called before each repeat.
         """
         function = self[func_name]
-        prepare = get_global_func(f_preproc) if f_preproc else None
+        found = get_global_func(f_preproc) if f_preproc else None
+        prepare = None if found is None else partial(call_packed, f_preproc, found.function, ())
 
         def evaluator(*args: Any) -> BenchmarkResult:
             return evaluate_time(
