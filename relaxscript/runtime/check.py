@@ -14,6 +14,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from relaxscript.errors import InternalError, VMError
 
 from .packed_func import PackedFunc
@@ -325,10 +327,27 @@ def match(
     `where` names the value in the message, `shapes` holds what a `shape_slot` indexes and `origins`
     tells, when asked, where variables bound earlier came from. Raises `VMError`.
     """
+    if type(check) is TensorCheck and type(value) is np.ndarray and _fits(value, check, heap):
+        return
     matching = _Matching(heap, shapes, origins, {}, [])
     matching.first(value, check, _Place(where))
     if matching.later:
         matching.second()
+
+
+def _fits(value: np.ndarray[Any, Any], check: TensorCheck, heap: Heap) -> bool:
+    """Whether an array is what is wanted at first sight, and there is nothing to bind."""
+    dims, shape = check.dims, value.shape
+    if dims is None or len(dims) != len(shape) or tensor_dtype(value) != check.dtype:
+        return False
+    if check.device is not None or check.shape_slot is not None:
+        return False
+    for axis, dim in enumerate(dims):  # type tests: results of all packed functions come here
+        kind = type(dim)
+        wanted = heap[dim.slot] if kind is DimLoad else dim.value if kind is DimConst else None  # type: ignore[union-attr]
+        if shape[axis] != wanted:
+            return False
+    return True
 
 
 def match_arguments(

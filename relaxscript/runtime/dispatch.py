@@ -42,7 +42,7 @@ from .decode import (
 )
 from .executable import Executable
 from .instrument import watched
-from .nesting import ACTIVE, FEW, one_less, one_more
+from .nesting import ACTIVE, FEW, one_run
 from .packed_func import PackedFunc, get_global_func
 from .values import Closure, kind_of
 
@@ -95,21 +95,23 @@ class Dispatcher:
         self, closure: VMClosure, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """Call a closure with what a user passes: converted, then checked like any arguments."""
-        counted = False
-        ACTIVE.append(None)  # `one_run`, which as a context would cost half as much as the call
+        active = ACTIVE
+        if len(active) >= FEW:
+            with one_run():
+                return self._called(closure, args, kwargs)
+        active.append(None)  # what `one_run` does, without its cost
         try:
-            if len(ACTIVE) > FEW:
-                counted = one_more()
-            code = self._codes[closure.index] or self._code(closure.index)
-            if not kwargs:
-                heap = code.quick(values := (*args, *closure.captured))
-                if heap is not None:
-                    return self._run(code, self._registers(code, values, heap), heap)
-            return self._run(code, *self._started(code, closure, args, kwargs))
+            return self._called(closure, args, kwargs)
         finally:
-            ACTIVE.pop()
-            if counted:
-                one_less()
+            active.pop()
+
+    def _called(self, closure: VMClosure, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        code = self._codes[closure.index] or self._code(closure.index)
+        if not kwargs:
+            heap = code.quick(values := (*args, *closure.captured))
+            if heap is not None:
+                return self._run(code, self._registers(code, values, heap), heap)
+        return self._run(code, *self._started(code, closure, args, kwargs))
 
     def _started(
         self, code: Code, closure: VMClosure, args: tuple[Any, ...], kwargs: dict[str, Any]
