@@ -8,7 +8,7 @@ import threading
 import numpy as np
 import pytest
 
-from relaxscript.codegen.llvm import compile_prim_func
+from relaxscript.codegen.llvm import compile_prim_func, external
 from relaxscript.errors import DiagnosticError, VMError
 from relaxscript.interpreter.tir import evaluate
 from relaxscript.interpreter.written import written_params
@@ -125,6 +125,15 @@ def test_an_interrupt_that_waited_for_code_to_call_python_is_not_lost(monkeypatc
     monkeypatch.setattr(sys, "unraisablehook", told.append)
     with pytest.raises(KeyboardInterrupt):
         compile_prim_func(interrupted)()
+
+
+def test_without_room_for_python_it_is_the_stack_that_was_full(monkeypatch):
+    monkeypatch.setattr(sys, "unraisablehook", lambda told: None)
+    monkeypatch.setattr(external, "_has_room", lambda count: False)
+    with pytest.raises(VMError, match="nest deeper than Python allows") as caught:
+        compile_prim_func(interrupted)()
+    assert caught.value.code == "RX0609"
+    assert caught.value.span.text == 'T.call_packed("tests.packed.record")'
 
 
 @T.prim_func
