@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from relaxscript.errors import Span, VMError
 from relaxscript.ir import relax
@@ -12,6 +13,7 @@ __all__ = [
     "is_from_inside",
     "located",
     "located_in_signature",
+    "name_of_call",
     "name_of_matched",
     "name_of_result",
     "place_of_binding",
@@ -91,15 +93,35 @@ def name_of_matched(binding: relax.MatchCast) -> str:
     return f"`{name}`" if name else "the value matched"
 
 
-def name_of_result(binding: relax.Binding) -> str:
-    """What gave a variable its value: a function that was called, else the variable."""
+def name_of_result(binding: relax.Binding, held: Callable[[relax.Var], Any]) -> str:
+    """What gave a variable its value: a function that was called, else the variable.
+
+    `held` gives the value of a variable: a function that is a value is called what it calls itself.
+    """
     match binding.value:
-        case relax.Call(op=relax.GlobalVar() | relax.Var() as op):
-            return f"the result of `{op.name_hint}`"
-        case relax.Call(op=relax.ExternFunc(symbol)):
-            return f"the result of `{symbol}`"
-        case relax.Call(op=relax.Op(name="relax.call_pure_packed"), args=args) if isinstance(
-            args[0], relax.ExternFunc
-        ):
-            return f"the result of `{args[0].global_symbol}`"
-    return f"`{binding.var.name_hint}`"
+        case relax.Call(op=relax.Op(name=name), args=args) if name in _BY_VALUE:
+            callee = args[0]
+        case relax.Call(op=relax.Op(name=name), args=args) if name in _INTO_MEMORY:
+            return name_of_call(args[0]) or f"`{binding.var.name_hint}`"
+        case relax.Call(op=callee):
+            pass
+        case _:
+            return f"`{binding.var.name_hint}`"
+    own = getattr(held(callee), "name", None) if isinstance(callee, relax.Var) else None
+    if isinstance(own, str):
+        return f"the result of `{own}`"
+    return name_of_call(callee) or f"`{binding.var.name_hint}`"
+
+
+_BY_VALUE = frozenset(
+    {"relax.call_pure_packed", "relax.invoke_closure", "relax.invoke_pure_closure"}
+)
+_INTO_MEMORY = frozenset({"relax.call_dps_packed", "relax.call_inplace_packed"})
+
+
+def name_of_call(callee: relax.Expr) -> str | None:
+    """The result of a function that is called, None where the callee has no name."""
+    match callee:
+        case relax.GlobalVar(name) | relax.Var(name) | relax.ExternFunc(name):
+            return f"the result of `{name}`"
+    return None

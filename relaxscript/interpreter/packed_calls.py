@@ -1,9 +1,10 @@
 """Calls of packed functions from PrimFuncs: `T.call_packed("my.log", A, n)`.
 
 The function is looked up by its name each time. It gets numbers, texts, and arrays over the memory
-of buffers, into which it may write; a buffer stands in the call as TVM says it, with its address
-and its shape: `T.tvm_stack_make_array(A.data, T.tvm_stack_make_shape(4, 4), ...)`. What it returns
-is an int32, where None is 0.
+of buffers, into which it may write while the call lasts; a buffer stands in the call as TVM says
+it, with its address and its shape: `T.tvm_stack_make_array(A.data, T.tvm_stack_make_shape(4, 4),
+...)`. What it returns is an int32, where None is 0. When it fails, the error names it and the line
+of the call.
 
 `PackedCall` knows how the operands of one call are handed over as a flat list of words, which both
 executors fill in their own ways.
@@ -12,6 +13,9 @@ executors fill in their own ways.
 from __future__ import annotations
 
 import ctypes
+import gc
+import operator
+import weakref
 from collections.abc import Iterator, Sequence
 from math import prod
 from typing import Any, NamedTuple
@@ -22,6 +26,8 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import VMError
 from relaxscript.ir import prim
 from relaxscript.runtime import get_global_func
+from relaxscript.runtime.coercion import call_packed
+from relaxscript.runtime.values import kind_of
 
 from . import failure, scalar
 
@@ -72,20 +78,43 @@ class PackedCall:
         return _Operand("array", dtype=element.dtype, ndim=len(shape.args))
 
     def __call__(self, words: Sequence[Any]) -> int:
-        """Call the function; the words are Python's numbers, addresses among them."""
-        function = get_global_func(self.name)
-        rest = iter(words)
-        result = function(*(self._made(operand, rest) for operand in self.operands))
+        """Call the function; the words are Python's numbers, addresses among them.
+
+        Raises `VMError`: RX0603 where nothing has that name, RX0604 for what it raised, RX0614 for
+        a result that is no integer and for arrays that it keeps.
+        """
+        try:
+            function = get_global_func(self.name).function
+            rest, lent = iter(words), list[weakref.ref[Any]]()
+            args = [self._made(operand, rest, lent) for operand in self.operands]
+            result = self._int32(call_packed(self.name, function, args))
+            args.clear()
+            self._require_returned(lent)
+            return result
+        except VMError as error:
+            error.locate(self.span)
+            raise
+
+    def _int32(self, result: Any) -> int:
+        """What the function returned as the PrimFunc gets it."""
         if result is None:
             return 0
-        if not hasattr(result, "__index__"):
-            raise VMError(
-                f"`{self.name}` gives a Python {type(result).__name__}, where a PrimFunc needs an "
-                "int32 or None", code="RX0614", span=self.span,
-            )  # fmt: skip
-        return scalar.wrapping(DataType("int32"))(result.__index__())
+        try:
+            number = operator.index(result)
+        except TypeError:
+            text = f"`{self.name}` returned {kind_of(result)}, but a PrimFunc gets an int32 or None"
+            raise VMError(text, code="RX0614") from None
+        return scalar.wrapping(DataType("int32"))(number)
 
-    def _made(self, operand: _Operand, words: Iterator[Any]) -> Any:
+    def _require_returned(self, lent: list[weakref.ref[Any]]) -> None:
+        """Refuse that something still holds an array: its memory may be gone soon."""
+        if any(array() is not None for array in lent):
+            gc.collect()  # a cycle of garbage holds nothing
+        if any(array() is not None for array in lent):
+            text = f"`{self.name}` keeps an array over the memory of the PrimFunc that called it"
+            raise VMError(text, code="RX0614", notes=["`array.copy()` may be kept"])
+
+    def _made(self, operand: _Operand, words: Iterator[Any], lent: list[weakref.ref[Any]]) -> Any:
         match operand.kind:
             case "text":
                 return operand.text
@@ -97,4 +126,6 @@ class PackedCall:
         if size <= 0:
             return np.empty(shape, dtype)
         memory = (ctypes.c_char * size).from_address(address)
-        return np.frombuffer(memory, dtype).reshape(shape)
+        whole = np.frombuffer(memory, dtype)
+        lent.append(weakref.ref(whole))
+        return whole.reshape(shape)  # this and all its views hold `whole`

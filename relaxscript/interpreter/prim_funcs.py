@@ -18,7 +18,10 @@ from relaxscript.ir.prim import Var
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.runtime import Closure, DeviceTensor, Prim, Shape
-from relaxscript.runtime.check import wrong_number
+from relaxscript.runtime.blame import tell_calls
+from relaxscript.runtime.check import AnyCheck, wrong_number
+from relaxscript.runtime.coercion import coerce_argument
+from relaxscript.runtime.nesting import one_run
 from relaxscript.runtime.values import make_prim
 
 from .blame import located
@@ -96,7 +99,7 @@ def called_directly(name: str, func: PrimFunc, kernel: _Kernel) -> Closure:
     A tensor of rank 0, which is what a numpy scalar stands for, is a number where one is wanted.
     """
     is_buffer = [_is_tensor(func, param) for param in func.params]
-    names = [func.buffer_map[p].name if p in func.buffer_map else p.name for p in func.params]
+    names = _names(func)
 
     dtype = func.returned_dtype
 
@@ -117,14 +120,36 @@ def called_directly(name: str, func: PrimFunc, kernel: _Kernel) -> Closure:
 
 
 def called_from_outside(name: str, func: PrimFunc, kernel: _Kernel) -> Closure:
-    """A PrimFunc as users call it: as `called_directly`, failures naming the function's place."""
-    direct = called_directly(name, func, kernel)
+    """A PrimFunc as users call it: as `called_directly`, failures naming the function's place.
+
+    Tensors of other libraries become arrays that share their memory.
+    """
+    direct, names = called_directly(name, func, kernel), _names(func)
+
+    def converted(index: int, arg: Any) -> Any:
+        if type(arg) is np.ndarray:
+            return arg
+        return coerce_argument(arg, AnyCheck(), names[index], name, index)
 
     def call(*args: Any) -> Any:
         with located(func.span):
-            return direct(*args)
+            if len(args) != len(names):
+                raise wrong_number(name, names, len(args))
+            values = [converted(index, arg) for index, arg in enumerate(args)]
+        try:
+            with one_run():
+                return direct(*values)
+        except VMError as error:
+            placed = error.span is not None
+            tell_calls(error.locate(func.span), [(name, func.span)], placed)
+            raise
 
     return Closure(name, call, direct.info)
+
+
+def _names(func: PrimFunc) -> list[str]:
+    """The names of the parameters in messages: those of the buffers they stand for."""
+    return [func.buffer_map[p].name if p in func.buffer_map else p.name for p in func.params]
 
 
 def _number(value: Any) -> Any:

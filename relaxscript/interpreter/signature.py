@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from relaxscript.arith.text import text_of
 from relaxscript.dtypes import DataType
 from relaxscript.errors import VMError
-from relaxscript.ir import prim, tir
+from relaxscript.ir import prim, tir, walk
 
 from . import failure, scalar
 from .expression import Expressions, Frame, Run, Scope
@@ -157,7 +158,7 @@ class Signature:
             compile_ = Expressions(self.scope).compile
             self._compiled = [(extent, compile_(extent.expected)) for extent in self._checks]
         for extent, run in self._compiled:
-            self._check(extent, values, run(frame))
+            self._check(extent, frame, run(frame))
         return frame
 
     def convert(self, args: Sequence[Any]) -> list[Any]:
@@ -183,7 +184,7 @@ class Signature:
         return number(param.name, param.var.dtype, arg)
 
     def _array(self, param: Param, arg: Any, dtype: np.dtype[Any] | None, ndim: int | None) -> Any:
-        if not isinstance(arg, np.ndarray):
+        if not isinstance(arg, np.ndarray) or isinstance(arg, np.ma.MaskedArray):
             kind = type(arg).__name__
             raise failure.bad_argument(
                 f"argument `{param.name}` of `{self.name}` is of type {kind}, not a numpy array"
@@ -209,22 +210,34 @@ class Signature:
             )
         return value
 
-    def _check(self, extent: Extent, values: Sequence[Any], expected: int) -> None:
+    def _check(self, extent: Extent, frame: Frame, expected: int) -> None:
+        values = frame[1 : 1 + len(self.params)]
         actual = extent.actual(values)
         if actual == expected:
             return
         # The stride of a dimension with at most one element leads nowhere.
         if extent.kind == "stride" and values[extent.param].shape[extent.axis] <= 1:
             return
-        name, why = self.params[extent.param].name, ""
-        slot = self.scope.find(extent.expected)
-        if isinstance(extent.expected, prim.Var) and slot is not None:
-            origin = self._sources.get(slot)
-            where = "" if origin is None else f", {origin} of `{self.params[origin.param].name}`"
-            why = f" (`{extent.expected.name}`{where})"
+        name = self.params[extent.param].name
         raise failure.bad_argument(
-            f"{extent} of argument `{name}` of `{self.name}` is {actual}, not {expected}{why}"
+            f"{extent} of argument `{name}` of `{self.name}` is {actual}, not {expected}"
+            + self._because(extent.expected, frame)
         )
+
+    def _because(self, expected: prim.PrimExpr, frame: Frame) -> str:
+        """What is expected, and where its variables got their values, in parentheses."""
+        if isinstance(expected, prim.IntImm):
+            return ""
+        origins = []
+        for var in dict.fromkeys(v for v in walk.walk(expected) if isinstance(v, prim.Var)):
+            slot = self.scope.find(var)
+            assert slot is not None  # the expression was compiled in this scope
+            origin = self._sources.get(slot)
+            where = f"{origin} of `{self.params[origin.param].name}`" if origin else ""
+            if var is expected:
+                return f" (`{var.name}`{', ' if where else ''}{where})"
+            origins.append(f"{var.name} = {frame[slot]}{' from ' if where else ''}{where}")
+        return f" (`{text_of(expected)}`; {', '.join(origins)})"
 
 
 def _param(func: tir.PrimFunc, var: prim.Var) -> Param:
@@ -265,11 +278,20 @@ def number(name: str, dtype: DataType, arg: Any) -> scalar.Number:
         return scalar.rounding(dtype)(float(arg))
     if dtype.is_bool and isinstance(arg, (bool, np.bool_)):
         return bool(arg)
-    if dtype.is_integer and hasattr(arg, "__index__"):
-        value, (low, high) = operator.index(arg), scalar.limits(dtype)
+    value = _whole(arg) if dtype.is_integer else None
+    if value is not None:
+        low, high = scalar.limits(dtype)
         if low <= value <= high:
             return value
         raise failure.bad_argument(f"argument `{name}` is {value}, which is no {dtype}")
     raise failure.bad_argument(
         f"argument `{name}` is of type {type(arg).__name__}, not a number of {dtype}"
     )
+
+
+def _whole(arg: Any) -> int | None:
+    """An argument as an integer of Python, None where it is none."""
+    try:
+        return operator.index(arg)
+    except TypeError:  # an array of several elements has `__index__` as well
+        return None

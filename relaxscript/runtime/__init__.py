@@ -1,14 +1,15 @@
 """What compiled programs run on: values, packed functions, structural checks, the virtual machine.
 
     values.py       what a Relax variable holds while a program runs
-    packed_func.py  functions outside the program, called by name
+    packed_func.py  functions outside the program, called by name · dlpack.py  tensors for C
     check.py        StructInfo at run time
     bytecode.py     the four instructions · executable.py  programs and their builder
     python_text.py · python_scope.py  programs as Python text, and what that refers to
     decode.py · entry.py · dispatch.py · builtins.py · blame.py  running them
     pool.py         storages that are used again
-    machine.py      the virtual machine as users see it
+    machine.py      the virtual machine as users see it · instrument.py  who watches it
     stepper.py · naming.py  a call step by step, in the words of its source
+    nesting.py      how many runs may be inside of each other
     benchmark.py · profiler.py  how long that takes
 
 Imports nothing of the compiler: what needs it is handed in as data and callables.
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
         TensorCheck,
         TupleCheck,
     )
+    from .dlpack import DLTensor
     from .executable import ExecBuilder, Executable, VMExecutable
     from .machine import VirtualMachine, VMInstrumentReturnKind
     from .packed_func import (
@@ -68,6 +70,7 @@ __all__ = [
     "Call",
     "Check",
     "Closure",
+    "DLTensor",
     "Device",
     "DeviceTensor",
     "Dim",
@@ -135,6 +138,7 @@ _HOME = {
         "TensorCheck",
         "TupleCheck",
     ),
+    "dlpack": ("DLTensor",),
     "executable": (
         "ExecBuilder",
         "Executable",

@@ -14,6 +14,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from relaxscript.errors import InternalError, VMError
 
 from .packed_func import PackedFunc
@@ -61,6 +63,7 @@ __all__ = [
     "ShapeCheck",
     "TensorCheck",
     "TupleCheck",
+    "argument_place",
     "describe",
     "describe_dim",
     "evaluate",
@@ -113,7 +116,8 @@ _Later = tuple[_Place, int, int | float, Dim, Check, object]
 
 
 @lru_cache(maxsize=4096)
-def _argument(name: str, function: str, position: int) -> _Place:
+def argument_place(name: str, function: str, position: int) -> _Place:
+    """Where argument `position` of a call of `function` stands."""
     return _Place(f"`{name}`", f" of `{function}`", "RX0601", argument=position)
 
 
@@ -333,10 +337,27 @@ def match(
     tells, when asked, where variables bound earlier came from; `owner` says whose the value is, and
     `wanted` what it must be, if that is not `check` alone. Raises `VMError` of that `code`.
     """
+    if type(check) is TensorCheck and type(value) is np.ndarray and _fits(value, check, heap):
+        return
     matching = _Matching(heap, shapes, origins, {}, [])
     matching.first(value, check, _Place(where, owner, code, wanted=wanted))
     if matching.later:
         matching.second()
+
+
+def _fits(value: np.ndarray[Any, Any], check: TensorCheck, heap: Heap) -> bool:
+    """Whether an array is what is wanted at first sight, and there is nothing to bind."""
+    dims, shape = check.dims, value.shape
+    if dims is None or len(dims) != len(shape) or tensor_dtype(value) != check.dtype:
+        return False
+    if check.device is not None or check.shape_slot is not None:
+        return False
+    for axis, dim in enumerate(dims):  # type tests: results of all packed functions come here
+        kind = type(dim)
+        wanted = heap[dim.slot] if kind is DimLoad else dim.value if kind is DimConst else None  # type: ignore[union-attr]
+        if shape[axis] != wanted:
+            return False
+    return True
 
 
 def match_arguments(
@@ -355,7 +376,7 @@ def match_arguments(
     matching = _Matching(heap, values, dict, {}, [])
     for i, (value, check, name) in enumerate(zip(values, checks, names, strict=True)):
         if type(check) is not AnyCheck:
-            matching.first(value, check, _argument(name, function, i))
+            matching.first(value, check, argument_place(name, function, i))
     if matching.later:
         matching.second()
 

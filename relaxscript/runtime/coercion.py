@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from relaxscript.errors import InternalError, VMError, nearest
 
-from .check import wrong_number
+from .check import argument_place, wrong_number
 from .packed_func import PackedFunc
 from .pattern import (
     AnyCheck,
@@ -32,10 +33,18 @@ from .values import (
     Shape,
     is_tensor,
     make_prim,
+    speaks,
     to_tensor,
 )
 
-__all__ = ["call_packed", "coerce", "in_order", "require_written", "run_time_value"]
+__all__ = [
+    "call_packed",
+    "coerce",
+    "coerce_argument",
+    "in_order",
+    "require_written",
+    "run_time_value",
+]
 
 
 def coerce(value: Any, check: Check) -> Any:
@@ -68,6 +77,36 @@ def coerce(value: Any, check: Check) -> Any:
     return value
 
 
+def coerce_argument(value: Any, check: Check, name: str, function: str, position: int) -> Any:
+    """`coerce` of argument `position` of a call: failures name it and the path into it."""
+    place = argument_place(name, function, position)
+    try:
+        return coerce(value, check)
+    except RecursionError as error:
+        text = f"{place}: it nests deeper than Python allows"
+        refused = VMError(text, code="RX0609")
+        refused.argument = position
+        raise refused from error
+    except VMError as error:
+        for index in _path(value, check):
+            place = place.field(index)
+        message = f"{place}: {error.diagnostic.message}"
+        error.diagnostic = replace(error.diagnostic, message=message)
+        error.argument = position
+        raise
+
+
+def _path(value: Any, check: Check) -> tuple[int, ...]:
+    """Which field of which field is what `coerce` cannot take."""
+    if isinstance(check, TupleCheck) and isinstance(value, (list, tuple)):
+        for index, (item, field) in enumerate(zip(value, check.fields, strict=False)):
+            try:
+                coerce(item, field)
+            except VMError:
+                return (index, *_path(item, field))
+    return ()
+
+
 def _is_integer(value: object) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
@@ -80,7 +119,7 @@ def _is_foreign_tensor(value: object, protocols: tuple[str, ...]) -> bool:
         return not plain and (not objects or isinstance(value, np.ma.MaskedArray))
     if isinstance(value, (Closure, Prim, Shape, type, DeviceTensor)):
         return False
-    return isinstance(value, np.generic) or any(hasattr(value, name) for name in protocols)
+    return isinstance(value, np.generic) or any(speaks(value, name) for name in protocols)
 
 
 def run_time_value(value: Any) -> Any:
@@ -102,9 +141,24 @@ def run_time_value(value: Any) -> Any:
             fields = tuple(map(run_time_value, value))
             same = all(new is old for new, old in zip(fields, value, strict=True))
             return value if same else fields
-    if isinstance(value, np.ndarray) or hasattr(value, "__dlpack__"):
+    if isinstance(value, np.ndarray) or speaks(value, "__dlpack__"):
         with suppress(VMError):  # what is no tensor of the host is an object
             return to_tensor(value)
+    return value
+
+
+def taken_result(value: Any, check: Check) -> Any:
+    """What a packed function returned where `check` applies: what only numpy can make a tensor of
+    becomes one where one is wanted. Anything else, and what numpy cannot take, is itself.
+    """
+    match check:
+        case TensorCheck() if not isinstance(value, (np.ndarray, Closure, Prim, Shape, type)):
+            with suppress(VMError):
+                return to_tensor(value) if speaks(value, "__array__") else value
+        case TupleCheck(fields=fields) if type(value) is tuple and len(value) == len(fields):
+            taken = tuple(map(taken_result, value, fields))
+            same = all(new is old for new, old in zip(taken, value, strict=True))
+            return value if same else taken
     return value
 
 
@@ -128,14 +182,14 @@ def call_packed(name: str, function: Callable[..., Any], args: Sequence[Any]) ->
 def require_written(name: str, result: Any, args: Sequence[Any]) -> None:
     """Refuse what is surely a mistake: a result returned, and the destination left as it was.
 
-    A destination-passing function may return what it likes, but a new array just like the last of
-    its arguments, while that one holds the zeros it came with, was meant to be written there.
-    Raises `VMError` (RX0605).
+    A destination-passing function may return what it likes, but a new array of the shape or of the
+    data type of the last of its arguments, while that one holds the zeros it came with, was meant
+    to be written there. Raises `VMError` (RX0605).
     """
     into = args[-1] if args else None
     if not isinstance(result, np.ndarray) or not isinstance(into, np.ndarray):
         return
-    if (result.shape, result.dtype) != (into.shape, into.dtype):
+    if result.shape != into.shape and (result.dtype != into.dtype or not result.ndim):
         return
     shared = any(isinstance(arg, np.ndarray) and np.may_share_memory(result, arg) for arg in args)
     if not shared and result.any() and not into.any():

@@ -10,6 +10,7 @@ follow the function's own in every register file, so a call costs one tuple unpa
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from operator import itemgetter
 from typing import Any
 
@@ -30,6 +31,7 @@ from .bytecode import (
     VMFunction,
 )
 from .check import Check, Origins, TupleCheck, origins_of
+from .coercion import require_written
 from .entry import quick_test
 from .executable import Executable
 from .packed_func import PackedFunc, get_global_func
@@ -42,7 +44,6 @@ __all__ = [
     "CALL_GLOBAL",
     "CALL_UNTRUSTED",
     "CALL_VALUE",
-    "GLOBAL_VALUE",
     "GOTO",
     "IF",
     "MATCH",
@@ -64,8 +65,7 @@ IF = 5  # to step fn unless dst holds true
 RET = 6  # leave with dst, which must match fn
 GOTO = 7  # to step fn
 MATCH = 8  # dst must match fn, None being the empty tuple where that is wanted
-GLOBAL_VALUE = 9  # dst := the packed function registered as fn at that moment
-BLOCK = 10  # to the step that fn[0](registers) gives: a row of operators, see `blocks.py`
+BLOCK = 9  # to the step that fn[0](registers) gives: a row of operators, see `blocks.py`
 
 Step = tuple[int, int, Any, Any, int]
 Instrument = Callable[[str, Callable[..., Any]], Callable[..., Any]]  # wraps a function by name
@@ -138,6 +138,15 @@ class _Late:
         return get_global_func(self.name).function(*args)
 
 
+class _LateInto(_Late):
+    """The same where the call has the result written into its last argument."""
+
+    def __call__(self, *args: Any) -> Any:
+        result = super().__call__(*args)
+        require_written(self.name, result, args)
+        return result
+
+
 class _Decoder:
     """Turns the instructions of one function into steps."""
 
@@ -194,15 +203,15 @@ class _Decoder:
         dst = at.dst
         if dst == SpecialReg.VOID_ARG:
             dst = self.code.void = self.extra("void")
-        op, fn = self.target(at.func)
+        op, fn = self.target(at.func, dst == self.code.void)
         if (on_arrays := getattr(fn, "on_arrays", None)) is not None and registers:
             self.on_arrays[len(self.steps)] = on_arrays, tuple(registers)
         self.steps.append((op, dst, fn, get, pc))
         if at.result is not None and not (at.dst == SpecialReg.VOID_ARG and at.result == UNIT):
             self.steps.append((MATCH, dst, at.result, None, pc))
 
-    def target(self, index: int) -> tuple[int, Any]:
-        """How to call function number `index`."""
+    def target(self, index: int, into: bool) -> tuple[int, Any]:
+        """How to call function number `index`; `into` says that nobody wants what it returns."""
         callee = self.functions[index]
         if callee.kind is VMFuncKind.VM_FUNC:
             return CALL_BYTECODE, index
@@ -213,7 +222,8 @@ class _Decoder:
         trusted = name not in self.externals and name in self.builtins
         found = self.externals.get(name) or self.builtins.get(name)
         if found is None:
-            return (CALL_UNTRUSTED, wrap(name, _Late(name))) if wrap else (CALL_GLOBAL, name)
+            late = _LateInto(name) if into else _Late(name)
+            return (CALL_UNTRUSTED, wrap(name, late)) if wrap else (CALL_GLOBAL, name)
         if isinstance(found, PackedFunc):
             found = found.function
         return CALL if trusted else CALL_UNTRUSTED, wrap(name, found) if wrap else found
@@ -244,7 +254,8 @@ class _Decoder:
         found = self.externals.get(callee.name) or self.builtins.get(callee.name)
         if found is None:  # resolved when evaluated
             slot = self.extra(key)
-            self.steps.append((GLOBAL_VALUE, slot, callee.name, None, pc))
+            found_then = partial(get_global_func, callee.name)
+            self.steps.append((CALL, slot, found_then, _getter([]), pc))
             return slot
         return self.extra(key, as_value(callee.name, found))
 

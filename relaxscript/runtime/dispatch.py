@@ -8,7 +8,6 @@ and one machine serves any number of threads. A failing call leaves nothing behi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,16 +15,23 @@ import numpy as np
 from relaxscript.errors import InternalError, VMError
 
 from .blame import blamed, raised, too_deep
-from .builtins import BUILTINS, State, read_if_cond
+from .builtins import BUILTINS, INVOKE_CLOSURE, State, read_if_cond
+from .bytecode import VM_STATE, ArgKind
 from .check import AnyCheck, Heap, match, match_arguments, wrong_number
-from .coercion import call_packed, coerce, in_order, require_written, run_time_value
+from .coercion import (
+    call_packed,
+    coerce_argument,
+    in_order,
+    require_written,
+    run_time_value,
+    taken_result,
+)
 from .decode import (
     BLOCK,
     CALL,
     CALL_BYTECODE,
     CALL_GLOBAL,
     CALL_UNTRUSTED,
-    GLOBAL_VALUE,
     GOTO,
     IF,
     MATCH,
@@ -35,19 +41,14 @@ from .decode import (
     decode,
 )
 from .executable import Executable
+from .instrument import watched
+from .nesting import ACTIVE, FEW, one_run
 from .packed_func import PackedFunc, get_global_func
 from .values import Closure, kind_of
 
-__all__ = ["Dispatcher", "VMClosure", "VMInstrumentReturnKind"]
+__all__ = ["Dispatcher", "VMClosure"]
 
 CALL_DEPTH_LIMIT = 10_000
-
-
-class VMInstrumentReturnKind:
-    """What an instrument answers before a call: let it run, or skip it."""
-
-    NO_OP = 0
-    SKIP_RUN = 1
 
 
 class VMClosure(Closure):
@@ -95,6 +96,17 @@ class Dispatcher:
         self, closure: VMClosure, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """Call a closure with what a user passes: converted, then checked like any arguments."""
+        active = ACTIVE
+        if len(active) >= FEW:
+            with one_run():
+                return self._called(closure, args, kwargs)
+        active.append(None)  # what `one_run` does, without its cost
+        try:
+            return self._called(closure, args, kwargs)
+        finally:
+            active.pop()
+
+    def _called(self, closure: VMClosure, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         code = self._codes[closure.index] or self._code(closure.index)
         if not kwargs:
             heap = code.quick(values := (*args, *closure.captured))
@@ -119,36 +131,41 @@ class Dispatcher:
             raise
 
     def _converted(self, code: Code, args: tuple[Any, ...]) -> list[Any]:
+        """What a user passes as run-time values.
+
+        An array for a function without checks stays the array that it is: who is called may write
+        into it, and says itself what it cannot take.
+        """
+        checked = bool(code.function.param_checks)
         checks = code.function.param_checks or (AnyCheck(),) * len(args)
         values = []
         for i, value in enumerate(args):
-            if type(value) is np.ndarray and value.dtype.isnative:
+            if type(value) is np.ndarray and (value.dtype.isnative or not checked):
                 values.append(value)
                 continue
-            try:
-                values.append(coerce(value, checks[i]))
-            except VMError as error:
-                place = f"`{code.names[i]}` of `{code.function.name}`"
-                message = f"{place}: {error.diagnostic.message}"
-                error.diagnostic = replace(error.diagnostic, message=message)
-                error.argument = i
-                raise
+            name = code.names[i]
+            values.append(coerce_argument(value, checks[i], name, code.function.name, i))
         return values
 
     # -- running -----------------------------------------------------------------------------------
 
     def _code(self, index: int) -> Code:
         """The decoded function number `index`."""
-        found = self._codes[index]
+        codes = self._codes  # another list when the instrument is another: see `set_instrument`
+        found = codes[index]
         if found is None:
             wrap = self._instrumented if self._instrument is not None else None
             code = Code(self.executable, index)
             found = decode(code, self._closure, wrap, self._builtins)
-            self._codes[index] = found
+            codes[index] = found
         return found
 
-    def _enter(self, code: Code, args: Sequence[Any]) -> tuple[list[Any], Heap]:
+    def _enter(
+        self, code: Code, args: Sequence[Any], depth: int = -1
+    ) -> tuple[list[Any], Heap]:  # fmt: skip
         """A register file and a shape heap for a call, its arguments checked."""
+        if depth >= self.call_depth_limit:
+            raise too_deep(self.call_depth_limit)
         heap = code.quick(args)
         if heap is None:
             function = code.function
@@ -171,7 +188,7 @@ class Dispatcher:
         A packed call costs one step: unpacking it, one `itemgetter` over the registers, the callee
         and a type test. `__setstate__` of a tuple's iterator is a jump. Only registers keep values.
         """
-        ndarray, registered, frames = np.ndarray, get_global_func, list[Any]()
+        ndarray, plain, lookup, frames = np.ndarray, run_time_value, get_global_func, list[Any]()
         steps: Any = iter(code.fused)
         pc = code.function.start_instr
         try:
@@ -183,12 +200,9 @@ class Dispatcher:
                         steps.__setstate__(fn[0](regs))
                     elif op == CALL_UNTRUSTED:
                         value = fn(*get(regs))
-                        known = type(value) is ndarray
-                        regs[dst], value = value if known else run_time_value(value), None
+                        regs[dst], value = value if type(value) is ndarray else plain(value), None
                     elif op == CALL_GLOBAL:
-                        value = registered(fn).function(*get(regs))
-                        native = type(value) is ndarray and value.dtype.isnative
-                        regs[dst], value = value if native else run_time_value(value), None
+                        regs[dst] = plain(lookup(fn).function(*get(regs)))
                         if dst == code.void and regs[dst] is not None:
                             require_written(fn, regs[dst], get(regs))
                     elif op == IF:
@@ -196,14 +210,11 @@ class Dispatcher:
                             steps.__setstate__(fn)
                     elif op == GOTO:
                         steps.__setstate__(fn)
-                    elif op == GLOBAL_VALUE:
-                        regs[dst] = registered(fn)
                     elif op == MATCH:
                         regs[dst] = self._matched(regs, dst, fn, heap, code, pc)
                     elif op == RET:
                         if fn is not None:
-                            where = f"the result of `{code.function.name}`"
-                            match(regs[dst], fn, heap, where, regs, code.origins)
+                            self._check_result(regs[dst], fn, regs, heap, code)
                         if not frames:
                             return regs[dst]
                         value, (code, steps, regs, heap, dst, pc) = regs[dst], frames.pop()
@@ -212,11 +223,9 @@ class Dispatcher:
                     else:
                         target, args = self._callee(op, fn, get(regs))
                         if target is None:
-                            regs[dst], args = self._call_value(*args), None
+                            regs[dst], args = self._call_value(dst == code.void, *args), None
                             continue
-                        if len(frames) >= self.call_depth_limit:
-                            raise too_deep(self.call_depth_limit)
-                        args = self._enter(target, args)
+                        args = self._enter(target, args, len(frames))
                         frames.append((code, steps, regs, heap, dst, pc))
                         code, steps, (regs, heap), args = target, iter(target.fused), args, None
                         break
@@ -237,36 +246,48 @@ class Dispatcher:
             return None, args
         return self._code(callee.index), [*rest, *callee.captured]
 
-    def _call_value(self, callee: Any, *args: Any) -> Any:
-        """Call a function value that is no bytecode of this machine."""
+    def _call_value(self, into: bool, callee: Any, *args: Any) -> Any:
+        """Call a function value that is no bytecode of this machine.
+
+        `into` says that nobody wants what it returns: it writes into its last argument.
+        """
         match callee:
             case Closure(call=call):
                 return run_time_value(call(*args))
             case PackedFunc(name=name, function=function):
                 if self._instrument is not None:
                     function = self._instrumented(name, function)
-                return call_packed(name, function, args)
+                value = call_packed(name, function, args)
+                if into and value is not None:
+                    require_written(name, value, args)
+                return value
         raise VMError(f"{kind_of(callee)} cannot be called", code="RX0613")
+
+    def _check_result(
+        self, value: Any, check: Any, regs: list[Any], heap: Heap, code: Code
+    ) -> None:  # fmt: skip
+        match(value, check, heap, f"the result of `{code.function.name}`", regs, code.origins)
 
     def _matched(
         self, regs: list[Any], dst: int, check: Any, heap: Heap, code: Code, pc: int
     ) -> Any:
         """The result of a call, checked; None is the empty tuple where the call asks for that."""
         value = () if regs[dst] is None and check == UNIT else regs[dst]
-        match(value, check, heap, f"the result of `{code.callee(pc)}`", regs, code.origins)
+        if type(value) is not np.ndarray:
+            value = taken_result(value, check)
+        name = code.callee(pc)
+        if name == INVOKE_CLOSURE:
+            name = _called_value(code.instruction(pc), regs)
+        match(value, check, heap, f"the result of `{name}`", regs, code.origins)
         return value
 
     def _instrumented(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         instrument = self._instrument
-        if instrument is None:
-            return function
+        return function if instrument is None else watched(instrument, name, function)
 
-        def watched(*args: Any) -> Any:
-            answer = instrument(function, name, True, None, *args)
-            result = None
-            if answer is None or int(answer) != VMInstrumentReturnKind.SKIP_RUN:
-                result = function(*args)
-            instrument(function, name, False, result, *args)
-            return result
 
-        return watched
+def _called_value(call: Any, regs: Sequence[Any]) -> str:
+    """The name of the function value that a call by `vm.builtin.invoke_closure` called."""
+    callee = next(arg for arg in call.args if arg != VM_STATE)
+    held = regs[callee.value] if callee.kind is ArgKind.REGISTER else None
+    return held.name if isinstance(held, (Closure, PackedFunc)) else INVOKE_CLOSURE

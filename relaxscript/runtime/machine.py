@@ -9,6 +9,7 @@ Source: TVM `relax.VirtualMachine`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from relaxscript.errors import VMError, nearest
@@ -16,8 +17,10 @@ from relaxscript.errors import VMError, nearest
 from .benchmark import BenchmarkResult, evaluate_time
 from .builtins import BUILTINS, allocating
 from .bytecode import VMFuncKind
-from .dispatch import Dispatcher, VMClosure, VMInstrumentReturnKind
+from .coercion import call_packed
+from .dispatch import Dispatcher, VMClosure
 from .executable import Executable
+from .instrument import VMInstrumentReturnKind
 from .packed_func import PackedFunc, get_global_func
 from .pool import Pool
 from .profiler import Recorder, Report
@@ -115,10 +118,12 @@ class VirtualMachine(Dispatcher):
         return VMError(f"there is no function `{key}`", code="RX0607", notes=notes)
 
     def invoke_closure(self, closure: Closure | PackedFunc, *args: Any) -> Any:
-        """Call a function value, such as a closure that a call returned."""
+        """Call a function value, such as a closure that a call returned, as a program calls it."""
         if not isinstance(closure, (Closure, PackedFunc)):
             raise VMError(f"{kind_of(closure)} cannot be called", code="RX0613")
-        return closure(*args)
+        if isinstance(closure, VMClosure):
+            return closure(*args)
+        return call_packed(closure.name, closure, args)
 
     # -- watching ----------------------------------------------------------------------------------
 
@@ -153,7 +158,8 @@ class VirtualMachine(Dispatcher):
         function = self[func_name]
         if dev is not None:
             device(dev)
-        prepare = get_global_func(f_preproc) if f_preproc else None
+        found = get_global_func(f_preproc) if f_preproc else None
+        prepare = None if found is None else partial(call_packed, f_preproc, found.function, ())
 
         def evaluator(*args: Any) -> BenchmarkResult:
             return evaluate_time(
@@ -233,7 +239,11 @@ class VirtualMachine(Dispatcher):
         self._saved[saved_name] = Closure(saved_name, saved)
 
     def set_input(self, func_name: str, *args: Any, **kwargs: Any) -> None:
-        """Store the arguments with which `invoke_stateful(func_name)` will call."""
+        """Store the arguments with which `invoke_stateful(func_name)` will call.
+
+        Inputs and outputs belong to the machine and the name, not to a thread: threads that call in
+        steps have a machine each, which is cheap, or call `vm[name](...)`.
+        """
         function = self[func_name]
         self._check_arguments(function, args, kwargs)
         self._inputs[func_name] = (function, args, kwargs)

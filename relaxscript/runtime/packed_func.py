@@ -16,6 +16,7 @@ import numpy as np
 
 from relaxscript.errors import VMError, nearest
 
+from .dlpack import DLTensor, dl_tensor
 from .values import DeviceTensor, Prim, kind_of
 
 __all__ = [
@@ -62,9 +63,10 @@ class PackedFunc:
 
         Tensors are passed as pointers to their elements in C order, integers and bools as int64_t,
         floats as double, `Prim`s in their own width, strings as `char const *`, the null object as
-        NULL; declared `argtypes` win. A tensor whose elements do not lie in C order is passed as a
-        copy and written back. The result is that of `restype`, None where that is None or `c_int`:
-        ctypes takes every undeclared function to return an int.
+        NULL; declared `argtypes` win, and with `POINTER(DLTensor)` among them a tensor is passed as
+        DLPack has it (dlpack.py). A tensor whose elements do not lie in C order is passed as a copy
+        and written back, but a `DLTensor` says its strides. The result is that of `restype`, None
+        where that is None or `c_int`: ctypes takes every undeclared function to return an int.
         """
         return cls(name, _CFunction(name, function))
 
@@ -93,11 +95,7 @@ class _CFunction:
         """`arg` as the C function takes it; copies that must be written back go to `copies`."""
         match arg:
             case np.ndarray() | DeviceTensor():
-                array = arg.data if isinstance(arg, DeviceTensor) else arg
-                if not array.flags.c_contiguous:
-                    copies.append((array, np.ascontiguousarray(array)))
-                    array = copies[-1][1]
-                return array.ctypes.data_as(declared or ctypes.c_void_p)
+                return self.tensor(arg, declared, copies)
             case None:
                 return None
             case str():
@@ -115,6 +113,49 @@ class _CFunction:
         raise VMError(
             f"`{self.name}` is a C function and cannot take {kind_of(arg)}", code="RX0610"
         )
+
+    def tensor(self, arg: np.ndarray[Any, Any] | DeviceTensor, declared: Any, copies: Any) -> Any:
+        """A tensor as a pointer to its elements, as a `DLTensor`, or as what checks it itself."""
+        array = arg.data if isinstance(arg, DeviceTensor) else arg
+        element = _element(declared)
+        if element is DLTensor and all(step % array.itemsize == 0 for step in array.strides):
+            return ctypes.pointer(dl_tensor(arg))
+        if not array.flags.c_contiguous or element is DLTensor:
+            copies.append((array, np.ascontiguousarray(array)))
+            array = copies[-1][1]
+        if element is DLTensor:
+            return ctypes.pointer(dl_tensor(array))
+        if element is not None and not _holds(element, array):
+            text = f"`{self.name}` takes a pointer to {element.__name__}, got {kind_of(arg)}"
+            raise VMError(text, code="RX0610")
+        if element is None and declared not in (None, ctypes.c_void_p):
+            return array  # `numpy.ctypeslib.ndpointer`, a class that checks what it is given
+        return array.ctypes.data_as(declared or ctypes.c_void_p)
+
+
+def _element(declared: Any) -> Any:
+    """What a declared pointer points to, None where that is not a pointer with a type."""
+    return getattr(declared, "_type_", None) if _is_pointer(declared) else None
+
+
+def _is_pointer(declared: Any) -> bool:
+    return isinstance(declared, type) and issubclass(declared, ctypes._Pointer)
+
+
+def _holds(element: Any, array: np.ndarray[Any, Any]) -> bool:
+    """Whether memory of C's type `element` may be that of the array.
+
+    `char` is any memory, a struct its declarer's affair, and an extension of numpy's types any of
+    the same size.
+    """
+    try:
+        wanted = np.dtype(element)
+    except (TypeError, ValueError, NotImplementedError):
+        return True
+    if wanted.kind not in "iubf":
+        return True
+    alike = (wanted.kind == "f") == (array.dtype.kind == "f") or array.dtype.isbuiltin != 1
+    return bool(alike and wanted.itemsize == array.itemsize)
 
 
 _C_TYPES: dict[str, Any] = {

@@ -20,7 +20,6 @@ from .decode import (
     CALL,
     CALL_GLOBAL,
     CALL_UNTRUSTED,
-    GLOBAL_VALUE,
     GOTO,
     IF,
     MATCH,
@@ -313,8 +312,6 @@ class Stepper:
             regs[dst] = value = run_time_value(get_global_func(fn).function(*get(regs)))
             if dst == code.void and value is not None:
                 require_written(fn, value, get(regs))
-        elif op == GLOBAL_VALUE:
-            regs[dst] = get_global_func(fn)
         elif op == MATCH:
             regs[dst] = self._vm._matched(regs, dst, fn, frame._heap, code, pc)
         elif op == RET:
@@ -331,7 +328,7 @@ class Stepper:
         """Enter a function of the machine, or call any other value."""
         target, args = self._vm._callee(op, fn, given)
         if target is None:
-            frame._regs[dst] = self._vm._call_value(*args)
+            frame._regs[dst] = self._vm._call_value(dst == frame._code.void, *args)
             return False
         if len(self._frames) > self._vm.call_depth_limit:
             raise too_deep(self._vm.call_depth_limit)

@@ -41,6 +41,7 @@ __all__ = [
     "make_prim",
     "prim_dtype",
     "prim_value",
+    "speaks",
     "tensor_device",
     "tensor_dtype",
     "text_of",
@@ -87,6 +88,8 @@ def _dimension(dim: object) -> int:
         dim = int(dim)
     if dim < 0:
         raise VMError(f"a dimension of a shape cannot be negative, got {dim}", code="RX0608")
+    if dim >= 1 << 63:
+        raise VMError(f"a dimension of a shape does not fit 64 bits, got {dim}", code="RX0608")
     return dim
 
 
@@ -404,6 +407,16 @@ def to_device(value: np.ndarray[Any, Any] | DeviceTensor, target: Device) -> Any
     return array if target.is_host else DeviceTensor(array, target)
 
 
+def speaks(value: object, protocol: str) -> bool:
+    """Whether an object has a method; one that fails when it is asked has none."""
+    try:
+        return hasattr(value, protocol)
+    except RecursionError:
+        raise
+    except Exception:
+        return False
+
+
 def to_tensor(value: Any) -> Any:
     """The tensor that a user's value stands for, sharing its memory where that is possible.
 
@@ -420,7 +433,7 @@ def to_tensor(value: Any) -> Any:
             return _plain(np.asarray(value))
         case Closure() | Prim() | Shape() | type():
             pass
-        case _ if hasattr(value, "__dlpack__") or hasattr(value, "__array__"):
+        case _ if speaks(value, "__dlpack__") or speaks(value, "__array__"):
             return _plain(_imported(value))
     hint = ""
     if isinstance(value, (list, tuple, int, float)) and not isinstance(value, Shape):
@@ -451,7 +464,7 @@ def _imported(value: Any) -> np.ndarray[Any, Any]:
     failure: Exception | None = None
     for protocol, accept in (("__dlpack__", np.from_dlpack), ("__array__", np.asarray)):
         try:
-            if hasattr(value, protocol):
+            if speaks(value, protocol):
                 return cast("np.ndarray[Any, Any]", accept(value))
         except Exception as error:
             failure = failure or error

@@ -161,7 +161,7 @@ class _Lowering(HeapWriter):
         if isinstance(value, Call) and _is_from_outside(value, self.mod):
             result = self._in_scope(known)
             if not isinstance(result, ObjectStructInfo):
-                words = Words(name_of_result(binding), origin=_in_line(span))
+                words = Words(name_of_result(binding, lambda var: None), origin=_in_line(span))
                 self.check([binding.var], [result], [words], [span])
         promised = binding.var.struct_info
         if _is_computed(value, self.mod):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 
 import numpy as np
 import pytest
 
-from relaxscript.codegen.llvm import compile_prim_func
+from relaxscript.codegen.llvm import compile_prim_func, external
 from relaxscript.errors import DiagnosticError, VMError
 from relaxscript.interpreter.tir import evaluate
 from relaxscript.interpreter.written import written_params
@@ -36,7 +37,9 @@ def double(source, target):
 def bad(what):
     if what == "raise":
         raise RuntimeError("out of paper")
-    return {"text": "one", "large": 2**32 + 5, "float": 1.5}[what]
+    if what == "interrupt":
+        raise KeyboardInterrupt
+    return {"array": np.ones(2, "int32"), "text": "one", "large": 2**32 + 5, "float": 1.5}[what]
 
 
 @T.prim_func
@@ -92,24 +95,114 @@ def f(k: T.Buffer((1,), "int32")):
         k = np.zeros(1, "int32")
         try:
             run(k)
-        except Exception as error:
+        except (Exception, KeyboardInterrupt) as error:
             yield error
         else:
             yield k[0]
 
 
-def test_what_it_raises_comes_through():
+def test_what_it_raises_is_told_with_the_line_of_the_call():
     for error in outcomes("raise"):
-        assert isinstance(error, RuntimeError)
-        assert str(error) == "out of paper"
+        assert isinstance(error, VMError)
+        assert error.code == "RX0604"
+        assert error.diagnostic.message == "`tests.packed.bad` raised RuntimeError: out of paper"
+        assert error.span.text == 'T.call_packed("tests.packed.bad", "raise")'
+        assert isinstance(error.__cause__, RuntimeError)
 
 
-def test_what_it_returns_is_an_int32():
+def test_an_interrupt_comes_through_as_it_is():
+    assert [type(error) for error in outcomes("interrupt")] == [KeyboardInterrupt] * 2
+
+
+@T.prim_func
+def interrupted():
+    T.evaluate(T.call_extern("int32", "raise", 2))
+    T.call_packed("tests.packed.record")
+
+
+def test_an_interrupt_that_waited_for_code_to_call_python_is_not_lost(monkeypatch):
+    told = []
+    monkeypatch.setattr(sys, "unraisablehook", told.append)
+    with pytest.raises(KeyboardInterrupt):
+        compile_prim_func(interrupted)()
+
+
+def test_without_room_for_python_it_is_the_stack_that_was_full(monkeypatch):
+    monkeypatch.setattr(sys, "unraisablehook", lambda told: None)
+    monkeypatch.setattr(external, "_has_room", lambda count: False)
+    with pytest.raises(VMError, match="nest deeper than Python allows") as caught:
+        compile_prim_func(interrupted)()
+    assert caught.value.code == "RX0609"
+    assert caught.value.span.text == 'T.call_packed("tests.packed.record")'
+
+
+@T.prim_func
+def again():
+    T.call_packed("tests.packed.again")
+
+
+def test_a_stack_that_is_full_where_code_calls_python_is_no_success(monkeypatch):
+    monkeypatch.setattr(sys, "unraisablehook", lambda told: None)
+    kernel, depth = compile_prim_func(again), []
+
+    @register_func("tests.packed.again", override=True)
+    def deeper():
+        depth.append(None)
+        kernel()
+
+    with pytest.raises(VMError, match="nest deeper than Python allows") as caught:
+        kernel()
+    assert caught.value.code == "RX0609"
+    assert len(depth) > 20
+
+
+@pytest.mark.parametrize(
+    ("word", "kind"),
+    [("text", "a string"), ("float", "a float"), ("array", "a tensor of shape (2,)")],
+)
+def test_what_it_returns_is_an_int32(word, kind):
     assert list(outcomes("large")) == [5, 5]
-    for word, kind in (("text", "str"), ("float", "float")):
-        for error in outcomes(word):
-            assert isinstance(error, VMError)
-            assert f"gives a Python {kind}, where a PrimFunc needs an int32" in str(error)
+    for error in outcomes(word):
+        assert isinstance(error, VMError)
+        assert error.code == "RX0614"
+        assert f"returned {kind}" in str(error)
+        assert "but a PrimFunc gets an int32 or None" in str(error)
+        assert error.span.text.startswith("T.call_packed")
+
+
+KEPT = []
+
+
+class Cycle:
+    """Garbage that holds an array until it is collected."""
+
+    def __init__(self, array):
+        self.array, self.itself = array, self
+
+
+@pytest.mark.parametrize(
+    "keep", [KEPT.append, lambda x: KEPT.append(x[:, 0]), lambda x: KEPT.append(memoryview(x))]
+)
+def test_an_array_over_memory_that_may_be_gone_soon_is_not_kept(keep):
+    func = from_source(
+        """@T.prim_func
+def f(x: T.Buffer(("n", 4), "float32")):
+    T.call_packed("tests.packed.keep", x)
+"""
+    )
+    x = np.ones((3, 4), "float32")
+    for run in (lambda: evaluate(func, [x]), lambda: compile_prim_func(func)(x)):
+        register_func("tests.packed.keep", lambda x: keep(x) and None, override=True)
+        with pytest.raises(VMError, match="keeps an array over the memory of the") as caught:
+            run()
+        KEPT.clear()
+        assert caught.value.code == "RX0614"
+        assert caught.value.span.text.startswith("T.call_packed(")
+        assert "`array.copy()` may be kept" in str(caught.value)
+        for harmless in (lambda x: KEPT.append(x.copy()), lambda x: Cycle(x) and None):
+            register_func("tests.packed.keep", harmless, override=True)
+            run()
+        KEPT.clear()
 
 
 def test_each_thread_gets_its_own_error():
@@ -128,8 +221,8 @@ def f(k: T.int32):
     def run(k):
         try:
             kernel(k)
-        except ValueError as error:
-            found[k] = str(error)
+        except VMError as error:
+            found[k] = str(error.__cause__)
 
     threads = [threading.Thread(target=run, args=(k,)) for k in range(8)]
     for thread in threads:

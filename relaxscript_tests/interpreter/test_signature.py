@@ -78,7 +78,10 @@ def test_variables_are_bound_over_all_buffers_before_others_are_compared():
     assert evaluate(func, [zeros(6), zeros(2, 3)]) is None
     assert compile_prim_func(func)(zeros(6), zeros(2, 3)) is None
     _, message = refusals(func, zeros(7), zeros(2, 3))
-    assert message == "dimension 0 of argument `x` of `main` is 7, not 6"
+    assert message == (
+        "dimension 0 of argument `x` of `main` is 7, not 6 "
+        "(`n * m`; n = 2 from dimension 0 of `y`, m = 3 from dimension 1 of `y`)"
+    )
 
 
 @pytest.mark.parametrize(
@@ -132,6 +135,24 @@ def test_an_argument_starts_at_its_first_element():
 )  # fmt: skip
 def test_scalars_have_to_fit(dtype, value, message):
     assert refusals(function(scalars=[Var("s", dtype)]), value) == ("RX0601", message)
+
+
+def test_an_array_is_a_number_where_it_has_one_element_without_dimensions():
+    s = Var("s", "int32")
+    assert evaluate(function(scalars=[s]), [np.array(3)]) is None
+    message = "argument `s` is of type ndarray, not a number of int32"
+    assert refusals(function(scalars=[s]), np.array([3])) == ("RX0601", message)
+
+
+def test_a_masked_array_is_refused():
+    _, message = refusals(function((3,)), np.ma.masked_array(zeros(3)))
+    assert message == "argument `x` of `main` is of type MaskedArray, not a numpy array"
+
+
+def test_an_expression_of_a_scalar_says_its_value():
+    s = Var("s", "int64")
+    _, message = refusals(function((s + 1,), scalars=[s]), zeros(5), 2)
+    assert message.endswith("is 5, not 3 (`s + 1`; s = 2)")
 
 
 def test_a_pointer_needs_compact_memory():

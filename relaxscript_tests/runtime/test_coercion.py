@@ -14,7 +14,13 @@ from relaxscript.runtime.check import (
     TensorCheck,
     TupleCheck,
 )
-from relaxscript.runtime.coercion import coerce, require_written, run_time_value
+from relaxscript.runtime.coercion import (
+    coerce,
+    coerce_argument,
+    require_written,
+    run_time_value,
+    taken_result,
+)
 from relaxscript.runtime.packed_func import PackedFunc
 from relaxscript.runtime.values import Closure, DeviceTensor, Prim, Shape, cpu, is_tensor
 
@@ -153,17 +159,63 @@ ZEROS = np.zeros(2)
 
 @pytest.mark.parametrize(
     "result",
-    [None, 5, ZEROS, ZEROS[:], np.zeros(2), np.ones(3), np.ones(2, "int64"), (np.ones(2),)],
+    [None, 5, ZEROS, ZEROS[:], np.zeros(2), np.ones(3, "int64"), np.ones(()), (np.ones(2),)],
 )
 def test_what_a_destination_passing_function_may_return(result):
     require_written("f", result, [np.ones(2), ZEROS])
 
 
-def test_a_result_beside_its_untouched_destination_is_refused():
+@pytest.mark.parametrize("result", [np.ones(2), np.ones(2, "int64"), np.ones(3), np.ones((1, 2))])
+def test_a_result_beside_its_untouched_destination_is_refused(result):
     with pytest.raises(VMError, match=r"`f` returned its result, but .* has it written") as caught:
-        require_written("f", np.ones(2), [np.ones(2), ZEROS])
+        require_written("f", result, [np.ones(2), ZEROS])
     assert caught.value.code == "RX0605"
+
+
+def test_a_result_beside_a_written_destination_or_of_an_argument_is_no_mistake():
     given = np.ones(2)
     require_written("f", given, [given, ZEROS])
     require_written("f", np.ones(2), [ZEROS, np.ones(2)])
     require_written("f", np.ones(2), [])
+
+
+def test_a_result_that_numpy_can_make_a_tensor_of_is_one_where_one_is_wanted():
+    class Series:
+        def __array__(self, dtype=None, copy=None):
+            return np.ones(2)
+
+    one, tensor = Series(), TensorCheck()
+    assert taken_result(one, AnyCheck()) is one
+    assert type(taken_result(one, tensor)) is np.ndarray
+    first, second = taken_result((one, one), TupleCheck((tensor, AnyCheck())))
+    assert (type(first), second) == (np.ndarray, one)
+    for kept in ((1, 2), (np.ones(2),), [1.0], None, 5, "text", DeviceTensor(np.ones(2), cpu(1))):
+        assert taken_result(kept, tensor) is kept
+        assert taken_result(kept, TupleCheck((tensor,))) is kept
+
+
+def test_a_tuple_that_is_deeper_than_python_allows_is_named():
+    deep = ()
+    for _ in range(100_000):
+        deep = (deep,)
+    with pytest.raises(VMError, match="`x` of `main`: it nests deeper than Python") as caught:
+        coerce_argument(deep, AnyCheck(), "x", "main", 3)
+    assert (caught.value.code, caught.value.argument) == ("RX0609", 3)
+
+
+def test_what_cannot_be_converted_is_named_with_the_path_into_it():
+    check = TupleCheck((AnyCheck(), TupleCheck((TensorCheck(), TensorCheck()))))
+    masked = np.ma.masked_array(np.ones(2))
+    with pytest.raises(VMError, match="field 1 of field 1 of `x` of `main`: a masked") as caught:
+        coerce_argument((5, [np.ones(2), masked]), check, "x", "main", 0)
+    assert (caught.value.code, caught.value.argument) == ("RX0608", 0)
+
+
+def test_an_object_that_fails_when_it_is_asked_speaks_no_protocol():
+    class Touchy:
+        def __getattr__(self, name):
+            raise ValueError(f"touched {name}")
+
+    touchy = Touchy()
+    assert coerce(touchy, TensorCheck()) is touchy
+    assert run_time_value(touchy) is touchy

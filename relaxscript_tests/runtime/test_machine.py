@@ -226,6 +226,14 @@ class TestClosures:
         with pytest.raises(VMError, match="an int cannot be called"):
             vm.invoke_closure(5)
 
+    def test_what_a_value_raises_is_told_as_from_a_program(self):
+        vm = machine(adder)
+        for value in (PackedFunc("p", lambda x: x[5]), Closure("p", lambda x: x[5])):
+            with pytest.raises(VMError, match="`p` raised IndexError") as info:
+                vm.invoke_closure(value, np.ones(2))
+            assert info.value.code == "RX0604"
+        assert vm.invoke_closure(PackedFunc("p", np.float32), 5).shape == ()
+
     def test_a_public_function_is_a_value(self):
         vm = machine(adder, calling("test.add", 1))
         register_func("test.add", lambda x: x, override=True)
@@ -418,6 +426,13 @@ class TestInterface:
     def test_an_instrument_must_be_callable(self):
         with pytest.raises(VMError, match="an int cannot be an instrument"):
             machine(calling("test.add")).set_instrument(5)
+
+    def test_what_fails_before_a_measurement_is_named(self):
+        register_func("test.prepare", lambda: 1 // 0)
+        timed = machine(calling("test.add", 2)).time_evaluator("main", f_preproc="test.prepare")
+        with pytest.raises(VMError, match=r"`test\.prepare` raised ZeroDivisionError") as info:
+            timed(1, 2)
+        assert info.value.code == "RX0604"
 
     def test_time_is_measured(self):
         calls = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import threading
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -186,6 +187,35 @@ class TestCFunctions:
         signature = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
         double = c_function(signature, lambda i: 2 * i)
         assert PackedFunc.from_ctypes("double", double)(Prim(4, "int8")) == 8
+
+    @pytest.mark.parametrize(
+        ("element", "dtype", "fits"),
+        [
+            (ctypes.c_float, "float32", True), (ctypes.c_float, "float64", False),
+            (ctypes.c_float, "int32", False), (ctypes.c_uint32, "int32", True),
+            (ctypes.c_uint16, "float16", False), (ctypes.c_uint16, ml_dtypes.bfloat16, True),
+            (ctypes.c_uint8, "bool", True), (ctypes.c_char, "float64", True),
+        ],
+    )  # fmt: skip
+    def test_a_pointer_takes_tensors_of_such_elements(self, element, dtype, fits):
+        seen = []
+        signature = ctypes.CFUNCTYPE(None, ctypes.POINTER(element))
+        look = PackedFunc.from_ctypes("look", c_function(signature, lambda p: seen.append(1)))
+        if fits:
+            look(np.zeros(2, dtype))
+        else:
+            with pytest.raises(VMError, match="`look` takes a pointer to c_") as caught:
+                look(np.zeros(2, dtype))
+            assert caught.value.code == "RX0610"
+        assert len(seen) == fits
+
+    def test_a_class_that_checks_arrays_itself_gets_the_array(self):
+        strlen = ctypes.CDLL(None).strlen
+        strlen.restype, strlen.argtypes = ctypes.c_size_t, [np.ctypeslib.ndpointer("u1", 1)]
+        length = PackedFunc.from_ctypes("strlen", strlen)
+        assert length(np.array([7, 7, 0], "u1")) == 2
+        with pytest.raises(ctypes.ArgumentError, match="must have data type uint8"):
+            length(np.zeros(2, "int16"))
 
     def test_what_c_cannot_take_is_refused(self):
         memset = PackedFunc.from_ctypes("memset", ctypes.CDLL(None).memset)

@@ -69,6 +69,12 @@ def test_a_shape_refuses_what_is_no_integer(dim):
         Shape([dim])
 
 
+def test_a_shape_refuses_a_dimension_of_more_than_64_bits():
+    assert Shape([(1 << 63) - 1])[0] == (1 << 63) - 1
+    with pytest.raises(VMError, match="a dimension of a shape does not fit 64 bits, got 9223"):
+        Shape([1 << 63])
+
+
 def test_a_shape_refuses_a_negative_dimension():
     with pytest.raises(VMError, match="cannot be negative, got -1"):
         Shape([2, -1])

@@ -14,14 +14,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from relaxscript.dtypes import DataType
-from relaxscript.errors import VMError
 
 from .small_floats import decoder, encoder
 from .types import SMALL_FLOATS, constant, register, storage, suffix
 
 __all__ = ["Assembler", "Explain", "Sites", "Value"]
 
-Explain = Callable[[Sequence[int]], VMError]
+Explain = Callable[[Sequence[int]], BaseException]
 
 PURE = "nounwind willreturn memory(none)"
 

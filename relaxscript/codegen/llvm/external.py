@@ -29,32 +29,53 @@ class Hook:
         self.unsigned = [word.dtype == "uint64" for word in packed.words]
         self.bools = [word.dtype.is_bool for word in packed.words]
         self.local = threading.local()
-        self.function = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)(self.run)
+        self.function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.run)
         self.address = ctypes.cast(self.function, ctypes.c_void_p).value or 0
 
-    def run(self, address: int) -> int:
-        """Called from code: 0, or 1 where the function raised."""
-        count = len(self.formats)
-        words = (ctypes.c_int64 * (count + 1)).from_address(address)
-        raw = struct.pack(f"<{count}q", *words[1:])
-        numbers = list(struct.unpack("<" + "".join(self.formats), raw))
-        for i in range(count):
-            if self.unsigned[i]:
-                numbers[i] %= 1 << 64
-            elif self.bools[i]:
-                numbers[i] = bool(numbers[i])
+    def run(self, address: int) -> None:
+        """Called from code with the words: the result, 0 until the function returned, operands.
+
+        So code sees a failure also where this has no time to catch anything: an interrupt that
+        waited for code to call Python, or Python's stack being full.
+        """
         try:
+            count = len(self.formats)
+            words = (ctypes.c_int64 * (count + 2)).from_address(address)
+            raw = struct.pack(f"<{count}q", *words[2:])
+            numbers = list(struct.unpack("<" + "".join(self.formats), raw))
+            for i in range(count):
+                if self.unsigned[i]:
+                    numbers[i] %= 1 << 64
+                elif self.bools[i]:
+                    numbers[i] = bool(numbers[i])
             words[0] = self.packed(numbers)
+            words[1] = 1
         except BaseException as error:  # Python cannot raise through code
             self.local.error = error
-            return 1
-        return 0
 
-    def explain(self, details: Sequence[int]) -> VMError:
-        """The error that the function raised, in the thread that called it."""
-        error: VMError = self.local.error
-        del self.local.error
-        return error
+    def explain(self, details: Sequence[int]) -> BaseException:
+        """What the function raised, in the thread that called it."""
+        error: BaseException | None = getattr(self.local, "error", None)
+        if error is not None:
+            del self.local.error
+            return error
+        if _has_room(_ROOM):
+            return KeyboardInterrupt()
+        text = (
+            f"`{self.packed.name}`: calls through packed functions nest deeper than Python allows"
+        )
+        return VMError(text, code="RX0609", span=self.packed.span)
+
+
+_ROOM = 50  # frames that Python still allows where its stack was not what was lacking
+
+
+def _has_room(count: int) -> bool:
+    """Whether that many calls may still nest in this thread."""
+    try:
+        return count == 0 or _has_room(count - 1)
+    except RecursionError:
+        return False
 
 
 class External(Memory):
@@ -92,14 +113,18 @@ class External(Memory):
         hook = Hook(packed)
         symbol = f"relaxscript.packed.{len(asm.sites.hooks)}"
         asm.sites.hooks[symbol] = hook
-        asm.sites.declare(symbol, f"declare i32 @{symbol}(ptr)")
+        asm.sites.declare(symbol, f"declare void @{symbol}(ptr)")
         slot = f"%{asm.name()}"
-        asm.entry.append(f"{slot} = alloca i64, i64 {len(packed.words) + 1}")
-        for i, word in enumerate(packed.words, 1):
-            place = asm.value("ptr", f"getelementptr i64, ptr {slot}, i64 {i}")
+        asm.entry.append(f"{slot} = alloca i64, i64 {len(packed.words) + 2}")
+        places = [asm.value("ptr", f"getelementptr i64, ptr {slot}, i64 {i}")
+                  for i in range(1, len(packed.words) + 2)]  # fmt: skip
+        done = places[0]
+        asm.do(f"store i64 0, {done}")
+        for word, place in zip(packed.words, places[1:], strict=True):
             asm.do(f"store {self.word(word)}, {place}")
-        status = asm.value("i32", f"call i32 @{symbol}(ptr {slot})")
-        asm.fail_if(asm.compare("icmp ne", status, asm.number("i32", 0)), hook.explain)
+        asm.do(f"call void @{symbol}(ptr {slot})")
+        status = asm.value("i64", f"load i64, {done}")
+        asm.fail_if(asm.compare("icmp eq", status, asm.number("i64", 0)), hook.explain)
         return asm.convert("trunc", asm.value("i64", f"load i64, ptr {slot}"), "i32")
 
     def word(self, e: prim.PrimExpr) -> Value:

@@ -7,6 +7,7 @@ from typing import Any
 
 from relaxscript.arith import YES
 from relaxscript.errors import DiagnosticError, OperandError
+from relaxscript.interpreter.blame import name_of_call
 from relaxscript.interpreter.checks import place_of
 from relaxscript.interpreter.prim_funcs import result_infos
 from relaxscript.ir import relax, tir
@@ -150,7 +151,12 @@ class CallEmitter(FunctionEmitter):
         name, function = self._callee(callee)
         returned = self.call(name, [*function, *args])
         indices = self.ib.convert_constant(inplace_indices(call))
-        return self.call(self.program.in_place(), [returned, indices, *args], self._result(call))
+        value = self.call(self.program.in_place(), [returned, indices, *args])
+        return self._checked(value, self._info(call), callee)
+
+    def _checked(self, value: Arg, info: StructInfo, callee: relax.Expr) -> Arg:
+        """What a function outside of the module wrote, checked as what `callee` returned."""
+        return self.matched(value, self.in_scope(info), name_of_call(callee) or "what was written")
 
     def _call_builtin_with_ctx(self, call: relax.Call) -> Arg:
         callee, args = call.args
@@ -240,7 +246,8 @@ class CallEmitter(FunctionEmitter):
     def _call_dps_packed(self, call: relax.Call) -> Arg:
         callee, args = call.args
         values = self._values(self._fields(args))
-        results = self._allocated(result_infos(_described(call)))
+        described = _described(call)
+        results = self._allocated(result_infos(described))
         void = self.ib.void_arg()
         if isinstance(callee, relax.ExternFunc):
             name = self.program.extern(callee.global_symbol)
@@ -248,7 +255,7 @@ class CallEmitter(FunctionEmitter):
         else:
             function = self.value(callee)
             self.ib.emit_call(INVOKE_CLOSURE, [function, *values, *results], void, span=self.span)
-        return self._assembled(_described(call), results)
+        return self._checked(self._assembled(described, results), described, callee)
 
     # -- storage -----------------------------------------------------------------------------------
 

@@ -125,7 +125,9 @@ Right:
     "RX0609": """
 RX0609: calls are nested too deeply
 
-Most often a recursion has no end. Depth is limited so that the process survives.
+Most often a recursion has no end. Depth is limited so that the process survives: to
+`call_depth_limit` calls inside of a program, and, where a packed function calls the model again, to
+what Python and the stack of the thread have room for.
 
 Wrong:
 
@@ -148,7 +150,8 @@ Right:
 RX0610: this cannot be a packed function
 
 A packed function is anything that Python can call, registered under a name that is free;
-`override=True` replaces what has the name. A C function takes tensors, numbers, strings and null.
+`override=True` replaces what has the name. A C function takes tensors, numbers, strings and null,
+and a pointer that it declares takes tensors of such elements.
 
 Wrong:
 

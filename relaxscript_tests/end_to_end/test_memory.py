@@ -1,0 +1,78 @@
+"""A machine that is called for ever holds on to nothing, whether its calls succeed or fail."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from contextlib import suppress
+
+import numpy as np
+import pytest
+
+from relaxscript.errors import VMError
+from relaxscript.runtime import PackedFunc, register_func
+from relaxscript.script import ir as I, relax as R, tir as T
+from relaxscript_tests.end_to_end.executors import every_executor
+
+WARM, CALLS = 300, 500
+
+
+@I.ir_module
+class Everything:
+    @T.prim_func
+    def kernel(a: T.Buffer(("n",), "float32"), b: T.Buffer(("n",), "float32")):
+        T.call_packed("test.copied", a, b)
+
+    @R.function(pure=False)
+    def main(x: R.Tensor(("n",), "float32"), f: R.Object) -> R.Tensor(("n",), "float32"):
+        n = T.int64()
+        k = T.int64()
+        cls = Everything
+
+        @R.function
+        def g(y: R.Tensor((n,), "float32")) -> R.Tensor((n,), "float32"):
+            z = R.add(x, y)
+            return z
+
+        a = R.call_packed("test.more", x, sinfo_args=R.Tensor((n,), "float32"))
+        b = R.call_dps_packed("test.copied", (a,), out_sinfo=R.Tensor((n,), "float32"))
+        c = R.call_tir(cls.kernel, (b,), R.Tensor((n,), "float32"))
+        d = g(c)
+        e = R.invoke_closure(f, (d,), sinfo_args=R.Tensor((n,), "float32"))
+        h = R.match_cast(e, R.Tensor((k,), "float32"))
+        return e
+
+
+def fails(x):
+    raise ValueError("out of paper")
+
+
+X = np.ones(4, "float32")
+CALLED = {
+    "a call that is right": (X, PackedFunc("f", np.copy)),
+    "a function that raises": (X, PackedFunc("f", fails)),
+    "a function that returns another shape": (X, PackedFunc("f", lambda x: x[1:])),
+    "an argument of another rank": (X[None], PackedFunc("f", np.copy)),
+    "a value that cannot be called": (X, 5),
+    "a function that calls the machine": None,
+}
+
+
+@pytest.mark.parametrize("called", CALLED)
+@every_executor
+def test_many_calls_leave_no_more_memory_than_few(load, called):
+    register_func("test.more", lambda x: x + 1)
+    register_func("test.copied", lambda x, out: np.copyto(out, x))
+    model = load(Everything)
+    again = PackedFunc("f", lambda x: model.main(x, PackedFunc("g", np.copy)))
+    args = CALLED[called] or (X, again)
+
+    def calls(count):
+        for _ in range(count):
+            with suppress(VMError):
+                model.main(*args)
+        gc.collect()
+        return sys.getallocatedblocks()
+
+    before = calls(WARM)
+    assert calls(CALLS) - before < CALLS // 2  # a leak is one at least for each call
