@@ -207,7 +207,9 @@ class NormalForm(Scopes):
             operator = lookup(op)
             normalize = operator.normalize
             if normalize is not None:
-                call = normalize(call)
+                made = normalize(call)
+                if made is not call:
+                    call = made.replace(args=tuple([self.operand(a) for a in made.args]))
             pure = operator.pure
         else:
             callee = self.operand(op)

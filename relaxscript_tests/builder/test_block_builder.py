@@ -344,3 +344,25 @@ def test_parameters_may_be_given_with_the_result(x):
     with bb.function("main"):
         bb.emit_func_output(bb.emit(op.exp(x)), params=[x])
     assert function_of(bb).params == (x,)
+
+
+def test_the_fields_of_a_tuple_that_a_kernel_is_given_are_bound():
+    mod = from_source(
+        """
+@I.ir_module
+class M:
+    @T.prim_func
+    def copy(x: T.Buffer((2,), "int8"), y: T.Buffer((2,), "int8")):
+        for i in range(2):
+            y[i] = x[i]
+
+    @R.function
+    def main(t: R.Tuple(R.Tensor((2,), "int8"))):
+        cls = M
+        y = R.call_tir(cls.copy, t, out_sinfo=R.Tensor((2,), "int8"))
+        return y
+"""
+    )
+    field, call = mod["main"].body.blocks[0].bindings
+    assert call.value.args[1].fields[0] is field.var
+    assert structural_equal(from_source(mod.script()), mod)

@@ -229,7 +229,7 @@ def test_a_tuple_variable_gives_its_fields():
     header = f"main(t: R.Tuple({F4}))"
     before = module(header, f"y = R.call_tir(cls.first, t, out_sinfo={F4})", "return y")
     after = written_out(
-        header, f"a = {NEW4}", "x = t[0]", "cls.first(x, a)", f"y: {F4} = a", "return y"
+        header, "x = t[0]", f"a = {NEW4}", "cls.first(x, a)", f"y: {F4} = a", "return y"
     )
     assert_same(CallTIRRewrite()(before), after)
     np.testing.assert_array_equal(runs(before, (X,)), [0, 1, 0, 0])
