@@ -41,6 +41,20 @@ class Branches:
             y = R.const(0, "int64")
         return y
 
+    @R.function
+    def steps(x: R.Tensor((2,), "float32"), flag: R.Tensor((), "bool")):
+        if flag:
+            a = R.add(x, x)
+            b = R.multiply(a, a)
+            c = R.add(b, b)
+            y = R.multiply(c, c)
+        else:
+            y = x
+        p = R.add(y, x)
+        q = R.subtract(y, x)
+        r = R.multiply(y, x)
+        return (p, q, r)
+
 
 @every_executor
 def test_the_branch_that_the_condition_chooses_gives_the_value(load):
@@ -62,6 +76,12 @@ def test_a_prim_value_may_be_a_condition(load):
 @pytest.mark.parametrize(("values", "expected"), [([-1.0], 0), ([1.0], 1), ([11.0, 1.0], 2)])
 def test_branches_nest(load, values, expected):
     assert load(Branches).by_values(np.array(values, "float32")) == expected
+
+
+@every_executor
+def test_what_a_branch_computes_on_its_way_leaves_what_follows_alone(load):
+    p, q, r = load(Branches).steps(np.array([1, 2], "float32"), np.array(True))
+    assert (p.tolist(), q.tolist(), r.tolist()) == ([65, 1026], [63, 1022], [64, 2048])
 
 
 @I.ir_module

@@ -55,12 +55,14 @@ class Registers:
 
     def finish(self, outer: set[int], dead: Iterable[int] = ()) -> None:
         """End a binding: what it took and no variable owns is free, and so are `dead` registers."""
-        taken = self._recent
-        for number in {*taken, *dead}:
+        recent = outer | self._recent
+        for number in {*self._recent, *dead}:
             if self._owners[number] <= 0 and number not in self._pinned:
                 heapq.heappush(self._free, number)
-                taken.discard(number)
-        self._recent = outer | taken
+                # An earlier binding of this scope may have taken it: who encloses both must not
+                # free it once more.
+                recent.discard(number)
+        self._recent = recent
 
 
 def last_uses(seq: relax.SeqExpr) -> list[list[relax.Var]]:
