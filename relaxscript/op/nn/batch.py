@@ -15,7 +15,7 @@ from relaxscript.ir.prim import IntImm
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
 from relaxscript.op.context import InferContext
 from relaxscript.op.define import op
-from relaxscript.op.numeric import accumulator
+from relaxscript.op.numeric import accumulator, mean_of
 from relaxscript.op.parameters import Axes, Tensor, Tensors
 from relaxscript.op.shapes import (
     axes_in,
@@ -174,10 +174,8 @@ def group_norm(
 
 
 def _normalized(x: Any, axes: tuple[int, ...], epsilon: float) -> Any:
-    if not x.size:
-        return x
-    centred = x - np.mean(x, axis=axes, keepdims=True)
-    return centred / np.sqrt(np.mean(np.square(centred), axis=axes, keepdims=True) + epsilon)
+    centred = x - mean_of(x, axes)
+    return centred / np.sqrt(mean_of(np.square(centred), axes) + epsilon)
 
 
 @group_norm.infer_rule
