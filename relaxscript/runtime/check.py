@@ -199,7 +199,10 @@ class _Matching:
                 self.constant(number, dim, _VALUE, check, value, place)
             case DimConst():
                 pass
-            case DimBind(slot=slot) if slot not in self.bound:
+            case DimBind(slot=slot, name=name) if slot not in self.bound:
+                if number < 0:
+                    text = f"the value is {number}, but the shape variable `{name}` is never negative"
+                    raise _mismatch(place, text, check, value)
                 self.heap[slot] = number
                 self.bound[slot] = (dim, _VALUE, place)
             case _:

@@ -357,6 +357,29 @@ class Scalars:
         return k
 
 
+    @R.function
+    def held(x: R.Tensor("float32", ndim=1)):
+        with R.dataflow():
+            s = R.shape_of(x)
+            y = R.match_cast(x, R.Tensor(s, "float32"))
+            z = R.match_cast(x, R.Tensor(s, "float32"))
+            R.output(y, z)
+        r = R.add(y, z)
+        return r
+
+
+@every_executor
+def test_a_shape_that_only_a_dataflow_block_knows_is_forgotten_after_it(load):
+    assert load(Scalars).held(np.array([1, 2], "float32")).tolist() == [2.0, 4.0]
+
+
+@every_executor
+def test_a_shape_variable_takes_no_negative_value(load):
+    error = failure(lambda: load(Scalars).main(-1, np.zeros(0, "float32")))
+    assert (error.code, error.argument) == ("RX0601", 0)
+    assert "the value is -1, but the shape variable `n` is never negative" in str(error)
+
+
 @every_executor
 def test_prim_values_determine_shape_variables(load):
     model = load(Scalars)
