@@ -201,7 +201,9 @@ class _Matching:
                 pass
             case DimBind(slot=slot, name=name) if slot not in self.bound:
                 if number < 0:
-                    text = f"the value is {number}, but the shape variable `{name}` is never negative"
+                    text = (
+                        f"the value is {number}, but the shape variable `{name}` is never negative"
+                    )
                     raise _mismatch(place, text, check, value)
                 self.heap[slot] = number
                 self.bound[slot] = (dim, _VALUE, place)

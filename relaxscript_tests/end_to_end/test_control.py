@@ -356,7 +356,6 @@ class Scalars:
     def narrow(k: R.Prim("int32")) -> R.Prim("int32"):
         return k
 
-
     @R.function
     def held(x: R.Tensor("float32", ndim=1)):
         with R.dataflow():
