@@ -13,7 +13,7 @@ from relaxscript.errors import OperandError
 from relaxscript.ir.prim import IntImm
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 
-from .context import InferContext
+from .context import InferContext, Obligation
 from .define import op
 from .parameters import Tensor
 from .shapes import (
@@ -22,6 +22,7 @@ from .shapes import (
     common_dtype,
     common_vdevice,
     dims_of,
+    number,
     require_dtype,
     require_equal,
     same_dim,
@@ -201,7 +202,7 @@ def _(
 ) -> StructInfo:
     require_dtype("indices", indices.dtype, "integer")
     vdevice = common_vdevice({"data": data, "indices": indices})
-    depth = _depth(data, indices, batch_dims)
+    depth = _depth(context, data, indices, batch_dims)
     dims, places = dims_of(data), dims_of(indices)
     if dims is not None and places is not None:
         batch = places[:batch_dims]
@@ -213,7 +214,9 @@ def _(
     return tensor_of((*places[:-1], *dims[batch_dims + depth :]), data.dtype, vdevice)
 
 
-def _depth(data: TensorStructInfo, indices: TensorStructInfo, batch_dims: int) -> int | None:
+def _depth(
+    context: InferContext, data: TensorStructInfo, indices: TensorStructInfo, batch_dims: int
+) -> int | None:
     """How many axes the places in `indices` go through; None where that is not known."""
     rank, own = _rank(data), _rank(indices)
     if own == 0:
@@ -229,6 +232,10 @@ def _depth(data: TensorStructInfo, indices: TensorStructInfo, batch_dims: int) -
         )
     places = dims_of(indices)
     last = places[-1] if places else None
+    if last is not None and not isinstance(last, IntImm):
+        # How many axes the result has depends on it, and so does the shape of the updates.
+        text = f"`indices` holds places along {dim_text(last)} axes of `data`"
+        context.require(Obligation("indices", number(1), last, "inside", text))
     if not isinstance(last, IntImm):
         return None
     if last.value == 0:
@@ -261,7 +268,7 @@ def _(
     reduction: str = "update",
 ) -> StructInfo:
     result = _updated(data, indices, updates, reduction)
-    depth = _depth(data, indices, 0)
+    depth = _depth(context, data, indices, 0)
     dims, places, parts = dims_of(data), dims_of(indices), dims_of(updates)
     if depth is None or min(_rank(data), _rank(indices)) < 0:
         return result

@@ -18,7 +18,7 @@ from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 
-from .context import InferContext
+from .context import InferContext, Obligation
 from .define import op
 from .parameters import Tensor, Values
 from .scalars import integer_in, require_integer
@@ -31,6 +31,7 @@ from .shapes import (
     dims_of,
     number,
     require_equal,
+    require_inside,
     tensor_of,
 )
 from .words import count, dim_text, shape_fact
@@ -160,10 +161,13 @@ def _known_axis(value: PrimExpr | None) -> int:
 def _length(context: InferContext, size: PrimExpr, part: _Range, inbound: bool) -> PrimExpr | None:
     """How many elements a slice has along an axis; None where that cannot be said."""
     low, high, stride = part.begin, part.end, part.stride
+    if inbound:
+        for name, bound in (("begin", low), ("end", high)):
+            _require_promised(context, name, bound, size, part.axis)
     if low is None or high is None or not isinstance(stride, IntImm):
         return None
     if all(isinstance(e, IntImm) for e in (size, low, high)):
-        return _length_in_numbers(size, low, high, stride.value, inbound, part.axis)  # type: ignore[arg-type]
+        return _length_in_numbers(size, low, high, stride.value)  # type: ignore[arg-type]
     first = _from_start(context, size, low)
     last = _from_start(context, size, high)
     if first is None or last is None:
@@ -188,19 +192,29 @@ def _length(context: InferContext, size: PrimExpr, part: _Range, inbound: bool) 
     return _steps(simplify(distance), abs(step))
 
 
-def _length_in_numbers(
-    size: IntImm, low: IntImm, high: IntImm, step: int, inbound: bool, axis: int
-) -> PrimExpr:
-    for name, bound in (("begin", low), ("end", high)):
-        if inbound and not -size.value <= bound.value <= size.value:
-            raise OperandError(
-                name,
-                f"has the bound {bound.value}",
-                also={"x": f"has {size.value} elements along axis {axis}"},
-                message="a bound that is said to be in the tensor is not",
-                code="RX0204",
-                help="leave out `assume_inbound=True`: the bound then stops at the end",
-            )
+def _require_promised(
+    context: InferContext, name: str, bound: PrimExpr | None, size: PrimExpr, axis: int
+) -> None:
+    """A bound that is said to be in the tensor is; one that is not known yet is looked at later."""
+    shown = "a bound known later" if bound is None else f"the bound {dim_text(bound)}"
+    error = OperandError(
+        name,
+        f"has {shown}",
+        also={"x": f"has {dim_text(size)} elements along axis {axis}"},
+        message="a bound that is said to be in the tensor is not",
+        code="RX0204",
+        help="leave out `assume_inbound=True`: the bound then stops at the end",
+    )
+    text = f"`{name}` has {shown}, and `x` has {dim_text(size)} elements along axis {axis}"
+    if bound is None:
+        context.require(Obligation(name, size, size, "inside", text))
+        return
+    wide = bound if bound.dtype is _INT64 else prim.Cast.make(_INT64, bound)
+    require_inside(context, wide, size, error, text)
+    require_inside(context, prim.Sub.make(ZERO, size), wide, error, text)
+
+
+def _length_in_numbers(size: IntImm, low: IntImm, high: IntImm, step: int) -> PrimExpr:
     return number(len(range(*slice(low.value, high.value, step).indices(size.value))))
 
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from relaxscript.arith import simplify
 from relaxscript.errors import OperandError
-from relaxscript.ir.prim import IntImm
+from relaxscript.ir import prim
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
 from relaxscript.op.context import InferContext
 from relaxscript.op.define import op
@@ -23,6 +24,7 @@ from relaxscript.op.shapes import (
     common_dtype,
     common_vdevice,
     dims_of,
+    number,
     require_dtype,
     require_equal,
     same_dim,
@@ -200,13 +202,16 @@ def _(
     rank = data.ndim if dims is None else len(dims)
     axes_in(axes, rank, "axes", "data")
     size = None if dims is None else dims[channel_axis]
-    if isinstance(size, IntImm) and size.value % num_groups:
-        raise OperandError(
+    if size is not None:
+        error = OperandError(
             "data",
-            f"has {size.value} channels",
+            f"has {dim_text(size)} channels",
             also={"num_groups": f"is {num_groups}"},
             message="each group has as many channels",
         )
+        text = f"{num_groups} groups have as many of the {dim_text(size)} channels of `data`"
+        rest = simplify(prim.FloorMod.make(size, number(num_groups)))
+        require_equal(context, rest, number(0), error, text)
     return result
 
 
