@@ -15,6 +15,7 @@ from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 
 from .context import InferContext, Obligation
 from .define import op
+from .numeric import places_along
 from .parameters import Tensor
 from .shapes import (
     Dims,
@@ -39,14 +40,6 @@ _REDUCTIONS = {
     "max": np.maximum,
     "min": np.minimum,
 }
-
-
-def _inside(indices: Any, size: int, axis: int) -> Any:
-    """Indices counted from the start; raises `IndexError` for one that is not there."""
-    if indices.size and not (indices.min() >= -size and indices.max() < size):
-        outside = indices.min() if indices.min() < -size else indices.max()
-        raise IndexError(f"the index {outside} is not among the {size} along axis {axis}")
-    return np.where(indices < 0, indices.astype(np.int64) + size, indices.astype(np.int64))
 
 
 def _rank(info: TensorStructInfo) -> int:
@@ -82,7 +75,7 @@ def _require_dims(
 @op(alike=())
 def gather_elements(data: Tensor, indices: Tensor, axis: int = 0) -> Tensor:
     """For each of `indices` the element of `data` that stands there along `axis`."""
-    places = _inside(indices, data.shape[axis], axis)
+    places = places_along(indices, data.shape[axis], axis)
     rest = _elsewhere(indices.shape, axis)
     found: Tensor = data[tuple(places if part is None else part for part in rest)]
     return found
@@ -117,7 +110,7 @@ def scatter_elements(
     `reduction` says what becomes of what is there: "update" replaces it, "add", "mul", "max" and
     "min" combine both. What is put in one place several times is put in row-major order.
     """
-    places = _inside(indices, data.shape[axis], axis)
+    places = places_along(indices, data.shape[axis], axis)
     rest = _elsewhere(indices.shape, axis)
     where = tuple(places if part is None else part for part in rest)
     result: Tensor = _scattered(data, where, updates, reduction)
@@ -187,7 +180,8 @@ def gather_nd(data: Tensor, indices: Tensor, batch_dims: int = 0) -> Tensor:
 def _places(data: Any, indices: Any, batch_dims: int) -> tuple[Any, ...]:
     depth = indices.shape[-1]
     parts = [
-        _inside(indices[..., i], data.shape[batch_dims + i], batch_dims + i) for i in range(depth)
+        places_along(indices[..., i], data.shape[batch_dims + i], batch_dims + i)
+        for i in range(depth)
     ]
     shape = indices.shape[:-1]
     if not depth:
