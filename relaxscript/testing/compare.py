@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import io
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
@@ -162,10 +163,10 @@ def check_executors_agree(
 ) -> Any:
     """Call a function of the module by every executor; returns what all of them agree on.
 
-    That is a value, or a `VMError`: then all must end in one, with the same code. The effects that
-    are logged, what is printed and what becomes of the arguments must agree as well; arguments are
-    copied for each. Functions among the results are called. Raises `AssertionError` naming the
-    executor that differs from the first.
+    That is a value, or a `VMError`: then all must end in one, with the same code, message and
+    place. The effects that are logged, what is printed and what becomes of the arguments must agree
+    as well; arguments are copied for each. Functions among the results are called. Raises
+    `AssertionError` naming the executor that differs from the first.
     """
     found = {name: observed(EXECUTORS[name](mod), function, inputs) for name in executors}
     first, *others = executors
@@ -174,15 +175,22 @@ def check_executors_agree(
     return found[first].value
 
 
+def _told(error: VMError) -> tuple[str, object]:
+    """What an error says and where; local functions of one name are numbered in bytecode only."""
+    return re.sub(r"#\d+`", "`", error.diagnostic.message), error.span
+
+
 def _check_outcomes(
     name: str, actual: Outcome, first: str, expected: Outcome, rtol: float, atol: float
 ) -> None:
     values = (actual.value, expected.value)
     if any(isinstance(value, VMError) for value in values):
         codes = [v.code if isinstance(v, VMError) else "no error" for v in values]
+        shown = f"{name}: {values[0]}\n{first}: {values[1]}"
         if codes[0] != codes[1]:
-            shown = f"{name}: {values[0]}\n{first}: {values[1]}"
             raise AssertionError(f"{name} ends in {codes[0]}, {first} in {codes[1]}\n{shown}")
+        if _told(values[0]) != _told(values[1]):
+            raise AssertionError(f"{name} and {first} fail in other words\n{shown}")
         values = ((), ())
     seen = [
         ("the result", *values),

@@ -113,9 +113,9 @@ def executors(monkeypatch, **runs):
     return tuple(made)
 
 
-def fail(code):
+def fail(code, words="it failed"):
     def run(name, x):
-        raise VMError("it failed", code=code)
+        raise VMError(words, code=code)
 
     return run
 
@@ -181,6 +181,12 @@ def test_an_executor_that_fails_alone_is_named(monkeypatch):
 def test_failures_must_have_the_same_code(monkeypatch):
     names = executors(monkeypatch, one=fail("RX0601"), other=fail("RX0606"))
     with pytest.raises(AssertionError, match="other ends in RX0606, one in RX0601"):
+        check_executors_agree(IRModule(), [X], executors=names)
+
+
+def test_failures_must_have_the_same_words(monkeypatch):
+    names = executors(monkeypatch, one=fail("RX0601"), other=fail("RX0601", "it broke"))
+    with pytest.raises(AssertionError, match="other and one fail in other words"):
         check_executors_agree(IRModule(), [X], executors=names)
 
 
