@@ -83,7 +83,14 @@ class Writer(EffectSteps):
 
     def kinds(self) -> list[Callable[[], bool]]:
         kinds: list[Callable[[], bool]] = [self.operator] * 8
-        kinds += [self.constant, self.make_tuple, self.take_field, self.shape, self.alias]
+        kinds += [
+            self.product,
+            self.constant,
+            self.make_tuple,
+            self.take_field,
+            self.shape,
+            self.alias,
+        ]
         kinds += [self.cast, self.cast, self.forget, self.held_cast]
         kinds += [self.pure_packed, self.dps_packed, self.scalar]
         kinds += [self.call_closure] * 3 if self.closures() else []

@@ -34,6 +34,10 @@ class ValueSteps(Writing):
     """Adds bindings of values."""
 
     def operator(self) -> bool:
+        """A call of an operator, of a few the first that takes what there is."""
+        return any(self.some_operator() for _ in range(4))
+
+    def some_operator(self) -> bool:
         operators = [op for _, op in sorted(REGISTRY.items()) if _is_plain(op, self.pure)]
         operator = self.choices.pick(operators)
         arguments = arguments_for(self.choices, operator, self.values, self.dim)
@@ -49,6 +53,20 @@ class ValueSteps(Writing):
         if context.obligations and not self.choices.chance(3):
             return False
         return self.emit(call)
+
+    def product(self) -> bool:
+        """A matrix times its transpose: two operands that go together are seldom in scope."""
+        matrices = [
+            v for v in self.values if isinstance(v.struct_info, TensorStructInfo)
+            and v.struct_info.ndim == 2 and v.struct_info.dtype.kind in ("int", "uint", "float")
+        ]  # fmt: skip
+        if not matrices:
+            return False
+        matrix = self.choices.pick(matrices)
+        turned = self.bound(REGISTRY["relax.permute_dims"].build((matrix,), {}))
+        if turned is None:
+            return False
+        return self.emit(REGISTRY["relax.matmul"].build((matrix, turned), {}))
 
     def constant(self) -> bool:
         dtype = self.dtype()

@@ -22,7 +22,7 @@ from relaxscript.testing.programs import functions, modules, random_function, ra
 from relaxscript.testing.writing import PARAM_DTYPES
 from relaxscript_tests import examples
 
-SEEDS = range(300)
+SEEDS = range(200)
 
 
 @pytest.fixture(scope="module")
