@@ -36,7 +36,7 @@ from relaxscript.ir.relax import (
 from relaxscript.ir.same import structural_equal
 from relaxscript.ir.struct_info import FuncStructInfo, PrimStructInfo, StructInfo, TensorStructInfo
 from relaxscript.op import Obligation, lookup
-from relaxscript.sinfo import check_compatibility, why
+from relaxscript.sinfo import check_compatibility, erase_to_well_defined, why
 
 from .scope import Scopes
 
@@ -77,6 +77,8 @@ class NormalForm(Scopes):
             self.check_fits(info, wanted, "the value", "the annotation", "RX0205")
             info = wanted
         scope = self._scopes[-1]
+        if scope.dataflow and outlives:
+            info = _outside(info)
         if scope.dataflow and not outlives:
             var: Var = DataflowVar.make(name_hint or self.get_unique_name("lv"), info, span=span)
         else:
@@ -102,7 +104,8 @@ class NormalForm(Scopes):
         dataflow = self.current_block_is_dataflow() and not outlives
         kind = DataflowVar if dataflow else Var
         name = name_hint or self.get_unique_name("lv" if dataflow else "gv")
-        var = kind.make(name, struct_info, span=span)
+        info = _outside(struct_info) if outlives else struct_info
+        var = kind.make(name, info, span=span)
         self._append(MatchCast.make(var, value, struct_info, span=cast_span or span))
         self._define_shape_vars(struct_info)
         return var
@@ -335,6 +338,11 @@ class NormalForm(Scopes):
         except BaseException:
             self.abandon_function()
             raise
+
+
+def _outside(info: StructInfo) -> StructInfo:
+    """What is known of a value after its dataflow block: no variable of the block holds a shape."""
+    return erase_to_well_defined(info, lambda var: not isinstance(var, DataflowVar), None)
 
 
 def _is_simple(expr: Expr) -> bool:

@@ -98,8 +98,13 @@ class Scopes(ABC):
         self._index: dict[Var, Expr] = {}
         self.signatures: dict[str, StructInfo] = {}
         self.obligations: list[Obligation] = []
-        self.context = Context(self._module, self.signatures, self.obligations.append)
+        self.context = Context(self._module, self.signatures, self._oblige)
         self.context.shape_scope = self._shape_scope
+
+    def _oblige(self, obligation: Obligation) -> None:
+        """Note what to warn of; that something is inside of something is only checked."""
+        if obligation.relation != "inside":
+            self.obligations.append(obligation)
 
     def share_signatures(self, signatures: dict[str, StructInfo]) -> None:
         """Look up what is known of functions by name in a mapping that others go on filling.

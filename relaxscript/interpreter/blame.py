@@ -38,7 +38,10 @@ def place_of_binding(binding: relax.Binding) -> Span | None:
     """What a binding computes: the value, or the whole of a match_cast."""
     if isinstance(binding, relax.MatchCast):
         return binding.span or binding.value.span
-    return binding.value.span or binding.span
+    value = binding.value
+    if isinstance(value, relax.Var):  # which stands elsewhere: where it was bound
+        return binding.span or value.span
+    return value.span or binding.span
 
 
 def place_of_parameter(param: relax.Var) -> Span | None:

@@ -59,7 +59,8 @@ class Frame:
         self.bound.update(other.bound)
         self.checks.slots.update(other.checks.slots)
         self.heap.extend(other.heap)
-        self.origins.update(other.origins)
+        # Where captured variables took their values is nothing that a closure knows.
+        self.origins.update({slot: (name, "") for slot, (name, _) in other.origins.items()})
 
     def snapshot(self) -> Frame:
         """The scope as it is now, values by reference, without variables of dataflow blocks."""

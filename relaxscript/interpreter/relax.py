@@ -201,7 +201,8 @@ class Interpreter(CallEvaluator):
             checks.append(AnyCheck())
             names.append("captured")
             values.append(held)
-        match_arguments(values, checks, frame.heap, names, closure.name)
+        origins = frame.origins
+        match_arguments(values, checks, frame.heap, names, closure.name, lambda: origins)
         frame.note_origins(checks, [f"`{name}`" for name in names])
         frame.values.update(zip(params, values, strict=False))
         return frame

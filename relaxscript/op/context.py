@@ -19,9 +19,10 @@ __all__ = ["InferContext", "Obligation", "PlainContext"]
 class Obligation(NamedTuple):
     """A precondition of a call that is true for some values of the shape variables only.
 
-    `relation` is "equal" (dimension `a` equals `b`) or "broadcast" (they are equal, or one of them
-    is 1); whoever derives more than operators may add others, such as "fits" (a value of StructInfo
-    `a` has StructInfo `b`). `operand` is the one to blame, `text` the sentence for the warning.
+    `relation` is "equal" (dimension `a` equals `b`), "broadcast" (they are equal, or one of them is
+    1) or "inside" (`a` is at most `b`: checked, but nobody is warned, as nobody is of an index);
+    whoever derives more than operators may add others, such as "fits" (a value of StructInfo `a`
+    has StructInfo `b`). `operand` is the one to blame, `text` the sentence for the warning.
     Lowering puts a check before the kernel.
     """
 

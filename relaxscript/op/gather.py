@@ -13,8 +13,9 @@ from relaxscript.errors import OperandError
 from relaxscript.ir.prim import IntImm
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 
-from .context import InferContext
+from .context import InferContext, Obligation
 from .define import op
+from .numeric import places_along
 from .parameters import Tensor
 from .shapes import (
     Dims,
@@ -22,6 +23,7 @@ from .shapes import (
     common_dtype,
     common_vdevice,
     dims_of,
+    number,
     require_dtype,
     require_equal,
     same_dim,
@@ -38,14 +40,6 @@ _REDUCTIONS = {
     "max": np.maximum,
     "min": np.minimum,
 }
-
-
-def _inside(indices: Any, size: int, axis: int) -> Any:
-    """Indices counted from the start; raises `IndexError` for one that is not there."""
-    if indices.size and not (indices.min() >= -size and indices.max() < size):
-        outside = indices.min() if indices.min() < -size else indices.max()
-        raise IndexError(f"the index {outside} is not among the {size} along axis {axis}")
-    return np.where(indices < 0, indices.astype(np.int64) + size, indices.astype(np.int64))
 
 
 def _rank(info: TensorStructInfo) -> int:
@@ -81,7 +75,7 @@ def _require_dims(
 @op(alike=())
 def gather_elements(data: Tensor, indices: Tensor, axis: int = 0) -> Tensor:
     """For each of `indices` the element of `data` that stands there along `axis`."""
-    places = _inside(indices, data.shape[axis], axis)
+    places = places_along(indices, data.shape[axis], axis)
     rest = _elsewhere(indices.shape, axis)
     found: Tensor = data[tuple(places if part is None else part for part in rest)]
     return found
@@ -116,7 +110,7 @@ def scatter_elements(
     `reduction` says what becomes of what is there: "update" replaces it, "add", "mul", "max" and
     "min" combine both. What is put in one place several times is put in row-major order.
     """
-    places = _inside(indices, data.shape[axis], axis)
+    places = places_along(indices, data.shape[axis], axis)
     rest = _elsewhere(indices.shape, axis)
     where = tuple(places if part is None else part for part in rest)
     result: Tensor = _scattered(data, where, updates, reduction)
@@ -186,7 +180,8 @@ def gather_nd(data: Tensor, indices: Tensor, batch_dims: int = 0) -> Tensor:
 def _places(data: Any, indices: Any, batch_dims: int) -> tuple[Any, ...]:
     depth = indices.shape[-1]
     parts = [
-        _inside(indices[..., i], data.shape[batch_dims + i], batch_dims + i) for i in range(depth)
+        places_along(indices[..., i], data.shape[batch_dims + i], batch_dims + i)
+        for i in range(depth)
     ]
     shape = indices.shape[:-1]
     if not depth:
@@ -201,7 +196,7 @@ def _(
 ) -> StructInfo:
     require_dtype("indices", indices.dtype, "integer")
     vdevice = common_vdevice({"data": data, "indices": indices})
-    depth = _depth(data, indices, batch_dims)
+    depth = _depth(context, data, indices, batch_dims)
     dims, places = dims_of(data), dims_of(indices)
     if dims is not None and places is not None:
         batch = places[:batch_dims]
@@ -213,7 +208,9 @@ def _(
     return tensor_of((*places[:-1], *dims[batch_dims + depth :]), data.dtype, vdevice)
 
 
-def _depth(data: TensorStructInfo, indices: TensorStructInfo, batch_dims: int) -> int | None:
+def _depth(
+    context: InferContext, data: TensorStructInfo, indices: TensorStructInfo, batch_dims: int
+) -> int | None:
     """How many axes the places in `indices` go through; None where that is not known."""
     rank, own = _rank(data), _rank(indices)
     if own == 0:
@@ -229,6 +226,10 @@ def _depth(data: TensorStructInfo, indices: TensorStructInfo, batch_dims: int) -
         )
     places = dims_of(indices)
     last = places[-1] if places else None
+    if last is not None and not isinstance(last, IntImm):
+        # How many axes the result has depends on it, and so does the shape of the updates.
+        text = f"`indices` holds places along {dim_text(last)} axes of `data`"
+        context.require(Obligation("indices", number(1), last, "inside", text))
     if not isinstance(last, IntImm):
         return None
     if last.value == 0:
@@ -261,7 +262,7 @@ def _(
     reduction: str = "update",
 ) -> StructInfo:
     result = _updated(data, indices, updates, reduction)
-    depth = _depth(data, indices, 0)
+    depth = _depth(context, data, indices, 0)
     dims, places, parts = dims_of(data), dims_of(indices), dims_of(updates)
     if depth is None or min(_rank(data), _rank(indices)) < 0:
         return result

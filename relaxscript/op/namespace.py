@@ -18,6 +18,7 @@ from . import (
     device,
     gather,
     grad,
+    indexing,
     inplace,
     inspect,
     linear_algebra,
@@ -48,6 +49,7 @@ from .create import *  # noqa: F403
 from .datatype import *  # noqa: F403
 from .device import *  # noqa: F403
 from .gather import *  # noqa: F403
+from .indexing import *  # noqa: F403
 from .inplace import *  # noqa: F403
 from .linear_algebra import *  # noqa: F403
 from .manipulate import *  # noqa: F403
@@ -66,7 +68,7 @@ from .unary import *  # noqa: F403
 
 _FAMILIES = (
     base, binary, calls, collapsing, comparison, contraction, create, datatype, device, gather,
-    inplace, linear_algebra, manipulate, quantization, ranges, repeating, reshaping, scan,
+    indexing, inplace, linear_algebra, manipulate, quantization, ranges, repeating, reshaping, scan,
     search, sets, slicing, sorting, statistical, ternary, unary,
 )  # fmt: skip
 __all__ = [

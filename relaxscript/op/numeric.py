@@ -8,7 +8,16 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["accumulator", "erf", "erfc", "floats_only", "sigmoid", "widened"]
+__all__ = [
+    "accumulator",
+    "erf",
+    "erfc",
+    "floats_only",
+    "mean_of",
+    "places_along",
+    "sigmoid",
+    "widened",
+]
 
 _erf = np.frompyfunc(math.erf, 1, 1)
 _erfc = np.frompyfunc(math.erfc, 1, 1)
@@ -46,6 +55,21 @@ def erf(x: Any) -> Any:
 def erfc(x: Any) -> Any:
     """`1 - erf(x)` without cancellation, in float64."""
     return np.asarray(_erfc(x.astype(np.float64))).astype(np.float64)
+
+
+def mean_of(x: Any, axes: tuple[int, ...], keepdims: bool = True) -> Any:
+    """The mean of floats along some axes, in their own data type; NaN of nothing."""
+    # Sum and division, since numpy warns of the mean of nothing.
+    count = np.prod([x.shape[axis] for axis in axes], dtype=np.float64).astype(x.dtype)
+    return np.sum(x, axis=axes, keepdims=keepdims) / count
+
+
+def places_along(indices: Any, size: int, axis: int) -> Any:
+    """Indices counted from the start; raises `IndexError` for one that is not there."""
+    if indices.size and not (indices.min() >= -size and indices.max() < size):
+        outside = indices.min() if indices.min() < -size else indices.max()
+        raise IndexError(f"the index {outside} is not among the {size} along axis {axis}")
+    return np.where(indices < 0, indices.astype(np.int64) + size, indices.astype(np.int64))
 
 
 @widened

@@ -10,7 +10,7 @@ from relaxscript.arith import simplify
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
-from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
 from relaxscript.runtime.values import prim_dtype, prim_value
 
 from .context import InferContext
@@ -32,7 +32,7 @@ from .shapes import (
 )
 from .words import dim_text, shape_fact
 
-__all__ = ["one_hot", "repeat", "stack", "tile"]
+__all__ = ["meshgrid", "one_hot", "repeat", "stack", "tile"]
 
 
 def _times(dim: PrimExpr, count: int) -> PrimExpr:
@@ -136,6 +136,42 @@ def _(context: InferContext, tensors: tuple[TensorStructInfo, ...], axis: int = 
     if shape is None or any(dims_of(info) is None for info in tensors):
         return tensor_of(None, dtype, vdevice, rank if rank < 0 else rank + 1)
     return tensor_of((*shape[:place], number(len(tensors)), *shape[place:]), dtype, vdevice)
+
+
+@op()
+def meshgrid(tensors: Tensors, indexing: str = "ij") -> Tensors:
+    """For each row of numbers a tensor over the grid of all of them, which varies along its axis.
+
+    The axes are those of `tensors` in their order; with `indexing` "xy" the first two are
+    exchanged. Source: numpy's function of the same name.
+    """
+    rows = [row.reshape(-1) for row in tensors]
+    return tuple(np.meshgrid(*rows, indexing=indexing))  # type: ignore[call-overload]
+
+
+@meshgrid.infer_rule
+def _(
+    context: InferContext, tensors: tuple[TensorStructInfo, ...], indexing: str = "ij"
+) -> StructInfo:
+    if not tensors:
+        raise OperandError("tensors", "is empty", help="give at least one row of numbers")
+    if indexing not in ("ij", "xy"):
+        message = 'the indexing of a grid is "ij" or "xy"'
+        raise OperandError("indexing", f"is {indexing!r}", message=message, code="RX0204")
+    named = {f"tensors[{index}]": info for index, info in enumerate(tensors)}
+    dtype, vdevice = common_dtype(named), common_vdevice(named)
+    lengths: list[PrimExpr | None] = []
+    for name, info in named.items():
+        dims = dims_of(info)
+        if (info.ndim if dims is None else len(dims)) not in (-1, 0, 1):
+            fact = shape_fact(info, dims)
+            raise OperandError(name, fact, message="a grid is made of rows of numbers")
+        lengths.append(None if dims is None else (*dims, number(1))[0])
+    if indexing == "xy":
+        lengths[:2] = reversed(lengths[:2])
+    known = [length for length in lengths if length is not None]
+    grid = tensor_of(known if len(known) == len(lengths) else None, dtype, vdevice, len(lengths))
+    return TupleStructInfo.make((grid,) * len(lengths))
 
 
 @op()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from relaxscript.arith import NO, YES, prove_equal, simplify
+from relaxscript.arith import NO, YES, prove, prove_equal, simplify
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 __all__ = [
     "ONE", "VOID", "ZERO", "Dims", "axes_in", "axis_in", "broadcast_dims", "broadcast_shapes",
     "common_dtype", "common_vdevice", "dims_of", "factors", "is_accepted", "number",
-    "of_shape", "product", "product_of", "require_dtype", "require_equal", "require_result_dtype",
-    "require_spread", "same_dim", "same_dims", "tensor_of",
+    "of_shape", "product", "product_of", "require_dtype", "require_equal", "require_inside",
+    "require_result_dtype", "require_spread", "same_dim", "same_dims", "tensor_of",
 ]  # fmt: skip
 
 VOID = DataType("void")
@@ -217,6 +217,17 @@ def require_equal(
         raise error
     if answer is not YES:
         context.require(Obligation(error.operand, a, b, "equal", text))
+
+
+def require_inside(
+    context: InferContext, a: PrimExpr, b: PrimExpr, error: OperandError, text: str
+) -> None:
+    """Raise `error` where `a` is never at most `b`; oblige the program where that is not known."""
+    answer = prove(prim.LE.make(a, b), context.facts)
+    if answer is NO:
+        raise error
+    if answer is not YES:
+        context.require(Obligation(error.operand, a, b, "inside", text))
 
 
 def product(dims: Sequence[PrimExpr]) -> PrimExpr:

@@ -18,24 +18,27 @@ from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 
-from .context import InferContext
+from .context import InferContext, Obligation
 from .define import op
-from .parameters import Tensor, Values
+from .parameters import Tensor, Value, Values
 from .scalars import integer_in, require_integer
 from .shapes import (
     ONE,
     ZERO,
     axes_in,
     axis_in,
+    common_dtype,
     common_vdevice,
     dims_of,
     number,
     require_equal,
+    require_inside,
+    same_dim,
     tensor_of,
 )
 from .words import count, dim_text, shape_fact
 
-__all__ = ["dynamic_strided_slice", "flip", "strided_slice"]
+__all__ = ["dynamic_strided_slice", "flip", "slice_scatter", "strided_slice"]
 
 _INT64 = DataType("int64")
 _FAR = (1 << 63) - 1  # a bound that no dimension reaches: the end, wherever that is
@@ -160,10 +163,13 @@ def _known_axis(value: PrimExpr | None) -> int:
 def _length(context: InferContext, size: PrimExpr, part: _Range, inbound: bool) -> PrimExpr | None:
     """How many elements a slice has along an axis; None where that cannot be said."""
     low, high, stride = part.begin, part.end, part.stride
+    if inbound:
+        for name, bound in (("begin", low), ("end", high)):
+            _require_promised(context, name, bound, size, part.axis)
     if low is None or high is None or not isinstance(stride, IntImm):
         return None
     if all(isinstance(e, IntImm) for e in (size, low, high)):
-        return _length_in_numbers(size, low, high, stride.value, inbound, part.axis)  # type: ignore[arg-type]
+        return _length_in_numbers(size, low, high, stride.value)  # type: ignore[arg-type]
     first = _from_start(context, size, low)
     last = _from_start(context, size, high)
     if first is None or last is None:
@@ -188,19 +194,29 @@ def _length(context: InferContext, size: PrimExpr, part: _Range, inbound: bool) 
     return _steps(simplify(distance), abs(step))
 
 
-def _length_in_numbers(
-    size: IntImm, low: IntImm, high: IntImm, step: int, inbound: bool, axis: int
-) -> PrimExpr:
-    for name, bound in (("begin", low), ("end", high)):
-        if inbound and not -size.value <= bound.value <= size.value:
-            raise OperandError(
-                name,
-                f"has the bound {bound.value}",
-                also={"x": f"has {size.value} elements along axis {axis}"},
-                message="a bound that is said to be in the tensor is not",
-                code="RX0204",
-                help="leave out `assume_inbound=True`: the bound then stops at the end",
-            )
+def _require_promised(
+    context: InferContext, name: str, bound: PrimExpr | None, size: PrimExpr, axis: int
+) -> None:
+    """A bound that is said to be in the tensor is; one that is not known yet is looked at later."""
+    shown = "a bound known later" if bound is None else f"the bound {dim_text(bound)}"
+    error = OperandError(
+        name,
+        f"has {shown}",
+        also={"x": f"has {dim_text(size)} elements along axis {axis}"},
+        message="a bound that is said to be in the tensor is not",
+        code="RX0204",
+        help="leave out `assume_inbound=True`: the bound then stops at the end",
+    )
+    text = f"`{name}` has {shown}, and `x` has {dim_text(size)} elements along axis {axis}"
+    if bound is None:
+        context.require(Obligation(name, size, size, "inside", text))
+        return
+    wide = bound if bound.dtype is _INT64 else prim.Cast.make(_INT64, bound)
+    require_inside(context, wide, size, error, text)
+    require_inside(context, prim.Sub.make(ZERO, size), wide, error, text)
+
+
+def _length_in_numbers(size: IntImm, low: IntImm, high: IntImm, step: int) -> PrimExpr:
     return number(len(range(*slice(low.value, high.value, step).indices(size.value))))
 
 
@@ -234,6 +250,73 @@ def _steps(distance: PrimExpr, step: int) -> PrimExpr:
         return distance
     raised = prim.Add.make(distance, number(step - 1))
     return simplify(prim.FloorDiv.make(raised, number(step)))
+
+
+# ---------------------------------------------------------------- what a slice is replaced by
+
+
+@op(alike=("input_tensor", "src"))
+def slice_scatter(
+    input_tensor: Tensor, src: Tensor, start: Value, end: Value, step: Value, axis: int = 0
+) -> Tensor:
+    """`input_tensor` with `src` in place of its slice `start:end:step` along an axis.
+
+    The bounds are prim values and stop at the ends of the tensor, as those of Python do; the step
+    is positive. Raises `ValueError` where `src` is not as long as the slice.
+    """
+    first, last, by = (integer_in(value) for value in (start, end, step))
+    if by < 1:
+        raise ValueError(f"the step is {by}, but goes forward")
+    places = range(*slice(first, last, by).indices(input_tensor.shape[axis]))
+    if len(places) != src.shape[axis]:
+        raise ValueError(f"the slice has {len(places)} elements, `src` has {src.shape[axis]}")
+    result = input_tensor.copy()
+    np.moveaxis(result, axis, 0)[list(places)] = np.moveaxis(src, axis, 0)
+    return result
+
+
+@slice_scatter.infer_rule
+def _(
+    context: InferContext,
+    input_tensor: TensorStructInfo,
+    src: TensorStructInfo,
+    start: StructInfo,
+    end: StructInfo,
+    step: StructInfo,
+    axis: int = 0,
+) -> StructInfo:
+    operands = {"input_tensor": input_tensor, "src": src}
+    dtype, vdevice = common_dtype(operands), common_vdevice(operands)
+    given = {"start": start, "end": end, "step": step}
+    bounds = [require_integer(name, info, "a bound") for name, info in given.items()]
+    first, last, by = bounds
+    if isinstance(by, IntImm) and by.value < 1:
+        raise OperandError("step", f"is {by.value}", message="the step goes forward", code="RX0204")
+    dims, parts = dims_of(input_tensor), dims_of(src)
+    rank = input_tensor.ndim if dims is None else len(dims)
+    own = src.ndim if parts is None else len(parts)
+    if min(rank, own) >= 0 and rank != own:
+        also = {"input_tensor": shape_fact(input_tensor, dims)}
+        raise OperandError("src", shape_fact(src, parts), also=also, help="both have one rank")
+    place = axis_in(axis, max(rank, own), "axis", "input_tensor")
+    if dims is not None and parts is not None:
+        length = _length(context, dims[place], _Range(place, first, last, by, 0), False)
+        if length is None:
+            text = f"`src` has {dim_text(parts[place])} elements along axis {place}"
+            context.require(Obligation("src", parts[place], dims[place], "inside", text))
+        wanted = [dim if a != place else length for a, dim in enumerate(dims)]
+        for index, (a, b) in enumerate(zip(wanted, parts)):
+            _require_length(context, index, a, b)
+    return tensor_of(dims, dtype, vdevice, rank)
+
+
+def _require_length(context: InferContext, axis: int, a: PrimExpr | None, b: PrimExpr) -> None:
+    if a is None or same_dim(a, b):
+        return
+    fact = f"has {dim_text(b)} elements along axis {axis}"
+    also = {"input_tensor": f"has a slice of {dim_text(a)} elements there"}
+    text = f"`src` has {dim_text(b)} elements along axis {axis}, not {dim_text(a)}"
+    require_equal(context, a, b, OperandError("src", fact, also=also), text)
 
 
 # ---------------------------------------------------------------- bounds that are computed

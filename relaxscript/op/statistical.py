@@ -13,7 +13,7 @@ import ml_dtypes
 import numpy as np
 
 from .families import reduction
-from .numeric import accumulator
+from .numeric import accumulator, mean_of
 
 __all__ = ["max", "mean", "min", "prod", "std", "sum", "variance"]
 
@@ -28,20 +28,14 @@ def _prod(x: Any, axes: _Axes, keepdims: bool) -> Any:
     return np.prod(x, axis=axes, dtype=accumulator(x.dtype), keepdims=keepdims).astype(x.dtype)
 
 
-def _wide_mean(x: Any, axes: _Axes, keepdims: bool) -> Any:
-    # Sum and division, since numpy warns of the mean of nothing, which is NaN.
-    count = np.prod([x.shape[axis] for axis in axes], dtype=np.float64).astype(x.dtype)
-    return np.sum(x, axis=axes, keepdims=keepdims) / count
-
-
 def _mean(x: Any, axes: _Axes, keepdims: bool) -> Any:
-    return _wide_mean(x.astype(accumulator(x.dtype)), axes, keepdims).astype(x.dtype)
+    return mean_of(x.astype(accumulator(x.dtype)), axes, keepdims).astype(x.dtype)
 
 
 def _wide_variance(x: Any, axes: _Axes, keepdims: bool) -> Any:
     wide = x.astype(accumulator(x.dtype))
-    centred = wide - _wide_mean(wide, axes, True)
-    return _wide_mean(np.square(centred), axes, keepdims)
+    centred = wide - mean_of(wide, axes, True)
+    return mean_of(np.square(centred), axes, keepdims)
 
 
 def _variance(x: Any, axes: _Axes, keepdims: bool) -> Any:

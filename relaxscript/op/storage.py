@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from relaxscript.dtypes import DataType
-from relaxscript.errors import OperandError
+from relaxscript.errors import OperandError, VMError
 from relaxscript.ir.prim import IntImm
 from relaxscript.ir.relax import Call, DataTypeImm, Expr
 from relaxscript.ir.struct_info import ObjectStructInfo, StructInfo, TensorStructInfo
@@ -30,7 +30,12 @@ tensor_like = TensorStructInfo.make(None, DataType("void"), None, -1)
 
 def new_storage(size: tuple[int, ...], dtype: DataType) -> Any:
     """A storage as programs hold it."""
-    return np.zeros(math.prod(size) * dtype.itemsize, np.uint8)
+    count = math.prod(size) * dtype.itemsize
+    try:
+        return np.zeros(count, np.uint8)
+    except (MemoryError, OverflowError, ValueError) as error:
+        text = f"cannot allocate a storage of {count} bytes: {error}"
+        raise VMError(text, code="RX0606") from error
 
 
 def cut_out(storage: Any, offset: Any, shape: tuple[int, ...], dtype: DataType) -> Tensor:

@@ -209,7 +209,12 @@ class _Matching:
                 self.constant(number, dim, _VALUE, check, value, place)
             case DimConst():
                 pass
-            case DimBind(slot=slot) if slot not in self.bound:
+            case DimBind(slot=slot, name=name) if slot not in self.bound:
+                if number < 0:
+                    text = (
+                        f"the value is {number}, but the shape variable `{name}` is never negative"
+                    )
+                    raise _mismatch(place, text, check, value)
                 self.heap[slot] = number
                 self.bound[slot] = (dim, _VALUE, place)
             case _:
@@ -266,7 +271,7 @@ class _Matching:
     def because(self, dim: Dim) -> str:
         """Where the variables of `dim` got their values, in parentheses."""
         here = {
-            slot: (bind.name, f"{_noun(axis)} of {place.short}")
+            slot: (bind.name, "" if bind.captured else f"{_noun(axis)} of {place.short}")
             for slot, (bind, axis, place) in self.bound.items()
             if isinstance(bind, DimBind)
         }
@@ -366,14 +371,16 @@ def match_arguments(
     heap: Heap,
     names: Sequence[str],
     function: str,
+    origins: Callable[[], Origins] = dict,
 ) -> None:
     """Check the arguments of a call of `function`, as the spec has it for the start of a function.
 
-    `shape_slot`s index the arguments themselves. Raises `VMError`, also for a wrong number.
+    `shape_slot`s index the arguments themselves; `origins` is as in `match`. Raises `VMError`, also
+    for a wrong number.
     """
     if len(values) != len(checks):
         raise wrong_number(function, names, len(values))
-    matching = _Matching(heap, values, dict, {}, [])
+    matching = _Matching(heap, values, origins, {}, [])
     for i, (value, check, name) in enumerate(zip(values, checks, names, strict=True)):
         if type(check) is not AnyCheck:
             matching.first(value, check, argument_place(name, function, i))
@@ -401,8 +408,8 @@ def origins_of(checks: Sequence[Check], names: Sequence[str]) -> dict[int, tuple
                 for axis, dim in enumerate(dims or ()):
                     if isinstance(dim, DimBind):
                         found.setdefault(dim.slot, (dim.name, f"dimension {axis} of {place}"))
-            case PrimCheck(value=DimBind(slot=slot, name=name)):
-                found.setdefault(slot, (name, f"the value of {place}"))
+            case PrimCheck(value=DimBind(slot=slot, name=name, captured=captured)):
+                found.setdefault(slot, (name, "" if captured else f"the value of {place}"))
             case TupleCheck(fields=fields):
                 todo[:0] = [(field, place.field(i)) for i, field in enumerate(fields)]
     return found

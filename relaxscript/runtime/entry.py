@@ -74,6 +74,8 @@ class _Writer:
                 self.kinds.append(f"{name}.__class__ is {_NUMBERS[dtype]}")
                 if dtype == "int64":
                     self.tests.append(f"{-(1 << 63)} <= {name} < {1 << 63}")
+                if isinstance(dim, DimBind):
+                    self.tests.append(f"{name} >= 0")
                 if dim is not None:
                     self.dim(name, dim)
             case _:

@@ -45,10 +45,14 @@ class DimConst:
 
 @dataclass(frozen=True, slots=True)
 class DimBind:
-    """A shape variable in binding position: its slot takes whatever size is met."""
+    """A shape variable in binding position: its slot takes whatever size is met.
+
+    Where it is `captured` its value comes with the closure, which is nothing to tell anybody.
+    """
 
     slot: int
     name: str
+    captured: bool = False
 
 
 @dataclass(frozen=True, slots=True)

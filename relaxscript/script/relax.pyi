@@ -159,6 +159,9 @@ __all__ = [
     "gather_nd",
     "scatter_elements",
     "scatter_nd",
+    "bucketize",
+    "index_put",
+    "index_tensor",
     "call_inplace_packed",
     "call_tir_inplace",
     "linear",
@@ -173,6 +176,7 @@ __all__ = [
     "arange",
     "eye",
     "eye_like",
+    "meshgrid",
     "one_hot",
     "repeat",
     "stack",
@@ -190,6 +194,7 @@ __all__ = [
     "unique",
     "dynamic_strided_slice",
     "flip",
+    "slice_scatter",
     "strided_slice",
     "argsort",
     "sort",
@@ -357,6 +362,15 @@ def bitwise_xor(x1: Any, x2: Any) -> Any:
 
 def broadcast_to(x: Any, shape: Any) -> Any:
     """`x` repeated along axes of one element, and along new axes in front, to have `shape`."""
+
+def bucketize(
+    input_tensor: Any, boundaries: Any, out_int32: Any = False, right: Any = False
+) -> Any:
+    """For each element the number of `boundaries`, which are in order, that are below it.
+
+    A boundary that equals the element counts with `right` only. The result holds int64, or int32
+    with `out_int32`.
+    """
 
 class builtin:
     """A tensor that is allocated, and marks for passes. Source: TVM `relax.builtin`."""
@@ -597,6 +611,21 @@ def hint_on_device(data: Any, dst_vdevice: Any, memory_scope: Any = "global") ->
     `R.to_vdevice`, so nothing follows from it.
     """
 
+def index_put(data: Any, indices: Any, values: Any, accumulate: Any = False) -> Any:
+    """`data` with `values` at `indices`, which hold the places along its first axes.
+
+    `values` broadcast to the parts that `R.index_tensor` gives. Where a place comes twice, the last
+    value stays; with `accumulate` all are added to what is there. Raises `IndexError` for an index
+    that is not there.
+    """
+
+def index_tensor(data: Any, indices: Any) -> Any:
+    """The parts of `data` at `indices`, which hold the places along its first axes.
+
+    The tensors of indices broadcast to each other; the result has their axes, then the other axes
+    of `data`. Raises `IndexError` for an index that is not there.
+    """
+
 class inspect:
     """What a tensor is, asked while the program runs: its data type, its shape, how it lies in memory.
 
@@ -735,6 +764,13 @@ class memory:
     @staticmethod
     def kill_tensor(tensor: Any) -> Any:
         """Give a tensor back; it must not be used afterwards."""
+
+def meshgrid(tensors: Any, indexing: Any = "ij") -> Any:
+    """For each row of numbers a tensor over the grid of all of them, which varies along its axis.
+
+    The axes are those of `tensors` in their order; with `indexing` "xy" the first two are
+    exchanged. Source: numpy's function of the same name.
+    """
 
 def min(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
     """The smallest along `axis` (all axes where None); NaN if there is one, the greatest value of the data type of nothing."""
@@ -1272,6 +1308,15 @@ def sinh(x: Any) -> Any:
 
 def size(expr: Any) -> Any:
     """How many elements a tensor has, as a tensor of rank 0; int64."""
+
+def slice_scatter(
+    input_tensor: Any, src: Any, start: Any, end: Any, step: Any, axis: Any = 0
+) -> Any:
+    """`input_tensor` with `src` in place of its slice `start:end:step` along an axis.
+
+    The bounds are prim values and stop at the ends of the tensor, as those of Python do; the step
+    is positive. Raises `ValueError` where `src` is not as long as the slice.
+    """
 
 def sort(x: Any, axis: Any = -1, descending: Any = False) -> Any:
     """The elements along `axis` in ascending order, or in descending order."""

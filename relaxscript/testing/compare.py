@@ -6,7 +6,11 @@ Start reading at `check_executors_agree`.
 from __future__ import annotations
 
 import copy
+import io
+import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,11 +18,15 @@ import numpy as np
 from relaxscript.errors import VMError
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.same import assert_structural_equal
+from relaxscript.runtime import PackedFunc
 from relaxscript.runtime.values import Closure, DeviceTensor, Prim, Shape, text_of
 
+from .effects import recorded
+from .inputs import inputs_of
+
 __all__ = [
-    "EXECUTORS", "assert_allclose_tree", "assert_same", "check_executors_agree", "check_outcomes",
-    "outcome",
+    "EXECUTORS", "Outcome", "assert_allclose_tree", "assert_same", "check_executors_agree",
+    "check_outcomes", "observed", "outcome",
 ]  # fmt: skip
 
 Run = Callable[..., Any]
@@ -57,9 +65,14 @@ def assert_allclose_tree(
             _check_arrays(_number(actual), _number(expected), rtol, atol, place)
             return
         case _:
-            agree = type(actual) is type(expected) and actual == expected
+            agree = type(actual) is type(expected) and _plain(actual) == _plain(expected)
     if not agree:
         raise AssertionError(f"{place}: {text_of(actual)}, not {text_of(expected)}")
+
+
+def _plain(value: Any) -> Any:
+    """What a value is compared by: a packed function by its name."""
+    return value.name if isinstance(value, PackedFunc) else value
 
 
 def _number(value: Any) -> Any:
@@ -105,12 +118,42 @@ EXECUTORS: Mapping[str, Callable[[IRModule], Run]] = {
 }
 
 
+@dataclass
+class Outcome:
+    """What can be seen of a run."""
+
+    value: Any  # or the VMError with which it ended
+    called: tuple[Any, ...]  # what the functions among the results give
+    effects: tuple[Any, ...]
+    printed: str
+    args: tuple[Any, ...]  # as the run left them
+
+
 def outcome(run: Callable[[], Any]) -> Any:
     """The value of a run, or the `VMError` with which it ends; other exceptions are not caught."""
     try:
         return run()
     except VMError as error:
         return error
+
+
+def observed(run: Run, function: str, inputs: Sequence[Any]) -> Outcome:
+    """Call a function on copies of arguments, then the functions that it returns."""
+    args = tuple(copy.deepcopy(list(inputs)))
+    with recorded() as effects, redirect_stdout(io.StringIO()) as printed:
+        value = outcome(lambda: run(function, *args))
+        called = tuple(_called(value))
+    return Outcome(value, called, effects.observations, printed.getvalue(), args)
+
+
+def _called(value: Any) -> Sequence[Any]:
+    """What the functions in a value give when they are called; an error stands as its code."""
+    results: list[Any] = []
+    for item in value if type(value) is tuple else (value,):
+        if isinstance(item, Closure) and (args := inputs_of(item.info)) is not None:
+            result = outcome(lambda item=item, args=args: item(*args))  # type: ignore[misc]
+            results.append(result.code if isinstance(result, VMError) else result)
+    return results
 
 
 def check_executors_agree(
@@ -123,34 +166,56 @@ def check_executors_agree(
 ) -> Any:
     """Call a function of the module by every executor; returns what all of them agree on.
 
-    That is a value, or a `VMError`: then all must end in one, with the same code. Arguments are
-    copied for each. Raises `AssertionError` naming the executor that differs from the first.
+    That is a value, or a `VMError`: then all must end in one, with the same code, message and
+    place. The effects that are logged, what is printed and what becomes of the arguments must agree
+    as well; arguments are copied for each. Functions among the results are called. Raises
+    `AssertionError` naming the executor that differs from the first.
     """
-    found: dict[str, Any] = {}
-    for name in executors:
-        args = copy.deepcopy(list(inputs))
-        run = EXECUTORS[name](mod)
-        found[name] = outcome(lambda run=run, args=args: run(function, *args))  # type: ignore[misc]
+    found = {name: observed(EXECUTORS[name](mod), function, inputs) for name in executors}
     first, *others = executors
     for name in others:
-        check_outcomes(name, found[name], first, found[first], rtol, atol)
-    return found[first]
+        check_outcomes(name, found[name], first, found[first], rtol, atol, words=True)
+    return found[first].value
+
+
+def _told(error: VMError) -> tuple[str, object]:
+    """What an error says and where; local functions of one name are numbered in bytecode only."""
+    return re.sub(r"#\d+`", "`", error.diagnostic.message), error.span
+
+
+def _as_outcome(value: Any) -> Outcome:
+    return value if isinstance(value, Outcome) else Outcome(value, (), (), "", ())
 
 
 def check_outcomes(
-    name: str, actual: Any, first: str, expected: Any, rtol: float = 0.0, atol: float = 0.0
-) -> None:
-    """What `name` gave is what `first` gave: the same value, or errors of the same code.
+    name: str, actual: Any, first: str, expected: Any, rtol: float = 0.0, atol: float = 0.0,
+    words: bool = False,
+) -> None:  # fmt: skip
+    """What came of a run by `name` is what came of one by `first`: outcomes, values or errors.
 
-    Raises `AssertionError` that names both.
+    Where both end in errors these must have the same code, and with `words` say the same of the
+    same place. Raises `AssertionError` that names both.
     """
-    if isinstance(actual, VMError) or isinstance(expected, VMError):
-        codes = [v.code if isinstance(v, VMError) else "no error" for v in (actual, expected)]
+    actual, expected = _as_outcome(actual), _as_outcome(expected)
+    values = (actual.value, expected.value)
+    if any(isinstance(value, VMError) for value in values):
+        codes = [v.code if isinstance(v, VMError) else "no error" for v in values]
+        shown = f"{name}: {values[0]}\n{first}: {values[1]}"
         if codes[0] != codes[1]:
-            shown = f"{name}: {actual}\n{first}: {expected}"
             raise AssertionError(f"{name} ends in {codes[0]}, {first} in {codes[1]}\n{shown}")
-        return
+        if words and _told(values[0]) != _told(values[1]):
+            raise AssertionError(f"{name} and {first} fail in other words\n{shown}")
+        values = ((), ())
+    seen = [
+        ("the result", *values),
+        ("what the results give", actual.called, expected.called),
+        ("the effects", actual.effects, expected.effects),
+        ("the arguments afterwards", actual.args, expected.args),
+    ]
     try:
-        assert_allclose_tree(actual, expected, rtol, atol)
+        for place, a, b in seen:
+            assert_allclose_tree(a, b, rtol, atol, place)
+        if actual.printed != expected.printed:
+            raise AssertionError(f"printed {actual.printed!r}, not {expected.printed!r}")
     except AssertionError as error:
         raise AssertionError(f"{name} and {first} differ: {error}") from None

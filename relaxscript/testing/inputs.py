@@ -13,6 +13,7 @@ from relaxscript.errors import InternalError
 from relaxscript.ir import prim
 from relaxscript.ir.relax import Function, ShapeExpr, Var
 from relaxscript.ir.struct_info import (
+    FuncStructInfo,
     ObjectStructInfo,
     PrimStructInfo,
     ShapeStructInfo,
@@ -24,7 +25,7 @@ from relaxscript.ir.tir import PrimFunc
 from relaxscript.ir.walk import walk
 from relaxscript.runtime.values import Prim, Shape
 
-__all__ = ["array_of", "inputs_for"]
+__all__ = ["array_of", "inputs_for", "inputs_of"]
 
 EXTENTS = (2, 3, 1, 4, 5, 0)
 
@@ -40,6 +41,17 @@ def inputs_for(function: Function | PrimFunc, seed: int) -> list[Any]:
     if isinstance(function, PrimFunc):
         return [made.of_parameter(function, param) for param in function.params]
     return [made.of_variable(param) for param in function.params]
+
+
+def inputs_of(info: object) -> list[Any] | None:
+    """Arguments for a function of which this is known, None where there are none to make."""
+    if not isinstance(info, FuncStructInfo) or info.params is None:
+        return None
+    made = _Inputs(np.random.default_rng(0))
+    try:
+        return [made.of_info(param) for param in info.params]
+    except TypeError:
+        return None
 
 
 def array_of(random: np.random.Generator, shape: Sequence[int], dtype: DataType) -> Any:

@@ -12,6 +12,7 @@ from relaxscript.ir import prim
 from relaxscript.ir.relax import Constant, Expr, PrimValue, ShapeExpr, Tuple
 from relaxscript.ir.same import structural_equal
 from relaxscript.ir.struct_info import (
+    FuncStructInfo,
     ObjectStructInfo,
     PrimStructInfo,
     ShapeStructInfo,
@@ -109,4 +110,6 @@ def alike(info: StructInfo, wanted: StructInfo) -> bool:
             return wanted.ndim in (-1, info.ndim) and wanted.dtype == info.dtype
         case _, ObjectStructInfo():
             return True
+        case FuncStructInfo(), FuncStructInfo():
+            return same(info, wanted)
     return type(info) is type(wanted)

@@ -87,7 +87,7 @@ class LambdaLift(ModulePass):
             return r
 
     A function that captures nothing is called by its name. Captured shape variables that no
-    captured value tells come last, as one shape (those that may be negative, as values before it).
+    captured value tells come last, as one shape (those of scalars, as values before it).
     A function that calls itself calls the lifted one directly. Source: TVM
     `relax.transform.LambdaLift`.
     """
@@ -156,8 +156,8 @@ class _Uses:
 class _Scope:
     """One function of the module, in which local functions are replaced binding by binding.
 
-    `dims` are the shape variables that are known by now, and whether they are dimensions, so not
-    negative. `replaced` are the names of lifted functions that capture nothing, by the variables
+    `dims` are the shape variables that are known by now, and whether they are dimensions, not
+    scalars. `replaced` are the names of lifted functions that capture nothing, by the variables
     that stood for them, and `closures` the variables that stand for those that capture something.
     """
 

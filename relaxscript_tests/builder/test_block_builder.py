@@ -107,6 +107,18 @@ def test_blocks_of_a_kind_are_merged_and_empty_ones_dropped(x):
     assert kinds == [(DataflowBlock, 2), (BindingBlock, 1)]
 
 
+def test_after_its_block_a_tensor_has_no_shape_that_a_variable_of_the_block_holds(x):
+    bb = BlockBuilder()
+    with bb.function("main", [x]):
+        with bb.dataflow():
+            s = bb.emit(op.shape_of(x))
+            y = bb.match_cast(x, TensorStructInfo(s, "float32"))
+            z = bb.emit_output(y)
+        bb.emit_func_output(z)
+    assert y.struct_info.shape is s
+    assert_structural_equal(z.struct_info, TensorStructInfo(None, "float32", None, 2))
+
+
 def test_a_nested_sequence_is_flattened(x):
     y = Var("y", tensor("n", 4))
     bb = BlockBuilder()

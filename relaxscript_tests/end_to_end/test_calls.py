@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from relaxscript.runtime import Prim, Shape, register_func
+from relaxscript.errors import RelaxWarning
+from relaxscript.runtime import DeviceTensor, Prim, Shape, cpu, register_func
 from relaxscript.script import ir as I, relax as R, tir as T
 from relaxscript_tests.end_to_end.executors import every_executor, failure
 
@@ -190,6 +192,18 @@ class Native:
         v = f(x)
         return x
 
+    @R.function(pure=False)
+    def anything(x: R.Object, out: R.Object) -> R.Tuple():
+        u = R.call_packed("scale", x, R.prim_value(3), out, sinfo_args=R.Tuple())
+        return u
+
+
+@every_executor
+def test_a_prim_func_called_by_its_symbol_takes_tensors_wherever_they_are(load):
+    x, out = np.array([1, 2], "float32"), DeviceTensor(np.zeros(2, "float32"), cpu(1))
+    assert load(Native).anything(DeviceTensor(x, cpu(1)), out) == ()
+    assert out.numpy().tolist() == [3.0, 6.0]
+
 
 @every_executor
 def test_integers_go_to_scalar_parameters_and_tensors_to_buffers(load):
@@ -249,6 +263,23 @@ class Casts:
     def held(x: R.Object, s: R.Shape(ndim=2)) -> R.Tensor("float32", ndim=2):
         y = R.match_cast(x, R.Tensor(s, "float32"))
         return y
+
+
+@every_executor
+def test_a_variable_that_does_not_hold_what_it_promises_is_named_where_it_stands(load):
+    with pytest.warns(RelaxWarning, match="checked when the program runs"):
+
+        @I.ir_module
+        class Promises:
+            @R.function
+            def main(x: R.Object) -> R.Tensor("float32", ndim=1):
+                y = R.match_cast(x, R.Tensor("float32", ndim=1))
+                z: R.Tensor((2,), "float32") = y
+                return z
+
+    error = failure(lambda: load(Promises).main(np.ones(3, "float32")))
+    assert error.span.text == "z"
+    assert "`z`: dimension 0 is 3, must equal 2" in str(error)
 
 
 @every_executor

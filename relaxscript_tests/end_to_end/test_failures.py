@@ -277,3 +277,44 @@ def test_all_executors_say_the_same():
             )
         )
     assert len(told) == 1
+
+
+@I.ir_module
+class Sizes:
+    @R.function
+    def scattered(
+        x: R.Tensor((3, 4), "float32"), i: R.Tensor((1, "n"), "int64"), u: R.Tensor((4,), "float32")
+    ):
+        y = R.scatter_nd(x, i, u)
+        return y
+
+    @R.function
+    def sliced(x: R.Tensor(("n",), "float32"), i: R.Prim("int64")):
+        y = R.strided_slice(x, [0], [0], [i], assume_inbound=True)
+        return y
+
+    @R.function
+    def pooled(x: R.Tensor((1, 1, "n", 4), "float32")):
+        y = R.nn.max_pool2d(x, 3)
+        return y
+
+
+@every_executor
+@pytest.mark.parametrize(
+    ("name", "args", "words"),
+    [
+        (
+            "scattered",
+            (np.zeros((3, 4), "float32"), np.zeros((1, 2), "int64"), np.ones(4, "float32")),
+            "`updates` has 4 elements along axis 0; `data` has 1 elements there",
+        ),
+        ("sliced", (W, 5), "`end` has the bound 5; `x` has 3 elements along axis 0"),
+        ("pooled", (np.ones((1, 1, 2, 4), "float32"),), "`data` has 2 elements along H"),
+    ],
+)
+def test_sizes_that_only_the_run_shows_are_refused_in_the_words_of_the_rule(
+    load, name, args, words
+):
+    error = failure(lambda: load(Sizes)[name](*args))
+    assert error.code == "RX0606"
+    assert words in str(error)

@@ -283,3 +283,42 @@ def test_reports_of_numpy_stay_as_users_set_them():
         assert np.geterr()["divide"] == "raise"
     model.unwritten(X + 1)
     assert seen == ["warn"]
+
+
+@I.ir_module
+class Unknown:
+    @R.function
+    def main(x: R.Tensor, y: R.Tensor(ndim=2), z: R.Tensor("float32")):
+        a = R.add(x, y)
+        b = R.matmul(a, R.permute_dims(y))
+        c = R.sum(b, axis=[0])
+        d = R.concat((R.flatten(x), R.flatten(y)))
+        e = R.nn.relu(z)
+        return (c, d, e, R.shape_of(x))
+
+    @R.function
+    def halves(x: R.Tensor(("n",), "float32")) -> R.Shape(ndim=1):
+        n = T.int64()
+        cls = Unknown
+        if R.less(R.max(R.shape_to_tensor(R.shape([n]))), R.const(2, "int64")):
+            r = R.shape([n])
+        else:
+            r = cls.halves(R.strided_slice(x, [0], [0], [n // 2]))
+        return r
+
+
+@every_executor
+@pytest.mark.parametrize("dtype", ["float32", "int8", "uint64"])
+def test_tensors_of_which_nothing_is_known_are_computed_with(load, dtype):
+    x, y = np.ones((2, 3), dtype), np.full((2, 3), 2, dtype)
+    c, d, e, shape = load(Unknown).main(x, y, -X)
+    assert (c.dtype, c.tolist(), tuple(shape)) == (dtype, [36, 36], (2, 3))
+    assert d.tolist() == [1] * 6 + [2] * 6
+    assert e.tolist() == [0] * 4
+    error = failure(lambda: load(Unknown).main(x, y.astype("float64"), X))
+    assert (error.code, error.span.text) == ("RX0606", "R.add(x, y)")
+
+
+@every_executor
+def test_shape_variables_have_other_values_in_each_call(load):
+    assert tuple(load(Unknown).halves(np.ones(9, "float32"))) == (1,)

@@ -95,3 +95,21 @@ def test_what_cannot_be_on_or_off() -> None:
     assert refused(R.one_hot, indices, OBJECT, 0, 2).operand == "on_value"
     assert refused(R.one_hot, indices, 1, 0, -1).fact == "is -1"
     assert refused(R.one_hot, indices, 1, 0, 2, 2).message == "there is no axis 2"
+
+
+def test_a_grid_of_rows() -> None:
+    x, y = np.array([1, 2, 3]), np.array([5, 6])
+    for indexing in ("ij", "xy"):
+        found = R.meshgrid([x, y], indexing)
+        for a, b in zip(found, np.meshgrid(x, y, indexing=indexing)):  # type: ignore[call-overload]
+            np.testing.assert_array_equal(a, b)
+
+
+def test_a_grid_has_an_axis_for_each_row() -> None:
+    rows = [tensor("n"), tensor(4), tensor()]
+    assert result(R.meshgrid, rows) == f"[{'; '.join(['(n, 4, 1) float32'] * 3)}]"
+    assert result(R.meshgrid, rows, "xy") == f"[{'; '.join(['(4, n, 1) float32'] * 3)}]"
+    assert result(R.meshgrid, [ranked(-1), rows[0]]) == "[rank 2 float32; rank 2 float32]"
+    assert refused(R.meshgrid, []).fact == "is empty"
+    assert refused(R.meshgrid, rows, "yx").message == 'the indexing of a grid is "ij" or "xy"'
+    assert refused(R.meshgrid, [tensor(2, 3)]).message == "a grid is made of rows of numbers"

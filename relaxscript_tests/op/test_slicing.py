@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import relaxscript.op as R
+from relaxscript.ir.relax import PrimValue, Var
+from relaxscript.ir.struct_info import PrimStructInfo
 
 from .inference import OBJECT, dim, obliged, prim_var, ranked, refused, result, tensor
 
@@ -117,3 +119,34 @@ def test_an_axis_is_turned_round() -> None:
     assert result(R.flip, X, 0) == "(n, 4) float32"
     assert refused(R.flip, X, 2).message == "there is no axis 2"
     assert result(R.flip, ranked(-1), 5) == "rank -1 float32"
+
+
+def test_a_slice_is_replaced() -> None:
+    x, src = np.zeros((2, 7), "int32"), np.array([[1, 2, 3], [4, 5, 6]], "int32")
+    found = R.slice_scatter(x, src, 1, 6, 2, axis=1)
+    assert found.tolist() == [[0, 1, 0, 2, 0, 3, 0], [0, 4, 0, 5, 0, 6, 0]]
+    assert R.slice_scatter(x, x[:1] + 9, -1, 100, 1).tolist() == [[0] * 7, [9] * 7]
+
+
+def test_a_slice_has_the_length_of_its_replacement() -> None:
+    n, k = tensor("n", 4), tensor("k", 4)
+    assert obliged(R.slice_scatter, n, tensor("n", 2), 1, 3, 1, 1) == []
+    assert result(R.slice_scatter, n, tensor("n", 2), 1, 3, 1, 1) == "(n, 4) float32"
+    wrong = refused(R.slice_scatter, n, tensor("n", 3), 1, 3, 1, 1)
+    assert wrong.fact == "has 3 elements along axis 1"
+    assert len(obliged(R.slice_scatter, n, k, 0, 3, 1)) == 1
+    assert result(R.slice_scatter, ranked(-1), k, 0, 3, 1) == "rank -1 float32"
+    assert refused(R.slice_scatter, n, tensor(3), 0, 3, 1).fact == "has shape (3,)"
+    assert refused(R.slice_scatter, n, k, 0, 3, 0).message == "the step goes forward"
+    assert refused(R.slice_scatter, n, k, 0, 3, PrimValue(1.0)).code == "RX0202"
+    assert refused(R.slice_scatter, n, k, 0, 3, 1, 2).message == "there is no axis 2"
+
+
+def test_bounds_that_are_known_later_are_looked_at_then() -> None:
+    later = Var("b", PrimStructInfo("int64"))
+    n, k = tensor("n", 4), tensor("k", 4)
+    assert obliged(R.slice_scatter, n, k, 0, later, 1) == ["src: k inside n"]
+    with pytest.raises(ValueError, match="the slice has 2 elements, `src` has 3"):
+        R.slice_scatter.meaning(np.zeros((3, 4)), np.zeros((3, 4)), 1, 3, 1, axis=0)
+    with pytest.raises(ValueError, match="the step is -1, but goes forward"):
+        R.slice_scatter.meaning(np.zeros((3, 4)), np.zeros((3, 4)), 1, 3, -1, axis=0)

@@ -18,9 +18,9 @@ seeds = strategies.integers(0, 10)
 
 
 # A whole module takes minutes to shrink.
-@settings(max_examples=examples(400), phases=(Phase.explicit, Phase.reuse, Phase.generate))
+@settings(max_examples=examples(2000), phases=(Phase.explicit, Phase.reuse, Phase.generate))
 @given(modules(), seeds)
-def test_they_agree_on_modules(mod, seed):
+def test_they_agree_on_values_and_effects_of_modules(mod, seed):
     check_executors_agree(mod, inputs_for(mod["main"], seed))
 
 

@@ -27,7 +27,10 @@ def renamed(program: Any) -> Any:
     for variable in bound_vars(program):
         match variable:
             case relax.Var():
-                others[variable] = type(variable)("q", variable.struct_info)
+                # A variable that was renamed before may hold the shape of this one.
+                info = variable.struct_info
+                known = None if info is None else substitute(info, others)
+                others[variable] = type(variable)("q", known)
             case Buffer():
                 others[variable] = variable.replace(name=variable.name + "q")
     return substitute(program, others)

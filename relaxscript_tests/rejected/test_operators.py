@@ -176,3 +176,26 @@ def test_storage():
         #        | called in a pure function
         #       help: declare the function impure: `@R.function(pure=False)`
         return o
+
+
+@rejected
+def test_parts_and_their_replacements():
+    @R.function
+    def f(x: R.Tensor((4, 3), "float32"), i: R.Tensor((2,), "int64"), v: R.Tensor((5,), "float32")):
+        a = R.index_tensor(x, [v])
+        #                      ^ error: RX0202 `R.index_tensor` cannot take these operands
+        #                          help: it takes integers: write `R.astype(v, "int64")`
+        #                          fix: R.astype(v, "int64")
+        b = R.index_put(x, [i], v)
+        #                       ^ error: RX0203 `R.index_put` cannot take these operands
+        c = R.slice_scatter(x, x, 0, 4, 0)
+        #                               ^ error: RX0204 the step goes forward
+        d = R.slice_scatter(x, x, 0, 2, 1)
+        #                      ^ error: RX0203 `R.slice_scatter` cannot take these operands
+        e = R.bucketize(x, x)
+        #                  ^ error: RX0203 the boundaries are a row of numbers in order
+        g = R.meshgrid([v, x])
+        #                  ^ error: RX0203 a grid is made of rows of numbers
+        h = R.meshgrid([v, v], indexing="rows")
+        #                               ^^^^^^ error: RX0204 the indexing of a grid is "ij" or "xy"
+        return x

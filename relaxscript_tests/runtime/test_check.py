@@ -247,6 +247,15 @@ def test_prim_values_bind_and_are_compared():
     )
 
 
+def test_a_shape_variable_takes_no_negative_value():
+    assert arguments([0], [PrimCheck("int64", N)])[0] == 0
+    refused(
+        [-1],
+        [PrimCheck("int64", N)],
+        "`x` of `main`: the value is -1, but the shape variable `n` is never negative",
+    )
+
+
 def test_tuples_are_matched_field_by_field():
     check = TupleCheck((TensorCheck(dims=(N,)), TupleCheck((ShapeCheck(1, (LOAD_N,)),))))
     assert arguments([(tensor(3), (Shape([3]),))], [check])[0] == 3

@@ -52,6 +52,7 @@ VALUES = [
     np.ma.ones(2),
     np.float32(2),
     2,
+    -2,
     2.0,
     float("inf"),
     True,
@@ -78,6 +79,11 @@ def test_what_is_accepted_at_first_sight_is_what_the_slow_way_accepts(pairs):
     heap = quick_test(checks, len(checks), 2)(values)
     if heap is not None:
         assert heap == slowly(checks, values, 2)
+
+
+def test_a_negative_value_of_a_shape_variable_goes_the_slow_way():
+    test = quick_test([PrimCheck("int64", N)], 1, 1)
+    assert (test((0,)), test((-1,))) == ([0], None)
 
 
 def test_plain_arrays_and_numbers_are_accepted_at_first_sight():

@@ -8,12 +8,16 @@ import pytest
 from relaxscript.errors import VMError
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.same import StructuralMismatch
-from relaxscript.runtime.values import Prim, Shape
+from relaxscript.ir.struct_info import FuncStructInfo, ObjectStructInfo, TensorStructInfo
+from relaxscript.runtime import PackedFunc
+from relaxscript.runtime.values import Closure, Prim, Shape
 from relaxscript.script import ir as I, relax as R
 from relaxscript.testing import compare
 from relaxscript.testing.compare import assert_allclose_tree, assert_same, check_executors_agree
+from relaxscript.testing.effects import current_effects
 
 X = np.arange(3, dtype="float32")
+UNARY = FuncStructInfo((TensorStructInfo((3,), "float32"),), ObjectStructInfo())
 
 
 @I.ir_module
@@ -109,9 +113,9 @@ def executors(monkeypatch, **runs):
     return tuple(made)
 
 
-def fail(code):
+def fail(code, words="it failed"):
     def run(name, x):
-        raise VMError("it failed", code=code)
+        raise VMError(words, code=code)
 
     return run
 
@@ -119,6 +123,52 @@ def fail(code):
 def test_an_executor_that_differs_is_named(monkeypatch):
     names = executors(monkeypatch, one=lambda name, x: x, other=lambda name, x: x + 1)
     with pytest.raises(AssertionError, match="other and one differ: "):
+        check_executors_agree(IRModule(), [X], executors=names)
+
+
+def into(x, value):
+    x[...] = value
+    return X
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "words"),
+    [
+        (lambda *_: print("a"), lambda *_: print("b"), r"printed 'b\\n', not 'a\\n'"),
+        (lambda *_: None, lambda *_: current_effects().add("x"), "the effects.0.: 1 fields, not 0"),
+        (
+            lambda *_: current_effects().add("x", 1),
+            lambda *_: current_effects().add("x", 2),
+            r"the effects\[0\]\[0\]\[1\]: 2, not 1",
+        ),
+        (lambda _, x: into(x, 1), lambda _, x: into(x, 2), r"the arguments afterwards\[0\]"),
+        (
+            lambda *_: Closure("f", lambda y: y + 1, UNARY),
+            lambda *_: Closure("f", lambda y: y + 2, UNARY),
+            r"what the results give\[0\]",
+        ),
+        (
+            lambda *_: (X, PackedFunc("f", print)),
+            lambda *_: (X, PackedFunc("g", print)),
+            r"the result\[1\]",
+        ),
+    ],
+    ids=["output", "number of effects", "effects", "arguments", "closures", "packed functions"],
+)
+def test_whatever_can_be_seen_of_a_run_must_agree(monkeypatch, one, other, words):
+    names = executors(monkeypatch, one=one, other=other)
+    with pytest.raises(AssertionError, match="(?s)other and one differ: .*" + words):
+        check_executors_agree(IRModule(), [X], executors=names)
+    check_executors_agree(IRModule(), [X], executors=["one", "one"])
+
+
+def test_effects_before_an_error_must_agree(monkeypatch):
+    def late(name, x):
+        print("before")
+        raise VMError("it failed", code="RX0606")
+
+    names = executors(monkeypatch, one=fail("RX0606"), other=late)
+    with pytest.raises(AssertionError, match="printed"):
         check_executors_agree(IRModule(), [X], executors=names)
 
 
@@ -131,6 +181,12 @@ def test_an_executor_that_fails_alone_is_named(monkeypatch):
 def test_failures_must_have_the_same_code(monkeypatch):
     names = executors(monkeypatch, one=fail("RX0601"), other=fail("RX0606"))
     with pytest.raises(AssertionError, match="other ends in RX0606, one in RX0601"):
+        check_executors_agree(IRModule(), [X], executors=names)
+
+
+def test_failures_must_have_the_same_words(monkeypatch):
+    names = executors(monkeypatch, one=fail("RX0601"), other=fail("RX0601", "it broke"))
+    with pytest.raises(AssertionError, match="other and one fail in other words"):
         check_executors_agree(IRModule(), [X], executors=names)
 
 

@@ -16,7 +16,7 @@ from relaxscript.ir.struct_info import (
     TupleStructInfo,
 )
 from relaxscript.runtime.values import Prim, Shape
-from relaxscript.testing.inputs import inputs_for
+from relaxscript.testing.inputs import inputs_for, inputs_of
 from relaxscript.testing.prim_funcs import random_prim_func
 from relaxscript.testing.programs import random_module
 
@@ -81,6 +81,16 @@ def test_tuples_are_tuples_of_their_fields():
 def test_a_function_cannot_be_made():
     with pytest.raises(TypeError, match="no argument can be made for"):
         inputs_for(taking(FuncStructInfo([], ObjectStructInfo())), 0)
+
+
+def test_arguments_are_made_for_what_is_known_of_a_function():
+    taken = (TensorStructInfo((2,), "uint8"), ObjectStructInfo())
+    [x, _] = inputs_of(FuncStructInfo(taken, ObjectStructInfo()))
+    assert (x.shape, x.dtype) == ((2,), "uint8")
+    higher = FuncStructInfo((FuncStructInfo((), ObjectStructInfo()),), ObjectStructInfo())
+    assert [inputs_of(known) for known in (higher, FuncStructInfo.opaque_func(), None)] == [
+        None
+    ] * 3
 
 
 def test_numbers_are_small_and_whole_and_fit_their_type():

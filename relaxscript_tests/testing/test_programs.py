@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import io
 import warnings
 from collections import Counter
+from contextlib import redirect_stdout
 
 import pytest
 from hypothesis import given, settings
 
+from relaxscript.interpreter import Interpreter
 from relaxscript.ir import prim, relax, struct_info as si
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.same import structural_equal
 from relaxscript.ir.walk import free_vars, walk
+from relaxscript.testing.compare import outcome
+from relaxscript.testing.effects import recorded
+from relaxscript.testing.inputs import inputs_for
 from relaxscript.testing.programs import functions, modules, random_function, random_module
+from relaxscript.testing.writing import PARAM_DTYPES
 from relaxscript_tests import examples
 
-SEEDS = range(150)
+SEEDS = range(200)
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +62,50 @@ def test_calls_of_every_kind_occur(programs):
     assert sum(isinstance(call.op, relax.ExternFunc) for call in calls) > 3
     assert len(called) > 50
     assert {"relax.sum", "relax.astype", "relax.matmul", "relax.concat"} <= set(called)
+
+
+def test_functions_are_values_and_call_themselves(programs):
+    functions = [f for mod in programs for f in mod.relax_functions().values()]
+    inside = [node for f in functions for node in walk(f)]
+    local = [
+        b for b in inside
+        if isinstance(b, relax.VarBinding) and isinstance(b.value, relax.Function)
+    ]  # fmt: skip
+    assert sum(b.var in free_vars(b.value) for b in local) > 20
+    captured = {type(v) for b in local for v in set(free_vars(b.value)) - {b.var}}
+    assert {relax.Var, prim.Var} <= captured
+    for kind in (relax.If, relax.TupleGetItem):
+        chosen = [
+            b for b in inside if isinstance(b, relax.VarBinding) and isinstance(b.value, kind)
+        ]
+        assert any(isinstance(b.var.struct_info, si.FuncStructInfo) for b in chosen), kind.__name__
+    assert sum({"even", "odd"} <= {gv.name_hint for gv in mod} for mod in programs) > 5
+
+
+def test_casts_of_every_kind_occur(programs):
+    infos = [n.struct_info for n in nodes(programs) if isinstance(n, relax.MatchCast)]
+    kinds = Counter(type(info) for info in infos)
+    for kind in (si.TensorStructInfo, si.ShapeStructInfo, si.PrimStructInfo, si.TupleStructInfo,
+                 si.FuncStructInfo, si.ObjectStructInfo):  # fmt: skip
+        assert kinds[kind] > 1, kind.__name__
+    assert any(isinstance(getattr(info, "shape", None), relax.Var) for info in infos)
+
+
+def test_effects_of_every_kind_occur(programs):
+    log = Counter()
+    for seed, mod in enumerate(programs):
+        with recorded() as effects, redirect_stdout(io.StringIO()) as printed:
+            run = Interpreter(mod)
+            outcome(lambda run=run, mod=mod, s=seed: run.call("main", inputs_for(mod["main"], s)))
+        log.update(entry[0] for entry in effects.log)
+        log["print"] += bool(printed.getvalue())
+    assert set(log) == {"note", "bump", "keep", "recall", "tick", "apply", "print"}
+    assert log.total() > len(programs) / 2
+
+
+def test_tensors_of_every_data_type_occur(programs):
+    dtypes = {node.dtype for node in nodes(programs) if isinstance(node, si.TensorStructInfo)}
+    assert dtypes >= {*PARAM_DTYPES, "void"}
 
 
 def test_names_collide_on_purpose(programs):

@@ -41,7 +41,6 @@ class CallEmitter(FunctionEmitter):
     def __init__(self, program: Program, name: str, function: relax.Function) -> None:
         super().__init__(program, name, function)
         self._forms: dict[str, Callable[[relax.Call], Arg]] = {
-            "relax.builtin.alloc_tensor": self._alloc_tensor,
             "relax.call_builtin_with_ctx": self._call_builtin_with_ctx,
             "relax.call_dps_packed": self._call_dps_packed,
             "relax.call_inplace_packed": self._call_inplace_packed,
@@ -66,6 +65,9 @@ class CallEmitter(FunctionEmitter):
         match call.op:
             case relax.Op(name) if name in self._forms:
                 result = self._forms[name](call)
+            case relax.Op("relax.builtin.alloc_tensor") if _is_known(self._info(call)):
+                shape, dtype = (self.value(arg) for arg in call.args[:2])
+                result = self.call("vm.builtin.alloc_tensor", [shape, dtype])
             case relax.Op():
                 result = self._by_meaning(call)
             case _:
@@ -265,14 +267,6 @@ class CallEmitter(FunctionEmitter):
         if given is None:
             return self._by_meaning(call)
         return self.call("vm.builtin.alloc_storage", given)
-
-    def _alloc_tensor(self, call: relax.Call) -> Arg:
-        given = self._storage_operands(call)
-        if given is None:
-            return self._by_meaning(call)
-        shape, _, dtype = given
-        storage = self.call("vm.builtin.alloc_storage", given)
-        return self.call("vm.builtin.alloc_tensor", [storage, self.ib.imm(0), shape, dtype])
 
     def _storage_operands(self, call: relax.Call) -> list[Arg] | None:
         """Size, index of the device and data type; None where only the run shows what they are."""

@@ -143,7 +143,7 @@ class FunctionEmitter(ABC):
         checks = self.checks.of(infos, self.bound, self.register_of)
         return (
             *checks,
-            *(PrimCheck("int64", DimBind(self.checks.slot(v), v.name)) for v in shape_vars),
+            *(PrimCheck("int64", DimBind(self.checks.slot(v), v.name, True)) for v in shape_vars),
         )
 
     def _return_check(self) -> Check | None:

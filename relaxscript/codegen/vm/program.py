@@ -16,7 +16,7 @@ from relaxscript.errors import Diagnostic, DiagnosticError
 from relaxscript.interpreter.checks import concrete
 from relaxscript.interpreter.closure import make_closure
 from relaxscript.interpreter.operators import operator_function
-from relaxscript.interpreter.prim_funcs import arranging, called_directly, symbol_of
+from relaxscript.interpreter.prim_funcs import arranging, called_directly, plain, symbol_of
 from relaxscript.ir import prim, relax, tir
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.struct_info import FuncStructInfo
@@ -126,12 +126,7 @@ class Program:
 
     def kernel(self, var: relax.GlobalVar) -> str:
         """The external that is the kernel of a PrimFunc."""
-        function = self.prim_func(var)
-        symbol = symbol_of(function)
-        if symbol is not None and symbol in self._symbols and symbol not in self._functions:
-            self.externals[symbol] = self.kernels[var.name_hint]
-            return symbol
-        name = symbol or var.name_hint
+        name = symbol_of(self.prim_func(var)) or var.name_hint
         return self.external(("kernel", var.name_hint), name, lambda: self.kernels[var.name_hint])
 
     def arranged_kernel(self, var: relax.GlobalVar) -> str:
@@ -153,11 +148,22 @@ class Program:
         """The name under which the packed function `symbol` is found when a call is evaluated."""
         for var, function in self.module.functions.items():
             if isinstance(function, tir.PrimFunc) and symbol_of(function) == symbol:
-                return self.kernel(var)
+                return self._extern_kernel(symbol, self.kernels[var.name_hint])
         if symbol == MAKE_CLOSURE:
             return self.make_closure()
         if symbol in self._functions:  # the table has a Relax function of that name
             return self.external(("extern", symbol), symbol, lambda: _Late(symbol))
+        return symbol
+
+    def _extern_kernel(self, symbol: str, kernel: Kernel) -> str:
+        """The external that is a kernel as packed functions are called: with values of any kind."""
+
+        def call(*args: Any) -> Any:
+            return kernel(*map(plain, args))
+
+        if symbol in self._functions:
+            return self.external(("extern", symbol), symbol, lambda: call)
+        self.externals[symbol] = call
         return symbol
 
     def resolved(self, symbol: str) -> str | None:

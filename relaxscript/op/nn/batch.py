@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from relaxscript.arith import simplify
 from relaxscript.errors import OperandError
-from relaxscript.ir.prim import IntImm
+from relaxscript.ir import prim
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
 from relaxscript.op.context import InferContext
 from relaxscript.op.define import op
-from relaxscript.op.numeric import accumulator
+from relaxscript.op.numeric import accumulator, mean_of
 from relaxscript.op.parameters import Axes, Tensor, Tensors
 from relaxscript.op.shapes import (
     axes_in,
@@ -23,6 +24,7 @@ from relaxscript.op.shapes import (
     common_dtype,
     common_vdevice,
     dims_of,
+    number,
     require_dtype,
     require_equal,
     same_dim,
@@ -174,10 +176,8 @@ def group_norm(
 
 
 def _normalized(x: Any, axes: tuple[int, ...], epsilon: float) -> Any:
-    if not x.size:
-        return x
-    centred = x - np.mean(x, axis=axes, keepdims=True)
-    return centred / np.sqrt(np.mean(np.square(centred), axis=axes, keepdims=True) + epsilon)
+    centred = x - mean_of(x, axes)
+    return centred / np.sqrt(mean_of(np.square(centred), axes) + epsilon)
 
 
 @group_norm.infer_rule
@@ -202,13 +202,16 @@ def _(
     rank = data.ndim if dims is None else len(dims)
     axes_in(axes, rank, "axes", "data")
     size = None if dims is None else dims[channel_axis]
-    if isinstance(size, IntImm) and size.value % num_groups:
-        raise OperandError(
+    if size is not None:
+        error = OperandError(
             "data",
-            f"has {size.value} channels",
+            f"has {dim_text(size)} channels",
             also={"num_groups": f"is {num_groups}"},
             message="each group has as many channels",
         )
+        text = f"{num_groups} groups have as many of the {dim_text(size)} channels of `data`"
+        rest = simplify(prim.FloorMod.make(size, number(num_groups)))
+        require_equal(context, rest, number(0), error, text)
     return result
 
 

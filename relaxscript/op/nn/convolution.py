@@ -178,16 +178,16 @@ def _convolution_rule(operator: Operator, axes: int) -> None:
             return tensor_of(None, out_dtype or dtype, vdevice, len(letters))
         ordered = (tuple(x[axis] for axis in x_order), tuple(k[axis] for axis in k_order))
         _require_channels(context, *ordered, groups)
-        dims = _sizes(*ordered, windows)
+        dims = _sizes(context, *ordered, windows)
         return tensor_of(arranged_as(letters, dims, out), out_dtype or dtype, vdevice)
 
 
-def _sizes(x: Dims, k: Dims, windows: Windows) -> list[Any]:
+def _sizes(context: InferContext, x: Dims, k: Dims, windows: Windows) -> list[Any]:
     """The dimensions of the result: batch, channels, then the spatial ones."""
     dims = [x[0], k[0]]
     for axis, letter in enumerate(SPATIAL[len(windows.strides)]):
         found = out_size(x[axis + 2], k[axis + 2], windows, axis)
-        require_windows("data", x[axis + 2], found, letter)
+        require_windows(context, "data", x[axis + 2], found, letter)
         dims.append(found)
     return dims
 

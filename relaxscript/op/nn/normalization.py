@@ -12,7 +12,7 @@ from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.op.context import InferContext
 from relaxscript.op.define import op
-from relaxscript.op.numeric import accumulator
+from relaxscript.op.numeric import accumulator, mean_of
 from relaxscript.op.parameters import Axes, Tensor
 from relaxscript.op.shapes import (
     axes_in,
@@ -47,8 +47,8 @@ def layer_norm(
     """
     wide = data.astype(accumulator(data.dtype))
     where = tuple(axis % data.ndim for axis in axes)
-    centred = wide - np.mean(wide, axis=where, keepdims=True)
-    result = centred / np.sqrt(np.mean(np.square(centred), axis=where, keepdims=True) + epsilon)
+    centred = wide - mean_of(wide, where)
+    result = centred / np.sqrt(mean_of(np.square(centred), where) + epsilon)
     if scale:
         result = result * _aligned(gamma, where, data.ndim)
     if center:
@@ -65,7 +65,7 @@ def rms_norm(data: Tensor, weight: Tensor, axes: Axes = -1, epsilon: float = 1e-
     """
     wide = data.astype(accumulator(data.dtype))
     where = tuple(axis % data.ndim for axis in axes)
-    result = wide / np.sqrt(np.mean(np.square(wide), axis=where, keepdims=True) + epsilon)
+    result = wide / np.sqrt(mean_of(np.square(wide), where) + epsilon)
     normalized: Tensor = (result * _aligned(weight, where, data.ndim)).astype(data.dtype)
     return normalized
 

@@ -84,7 +84,7 @@ def _pool(name: str, axes: int, accepts: str, combine: _Combine, doc: str) -> Op
 
         def size(dim: PrimExpr, axis: int) -> PrimExpr:
             found = out_size(dim, number(kernel[axis]), windows, axis, ceil_mode)
-            require_windows("data", dim, found, SPATIAL[axes][axis])
+            require_windows(context, "data", dim, found, SPATIAL[axes][axis])
             return found
 
         return _resized(data, layout, out_layout, letters, size)

@@ -182,7 +182,7 @@ def _inferred(
     dims = [x[0], _times(k[1], groups)]
     for axis, letter in enumerate(SPATIAL[axes]):
         found = _size(x[axis + 2], k[axis + 2], windows, axis, more[axis])
-        require_windows("data", x[axis + 2], found, letter)
+        require_windows(context, "data", x[axis + 2], found, letter)
         dims.append(found)
     return tensor_of(arranged_as(letters, dims, out), out_dtype or dtype, vdevice)
 

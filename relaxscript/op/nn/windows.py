@@ -10,9 +10,10 @@ import numpy as np
 from relaxscript.arith import simplify
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim
-from relaxscript.ir.prim import IntImm, PrimExpr
+from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.struct_info import TensorStructInfo
-from relaxscript.op.shapes import Dims, dims_of, number
+from relaxscript.op.context import InferContext
+from relaxscript.op.shapes import Dims, dims_of, number, require_inside
 from relaxscript.op.words import count, dim_text, shape_fact
 
 __all__ = [
@@ -125,14 +126,13 @@ def out_size(
     return simplify(prim.Add.make(steps, number(1)))
 
 
-def require_windows(operand: str, size: PrimExpr, found: PrimExpr, axis: str) -> None:
+def require_windows(
+    context: InferContext, operand: str, size: PrimExpr, found: PrimExpr, axis: str
+) -> None:
     """Refuse a tensor in which, with its padding, not a single window fits."""
-    if isinstance(found, IntImm) and found.value <= 0:
-        raise OperandError(
-            operand,
-            f"has {dim_text(size)} elements along {axis}",
-            message="the window is larger than the tensor with its padding",
-        )
+    text = "the window is larger than the tensor with its padding"
+    error = OperandError(operand, f"has {dim_text(size)} elements along {axis}", message=text)
+    require_inside(context, number(1), found, error, text)
 
 
 def sliding(x: Any, kernel: Sequence[int], w: Windows) -> Any:

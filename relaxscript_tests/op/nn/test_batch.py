@@ -78,6 +78,8 @@ def test_parameters_have_one_element_for_each_channel(wrong: Any) -> None:
 def test_what_cannot_be_normalized() -> None:
     assert refused(R.nn.batch_norm, X, P, P, P, P, 3).message == "there is no axis 3"
     assert refused(R.nn.group_norm, X, P, P, 4, 1, [2]).fact == "has 6 channels"
+    x, p = tensor("n", "c"), tensor("c")
+    assert obliged(R.nn.group_norm, x, p, p, 4, 1, []) == ["data: c % 4 equal 0"]
     assert refused(R.nn.group_norm, X, P, P, 0, 1, [2]).fact == "is 0"
     assert refused(R.nn.group_norm, X, P, P, 3, 1, [5]).message == "there is no axis 5"
     assert refused(R.nn.instance_norm, X, P, P, 1, [2, -1]).code == "RX0204"

@@ -33,6 +33,12 @@ def test_layer_norm() -> None:
     )
 
 
+def test_statistics_of_nothing_are_nothing_to_warn_of() -> None:
+    x, none = np.zeros((3, 0), np.float32), np.zeros(0, np.float32)
+    assert nn.layer_norm(x, none, none, axes=-1).shape == (3, 0)
+    assert nn.rms_norm(x, none, axes=-1).shape == (3, 0)
+
+
 def test_parameters_follow_the_order_of_the_axes() -> None:
     x = np.arange(24, dtype=np.float64).reshape(2, 3, 4)
     gamma = np.arange(8, dtype=np.float64).reshape(4, 2)

@@ -1,0 +1,163 @@
+"""Parts of a tensor at the places that tensors of indices name, and new ones there.
+
+Indices count from the start, or from the end where they are negative, as those of Python do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from relaxscript.dtypes import DataType
+from relaxscript.errors import OperandError
+from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+
+from .context import InferContext
+from .define import op
+from .numeric import places_along
+from .parameters import Tensor, Tensors
+from .shapes import (
+    Dims,
+    broadcast_shapes,
+    common_dtype,
+    common_vdevice,
+    dims_of,
+    require_dtype,
+    require_spread,
+    tensor_of,
+)
+from .words import count, shape_fact, shape_text
+
+__all__ = ["bucketize", "index_put", "index_tensor"]
+
+_INT32, _INT64 = DataType("int32"), DataType("int64")
+
+
+@op(alike=())
+def index_tensor(data: Tensor, indices: Tensors) -> Tensor:
+    """The parts of `data` at `indices`, which hold the places along its first axes.
+
+    The tensors of indices broadcast to each other; the result has their axes, then the other axes
+    of `data`. Raises `IndexError` for an index that is not there.
+    """
+    found: Tensor = data[_places(data, indices)]
+    return found
+
+
+def _places(data: Any, indices: Sequence[Any]) -> tuple[Any, ...]:
+    found = [places_along(part, data.shape[axis], axis) for axis, part in enumerate(indices)]
+    return tuple(found)
+
+
+@index_tensor.infer_rule
+def _(
+    context: InferContext, data: TensorStructInfo, indices: tuple[TensorStructInfo, ...]
+) -> StructInfo:
+    vdevice = common_vdevice({"data": data, **_named(indices)})
+    dims, rank = _indexed(context, data, indices)
+    return tensor_of(dims, data.dtype, vdevice, rank)
+
+
+def _named(indices: Sequence[TensorStructInfo]) -> dict[str, TensorStructInfo]:
+    return {f"indices[{axis}]": info for axis, info in enumerate(indices)}
+
+
+def _indexed(
+    context: InferContext, data: TensorStructInfo, indices: Sequence[TensorStructInfo]
+) -> tuple[Dims | None, int]:
+    """The dimensions of the parts at some indices, and how many they are."""
+    dims = dims_of(data)
+    rank = data.ndim if dims is None else len(dims)
+    if not indices:
+        raise OperandError("indices", "is empty", help="give indices along one axis at least")
+    if rank >= 0 and len(indices) > rank:
+        fact = f"holds indices along {count(len(indices), 'axis')}"
+        raise OperandError("indices", fact, also={"data": shape_fact(data, dims)})
+    named = _named(indices)
+    for name, info in named.items():
+        require_dtype(name, info.dtype, "integer")
+    places, places_rank = broadcast_shapes(context, named)
+    if places is None or dims is None:
+        known = places_rank >= 0 and rank >= 0
+        return None, places_rank + rank - len(indices) if known else -1
+    return (*places, *dims[len(indices) :]), -1
+
+
+@op(alike=("data", "values"))
+def index_put(data: Tensor, indices: Tensors, values: Tensor, accumulate: bool = False) -> Tensor:
+    """`data` with `values` at `indices`, which hold the places along its first axes.
+
+    `values` broadcast to the parts that `R.index_tensor` gives. Where a place comes twice, the last
+    value stays; with `accumulate` all are added to what is there. Raises `IndexError` for an index
+    that is not there.
+    """
+    result = data.copy()
+    places = _places(data, indices)
+    if accumulate:
+        np.add.at(result, places, values)
+    else:
+        result[places] = values
+    return result
+
+
+@index_put.infer_rule
+def _(
+    context: InferContext,
+    data: TensorStructInfo,
+    indices: tuple[TensorStructInfo, ...],
+    values: TensorStructInfo,
+    accumulate: bool = False,
+) -> StructInfo:
+    dtype = common_dtype({"data": data, "values": values})
+    require_dtype("data", data.dtype, "number" if accumulate else "any")
+    vdevice = common_vdevice({"data": data, **_named(indices), "values": values})
+    dims, rank = _indexed(context, data, indices)
+    given = dims_of(values)
+    rank = rank if dims is None else len(dims)
+    own = values.ndim if given is None else len(given)
+    shape = f"rank {rank}" if dims is None else f"shape {shape_text(dims)}"
+    also = {"indices": f"names parts of {shape}"}
+    error = OperandError("values", shape_fact(values, given), also=also)
+    if own > rank >= 0:
+        raise error
+    if dims is not None and given is not None:
+        for a, b in zip(reversed(given), reversed(dims)):
+            require_spread(context, a, b, error)
+    return tensor_of(dims_of(data), dtype, vdevice, data.ndim)
+
+
+# ---------------------------------------------------------------- where a value belongs
+
+
+@op(alike=("input_tensor", "boundaries"))
+def bucketize(
+    input_tensor: Tensor, boundaries: Tensor, out_int32: bool = False, right: bool = False
+) -> Tensor:
+    """For each element the number of `boundaries`, which are in order, that are below it.
+
+    A boundary that equals the element counts with `right` only. The result holds int64, or int32
+    with `out_int32`.
+    """
+    found = np.searchsorted(boundaries, input_tensor, "right" if right else "left")
+    return np.asarray(found).astype(np.int32 if out_int32 else np.int64)
+
+
+@bucketize.infer_rule
+def _(
+    context: InferContext,
+    input_tensor: TensorStructInfo,
+    boundaries: TensorStructInfo,
+    out_int32: bool = False,
+    right: bool = False,
+) -> StructInfo:
+    operands = {"input_tensor": input_tensor, "boundaries": boundaries}
+    common_dtype(operands)
+    vdevice = common_vdevice(operands)
+    dims = dims_of(boundaries)
+    if (boundaries.ndim if dims is None else len(dims)) not in (-1, 1):
+        message = "the boundaries are a row of numbers in order"
+        raise OperandError("boundaries", shape_fact(boundaries, dims), message=message)
+    element = _INT32 if out_int32 else _INT64
+    return tensor_of(dims_of(input_tensor), element, vdevice, input_tensor.ndim)
