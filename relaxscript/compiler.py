@@ -29,6 +29,7 @@ from .runtime import Device, Executable, VirtualMachine
 from .runtime.values import to_tensor
 from .sinfo import check_compatibility, is_subtype, shape_var_mapping, substitute_shape_vars, why
 from .transform.normalize import normalized
+from .transform.pipeline import PIPELINE_MAP
 
 __all__ = ["TARGETS", "VirtualMachine", "build", "jit", "with_params"]
 
@@ -53,8 +54,11 @@ def build(
     `target` is "llvm" (the default: PrimFuncs become native code for this computer; the option
     `-opt-level=0` to 3) or "reference" (they are interpreted, without llvmlite). `params` maps
     names of parameters of `main` (of every public function where there is no `main`) to arrays that
-    become constants of the program. A pipeline is "default", None or a function from module to
-    module. Both `exec_mode`s, "bytecode" and "compiled", make bytecode at present.
+    become constants of the program. A pipeline is a name, None or a function from module to module;
+    "default" is none: the virtual machine checks, allocates and computes shapes by itself, which is
+    fastest. With the relax_pipeline "default_build" all of that is written out as calls of
+    builtins, as `Executable.as_text` shows. Both `exec_mode`s, "bytecode" and "compiled", make
+    bytecode at present.
 
     Raises `DiagnosticError`: what the program does wrong, with its place; RX0703 for an unknown
     target, option, pipeline, mode or parameter.
@@ -63,8 +67,8 @@ def build(
     made_for = _target(target)
     if exec_mode not in _EXEC_MODES:
         raise _unknown("execution mode", str(exec_mode), _EXEC_MODES)
-    for pipeline, name in ((relax_pipeline, "relax_pipeline"), (tir_pipeline, "tir_pipeline")):
-        module = _run_pipeline(module, pipeline, name)
+    module = _run_pipeline(module, relax_pipeline, "relax_pipeline", PIPELINE_MAP)
+    module = _run_pipeline(module, tir_pipeline, "tir_pipeline", {})
     module = normalized(module)
     if params:
         module = with_params(module, params)
@@ -135,16 +139,20 @@ def _llvm_options(target: Target) -> dict[str, Any]:
     return options
 
 
-def _run_pipeline(module: IRModule, pipeline: _Pipeline, name: str) -> IRModule:
+def _run_pipeline(
+    module: IRModule, pipeline: _Pipeline, name: str, named: Mapping[str, Callable[..., Any]]
+) -> IRModule:
     if pipeline is None or pipeline == "default":
         return module
+    if isinstance(pipeline, str) and pipeline in named:
+        pipeline = named[pipeline]()
     if callable(pipeline):
         result = pipeline(module)
         if isinstance(result, IRModule):
             return result
         message = f"the pipeline given as {name} gave {type(result).__name__}, not an IRModule"
         raise DiagnosticError(Diagnostic("RX0703", message, None))
-    raise _unknown(f"pipeline for {name}", str(pipeline), ["default"])
+    raise _unknown(f"pipeline for {name}", str(pipeline), list({"default": None, **named}))
 
 
 # -- PrimFuncs -------------------------------------------------------------------------------------

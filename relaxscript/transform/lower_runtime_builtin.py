@@ -60,7 +60,8 @@ class _Rewriter(BindingRewriter):
     def binding(self, binding: Binding) -> None:
         value = binding.value
         if isinstance(value, Call) and isinstance(value.op, Op) and value.op.name in _LOWERED:
-            info = self.builder.struct_info(value)
+            # What is derived may have variables of the function that a closure is made of.
+            info = binding.var.struct_info or self.builder.struct_info(value)
             lowered = _LOWERED[value.op.name](value, info)
             if lowered is not None and not isinstance(binding, MatchCast):
                 self.rebind(binding, lowered)

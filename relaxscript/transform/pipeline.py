@@ -60,7 +60,7 @@ def default_build_pipeline() -> Sequential:
 
 PIPELINE_MAP: dict[str, Callable[..., Pipeline]] = {
     "zero": zero_pipeline,
-    "default": default_build_pipeline,
+    "default": zero_pipeline,
     "default_build": default_build_pipeline,
 }
 _registering = threading.Lock()

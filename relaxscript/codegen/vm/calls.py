@@ -23,7 +23,7 @@ from relaxscript.ir.struct_info import (
 from relaxscript.op import Obligation, lookup
 from relaxscript.op.results import in_their_places, inplace_indices
 from relaxscript.runtime import Arg, Check, TupleCheck
-from relaxscript.runtime.builtins import INVOKE_CLOSURE
+from relaxscript.runtime.builtins import BUILTINS, INVOKE_CLOSURE
 from relaxscript.sinfo import free_shape_vars, is_subtype
 
 from .function import FunctionEmitter
@@ -52,11 +52,13 @@ class CallEmitter(FunctionEmitter):
             "relax.invoke_pure_closure": self._invoke_closure,
             "relax.make_closure": self._make_closure,
             "relax.memory.alloc_storage": self._alloc_storage,
+            "relax.memory.alloc_tensor": self._cut_tensor,
             "relax.memory.kill_storage": self._kill,
             "relax.memory.kill_tensor": self._kill,
             "relax.null_value": lambda call: self.ib.void_arg(),
             "relax.to_vdevice": self._to_vdevice,
             "relax.vm.alloc_storage": self._alloc_storage,
+            "relax.vm.alloc_tensor": self._cut_tensor,
             "relax.vm.kill_object": self._kill,
         }
 
@@ -103,7 +105,11 @@ class CallEmitter(FunctionEmitter):
                 values = self._values(args)
                 if symbol == "vm.builtin.check_func_info" and self.checks_itself:
                     values.append(self._func_check(call))
-                return self.call(self.program.extern(symbol), values, self._result(call))
+                name = self.program.extern(symbol)
+                if name in BUILTINS and _is_unit(self._info(call)):  # that is what it gives
+                    self.ib.emit_call(name, values, self.ib.void_arg(), span=self.span)
+                    return self.ib.convert_constant(())
+                return self.call(name, values, self._result(call))
             case relax.Var() if callee in self.local:
                 name, captured = self.local[callee]
                 return self.call(name, [*self._values(args), *captured])
@@ -267,6 +273,18 @@ class CallEmitter(FunctionEmitter):
         if given is None:
             return self._by_meaning(call)
         return self.call("vm.builtin.alloc_storage", given)
+
+    def _cut_tensor(self, call: relax.Call) -> Arg:
+        """A tensor in a storage, where the operands are of the kinds that the machine takes."""
+        _, offset, shape, dtype = call.args
+        known = isinstance(self._info(shape), ShapeStructInfo) and isinstance(
+            self._info(offset), PrimStructInfo
+        )
+        if not known or not isinstance(dtype, relax.DataTypeImm):
+            return self._by_meaning(call)
+        _needs_check(call, self.program.context.struct_info)  # refuses what is wrong already
+        values = [self.value(operand, read_only=True) for operand in call.args]
+        return self.call("vm.builtin.alloc_tensor", values)
 
     def _storage_operands(self, call: relax.Call) -> list[Arg] | None:
         """Size, index of the device and data type; None where only the run shows what they are."""

@@ -1,0 +1,116 @@
+"""Pipelines by name, and what the lowering one makes of programs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import relaxscript as rx
+from relaxscript.errors import DiagnosticError
+from relaxscript.ir.module import Target
+from relaxscript.script import ir as I, relax as R, tir as T
+from relaxscript.transform import (
+    Normalize,
+    Sequential,
+    get_default_pipeline,
+    get_pipeline,
+    register_pipeline,
+)
+from relaxscript.transform.pipeline import PIPELINE_MAP
+from relaxscript_tests.end_to_end.executors import EXECUTORS, failure
+
+
+@I.ir_module
+class Model:
+    @T.prim_func
+    def double(a: T.Buffer(("n",), "float32"), b: T.Buffer(("n",), "float32")):
+        n = T.int64()
+        for i in range(n):
+            b[i] = a[i] * T.float32(2)
+
+    @R.function
+    def main(x: R.Tensor(("n",), "float32"), w: R.Tensor(("n",), "float32")):
+        n = T.int64()
+        cls = Model
+
+        @R.function
+        def plus(y: R.Tensor(("n",), "float32")) -> R.Tensor(("n",), "float32"):
+            n = T.int64()
+            return R.add(y, w)
+
+        with R.dataflow():
+            lv = R.call_tir(cls.double, (x,), R.Tensor((n,), "float32"))
+            R.output(lv)
+        return (plus(lv), R.shape([n * 2]))
+
+
+X = np.array([1, 2], "float32")
+W = np.array([10, 20], "float32")
+
+
+def test_pipelines_have_names():
+    assert get_pipeline().info.name == "zero"
+    assert get_pipeline("default_build").info.name == "default_build"
+    assert get_pipeline("zero")(Model) is Model
+
+
+def test_an_unknown_name_is_an_error_that_offers_the_nearest():
+    with pytest.raises(DiagnosticError, match="RX0703") as caught:
+        get_pipeline("defalt_build")
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.message == 'there is no pipeline "defalt_build"'
+    assert diagnostic.help == 'did you mean "default_build"?'
+
+
+def test_a_pipeline_is_registered_once():
+    @register_pipeline("mine")
+    def mine(title="mine"):
+        return Sequential([Normalize()], name=title)
+
+    try:
+        assert get_pipeline("mine", title="other").info.name == "other"
+        assert rx.build(Model, "reference", relax_pipeline="mine").has_function("main")
+        with pytest.raises(DiagnosticError, match='the pipeline "mine" is there already'):
+            register_pipeline("mine")(mine)
+    finally:
+        del PIPELINE_MAP["mine"]
+
+
+def test_targets_have_a_pipeline():
+    for target in ("llvm -opt-level=2", Target("reference")):
+        assert get_default_pipeline(target).info.name == "default_build"
+    with pytest.raises(DiagnosticError, match='there is no pipeline for the target "cuda"'):
+        get_default_pipeline("cuda")
+
+
+def test_lowered_programs_show_what_the_machine_does():
+    text = rx.build(Model, "reference", relax_pipeline="default_build").as_text()
+    for builtin in (
+        "alloc_shape_heap", "check_tensor_info", "match_shape", "make_shape", "alloc_storage",
+        "alloc_tensor",
+    ):  # fmt: skip
+        assert f"vm.builtin.{builtin}" in text
+    assert "shape_func" in text
+    assert "match_cast" not in text
+
+
+@pytest.mark.parametrize("name", EXECUTORS)
+def test_lowered_programs_give_the_same_values_and_messages(name):
+    lowered = get_pipeline("default_build")(Model)
+    (value, shape), (expected, _) = (EXECUTORS[name](m).main(X, W) for m in (lowered, Model))
+    np.testing.assert_array_equal(value, expected)
+    assert shape == (4,)
+    first, second = (
+        failure(lambda m=m: EXECUTORS[name](m).main(X, W[:1])) for m in (lowered, Model)
+    )
+    assert first.diagnostic.message == second.diagnostic.message
+    assert first.span == second.span
+
+
+def test_lowered_programs_are_saved_and_loaded(tmp_path):
+    path = tmp_path / "model.rx"
+    rx.save(rx.build(Model, relax_pipeline="default_build"), path)
+    machine = rx.VirtualMachine(rx.load(path), rx.cpu())
+    value, shape = machine["main"](X, W)
+    np.testing.assert_array_equal(value, X * 2 + W)
+    assert shape == (4,)
