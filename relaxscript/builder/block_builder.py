@@ -38,7 +38,7 @@ from relaxscript.ir.relax import (
     Var,
     as_expr,
 )
-from relaxscript.ir.same import structural_equal
+from relaxscript.ir.same import structural_equal, structural_hash
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.op import Obligation
@@ -57,6 +57,8 @@ class BlockBuilder(NormalForm):
     """
 
     _active = threading.local()
+    # The names of functions by their hashes, for `add_func`; None before it is called.
+    _alike: dict[int, list[GlobalVar]] | None = None
 
     @staticmethod
     def current() -> BlockBuilder | None:
@@ -124,6 +126,7 @@ class BlockBuilder(NormalForm):
         if function.attrs is not None and function.attrs.get("global_symbol") == name != unique:
             function = function.replace(attrs=Attrs({**function.attrs, "global_symbol": unique}))
         self._module[unique] = function
+        self._remember(self._module.get_global_var(unique))
 
     def _free_name(self, wanted: str) -> str:
         name = wanted
@@ -135,12 +138,24 @@ class BlockBuilder(NormalForm):
         """Add a function under a name made unique; one that is there already is shared."""
         with self._blaming_the_caller():
             _check_function(func)
-        for gv, known in self._module.items():
-            if gv.name_hint.startswith(func_name) and structural_equal(known, func):
+        if self._alike is None:
+            self._alike = {}
+            for gv in self._module:
+                self._remember(gv)
+        for gv in self._alike.get(structural_hash(func), ()):
+            named = gv.name_hint.startswith(func_name)
+            if named and gv in self._module and structural_equal(self._module[gv], func):
                 return gv
         name = self._free_name(func_name)
         self._module[name] = func
-        return self._module.get_global_var(name)
+        added = self._module.get_global_var(name)
+        self._remember(added)
+        return added
+
+    def _remember(self, var: GlobalVar) -> None:
+        """Have `add_func` find a function that is in the module now."""
+        if self._alike is not None:
+            self._alike.setdefault(structural_hash(self._module[var]), []).append(var)
 
     def update_func(self, gv: GlobalVar, updated_func: ModuleFunction) -> None:
         """Replace the function of a name that the module has."""
@@ -153,6 +168,7 @@ class BlockBuilder(NormalForm):
                     message=f"the module has no function `{name}`",
                 )  # fmt: skip
         self._module[gv] = updated_func
+        self._remember(gv)
 
     def get(self) -> IRModule:
         """The module so far."""

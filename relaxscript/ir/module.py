@@ -166,7 +166,10 @@ class IRModule(Shown):
 
     def clone(self) -> IRModule:
         """A copy; functions are shared, since they are frozen."""
-        return IRModule(self.functions, self.attrs, self.global_infos, self.span, self.__name__)
+        made = IRModule(None, self.attrs, self.global_infos, self.span, self.__name__)
+        made._by_name = dict(self._by_name)
+        made.functions = dict(self.functions)  # checked when they came in
+        return made
 
     __copy__ = clone
 

@@ -28,9 +28,9 @@ class BindingRewriter:
     function in which everything is kept comes back as the same object.
     """
 
-    def __init__(self, mod: IRModule) -> None:
+    def __init__(self, mod: IRModule, builder: BlockBuilder | None = None) -> None:
         self.mod = mod
-        self.builder = BlockBuilder(mod)
+        self.builder = builder or BlockBuilder(mod)
         self.changed = False
 
     # -- what subclasses say -----------------------------------------------------------------------

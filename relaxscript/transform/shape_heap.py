@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from relaxscript.arith import text_of
+from relaxscript.builder import BlockBuilder
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Span
 from relaxscript.interpreter.checks import Checks
@@ -29,7 +30,7 @@ from relaxscript.ir.relax import (
     Tuple,
     Var,
 )
-from relaxscript.ir.same import structural_equal
+from relaxscript.ir.same import structural_equal, structural_hash
 from relaxscript.ir.struct_info import (
     ObjectStructInfo,
     PrimStructInfo,
@@ -38,7 +39,7 @@ from relaxscript.ir.struct_info import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from relaxscript.ir.walk import substitute
+from relaxscript.ir.walk import free_vars, substitute
 from relaxscript.runtime.check import (
     AnyCheck,
     Check,
@@ -101,12 +102,15 @@ class HeapWriter(BindingRewriter):
     """Emits the calls of one function. `names` says what the slots of its heap will hold.
 
     The heap is allocated before it is known what is needed, so a function is gone through twice:
-    `used` is what the first time found.
+    the first time, without names, `used` is found, and nothing is added to the module.
     """
 
-    def __init__(self, mod: IRModule, names: Sequence[str], with_words: bool) -> None:
-        super().__init__(mod)
-        self.names = names
+    def __init__(
+        self, mod: IRModule, builder: BlockBuilder, names: Sequence[str] | None, with_words: bool
+    ) -> None:
+        super().__init__(mod, builder)
+        self.only_counts = names is None
+        self.names = names or []
         self.used: list[str] = []
         self.with_words = with_words
         self.bound: set[prim.Var] = set()
@@ -114,7 +118,7 @@ class HeapWriter(BindingRewriter):
         self.computed: set[int] = set()
         self.shapes: dict[tuple[tuple[int, int], ...], Var] = {}
         self._checks = Checks(lambda e, slot_of: lambda heap: e)
-        self._expressions: list[tuple[prim.PrimExpr, int]] = []
+        self._expressions: dict[int, list[tuple[prim.PrimExpr, int]]] = {}  # by hash
         self._heap: Var | None = None
 
     # -- the heap ----------------------------------------------------------------------------------
@@ -141,11 +145,12 @@ class HeapWriter(BindingRewriter):
             if e not in slots:
                 slots[e] = self._new_slot(e)
             return slots[e]
-        for known, slot in self._expressions:
+        alike = self._expressions.setdefault(structural_hash(e), [])
+        for known, slot in alike:
             if structural_equal(known, e):
                 return slot
-        self._expressions.append((e, self._new_slot(e)))
-        return self._expressions[-1][1]
+        alike.append((e, self._new_slot(e)))
+        return alike[-1][1]
 
     def _new_slot(self, e: prim.PrimExpr) -> int:
         self.used.append(text_of(e))
@@ -157,10 +162,10 @@ class HeapWriter(BindingRewriter):
         for e in values:
             if not isinstance(e, (prim.Var, prim.IntImm)) and self.slot(e) not in self.computed:
                 wanted[self.slot(e)] = e
-        if wanted:
+        self.computed |= set(wanted)
+        if wanted and not self.only_counts:
             callee = self.builder.add_func(self._shape_func(wanted), "shape_func")
             self.emit(Call.make(callee, (self.heap,), span=span), "_", span)
-            self.computed |= set(wanted)
 
     def _shape_func(self, wanted: dict[int, prim.PrimExpr]) -> tir.PrimFunc:
         """The PrimFunc that fills slots from those of the variables."""
@@ -168,7 +173,7 @@ class HeapWriter(BindingRewriter):
         handle = tir.handle_var("H_handle")
         loads = {
             v: _cast(prim.BufferLoad.make(buffer, (_index(slot),)), v.dtype)
-            for v, slot in self._checks.slots.items()
+            for v, slot in ((v, self.slot(v)) for e in wanted.values() for v in shape_vars_in(e))
         }
         stores = tuple(
             tir.BufferStore.make(buffer, _cast(substitute(e, loads), "int64"), (_index(slot),))
@@ -337,6 +342,11 @@ class HeapWriter(BindingRewriter):
         texts += [origin] if origin is not None else []
         given = [*args, *map(StringImm.make, texts)]
         self.emit(_builtin(name, given, info, span), "_", span)
+
+
+def shape_vars_in(e: prim.PrimExpr) -> list[prim.Var]:
+    """The variables that an expression is computed from."""
+    return [v for v in free_vars(e) if isinstance(v, prim.Var)]
 
 
 def is_constant(values: Sequence[prim.PrimExpr]) -> bool:

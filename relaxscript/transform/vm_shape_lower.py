@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from relaxscript.arith import YES
+from relaxscript.builder import BlockBuilder
 from relaxscript.errors import Span
 from relaxscript.interpreter.blame import (
     name_of_matched,
@@ -103,17 +104,19 @@ class VMShapeLower(ModulePass):
         self.emit_err_ctx = emit_err_ctx
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        result = mod
+        builder = BlockBuilder(mod)
+        made: dict[GlobalVar, Function] = {}
         for var, function in mod.relax_functions().items():
-            if not _can_be_lowered(function):
-                continue
-            name = var.name_hint
-            counting = _Lowering(result, [], name, self.emit_err_ctx)
-            counting.function(function, name)
-            lowering = _Lowering(result, counting.used, name, self.emit_err_ctx)
-            made = lowering.function(function, name).with_attr(LOWERED, True)
-            result = lowering.builder.get()
-            result[var] = made
+            if _can_be_lowered(function):
+                name = var.name_hint
+                counting = _Lowering(mod, builder, None, name, self.emit_err_ctx)
+                counting.function(function, name)
+                lowering = _Lowering(mod, builder, counting.used, name, self.emit_err_ctx)
+                made[var] = lowering.function(function, name).with_attr(LOWERED, True)
+        if not made:
+            return mod
+        result = builder.get()
+        result.update(made)
         return result
 
 
@@ -134,8 +137,11 @@ def _can_be_lowered(function: Function) -> bool:
 class _Lowering(HeapWriter):
     """Lowers one function: says what is to be checked and where."""
 
-    def __init__(self, mod: IRModule, names: list[str], name: str, with_words: bool) -> None:
-        super().__init__(mod, names, with_words)
+    def __init__(
+        self, mod: IRModule, builder: BlockBuilder, names: list[str] | None, name: str,
+        with_words: bool,
+    ) -> None:  # fmt: skip
+        super().__init__(mod, builder, names, with_words)
         self.name = name
 
     def begin(self, func: Function) -> None:

@@ -7,7 +7,7 @@ import pytest
 from relaxscript import op
 from relaxscript.builder import BlockBuilder
 from relaxscript.errors import DiagnosticError, RelaxWarning
-from relaxscript.ir import assert_structural_equal, structural_equal
+from relaxscript.ir import IRModule, assert_structural_equal, structural_equal
 from relaxscript.ir.prim import Var as PrimVar
 from relaxscript.ir.relax import (
     BindingBlock,
@@ -19,6 +19,7 @@ from relaxscript.ir.relax import (
     Function,
     If,
     MatchCast,
+    PrimValue,
     SeqExpr,
     Tuple,
     TupleGetItem,
@@ -378,3 +379,19 @@ class M:
     field, call = mod["main"].body.blocks[0].bindings
     assert call.value.args[1].fields[0] is field.var
     assert structural_equal(from_source(mod.script()), mod)
+
+
+def test_a_function_that_is_added_is_shared_with_what_the_module_has_now():
+    def returning(value):
+        return Function([], PrimValue(value), PrimStructInfo("int64"))
+
+    builder = BlockBuilder(IRModule({"given": returning(0)}))
+    first = builder.add_func(returning(1), "one")
+    assert builder.add_func(returning(1), "one") is first
+    assert builder.add_func(returning(0), "given").name_hint == "given"
+    builder.update_func(first, returning(2))
+    assert builder.add_func(returning(2), "one") is first
+    assert builder.add_func(returning(1), "one").name_hint != "one"
+    with builder.function("one_more", [], private=True):
+        builder.emit_func_output(PrimValue(3))
+    assert builder.add_func(builder.get()["one_more"], "one").name_hint == "one_more"
