@@ -92,6 +92,7 @@ if TYPE_CHECKING:
         register_func,
         remove_global_func,
     )
+    from .transform import get_default_pipeline, get_pipeline, register_pipeline
 
 __all__ = [
     "Binding",
@@ -153,7 +154,9 @@ __all__ = [
     "errors",
     "explain",
     "from_source",
+    "get_default_pipeline",
     "get_global_func",
+    "get_pipeline",
     "interpreter",
     "ir",
     "ir_module",
@@ -163,6 +166,7 @@ __all__ = [
     "nd",
     "op",
     "register_func",
+    "register_pipeline",
     "remove_global_func",
     "runtime",
     "save",
@@ -180,6 +184,7 @@ __all__ = [
 _LATER = {
     **dict.fromkeys(("VirtualMachine", "build", "jit"), "compiler"),
     **dict.fromkeys(("load", "save"), "artifact"),
+    **dict.fromkeys(("get_default_pipeline", "get_pipeline", "register_pipeline"), "transform"),
     **dict.fromkeys(
         (
             "ExecBuilder",
