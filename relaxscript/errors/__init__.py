@@ -1,8 +1,8 @@
 """Who is to blame: places in sources, mistakes as data, how they are shown and raised.
 
 Start reading at `diagnostic.py`; `span.py` is the place, `render.py` the picture, `exceptions.py`
-what is raised and `explain.py` the page of every code. Imports nothing of ours, so that every room
-may use it.
+what is raised, `explain/` the page of every code, `settings.py` what makes an error of a warning.
+Imports nothing of ours, so that every room may use it.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from .exceptions import (
 )
 from .explain import CODES, explain
 from .render import automatic_style, render
+from .settings import config, is_strict
 from .span import Source, Span
 
 __all__ = [
@@ -34,7 +35,9 @@ __all__ = [
     "Span",
     "VMError",
     "automatic_style",
+    "config",
     "explain",
+    "is_strict",
     "nearest",
     "render",
     "warn",
