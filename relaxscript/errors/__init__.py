@@ -1,8 +1,8 @@
 """Who is to blame: places in sources, mistakes as data, how they are shown and raised.
 
 Start reading at `diagnostic.py`; `span.py` is the place, `render.py` the picture, `exceptions.py`
-what is raised, `explain/` the page of every code, `settings.py` what makes an error of a warning.
-Imports nothing of ours, so that every room may use it.
+what is raised, `explain/` the page of every code, `fixes.py` applies offered corrections, and
+`settings.py` makes errors of warnings. Imports nothing of ours, so that every room may use it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from .exceptions import (
     warn,
 )
 from .explain import CODES, explain
+from .fixes import Mended, apply_fixes, mended
 from .render import automatic_style, render
 from .settings import config, is_strict
 from .span import Source, Span
@@ -28,16 +29,19 @@ __all__ = [
     "Edit",
     "InternalError",
     "Label",
+    "Mended",
     "OperandError",
     "RelaxWarning",
     "Severity",
     "Source",
     "Span",
     "VMError",
+    "apply_fixes",
     "automatic_style",
     "config",
     "explain",
     "is_strict",
+    "mended",
     "nearest",
     "render",
     "warn",
