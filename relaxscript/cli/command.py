@@ -69,7 +69,9 @@ def command_line() -> argparse.ArgumentParser:
     saved.add_argument("file", metavar="FILE", help="what `relaxscript.save` wrote")
 
     page = commands.add_parser("explain", help="tell about a kind of mistake, RX0203 or so")
-    page.add_argument("code", nargs="?", metavar="CODE", help="without it, all are listed")
+    what = page.add_mutually_exclusive_group()
+    what.add_argument("code", nargs="?", metavar="CODE", help="without it, all are listed")
+    what.add_argument("--all", action="store_true", help="print every page, as Markdown")
 
     commands.add_parser("doctor", help="look at this installation and try it")
     return parser
@@ -95,15 +97,23 @@ def carry_out(args: argparse.Namespace) -> int:
 
             return inspect_file(args.file)
         case "explain":
-            return tell(args.code)
+            return tell(args.code, all_pages=args.all)
         case _:
             from .doctor import doctor
 
             return doctor()
 
 
-def tell(code: str | None) -> int:
-    """Print the page of a code, or the title of every page; raises RX0703 for an unknown code."""
+def tell(code: str | None, *, all_pages: bool = False) -> int:
+    """Print the page of a code, the title of every page, or all pages as one of Markdown.
+
+    Raises RX0703 for an unknown code.
+    """
+    if all_pages:
+        from .pages import all_as_markdown
+
+        print(all_as_markdown())
+        return 0
     titles = (page.partition("\n")[0] for page in CODES.values())
     print("\n".join(titles) if code is None else explain(code))
     return 0

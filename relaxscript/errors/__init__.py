@@ -16,7 +16,7 @@ from .exceptions import (
     VMError,
     warn,
 )
-from .explain import CODES, explain
+from .explain import CODES, Page, explain, page_of
 from .fixes import Mended, apply_fixes, mended
 from .render import automatic_style, render
 from .settings import config, is_strict
@@ -31,6 +31,7 @@ __all__ = [
     "Label",
     "Mended",
     "OperandError",
+    "Page",
     "RelaxWarning",
     "Severity",
     "Source",
@@ -43,6 +44,7 @@ __all__ = [
     "is_strict",
     "mended",
     "nearest",
+    "page_of",
     "render",
     "warn",
 ]
