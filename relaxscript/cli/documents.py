@@ -4,7 +4,7 @@
       "version": 1,                   what this description is about; new members may be added to it
       "relaxscript": "0.1.0",
       "diagnostics": [ diagnostic ],  what is wrong, file by file, in the order of the places
-      "fixed": [ diagnostic ],        what --fix has mended; places are those before it was
+      "fixed": [ diagnostic ],        what --fix has mended, with the places it had then
       "summary": {"files": 1, "definitions": 2, "errors": 1, "warnings": 0}
     }
 

@@ -204,3 +204,14 @@ def test_a_printed_program_is_read_again_without_being_refused():
         function = from_source(UNDECIDED)
     with config(strict=True):
         assert relaxscript.structural_equal(hooks.parsed(function.script()), function)
+
+
+def test_those_who_place_blame_themselves_are_told_and_not_refused():
+    builder = relaxscript.BlockBuilder()
+    x, y = (Var(name, TensorStructInfo((size,), "float32")) for name, size in ("xn", "ym"))
+    with builder.function("main", [x, y]), config(strict=True):
+        builder.emit(x)
+        builder.bind(namespace.add(x, y))
+        [obligation] = builder.obligations
+        assert obligation.text.startswith(SAYING)
+        builder.emit_func_output(x)
