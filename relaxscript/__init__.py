@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 from . import analysis, arith, errors, ir, op, script
 from .builder import BlockBuilder
 from .dtypes import DataType
-from .errors import DiagnosticError, RelaxWarning, VMError, explain
+from .errors import DiagnosticError, RelaxWarning, VMError, config, explain
 from .ir import (
     GlobalVar,
     IRModule,
@@ -148,6 +148,7 @@ __all__ = [
     "build",
     "cli",
     "compiler",
+    "config",
     "const",
     "cpu",
     "device",

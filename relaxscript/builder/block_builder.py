@@ -21,9 +21,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
-from relaxscript.errors import Diagnostic, DiagnosticError, OperandError, Span, warn
+from relaxscript.errors import Diagnostic, DiagnosticError, OperandError, Span, is_strict, warn
 from relaxscript.errors.caller import caller_span
 from relaxscript.ir.module import IRModule, ModuleFunction
 from relaxscript.ir.prim import Var as PrimVar
@@ -53,12 +54,14 @@ class BlockBuilder(NormalForm):
     """Writes functions binding by binding, and modules function by function.
 
     `mod` is the module to start from; it is not changed. Mistakes raise `DiagnosticError` at the
-    line of Python that called; undecided preconditions are `RelaxWarning`s.
+    line of Python that called; undecided preconditions are `RelaxWarning`s, or under
+    `config(strict=True)` mistakes as well.
     """
 
     _active = threading.local()
     # The names of functions by their hashes, for `add_func`; None before it is called.
     _alike: dict[int, list[GlobalVar]] | None = None
+    _is_called = False  # by Python, not by the parser, which places blame itself
 
     @staticmethod
     def current() -> BlockBuilder | None:
@@ -70,6 +73,7 @@ class BlockBuilder(NormalForm):
     def _blaming_the_caller(self) -> Iterator[None]:
         """Mistakes inside are blamed on the line of Python that called the builder."""
         self.obligations.clear()
+        outer, self._is_called = self._is_called, True
         try:
             yield
         except OperandError as error:
@@ -78,9 +82,19 @@ class BlockBuilder(NormalForm):
         except RecursionError:
             message, help = "the expression is nested too deeply", "emit its parts one by one"
             raise DiagnosticError(Diagnostic("RX0104", message, caller_span(), help=help)) from None
+        finally:
+            self._is_called = outer
         for obligation in self.obligations:
             warn(undecided(obligation, caller_span()))
         self.obligations.clear()
+
+    def _oblige(self, obligation: Obligation) -> None:
+        """Under `strict`, refuse what is undecided before what depends on it is written."""
+        decides = obligation.relation in ("inside", "never")
+        if self._is_called and not decides and is_strict():
+            mistake = replace(undecided(obligation, caller_span()), severity="error")
+            raise DiagnosticError(mistake)
+        super()._oblige(obligation)
 
     # ---- functions and modules
 

@@ -100,7 +100,7 @@ class NormalForm(Scopes):
             check_compatibility(struct_info, known) is NO
         ):
             reason = why(known, struct_info) or "it does not fit"
-            self.obligations.append(Obligation("value", known, struct_info, "never", reason))
+            self._oblige(Obligation("value", known, struct_info, "never", reason))
         dataflow = self.current_block_is_dataflow() and not outlives
         kind = DataflowVar if dataflow else Var
         name = name_hint or self.get_unique_name("lv" if dataflow else "gv")
@@ -148,7 +148,7 @@ class NormalForm(Scopes):
             )  # fmt: skip
         if answer is UNKNOWN:
             reason = why(given, wanted) or "it cannot be known now"
-            self.obligations.append(Obligation(operand, given, wanted, "fits", reason))
+            self._oblige(Obligation(operand, given, wanted, "fits", reason))
 
     # ---- normal form
 

@@ -1,45 +1,114 @@
-"""`relaxscript check`: the mistakes in files, without running anything of them."""
+"""`relaxscript check`: the mistakes in files, without running anything of them.
+
+With `fix`, what has a fix is mended in the files; with `diff`, the changes are shown instead. Where
+data goes to the standard output (JSON, SARIF, changes, a mended text that came from the standard
+input), the report goes to the standard error.
+"""
 
 from __future__ import annotations
 
-import json as json_text
+import sys
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Literal, TextIO
 
-from relaxscript.errors import Diagnostic, DiagnosticError, Span
+from relaxscript.errors import Diagnostic, DiagnosticError
 
-from .definitions import definitions
-from .reading import read
-from .report import complain, errors_of, in_order
+from .mending import Looked, difference, look, mend
+from .reading import FileText, read_text
+from .report import complain, errors_of
+from .writing import encoded, write_back
 
-__all__ = ["check"]
+__all__ = ["Checked", "Form", "check"]
+
+Form = Literal["text", "json", "sarif"]
 
 
-def check(files: Sequence[str], *, json: bool = False) -> int:
+@dataclass(frozen=True)
+class Checked:
+    """One file: its scripts, what was (or would be) fixed, what is left, and why it failed."""
+
+    name: str
+    scripts: int = 0
+    left: tuple[Diagnostic, ...] = ()
+    fixed: tuple[Diagnostic, ...] = ()
+    failed: bool = False
+
+
+def check(
+    files: Sequence[str], *, form: Form = "text", fix: bool = False, diff: bool = False,
+    strict: bool | None = None,
+) -> int:  # fmt: skip
     """Report the mistakes of every script in the files; 1 when there are errors.
 
-    With `json`, an array of diagnostics is printed; otherwise they are drawn, and a line sums up.
-    A file that cannot be read does not keep the others from being checked; it makes 2 of it.
+    `strict=True` makes errors of what can only be checked at run time. With `diff` the status is
+    that of the files as they are. A file that cannot be read or written does not keep the others
+    from being checked; it makes 2 of it.
     """
-    found: list[Diagnostic] = []
-    count, unreadable = 0, False
-    for file in files:
-        try:
-            scripts, others = definitions(read(file))
-        except DiagnosticError as error:
-            found += error.diagnostics
-            unreadable = True
-            continue
-        count += len(scripts)
-        found += in_order([*others, *(d for script in scripts for d in script.diagnostics)])
-    if json:
-        print(json_text.dumps([as_data(diagnostic) for diagnostic in found], indent=2))
+    checked = [check_file(file, fix=fix, diff=diff, strict=strict) for file in files]
+    if form == "text":
+        aside = diff or (fix and "-" in files)
+        report(checked, sys.stderr if aside else sys.stdout, "would fix" if diff else "fixed")
     else:
-        complain(found)
-        print(summary(found, count, len(files)))
-    if unreadable:
+        from .documents import document
+
+        print(document(form, checked))
+    if any(file.failed for file in checked):
         return 2
-    return 1 if errors_of(found) else 0
+    wrong = [d for file in checked for d in (*file.left, *(file.fixed if diff else ()))]
+    return 1 if errors_of(wrong) else 0
+
+
+def check_file(file: str, *, fix: bool, diff: bool, strict: bool | None) -> Checked:
+    """Look at one file, and mend it or show how; whatever fails is among what is left."""
+    try:
+        before = read_text(file)
+    except DiagnosticError as error:
+        name = "<stdin>" if file == "-" else file
+        return Checked(name, left=error.diagnostics, failed=True)
+    first = look(before.source, strict)
+    looked = mend(first, strict) if fix or diff else first
+    if diff:
+        marked = before.encoding == "utf-8-sig"
+        changes = difference(before.source, looked.source, "\ufeff" * marked)
+        emit(changes.encode("utf-8" if marked else before.encoding, "replace"))
+    elif fix:
+        try:
+            put(file, before, looked)
+        except DiagnosticError as error:
+            left = (*first.found, *error.diagnostics)
+            return Checked(before.source.filename, first.scripts, left, failed=True)
+    return Checked(before.source.filename, looked.scripts, looked.found, looked.fixed)
+
+
+def put(file: str, before: FileText, looked: Looked) -> None:
+    """Where a mended text belongs: back into its file, or onto the standard output."""
+    if file == "-":
+        emit(encoded(file, before, looked.source.text))
+    elif looked.source != before.source:
+        write_back(file, before, looked.source.text)
+
+
+def emit(data: bytes) -> None:
+    """Write to the standard output what has an encoding and line ends of its own."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def report(checked: Sequence[Checked], stream: TextIO, verb: str) -> None:
+    """What was fixed and a summary on `stream`, what is left drawn on the standard error."""
+    fixed = [diagnostic for file in checked for diagnostic in file.fixed]
+    for diagnostic in fixed:
+        place = diagnostic.span or diagnostic.fix[0].span
+        print(f"{verb} {place}: {diagnostic.message} [{diagnostic.code}]", file=stream)
+    left = [diagnostic for file in checked for diagnostic in file.left]
+    complain(left)
+    scripts = sum(file.scripts for file in checked)
+    said = summary(left, scripts, len(checked))
+    if fixed:
+        said = f"{verb} {number(len(fixed), 'mistake')}; {said}"
+    print(said, file=stream)
 
 
 def summary(diagnostics: Sequence[Diagnostic], scripts: int, files: int) -> str:
@@ -53,29 +122,3 @@ def summary(diagnostics: Sequence[Diagnostic], scripts: int, files: int) -> str:
 def number(count: int, noun: str) -> str:
     """ "0 errors", "1 error", "2 errors" """
     return f"{count} {noun}{'s' * (count != 1)}"
-
-
-def as_data(diagnostic: Diagnostic) -> dict[str, Any]:
-    """A diagnostic as JSON holds it; lines and columns count from 1, ends are exclusive."""
-    return {
-        "code": diagnostic.code,
-        "severity": diagnostic.severity,
-        "message": diagnostic.message,
-        "span": place(diagnostic.span),
-        "labels": [{"span": place(label.span), "text": label.text} for label in diagnostic.labels],
-        "notes": list(diagnostic.notes),
-        "help": diagnostic.help,
-        "fix": [{"span": place(edit.span), "new_text": edit.new_text} for edit in diagnostic.fix],
-    }
-
-
-def place(span: Span | None) -> dict[str, Any] | None:
-    if span is None:
-        return None
-    return {
-        "filename": span.filename,
-        "line": span.line,
-        "column": span.column,
-        "end_line": span.end_line,
-        "end_column": span.end_column,
-    }

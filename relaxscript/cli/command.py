@@ -29,7 +29,10 @@ EPILOG = (
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Carry out a command line (without the program's name) and give back the exit status."""
-    args = command_line().parse_args(sys.argv[1:] if argv is None else argv)
+    grammar = command_line()
+    args = grammar.parse_args(sys.argv[1:] if argv is None else argv)
+    if args.command == "check" and args.fix and (args.json or args.sarif) and "-" in args.files:
+        grammar.error("--fix writes the mended standard input where --json and --sarif write")
     try:
         status = carry_out(args)
         sys.stdout.flush()
@@ -56,7 +59,15 @@ def command_line() -> argparse.ArgumentParser:
 
     check = commands.add_parser("check", help="report the mistakes in files without running them")
     check.add_argument("files", nargs="+", metavar="FILE", help="a Python file, - for the input")
-    check.add_argument("--json", action="store_true", help="print the diagnostics as JSON")
+    check.add_argument(
+        "--strict", action="store_true", default=None,
+        help="make errors of what can only be checked at run time",
+    )  # fmt: skip
+    forms = check.add_mutually_exclusive_group()
+    forms.add_argument("--json", action="store_true", help="print one JSON document")
+    forms.add_argument("--sarif", action="store_true", help="print one SARIF 2.1.0 document")
+    forms.add_argument("--diff", action="store_true", help="show what --fix would change")
+    check.add_argument("--fix", action="store_true", help="mend the files where that is mechanical")
 
     show = commands.add_parser("print", help="print what was understood of a file, not running it")
     show.add_argument("file", metavar="FILE", help="a Python file, - for the input")
@@ -69,7 +80,9 @@ def command_line() -> argparse.ArgumentParser:
     saved.add_argument("file", metavar="FILE", help="what `relaxscript.save` wrote")
 
     page = commands.add_parser("explain", help="tell about a kind of mistake, RX0203 or so")
-    page.add_argument("code", nargs="?", metavar="CODE", help="without it, all are listed")
+    what = page.add_mutually_exclusive_group()
+    what.add_argument("code", nargs="?", metavar="CODE", help="without it, all are listed")
+    what.add_argument("--all", action="store_true", help="print every page, as Markdown")
 
     commands.add_parser("doctor", help="look at this installation and try it")
     return parser
@@ -83,9 +96,10 @@ def carry_out(args: argparse.Namespace) -> int:
 
             return run(args.file, args.arguments)
         case "check":
-            from .check import check
+            from .check import Form, check
 
-            return check(args.files, json=args.json)
+            form: Form = "json" if args.json else "sarif" if args.sarif else "text"
+            return check(args.files, form=form, fix=args.fix, diff=args.diff, strict=args.strict)
         case "print":
             from .print import print_scripts
 
@@ -95,15 +109,23 @@ def carry_out(args: argparse.Namespace) -> int:
 
             return inspect_file(args.file)
         case "explain":
-            return tell(args.code)
+            return tell(args.code, all_pages=args.all)
         case _:
             from .doctor import doctor
 
             return doctor()
 
 
-def tell(code: str | None) -> int:
-    """Print the page of a code, or the title of every page; raises RX0703 for an unknown code."""
+def tell(code: str | None, *, all_pages: bool = False) -> int:
+    """Print the page of a code, the title of every page, or all pages as one of Markdown.
+
+    Raises RX0703 for an unknown code.
+    """
+    if all_pages:
+        from .pages import all_as_markdown
+
+        print(all_as_markdown())
+        return 0
     titles = (page.partition("\n")[0] for page in CODES.values())
     print("\n".join(titles) if code is None else explain(code))
     return 0

@@ -17,8 +17,9 @@ from types import ModuleType
 from typing import Any
 
 from relaxscript import script
-from relaxscript.errors import Diagnostic, DiagnosticError, Source
+from relaxscript.errors import Diagnostic, DiagnosticError, Source, is_strict
 from relaxscript.script.parser.base import UNKNOWN, ExpressionParser, Failed, Reporter
+from relaxscript.script.parser.decorators import OurDecorator, read_options
 from relaxscript.script.parser.macro import Macro, macro_of
 from relaxscript.script.parser.module import module_of_class, relax_function, tir_function
 from relaxscript.script.parser.plain import bind, imported, known_from_the_start, literal
@@ -53,10 +54,23 @@ class _Language:
     name: str
     kind: type[Definition]
     kind_name: str
-    parse: Callable[..., Any]
+    parse: Callable[[Source, Any, FileNames, Reporter, OurDecorator], Any]
 
 
-def macro_definition(source: Source, node: Any, names: FileNames, reporter: Reporter) -> Any:
+def module_definition(
+    source: Source, node: Any, names: FileNames, reporter: Reporter, decorator: OurDecorator
+) -> Any:
+    """A module, as the options of its decorator say."""
+    options = read_options(ExpressionParser(source, names, reporter), decorator)
+    with reporter.strictly(options.get("strict")):
+        return module_of_class(
+            source, node, names, reporter, options.get("check_well_formed", True)
+        )
+
+
+def macro_definition(
+    source: Source, node: Any, names: FileNames, reporter: Reporter, decorator: OurDecorator
+) -> Any:
     """A macro; it is checked where it is used."""
     try:
         return macro_of(ExpressionParser(source, names, reporter), node, lambda: names)
@@ -65,7 +79,7 @@ def macro_definition(source: Source, node: Any, names: FileNames, reporter: Repo
 
 
 LANGUAGES: dict[Any, _Language] = {
-    script.ir.ir_module: _Language("I.ir_module", ast.ClassDef, "class", module_of_class),
+    script.ir.ir_module: _Language("I.ir_module", ast.ClassDef, "class", module_definition),
     script.relax.function: _Language("R.function", ast.FunctionDef, "function", relax_function),
     script.tir.prim_func: _Language("T.prim_func", ast.FunctionDef, "function", tir_function),
     script.relax.macro: _Language("R.macro", ast.FunctionDef, "function", macro_definition),
@@ -73,13 +87,19 @@ LANGUAGES: dict[Any, _Language] = {
 }
 
 
-def definitions(source: Source) -> tuple[list[Script], list[Diagnostic]]:
-    """The scripts of a file in their order, and the mistakes that belong to none of them."""
+def definitions(
+    source: Source, *, strict: bool | None = None
+) -> tuple[list[Script], list[Diagnostic]]:
+    """The scripts of a file in their order, and the mistakes that belong to none of them.
+
+    `strict=True` makes errors of the warnings about what can only be checked at run time, where a
+    definition says nothing else; None leaves that to `relaxscript.config` and the environment.
+    """
     try:
         source, tree = parse_text(source.filename, source.text)
     except DiagnosticError as error:
         return [], list(error.diagnostics)
-    walk = _Walk(source)
+    walk = _Walk(source, is_strict(strict))
     walk.file(tree)
     return sorted(walk.scripts, key=lambda found: found.line), walk.reporter.diagnostics
 
@@ -87,8 +107,9 @@ def definitions(source: Source) -> tuple[list[Script], list[Diagnostic]]:
 class _Walk:
     """Goes through the statements of one file as Python would, keeping what is plainly known."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, strict: bool) -> None:
         self.source = source
+        self.strict = strict
         self.scripts: list[Script] = []
         self.reporter = Reporter()
         # Bodies of functions run later than the statements around them, and see all their names.
@@ -150,12 +171,12 @@ class _Walk:
 
     def definition(self, node: Definition, scopes: Scopes, prefix: str) -> None:
         try:
-            language = self.language(node, scopes)
+            ours = self.language(node, scopes)
         except Failed:
             scopes[0][node.name] = UNKNOWN
             return
-        if language is not None:
-            found = self.script(node, language, scopes, prefix + node.name)
+        if ours is not None:
+            found = self.script(node, *ours, scopes, prefix + node.name)
             if not isinstance(found.value, Macro):
                 self.scripts.append(found)
             scopes[0][node.name] = UNKNOWN if found.value is None else found.value
@@ -166,14 +187,14 @@ class _Walk:
         else:
             self.later.append((node, scopes, f"{prefix}{node.name}."))
 
-    def language(self, node: Definition, scopes: Scopes) -> _Language | None:
-        """The language that the decorators choose; a misspelt one of ours is a mistake."""
+    def language(self, node: Definition, scopes: Scopes) -> tuple[_Language, OurDecorator] | None:
+        """The language that a decorator chooses, and that; a misspelt one of ours is a mistake."""
         for decorator in reversed(node.decorator_list):
             target = decorator.func if isinstance(decorator, ast.Call) else decorator
             value = self.decorator_value(target, scopes)
             for ours, language in LANGUAGES.items():
                 if value is ours:
-                    return language
+                    return language, OurDecorator(ours.__name__, decorator)
         return None
 
     def decorator_value(self, node: ast.expr, scopes: Scopes) -> Any:
@@ -188,17 +209,24 @@ class _Walk:
                 return getattr(owner, attr, None) if isinstance(owner, ModuleType) else None
         return None
 
-    def script(self, node: Definition, language: _Language, scopes: Scopes, name: str) -> Script:
+    def script(
+        self,
+        node: Definition,
+        language: _Language,
+        decorator: OurDecorator,
+        scopes: Scopes,
+        name: str,
+    ) -> Script:
         line = min(node.lineno, *(d.lineno for d in node.decorator_list))
         if not isinstance(node, language.kind):
             message = f"`{language.name}` decorates a {language.kind_name}"
             wrong = Diagnostic("RX0111", message, self.source.name_span(node))
             return Script(name, line, None, (wrong,))
-        reporter = Reporter()
+        reporter = Reporter(self.strict)
         names = FileNames(scopes, reporter)
-        value = language.parse(self.source, node, names, reporter)
-        found = [self.placed(d, node, names) for d in reporter.diagnostics]
-        complete = not reporter.failed
+        value = language.parse(self.source, node, names, reporter, decorator)
+        complete = not any(d.severity == "error" for d in reporter.settled())
+        found = [self.placed(d, node, names) for d in reporter.settled()]
         return Script(name, line, value if complete else None, tuple(found))
 
     def placed(self, diagnostic: Diagnostic, node: Definition, names: FileNames) -> Diagnostic:

@@ -6,14 +6,28 @@ import io
 import sys
 import tokenize
 from pathlib import Path
+from typing import NamedTuple
 
 from relaxscript.errors import Diagnostic, DiagnosticError, Source, nearest
 
-__all__ = ["read"]
+__all__ = ["FileText", "read", "read_text"]
+
+
+class FileText(NamedTuple):
+    """A file as text, and what is needed to write it back: its bytes, and how they are read."""
+
+    source: Source
+    raw: bytes
+    encoding: str
 
 
 def read(file: str) -> Source:
     """The text of a file, "-" being the standard input; raises RX0701 when it cannot be read."""
+    return read_text(file).source
+
+
+def read_text(file: str) -> FileText:
+    """The text and the bytes of a file; raises RX0701 when it cannot be read."""
     try:
         raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
         if b"\0" in raw:
@@ -24,7 +38,7 @@ def read(file: str) -> Source:
         raise _unreadable(file, error.strerror or str(error), _near(file)) from None
     except (SyntaxError, UnicodeDecodeError) as error:
         raise _unreadable(file, f"it is not text that Python can read: {error}") from None
-    return Source("<stdin>" if file == "-" else file, text)
+    return FileText(Source("<stdin>" if file == "-" else file, text), raw, encoding)
 
 
 def _unreadable(file: str, reason: str, help: str | None = None) -> DiagnosticError:

@@ -1,8 +1,8 @@
 """Who is to blame: places in sources, mistakes as data, how they are shown and raised.
 
 Start reading at `diagnostic.py`; `span.py` is the place, `render.py` the picture, `exceptions.py`
-what is raised and `explain.py` the page of every code. Imports nothing of ours, so that every room
-may use it.
+what is raised, `explain/` the page of every code, `fixes.py` applies offered corrections, and
+`settings.py` makes errors of warnings. Imports nothing of ours, so that every room may use it.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from .exceptions import (
     VMError,
     warn,
 )
-from .explain import CODES, explain
+from .explain import CODES, Page, explain, page_of
+from .fixes import Mended, apply_fixes, mended
 from .render import automatic_style, render
+from .settings import config, is_strict
 from .span import Source, Span
 
 __all__ = [
@@ -27,15 +29,22 @@ __all__ = [
     "Edit",
     "InternalError",
     "Label",
+    "Mended",
     "OperandError",
+    "Page",
     "RelaxWarning",
     "Severity",
     "Source",
     "Span",
     "VMError",
+    "apply_fixes",
     "automatic_style",
+    "config",
     "explain",
+    "is_strict",
+    "mended",
     "nearest",
+    "page_of",
     "render",
     "warn",
 ]

@@ -6,6 +6,6 @@
 
 from __future__ import annotations
 
-from .rejected import apply_fixes, check_rejected, diagnostics_of, rejected
+from .rejected import check_rejected, diagnostics_of, rejected
 
-__all__ = ["apply_fixes", "check_rejected", "diagnostics_of", "rejected"]
+__all__ = ["check_rejected", "diagnostics_of", "rejected"]

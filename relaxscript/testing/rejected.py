@@ -27,11 +27,11 @@ from typing import NamedTuple, TypeVar
 from relaxscript.errors import (
     Diagnostic,
     DiagnosticError,
-    Edit,
     Label,
     RelaxWarning,
     Source,
     VMError,
+    apply_fixes,
 )
 from relaxscript.script.parser.finding import definition_of_function
 
@@ -45,7 +45,7 @@ from .expectations import (
     write_label,
 )
 
-__all__ = ["Program", "apply_fixes", "check_rejected", "diagnostics_of", "rejected"]
+__all__ = ["Program", "check_rejected", "diagnostics_of", "rejected"]
 
 Program = str | Callable[[], object]
 Parse = Callable[[str, str], object]
@@ -113,20 +113,6 @@ def diagnostics_of(run: Callable[[], object]) -> list[Diagnostic]:
         raise AssertionError(f"the program also warns: {others[0]!r}")
     warned = [w.message.diagnostic for w in caught if isinstance(w.message, RelaxWarning)]
     return [*warned, *raised]
-
-
-def apply_fixes(source: Source, diagnostics: Sequence[Diagnostic]) -> str:
-    """The text with all fixes applied; one that overlaps an earlier one is left out."""
-    edits: set[Edit] = {edit for diagnostic in diagnostics for edit in diagnostic.fix}
-    inside = [edit for edit in edits if edit.span.source == source]
-    text = source.text
-    limit = len(text) + 1
-    for edit in sorted(inside, key=lambda e: (e.span.start, e.span.end), reverse=True):
-        start, end = source.offset(*edit.span.start), source.offset(*edit.span.end)
-        if end <= limit:
-            text = text[:start] + edit.new_text + text[end:]
-            limit = start
-    return text
 
 
 # ---------------------------------------------------------------- where a program comes from

@@ -1,14 +1,13 @@
-"""`relaxscript check`: diagnostics on the standard error, a summary or JSON on the output."""
+"""`relaxscript check`: diagnostics on the standard error, a summary on the output, and `--fix`."""
 
 from __future__ import annotations
 
 import io
-import json
 import sys
 
 import pytest
 
-from relaxscript.cli import main
+from relaxscript.cli import main, mending
 from relaxscript_tests.cli.programs import BAD, GOOD, IMPORTS, MODULE
 
 
@@ -115,33 +114,180 @@ def test_an_unreadable_file_makes_two_and_the_others_are_checked(write, capsys):
     assert "error[RX0101]" in err
 
 
-def test_json_holds_every_part_of_a_diagnostic(write, capsys):
-    text = (
-        f"{IMPORTS}\n@R.function\n"
-        'def f(image: R.Tensor(("n", 64), "float32"), w: R.Tensor((63, 2), "float32")):\n'
-        "    y = R.matmul(image, w)\n    return imaeg\n"
-    )
-    assert main(["check", "--json", write("a.py", text)]) == 1
+# ---- strictly
+
+
+UNDECIDED = f"""{IMPORTS}
+@R.function
+def f(x: R.Tensor(("n",), "float32"), y: R.Tensor(("m",), "float32")):
+    return R.add(x, y)
+"""
+
+
+def test_strictly_what_is_undecided_is_an_error(write, capsys, monkeypatch):
+    file = write("a.py", UNDECIDED)
+    monkeypatch.delenv("RELAXSCRIPT_STRICT", raising=False)
+    assert main(["check", file]) == 0
+    assert capsys.readouterr().out == "0 errors, 1 warning in 1 definition of 1 file\n"
+    assert main(["check", "--strict", file]) == 1
     out, err = capsys.readouterr()
-    assert err == ""
-    operands, name = json.loads(out)
-    assert operands["code"] == "RX0203"
-    assert operands["severity"] == "error"
-    assert operands["message"] == "`R.matmul` cannot multiply these operands"
-    assert operands["span"] == {
-        "filename": "a.py", "line": 5, "column": 25, "end_line": 5, "end_column": 26,
-    }  # fmt: skip
-    assert {"has 64 columns", "has 63 rows"} <= {label["text"] for label in operands["labels"]}
-    assert all(set(label) == {"span", "text"} for label in operands["labels"])
-    assert operands["help"].startswith("the last axis of")
-    assert (operands["notes"], operands["fix"]) == ([], [])
-    assert name["help"] == "did you mean `image`?"
-    assert name["fix"] == [{"span": name["span"], "new_text": "image"}]
+    assert out == "1 error in 1 definition of 1 file\n"
+    assert err.startswith("error[RX0207]")
 
 
-def test_json_of_good_and_unreadable_files(write, capsys):
-    assert main(["check", "--json", write("good.py", GOOD)]) == 0
-    assert json.loads(capsys.readouterr().out) == []
-    assert main(["check", "--json", "missing.py"]) == 2
-    [unreadable] = json.loads(capsys.readouterr().out)
-    assert (unreadable["code"], unreadable["span"]) == ("RX0701", None)
+def test_the_environment_may_be_strict(write, monkeypatch):
+    monkeypatch.setenv("RELAXSCRIPT_STRICT", "1")
+    assert main(["check", write("a.py", UNDECIDED)]) == 1
+
+
+# ---- --fix and --diff
+
+# Two of the mistakes show only when others are mended; the last has no fix.
+SEVERAL = f"""{IMPORTS}
+@R.function
+def twice(image: R.Tensor((2, 3), "float32"), é: R.Tensor((2, 3), "float32")):
+\ty = R.nn.sofmax(imaeg)
+\tz = R.sum(R.ad(é, y), axes=1)  # naïve
+\treturn total
+"""
+CHANGES = {"sofmax": "softmax", "imaeg": "image", "R.ad(": "R.add(", "axes": "axis"}
+
+
+def changed(text):
+    for old, new in CHANGES.items():
+        text = text.replace(old, new)
+    return text
+
+
+def test_what_has_a_fix_is_mended_and_the_rest_is_reported(write, capsys, tmp_path):
+    assert main(["check", "--fix", write("a.py", SEVERAL)]) == 1
+    assert (tmp_path / "a.py").read_text("utf-8") == changed(SEVERAL)
+    out, err = capsys.readouterr()
+    assert out.splitlines() == [
+        "fixed a.py:5:6: `R.nn` has no `sofmax` [RX0102]",
+        "fixed a.py:6:12: `R` has no `ad` [RX0102]",
+        "fixed a.py:5:19: `imaeg` is not defined [RX0101]",
+        "fixed a.py:6:25: `R.sum` has no parameter `axes` [RX0103]",
+        "fixed 4 mistakes; 1 error in 1 definition of 1 file",
+    ]
+    assert err.startswith("error[RX0101]: `total` is not defined\n --> a.py:7:9\n")
+    assert err.count("error[") == 1
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    ("head", "encoding"),
+    [("", "utf-8"), ("", "utf-8-sig"), ("# coding: latin-1\n", "latin-1")],
+)
+def test_line_ends_byte_order_mark_and_encoding_stay(end, head, encoding, tmp_path):
+    file = tmp_path / "a.py"
+    text = (head + SEVERAL).replace("\n", end)
+    file.write_bytes(text.encode(encoding))
+    assert main(["check", "--fix", str(file)]) == 1
+    assert file.read_bytes() == changed(text).encode(encoding)
+
+
+def test_a_mended_file_has_no_mistakes_and_is_not_touched_again(write, capsys, tmp_path):
+    file = write("a.py", BAD)
+    assert main(["check", "--fix", file]) == 0
+    assert capsys.readouterr().out.endswith("fixed 1 mistake; 0 errors in 1 definition of 1 file\n")
+    before = (tmp_path / "a.py").stat()
+    assert main(["check", "--fix", file]) == 0
+    assert capsys.readouterr() == ("0 errors in 1 definition of 1 file\n", "")
+    after = (tmp_path / "a.py").stat()
+    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
+def test_several_files_are_mended(write, tmp_path):
+    files = [write("a.py", BAD), write("b.py", GOOD), write("c.py", BAD)]
+    assert main(["check", "--fix", *files]) == 0
+    mended = BAD.replace("imaeg", "image")
+    assert [(tmp_path / file).read_text() for file in files] == [mended, GOOD, mended]
+
+
+def test_warnings_that_have_a_fix_are_mended(write, tmp_path):
+    file = write("a.py", f"{IMPORTS}\n@R.function\ndef f(x):\n    return x\n")
+    assert main(["check", "--fix", file]) == 0
+    assert "def f(x: R.Object):" in (tmp_path / "a.py").read_text()
+
+
+def test_a_file_that_cannot_be_written_stays_and_its_mistakes_are_reported(write, capsys, tmp_path):
+    file = write("a.py", BAD)
+    (tmp_path / "a.py").chmod(0o444)
+    assert main(["check", "--fix", file, write("b.py", BAD)]) == 2
+    out, err = capsys.readouterr()
+    assert "cannot write `a.py`: it is read-only" in err
+    assert "error[RX0101]" in err
+    assert out.splitlines() == [
+        "fixed b.py:5:25: `imaeg` is not defined [RX0101]",
+        "fixed 1 mistake; 2 errors in 2 definitions of 2 files",
+    ]
+    assert (tmp_path / "a.py").read_text() == BAD
+
+
+def test_the_mended_standard_input_goes_to_the_standard_output(monkeypatch, capfdbinary):
+    text = SEVERAL.replace("\n", "\r\n").encode("utf-8-sig")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+    assert main(["check", "--fix", "-"]) == 1
+    out, err = capfdbinary.readouterr()
+    assert out == changed(SEVERAL).replace("\n", "\r\n").encode("utf-8-sig")
+    assert err.endswith(b"fixed 4 mistakes; 1 error in 1 definition of 1 file\n")
+
+
+def test_an_input_whose_encoding_lacks_what_is_written_is_refused(monkeypatch, capsys):
+    text = f"# coding: ascii\n{BAD}".encode("ascii")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+    monkeypatch.setattr(mending, "mended", lambda source, _: (source.text + "# é", ()))
+    assert main(["check", "--fix", "-"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "cannot write the mended standard input: its ascii has no `é`" in err
+
+
+def test_changes_are_shown_and_not_made(write, capsys, tmp_path):
+    file = write("a.py", BAD)
+    assert main(["check", "--diff", file]) == 1
+    out, err = capsys.readouterr()
+    assert out == (
+        "--- a.py\n+++ a.py\n@@ -2,4 +2,4 @@\n \n @R.function\n"
+        ' def twice(image: R.Tensor((2, 3), "float32")):\n'
+        "-    return R.add(image, imaeg)\n+    return R.add(image, image)\n"
+    )
+    assert err.splitlines() == [
+        "would fix a.py:5:25: `imaeg` is not defined [RX0101]",
+        "would fix 1 mistake; 0 errors in 1 definition of 1 file",
+    ]
+    assert (tmp_path / "a.py").read_text() == BAD
+
+
+def test_with_both_changes_are_only_shown(write, tmp_path):
+    assert main(["check", "--fix", "--diff", write("a.py", BAD)]) == 1
+    assert (tmp_path / "a.py").read_text() == BAD
+
+
+def test_changes_are_those_of_the_bytes_of_the_file(tmp_path, capfdbinary):
+    file = tmp_path / "a.py"
+    text = f"x = 'é'\n{BAD}".replace("\n", "\r\n").removesuffix("\r\n")
+    file.write_bytes(text.replace("x = 'é'\r\n", "", 1).encode("utf-8-sig"))
+    assert main(["check", "--diff", str(file)]) == 1
+    shown = capfdbinary.readouterr().out
+    assert b"+    return R.add(image, image)\n\\ No newline at end of file\n" in shown
+    assert b" @R.function\r\n" in shown
+    file.write_bytes(b"\xef\xbb\xbf@R.functon\ndef f(x): ...\n")
+    main(["check", "--diff", str(file)])
+    file.write_bytes(f"\ufeff{IMPORTS}@R.functon\ndef f(x): ...\n".encode())
+    main(["check", "--diff", str(file)])
+    assert b"\n \xef\xbb\xbffrom relaxscript" in capfdbinary.readouterr().out
+
+
+def test_a_file_without_fixes_has_no_changes_to_show(write, capsys):
+    assert main(["check", "--diff", write("good.py", GOOD)]) == 0
+    assert capsys.readouterr() == ("", "0 errors in 1 definition of 1 file\n")
+
+
+@pytest.mark.parametrize("form", ["--json", "--sarif"])
+def test_two_documents_on_one_output_are_refused(form, capsys):
+    with pytest.raises(SystemExit) as left:
+        main(["check", "--fix", form, "-"])
+    assert left.value.code == 2
+    assert "--fix writes the mended standard input where" in capsys.readouterr().err

@@ -403,3 +403,56 @@ def f(x: R.Tensor((2, 3), "float32")):
     assert [(s, c, t) for s, c, t, _ in found["f"]] == [
         ("warning", "RX0112", "scaled(x)"), ("error", "RX0101", "offset"),
     ]  # fmt: skip
+
+
+def test_the_options_of_decorators_are_read():
+    text = f"""
+{IMPORTS}
+@R.function(pure=False)
+def f(x: R.Tensor((2, 3), "float32")):
+    R.print(x)
+    return x
+
+@T.prim_func(private=True)
+def g(A: T.Buffer((4,), "float32")):
+    A[0] = T.float32(0)
+
+@I.ir_module(check_well_formed=False)
+class M:
+    @R.function(private=True)
+    def h(x: R.Object):
+        return x
+"""
+    scripts, others = found_in(text)
+    assert others == []
+    assert [(s.name, s.diagnostics) for s in scripts] == [("f", ()), ("g", ()), ("M", ())]
+    assert "@T.prim_func(private=True)" in scripts[1].value.script()
+
+
+UNDECIDED = """
+@R.function{options}
+def f(x: R.Tensor(("n",), "float32"), y: R.Tensor(("m",), "float32")):
+    return R.add(x, y)
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "strict", "severity"),
+    [
+        ("", False, "warning"),
+        ("", True, "error"),
+        ("(strict=True)", False, "error"),
+        ("(strict=False)", True, "warning"),
+    ],
+)
+def test_what_is_undecided_is_an_error_when_somebody_is_strict(options, strict, severity):
+    source = Source("file.py", IMPORTS + UNDECIDED.replace("{options}", options))
+    [script], _ = definitions(source, strict=strict)
+    assert said(script.diagnostics) == [(severity, "RX0207", "R.add(x, y)", 5)]
+    assert (script.value is None) is (severity == "error")
+
+
+def test_the_strictness_of_a_module_is_that_of_its_functions():
+    inner = UNDECIDED.replace("{options}", "").replace("\n", "\n    ")
+    [script], _ = found_in(f"{IMPORTS}\n@I.ir_module(strict=True)\nclass M:{inner}\n")
+    assert [(d.severity, d.code) for d in script.diagnostics] == [("error", "RX0207")]

@@ -11,7 +11,10 @@ from relaxscript.errors import CODES, DiagnosticError, explain
 
 every_code = pytest.mark.parametrize("code", sorted(CODES))
 
-NOT_PYTHON = {("RX0113", "Wrong"), ("RX0702", "Wrong"), ("RX0702", "Right")}
+NOT_PYTHON = {
+    ("RX0113", "Wrong"),
+    *((code, which) for code in ("RX0702", "RX0707") for which in ("Wrong", "Right")),
+}
 
 
 def programs(code: str) -> dict[str, str]:

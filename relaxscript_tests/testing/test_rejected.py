@@ -18,7 +18,7 @@ from relaxscript.errors import (
     VMError,
 )
 from relaxscript.script import relax as R
-from relaxscript.testing import apply_fixes, check_rejected, diagnostics_of, rejected
+from relaxscript.testing import check_rejected, diagnostics_of, rejected
 
 
 def blaming(word: str, message: str = "is wrong", code: str = "RX0101", **more):
@@ -217,15 +217,3 @@ def test_warnings_of_others_are_errors():
 
 def test_an_accepted_program_has_no_diagnostics():
     assert check_rejected("x = 1", parse=blaming("bad")) == []
-
-
-def test_fixes_are_applied_from_the_end_and_overlapping_ones_once():
-    source = Source("<text>", "f(aa, bb)\n")
-    a, b = Span(source, 1, 3, 1, 5), Span(source, 1, 7, 1, 9)
-    both = Span(source, 1, 3, 1, 9)
-    made = [Diagnostic("RX0101", "", a, fix=[edit]) for edit in (Edit(a, "xyz"), Edit(b, "é"))]
-    assert apply_fixes(source, made) == "f(xyz, é)\n"
-    assert apply_fixes(source, [*made, Diagnostic("", "", both, fix=[Edit(both, "q")])]) in (
-        "f(xyz, é)\n",
-        "f(q)\n",
-    )

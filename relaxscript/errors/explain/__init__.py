@@ -7,17 +7,38 @@ indented.
 
 from __future__ import annotations
 
+import textwrap
+from typing import NamedTuple
+
 from relaxscript.errors import diagnostic, exceptions
 
 from . import language, runtime, struct_info, tir, well_formed
 
-__all__ = ["CODES", "explain"]
+__all__ = ["CODES", "Page", "explain", "page_of"]
 
 CODES: dict[str, str] = {
     code: page.strip("\n")
     for table in (language, struct_info, well_formed, tir, runtime)
     for code, page in table.PAGES.items()
 }
+
+
+class Page(NamedTuple):
+    """A page in its parts; `title` is without the code."""
+
+    code: str
+    title: str
+    meaning: str
+    wrong: str
+    right: str
+
+
+def page_of(code: str) -> Page:
+    """The parts of the page of a code as `CODES` spells it."""
+    title, _, rest = CODES[code].removeprefix(f"{code}: ").partition("\n\n")
+    meaning, _, programs = rest.partition("\n\nWrong:\n\n")
+    wrong, _, right = programs.partition("\n\nRight:\n\n")
+    return Page(code, title, meaning, textwrap.dedent(wrong), textwrap.dedent(right))
 
 
 def explain(code: str) -> str:

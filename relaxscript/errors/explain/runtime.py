@@ -310,4 +310,19 @@ Right:
     def unchanged(func, mod, ctx):
         return func
 """,
+    "RX0707": """
+RX0707: the file cannot be written
+
+`relaxscript check --fix` leaves a file as it is when it may not be written, when somebody else has
+changed it meanwhile, or when its encoding has no place for what is to be written. `--diff` shows
+the changes without writing them.
+
+Wrong:
+
+    relaxscript check --fix /usr/share/models/model.py
+
+Right:
+
+    relaxscript check --diff /usr/share/models/model.py
+""",
 }

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from types import FrameType, FunctionType, MappingProxyType
 from typing import Any, overload
 
-from relaxscript.errors import Diagnostic, DiagnosticError, Source, warn
+from relaxscript.errors import Diagnostic, DiagnosticError, Source, is_strict, warn
 from relaxscript.errors.caller import caller_span
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Function
@@ -37,23 +37,24 @@ __all__ = ["function", "in_module_class", "ir_module", "prim_func"]
 
 @overload
 def ir_module(
-    mod: type, *, check_well_formed: bool = True, strict: bool = False
+    mod: type, *, check_well_formed: bool = True, strict: bool | None = None
 ) -> DecoratedModule: ...
 
 
 @overload
 def ir_module(
-    mod: None = None, *, check_well_formed: bool = True, strict: bool = False
+    mod: None = None, *, check_well_formed: bool = True, strict: bool | None = None
 ) -> Callable[[type], DecoratedModule]: ...
 
 
 def ir_module(
-    mod: Any = None, *, check_well_formed: bool = True, strict: bool = False, **unknown: Any
+    mod: Any = None, *, check_well_formed: bool = True, strict: bool | None = None, **unknown: Any
 ) -> Any:  # fmt: skip
     """Decorate a class whose methods are functions of a module; the class becomes an `IRModule`.
 
     `check_well_formed=False` lets a module pass that nothing outside can call, as work in progress;
-    `strict=True` makes errors of the warnings about what can only be checked at run time.
+    `strict=True` makes errors of the warnings about what can only be checked at run time; None
+    leaves that to `relaxscript.config`.
     Raises `DiagnosticError` with every mistake in the class.
     """
     frame = sys._getframe(1)
@@ -66,7 +67,7 @@ def ir_module(
 
 
 def parse_class(
-    cls: Any, frame: FrameType | None, check_well_formed: bool, strict: bool,
+    cls: Any, frame: FrameType | None, check_well_formed: bool, strict: bool | None,
     unknown: Mapping[str, Any] = MappingProxyType({}),
 ) -> IRModule:  # fmt: skip
     if not isinstance(cls, type):
@@ -106,26 +107,27 @@ def _refuse_unknown(decorator: str, unknown: Mapping[str, Any]) -> None:
 @overload
 def function(
     f: Callable[..., Any], pure: bool = True, private: bool = False, check_well_formed: bool = True,
-    strict: bool = False,
+    strict: bool | None = None,
 ) -> Function: ...  # fmt: skip
 
 
 @overload
 def function(
     f: None = None, pure: bool = True, private: bool = False, check_well_formed: bool = True,
-    strict: bool = False,
+    strict: bool | None = None,
 ) -> Callable[[Callable[..., Any]], Function]: ...  # fmt: skip
 
 
 def function(
     f: Any = None, pure: bool = True, private: bool = False, check_well_formed: bool = True,
-    strict: bool = False, **unknown: Any,
+    strict: bool | None = None, **unknown: Any,
 ) -> Any:  # fmt: skip
     """Decorate a Python function: its body is parsed as Relax, and it becomes a `Function`.
 
     `pure=False` allows side effects; `private=True` hides it outside its module; `strict=True`
-    makes errors of the warnings about what can only be checked at run time. Inside a class
-    under `I.ir_module` the function is left to the module. Raises `DiagnosticError`.
+    makes errors of the warnings about what can only be checked at run time, None leaves that to
+    `relaxscript.config`. Inside a class under `I.ir_module` the function is left to the module,
+    and what it says of itself holds. Raises `DiagnosticError`.
     """
     frame = sys._getframe(1)
     given = {"pure": pure, "private": private, "check_well_formed": check_well_formed}
@@ -164,10 +166,10 @@ def prim_func(
     given = {"private": private}
     if func is None or isinstance(func, bool):
         return lambda inner: _shortly(
-            parse_decorated, inner, frame, "prim_func", False, unknown, given
+            parse_decorated, inner, frame, "prim_func", None, unknown, given
         )
     try:
-        return parse_decorated(func, frame, "prim_func", False, unknown, given)
+        return parse_decorated(func, frame, "prim_func", None, unknown, given)
     except DiagnosticError as error:
         raise error.with_traceback(None) from None
 
@@ -181,7 +183,7 @@ def _shortly(parse: Callable[..., Any], *args: Any) -> Any:
 
 
 def parse_decorated(
-    f: Any, frame: FrameType, kind: str, strict: bool, unknown: Mapping[str, Any],
+    f: Any, frame: FrameType, kind: str, strict: bool | None, unknown: Mapping[str, Any],
     given: Mapping[str, bool] = MappingProxyType({}),
 ) -> Any:  # fmt: skip
     if in_module_class(f, frame):
@@ -252,8 +254,8 @@ def in_module_class(f: Any, frame: FrameType) -> bool:
     return False
 
 
-def finished(parse: Callable[[Reporter], Any], strict: bool = False) -> Any:
-    reporter = Reporter(strict)
+def finished(parse: Callable[[Reporter], Any], strict: bool | None) -> Any:
+    reporter = Reporter(is_strict(strict))
     with collector_paused():
         result = parse(reporter)
     for warning in reporter.finish():

@@ -30,7 +30,12 @@ VERBS = {"is", "has", "gives", "takes", "holds", "names", "describes", "belongs"
 
 
 class RelaxBlame(AnnotationParser):
-    """Turns what the builder and operators refuse into diagnostics with places."""
+    """Turns what the builder and operators refuse into diagnostics with places.
+
+    `strict` is what the function says of things that cannot be decided; None when it says nothing.
+    """
+
+    strict: bool | None = None
 
     def __init__(
         self, source: Source, environment: Environment, reporter: Reporter, module: ModuleContext
@@ -45,7 +50,8 @@ class RelaxBlame(AnnotationParser):
         if not obligations:
             return
         for obligation in obligations:
-            self.reporter.diagnostics.append(undecided(obligation, self.source.span(node)))
+            strict = False if obligation.relation == "never" else self.strict
+            self.reporter.undecided(undecided(obligation, self.source.span(node)), strict)
         obligations.clear()
 
     def argument_error(self, error: ArgumentError, node: ast.Call) -> Failed:

@@ -92,6 +92,8 @@ class RelaxSignatures(RelaxOlderForms):
         header = Header(
             node.name, params, ret, failed=failed, returns=node.returns, unknown=unknown
         )
+        if not local:
+            self.strict = options.get("strict")
         header.pure = options.get("pure", True)
         header.private = options.get("private", False) or local
         if not failed:

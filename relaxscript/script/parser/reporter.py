@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
-from relaxscript.errors import Diagnostic, DiagnosticError
+from relaxscript.errors import Diagnostic, DiagnosticError, Span
 
 __all__ = ["EXPANDED", "Reporter"]
 
@@ -20,6 +21,8 @@ MOST_LABELS = 6
 class Reporter:
     """Mistakes found so far in one definition; `strict` makes what cannot be decided one too.
 
+    Such a one stays a warning until all is read, so that it keeps nothing else from being checked.
+
     `steps` counts what loops and comprehensions over Python values have written out, `expansions`
     the uses of macros; `exhausted` says that these were too many.
     """
@@ -27,6 +30,7 @@ class Reporter:
     def __init__(self, strict: bool = False) -> None:
         self.diagnostics: list[Diagnostic] = []
         self.strict = strict
+        self._refused: set[tuple[str, Span | None]] = set()
         self.steps = 0
         self.expansions = 0
         self.exhausted = False
@@ -35,15 +39,36 @@ class Reporter:
     def failed(self) -> bool:
         return any(d.severity == "error" for d in self.diagnostics)
 
+    def undecided(self, diagnostic: Diagnostic, strict: bool | None = None) -> None:
+        """Record what is left to a check at run time; `strict` is what the function says of it."""
+        self.diagnostics.append(diagnostic)
+        if self.strict if strict is None else strict:
+            self._refused.add((diagnostic.message, diagnostic.span))
+
+    @contextmanager
+    def strictly(self, strict: bool | None) -> Iterator[None]:
+        """Inside, `strict` is as a definition says; None says nothing."""
+        outer = self.strict
+        self.strict = outer if strict is None else strict
+        try:
+            yield
+        finally:
+            self.strict = outer
+
+    def settled(self) -> list[Diagnostic]:
+        """All that was found; what had to be decided and was not is an error."""
+        return [
+            replace(d, severity="error") if (d.message, d.span) in self._refused else d
+            for d in self.diagnostics
+        ]
+
     def finish(self) -> list[Diagnostic]:
         """Raise the errors, in the order of their places; give back the warnings.
 
         What is read twice (attributes belong to the header, and stand in the body, a macro is
         expanded wherever it is used) is wrong once.
         """
-        ordered = sorted(_once(self.diagnostics), key=_position)
-        if self.strict:
-            ordered = [replace(d, severity="error") if d.code == "RX0207" else d for d in ordered]
+        ordered = sorted(_once(self.settled()), key=_position)
         errors = [d for d in ordered if d.severity == "error"]
         if errors:
             raise DiagnosticError(errors)

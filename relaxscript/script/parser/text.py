@@ -51,7 +51,7 @@ RUN_IT = 'Python is run with `mode="python"`, or by `relaxscript run FILE`'
 def from_source(
     text: str | type | FunctionType, *, filename: str = "<text>", mode: Mode = "data",
     extra_vars: Mapping[str, Any] | None = None, metadata: Mapping[str, Any] | None = None,
-    check_well_formed: bool = True, strict: bool = False,
+    check_well_formed: bool = True, strict: bool | None = None,
 ) -> Any:  # fmt: skip
     """The module or function that a text means; the last one when there are several.
 
@@ -60,8 +60,8 @@ def from_source(
     around the definitions are executed as in a file, in a namespace of their own. Both know
     `extra_vars`. `metadata` holds the constants that a script printed without them refers to; a
     script with `show_meta=True` brings its own. `strict=True` makes errors of the warnings about
-    what can only be checked at run time. A decorated class or function is parsed again from its
-    source. Raises `DiagnosticError` with every mistake.
+    what can only be checked at run time; None leaves that to `relaxscript.config`. A decorated
+    class or function is parsed again from its source. Raises `DiagnosticError` with every mistake.
     """
     frame = sys._getframe(1)
     try:
@@ -218,9 +218,10 @@ class _Reading:
             )
         options = read_options(parser, decorator)
         check_well_formed = self.check_well_formed and options.get("check_well_formed", True)
-        return module_of_class(
-            self.source, node, self.environment, self.reporter, check_well_formed
-        )
+        with self.reporter.strictly(options.get("strict")):
+            return module_of_class(
+                self.source, node, self.environment, self.reporter, check_well_formed
+            )
 
     def imported(self, node: ast.Import | ast.ImportFrom) -> None:
         """The names of ours that an import binds; others are known only when they are used."""
