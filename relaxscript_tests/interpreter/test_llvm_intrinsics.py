@@ -151,6 +151,8 @@ def comparable(case: Case) -> bool:
         return case.result in wanted
     if name in ("llvm.vector.reduce.fmin", "llvm.vector.reduce.fmax"):
         return False
+    if name in ("llvm.minimumnum", "llvm.maximumnum"):
+        return False  # LLVM 20 takes one for the other on x86
     return all(t.lanes == 1 or t.element != "bool" for t in (*dtypes, case.result))
 
 
