@@ -29,11 +29,11 @@ __all__ = [
 ]  # fmt: skip
 
 
-def wanted(what: str, value: object, *kinds: type) -> None:
-    """Raise `TypeError` unless an argument is of one of these kinds; `what` names it."""
-    if not isinstance(value, kinds):
-        names = " or ".join(kind.__name__ for kind in kinds)
-        raise TypeError(f"`{what}` must be a {names}, not {brief(value)}")
+def wanted(what: str, value: object, kind: type) -> None:
+    """Raise `TypeError` unless an argument, which `what` names, is of this kind."""
+    if not isinstance(value, kind):
+        article = "an" if kind.__name__[0] in "AEIO" else "a"
+        raise TypeError(f"`{what}` must be {article} {kind.__name__}, not {brief(value)}")
 
 
 def erase_to_well_defined(
