@@ -61,8 +61,8 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
 __all__ = [
-    "Context", "call_purity", "call_result", "derive_struct_info", "function_struct_info",
-    "kind_name",
+    "Context", "call_purity", "call_result", "derive_struct_info", "derived_again",
+    "function_struct_info", "kind_name",
 ]  # fmt: skip
 
 OBJECT = ObjectStructInfo()
@@ -122,11 +122,17 @@ _NOTHING = Context()
 
 def derive_struct_info(expr: Expr, context: Context = _NOTHING) -> StructInfo:
     """What is known of the value of `expr`; raises `OperandError` where operands do not fit."""
+    info = derived_again(expr, context)
+    remember_struct_info(expr, info)
+    return info
+
+
+def derived_again(expr: Expr, context: Context) -> StructInfo:
+    """As `derive_struct_info`, but what `expr` itself remembers stays as it is."""
     rule = _RULES.get(type(expr))
     if rule is None:
         raise InternalError(f"there is no derivation rule for {type(expr).__name__}")
     info: StructInfo = rule(expr, context)
-    remember_struct_info(expr, info)
     return info
 
 

@@ -13,7 +13,7 @@ from relaxscript.errors import InternalError
 
 __all__ = [
     "Hook", "apply_operator", "blame", "html_of", "is_base_of", "metadata_of", "parsed",
-    "script_of", "struct_info_of", "unfilled",
+    "places", "script_of", "struct_info_of", "unfilled",
 ]  # fmt: skip
 
 
@@ -50,9 +50,11 @@ parsed = Hook("parsed", "(script) -> the module that it says, read in data mode"
 metadata_of = Hook("metadata_of", "(node) -> the constants that its script refers to, as data")
 is_base_of = Hook("is_base_of", "(base, derived) -> whether what has one surely has the other")
 blame = Hook("blame", "(root, node, message) -> the printed root with the node underlined")
+places = Hook("places", "(root, [(node, within)]) -> where they stand in the printed root")
 
 _ALL = (
     apply_operator, struct_info_of, script_of, html_of, parsed, metadata_of, is_base_of, blame,
+    places,
 )  # fmt: skip
 
 
