@@ -82,6 +82,8 @@ class _Uses:
         self._needs: dict[Node | None, list[Node]] = {}
         # What is to be looked at: an expression, and who needs it.
         self._todo: list[tuple[Expr, Node | None]] = [(func, None)]
+        # What the parameters say is known without any cast.
+        self._given = set(walk.defined_by(func, func.params))
         functions = (node for node in walk.post_order(func) if isinstance(node, Function))
         self._trusts = not any((f.attrs or Attrs()).get("relax.force_pure") for f in functions)
         while self._todo:
@@ -129,7 +131,8 @@ class _Uses:
             inside = walk.variables(binding.struct_info)
             self._need(key, *inside)
             for defined in walk.defined_by(binding, (binding.struct_info,)):
-                self._need(defined, var)
+                if defined not in self._given:
+                    self._need(defined, var)
         self._todo.append((value, key))
 
     def _may_go(self, binding: Binding, dataflow: bool) -> bool:

@@ -14,6 +14,7 @@ from relaxscript.ir.relax import (
     Call,
     DataflowBlock,
     DataflowVar,
+    ExternFunc,
     Function,
     GlobalVar,
     If,
@@ -201,6 +202,14 @@ def recursion_in_dataflow(other):
     return module(f=recursive("f", other))
 
 
+def recursion_inside_of_dataflow(other):
+    """Parts of what stands in a dataflow block stand in it, too."""
+    x, y, z = var("x"), var("y"), var("z")
+    inner = SeqExpr([BindingBlock([bind(y, Call(GlobalVar("f"), [x]))])], y)
+    block = [bind(z, inner)]
+    return module(f=function([x], block if other else tuple(block), result=z, ret=F4))
+
+
 def mutual_recursion_in_dataflow(other):
     return module(f=recursive("g", other), g=recursive("f", True))
 
@@ -279,6 +288,13 @@ def in_annotation(make):
     return program
 
 
+def result_of_unknown_packed_size(other):
+    n, x = size(), var("x", Tensor((size("k"),)))
+    n = x.struct_info.dims[0] if other else n
+    call = Call(ExternFunc("p"), [x], sinfo_args=[Tensor((n,))])
+    return function([x], [bind(var("y", OBJECT), call)], pure=False)
+
+
 def shape_in_an_unknown_variable(other):
     s = var("s", Shape(ndim=1))
     return function([var("x", Tensor(s, ndim=1)), *([s] if other else [])])
@@ -343,6 +359,7 @@ CASES = [
     ("RX0305", cast_in_a_branch, "R.shape([m])"),
     ("RX0306", parameter_of_unknown_size, 'R.Tensor(("n * m",), "float32")'),
     ("RX0307", recursion_in_dataflow, "cls.f(x)"),
+    ("RX0307", recursion_inside_of_dataflow, ""),
     ("RX0307", mutual_recursion_in_dataflow, "cls.g(x)"),
     ("RX0307", local_recursion_in_dataflow, "g(a)"),
     ("RX0307", if_in_dataflow, "if c:"),
@@ -356,6 +373,7 @@ CASES = [
     ("RX0312", nothing_public, ""),
     ("RX0313", named_otherwise, ""),
     ("RX0314", in_annotation(lambda n: Tensor((n,))), 'R.Tensor((n,), "float32")'),
+    ("RX0314", result_of_unknown_packed_size, 'R.Tensor((n,), "float32")'),
     ("RX0314", shape_in_an_unknown_variable, ""),
     ("RX0314", shape_in_no_shape, ""),
     ("RX0314", shape_that_is_a_call, ""),
@@ -421,6 +439,11 @@ def test_every_criterion_has_a_case():
 @pytest.mark.parametrize("make", [calls_itself, captured_size])
 def test_local_functions_may_call_themselves_and_capture_sizes(make):
     assert ill_formed(make()) == ()
+
+
+def test_a_shape_of_unknown_rank_may_be_of_any():
+    s = var("s", Shape())
+    assert well_formed(function([var("x", Tensor(s, ndim=2)), s]))
 
 
 def test_a_local_function_of_a_dataflow_block_may_call_itself():

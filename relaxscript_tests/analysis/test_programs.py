@@ -210,6 +210,18 @@ def test_what_depends_on_the_weights_only_is_computable_at_compile_time():
     assert names(analysis.computable_at_compile_time(main.without_attr("num_input"))) == []
 
 
+def test_a_size_that_the_weights_say_is_computable_at_compile_time():
+    @R.function
+    def main(x: R.Tensor((4,), "float32"), w: R.Object):
+        R.func_attr({"num_input": 1})
+        m = T.int64()
+        v = R.match_cast(w, R.Shape([m]))
+        s = R.shape([m, 2])
+        return (v, s)
+
+    assert names(analysis.computable_at_compile_time(main)) == ["w", "v", "s"]
+
+
 def test_what_a_call_of_the_module_gives_is_computable_where_it_is_known_to_be_pure():
     odd = Calls["odd"].with_attr("num_input", 0)
     assert names(analysis.computable_at_compile_time(odd)) == ["x"]

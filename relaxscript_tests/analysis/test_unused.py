@@ -7,7 +7,24 @@ import pytest
 from relaxscript.analysis import remove_all_unused
 from relaxscript.errors import VMError
 from relaxscript.ir.module import IRModule
+from relaxscript.ir.prim import Var as PrimVar
+from relaxscript.ir.relax import (
+    BindingBlock,
+    Call,
+    DataflowBlock,
+    Function,
+    MatchCast,
+    SeqExpr,
+    Var,
+    VarBinding,
+)
 from relaxscript.ir.same import assert_structural_equal
+from relaxscript.ir.struct_info import (
+    FuncStructInfo,
+    ObjectStructInfo,
+    ShapeStructInfo,
+    TensorStructInfo,
+)
 from relaxscript.script import from_source
 from relaxscript.testing.compare import EXECUTORS, check_outcomes, observed
 from relaxscript.testing.inputs import inputs_for
@@ -92,7 +109,45 @@ return x
 """,
             "return x",
         ),
-        (  # in local functions and branches
+        (  # in branches
+            """
+c = R.match_cast(o, R.Tensor((), "bool"))
+if c:
+    a = (x, x)
+    y = x
+else:
+    y = R.exp(x)
+return y
+""",
+            """
+c = R.match_cast(o, R.Tensor((), "bool"))
+if c:
+    y = x
+else:
+    y = R.exp(x)
+return y
+""",
+        ),
+        (  # what defines a size that an annotation uses stays
+            """
+with R.dataflow():
+    b = R.match_cast(o, R.Shape([m]))
+    c = R.match_cast(o, R.Shape([n]))
+    y: R.Tensor((m,), "float32") = R.call_pure_packed("f", x, sinfo_args=R.Tensor((m,), "float32"))
+    z: R.Tensor((m,), "float32") = y
+    R.output(b, c, z)
+return z
+""",
+            """
+with R.dataflow():
+    b = R.match_cast(o, R.Shape([m]))
+    y: R.Tensor((m,), "float32") = R.call_pure_packed("f", x, sinfo_args=R.Tensor((m,), "float32"))
+    z: R.Tensor((m,), "float32") = y
+    R.output(b, z)
+return z
+""",
+        ),
+        (  # in local functions
             """
 @R.function
 def g(y: R.Tensor((2,), "float32")) -> R.Tensor((2,), "float32"):
@@ -184,3 +239,13 @@ def test_random_programs_that_succeed_do_the_same_without_what_nothing_needs():
             check_outcomes("without", actual, "with", expected)
     assert smaller
     assert succeeded
+
+
+def test_a_size_that_only_an_annotation_uses_is_still_defined():
+    m, o = PrimVar("m", "int64"), Var("o", ObjectStructInfo())
+    info = TensorStructInfo((m,))
+    f, y = Var("f", FuncStructInfo([], TensorStructInfo(ndim=1))), Var("y", info)
+    cast = MatchCast(Var("s", ShapeStructInfo([m])), o, ShapeStructInfo([m]))
+    blocks = [DataflowBlock([cast]), BindingBlock([VarBinding(y, Call(f, []))])]
+    func = Function([o, f], SeqExpr(blocks, o))
+    assert remove_all_unused(func) is func
