@@ -1,7 +1,47 @@
-"""Questions about programs; `derive.py` answers what is known of an expression's value."""
+"""Questions about programs, by the names that TVM has for them.
+
+`derive.py` answers what is known of an expression's value; `struct_infos.py` asks about
+StructInfos, `programs.py` about functions and modules; `unused.py` finds what nothing needs,
+`formation.py` what keeps a program from being well-formed.
+"""
 
 from __future__ import annotations
 
-from .derive import Context, call_purity, derive_struct_info, function_struct_info
+from relaxscript.sinfo import BaseCheckResult, struct_info_base_check
 
-__all__ = ["Context", "call_purity", "derive_struct_info", "function_struct_info"]
+from .derive import Context, call_purity, derive_struct_info, function_struct_info
+from .formation import ill_formed, well_formed
+from .programs import (
+    all_global_vars,
+    all_vars,
+    bound_vars,
+    computable_at_compile_time,
+    contains_impure_call,
+    detect_recursion,
+    free_vars,
+    get_var2val,
+    name_to_binding,
+    post_order_visit,
+    udchain,
+)
+from .struct_infos import (
+    collect_non_negative_expressions,
+    definable_tir_vars_in_struct_info,
+    defined_symbolic_vars,
+    derive_call_ret_struct_info,
+    erase_to_well_defined,
+    free_symbolic_vars,
+    struct_info_lca,
+    tir_vars_in_struct_info,
+)
+from .unused import remove_all_unused
+
+__all__ = [
+    "BaseCheckResult", "Context", "all_global_vars", "all_vars", "bound_vars", "call_purity",
+    "collect_non_negative_expressions", "computable_at_compile_time", "contains_impure_call",
+    "definable_tir_vars_in_struct_info", "defined_symbolic_vars", "derive_call_ret_struct_info",
+    "derive_struct_info", "detect_recursion", "erase_to_well_defined", "free_symbolic_vars",
+    "free_vars", "function_struct_info", "get_var2val", "ill_formed", "name_to_binding",
+    "post_order_visit", "remove_all_unused", "struct_info_base_check", "struct_info_lca",
+    "tir_vars_in_struct_info", "udchain", "well_formed",
+]  # fmt: skip

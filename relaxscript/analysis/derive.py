@@ -60,7 +60,10 @@ from relaxscript.sinfo import (
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
-__all__ = ["Context", "call_purity", "derive_struct_info", "function_struct_info"]
+__all__ = [
+    "Context", "call_purity", "call_result", "derive_struct_info", "derived_again",
+    "function_struct_info", "kind_name",
+]  # fmt: skip
 
 OBJECT = ObjectStructInfo()
 UNIT = TupleStructInfo(())
@@ -119,11 +122,17 @@ _NOTHING = Context()
 
 def derive_struct_info(expr: Expr, context: Context = _NOTHING) -> StructInfo:
     """What is known of the value of `expr`; raises `OperandError` where operands do not fit."""
+    info = derived_again(expr, context)
+    remember_struct_info(expr, info)
+    return info
+
+
+def derived_again(expr: Expr, context: Context) -> StructInfo:
+    """As `derive_struct_info`, but what `expr` itself remembers stays as it is."""
     rule = _RULES.get(type(expr))
     if rule is None:
         raise InternalError(f"there is no derivation rule for {type(expr).__name__}")
     info: StructInfo = rule(expr, context)
-    remember_struct_info(expr, info)
     return info
 
 
@@ -227,9 +236,17 @@ def _call(expr: Call, context: Context) -> StructInfo:
             "callee", f"is {kind_name(callee)}", code="RX0201",
             message="only a function can be called",
         )  # fmt: skip
+    return call_result(callee, expr, context)
+
+
+def call_result(callee: FuncStructInfo, call: Call, context: Context = _NOTHING) -> StructInfo:
+    """What is known of the result of a call of a function that has the StructInfo `callee`.
+
+    Raises `OperandError` where the arguments do not fit.
+    """
     if callee.params is None:
-        return _derived_result(expr, callee, context)
-    return _beta_reduced(expr, callee, context)
+        return _derived_result(call, callee, context)
+    return _beta_reduced(call, callee, context)
 
 
 def _derived_result(expr: Call, callee: FuncStructInfo, context: Context) -> StructInfo:

@@ -12,8 +12,8 @@ from typing import Any
 from relaxscript.errors import InternalError
 
 __all__ = [
-    "Hook", "apply_operator", "blame", "html_of", "metadata_of", "parsed", "script_of",
-    "struct_info_of", "unfilled",
+    "Hook", "apply_operator", "blame", "html_of", "is_base_of", "metadata_of", "parsed",
+    "places", "script_of", "struct_info_of", "unfilled",
 ]  # fmt: skip
 
 
@@ -48,9 +48,14 @@ script_of = Hook("script_of", "(node, **options) -> its script")
 html_of = Hook("html_of", "(script) -> it as coloured HTML")
 parsed = Hook("parsed", "(script) -> the module that it says, read in data mode")
 metadata_of = Hook("metadata_of", "(node) -> the constants that its script refers to, as data")
+is_base_of = Hook("is_base_of", "(base, derived) -> whether what has one surely has the other")
 blame = Hook("blame", "(root, node, message) -> the printed root with the node underlined")
+places = Hook("places", "(root, [(node, within)]) -> where they stand in the printed root")
 
-_ALL = (apply_operator, struct_info_of, script_of, html_of, parsed, metadata_of, blame)
+_ALL = (
+    apply_operator, struct_info_of, script_of, html_of, parsed, metadata_of, is_base_of, blame,
+    places,
+)  # fmt: skip
 
 
 def unfilled() -> list[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from relaxscript.dtypes import DataType
 
+from . import hooks
 from .expected import brief
 from .node import Node, field, node
 from .prim import PrimExpr, as_prim
@@ -40,6 +41,13 @@ class StructInfo(Node):
         from .same import structural_equal
 
         return structural_equal(self, other)
+
+    def is_base_of(self, derived: StructInfo) -> bool:
+        """Whether every value with `derived` is sure to have this StructInfo, too."""
+        if not isinstance(derived, StructInfo):
+            raise TypeError(f"`is_base_of` compares with a StructInfo, not with {brief(derived)}")
+        found: bool = hooks.is_base_of(self, derived)
+        return found
 
 
 @node

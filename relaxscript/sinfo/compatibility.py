@@ -15,7 +15,7 @@ from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.struct_info import ObjectStructInfo, StructInfo, TensorStructInfo
 
 from .matching import definable_shape_vars, shape_var_mapping, substitute_shape_vars
-from .relation import Certainty, disagreements
+from .relation import disagreements
 
 __all__ = ["can_cast", "check_compatibility", "why"]
 
@@ -40,7 +40,7 @@ def check_compatibility(
             return _same_dimensions(mine, theirs, facts)
     answer = YES
     for found in disagreements(derived, base, facts, in_scope):
-        if found.certainty is Certainty.DIFFERENT:
+        if found.certainty.refuses:
             return NO
         answer = UNKNOWN
     return answer
@@ -77,7 +77,7 @@ def why(
     """
     possible: str | None = None
     for found in disagreements(derived, base, facts, in_scope):
-        if found.certainty is Certainty.DIFFERENT:
+        if found.certainty.refuses:
             return str(found)
         if possible is None:
             possible = str(found)

@@ -32,6 +32,7 @@ __all__ = [
     "scalar_variables",
     "shape_var_mapping",
     "shape_vars",
+    "struct_info_parts",
     "substitute_shape_vars",
 ]  # fmt: skip
 
@@ -46,7 +47,7 @@ def dimensions(info: StructInfo) -> tuple[PrimExpr, ...]:
     return ()
 
 
-def _parts(root: StructInfo, *, functions: bool) -> Iterator[StructInfo]:
+def struct_info_parts(root: StructInfo, *, functions: bool = True) -> Iterator[StructInfo]:
     """`root` and what is inside its tuples and, if wanted, its functions, each object once."""
     seen: set[int] = set()
     stack = [root]
@@ -69,7 +70,7 @@ def definable_shape_vars(info: StructInfo) -> list[prim.Var]:
     Those in the parameters of a function type belong to that type and are left out.
     """
     found: dict[prim.Var, None] = {}
-    for part in _parts(info, functions=False):
+    for part in struct_info_parts(info, functions=False):
         found.update((e, None) for e in dimensions(part) if isinstance(e, prim.Var))
     return list(found)
 
@@ -77,7 +78,7 @@ def definable_shape_vars(info: StructInfo) -> list[prim.Var]:
 def shape_vars(info: StructInfo) -> list[prim.Var]:
     """All shape variables of `info`, in order of appearance, those of function types included."""
     found: dict[prim.Var, None] = {}
-    for part in _parts(info, functions=True):
+    for part in struct_info_parts(info, functions=True):
         for e in dimensions(part):
             found.update(scalar_variables(e))
     return list(found)

@@ -41,8 +41,15 @@ class Certainty(enum.Enum):
     """How sure a disagreement is."""
 
     DIFFERENT = "different"  # for all values of the variables
+    WIDER = "wider"  # no sort of value is named, or a purer one is needed: refused as if different
     UNPROVED = "unproved"  # depends on the variables, or the prover cannot tell
-    MISSING = "missing"  # one side does not say enough
+    MISSING = "missing"  # the rank, data type, device or rule that is needed is not said
+    UNSTATED = "unstated"  # the dimensions or the value that are needed are not said
+
+    @property
+    def refuses(self) -> bool:
+        """Whether a value must not go where the other is expected, even with a check."""
+        return self is Certainty.DIFFERENT or self is Certainty.WIDER
 
 
 class Disagreement(NamedTuple):
@@ -63,8 +70,10 @@ class Disagreement(NamedTuple):
 
 
 DIFFERENT = Certainty.DIFFERENT
+WIDER = Certainty.WIDER
 UNPROVED = Certainty.UNPROVED
 MISSING = Certainty.MISSING
+UNSTATED = Certainty.UNSTATED
 
 _Finding = tuple[Certainty, str, tuple[Any, ...]]
 _Pair = tuple[StructInfo, StructInfo, tuple[str, ...]]
@@ -124,7 +133,7 @@ def _compare(
         case FuncStructInfo(), FuncStructInfo():
             return _functions(a, b, in_scope, path, inner)
         case ObjectStructInfo(), _:
-            return iter([(DIFFERENT, "nothing is known of it, and {} is needed", (_kind(b),))])
+            return iter([(WIDER, "nothing is known of it, and {} is needed", (_kind(b),))])
     return iter([(DIFFERENT, "it is {}, not {}", (_kind(a), _kind(b)))])
 
 
@@ -164,7 +173,7 @@ def _tensor_shapes(
     if a.ndim == b.ndim == 0:
         return
     if a.shape is None:
-        yield MISSING, "the shape is unknown, and {} is needed", (b.shape,)
+        yield UNSTATED, "the shape is unknown, and {} is needed", (b.shape,)
     elif mine is None or theirs is None:
         yield UNPROVED, "the shape is {}, which is not known to be {}", (a.shape, b.shape)
     else:
@@ -193,7 +202,7 @@ def _shapes(a: ShapeStructInfo, b: ShapeStructInfo, facts: Facts | None) -> Iter
             yield _ranks(a.ndim, b.ndim)
     elif b.values is not None and a.ndim != 0:
         if a.values is None:
-            yield MISSING, "its dimensions are unknown, and {} is needed", (b.values,)
+            yield UNSTATED, "its dimensions are unknown, and {} is needed", (b.values,)
         else:
             yield from _dimensions(a.values, b.values, facts)
 
@@ -204,7 +213,7 @@ def _prims(a: PrimStructInfo, b: PrimStructInfo, facts: Facts | None) -> Iterato
     elif b.value is not None and a.value is not b.value:
         answer = UNKNOWN if a.value is None else prove_equal(a.value, b.value, facts)
         if a.value is None:
-            yield MISSING, "the value is unknown, and {} is needed", (b.value,)
+            yield UNSTATED, "the value is unknown, and {} is needed", (b.value,)
         elif answer is NO:
             yield DIFFERENT, "the value is {}, not {}", (a.value, b.value)
         elif answer is UNKNOWN:
@@ -233,7 +242,7 @@ def _functions(
     inner: list[_Pair],
 ) -> Iterator[_Finding]:
     if b.purity and not a.purity:
-        yield DIFFERENT, "it is impure, not pure", ()
+        yield WIDER, "it is impure, not pure", ()
     if a.params is None and b.params is None:
         yield from _packed(a, b, path, inner)
         return

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Container
 
 from relaxscript.arith import NO, UNKNOWN, YES, Answer, Facts
-from relaxscript.ir import prim
+from relaxscript.ir import hooks, prim
 from relaxscript.ir.struct_info import StructInfo
 
 from .relation import Certainty, disagreements
 
-__all__ = ["is_subtype"]
+__all__ = ["is_base_of", "is_subtype"]
 
 
 def is_subtype(
@@ -37,3 +37,9 @@ def is_subtype(
             return NO
         answer = UNKNOWN
     return answer
+
+
+@hooks.is_base_of.fill
+def is_base_of(base: StructInfo, derived: StructInfo) -> bool:
+    """Whether every value described by `derived` is sure to be one described by `base`."""
+    return is_subtype(derived, base) is YES

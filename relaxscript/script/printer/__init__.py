@@ -12,7 +12,7 @@ from typing import Any
 
 from relaxscript.ir import hooks
 
-__all__ = ["blame_of", "html_of", "metadata_of", "script_of"]
+__all__ = ["blame_of", "html_of", "metadata_of", "places_of", "script_of"]
 
 
 @hooks.script_of.fill
@@ -61,3 +61,11 @@ def blame_of(root: Any, node: Any, message: str, within: Any = None, occurrence:
     from .blame import blamed
 
     return blamed(root, node, message, within=within, occurrence=occurrence)
+
+
+@hooks.places.fill
+def places_of(root: Any, wanted: Any) -> Any:
+    """Where each `(node, within)` of `wanted` stands in the printed root."""
+    from .blame import placed
+
+    return placed(root, wanted)

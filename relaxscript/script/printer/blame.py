@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Sequence
 from typing import Any
 
 from relaxscript.errors import Diagnostic, Label, Span
@@ -12,7 +14,7 @@ from relaxscript.ir.walk import children
 
 from .module import Printer
 
-__all__ = ["blamed"]
+__all__ = ["blamed", "placed"]
 
 
 # More lines than these are not underlined: the first says which part is meant.
@@ -47,6 +49,42 @@ def blamed(
     return render_body(Diagnostic("", message, span, (Label(span, message),)))
 
 
+def placed(
+    root: Any, wanted: Sequence[tuple[Any, Any]], filename: str = "<script>"
+) -> list[Span | None]:
+    """Where nodes stand in the printed `root`, each the first time in the one that goes with it.
+
+    What does not stand there by itself is placed where that one stands, else where the nearest
+    node that holds it does, else nowhere. The root is printed once.
+    """
+    printer = Printer(filename)
+    printer.print(root)
+    holders: dict[int, Any] | None = None
+    found: list[Span | None] = []
+    for node, within in wanted:
+        at = _first_inside(printer, node, within)
+        if at is None:
+            holders = _holders(root) if holders is None else holders
+        while at is None and holders and node is not None:
+            at, node = printer.place(node), holders.get(id(node))
+        found.append(None if at is None else _heading(at))
+    return found
+
+
+def _first_inside(printer: Printer, node: Any, within: Any) -> Span | None:
+    """The first place of `node` in `within`, else that of `within`, else the last of `node`."""
+    spans = printer.places.get(node, [])
+    if within is None:
+        return spans[0] if spans else None
+    outer = printer.places.get(within)
+    if outer is None:
+        # The result of a SeqExpr, which is not printed itself, stands behind all else.
+        return spans[-1] if spans else None
+    start = bisect_left(spans, (outer[0].line, outer[0].column), key=lambda s: (s.line, s.column))
+    inside = start < len(spans) and outer[0].contains(spans[start])
+    return spans[start] if inside else outer[0]
+
+
 def _place(printer: Printer, node: Any, within: Any, occurrence: int) -> Span | None:
     outer = None if within is None else printer.place(within)
     if outer is not None:
@@ -58,6 +96,18 @@ def _place(printer: Printer, node: Any, within: Any, occurrence: int) -> Span | 
 
 def _around(printer: Printer, root: Any, node: Any) -> Span | None:
     """The place of the nearest node that holds `node` and is shown."""
+    holders = _holders(root)
+    at = holders.get(id(node))
+    while at is not None:
+        span = printer.place(at)
+        if span is not None:
+            return span
+        at = holders.get(id(at))
+    return None
+
+
+def _holders(root: Any) -> dict[int, Any]:
+    """The first node that holds each node, by id."""
     holders: dict[int, Any] = {}
     stack = list(root.functions.values()) if isinstance(root, IRModule) else [root]
     seen: set[int] = set()
@@ -69,13 +119,7 @@ def _around(printer: Printer, root: Any, node: Any) -> Span | None:
         for child in children(at):
             holders.setdefault(id(child), at)
             stack.append(child)
-    at = holders.get(id(node))
-    while at is not None:
-        span = printer.place(at)
-        if span is not None:
-            return span
-        at = holders.get(id(at))
-    return None
+    return holders
 
 
 def _heading(span: Span) -> Span:

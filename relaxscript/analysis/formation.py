@@ -1,0 +1,75 @@
+"""Whether a program is well-formed: the criteria of the spec, then its StructInfos once more.
+
+`criteria.py` goes through the program, `retyping.py` derives what is annotated; what they find is
+placed here in the printed text of the program, since a program made by hand or by a pass has no
+other text. Source: spec "Well-Formedness Criteria"; TVM `relax.analysis.well_formed`.
+"""
+
+from __future__ import annotations
+
+from relaxscript.errors import Diagnostic, DiagnosticError, InternalError, Label, OperandError, Span
+from relaxscript.ir import hooks
+from relaxscript.ir.expected import brief
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.relax import Function
+from relaxscript.op import ArgumentError
+
+from .criteria import Criteria
+from .finding import Finding
+from .retyping import retyped
+
+__all__ = ["ill_formed", "well_formed"]
+
+
+def well_formed(obj: IRModule | Function, check_struct_info: bool = True) -> bool:
+    """Whether a module, or a function alone, is well-formed; `ill_formed` says what is not.
+
+    With `check_struct_info`, StructInfos are derived again and must not contradict what is
+    annotated, and impure calls must be where they may be.
+    """
+    return not _findings(obj, check_struct_info)
+
+
+def ill_formed(obj: IRModule | Function, check_struct_info: bool = True) -> tuple[Diagnostic, ...]:
+    """Everything that keeps a module or function from being well-formed, with its place.
+
+    The places are in the printed text of `obj`. Code RX03nn stands for criterion nn of the spec; a
+    function alone is not asked what only a module can break, and what it calls is not known. The
+    StructInfos are looked at where all criteria are met. The cost is that of looking at each node
+    once.
+    """
+    found = _findings(obj, check_struct_info)
+    if not found:
+        return ()
+    places = _places(obj, found)
+    return tuple(_diagnostic(finding, at) for finding, at in zip(found, places))
+
+
+def _findings(obj: IRModule | Function, check_struct_info: bool) -> list[Finding]:
+    if not isinstance(obj, (IRModule, Function)):
+        raise TypeError(f"an IRModule or a Function is well-formed or not, {brief(obj)} is neither")
+    module = obj if isinstance(obj, IRModule) else None
+    criteria = Criteria(module)
+    if isinstance(obj, IRModule):
+        criteria.module(obj)
+    else:
+        criteria.function(obj)
+    if criteria.found or not check_struct_info:
+        return criteria.found
+    return retyped(obj)
+
+
+def _places(obj: IRModule | Function, found: list[Finding]) -> list[Span | None]:
+    wanted = [(finding.node, finding.within) for finding in found]
+    try:
+        spans: list[Span | None] = hooks.places(obj, wanted)
+    except (InternalError, DiagnosticError, OperandError, ArgumentError):
+        # A program may be too ill-formed to be printed.
+        return [None] * len(wanted)
+    return spans
+
+
+def _diagnostic(finding: Finding, at: Span | None) -> Diagnostic:
+    labels = () if at is None else (Label(at, finding.fact or "here"),)
+    notes = (finding.fact,) if finding.fact and at is None else ()
+    return Diagnostic(finding.code, finding.message, at, labels, notes, finding.help)

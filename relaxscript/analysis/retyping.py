@@ -1,0 +1,197 @@
+"""Deriving the StructInfo of every value again: it must not contradict what is annotated.
+
+Whatever is only possible is left to the run time. Purity is looked at, too: what is derived of a
+function says whether its calls have side effects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from relaxscript.arith import NO
+from relaxscript.errors import OperandError
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.node import Node
+from relaxscript.ir.relax import (
+    Attrs,
+    Binding,
+    BindingBlock,
+    Call,
+    DataflowBlock,
+    Expr,
+    Function,
+    If,
+    MatchCast,
+    SeqExpr,
+    Tuple,
+    TupleGetItem,
+)
+from relaxscript.ir.struct_info import (
+    PrimStructInfo,
+    StructInfo,
+    TensorStructInfo,
+)
+from relaxscript.op import ArgumentError
+from relaxscript.sinfo import check_compatibility, why
+
+from .derive import Context, call_purity, derived_again
+from .finding import Finding
+
+__all__ = ["retyped"]
+
+
+def retyped(obj: IRModule | Function) -> list[Finding]:
+    """What the derivation rules say against a program that meets the criteria."""
+    module = obj if isinstance(obj, IRModule) else None
+    check = _Retyping(module)
+    functions = [obj] if isinstance(obj, Function) else obj.relax_functions().values()
+    for function in functions:
+        check.function(function)
+    return check.found
+
+
+class _Place:
+    """The function and kind of block in which something stands."""
+
+    __slots__ = ("dataflow", "function")
+
+    def __init__(self, function: Function, dataflow: bool = False) -> None:
+        self.function = function
+        self.dataflow = dataflow
+
+    @property
+    def is_pure(self) -> bool:
+        attrs = self.function.attrs or Attrs()
+        return self.function.is_pure and not attrs.get("relax.force_pure")
+
+
+class _Retyping:
+    """Looks at everything in a function after its parts."""
+
+    def __init__(self, module: IRModule | None) -> None:
+        self.found: list[Finding] = []
+        self._context = Context(module)
+        self._alone = module is None
+        # Expressions of which nothing can be derived; what holds them fails for no other reason.
+        self._failed: set[int] = set()
+
+    def function(self, root: Function) -> None:
+        stack: list[tuple[Node, _Place, bool]] = [(root, _Place(root), False)]
+        while stack:
+            node, place, ready = stack.pop()
+            if ready:
+                self._look_at(node, place)
+                continue
+            stack.append((node, place, True))
+            inside = _Place(node) if isinstance(node, Function) else place
+            if isinstance(node, DataflowBlock):
+                inside = _Place(place.function, dataflow=True)
+            stack.extend((part, inside, False) for part in reversed(list(_parts(node))))
+
+    def _look_at(self, node: Node, place: _Place) -> None:
+        if any(id(part) in self._failed for part in _parts(node)):
+            self._fail(node)
+            return
+        try:
+            match node:
+                case Call():
+                    self._call(node, place)
+                case TupleGetItem() | Tuple():
+                    self._derived(node)
+                case If(cond):
+                    self._condition(cond, node)
+                case Binding():
+                    self._binding(node)
+                case Function(body=body, ret_struct_info=StructInfo() as declared):
+                    given = self._context.struct_info(body)
+                    result, within = (
+                        (body.body, body) if isinstance(body, SeqExpr) else (body, node)
+                    )
+                    self._fits(given, declared, "the result", "the declared result", result, within)
+        except (OperandError, ArgumentError) as error:
+            # Of a function alone it is not known what its module has.
+            if not (self._alone and error.code == "RX0101"):
+                self.found.append(_failure(error, node))
+            self._fail(node)
+
+    def _fail(self, node: Node) -> None:
+        if isinstance(node, Expr) and not isinstance(node, Function):
+            self._failed.add(id(node))
+
+    def _derived(self, expr: Expr) -> StructInfo:
+        """What the rules say of an expression now, whatever was said of it before."""
+        if expr.known_info is None:
+            return self._context.struct_info(expr)
+        return derived_again(expr, self._context)
+
+    def _call(self, call: Call, place: _Place) -> None:
+        self._derived(call)
+        if (place.dataflow or place.is_pure) and not call_purity(call, self._context):
+            where = "a dataflow block" if place.dataflow else "a pure function"
+            message = f"an impure function cannot be called in {where}"
+            self.found.append(Finding("RX0402" if place.dataflow else "RX0401", message, call))
+
+    def _condition(self, cond: Expr, within: Node) -> None:
+        match self._context.struct_info(cond):
+            case TensorStructInfo(dtype=dtype, ndim=rank) if dtype in ("bool", "void") and rank < 1:
+                pass
+            case PrimStructInfo(dtype=dtype) if dtype.is_bool:
+                pass
+            case info:
+                message = "the condition of `if` must be a bool scalar"
+                finding = Finding("RX0201", message, cond, within, fact=f"is `{info!r}`")
+                self.found.append(finding)
+
+    def _binding(self, binding: Binding) -> None:
+        annotated = binding.var.struct_info
+        if annotated is None:
+            message = f"nothing is known of the variable `{binding.var.name_hint}`"
+            self.found.append(Finding("RX0205", message, binding.var, binding, "type it"))
+            return
+        if isinstance(binding, MatchCast):
+            given = binding.struct_info
+        elif isinstance(binding.value, (Call, Tuple, TupleGetItem)):
+            given = self._derived(binding.value)
+        else:
+            given = self._context.struct_info(binding.value)
+        self._fits(given, annotated, "the value", "the annotation", binding.value, binding)
+
+    def _fits(
+        self, given: StructInfo, wanted: StructInfo, what: str, declared: str, node: Node,
+        within: Node,
+    ) -> None:  # fmt: skip
+        if check_compatibility(given, wanted) is NO:
+            message = f"{what} does not fit {declared}"
+            fact = why(given, wanted) or ""
+            self.found.append(Finding("RX0205", message, node, within, fact=fact))
+
+
+def _failure(error: OperandError | ArgumentError, node: Node) -> Finding:
+    if isinstance(error, ArgumentError):
+        return Finding(error.code, error.message, node, None, error.help)
+    callee = error.callee or "the function"
+    message = error.diagnostic(callee, None, {}).message
+    fact = "; ".join(f"`{name}` {fact}" for name, fact in error.facts.items())
+    return Finding(error.code, message, node, None, error.help, fact)
+
+
+def _parts(node: Node) -> Iterator[Node]:
+    """What is evaluated inside a node, in order; annotations are not."""
+    match node:
+        case Call(op, args):
+            yield op
+            yield from args
+        case Tuple(fields):
+            yield from fields
+        case TupleGetItem(value):
+            yield value
+        case If(cond, true_branch, false_branch):
+            yield from (cond, true_branch, false_branch)
+        case Function(body=body):
+            yield body
+        case SeqExpr(blocks, body):
+            yield from (*blocks, body)
+        case BindingBlock(bindings):
+            yield from bindings
+        case Binding() as binding:
+            yield binding.value

@@ -1,0 +1,141 @@
+"""Questions about StructInfos by the names of TVM, and the shape variables of functions.
+
+What they answer is said once, in `relaxscript.sinfo`; here are TVM's names, orders and defaults.
+Source: TVM `relax.analysis`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Protocol
+
+from relaxscript import sinfo as rules
+from relaxscript.errors import DiagnosticError, OperandError
+from relaxscript.errors.caller import caller_span
+from relaxscript.ir import walk
+from relaxscript.ir.expected import brief
+from relaxscript.ir.node import Node
+from relaxscript.ir.prim import IntImm, PrimExpr, Var as PrimVar, as_prim
+from relaxscript.ir.relax import Call, Expr, ExternFunc, Function, GlobalVar, Op, Var
+from relaxscript.ir.same import structural_equal, structural_hash
+from relaxscript.ir.struct_info import FuncStructInfo, PrimStructInfo, StructInfo
+
+from .derive import Context, call_result
+
+__all__ = [
+    "collect_non_negative_expressions", "definable_tir_vars_in_struct_info",
+    "defined_symbolic_vars", "derive_call_ret_struct_info", "erase_to_well_defined",
+    "free_symbolic_vars", "struct_info_lca", "tir_vars_in_struct_info", "wanted",
+]  # fmt: skip
+
+
+def wanted(what: str, value: object, kind: type) -> None:
+    """Raise `TypeError` unless an argument, which `what` names, is of this kind."""
+    if not isinstance(value, kind):
+        article = "an" if kind.__name__[0] in "AEIO" else "a"
+        raise TypeError(f"`{what}` must be {article} {kind.__name__}, not {brief(value)}")
+
+
+def erase_to_well_defined(
+    sinfo: StructInfo,
+    shape_var_map: Mapping[PrimVar, PrimExpr | int] | None = None,
+    var_map: Mapping[Var, Expr] | None = None,
+) -> StructInfo:
+    """`sinfo` where only the variables of the maps are known, and stand for what the maps say.
+
+    Shapes and values that use any other variable are forgotten; rank, data type and device stay.
+    Variables that a function type binds in its own parameters are known inside it.
+    """
+    wanted("erase_to_well_defined.sinfo", sinfo, StructInfo)
+    scalars = {var: as_prim(value) for var, value in (shape_var_map or {}).items()}
+    values = dict(var_map or {})
+    known = rules.erase_to_well_defined(sinfo, values, scalars)
+    free = rules.free_shape_vars(known)
+    known = rules.substitute_shape_vars(known, {v: scalars[v] for v in free})
+    return walk.substitute(known, values)
+
+
+def struct_info_lca(lhs: StructInfo, rhs: StructInfo) -> StructInfo:
+    """The least common ancestor: what is known of a value that has one or the other."""
+    wanted("struct_info_lca.lhs", lhs, StructInfo)
+    wanted("struct_info_lca.rhs", rhs, StructInfo)
+    return rules.unify_struct_info(lhs, rhs)
+
+
+class _Builder(Protocol):
+    context: Context
+
+
+def derive_call_ret_struct_info(
+    func_sinfo: FuncStructInfo, call: Call, ctx: Context | _Builder | None = None
+) -> StructInfo:
+    """What is known of the result of `call`, a call of a function that has `func_sinfo`.
+
+    `ctx` is the block builder, or context, in which the call stands: it knows the variables in
+    scope. Raises `DiagnosticError` where the arguments do not fit the parameters.
+    """
+    wanted("derive_call_ret_struct_info.func_sinfo", func_sinfo, FuncStructInfo)
+    wanted("derive_call_ret_struct_info.call", call, Call)
+    context = Context() if ctx is None else getattr(ctx, "context", ctx)
+    if not isinstance(context, Context):
+        what = "`derive_call_ret_struct_info.ctx` must be a Context or a BlockBuilder"
+        raise TypeError(f"{what}, not {brief(ctx)}")
+    try:
+        return call_result(func_sinfo, call, context)
+    except OperandError as error:
+        place = call.span or caller_span()
+        raise DiagnosticError(error.diagnostic(_callee(call.op), place, {})) from None
+
+
+def _callee(op: Expr) -> str:
+    match op:
+        case Op(name) | Var(name_hint=name) | GlobalVar(name) | ExternFunc(name):
+            return name
+    return "the function"
+
+
+def tir_vars_in_struct_info(sinfo: StructInfo) -> list[PrimVar]:
+    """All shape variables in `sinfo`, each once, in the order of their appearance."""
+    wanted("tir_vars_in_struct_info.sinfo", sinfo, StructInfo)
+    return rules.shape_vars(sinfo)
+
+
+def definable_tir_vars_in_struct_info(sinfo: StructInfo) -> list[PrimVar]:
+    """The shape variables that stand alone in `sinfo`, so that a value of it says what they are."""
+    wanted("definable_tir_vars_in_struct_info.sinfo", sinfo, StructInfo)
+    return rules.definable_shape_vars(sinfo)
+
+
+def collect_non_negative_expressions(sinfo: StructInfo) -> list[PrimExpr]:
+    """The dimensions in `sinfo`, each once: no size is negative.
+
+    Numbers are left out, and so are the values of Prims, which may be negative.
+    """
+    wanted("collect_non_negative_expressions.sinfo", sinfo, StructInfo)
+    found: dict[int, list[PrimExpr]] = {}
+    result: list[PrimExpr] = []
+    for part in rules.struct_info_parts(sinfo):
+        for size in () if isinstance(part, PrimStructInfo) else rules.dimensions(part):
+            if isinstance(size, IntImm):
+                continue
+            alike = found.setdefault(structural_hash(size), [])
+            if not any(structural_equal(size, other) for other in alike):
+                alike.append(size)
+                result.append(size)
+    return result
+
+
+def defined_symbolic_vars(func: Function) -> list[PrimVar]:
+    """The shape variables that parameters and `match_cast`s in a function define, each once."""
+    wanted("defined_symbolic_vars.func", func, Function)
+    return _scalars(walk.bound_vars(func))
+
+
+def free_symbolic_vars(func: Function) -> list[PrimVar]:
+    """The shape variables that a function uses and does not define, in order of appearance."""
+    wanted("free_symbolic_vars.func", func, Function)
+    return _scalars(walk.free_vars(func))
+
+
+def _scalars(variables: Iterable[Node]) -> list[PrimVar]:
+    return [v for v in variables if isinstance(v, PrimVar)]

@@ -1,0 +1,42 @@
+"""How far one StructInfo is from describing what another does, in four steps, as TVM counts them.
+
+Source: TVM `relax.analysis.struct_info_base_check`; what is compared, and how, is `relation.py`.
+"""
+
+from __future__ import annotations
+
+import enum
+
+from relaxscript.ir.struct_info import StructInfo
+
+from .relation import Certainty, disagreements
+
+__all__ = ["BaseCheckResult", "struct_info_base_check"]
+
+
+class BaseCheckResult(enum.IntEnum):
+    """Whether a StructInfo is the base of another; the less, the further from it."""
+
+    FAIL_L0 = 0  # no value has both
+    FAIL_L1 = 1  # some may: kind, rank, data type, device or purity is not known to be the one
+    FAIL_L2 = 2  # these are right, but dimensions or values are not known to be
+    PASS = 3  # every value that has the other has the base
+
+
+_LEVEL = {
+    Certainty.DIFFERENT: BaseCheckResult.FAIL_L0,
+    Certainty.WIDER: BaseCheckResult.FAIL_L1,
+    Certainty.MISSING: BaseCheckResult.FAIL_L1,
+    Certainty.UNPROVED: BaseCheckResult.FAIL_L2,
+    Certainty.UNSTATED: BaseCheckResult.FAIL_L2,
+}
+
+
+def struct_info_base_check(base: StructInfo, derived: StructInfo) -> BaseCheckResult:
+    """How far `base` is from describing every value that `derived` describes.
+
+    The worst of all parts counts. Parameters of functions are contravariant, and dimensions that
+    differ for all values of the variables, as `n` and `n + 1` do, are FAIL_L0.
+    """
+    levels = (_LEVEL[found.certainty] for found in disagreements(derived, base))
+    return min(levels, default=BaseCheckResult.PASS)
