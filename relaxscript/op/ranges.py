@@ -16,7 +16,7 @@ from relaxscript.ir.prim import FloatImm, IntImm, PrimExpr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.runtime.values import prim_value
 
-from .context import InferContext
+from .context import InferContext, Obligation
 from .define import op
 from .parameters import DType, Tensor, Value
 from .scalars import integer_in, require_integer, require_prim
@@ -142,6 +142,9 @@ def _(
                 message="a tensor has no dimension below 0",
                 code="RX0204",
             )
+        if not isinstance(size, (IntImm, prim.Var)):  # a shape variable is never negative
+            text = f"`{name}` is below 0"
+            context.require(Obligation(name, ZERO, info, "inside", text))
         dims.append(None if size is None else _wide(size))
     require_integer("k", k, "the number of a diagonal")
     known = [dim for dim in dims if dim is not None]

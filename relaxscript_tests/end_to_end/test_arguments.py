@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -373,5 +374,9 @@ def test_a_prim_func_writes_into_whatever_shares_its_memory(load):
             return (1, 0)
 
     y = zeros(4)
-    load(KERNEL).main(zeros(4, 8)[::2, ::2], Shares(y), np.int32(4))
-    assert y.tolist() == [4, 4, 0, 0]
+    run = partial(load(KERNEL).main, zeros(4, 8)[::2, ::2], Shares(y), np.int32(4))
+    if np.from_dlpack(Shares(y)).flags.writeable:
+        run()
+        assert y.tolist() == [4, 4, 0, 0]
+    else:  # numpy before 2.3 takes what others share as read-only
+        assert "argument `Y` of `main` is read-only, but is written to" in str(failure(run))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from relaxscript.errors import RelaxWarning
+from relaxscript.ir.module import IRModule
 from relaxscript.runtime import Shape, register_func, remove_global_func
 from relaxscript.script import from_source, ir as I, relax as R
 from relaxscript_tests.end_to_end.executors import EXECUTORS, every_executor, failure
@@ -318,3 +319,17 @@ def test_sizes_that_only_the_run_shows_are_refused_in_the_words_of_the_rule(
     error = failure(lambda: load(Sizes)[name](*args))
     assert error.code == "RX0606"
     assert words in str(error)
+
+
+@pytest.mark.filterwarnings("ignore::relaxscript.RelaxWarning")
+def test_a_size_that_is_computed_is_checked_by_all_executors_alike():
+    mod = from_source("""
+@R.function
+def main(n: R.Prim("int64")):
+    y = R.eye(n)
+    return y
+""")
+    mod = IRModule.from_expr(mod.with_attr("global_symbol", "main"))
+    errors = [failure(lambda load=load: load(mod).main(-2)) for load in EXECUTORS.values()]
+    assert len({error.diagnostic.message for error in errors}) == 1
+    assert "a tensor has no dimension below 0: `n` is -2" in str(errors[0])
