@@ -144,7 +144,8 @@ def _(
             )
         if not isinstance(size, (IntImm, prim.Var)):  # a shape variable is never negative
             text = f"`{name}` is below 0"
-            context.require(Obligation(name, ZERO, info, "inside", text))
+            least = ZERO if size is None else _wide(size)  # of a value nothing else is known
+            context.require(Obligation(name, ZERO, least, "inside", text))
         dims.append(None if size is None else _wide(size))
     require_integer("k", k, "the number of a diagonal")
     known = [dim for dim in dims if dim is not None]
