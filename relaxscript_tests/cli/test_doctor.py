@@ -12,7 +12,7 @@ from relaxscript.cli import doctor as report, main
 from relaxscript.errors import VMError
 
 REQUIRED = [
-    "numpy>=2.1.0",
+    "numpy>=2.1.2",
     "llvmlite>=0.45",
     'pytest[dev]>=8; extra == "test"',
     'relaxscript[more]; extra == "test"',
