@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 
-from . import execution, front_end, import_time
+from . import checking, execution, front_end, import_time
 
 ALL = {
     "import_time": import_time.main,
     "front_end": front_end.main,
+    "checking": checking.main,
     "execution": execution.main,
 }
 
