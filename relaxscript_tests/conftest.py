@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import zlib
 
 import numpy as np
@@ -19,6 +20,13 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("relaxscript")
+
+
+def pytest_configure() -> None:
+    # Shells start their background jobs with interrupts ignored, and programs that these start
+    # inherit that; tests that interrupt need the handler that Python has otherwise.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
