@@ -75,7 +75,20 @@ from .script.relax_forms import const
 from .version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from . import cli, compiler, interpreter, nd, runtime, target, testing, tir, transform, vm
+    from . import (
+        cli,
+        compiler,
+        expr,
+        interpreter,
+        nd,
+        runtime,
+        struct_info,
+        target,
+        testing,
+        tir,
+        transform,
+        vm,
+    )
     from .artifact import load, save
     from .compiler import VirtualMachine, build, jit
     from .runtime import (
@@ -154,6 +167,7 @@ __all__ = [
     "device",
     "errors",
     "explain",
+    "expr",
     "from_source",
     "get_default_pipeline",
     "get_global_func",
@@ -172,6 +186,7 @@ __all__ = [
     "runtime",
     "save",
     "script",
+    "struct_info",
     "structural_equal",
     "structural_hash",
     "target",
@@ -207,9 +222,11 @@ _LATER = {
         (
             "cli",
             "compiler",
+            "expr",
             "interpreter",
             "nd",
             "runtime",
+            "struct_info",
             "target",
             "testing",
             "tir",

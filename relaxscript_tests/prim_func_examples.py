@@ -140,7 +140,7 @@ def init_runs_where_all_reductions_start() -> Example:
 @example
 def a_reduction_may_start_elsewhere() -> Example:
     y, k, v = tir.Buffer("y", (1,), "int32"), Var("k"), Var("v")
-    on = tir.IterVar(tir.Range(const(2), const(3)), v, "reduce")
+    on = tir.IterVar(tir.Range.from_min_extent(const(2), const(3)), v, "reduce")
     body = block([on], [k + 2], store(y, load(y, 0) + v, 0), init=store(y, const(10), 0))
     return Example(
         prim_func([y], loop(k, 3, body)), [np.array([7], "int32")], [np.array([19], "int32")]
@@ -185,7 +185,7 @@ def a_region_gets_a_name() -> Example:
     x, y = tir.Buffer("x", (6, 8)), tir.Buffer("y", (3, 4))
     s, r = Var("s", "int64"), Var("r", "int64")
     part = tir.Buffer("part", (3, 4), strides=(s, r), elem_offset=Var("o", "int64"))
-    region = tir.BufferRegion(x, [tir.Range(2, 3), tir.Range(4, 4)])
+    region = tir.BufferRegion(x, [tir.Range.from_min_extent(2, 3), tir.Range.from_min_extent(4, 4)])
     i, j = Var("i"), Var("j")
     copy = loop(i, 3, loop(j, 4, store(y, load(part, i, j) + tir_cast(s, "float32"), i, j)))
     body = block([], [], copy, match_buffers=(tir.MatchBufferRegion(part, region),))
@@ -198,7 +198,7 @@ def a_row_gets_a_name_and_is_written() -> Example:
     x, i, j = tir.Buffer("x", (4, 5)), Var("i"), Var("j")
     n = Var("n", "int64")
     row = tir.Buffer("row", (n,))
-    region = tir.BufferRegion(x, [tir.Range(i, 1), tir.Range(1, 3)])
+    region = tir.BufferRegion(x, [tir.Range.from_min_extent(i, 1), tir.Range.from_min_extent(1, 3)])
     fill = loop(j, 3, store(row, tir_cast(i, "float32"), j))
     inner = block([], [], fill, match_buffers=(tir.MatchBufferRegion(row, region),))
     wanted = zeros(4, 5)

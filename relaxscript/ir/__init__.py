@@ -19,11 +19,12 @@ from .same import (
     structural_equal,
     structural_hash,
 )
+from .tir import Range
 from .vdevice import DummyGlobalInfo, GlobalInfo, Target, VDevice
 
 __all__ = [
     "Attrs", "BaseFunc", "DummyGlobalInfo", "GlobalInfo", "GlobalVar", "IRModule", "Node", "Op",
-    "PointerType", "PrimExpr", "PrimType", "Span", "StructuralMismatch", "Target", "VDevice",
-    "assert_structural_equal", "get_first_structural_mismatch", "structural_equal",
+    "PointerType", "PrimExpr", "PrimType", "Range", "Span", "StructuralMismatch", "Target",
+    "VDevice", "assert_structural_equal", "get_first_structural_mismatch", "structural_equal",
     "structural_hash",
 ]  # fmt: skip

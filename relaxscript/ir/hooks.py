@@ -12,8 +12,8 @@ from typing import Any
 from relaxscript.errors import InternalError
 
 __all__ = [
-    "Hook", "apply_operator", "blame", "html_of", "is_base_of", "metadata_of", "parsed",
-    "places", "script_of", "struct_info_of", "unfilled",
+    "Hook", "apply_operator", "blame", "html_of", "is_base_of", "metadata_of", "operator_of",
+    "parsed", "places", "script_of", "struct_info_of", "unfilled",
 ]  # fmt: skip
 
 
@@ -43,6 +43,7 @@ class Hook:
 
 
 apply_operator = Hook("apply_operator", "(symbol, *operands) -> the call that `x + y` means")
+operator_of = Hook("operator_of", "(full name) -> the Op of the operator that has it")
 struct_info_of = Hook("struct_info_of", "(expr) -> its StructInfo, derived from its parts")
 script_of = Hook("script_of", "(node, **options) -> its script")
 html_of = Hook("html_of", "(script) -> it as coloured HTML")
@@ -53,8 +54,8 @@ blame = Hook("blame", "(root, node, message) -> the printed root with the node u
 places = Hook("places", "(root, [(node, within)]) -> where they stand in the printed root")
 
 _ALL = (
-    apply_operator, struct_info_of, script_of, html_of, parsed, metadata_of, is_base_of, blame,
-    places,
+    apply_operator, operator_of, struct_info_of, script_of, html_of, parsed, metadata_of,
+    is_base_of, blame, places,
 )  # fmt: skip
 
 

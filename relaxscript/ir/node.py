@@ -172,6 +172,18 @@ def _signature(fields: Sequence[FieldInfo]) -> str:
     return ", ".join([*parts, "span=None"])
 
 
+def _constructor(fields: Sequence[FieldInfo], spelled: bool) -> list[str]:
+    """The first lines of the constructor, up to where all fields are local variables."""
+    if not spelled:
+        return [f"def __init__(self, {_keyword_signature(fields)}):"]
+    names = "".join(f"{f.name}, " for f in fields)
+    defaults = "".join(f"{f.name}=None, " for f in fields)
+    return [
+        f"def __init__(self, *_operands, {defaults}span=None):",
+        f"    if _operands or any(v is None for v in ({names})): {names} = _spelled(*_operands)",
+    ]
+
+
 def _keyword_signature(fields: Sequence[FieldInfo]) -> str:
     # Only by keyword: where TVM has one more positional field, it must not be taken for a span.
     return _signature(fields).replace("span=None", "*, span=None")
@@ -182,6 +194,7 @@ def _source(
     slots: Sequence[str],
     derived: dict[str, Callable[..., Any]],
     arranged: bool,
+    spelled: bool,
 ) -> str:
     # A slot is written through its descriptor: the class itself refuses assignment.
     writes = [f"    _set_{f.name}(self, {f.name})" for f in fields] + ["    _set_span(self, span)"]
@@ -189,7 +202,7 @@ def _source(
     for name, rule in derived.items():
         operands = rule.__code__.co_varnames[: rule.__code__.co_argcount]
         writes.append(f"    _set_{name}(self, _derive_{name}({', '.join(operands)}))")
-    constructor = [f"def __init__(self, {_keyword_signature(fields)}):"]
+    constructor = _constructor(fields, spelled)
     constructor += _admission(fields, arranged)
     constructor += [*writes, "    _check(self)"]
     signature = _signature(fields)
@@ -232,8 +245,9 @@ def node(cls: N) -> N:
 
     `__cached__` names extra slots that start as None and hold facts found later; `__derived__`
     maps a slot to a function of some of the fields, evaluated whenever a node is made; a static
-    method `_arrange` converts several fields together (it takes and returns all of them); a method
-    `_check` is called by the constructor after conversion and may refuse what cannot be.
+    method `_arrange` converts several fields together (it takes and returns all of them), another,
+    `_spelled`, makes fields of the operands that stand for them where these are something else; a
+    method `_check` is called by the constructor after conversion and may refuse what cannot be.
     """
     own = list(_own_fields(cls))
     inherited_fields: tuple[FieldInfo, ...] = getattr(cls.__mro__[1], "_fields", ())
@@ -305,7 +319,10 @@ def _generate(made: Any, slots: list[str]) -> None:
         scope[f"_e_{info.name}"] = made._expected[info.name]
     scope["_converters"] = [(f.name, f.convert, scope[f"_e_{f.name}"]) for f in fields]
     scope["_refuse"], scope["_refuse_conversion"] = refuse, refuse_conversion
-    text = _source(fields, slots, derived, arrange is not None)
+    spelled = scope["_spelled"] = getattr(made, "_spelled", None)
+    if spelled is not None:
+        spelled.__qualname__ = made.__qualname__  # as Python names it where operands are missing
+    text = _source(fields, slots, derived, arrange is not None, spelled is not None)
     exec(compile(text, f"{__file__}, constructor", "exec"), scope)  # ours in tracebacks, too
     for function in (scope["__init__"], scope["make"]):
         function.__qualname__ = f"{made.__qualname__}.{function.__name__}"

@@ -418,6 +418,12 @@ class Op(Expr):
     keeps_identity = True
     name: str
 
+    @staticmethod
+    def get(op_name: str) -> Op:
+        """The operator of a full name; an unknown one is refused, with the nearest there is."""
+        found: Op = hooks.operator_of(op_name)
+        return found
+
     @property
     def op_name(self) -> str:
         return self.name

@@ -127,22 +127,46 @@ def _index(value: Any) -> PrimExpr:
 def _range_of(index: Any, extent: PrimExpr) -> Range:
     """The part of a dimension that an index or a slice means; raises `IndexError` for a step."""
     if not isinstance(index, slice):
-        return Range(_index(index), const(1, _index(index).dtype))
+        return Range.from_min_extent(_index(index), const(1, _index(index).dtype))
     if index.step not in (None, 1):
         raise IndexError("a region of a buffer has no steps")
     low = const(0, extent.dtype) if index.start is None else _index(index.start)
     high = extent if index.stop is None else _index(index.stop)
-    if isinstance(low, IntImm) and isinstance(high, IntImm):
-        return Range(low, const(high.value - low.value, high.dtype))
-    return Range(low, high if isinstance(low, IntImm) and low.value == 0 else high - low)
+    return Range(low, high)
 
 
 @node
 class Range(Node):
-    """The integers `min <= i < min + extent`."""
+    """The integers `min <= i < min + extent`.
+
+    `Range(begin, end)` has those from `begin` to before `end`, `Range(end)` those from 0.
+    """
 
     min: PrimExpr
     extent: PrimExpr
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            begin: PrimExprLike = ...,
+            end: PrimExprLike | None = ...,
+            /,
+            *,
+            min: PrimExprLike = ...,
+            extent: PrimExprLike = ...,
+            span: Span | None = ...,
+        ) -> None: ...
+
+    @staticmethod
+    def _spelled(begin: Any, end: Any = None) -> tuple[Any, Any]:
+        """`min` and `extent` of what is written `Range(begin, end)`."""
+        if end is None:
+            begin, end = 0, begin
+        low, high = like(begin, end), like(end, begin)
+        if isinstance(low, IntImm) and isinstance(high, IntImm):
+            return low, const(high.value - low.value, high.dtype)
+        return low, high if isinstance(low, IntImm) and low.value == 0 else high - low
 
     @staticmethod
     def _arrange(min: Any, extent: Any) -> tuple[Any, ...]:
@@ -150,8 +174,8 @@ class Range(Node):
 
     @staticmethod
     def from_min_extent(min: PrimExprLike, extent: PrimExprLike) -> Range:
-        """The same as the constructor, by the name that TVM has for it."""
-        return Range(min, extent)  # type: ignore[arg-type]
+        """The `extent` integers from `min` on."""
+        return Range(min=min, extent=extent)
 
 
 @node

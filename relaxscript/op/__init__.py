@@ -19,6 +19,7 @@ from .sugar import Sugar
 
 SYMBOLS = {operator.symbol: operator for operator in symbols()}
 hooks.apply_operator.fill(lambda symbol, *operands: SYMBOLS[symbol](*operands))
+hooks.operator_of.fill(lambda name: operator_named(name).op)
 
 __all__ = [
     "REGISTRY", "SYMBOLS", "ArgumentError", "InferContext", "Obligation", "Operator", "Parameter",

@@ -171,7 +171,9 @@ def _nest(
     if set_up is not None:
         kinds[-1] = "reduce"
     zero = [prim.const(0, axis.dtype) for axis in axes]
-    domains = [Range(z, _extent(d, axis.dtype)) for z, d, axis in zip(zero, dims, axes)]
+    domains = [
+        Range.from_min_extent(z, _extent(d, axis.dtype)) for z, d, axis in zip(zero, dims, axes)
+    ]
     written = axes[:-1] if set_up is not None else axes
     block = Block(
         tuple([IterVar(dom, axis, kind) for dom, axis, kind in zip(domains, axes, kinds)]),
@@ -195,7 +197,9 @@ def _in_root(body: Stmt) -> Stmt:
 
 
 def _point(buffer: Buffer, indices: Indices) -> BufferRegion:
-    return BufferRegion(buffer, tuple([Range(i, prim.const(1, i.dtype)) for i in indices]))
+    return BufferRegion(
+        buffer, tuple([Range.from_min_extent(i, prim.const(1, i.dtype)) for i in indices])
+    )
 
 
 def _stored(

@@ -196,7 +196,7 @@ class KernelWriter:
         ranges = []
         for dim in buffer.shape:
             whole = tir.Range(prim.const(0, dim.dtype), dim)
-            points = [tir.Range(axis, prim.const(1, axis.dtype)) for axis in axes]
+            points = [tir.Range.from_min_extent(axis, prim.const(1, axis.dtype)) for axis in axes]
             ranges.append(self.choices.pick((whole, *points)))
         return tir.BufferRegion(buffer, tuple(ranges))
 

@@ -21,7 +21,7 @@ X = np.arange(16, dtype="float32")
 
 def realize(buffer, region, *body, where=True):
     """A region, as pairs of a start and an extent, of a buffer that exists for some statements."""
-    ranges = tuple(tir.Range(a, n) for a, n in region)
+    ranges = tuple(tir.Range.from_min_extent(a, n) for a, n in region)
     inner = body[0] if len(body) == 1 else tir.SeqStmt(body)
     return BufferRealize.make(buffer, ranges, prim.as_prim(where), inner)
 
@@ -78,7 +78,7 @@ def test_the_start_of_a_region_is_computed_once():
 
 def test_a_region_may_be_named_inside():
     part = tir.Buffer("part", (2,))
-    match = tir.MatchBufferRegion(part, tir.BufferRegion(C, [tir.Range(6, 2)]))
+    match = tir.MatchBufferRegion(part, tir.BufferRegion(C, [tir.Range.from_min_extent(6, 2)]))
     inner = block([], [], store(part, const(5.0), 1), match_buffers=(match,))
     assert run(realize(C, [(4, 4)], inner, store(B, load(C, 7), 0)))[0] == 5
 

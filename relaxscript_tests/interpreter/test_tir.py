@@ -121,7 +121,7 @@ def test_memory_that_there_is_not():
 
 
 def region(start, extent, buffer):
-    part = tir.BufferRegion(Y, [tir.Range(start, extent)])
+    part = tir.BufferRegion(Y, [tir.Range.from_min_extent(start, extent)])
     match = tir.MatchBufferRegion(buffer, part)
     return block([], [], tir.Evaluate(const(0)), match_buffers=(match,))
 

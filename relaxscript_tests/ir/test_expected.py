@@ -114,7 +114,7 @@ def test_numbers_take_the_data_type_of_what_stands_beside_them():
     assert prim.Add(I, 1).b.dtype == prim.Add(1, I).a.dtype == "int32"
     assert tir.For(I, 0, 5, "serial", NOTHING).extent.dtype == "int32"
     assert tir.BufferStore(A, 1, [0, 0]).value.dtype == "float32"
-    assert tir.Range(I, 5).extent.dtype == "int32"
+    assert tir.Range.from_min_extent(I, 5).extent.dtype == "int32"
     assert tir.Range.from_min_extent(2, 3).extent.value == 3
 
 

@@ -73,7 +73,7 @@ def test_checked_code_looks_at_every_lane():
 
 def test_checked_code_refuses_regions_out_of_bounds():
     part = tir.Buffer("part", (3,))
-    match = tir.MatchBufferRegion(part, tir.BufferRegion(Y, [tir.Range(2, 3)]))
+    match = tir.MatchBufferRegion(part, tir.BufferRegion(Y, [tir.Range.from_min_extent(2, 3)]))
     body = block([], [], store(part, const(1.0), 0), match_buffers=(match,))
     assert "index 4 is outside of dimension 0 of buffer `y`" in failures(body, check=True)
 

@@ -82,7 +82,9 @@ def loop(var: prim.Var, extent: Any, body: tir.Stmt, kind: str = "serial", **mor
 
 def region(buffer: tir.Buffer, *ranges: Any) -> tir.BufferRegion:
     """A region of pairs (min, extent), or of single elements."""
-    made = [tir.Range(*r) if isinstance(r, tuple) else tir.Range(r, int32(1)) for r in ranges]
+    made = [
+        tir.Range.from_min_extent(*(r if isinstance(r, tuple) else (r, int32(1)))) for r in ranges
+    ]
     return tir.BufferRegion(buffer, made)
 
 
@@ -90,7 +92,10 @@ def block_of(
     axes: Any, body: tir.Stmt, name: str = "block", predicate: Any = True, **more: Any
 ) -> tir.BlockRealize:
     """A block; `axes` are (variable, min, extent, kind, value)."""
-    iter_vars = [tir.IterVar(tir.Range(low, size), var, kind) for var, low, size, kind, _ in axes]
+    iter_vars = [
+        tir.IterVar(tir.Range.from_min_extent(low, size), var, kind)
+        for var, low, size, kind, _ in axes
+    ]
     reads, writes = more.pop("reads", ()), more.pop("writes", ())
     block = tir.Block(iter_vars, reads, writes, name, body, **more)
     return tir.BlockRealize([axis[-1] for axis in axes], predicate, block)

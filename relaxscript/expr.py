@@ -1,0 +1,9 @@
+"""Names that users know as `relax.expr`: the expressions and bindings of Relax."""
+
+from __future__ import annotations
+
+from .ir import relax
+from .ir.relax import *  # noqa: F403
+from .script.relax_forms import const
+
+__all__ = ["const", *relax.__all__]

@@ -1,0 +1,103 @@
+"""Functions of scalars that `tvm.tir` has beside those of scripts: `all`, `any`, `div` ...
+
+Each builds an expression as Python's operators on scalars do.
+
+Source: TVM `tir.op`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from relaxscript.dtypes import DataType
+from relaxscript.errors import OperandError
+
+from .low_level_functions import operand
+from .prim import And, Or, PrimExpr, PrimExprLike, Var
+from .scalar_functions import FUNCTIONS
+from .tir import Buffer
+
+__all__ = [
+    "all", "any", "decl_buffer", "div", "indexdiv", "indexmod", "max", "min", "power",
+]  # fmt: skip
+
+
+def _conditions(name: str, args: tuple[PrimExprLike, ...]) -> list[PrimExpr]:
+    if args:
+        return [operand(name, f"args[{i}]", arg) for i, arg in enumerate(args)]
+    message = f"`tir.{name}` joins one condition or more"
+    raise OperandError("args", "is empty", message=message, code="RX0502")
+
+
+def all(*args: PrimExprLike) -> PrimExpr:
+    """Whether all conditions hold: `a and b and ...`. Raises `OperandError` for none."""
+    first, *rest = _conditions("all", args)
+    for condition in rest:
+        first = And(first, condition)
+    return first
+
+
+def any(*args: PrimExprLike) -> PrimExpr:
+    """Whether one of the conditions holds: `a or b or ...`. Raises `OperandError` for none."""
+    first, *rest = _conditions("any", args)
+    for condition in rest:
+        first = Or(first, condition)
+    return first
+
+
+def div(a: PrimExprLike, b: PrimExprLike) -> PrimExpr:
+    """Division as in C: of integers the quotient rounded toward zero."""
+    return FUNCTIONS["truncdiv"](a, b)
+
+
+def indexdiv(a: PrimExprLike, b: PrimExprLike) -> PrimExpr:
+    """The quotient of two integers that are not negative, as of indices."""
+    return FUNCTIONS["floordiv"](a, b)
+
+
+def indexmod(a: PrimExprLike, b: PrimExprLike) -> PrimExpr:
+    """The remainder of two integers that are not negative, as of indices."""
+    return FUNCTIONS["floormod"](a, b)
+
+
+def min(a: PrimExprLike, b: PrimExprLike) -> PrimExpr:
+    """The lesser of two scalars."""
+    return FUNCTIONS["min"](a, b)
+
+
+def max(a: PrimExprLike, b: PrimExprLike) -> PrimExpr:
+    """The greater of two scalars."""
+    return FUNCTIONS["max"](a, b)
+
+
+def power(x: PrimExprLike, y: PrimExprLike) -> PrimExpr:
+    """`x` to the power of `y`; `T.pow` in scripts."""
+    return FUNCTIONS["pow"](x, y)
+
+
+def decl_buffer(
+    shape: PrimExprLike | Sequence[PrimExprLike],
+    dtype: str = "float32",
+    name: str = "buffer",
+    data: Var | None = None,
+    strides: Sequence[PrimExprLike] | None = None,
+    elem_offset: PrimExprLike | None = None,
+    scope: str = "global",
+    data_alignment: int = 64,
+    offset_factor: int = 1,
+    buffer_type: str = "",
+    axis_separators: Sequence[int] = (),
+) -> Buffer:
+    """A buffer by the name that TVM has for its constructor, with the shape first."""
+    dims: Any = shape if isinstance(shape, Sequence) else (shape,)
+    options: dict[str, Any] = {
+        "strides": strides,
+        "elem_offset": elem_offset,
+        "scope": scope or "global",
+        "data_alignment": data_alignment,
+        "offset_factor": offset_factor,
+        "buffer_type": buffer_type,
+        "axis_separators": axis_separators,
+    }
+    return Buffer(name, dims, DataType(dtype), data, **options)
