@@ -175,10 +175,16 @@ class IRModule(Shown):
 
     @staticmethod
     def from_expr(expr: Any, functions: Mapping[Any, ModuleFunction] | None = None) -> IRModule:
-        """A module whose `main` (or global_symbol) is the given function."""
+        """A module whose `main` (or global_symbol) is the given function.
+
+        A Relax function without a `global_symbol` gets one: alone in its module, it is what others
+        call (criterion 12).
+        """
         if not isinstance(expr, BaseFunc):
             raise TypeError(f"`from_expr` makes a module of a function, not of {brief(expr)}")
         name = (expr.attrs or Attrs()).get("global_symbol", "main")
+        if isinstance(expr, Function) and expr.is_private and not functions:
+            expr = expr.with_attr("global_symbol", name)
         return IRModule({**(functions or {}), name: expr})
 
     def get_attr(self, attr_key: str) -> Any:

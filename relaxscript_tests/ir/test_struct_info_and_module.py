@@ -106,6 +106,14 @@ def test_a_module_can_be_made_of_one_function():
     assert [gv.name for gv in IRModule.from_expr(function())] == ["main"]
 
 
+def test_a_function_alone_in_its_module_can_be_called_from_outside():
+    assert IRModule.from_expr(function())["main"].attrs["global_symbol"] == "main"
+    beside = IRModule.from_expr(
+        function(), {"other": function().with_attr("global_symbol", "other")}
+    )
+    assert beside["main"].is_private
+
+
 def test_function_attributes_make_copies():
     f = function()
     g = f.with_attr("global_symbol", "g")
