@@ -19,13 +19,14 @@ from relaxscript.ir.prim import IntImm, PrimExpr, Var as PrimVar, as_prim
 from relaxscript.ir.relax import Call, Expr, ExternFunc, Function, GlobalVar, Op, Var
 from relaxscript.ir.same import structural_equal, structural_hash
 from relaxscript.ir.struct_info import FuncStructInfo, PrimStructInfo, StructInfo
+from relaxscript.ir.types import Type
 
 from .derive import Context, call_result
 
 __all__ = [
     "collect_non_negative_expressions", "definable_tir_vars_in_struct_info",
     "defined_symbolic_vars", "derive_call_ret_struct_info", "erase_to_well_defined",
-    "free_symbolic_vars", "struct_info_lca", "tir_vars_in_struct_info", "wanted",
+    "free_symbolic_vars", "get_static_type", "struct_info_lca", "tir_vars_in_struct_info", "wanted",
 ]  # fmt: skip
 
 
@@ -34,6 +35,12 @@ def wanted(what: str, value: object, kind: type) -> None:
     if not isinstance(value, kind):
         article = "an" if kind.__name__[0] in "AEIO" else "a"
         raise TypeError(f"`{what}` must be {article} {kind.__name__}, not {brief(value)}")
+
+
+def get_static_type(sinfo: StructInfo) -> Type:
+    """The traditional type of what has `sinfo`: ranks, data types and structure, no expressions."""
+    wanted("get_static_type.sinfo", sinfo, StructInfo)
+    return rules.erase_struct_info(sinfo)
 
 
 def erase_to_well_defined(
@@ -52,7 +59,7 @@ def erase_to_well_defined(
     known = rules.erase_to_well_defined(sinfo, values, scalars)
     free = rules.free_shape_vars(known)
     known = rules.substitute_shape_vars(known, {v: scalars[v] for v in free})
-    return walk.substitute(known, values)
+    return rules.substitute_held_shapes(known, values)
 
 
 def struct_info_lca(lhs: StructInfo, rhs: StructInfo) -> StructInfo:

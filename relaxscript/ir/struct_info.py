@@ -14,6 +14,7 @@ from .expected import brief
 from .node import Node, field, node
 from .prim import PrimExpr, as_prim
 from .relax import Expr, ShapeExpr
+from .types import checked_rank
 from .vdevice import VDevice, as_vdevice
 
 if TYPE_CHECKING:
@@ -77,12 +78,6 @@ class PrimStructInfo(StructInfo):
         return DataType(dtype), value
 
 
-def _rank(owner: str, ndim: int) -> int:
-    if ndim < -1:
-        raise ValueError(f"`{owner}.ndim` is a number of dimensions, or -1: unknown; not {ndim}")
-    return ndim
-
-
 def _shape(field_name: str, values: Any) -> ShapeExpr:
     if isinstance(values, ShapeExpr):
         return values
@@ -107,7 +102,7 @@ class ShapeStructInfo(StructInfo):
     @staticmethod
     def _arrange(values: Any, ndim: int) -> tuple[tuple[PrimExpr, ...] | None, int]:
         if values is None:
-            return None, _rank("ShapeStructInfo", ndim)
+            return None, checked_rank("ShapeStructInfo", ndim)
         dims = _shape("ShapeStructInfo.values", values).values
         if ndim not in (-1, len(dims)):
             raise ValueError(
@@ -139,7 +134,7 @@ class TensorStructInfo(StructInfo):
     def _arrange(shape: Any, dtype: Any, vdevice: Any, ndim: int) -> tuple[Any, ...]:
         if shape is not None and not isinstance(shape, Expr):
             shape = _shape("TensorStructInfo.shape", shape)
-        known = _rank("TensorStructInfo", ndim)
+        known = checked_rank("TensorStructInfo", ndim)
         match shape:
             case ShapeExpr(values):
                 known = len(values)
