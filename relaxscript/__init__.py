@@ -97,6 +97,7 @@ if TYPE_CHECKING:
         testing,
         tir,
         transform,
+        ty,
         vm,
     )
     from .artifact import load, save
@@ -211,6 +212,7 @@ __all__ = [
     "testing",
     "tir",
     "transform",
+    "ty",
     "vm",
 ]
 
@@ -249,6 +251,7 @@ _LATER = {
             "testing",
             "tir",
             "transform",
+            "ty",
             "vm",
         ),
         "",

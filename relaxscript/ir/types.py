@@ -16,7 +16,7 @@ from .node import Node, field, node
 
 __all__ = [
     "DynTensorType", "FuncType", "ObjectType", "PackedFuncType", "PointerType", "PrimType",
-    "ShapeType", "TensorType", "TupleType", "Type"
+    "ShapeType", "TensorType", "TupleType", "Type",
 ]  # fmt: skip
 
 
