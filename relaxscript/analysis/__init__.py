@@ -7,7 +7,7 @@ StructInfos, `programs.py` about functions and modules; `unused.py` finds what n
 
 from __future__ import annotations
 
-from relaxscript.sinfo import BaseCheckResult, struct_info_base_check
+from relaxscript.sinfo import BaseCheckResult
 
 from .derive import Context, call_purity, derive_struct_info, function_struct_info
 from .formation import ill_formed, well_formed
@@ -32,6 +32,7 @@ from .struct_infos import (
     erase_to_well_defined,
     free_symbolic_vars,
     get_static_type,
+    struct_info_base_check,
     struct_info_lca,
     tir_vars_in_struct_info,
 )

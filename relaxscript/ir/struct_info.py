@@ -5,6 +5,7 @@ Sources: spec "Structural Information (StructInfo) in Relax"; constructors follo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from relaxscript.dtypes import DataType
@@ -18,8 +19,6 @@ from .types import checked_rank
 from .vdevice import VDevice, as_vdevice
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from .relax import Call
 
 __all__ = [
@@ -156,7 +155,8 @@ class TupleStructInfo(StructInfo):
 class FuncStructInfo(StructInfo):
     """A closure (`params` known) or a PackedFunc (`params` None, `derive_func` gives results).
 
-    `derive_func` takes the call and the builder's context and returns the result's StructInfo.
+    `derive_func` takes the call and the builder's context and returns the result's StructInfo; the
+    names "default_derive" and "empty_derive" stand for these two.
     """
 
     params: tuple[StructInfo, ...] | None = field(
@@ -164,7 +164,9 @@ class FuncStructInfo(StructInfo):
     )
     ret: StructInfo
     purity: bool = True
-    derive_func: Callable[[Call, Any], StructInfo] | str | None = None
+    derive_func: Callable[[Call, Any], StructInfo] | str | None = field(
+        convert=lambda v: _DERIVATIONS.get(v, v) if isinstance(v, str) else v, default=None
+    )
     is_scope = True
 
     @staticmethod
@@ -190,3 +192,9 @@ def default_derive(call: Call, context: Any = None) -> StructInfo:
 def empty_derive(call: Call, context: Any = None) -> StructInfo:
     """The weakest derivation: nothing is known of the result."""
     return ObjectStructInfo()
+
+
+# Those that the compiler has itself, by the names that scripts use.
+_DERIVATIONS: dict[str, Callable[..., StructInfo]] = {
+    derive.__name__: derive for derive in (default_derive, empty_derive)
+}

@@ -155,6 +155,26 @@ def test_what_a_local_function_takes_from_outside_is_free():
             lambda: analysis.derive_call_ret_struct_info(F([], OBJECT), Call(s, []), 3),
             "`derive_call_ret_struct_info.ctx` must be a Context or a BlockBuilder, not int",
         ),
+        (
+            lambda: analysis.struct_info_base_check(Tensor(), 3),
+            "`struct_info_base_check.derived` must be a StructInfo, not int",
+        ),
+        (
+            lambda: analysis.erase_to_well_defined(Tensor(s), [n]),
+            "`erase_to_well_defined.shape_var_map` must be a Mapping, not list",
+        ),
+        (
+            lambda: analysis.erase_to_well_defined(Tensor(s), {"n": 3}),
+            "`a key of erase_to_well_defined.shape_var_map` must be a Var, not str",
+        ),
+        (
+            lambda: analysis.erase_to_well_defined(Tensor(s), None, {s: 3}),
+            r"`erase_to_well_defined.var_map\[s\]` must be an Expr, not int",
+        ),
+        (
+            lambda: analysis.erase_to_well_defined(Tensor(s), None, {s: Var("x", Tensor())}),
+            r"var_map\[s\]` must be a ShapeStructInfo, not TensorStructInfo",
+        ),
         (lambda: analysis.get_static_type(3), "`get_static_type.sinfo` must be a StructInfo, not"),
         (lambda: analysis.tir_vars_in_struct_info(None), "must be a StructInfo, not None"),
     ],
