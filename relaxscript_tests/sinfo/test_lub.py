@@ -70,6 +70,7 @@ PACKED = F.opaque_func(derive_func=default_derive)
         (F((TP, TP), TP), F((TP, TQ), TQ), OBJECT),
         (F((TP, TQ), TQ), F((TQ, TP), TP), F((TP, TQ), TQ)),
         (F((TP,), F((TQ,), TP)), F((TQ,), F((TK,), TK)), F((TP,), F((TQ,), Tensor(ndim=1)))),
+        (F((TP,), F((TQ,), TQ)), F((TP,), F((TP,), TP)), F((TP,), OBJECT)),
         (Tuple((TN, F((TN,), TN))), Tuple((TN, F((TM,), TM))), Tuple((TN, OBJECT))),
         (PACKED, F.opaque_func(derive_func=default_derive, purity=True), PACKED),
         (PACKED, F.opaque_func(derive_func="other"), F.opaque_func(derive_func=empty_derive)),
