@@ -7,8 +7,9 @@ generalised; a Prim loses a value that is out of scope).
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Container
-from typing import Any, NamedTuple
+from typing import Any
 
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
@@ -55,10 +56,7 @@ def erase_to_well_defined(
     no function type binds these, it has captured them. Returns `info` itself when nothing had to
     go.
     """
-    outside: Container[prim.Var] = ()
-    if isinstance(info, (TupleStructInfo, FuncStructInfo)):
-        outside = free_shape_vars(info)
-    return _Eraser(_predicate(relax_vars), outside, leaving).erase(info, _predicate(shape_vars))
+    return _Eraser(info, _predicate(relax_vars), leaving).erase(info, _predicate(shape_vars))
 
 
 def _known(e: PrimExpr, in_scope: _InScope) -> bool:
@@ -67,15 +65,20 @@ def _known(e: PrimExpr, in_scope: _InScope) -> bool:
     return all(in_scope(v) for v in scalar_variables(e))
 
 
-class _Eraser(NamedTuple):
-    """One erasure: the Relax variables in scope, and shape variables that no function type binds.
+class _Eraser:
+    """One erasure of `root`; `relax_vars` are in scope, and the scope of `leaving` ends."""
 
-    These stand outside of one, or leave their scope.
-    """
+    def __init__(
+        self, root: StructInfo, relax_vars: _InScope, leaving: Container[prim.Var]
+    ) -> None:
+        self.root = root
+        self.relax_vars = relax_vars
+        self.leaving = leaving
 
-    relax_vars: _InScope
-    outside: Container[prim.Var]
-    leaving: Container[prim.Var]
+    @functools.cached_property
+    def outside(self) -> frozenset[prim.Var]:
+        """The variables that no function type binds, since they also stand outside of it."""
+        return frozenset(free_shape_vars(self.root))
 
     def erase(self, info: StructInfo, shape_vars: _InScope) -> StructInfo:
         match info:

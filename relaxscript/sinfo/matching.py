@@ -12,7 +12,7 @@ function type binds itself is not unbound, so it is mapped where that type is co
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from relaxscript.arith import simplify
 from relaxscript.ir import prim, walk
@@ -27,9 +27,6 @@ from relaxscript.ir.struct_info import (
     TensorStructInfo,
     TupleStructInfo,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Set as AbstractSet
 
 __all__ = [
     "definable_shape_vars",
@@ -80,10 +77,7 @@ def definable_shape_vars(info: StructInfo) -> list[prim.Var]:
 
     Those in the parameters of a function type belong to that type and are left out.
     """
-    found: dict[prim.Var, None] = {}
-    for part in struct_info_parts(info, functions=False):
-        found.update((e, None) for e in dimensions(part) if isinstance(e, prim.Var))
-    return list(found)
+    return list(own_shape_vars((info,)))
 
 
 def shape_vars(info: StructInfo) -> list[prim.Var]:
@@ -120,8 +114,11 @@ def own_shape_vars(
     params: Iterable[StructInfo], in_scope: Container[prim.Var] = ()
 ) -> dict[prim.Var, None]:
     """The variables that a function type binds in its parameters, those `in_scope` left out."""
-    found = (v for param in params for v in definable_shape_vars(param) if v not in in_scope)
-    return dict.fromkeys(found)
+    found: dict[prim.Var, None] = {}
+    for param in params:
+        for part in struct_info_parts(param, functions=False):
+            found.update((e, None) for e in dimensions(part) if isinstance(e, prim.Var))
+    return found if in_scope == () else {v: None for v in found if v not in in_scope}
 
 
 def surroundings(
@@ -131,8 +128,10 @@ def surroundings(
 
     These are the variables `in_scope`, and those that stand in `a` or `b` where nothing binds them.
     """
-    known = {v for info in (a, b) for v in shape_vars(info) if v in in_scope}
-    return frozenset(known.union(free_shape_vars(a), free_shape_vars(b)))
+    known = {*free_shape_vars(a), *free_shape_vars(b)}
+    if in_scope != ():
+        known.update(v for info in (a, b) for v in shape_vars(info) if v in in_scope)
+    return frozenset(known)
 
 
 def scalar_variables(e: PrimExpr) -> dict[prim.Var, None]:
@@ -156,29 +155,52 @@ def shape_var_mapping(
     `in_scope`, which have their value already. What a function type among the parameters or
     arguments binds itself takes no part.
     """
-    params, args = tuple(params), tuple(args)
-    wanted = own_shape_vars(params, in_scope)
-    hidden = {v for v in _bound_inside(args) if v not in in_scope}
-    return facing(params, args, wanted, hidden) if wanted else {}
+    params = tuple(params)
+    return facing(params, tuple(args), params, in_scope)
 
 
 def facing(
-    params: Iterable[StructInfo],
-    args: Iterable[StructInfo],
-    wanted: Container[prim.Var],
-    hidden: AbstractSet[prim.Var] = frozenset(),
+    params: tuple[StructInfo, ...],
+    args: tuple[StructInfo, ...],
+    whole: tuple[StructInfo, ...],
+    in_scope: Container[prim.Var] = (),
+    *,
+    hide: bool = True,
 ) -> dict[prim.Var, PrimExpr]:
-    """The scalars of `args` at whose places `wanted` variables stand alone in `params`.
+    """As `shape_var_mapping`, where `params` are some of the parameters of a `whole` function type.
 
-    In function types, those that use a `hidden` variable are passed over.
+    Unless `hide`, what a function type among the arguments binds itself does take part.
     """
     mapping: dict[prim.Var, PrimExpr] = {}
-    stack = list(reversed(list(zip(params, args))))
-    functions: list[tuple[StructInfo, StructInfo]] = []
+    functions: list[_Pair] = []
+    for v, e in _facing_variables(zip(params, args), functions):
+        if v not in in_scope:
+            mapping.setdefault(v, e)
+    if not functions:
+        return mapping
+    own = own_shape_vars(whole, in_scope)
+    hidden = {v for v in _bound_inside(args) if v not in in_scope} if hide else set()
+    while functions:
+        pairs, functions = functions, []
+        for v, e in _facing_variables(pairs, functions):
+            if v in own and not (hidden and hidden & scalar_variables(e).keys()):
+                mapping.setdefault(v, e)
+    return mapping
+
+
+_Pair = tuple[StructInfo, StructInfo]
+
+
+def _facing_variables(
+    pairs: Iterable[_Pair], functions: list[_Pair]
+) -> Iterator[tuple[prim.Var, PrimExpr]]:
+    """Each variable that stands alone in the first of a pair, and what the second has there.
+
+    What functions take is put aside in `functions`, pair by pair.
+    """
+    stack = list(reversed(list(pairs)))
     seen: set[tuple[int, int]] = set()
-    while stack or functions:
-        if not stack:
-            stack, functions = functions[::-1], []
+    while stack:
         param, arg = stack.pop()
         if (id(param), id(arg)) in seen:
             continue
@@ -191,26 +213,16 @@ def facing(
             ) == len(theirs):
                 functions.extend(zip(mine, theirs))
             case _:
-                for v, e in _facing_variables(param, arg):
-                    if v in wanted and not (hidden and hidden & scalar_variables(e).keys()):
-                        mapping.setdefault(v, e)
-    return mapping
+                sizes, values = dimensions(param), dimensions_of_value(arg)
+                if len(sizes) == len(values):
+                    faced = zip(sizes, values)
+                    yield from ((v, e) for v, e in faced if isinstance(v, prim.Var))
 
 
-def _bound_inside(infos: Iterable[StructInfo]) -> set[prim.Var]:
+def _bound_inside(infos: tuple[StructInfo, ...]) -> set[prim.Var]:
     """The variables that function types in `infos` bind themselves."""
-    infos = tuple(infos)
-    if not any(isinstance(info, (TupleStructInfo, FuncStructInfo)) for info in infos):
-        return set()
     whole = TupleStructInfo.make(infos)
     return {*shape_vars(whole)} - {*free_shape_vars(whole)}
-
-
-def _facing_variables(param: StructInfo, arg: StructInfo) -> Iterator[tuple[prim.Var, PrimExpr]]:
-    """Each variable that stands alone in `param`, with what stands at its place in `arg`."""
-    mine, theirs = dimensions(param), dimensions_of_value(arg)
-    if len(mine) == len(theirs):
-        yield from ((e, value) for e, value in zip(mine, theirs) if isinstance(e, prim.Var))
 
 
 def dimensions_of_value(info: StructInfo) -> tuple[PrimExpr, ...]:
@@ -286,11 +298,9 @@ def _kept_apart(
     info: StructInfo, mapping: Mapping[prim.Var, PrimExpr], in_scope: Container[prim.Var]
 ) -> dict[prim.Var, PrimExpr]:
     """New variables for those that function types in `info` bind and that also arrive."""
-    arriving = {v for e in mapping.values() for v in scalar_variables(e)}
-    if not arriving:
-        return {}
-    clashes = arriving & _bound_inside((info,))
-    return {v: fresh(v) for v in clashes if v not in mapping and v not in in_scope}
+    arriving = {v for e in mapping.values() for v in scalar_variables(e)} - mapping.keys()
+    clashes = {v for v in arriving if v not in in_scope}.intersection(shape_vars(info))
+    return {v: fresh(v) for v in clashes.difference(free_shape_vars(info))} if clashes else {}
 
 
 def substitute_held_shapes(info: Info, mapping: Mapping[Var, Expr]) -> Info:

@@ -24,7 +24,7 @@ def partially_applied(info: FuncStructInfo, given: Sequence[StructInfo]) -> Stru
     count = len(params) - len(given)
     if count < 0:
         raise ValueError(f"{len(given)} arguments for {len(params)} parameters")
-    mapping = facing(params[count:], given, own_shape_vars(params))
+    mapping = facing(params[count:], tuple(given), params, hide=False)
     lost = own_shape_vars(params[count:]).keys() - mapping.keys()
     rest = FuncStructInfo.make(params[:count], info.ret, info.purity)
     applied = substitute_shape_vars(rest, mapping)

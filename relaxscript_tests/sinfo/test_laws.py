@@ -19,6 +19,7 @@ from relaxscript.ir.struct_info import (
     ShapeStructInfo,
     StructInfo,
     TensorStructInfo,
+    TupleStructInfo,
 )
 from relaxscript.sinfo import (
     BaseCheckResult,
@@ -63,7 +64,14 @@ def test_what_is_drawn_is_of_all_kinds_and_often_related(rng: Rng) -> None:
     assert min(shares["UNKNOWN"], shares["possible UNKNOWN"]) > 0.02, shares
 
 
-KINDS = (FuncStructInfo, ObjectStructInfo, PrimStructInfo, ShapeStructInfo, TensorStructInfo)
+KINDS = (
+    FuncStructInfo,
+    ObjectStructInfo,
+    PrimStructInfo,
+    ShapeStructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
 TRAITS = (
     "own variable", "function in parameter", "derive_func", "vdevice", "prim value",
     "shape in a variable", "bfloat16", "unknown rank", "unknown dtype", "impure",
