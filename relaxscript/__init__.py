@@ -69,6 +69,16 @@ from .ir.struct_info import (
     TensorStructInfo,
     TupleStructInfo,
 )
+from .ir.types import (
+    DynTensorType,
+    FuncType,
+    ObjectType,
+    PackedFuncType,
+    ShapeType,
+    TensorType,
+    TupleType,
+    Type,
+)
 from .script import from_source, ir as I, relax as R, tir as T
 from .script.ir import ir_module
 from .script.relax_forms import const
@@ -87,6 +97,7 @@ if TYPE_CHECKING:
         testing,
         tir,
         transform,
+        ty,
         vm,
     )
     from .artifact import load, save
@@ -118,11 +129,13 @@ __all__ = [
     "DataflowBlock",
     "DataflowVar",
     "DiagnosticError",
+    "DynTensorType",
     "ExecBuilder",
     "Executable",
     "Expr",
     "ExternFunc",
     "FuncStructInfo",
+    "FuncType",
     "Function",
     "GlobalVar",
     "I",
@@ -130,8 +143,10 @@ __all__ = [
     "If",
     "MatchCast",
     "ObjectStructInfo",
+    "ObjectType",
     "Op",
     "PackedFunc",
+    "PackedFuncType",
     "Prim",
     "PrimStructInfo",
     "PrimValue",
@@ -140,14 +155,18 @@ __all__ = [
     "SeqExpr",
     "ShapeExpr",
     "ShapeStructInfo",
+    "ShapeType",
     "StringImm",
     "StructInfo",
     "T",
     "Target",
     "TensorStructInfo",
+    "TensorType",
     "Tuple",
     "TupleGetItem",
     "TupleStructInfo",
+    "TupleType",
+    "Type",
     "VDevice",
     "VMError",
     "VMExecutable",
@@ -193,6 +212,7 @@ __all__ = [
     "testing",
     "tir",
     "transform",
+    "ty",
     "vm",
 ]
 
@@ -231,6 +251,7 @@ _LATER = {
             "testing",
             "tir",
             "transform",
+            "ty",
             "vm",
         ),
         "",

@@ -79,7 +79,7 @@ FLOORS = (
     ("compiler",),
     ("artifact",),
     ("frontend", "testing", "cli"),
-    ("tir", "te", "target", "nd", "vm", "expr", "struct_info"),
+    ("tir", "te", "target", "nd", "vm", "expr", "struct_info", "ty"),
     ("__init__", "__main__"),
 )
 FACADES = FLOORS[-2]

@@ -7,7 +7,7 @@ StructInfos, `programs.py` about functions and modules; `unused.py` finds what n
 
 from __future__ import annotations
 
-from relaxscript.sinfo import BaseCheckResult, struct_info_base_check
+from relaxscript.sinfo import BaseCheckResult
 
 from .derive import Context, call_purity, derive_struct_info, function_struct_info
 from .formation import ill_formed, well_formed
@@ -31,6 +31,8 @@ from .struct_infos import (
     derive_call_ret_struct_info,
     erase_to_well_defined,
     free_symbolic_vars,
+    get_static_type,
+    struct_info_base_check,
     struct_info_lca,
     tir_vars_in_struct_info,
 )
@@ -41,7 +43,7 @@ __all__ = [
     "collect_non_negative_expressions", "computable_at_compile_time", "contains_impure_call",
     "definable_tir_vars_in_struct_info", "defined_symbolic_vars", "derive_call_ret_struct_info",
     "derive_struct_info", "detect_recursion", "erase_to_well_defined", "free_symbolic_vars",
-    "free_vars", "function_struct_info", "get_var2val", "ill_formed", "name_to_binding",
-    "post_order_visit", "remove_all_unused", "struct_info_base_check", "struct_info_lca",
-    "tir_vars_in_struct_info", "udchain", "well_formed",
+    "free_vars", "function_struct_info", "get_static_type", "get_var2val", "ill_formed",
+    "name_to_binding", "post_order_visit", "remove_all_unused", "struct_info_base_check",
+    "struct_info_lca", "tir_vars_in_struct_info", "udchain", "well_formed",
 ]  # fmt: skip

@@ -7,7 +7,7 @@ Source: TVM `relax.analysis`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Protocol
+from typing import Any, Protocol
 
 from relaxscript import sinfo as rules
 from relaxscript.errors import DiagnosticError, OperandError
@@ -18,14 +18,21 @@ from relaxscript.ir.node import Node
 from relaxscript.ir.prim import IntImm, PrimExpr, Var as PrimVar, as_prim
 from relaxscript.ir.relax import Call, Expr, ExternFunc, Function, GlobalVar, Op, Var
 from relaxscript.ir.same import structural_equal, structural_hash
-from relaxscript.ir.struct_info import FuncStructInfo, PrimStructInfo, StructInfo
+from relaxscript.ir.struct_info import (
+    FuncStructInfo,
+    PrimStructInfo,
+    ShapeStructInfo,
+    StructInfo,
+)
+from relaxscript.ir.types import Type
 
 from .derive import Context, call_result
 
 __all__ = [
     "collect_non_negative_expressions", "definable_tir_vars_in_struct_info",
     "defined_symbolic_vars", "derive_call_ret_struct_info", "erase_to_well_defined",
-    "free_symbolic_vars", "struct_info_lca", "tir_vars_in_struct_info", "wanted",
+    "free_symbolic_vars", "get_static_type", "struct_info_base_check", "struct_info_lca",
+    "tir_vars_in_struct_info", "wanted",
 ]  # fmt: skip
 
 
@@ -36,6 +43,35 @@ def wanted(what: str, value: object, kind: type) -> None:
         raise TypeError(f"`{what}` must be {article} {kind.__name__}, not {brief(value)}")
 
 
+def _wanted_map(
+    what: str, given: Mapping[Any, Any] | None, key: type, value: type
+) -> dict[Any, Any]:
+    """A mapping of variables to what they stand for; raises `TypeError` for anything else."""
+    if given is None:
+        return {}
+    wanted(what, given, Mapping)
+    found = {
+        v: as_prim(e) if value is PrimExpr and isinstance(e, int) else e for v, e in given.items()
+    }
+    for variable, meaning in found.items():
+        wanted(f"a key of {what}", variable, key)
+        wanted(f"{what}[{variable!r}]", meaning, value)
+    return found
+
+
+def struct_info_base_check(base: StructInfo, derived: StructInfo) -> rules.BaseCheckResult:
+    """How far `base` is from describing every value that `derived` describes, in four steps."""
+    wanted("struct_info_base_check.base", base, StructInfo)
+    wanted("struct_info_base_check.derived", derived, StructInfo)
+    return rules.struct_info_base_check(base, derived)
+
+
+def get_static_type(sinfo: StructInfo) -> Type:
+    """The traditional type of what has `sinfo`: ranks, data types and structure, no expressions."""
+    wanted("get_static_type.sinfo", sinfo, StructInfo)
+    return rules.erase_struct_info(sinfo)
+
+
 def erase_to_well_defined(
     sinfo: StructInfo,
     shape_var_map: Mapping[PrimVar, PrimExpr | int] | None = None,
@@ -44,15 +80,20 @@ def erase_to_well_defined(
     """`sinfo` where only the variables of the maps are known, and stand for what the maps say.
 
     Shapes and values that use any other variable are forgotten; rank, data type and device stay.
-    Variables that a function type binds in its own parameters are known inside it.
+    Variables that a function type binds in its own parameters are known inside it. Raises
+    `TypeError` for maps of anything else, `ValueError` for a shape of another rank.
     """
     wanted("erase_to_well_defined.sinfo", sinfo, StructInfo)
-    scalars = {var: as_prim(value) for var, value in (shape_var_map or {}).items()}
-    values = dict(var_map or {})
-    known = rules.erase_to_well_defined(sinfo, values, scalars)
+    sizes = _wanted_map("erase_to_well_defined.shape_var_map", shape_var_map, PrimVar, PrimExpr)
+    values = _wanted_map("erase_to_well_defined.var_map", var_map, Var, Expr)
+    for var, value in values.items():
+        if isinstance(var.struct_info, ShapeStructInfo):
+            what = f"the StructInfo of erase_to_well_defined.var_map[{var!r}]"
+            wanted(what, value.struct_info, ShapeStructInfo)
+    known = rules.erase_to_well_defined(sinfo, values, sizes)
     free = rules.free_shape_vars(known)
-    known = rules.substitute_shape_vars(known, {v: scalars[v] for v in free})
-    return walk.substitute(known, values)
+    known = rules.substitute_shape_vars(known, {v: sizes[v] for v in free})
+    return rules.substitute_held_shapes(known, values)
 
 
 def struct_info_lca(lhs: StructInfo, rhs: StructInfo) -> StructInfo:

@@ -32,7 +32,7 @@ __all__ = ["FunctionFrame", "Scope", "Scopes"]
 class Scope:
     """One SeqExpr that is being written: finished blocks and the open one."""
 
-    __slots__ = ("bindings", "blocks", "dataflow", "shape_vars", "vars")
+    __slots__ = ("bindings", "blocks", "dataflow", "shape_vars", "signature", "vars")
 
     def __init__(self) -> None:
         self.blocks: list[BindingBlock] = []
@@ -40,6 +40,8 @@ class Scope:
         self.dataflow = False
         self.vars: list[Var] = []
         self.shape_vars: list[PrimVar] = []
+        # Those of them that parameters bind: they are known as long as the function is.
+        self.signature: frozenset[PrimVar] = frozenset()
 
     def close_block(self, span: Span | None = None) -> None:
         """Finish the open block; empty ones are dropped, and neighbours of a kind are merged."""
@@ -138,6 +140,7 @@ class Scopes(ABC):
             self._define(param)
             if param.struct_info is not None:
                 self._define_shape_vars(param.struct_info)
+        scope.signature = frozenset(scope.shape_vars)
 
     def end_scope(
         self, body: Expr | None = None, span: Span | None = None, body_span: Span | None = None
@@ -153,8 +156,8 @@ class Scopes(ABC):
         seq = SeqExpr.make(tuple(scope.blocks), result, body_span or result.span, span=span)
         info = self.struct_info(result)
         if scope.vars or scope.shape_vars:
-            shapes = self._shape_scope
-            info = erase_to_well_defined(info, self.is_visible, lambda v: v in shapes)
+            shapes = self._shape_scope | scope.signature
+            info = erase_to_well_defined(info, self.is_visible, shapes, leaving=scope.shape_vars)
         remember_struct_info(seq, info)
         return seq
 
@@ -224,12 +227,15 @@ class Scopes(ABC):
         if frame.result is None:
             raise InternalError(f"function `{frame.name}` is finished without a result")
         derived = self.struct_info(frame.result)
+        leaving = self._scopes[-1].shape_vars
         body = self.end_scope(frame.result, body_span, frame.result_span)
         if ret_struct_info is None:
             infos = (p.struct_info for p in frame.params if p.struct_info is not None)
             known = set().union(*(free_shape_vars(info) for info in infos))
             known |= self._shape_scope
-            ret_struct_info = erase_to_well_defined(derived, self.is_visible, lambda v: v in known)
+            ret_struct_info = erase_to_well_defined(
+                derived, self.is_visible, known, leaving=leaving
+            )
         elif not checked:
             self.check_fits(derived, ret_struct_info, "the result", "the declared result", "RX0205")
         self._frames.pop()

@@ -10,7 +10,7 @@ from relaxscript.errors import Span
 
 from .module import IRModule
 from .node import Node
-from .prim import PointerType, PrimExpr, PrimType
+from .prim import PrimExpr
 from .relax import Attrs, BaseFunc, GlobalVar, Op
 from .same import (
     StructuralMismatch,
@@ -20,11 +20,12 @@ from .same import (
     structural_hash,
 )
 from .tir import Range
+from .types import FuncType, PointerType, PrimType, TupleType, Type
 from .vdevice import DummyGlobalInfo, GlobalInfo, Target, VDevice
 
 __all__ = [
-    "Attrs", "BaseFunc", "DummyGlobalInfo", "GlobalInfo", "GlobalVar", "IRModule", "Node", "Op",
-    "PointerType", "PrimExpr", "PrimType", "Range", "Span", "StructuralMismatch", "Target",
-    "VDevice", "assert_structural_equal", "get_first_structural_mismatch", "structural_equal",
-    "structural_hash",
+    "Attrs", "BaseFunc", "DummyGlobalInfo", "FuncType", "GlobalInfo", "GlobalVar", "IRModule",
+    "Node", "Op", "PointerType", "PrimExpr", "PrimType", "Range", "Span", "StructuralMismatch",
+    "Target", "TupleType", "Type", "VDevice", "assert_structural_equal",
+    "get_first_structural_mismatch", "structural_equal", "structural_hash",
 ]  # fmt: skip

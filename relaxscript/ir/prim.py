@@ -18,6 +18,7 @@ from relaxscript.dtypes import DataType, promote
 
 from .node import Node, field, node
 from .prim_checks import check_rank, lanes, number, refuse_mixed, want_bool, whole
+from .types import PointerType, PrimType
 
 if TYPE_CHECKING:
     from .tir import Buffer
@@ -35,21 +36,6 @@ INT32 = DataType("int32")
 INT64 = DataType("int64")
 FLOAT32 = DataType("float32")
 HANDLE = DataType("handle")
-
-
-@node
-class PrimType(Node):
-    """The type of a scalar: nothing but its data type."""
-
-    dtype: DataType = field(convert=DataType)
-
-
-@node
-class PointerType(Node):
-    """The type of a pointer into storage of some scope."""
-
-    element_type: PrimType
-    storage_scope: str = "global"
 
 
 @node

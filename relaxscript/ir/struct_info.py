@@ -5,6 +5,7 @@ Sources: spec "Structural Information (StructInfo) in Relax"; constructors follo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from relaxscript.dtypes import DataType
@@ -14,11 +15,10 @@ from .expected import brief
 from .node import Node, field, node
 from .prim import PrimExpr, as_prim
 from .relax import Expr, ShapeExpr
+from .types import checked_rank
 from .vdevice import VDevice, as_vdevice
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from .relax import Call
 
 __all__ = [
@@ -77,12 +77,6 @@ class PrimStructInfo(StructInfo):
         return DataType(dtype), value
 
 
-def _rank(owner: str, ndim: int) -> int:
-    if ndim < -1:
-        raise ValueError(f"`{owner}.ndim` is a number of dimensions, or -1: unknown; not {ndim}")
-    return ndim
-
-
 def _shape(field_name: str, values: Any) -> ShapeExpr:
     if isinstance(values, ShapeExpr):
         return values
@@ -107,7 +101,7 @@ class ShapeStructInfo(StructInfo):
     @staticmethod
     def _arrange(values: Any, ndim: int) -> tuple[tuple[PrimExpr, ...] | None, int]:
         if values is None:
-            return None, _rank("ShapeStructInfo", ndim)
+            return None, checked_rank("ShapeStructInfo", ndim)
         dims = _shape("ShapeStructInfo.values", values).values
         if ndim not in (-1, len(dims)):
             raise ValueError(
@@ -139,7 +133,7 @@ class TensorStructInfo(StructInfo):
     def _arrange(shape: Any, dtype: Any, vdevice: Any, ndim: int) -> tuple[Any, ...]:
         if shape is not None and not isinstance(shape, Expr):
             shape = _shape("TensorStructInfo.shape", shape)
-        known = _rank("TensorStructInfo", ndim)
+        known = checked_rank("TensorStructInfo", ndim)
         match shape:
             case ShapeExpr(values):
                 known = len(values)
@@ -161,7 +155,8 @@ class TupleStructInfo(StructInfo):
 class FuncStructInfo(StructInfo):
     """A closure (`params` known) or a PackedFunc (`params` None, `derive_func` gives results).
 
-    `derive_func` takes the call and the builder's context and returns the result's StructInfo.
+    `derive_func` takes the call and the builder's context and returns the result's StructInfo; the
+    names "default_derive" and "empty_derive" stand for these two.
     """
 
     params: tuple[StructInfo, ...] | None = field(
@@ -169,7 +164,9 @@ class FuncStructInfo(StructInfo):
     )
     ret: StructInfo
     purity: bool = True
-    derive_func: Callable[[Call, Any], StructInfo] | str | None = None
+    derive_func: Callable[[Call, Any], StructInfo] | str | None = field(
+        convert=lambda v: _DERIVATIONS.get(v, v) if isinstance(v, str) else v, default=None
+    )
     is_scope = True
 
     @staticmethod
@@ -195,3 +192,9 @@ def default_derive(call: Call, context: Any = None) -> StructInfo:
 def empty_derive(call: Call, context: Any = None) -> StructInfo:
     """The weakest derivation: nothing is known of the result."""
     return ObjectStructInfo()
+
+
+# Those that the compiler has itself, by the names that scripts use.
+_DERIVATIONS: dict[str, Callable[..., StructInfo]] = {
+    derive.__name__: derive for derive in (default_derive, empty_derive)
+}

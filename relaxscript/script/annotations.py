@@ -34,7 +34,6 @@ from relaxscript.ir.struct_info import (
     StructInfo,
     TensorStructInfo,
     TupleStructInfo,
-    default_derive,
     empty_derive,
 )
 
@@ -433,8 +432,6 @@ def _callable(
     result = ObjectStructInfo() if ret is None and params is None else as_struct_info(ret)
     if params is None:
         derive = derive_func or (empty_derive if ret is None else None)
-        if derive_func == "default_derive":
-            derive = default_derive
         return FuncStructInfo(None, result, bool(purity), derive)
     if derive_func is not None:
         message = "a function has `params` or `derive_func`, not both"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from .base_check import BaseCheckResult, struct_info_base_check
 from .compatibility import can_cast, check_compatibility, why
-from .erasure import erase_struct_info, erase_to_well_defined
+from .erasure import erase_to_well_defined
 from .lub import unify_struct_info
 from .matching import (
     definable_shape_vars,
@@ -19,17 +19,19 @@ from .matching import (
     shape_var_mapping,
     shape_vars,
     struct_info_parts,
+    substitute_held_shapes,
     substitute_shape_vars,
 )
 from .partial import partially_applied
 from .relation import Certainty, Disagreement, disagreements, prove_same_shape, same_vdevice
+from .static_type import described_by, erase_struct_info, is_static_subtype
 from .subtyping import is_base_of, is_subtype
 
 __all__ = [
     "BaseCheckResult", "Certainty", "Disagreement", "can_cast", "check_compatibility",
-    "definable_shape_vars", "dimensions", "disagreements", "erase_struct_info",
-    "erase_to_well_defined", "free_shape_vars", "is_base_of", "is_subtype", "partially_applied",
-    "prove_same_shape", "same_vdevice", "scalar_variables", "shape_var_mapping", "shape_vars",
-    "struct_info_base_check", "struct_info_parts", "substitute_shape_vars", "unify_struct_info",
-    "why",
+    "definable_shape_vars", "described_by", "dimensions", "disagreements", "erase_struct_info",
+    "erase_to_well_defined", "free_shape_vars", "is_base_of", "is_static_subtype", "is_subtype",
+    "partially_applied", "prove_same_shape", "same_vdevice", "scalar_variables",
+    "shape_var_mapping", "shape_vars", "struct_info_base_check", "struct_info_parts",
+    "substitute_held_shapes", "substitute_shape_vars", "unify_struct_info", "why",
 ]  # fmt: skip

@@ -1,12 +1,13 @@
-"""Forgetting: what of a StructInfo still makes sense outside a scope, or without any expression.
+"""Forgetting what of a StructInfo makes no sense outside a scope.
 
-Sources: spec "Auxiliary Procedures" (erase_to_well_defined, its slips mended: erasing a shape keeps
+Source: spec "Auxiliary Procedures" (erase_to_well_defined, its slips mended: erasing a shape keeps
 data type, rank and device; erasing a function keeps its purity, and its parameters are not
-generalised; a Prim loses a value that is out of scope), "Traditional Types" (erase_struct_info).
+generalised; a Prim loses a value that is out of scope).
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Container
 from typing import Any
 
@@ -21,12 +22,11 @@ from relaxscript.ir.struct_info import (
     StructInfo,
     TensorStructInfo,
     TupleStructInfo,
-    empty_derive,
 )
 
-from .matching import definable_shape_vars, dimensions, scalar_variables
+from .matching import dimensions, free_shape_vars, own_shape_vars, scalar_variables
 
-__all__ = ["Scope", "erase_struct_info", "erase_to_well_defined"]
+__all__ = ["Scope", "erase_to_well_defined"]
 
 # What is in scope: a set (anything with `in`), a predicate, or None for everything.
 Scope = Container[Any] | Callable[[Any], bool] | None
@@ -40,7 +40,11 @@ def _predicate(scope: Scope) -> _InScope:
 
 
 def erase_to_well_defined(
-    info: StructInfo, relax_vars: Scope = (), shape_vars: Scope = ()
+    info: StructInfo,
+    relax_vars: Scope = (),
+    shape_vars: Scope = (),
+    *,
+    leaving: Container[prim.Var] = (),
 ) -> StructInfo:
     """The most specific StructInfo above `info` that uses only variables in scope.
 
@@ -48,10 +52,11 @@ def erase_to_well_defined(
     that everything is. A shape, value or set of dimensions that uses anything else is forgotten;
     rank, data type and device stay. The variables that a function type binds in its parameters are
     in scope inside it; where its parameters use others, nothing is left but Object, since a
-    function that takes less is not one that takes more. Returns `info` itself when nothing had to
+    function that takes less is not one that takes more. `leaving` are variables whose scope ends:
+    no function type binds these, it has captured them. Returns `info` itself when nothing had to
     go.
     """
-    return _erase(info, _predicate(relax_vars), _predicate(shape_vars))
+    return _Eraser(info, _predicate(relax_vars), leaving).erase(info, _predicate(shape_vars))
 
 
 def _known(e: PrimExpr, in_scope: _InScope) -> bool:
@@ -60,60 +65,50 @@ def _known(e: PrimExpr, in_scope: _InScope) -> bool:
     return all(in_scope(v) for v in scalar_variables(e))
 
 
-def _erase(info: StructInfo, relax_vars: _InScope, shape_vars: _InScope) -> StructInfo:
-    match info:
-        case TupleStructInfo(fields):
-            return info.replace(fields=_each(fields, relax_vars, shape_vars))
-        case FuncStructInfo():
-            return _erase_function(info, relax_vars, shape_vars)
-        case TensorStructInfo(shape=Expr() as shape) if not isinstance(shape, ShapeExpr):
-            return info if relax_vars(shape) else info.replace(shape=None)
-    if all(_known(e, shape_vars) for e in dimensions(info)):
-        return info
-    # Only what has scalar expressions in it comes here.
-    gone = {TensorStructInfo: "shape", ShapeStructInfo: "values", PrimStructInfo: "value"}
-    return info.replace(**{gone[type(info)]: None})
+class _Eraser:
+    """One erasure of `root`; `relax_vars` are in scope, and the scope of `leaving` ends."""
 
+    def __init__(
+        self, root: StructInfo, relax_vars: _InScope, leaving: Container[prim.Var]
+    ) -> None:
+        self.root = root
+        self.relax_vars = relax_vars
+        self.leaving = leaving
 
-def _erase_function(info: FuncStructInfo, relax_vars: _InScope, shape_vars: _InScope) -> StructInfo:
-    if info.params is None:
-        return info.replace(ret=_erase(info.ret, relax_vars, shape_vars))
-    own = {v for p in info.params for v in definable_shape_vars(p)}
+    @functools.cached_property
+    def outside(self) -> frozenset[prim.Var]:
+        """The variables that no function type binds, since they also stand outside of it."""
+        return frozenset(free_shape_vars(self.root))
 
-    def inside(v: Any) -> bool:
-        return v in own or shape_vars(v)
+    def erase(self, info: StructInfo, shape_vars: _InScope) -> StructInfo:
+        match info:
+            case TupleStructInfo(fields):
+                return info.replace(fields=self.each(fields, shape_vars))
+            case FuncStructInfo():
+                return self.function(info, shape_vars)
+            case TensorStructInfo(shape=Expr() as shape) if not isinstance(shape, ShapeExpr):
+                return info if self.relax_vars(shape) else info.replace(shape=None)
+        if all(_known(e, shape_vars) for e in dimensions(info)):
+            return info
+        # Only what has scalar expressions in it comes here.
+        gone = {TensorStructInfo: "shape", ShapeStructInfo: "values", PrimStructInfo: "value"}
+        return info.replace(**{gone[type(info)]: None})
 
-    # A function that takes less than what is forgotten would say is no longer described by its
-    # parameters at all.
-    if _each(info.params, relax_vars, inside) is not info.params:
-        return ObjectStructInfo()
-    return info.replace(ret=_erase(info.ret, relax_vars, inside))
+    def function(self, info: FuncStructInfo, shape_vars: _InScope) -> StructInfo:
+        if info.params is None:
+            return info.replace(ret=self.erase(info.ret, shape_vars))
+        found = own_shape_vars(info.params, self.outside)
+        own = {v for v in found if v not in self.leaving}
 
+        def inside(v: prim.Var) -> bool:
+            return v in own or shape_vars(v)
 
-def _each(
-    infos: tuple[StructInfo, ...], relax_vars: _InScope, shape_vars: _InScope
-) -> tuple[StructInfo, ...]:
-    erased = tuple(_erase(info, relax_vars, shape_vars) for info in infos)
-    return erased if any(a is not b for a, b in zip(erased, infos)) else infos
+        # A function that takes less than what is forgotten would say is no longer described by its
+        # parameters at all.
+        if self.each(info.params, inside) is not info.params:
+            return ObjectStructInfo()
+        return info.replace(ret=self.erase(info.ret, inside))
 
-
-def erase_struct_info(info: StructInfo) -> StructInfo:
-    """`info` without any expression or device: ranks, data types and structure only.
-
-    It stands for the spec's traditional type; a PackedFunc becomes one that may return anything.
-    """
-    match info:
-        case TensorStructInfo(dtype=dtype, ndim=ndim):
-            return TensorStructInfo.make(None, dtype, None, ndim)
-        case ShapeStructInfo(ndim=ndim):
-            return ShapeStructInfo.make(None, ndim)
-        case PrimStructInfo(dtype=dtype):
-            return PrimStructInfo.make(dtype, None)
-        case TupleStructInfo(fields):
-            return TupleStructInfo.make(tuple(erase_struct_info(f) for f in fields))
-        case FuncStructInfo(params=None, purity=purity):
-            return FuncStructInfo.make(None, ObjectStructInfo(), purity, empty_derive)
-        case FuncStructInfo(params, ret, purity):
-            erased = tuple(erase_struct_info(p) for p in params or ())
-            return FuncStructInfo.make(erased, erase_struct_info(ret), purity)
-    return info
+    def each(self, infos: tuple[StructInfo, ...], shape_vars: _InScope) -> tuple[StructInfo, ...]:
+        erased = tuple(self.erase(info, shape_vars) for info in infos)
+        return erased if any(a is not b for a, b in zip(erased, infos)) else infos

@@ -9,7 +9,6 @@ the least: different parameters give Object.
 from __future__ import annotations
 
 from collections.abc import Container
-from typing import Any
 
 from relaxscript.arith import YES, Facts, prove_equal
 from relaxscript.dtypes import DataType
@@ -27,7 +26,13 @@ from relaxscript.ir.struct_info import (
     empty_derive,
 )
 
-from .matching import definable_shape_vars, shape_var_mapping, substitute_shape_vars
+from .matching import (
+    fresh,
+    own_shape_vars,
+    shape_var_mapping,
+    substitute_shape_vars,
+    surroundings,
+)
 from .relation import prove_same_shape, same_vdevice
 from .subtyping import is_subtype
 
@@ -42,7 +47,16 @@ def unify_struct_info(
     in_scope: Container[prim.Var] = (),
 ) -> StructInfo:
     """The least StructInfo above both; `a` itself wherever nothing of it is lost."""
-    if a is b:
+    if isinstance(a, (TupleStructInfo, FuncStructInfo)) and a is not b:
+        return _unify(a, b, facts, surroundings(a, b, in_scope))
+    return _unify(a, b, facts, frozenset())
+
+
+def _unify(
+    a: StructInfo, b: StructInfo, facts: Facts | None, known: frozenset[prim.Var]
+) -> StructInfo:
+    """The least upper bound; `known` are the variables that no function type binds."""
+    if a is b or type(a) is ObjectStructInfo:
         return a
     match a, b:
         case TensorStructInfo(), TensorStructInfo():
@@ -53,11 +67,10 @@ def unify_struct_info(
             return a if a.value is None else a.replace(value=_value(a.value, b.value, facts))
         case TupleStructInfo(fields=mine), TupleStructInfo(fields=theirs):
             if len(mine) == len(theirs):
-                pairs = zip(mine, theirs)
-                unified = [unify_struct_info(x, y, facts, in_scope=in_scope) for x, y in pairs]
+                unified = [_unify(x, y, facts, known) for x, y in zip(mine, theirs)]
                 return _with_fields(a, tuple(unified))
         case FuncStructInfo(), FuncStructInfo():
-            return _functions(a, b, facts, in_scope)
+            return _functions(a, b, facts, known)
     return ObjectStructInfo()
 
 
@@ -96,40 +109,41 @@ def _shape(a: TensorStructInfo, b: TensorStructInfo, facts: Facts | None) -> Exp
 
 
 def _functions(
-    a: FuncStructInfo, b: FuncStructInfo, facts: Facts | None, in_scope: Container[prim.Var]
+    a: FuncStructInfo, b: FuncStructInfo, facts: Facts | None, known: frozenset[prim.Var]
 ) -> StructInfo:
     purity = a.purity and b.purity
     if a.params is None and b.params is None:
-        return _packed(a, b, purity, facts, in_scope)
+        return _packed(a, b, purity, facts, known)
     if a.params is None or b.params is None or len(a.params) != len(b.params):
         return ObjectStructInfo()
-    renaming = _renaming(a.params, b.params, in_scope)
+    own = own_shape_vars(a.params, known)
+    b = substitute_shape_vars(b, _renaming(a.params, b.params, known), known)
+    known = known.union(own)
     params: list[StructInfo] = []
-    for x, other in zip(a.params, b.params):
-        y = substitute_shape_vars(other, renaming)
-        unified = unify_struct_info(x, y, facts, in_scope=in_scope)
-        below = (is_subtype(unified, z, facts, in_scope=in_scope) is YES for z in (x, y))
-        if not all(below):
+    for x, y in zip(a.params, b.params or ()):
+        unified = _unify(x, y, facts, known)
+        if not all(is_subtype(unified, z, facts, in_scope=known) is YES for z in (x, y)):
             return ObjectStructInfo()
         params.append(unified)
-    theirs = substitute_shape_vars(b.ret, renaming)
-    ret = unify_struct_info(a.ret, theirs, facts, in_scope=in_scope)
+    ret = _unify(a.ret, b.ret, facts, known)
     kept = all(x is y for x, y in zip(params, a.params))
     return a.replace(params=a.params if kept else tuple(params), ret=ret, purity=purity)
 
 
 def _renaming(
-    mine: tuple[StructInfo, ...], theirs: tuple[StructInfo, ...], in_scope: Container[prim.Var]
+    mine: tuple[StructInfo, ...], theirs: tuple[StructInfo, ...], known: frozenset[prim.Var]
 ) -> dict[prim.Var, PrimExpr]:
-    """The second function's own variables by the first's names, where they correspond."""
-    own = {v for p in mine for v in definable_shape_vars(p)}
+    """The second function's own variables by the first's names, where they correspond.
+
+    Those that do not are none of the first's.
+    """
+    own = set(own_shape_vars(mine, known))
     renaming: dict[prim.Var, PrimExpr] = {}
-    used: set[Any] = set()
-    for v, e in shape_var_mapping(theirs, mine, in_scope).items():
-        if e in own and e not in in_scope and e not in used:
+    for v, e in shape_var_mapping(theirs, mine, known).items():
+        if isinstance(e, prim.Var) and e in own:
             renaming[v] = e
-            used.add(e)
-    return renaming
+            own.remove(e)
+    return renaming | {v: fresh(v) for v in own_shape_vars(theirs, known) if v not in renaming}
 
 
 def _packed(
@@ -137,11 +151,10 @@ def _packed(
     b: FuncStructInfo,
     purity: bool,
     facts: Facts | None,
-    in_scope: Container[prim.Var],
+    known: frozenset[prim.Var],
 ) -> StructInfo:
     if a.derive_func is None and b.derive_func is None:
-        ret = unify_struct_info(a.ret, b.ret, facts, in_scope=in_scope)
-        return a.replace(ret=ret, purity=purity)
+        return a.replace(ret=_unify(a.ret, b.ret, facts, known), purity=purity)
     if a.derive_func == b.derive_func:
         return a.replace(purity=purity)
     return FuncStructInfo.make(None, ObjectStructInfo(), purity, empty_derive)

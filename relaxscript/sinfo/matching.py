@@ -1,21 +1,24 @@
 """The shape variables of a StructInfo: which there are, where they are bound, what they stand for.
 
 A shape variable is bound where it stands alone: as a dimension of a tensor or shape, or as the
-value of a Prim. A function type binds the variables of its own parameters.
+value of a Prim. A function type binds the variables that stand alone in its parameters, unless they
+are known where it stands (`surroundings`).
 
 Sources: spec "Expressing Shape Dimensions", "Auxiliary Procedures" (get_shape_var_mapping, with a
-variable of the first mapped to the dimension of the second, for shapes and Prim values too).
+variable of the first mapped to the dimension of the second, for shapes and Prim values too; what a
+function type binds itself is not unbound, so it is mapped where that type is compared).
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping
+from typing import NamedTuple, TypeVar
 
 from relaxscript.arith import simplify
 from relaxscript.ir import prim, walk
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import PrimExpr
-from relaxscript.ir.relax import Expr, ShapeExpr
+from relaxscript.ir.relax import Expr, ShapeExpr, Var
 from relaxscript.ir.struct_info import (
     FuncStructInfo,
     PrimStructInfo,
@@ -29,12 +32,17 @@ __all__ = [
     "definable_shape_vars",
     "dimensions",
     "free_shape_vars",
+    "own_shape_vars",
     "scalar_variables",
     "shape_var_mapping",
     "shape_vars",
     "struct_info_parts",
+    "substitute_held_shapes",
     "substitute_shape_vars",
+    "surroundings",
 ]  # fmt: skip
+
+Info = TypeVar("Info", bound=StructInfo)
 
 
 def dimensions(info: StructInfo) -> tuple[PrimExpr, ...]:
@@ -69,10 +77,7 @@ def definable_shape_vars(info: StructInfo) -> list[prim.Var]:
 
     Those in the parameters of a function type belong to that type and are left out.
     """
-    found: dict[prim.Var, None] = {}
-    for part in struct_info_parts(info, functions=False):
-        found.update((e, None) for e in dimensions(part) if isinstance(e, prim.Var))
-    return list(found)
+    return list(own_shape_vars((info,)))
 
 
 def shape_vars(info: StructInfo) -> list[prim.Var]:
@@ -88,17 +93,45 @@ def free_shape_vars(info: StructInfo) -> list[prim.Var]:
     """As `shape_vars`, without the variables that function types in `info` bind themselves."""
     found: dict[prim.Var, None] = {}
     stack: list[tuple[StructInfo, frozenset[prim.Var]]] = [(info, frozenset())]
+    seen: set[tuple[int, frozenset[prim.Var]]] = set()
     while stack:
         part, own = stack.pop()
+        if (id(part), own) in seen:
+            continue
+        seen.add((id(part), own))
         for e in dimensions(part):
             found.update((v, None) for v in scalar_variables(e) if v not in own)
         match part:
             case TupleStructInfo(fields):
                 stack.extend((f, own) for f in reversed(fields))
             case FuncStructInfo(params, ret):
-                inner = own.union(*(definable_shape_vars(p) for p in params or ()))
+                inner = own.union(own_shape_vars(params or ()))
                 stack.extend((p, inner) for p in reversed((*(params or ()), ret)))
     return list(found)
+
+
+def own_shape_vars(
+    params: Iterable[StructInfo], in_scope: Container[prim.Var] = ()
+) -> dict[prim.Var, None]:
+    """The variables that a function type binds in its parameters, those `in_scope` left out."""
+    found: dict[prim.Var, None] = {}
+    for param in params:
+        for part in struct_info_parts(param, functions=False):
+            found.update((e, None) for e in dimensions(part) if isinstance(e, prim.Var))
+    return found if in_scope == () else {v: None for v in found if v not in in_scope}
+
+
+def surroundings(
+    a: StructInfo, b: StructInfo, in_scope: Container[prim.Var] = ()
+) -> frozenset[prim.Var]:
+    """The variables that no function type in `a` or `b` binds, as they are known outside of it.
+
+    These are the variables `in_scope`, and those that stand in `a` or `b` where nothing binds them.
+    """
+    known = {*free_shape_vars(a), *free_shape_vars(b)}
+    if in_scope != ():
+        known.update(v for info in (a, b) for v in shape_vars(info) if v in in_scope)
+    return frozenset(known)
 
 
 def scalar_variables(e: PrimExpr) -> dict[prim.Var, None]:
@@ -119,15 +152,55 @@ def shape_var_mapping(
     Each variable of a binding position is mapped to the scalar at the same place of the argument,
     the first place deciding, and values before function types, since a function may take values of
     any size; where the argument does not say, the variable is left out, and so are variables
-    `in_scope`, which have their value already.
+    `in_scope`, which have their value already. What a function type among the parameters or
+    arguments binds itself takes no part.
+    """
+    params = tuple(params)
+    return facing(params, tuple(args), params, in_scope)
+
+
+def facing(
+    params: tuple[StructInfo, ...],
+    args: tuple[StructInfo, ...],
+    whole: tuple[StructInfo, ...],
+    in_scope: Container[prim.Var] = (),
+    *,
+    hide: bool = True,
+) -> dict[prim.Var, PrimExpr]:
+    """As `shape_var_mapping`, where `params` are some of the parameters of a `whole` function type.
+
+    Unless `hide`, what a function type among the arguments binds itself does take part.
     """
     mapping: dict[prim.Var, PrimExpr] = {}
-    stack = list(reversed(list(zip(params, args))))
-    functions: list[tuple[StructInfo, StructInfo]] = []
+    functions: list[_Pair] = []
+    for v, e in _facing_variables(zip(params, args), functions):
+        if v not in in_scope:
+            mapping.setdefault(v, e)
+    if not functions:
+        return mapping
+    own = own_shape_vars(whole, in_scope)
+    hidden = {v for v in _bound_inside(args) if v not in in_scope} if hide else set()
+    while functions:
+        pairs, functions = functions, []
+        for v, e in _facing_variables(pairs, functions):
+            if v in own and not (hidden and hidden & scalar_variables(e).keys()):
+                mapping.setdefault(v, e)
+    return mapping
+
+
+_Pair = tuple[StructInfo, StructInfo]
+
+
+def _facing_variables(
+    pairs: Iterable[_Pair], functions: list[_Pair]
+) -> Iterator[tuple[prim.Var, PrimExpr]]:
+    """Each variable that stands alone in the first of a pair, and what the second has there.
+
+    What functions take is put aside in `functions`, pair by pair.
+    """
+    stack = list(reversed(list(pairs)))
     seen: set[tuple[int, int]] = set()
-    while stack or functions:
-        if not stack:
-            stack, functions = functions[::-1], []
+    while stack:
         param, arg = stack.pop()
         if (id(param), id(arg)) in seen:
             continue
@@ -140,8 +213,16 @@ def shape_var_mapping(
             ) == len(theirs):
                 functions.extend(zip(mine, theirs))
             case _:
-                _map_dimensions(dimensions(param), dimensions_of_value(arg), mapping, in_scope)
-    return mapping
+                sizes, values = dimensions(param), dimensions_of_value(arg)
+                if len(sizes) == len(values):
+                    faced = zip(sizes, values)
+                    yield from ((v, e) for v, e in faced if isinstance(v, prim.Var))
+
+
+def _bound_inside(infos: tuple[StructInfo, ...]) -> set[prim.Var]:
+    """The variables that function types in `infos` bind themselves."""
+    whole = TupleStructInfo.make(infos)
+    return {*shape_vars(whole)} - {*free_shape_vars(whole)}
 
 
 def dimensions_of_value(info: StructInfo) -> tuple[PrimExpr, ...]:
@@ -162,46 +243,86 @@ def known_dimensions(shape: Expr) -> tuple[PrimExpr, ...] | None:
     return None
 
 
-def _map_dimensions(
-    mine: tuple[PrimExpr, ...],
-    theirs: tuple[PrimExpr, ...],
-    mapping: dict[prim.Var, PrimExpr],
-    in_scope: Container[prim.Var],
-) -> None:
-    if len(mine) != len(theirs):
-        return
-    for e, value in zip(mine, theirs):
-        if isinstance(e, prim.Var) and e not in mapping and e not in in_scope:
-            mapping[e] = value
-
-
 def substitute_shape_vars(
-    info: StructInfo, mapping: Mapping[prim.Var, PrimExpr | int]
-) -> StructInfo:
+    info: Info,
+    mapping: Mapping[prim.Var, PrimExpr | int],
+    in_scope: Container[prim.Var] = (),
+) -> Info:
     """`info` with shape variables replaced, all at once; changed dimensions are simplified.
 
-    Relax variables that hold shapes stay as they are.
+    A function type inside keeps the variables that it binds apart from those that arrive; it binds
+    none `in_scope`. A Relax variable that holds a shape stays as it is unless its dimensions are
+    known and change; then they take its place.
     """
     if not mapping:
         return info
     replaced = {v: prim.as_prim(e) for v, e in mapping.items()}
+    if isinstance(info, (TupleStructInfo, FuncStructInfo)):
+        replaced |= _kept_apart(info, replaced, in_scope)
+    return walk.rewrite_top_down(info, _Substitution(replaced).step)
 
-    def scalar(e: PrimExpr) -> PrimExpr:
+
+class _Substitution(NamedTuple):
+    """Replacements of shape variables, and how they change the parts of a StructInfo."""
+
+    mapping: Mapping[prim.Var, PrimExpr]
+
+    def step(self, node: Node) -> Node | None:
+        """What takes the place of a part; None where its own parts are looked at."""
+        match node:
+            case PrimExpr():
+                return self.scalar(node)
+            case TensorStructInfo(shape=Expr() as shape) if not isinstance(shape, ShapeExpr):
+                return self.held(node, shape)
+            case TensorStructInfo(shape=None) | PrimStructInfo(value=None):
+                return node
+            case StructInfo() | ShapeExpr():
+                return None
+        return node
+
+    def scalar(self, e: PrimExpr) -> PrimExpr:
         if isinstance(e, prim.Var):
-            return replaced.get(e, e)
-        new = walk.substitute(e, replaced)
+            return self.mapping.get(e, e)
+        new = walk.substitute(e, self.mapping)
         return e if new is e else simplify(new)
+
+    def held(self, info: TensorStructInfo, shape: Expr) -> TensorStructInfo:
+        known = known_dimensions(shape) or ()
+        new = tuple(self.scalar(e) for e in known)
+        if all(x is y for x, y in zip(new, known)):
+            return info
+        return info.replace(shape=ShapeExpr.make(new))
+
+
+def _kept_apart(
+    info: StructInfo, mapping: Mapping[prim.Var, PrimExpr], in_scope: Container[prim.Var]
+) -> dict[prim.Var, PrimExpr]:
+    """New variables for those that function types in `info` bind and that also arrive."""
+    arriving = {v for e in mapping.values() for v in scalar_variables(e)} - mapping.keys()
+    clashes = {v for v in arriving if v not in in_scope}.intersection(shape_vars(info))
+    return {v: fresh(v) for v in clashes.difference(free_shape_vars(info))} if clashes else {}
+
+
+def substitute_held_shapes(info: Info, mapping: Mapping[Var, Expr]) -> Info:
+    """`info` with the Relax variables that hold shapes replaced; the rank is that of the new shape.
+
+    Raises `ValueError` where the rank is known to be another.
+    """
+    if not mapping:
+        return info
 
     def step(node: Node) -> Node | None:
         match node:
-            case PrimExpr():
-                return scalar(node)
-            case ShapeExpr() | TupleStructInfo() | FuncStructInfo() | ShapeStructInfo():
+            case TensorStructInfo(shape=Var() as shape, dtype=dtype, vdevice=vdevice, ndim=ndim):
+                new = mapping.get(shape)
+                return TensorStructInfo(new, dtype, vdevice, ndim) if new is not None else node
+            case TupleStructInfo() | FuncStructInfo():
                 return None
-            case TensorStructInfo(shape=shape):
-                return None if isinstance(shape, ShapeExpr) else node
-            case PrimStructInfo(value=value):
-                return None if value is not None else node
         return node
 
     return walk.rewrite_top_down(info, step)
+
+
+def fresh(var: prim.Var) -> prim.Var:
+    """Another variable of the same name and data type."""
+    return type(var).make(var.name, var.dtype)

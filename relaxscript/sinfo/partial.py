@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from relaxscript.ir.struct_info import FuncStructInfo, StructInfo
 
 from .erasure import erase_to_well_defined
-from .matching import definable_shape_vars, shape_var_mapping, substitute_shape_vars
+from .matching import facing, own_shape_vars, substitute_shape_vars
 
 __all__ = ["partially_applied"]
 
@@ -24,8 +24,8 @@ def partially_applied(info: FuncStructInfo, given: Sequence[StructInfo]) -> Stru
     count = len(params) - len(given)
     if count < 0:
         raise ValueError(f"{len(given)} arguments for {len(params)} parameters")
-    mapping = shape_var_mapping(params[count:], given)
-    lost = {v for param in params[count:] for v in definable_shape_vars(param)} - mapping.keys()
+    mapping = facing(params[count:], tuple(given), params, hide=False)
+    lost = own_shape_vars(params[count:]).keys() - mapping.keys()
     rest = FuncStructInfo.make(params[:count], info.ret, info.purity)
     applied = substitute_shape_vars(rest, mapping)
     return erase_to_well_defined(applied, (), lambda v: v not in lost)

@@ -30,7 +30,14 @@ from relaxscript.ir.struct_info import (
     empty_derive,
 )
 
-from .matching import known_dimensions, shape_var_mapping, substitute_shape_vars
+from .matching import (
+    fresh,
+    known_dimensions,
+    own_shape_vars,
+    shape_var_mapping,
+    substitute_shape_vars,
+    surroundings,
+)
 
 __all__ = [
     "Certainty", "Disagreement", "disagreements", "prove_same_shape", "same_vdevice", "shown",
@@ -41,7 +48,9 @@ class Certainty(enum.Enum):
     """How sure a disagreement is."""
 
     DIFFERENT = "different"  # for all values of the variables
-    WIDER = "wider"  # no sort of value is named, or a purer one is needed: refused as if different
+    # Refused as if different: no sort of value is named, a purer one is needed, or a function takes
+    # other values, though one that takes both would do.
+    WIDER = "wider"
     UNPROVED = "unproved"  # depends on the variables, or the prover cannot tell
     MISSING = "missing"  # the rank, data type, device or rule that is needed is not said
     UNSTATED = "unstated"  # the dimensions or the value that are needed are not said
@@ -76,7 +85,23 @@ MISSING = Certainty.MISSING
 UNSTATED = Certainty.UNSTATED
 
 _Finding = tuple[Certainty, str, tuple[Any, ...]]
-_Pair = tuple[StructInfo, StructInfo, tuple[str, ...]]
+# The shape variables known where two StructInfos stand; None: not asked for yet.
+_Known = frozenset[prim.Var] | None
+
+
+class _Pair(NamedTuple):
+    """Two StructInfos to compare, and where they stand."""
+
+    derived: StructInfo
+    base: StructInfo
+    path: tuple[str, ...] = ()
+    known: _Known = None
+    in_parameter: bool = False
+
+    def inner(self, derived: StructInfo, base: StructInfo, step: str) -> _Pair:
+        """A pair of their parts."""
+        return self._replace(derived=derived, base=base, path=(*self.path, step))
+
 
 KINDS: dict[type[StructInfo], str] = {
     TensorStructInfo: "a tensor",
@@ -96,45 +121,46 @@ def disagreements(
     """Every place where a value described by `derived` may fail to be one described by `base`.
 
     Shape variables that stand alone in the parameters of a function type are its own, unless they
-    are `in_scope`. The order is that of the fields; nothing is yielded when all agree.
+    are `in_scope` or also stand outside of it. The order is that of the fields; nothing is yielded
+    when all agree.
     """
-    stack: list[_Pair] = [(derived, base, ())]
+    stack = [_Pair(derived, base)]
     # Shared parts are compared once. The pairs are kept alive, so that no id is used twice.
-    seen: dict[tuple[int, int], _Pair] = {}
+    seen: dict[tuple[int, int, int, bool], _Pair] = {}
+    outer: _Known = None
     while stack:
         pair = stack.pop()
-        a, b, path = pair
-        if a is b or type(b) is ObjectStructInfo or (id(a), id(b)) in seen:
+        a, b = pair.derived, pair.base
+        key = (id(a), id(b), id(pair.known), pair.in_parameter)
+        if a is b or type(b) is ObjectStructInfo or key in seen:
             continue
-        seen[id(a), id(b)] = pair
+        seen[key] = pair
+        if pair.known is None and type(a) is type(b) is FuncStructInfo:
+            outer = surroundings(derived, base, in_scope) if outer is None else outer
+            pair = pair._replace(known=outer)
         inner: list[_Pair] = []
-        for certainty, words, gaps in _compare(a, b, facts, in_scope, path, inner):
-            yield Disagreement(certainty, path, words, gaps)
+        for certainty, words, gaps in _compare(pair, facts, inner):
+            if pair.in_parameter and certainty is DIFFERENT:
+                certainty = WIDER
+            yield Disagreement(certainty, pair.path, words, gaps)
         stack.extend(reversed(inner))
 
 
-def _compare(
-    a: StructInfo,
-    b: StructInfo,
-    facts: Facts | None,
-    in_scope: Container[prim.Var],
-    path: tuple[str, ...],
-    inner: list[_Pair],
-) -> Iterator[_Finding]:
-    match a, b:
-        case TensorStructInfo(), TensorStructInfo():
+def _compare(pair: _Pair, facts: Facts | None, inner: list[_Pair]) -> Iterator[_Finding]:
+    match pair.derived, pair.base:
+        case TensorStructInfo() as a, TensorStructInfo() as b:
             return _tensors(a, b, facts)
-        case ShapeStructInfo(), ShapeStructInfo():
+        case ShapeStructInfo() as a, ShapeStructInfo() as b:
             return _shapes(a, b, facts)
-        case PrimStructInfo(), PrimStructInfo():
+        case PrimStructInfo() as a, PrimStructInfo() as b:
             return _prims(a, b, facts)
-        case TupleStructInfo(), TupleStructInfo():
-            return _tuples(a, b, path, inner)
-        case FuncStructInfo(), FuncStructInfo():
-            return _functions(a, b, in_scope, path, inner)
-        case ObjectStructInfo(), _:
+        case TupleStructInfo(mine), TupleStructInfo(theirs):
+            return _tuples(pair, mine, theirs, inner)
+        case FuncStructInfo() as a, FuncStructInfo() as b:
+            return _functions(pair, a, b, inner)
+        case ObjectStructInfo(), b:
             return iter([(WIDER, "nothing is known of it, and {} is needed", (_kind(b),))])
-    return iter([(DIFFERENT, "it is {}, not {}", (_kind(a), _kind(b)))])
+    return iter([(DIFFERENT, "it is {}, not {}", (_kind(pair.derived), _kind(pair.base)))])
 
 
 def _kind(info: StructInfo) -> str:
@@ -221,13 +247,16 @@ def _prims(a: PrimStructInfo, b: PrimStructInfo, facts: Facts | None) -> Iterato
 
 
 def _tuples(
-    a: TupleStructInfo, b: TupleStructInfo, path: tuple[str, ...], inner: list[_Pair]
+    pair: _Pair,
+    mine: tuple[StructInfo, ...],
+    theirs: tuple[StructInfo, ...],
+    inner: list[_Pair],
 ) -> Iterator[_Finding]:
-    if len(a.fields) != len(b.fields):
-        yield DIFFERENT, "it has {}, not {}", (_count(a.fields, "field"), len(b.fields))
+    if len(mine) != len(theirs):
+        yield DIFFERENT, "it has {}, not {}", (_count(mine, "field"), len(theirs))
         return
-    pairs = zip(a.fields, b.fields)
-    inner.extend((x, y, (*path, f"field {i}")) for i, (x, y) in enumerate(pairs) if x is not y)
+    pairs = enumerate(zip(mine, theirs))
+    inner.extend(pair.inner(x, y, f"field {i}") for i, (x, y) in pairs if x is not y)
 
 
 def _count(items: tuple[Any, ...], noun: str) -> str:
@@ -235,40 +264,50 @@ def _count(items: tuple[Any, ...], noun: str) -> str:
 
 
 def _functions(
-    a: FuncStructInfo,
-    b: FuncStructInfo,
-    in_scope: Container[prim.Var],
-    path: tuple[str, ...],
-    inner: list[_Pair],
+    pair: _Pair, a: FuncStructInfo, b: FuncStructInfo, inner: list[_Pair]
 ) -> Iterator[_Finding]:
     if b.purity and not a.purity:
         yield WIDER, "it is impure, not pure", ()
     if a.params is None and b.params is None:
-        yield from _packed(a, b, path, inner)
-        return
-    if a.params is None or b.params is None:
+        yield from _packed(pair, a, b, inner)
+    elif a.params is None or b.params is None:
         kinds = ("a PackedFunc", "a function with known parameters")
         yield DIFFERENT, "it is {}, not {}", kinds if a.params is None else kinds[::-1]
-        return
-    if len(a.params) != len(b.params):
+    elif len(a.params) != len(b.params):
         taken = _count(a.params, "parameter")
         yield DIFFERENT, "it takes {}, not {}", (taken, len(b.params))
-        return
-    mapping = shape_var_mapping(a.params, b.params, in_scope)
-    for i, (x, y) in enumerate(zip(a.params, b.params)):
+    else:
+        inner.extend(_closures(pair, a, b))
+
+
+def _closures(pair: _Pair, a: FuncStructInfo, b: FuncStructInfo) -> Iterator[_Pair]:
+    """The parameters of two functions, and their results, in the words of the second.
+
+    The first function's own variables take what the second passes; where that is not said, they are
+    none of the second's. Inside, the second's own variables are known, so that a function among the
+    parameters that takes just their sizes is not one that takes any.
+    """
+    known = pair.known or frozenset()
+    mine, theirs = a.params or (), b.params or ()
+    mapping = shape_var_mapping(mine, theirs, known)
+    mapping |= {v: fresh(v) for v in own_shape_vars(mine, known) if v not in mapping}
+    applied = substitute_shape_vars(a, mapping, known)
+    own = own_shape_vars(theirs, known)
+    pair = pair._replace(known=known.union(own) if own else known)
+    for i, (x, y) in enumerate(zip(applied.params or (), theirs)):
         # Whoever uses it passes what `b` takes, so here the roles are exchanged.
-        inner.append((y, substitute_shape_vars(x, mapping), (*path, f"parameter {i}")))
-    inner.append((substitute_shape_vars(a.ret, mapping), b.ret, (*path, "the result")))
+        yield pair.inner(y, x, f"parameter {i}")._replace(in_parameter=True)
+    yield pair.inner(applied.ret, b.ret, "the result")
 
 
 def _packed(
-    a: FuncStructInfo, b: FuncStructInfo, path: tuple[str, ...], inner: list[_Pair]
+    pair: _Pair, a: FuncStructInfo, b: FuncStructInfo, inner: list[_Pair]
 ) -> Iterator[_Finding]:
     """PackedFuncs: a `derive_func` is known only by its identity; without one `ret` is constant."""
     if _derives_nothing(b) or (a.derive_func is not None and a.derive_func == b.derive_func):
         return
     if a.derive_func is None and b.derive_func is None:
-        inner.append((a.ret, b.ret, (*path, "the result")))
+        inner.append(pair.inner(a.ret, b.ret, "the result"))
         return
     yield MISSING, "its result is derived in another way", ()
 

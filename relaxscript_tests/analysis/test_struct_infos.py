@@ -18,6 +18,7 @@ from relaxscript.ir.struct_info import (
     TupleStructInfo,
     default_derive,
 )
+from relaxscript.ir.types import ShapeType, TensorType, TupleType
 from relaxscript.script import relax as R, tir as T
 
 Tensor, Shape, Prim, Tuple = TensorStructInfo, ShapeStructInfo, PrimStructInfo, TupleStructInfo
@@ -50,6 +51,18 @@ def test_erasing_keeps_what_the_maps_know_and_says_it_in_their_words(
 ):
     found = analysis.erase_to_well_defined(info, scalars, values)
     assert structural_equal(found, expected), found
+
+
+def test_a_shape_that_is_given_for_a_variable_has_its_own_rank():
+    u = Var("u", Shape())
+    found = analysis.erase_to_well_defined(Tensor(u), None, {u: ShapeExpr((2, 3))})
+    assert structural_equal(found, Tensor((2, 3)))
+    assert found.ndim == 2
+
+
+def test_the_static_type_has_no_expressions():
+    found = analysis.get_static_type(Tuple([Tensor((n, 2)), Shape((n,))]))
+    assert found == TupleType([TensorType(2), ShapeType(1)])
 
 
 def test_the_least_common_ancestor_keeps_what_both_say():
@@ -142,6 +155,27 @@ def test_what_a_local_function_takes_from_outside_is_free():
             lambda: analysis.derive_call_ret_struct_info(F([], OBJECT), Call(s, []), 3),
             "`derive_call_ret_struct_info.ctx` must be a Context or a BlockBuilder, not int",
         ),
+        (
+            lambda: analysis.struct_info_base_check(Tensor(), 3),
+            "`struct_info_base_check.derived` must be a StructInfo, not int",
+        ),
+        (
+            lambda: analysis.erase_to_well_defined(Tensor(s), [n]),
+            "`erase_to_well_defined.shape_var_map` must be a Mapping, not list",
+        ),
+        (
+            lambda: analysis.erase_to_well_defined(Tensor(s), {"n": 3}),
+            "`a key of erase_to_well_defined.shape_var_map` must be a Var, not str",
+        ),
+        (
+            lambda: analysis.erase_to_well_defined(Tensor(s), None, {s: 3}),
+            r"`erase_to_well_defined.var_map\[s\]` must be an Expr, not int",
+        ),
+        (
+            lambda: analysis.erase_to_well_defined(Tensor(s), None, {s: Var("x", Tensor())}),
+            r"var_map\[s\]` must be a ShapeStructInfo, not TensorStructInfo",
+        ),
+        (lambda: analysis.get_static_type(3), "`get_static_type.sinfo` must be a StructInfo, not"),
         (lambda: analysis.tir_vars_in_struct_info(None), "must be a StructInfo, not None"),
     ],
 )

@@ -15,6 +15,8 @@ from relaxscript.ir.struct_info import (
     ShapeStructInfo,
     TensorStructInfo,
     TupleStructInfo,
+    default_derive,
+    empty_derive,
 )
 
 
@@ -58,6 +60,13 @@ def test_opaque_functions_have_no_parameters():
     assert callable(info.derive_func)
     assert not info.purity
     assert FuncStructInfo.opaque_func(ret=TupleStructInfo([])).derive_func is None
+
+
+@pytest.mark.parametrize("derive", [default_derive, empty_derive])
+def test_the_derivations_of_the_specification_may_be_given_by_name(derive):
+    info = FuncStructInfo.opaque_func(derive_func=derive.__name__)
+    assert info.derive_func is derive
+    assert FuncStructInfo.opaque_func(derive_func="another").derive_func == "another"
 
 
 def function() -> Function:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, strategies as st
 
 from relaxscript.arith import NO, UNKNOWN, YES, Answer, Facts
 from relaxscript.ir.struct_info import (
@@ -18,8 +17,6 @@ from relaxscript.ir.struct_info import (
 from relaxscript.sinfo import (
     can_cast,
     check_compatibility,
-    erase_struct_info,
-    is_subtype,
     why,
 )
 from relaxscript_tests.sinfo.random_infos import (
@@ -30,9 +27,6 @@ from relaxscript_tests.sinfo.random_infos import (
     OBJECT,
     M,
     N,
-    copied,
-    infos,
-    weaker,
 )
 
 Tensor, Shape, Prim, Tuple = TensorStructInfo, ShapeStructInfo, PrimStructInfo, TupleStructInfo
@@ -124,35 +118,6 @@ def test_missing_knowledge_is_possible(
 )
 def test_the_reason_is_one_sentence(derived: StructInfo, base: StructInfo, sentence: str) -> None:
     assert why(derived, base) == sentence
-
-
-@given(infos(), infos())
-def test_there_is_a_reason_unless_it_is_compatible(a: StructInfo, b: StructInfo) -> None:
-    assert (why(a, b) is None) == (check_compatibility(a, b) is YES)
-
-
-@given(infos().flatmap(lambda i: st.tuples(st.just(i), weaker(i))))
-def test_less_is_accepted_of_more(pair: tuple[StructInfo, StructInfo]) -> None:
-    assert check_compatibility(*pair) is YES
-
-
-@given(infos(), infos())
-def test_compatible_implies_subtyping_of_the_erased_types(a: StructInfo, b: StructInfo) -> None:
-    if check_compatibility(a, b) is YES:
-        assert is_subtype(erase_struct_info(a), erase_struct_info(b)) is YES
-
-
-@given(infos(), infos())
-def test_compatibility_is_never_stricter_than_subtyping(a: StructInfo, b: StructInfo) -> None:
-    if is_subtype(a, b) is YES:
-        assert check_compatibility(a, b) is YES
-    if check_compatibility(a, b) is NO:
-        assert is_subtype(a, b) is NO
-
-
-@given(infos())
-def test_a_copy_is_compatible(info: StructInfo) -> None:
-    assert check_compatibility(info, copied(info)) is YES
 
 
 def test_facts_decide() -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, strategies as st
 
-from relaxscript.arith import YES
 from relaxscript.ir import structural_equal
 from relaxscript.ir.struct_info import (
     FuncStructInfo,
@@ -14,17 +12,9 @@ from relaxscript.ir.struct_info import (
     StructInfo,
     TensorStructInfo,
     TupleStructInfo,
-    default_derive,
-    empty_derive,
 )
-from relaxscript.sinfo import (
-    erase_struct_info,
-    erase_to_well_defined,
-    free_shape_vars,
-    is_subtype,
-    shape_vars,
-)
-from relaxscript_tests.sinfo.random_infos import CPU0, HELD, KNOWN, OBJECT, M, N, infos
+from relaxscript.sinfo import erase_to_well_defined
+from relaxscript_tests.sinfo.random_infos import CPU0, HELD, KNOWN, OBJECT, M, N
 
 Tensor, Shape, Prim, Tuple = TensorStructInfo, ShapeStructInfo, PrimStructInfo, TupleStructInfo
 F = FuncStructInfo
@@ -65,32 +55,9 @@ def test_scopes_are_sets_predicates_or_everything() -> None:
     assert structural_equal(erase_to_well_defined(info), Tensor(ndim=2))
 
 
-@pytest.mark.parametrize(
-    ("info", "expected"),
-    [
-        (Tensor((N, 2), "int8", CPU0), Tensor(None, "int8", None, 2)),
-        (Shape((N, 2)), Shape(ndim=2)),
-        (Prim("int64", N), Prim("int64")),
-        (Tuple((Tensor((N,)),)), Tuple((Tensor(ndim=1),))),
-        (F((Tensor((N,)),), Shape((N,)), False), F((Tensor(ndim=1),), Shape(ndim=1), False)),
-        (F.opaque_func(derive_func=default_derive), F.opaque_func(derive_func=empty_derive)),
-        (OBJECT, OBJECT),
-    ],
-)
-def test_the_traditional_type_has_no_expressions(info: StructInfo, expected: StructInfo) -> None:
-    assert structural_equal(erase_struct_info(info), expected)
-
-
-@given(infos(), st.sets(st.sampled_from([N, M])))
-def test_an_erased_one_is_in_scope_and_a_supertype(info: StructInfo, scope: set) -> None:
-    erased = erase_to_well_defined(info, {KNOWN}, scope)
-    assert set(free_shape_vars(erased)) <= scope
-    assert is_subtype(info, erased) is YES
-    assert erase_to_well_defined(erased, {KNOWN}, scope) is erased
-
-
-@given(infos())
-def test_a_traditional_type_has_no_variables(info: StructInfo) -> None:
-    erased = erase_struct_info(info)
-    assert shape_vars(erased) == []
-    assert structural_equal(erase_struct_info(erased), erased)
+def test_a_function_does_not_bind_what_it_has_captured() -> None:
+    function = F((Tensor((M,)),), Tensor((M,)))
+    assert erase_to_well_defined(function, (), {N}) is function
+    assert structural_equal(erase_to_well_defined(function, (), {N}, leaving={M}), OBJECT)
+    beside = erase_to_well_defined(Tuple((Tensor((M,)), function)), (), {N})
+    assert structural_equal(beside, Tuple((Tensor(ndim=1), OBJECT)))

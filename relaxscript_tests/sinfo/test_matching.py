@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from relaxscript.ir import structural_equal
+from relaxscript.ir.relax import ShapeExpr
 from relaxscript.ir.struct_info import (
     FuncStructInfo,
     PrimStructInfo,
@@ -15,12 +18,14 @@ from relaxscript.sinfo import (
     free_shape_vars,
     shape_var_mapping,
     shape_vars,
+    substitute_held_shapes,
     substitute_shape_vars,
 )
-from relaxscript_tests.sinfo.random_infos import HELD, KNOWN, OBJECT, K, M, N, integer
+from relaxscript_tests.sinfo.random_infos import ANY_RANK, HELD, KNOWN, OBJECT, K, M, N, integer
 
 Tensor, Shape, Prim, Tuple = TensorStructInfo, ShapeStructInfo, PrimStructInfo, TupleStructInfo
 F = FuncStructInfo
+TK = Tensor((K,))
 
 
 def test_a_variable_is_bound_where_it_stands_alone() -> None:
@@ -75,8 +80,18 @@ def test_the_shape_in_a_variable_is_looked_at() -> None:
 
 
 def test_parameters_of_functions_are_matched() -> None:
-    mine, theirs = F((Tensor((N,)),), Tensor((M,))), F((Tensor((K,)),), Tensor((K,)))
-    assert shape_var_mapping((mine,), (theirs,)) == {N: K}
+    params = (F((Tensor((N,)), Tensor((M,))), OBJECT), Tensor((N,)))
+    args = (F((Tensor((3,)), Tensor((4,))), OBJECT), Tensor(ndim=1))
+    found = shape_var_mapping(params, args)
+    assert list(found) == [N]  # the function binds `m` itself
+    assert structural_equal(found[N], integer(3))
+
+
+def test_what_a_function_binds_itself_stands_for_nothing_outside() -> None:
+    params = (F((Tensor((N,)),), OBJECT), Tensor((N,)))
+    args = (F((Tensor((K,)),), OBJECT), Tensor(ndim=1))
+    assert shape_var_mapping(params, args) == {}
+    assert shape_var_mapping(params, args, {K}) == {N: K}
 
 
 def test_substitution_reaches_everything_at_once_and_simplifies() -> None:
@@ -97,3 +112,28 @@ def test_substituting_nothing_changes_nothing() -> None:
     info = Tuple((Tensor((N * 4 + 0,)), OBJECT))
     assert substitute_shape_vars(info, {}) is info
     assert substitute_shape_vars(info, {M: 2}) is info
+
+
+def test_what_arrives_is_not_captured_by_a_function_inside() -> None:
+    function = F((Tensor((K,)),), Tensor((N,)))
+    result = substitute_shape_vars(function, {N: K})
+    assert free_shape_vars(result) == [K]
+    assert structural_equal(substitute_shape_vars(function, {N: K}, {K}), F((TK,), TK))
+
+
+def test_the_known_dimensions_of_a_shape_take_its_place_when_they_change() -> None:
+    result = substitute_shape_vars(Tensor(KNOWN, "int8"), {N: 3})
+    assert structural_equal(result, Tensor((3, 4), "int8"))
+    info = Tensor(KNOWN)
+    assert substitute_shape_vars(info, {M: 3}) is info
+
+
+def test_shapes_take_the_place_of_the_variables_that_hold_them() -> None:
+    info = Tuple((Tensor(ANY_RANK, "int8"), F((Tensor(HELD),), OBJECT), TK))
+    result = substitute_held_shapes(info, {ANY_RANK: ShapeExpr((3, N)), HELD: KNOWN})
+    expected = Tuple((Tensor((3, N), "int8"), F((Tensor(KNOWN),), OBJECT), TK))
+    assert structural_equal(result, expected)
+    assert result.fields[0].ndim == 2
+    assert substitute_held_shapes(info, {KNOWN: HELD}) is info
+    with pytest.raises(ValueError, match=r"ndim` is 2, but the shape has 1 dim"):
+        substitute_held_shapes(Tensor(HELD), {HELD: ShapeExpr((3,))})

@@ -67,3 +67,9 @@ def test_a_shape_in_a_variable_may_be_that_of_an_argument_that_is_gone() -> None
 def test_there_are_not_more_arguments_than_parameters() -> None:
     with pytest.raises(ValueError, match="2 arguments for 1 parameters"):
         partially_applied(F((OBJECT,), OBJECT), (OBJECT, OBJECT))
+
+
+def test_a_function_that_is_given_says_what_the_rest_takes() -> None:
+    takes = F((Tensor((N,)), F((Tensor((N,)),), OBJECT)), Tensor((N,)))
+    applied = partially_applied(takes, (F((Tensor((3,)),), OBJECT),))
+    assert structural_equal(applied, F((Tensor((3,)),), Tensor((3,))))

@@ -29,9 +29,11 @@ from relaxscript.ir.relax import (
     GlobalVar,
 )
 from relaxscript.ir.struct_info import StructInfo
+from relaxscript.ir.types import Type
 from relaxscript.ir.walk import children
 from relaxscript.script.pause import collector_paused
 from relaxscript.script.syntax import HEADERS
+from relaxscript.sinfo import described_by
 
 from . import tree
 from .annotations import vdevice_call
@@ -253,8 +255,8 @@ class _Script:
         match root:
             case prim.PrimExpr():
                 return printer.scalar(root)
-            case prim.PrimType() | prim.PointerType():
-                return printer.type(root)
+            case Type():
+                return self.static_type(root)
             case tir.Buffer():
                 return printer.buffer_call("Buffer", root, [])
             case tir.BufferRegion():
@@ -271,6 +273,12 @@ class _Script:
             case Target():
                 return printer.value(root)
         raise TypeError(f"a {type(root).__name__} has no script")
+
+    def static_type(self, static: Type) -> ast.expr:
+        """`T.int64` for a scalar; for other values the annotation that says the same."""
+        if isinstance(static, (prim.PrimType, prim.PointerType)):
+            return TIRPrinter(self.session).type(static)
+        return RelaxPrinter(self.session).annotation(described_by(static))
 
 
 def _header(prefix: str, module: str) -> str:

@@ -1,0 +1,85 @@
+"""The traditional type of a StructInfo, which has no expressions, and the order of such types.
+
+Source: spec "Traditional Types" (erase_struct_info); TVM `relax.analysis.get_static_type`.
+"""
+
+from __future__ import annotations
+
+from relaxscript.arith import YES
+from relaxscript.errors import InternalError
+from relaxscript.ir.struct_info import (
+    FuncStructInfo,
+    ObjectStructInfo,
+    PrimStructInfo,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+    empty_derive,
+)
+from relaxscript.ir.types import (
+    FuncType,
+    ObjectType,
+    PackedFuncType,
+    PrimType,
+    ShapeType,
+    TensorType,
+    TupleType,
+    Type,
+)
+
+from .subtyping import is_subtype
+
+__all__ = ["described_by", "erase_struct_info", "is_static_subtype"]
+
+
+def erase_struct_info(info: StructInfo) -> Type:
+    """The type of the values that `info` describes: ranks, data types and structure only."""
+    match info:
+        case TensorStructInfo(dtype=dtype, ndim=ndim):
+            return TensorType.make(ndim, dtype)
+        case ShapeStructInfo(ndim=ndim):
+            return ShapeType.make(ndim)
+        case PrimStructInfo(dtype=dtype):
+            return PrimType.make(dtype)
+        case TupleStructInfo(fields):
+            return TupleType.make(tuple(erase_struct_info(f) for f in fields))
+        case FuncStructInfo(params=None):
+            return PackedFuncType.make()
+        case FuncStructInfo(params=params, ret=ret):
+            erased = tuple(erase_struct_info(p) for p in params or ())
+            return FuncType.make(erased, erase_struct_info(ret))
+    return ObjectType.make()
+
+
+def described_by(static: Type) -> StructInfo:
+    """The StructInfo that says what a type says and nothing else; functions are pure, the default.
+
+    Raises `InternalError` for a type that no Relax value has.
+    """
+    match static:
+        case TensorType(ndim, dtype):
+            return TensorStructInfo.make(None, dtype, None, ndim)
+        case ShapeType(ndim):
+            return ShapeStructInfo.make(None, ndim)
+        case PrimType(dtype):
+            return PrimStructInfo.make(dtype, None)
+        case TupleType(fields):
+            return TupleStructInfo.make(tuple(described_by(f) for f in fields))
+        case FuncType(arg_types, ret_type):
+            params = tuple(described_by(p) for p in arg_types)
+            return FuncStructInfo.make(params, described_by(ret_type))
+        case PackedFuncType():
+            return FuncStructInfo.make(None, ObjectStructInfo(), False, empty_derive)
+        case ObjectType():
+            return ObjectStructInfo()
+    raise InternalError(f"no value of Relax has the type {static!r}")
+
+
+def is_static_subtype(a: Type, b: Type) -> bool:
+    """Whether `a <: b`: every value of type `a` may be used where one of type `b` is expected.
+
+    The order of types is that of the StructInfos that say the same. It is always decided, since
+    there are no variables.
+    """
+    return is_subtype(described_by(a), described_by(b)) is YES
