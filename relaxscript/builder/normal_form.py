@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from relaxscript.analysis.derive import call_purity, kind_name
+from relaxscript.analysis.normal_form import is_normal
 from relaxscript.arith import NO, UNKNOWN
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Diagnostic, DiagnosticError, OperandError, Span
@@ -292,7 +293,9 @@ class NormalForm(Scopes):
                 )  # fmt: skip
 
     def _branch(self, expr: Expr) -> SeqExpr:
-        if isinstance(expr, SeqExpr) and expr.known_info is not None:
+        if isinstance(expr, SeqExpr) and (
+            expr in self._finished or (expr.known_info is not None and is_normal(expr))
+        ):
             return expr
         self.begin_scope()
         return self.end_scope(self.operand(expr), span=expr.span)
@@ -305,6 +308,12 @@ class NormalForm(Scopes):
     def _enter_block(self, block: BindingBlock) -> None:
         inside = self.current_block_is_dataflow()
         enters = isinstance(block, DataflowBlock) and not inside
+        if inside and not isinstance(block, DataflowBlock):
+            raise OperandError(
+                "block", "is no dataflow block", code="RX0325",
+                message="an ordinary binding block cannot stand inside a dataflow block",
+                help="move it out of the dataflow block",
+            )  # fmt: skip
         if enters:
             self.begin_dataflow()
         for binding in block.bindings:
@@ -329,7 +338,9 @@ class NormalForm(Scopes):
         self.emit_normalized(VarBinding.make(var, value, span=binding.span))
 
     def _normalize_function(self, function: Function) -> Function:
-        if isinstance(function.body, SeqExpr) and function.ret_struct_info is not None:
+        if function.ret_struct_info is not None and (
+            function.body in self._finished or is_normal(function)
+        ):
             return function
         self.begin_function("local", function.params, function.is_pure, function.attrs)
         try:

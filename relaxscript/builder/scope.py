@@ -91,6 +91,8 @@ class Scopes(ABC):
         self._module = mod.clone() if mod is not None else IRModule()
         self._frames: list[FunctionFrame] = []
         self._scopes: list[Scope] = []
+        # What was written here needs no second look.
+        self._finished: set[Expr] = set()
         self._names: dict[str, int] = {}
         self._shape_scope: set[PrimVar] = set()
         # What was bound, in order; an index of it is made when somebody asks.
@@ -156,6 +158,7 @@ class Scopes(ABC):
             shapes = self._shape_scope
             info = erase_to_well_defined(info, self.is_visible, lambda v: v in shapes)
         remember_struct_info(seq, info)
+        self._finished.add(seq)
         return seq
 
     def _leave(self, scope: Scope) -> None:
