@@ -20,7 +20,7 @@ from .finding import Finding
 from .normal_form import not_normal
 from .retyping import retyped
 
-__all__ = ["ill_formed", "well_formed"]
+__all__ = ["findings", "ill_formed", "well_formed"]
 
 
 def well_formed(obj: IRModule | Function, check_struct_info: bool = True) -> bool:
@@ -29,7 +29,7 @@ def well_formed(obj: IRModule | Function, check_struct_info: bool = True) -> boo
     With `check_struct_info`, StructInfos are derived again and must not contradict what is
     annotated, and impure calls must be where they may be.
     """
-    return not _findings(obj, check_struct_info)
+    return not findings(obj, check_struct_info)
 
 
 def ill_formed(obj: IRModule | Function, check_struct_info: bool = True) -> tuple[Diagnostic, ...]:
@@ -40,14 +40,15 @@ def ill_formed(obj: IRModule | Function, check_struct_info: bool = True) -> tupl
     all criteria are met, the program must be in normal form (RX0325), and where it is, StructInfos
     are looked at. The cost is that of looking at each node once.
     """
-    found = _findings(obj, check_struct_info)
+    found = findings(obj, check_struct_info)
     if not found:
         return ()
     places = _places(obj, found)
     return tuple(_diagnostic(finding, at) for finding, at in zip(found, places))
 
 
-def _findings(obj: IRModule | Function, check_struct_info: bool) -> list[Finding]:
+def findings(obj: IRModule | Function, check_struct_info: bool = True) -> list[Finding]:
+    """What `ill_formed` finds, for whoever knows better places than those in the printed text."""
     if not isinstance(obj, (IRModule, Function)):
         raise TypeError(f"an IRModule or a Function is well-formed or not, {brief(obj)} is neither")
     module = obj if isinstance(obj, IRModule) else None

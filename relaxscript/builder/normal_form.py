@@ -266,7 +266,7 @@ class NormalForm(Scopes):
         return expr.replace(fields=fields)
 
     def _normalize_if(self, expr: If) -> If:
-        if self.current_block_is_dataflow():
+        if self.check_well_formed and self.current_block_is_dataflow():
             raise OperandError(
                 "if", "is control flow", code="RX0307",
                 message="`if` cannot stand in a dataflow block",

@@ -74,6 +74,9 @@ class FunctionFrame:
 class Scopes(ABC):
     """The stack of scopes of a builder, and what is known in them."""
 
+    # False where a parser is told to let control flow stand in dataflow blocks.
+    check_well_formed = True
+
     @abstractmethod
     def check_fits(
         self, given: StructInfo, wanted: StructInfo, operand: str, declared: str, code: str

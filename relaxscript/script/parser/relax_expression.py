@@ -49,6 +49,8 @@ class RelaxExpressions(RelaxBlame):
         self.hidden: set[str] = set()
         self.leaving: set[str] = set()
         self.function_name = ""
+        # The local functions whose bodies are being read.
+        self.enclosing: list[Expr] = []
 
     # ---- names
 
@@ -173,9 +175,7 @@ class RelaxExpressions(RelaxBlame):
             case ModuleName():
                 raise self.error(node, "RX0201", "the module itself is not a value")
             case Operator():
-                raise self.error(
-                    node, "RX0309", f"the operator `R.{value.script_name}` may only be called"
-                )
+                raise self.operator_as_value(value, node)
         try:
             return as_expr(plain(value))
         except TypeError:
@@ -183,6 +183,13 @@ class RelaxExpressions(RelaxBlame):
             if isinstance(node, ast.Name) and len(shown) < 40 and " at 0x" not in shown:
                 what = shown
             raise self.error(node, "RX0201", f"`{what}` is not a Relax expression") from None
+
+    def operator_as_value(self, operator: Operator, node: ast.AST) -> Failed:
+        """Record criterion 9: an operator is no value."""
+        return self.error(
+            node, "RX0309", f"the operator `R.{operator.script_name}` may only be called",
+            help="write a function around it",
+        )  # fmt: skip
 
     def tuple_of(self, values: Sequence[Any], node: ast.AST) -> Expr:
         """Several values as a tuple; dimensions of a shape as a shape."""

@@ -94,9 +94,11 @@ class RelaxSignatures(RelaxOlderForms):
         )
         if not local:
             self.strict = options.get("strict")
+            self.check_well_formed &= options.get("check_well_formed", True)
+            self.builder.check_well_formed = self.check_well_formed
         header.pure = options.get("pure", True)
         header.private = options.get("private", False) or local
-        if not failed:
+        if not failed and self.check_well_formed:
             self.check_bound(node, params, ret, set(outer.values()))
             header.failed = len(self.reporter.diagnostics) > before and self.reporter.failed
         header.introduced = {n: v for n, v in self.dims.items() if outer.get(n) is not v}
@@ -283,7 +285,8 @@ class RelaxSignatures(RelaxOlderForms):
                         attrs.update(self.attributes(given, header))
                     except Failed:
                         header.failed = True
-        self.check_attrs(node, header, attrs, local)
+        if self.check_well_formed:
+            self.check_attrs(node, header, attrs, local)
         if not header.private:
             attrs.setdefault("global_symbol", self.module.symbol(header.name))
         return Attrs(attrs) if attrs else None
