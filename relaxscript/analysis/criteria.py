@@ -40,7 +40,7 @@ from relaxscript.op import ArgumentError, lookup
 from relaxscript.sinfo import definable_shape_vars, scalar_variables
 
 from .annotation_criteria import AnnotationCriteria
-from .finding import Finding
+from .finding import Finding, undeclared_recursion
 from .programs import detect_recursion
 
 __all__ = ["Criteria"]
@@ -100,7 +100,9 @@ class Criteria:
                     function, help="let both be the same name",
                 )  # fmt: skip
             if function.ret_struct_info is None and var.name_hint in self._group:
-                self._undeclared(var.name_hint, function)
+                own = self._group[var.name_hint]
+                others = [n for n, g in self._group.items() if g == own and n != var.name_hint]
+                self._undeclared(var.name_hint, function, others)
             self.function(function, var)
         if functions and all(f.is_private for f in functions.values()):
             self._note(
@@ -302,8 +304,8 @@ class Criteria:
     def _is_inside(self, name: Expr) -> bool:
         return any(frame.name is name for frame in self._frames)
 
-    def _undeclared(self, name: str, function: Function) -> None:
-        message = f"`{name}` is recursive and does not declare its result"
+    def _undeclared(self, name: str, function: Function, others: Iterable[str] = ()) -> None:
+        message = undeclared_recursion(name, others)
         finding = Finding("RX0308", message, function, None, "give it a `ret_struct_info`")
         if finding not in self.found[-1:]:
             self.found.append(finding)

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Context", "call_purity", "call_result", "derive_struct_info", "derived_again",
-    "function_struct_info", "kind_name",
+    "function_struct_info", "kind_name", "narrowed",
 ]  # fmt: skip
 
 OBJECT = ObjectStructInfo()
@@ -277,12 +277,17 @@ def _beta_reduced(expr: Call, callee: FuncStructInfo, context: Context) -> Struc
             raise OperandError(
                 f"argument {position}", _reason(argument, expected), code="RX0206",
                 message=f"argument {position} does not fit the function's parameter",
-                help=f"the parameter is `{expected!r}`",
+                help=f"the parameter is `{expected!r}`", cast=narrowed(argument, expected),
             )  # fmt: skip
         if answer is UNKNOWN:
             reason = why(argument, expected) or "it cannot be known now"
             context.require(Obligation(f"argument {position}", argument, expected, "fits", reason))
     return _in_scope(substitute_shape_vars(callee.ret, mapping), callee, mapping, context)
+
+
+def narrowed(given: StructInfo, wanted: StructInfo) -> StructInfo | None:
+    """`wanted`, where some value known as `given` may have it, so that a match_cast can succeed."""
+    return None if check_compatibility(wanted, given) is NO else wanted
 
 
 def _reason(given: StructInfo, expected: StructInfo) -> str:

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from relaxscript.analysis.derive import Context
+from relaxscript.analysis.purity import claims_purity
 from relaxscript.errors import Diagnostic, DiagnosticError, InternalError, Span
 from relaxscript.errors.caller import caller_span
 from relaxscript.ir.module import IRModule
@@ -66,9 +67,7 @@ class FunctionFrame:
 
     @property
     def checks_purity(self) -> bool:
-        return self.pure and not (
-            self.attrs is not None and self.attrs.get("relax.force_pure", False)
-        )
+        return claims_purity(self.pure, self.attrs)
 
 
 class Scopes(ABC):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from relaxscript.analysis.finding import undeclared_recursion
 from relaxscript.analysis.normal_form import is_normal
 from relaxscript.builder import BlockBuilder
 from relaxscript.errors import Diagnostic, DiagnosticError, OperandError
@@ -68,7 +69,8 @@ def _callees_first(module: IRModule) -> list[relax.GlobalVar]:
             if callee is None:
                 done[stack.pop()] = None
             elif callee in open_:
-                text = f"`{callee.name_hint}` is recursive and does not declare its result"
+                cycle = stack[stack.index(callee) + 1 :]
+                text = undeclared_recursion(callee.name_hint, [v.name_hint for v in cycle])
                 raise DiagnosticError(Diagnostic("RX0308", text, module[callee].span))
             else:
                 stack.append(callee)

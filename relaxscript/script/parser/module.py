@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from relaxscript.analysis.derive import function_struct_info
+from relaxscript.analysis.finding import undeclared_recursion
 from relaxscript.errors import Diagnostic, Label, Source
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import ExternFunc, Function
@@ -402,8 +403,9 @@ class _ModuleParser(ModuleInfoParser):
         self.context.broken.add(name)
         definition = self.relax[name]
         parser, _ = self.headers[name]
+        reaches = self.context.reaches
+        others = [n for n in self.headers if n != name and reaches(name, n) and reaches(n, name)]
         parser.error_at(
-            self.source.name_span(definition), "RX0308",
-            f"`{name}` is recursive and does not declare its result",
+            self.source.name_span(definition), "RX0308", undeclared_recursion(name, others),
             f"declare it: `def {name}(...) -> R.Tensor(...):`",
         )  # fmt: skip

@@ -88,9 +88,12 @@ class RelaxParser(RelaxControl):
         except OperandError as error:
             span = self.source.span(node)
             diagnostic = error.diagnostic(declared.name, span, {"the result": span})
-            raise self.report(self.with_declared(diagnostic, declared.returns)) from None
+            diagnostic = self.with_declared(diagnostic, declared.returns)
+            raise self.report(
+                self.settled_by_cast(diagnostic, error.cast, node, declared.returns)
+            ) from None
         finally:
-            self.note_obligations(node)
+            self.note_obligations(node, declared.returns)
 
     def body_span(self, body: Sequence[ast.stmt]) -> Span | None:
         """From the first statement to the last."""
@@ -112,6 +115,7 @@ class RelaxParser(RelaxControl):
         """Every statement; one that fails leaves the names it assigns unknown."""
         for statement in body:
             over = self.returned
+            self.current = statement
             try:
                 self.statement(statement)
             except Failed:

@@ -78,6 +78,8 @@ class RelaxCalls(RelaxAttributes):
         value, failed = None, None
         try:
             value = self.value(given["value"])
+            if isinstance(value, Expr):
+                value = self.leaf(value, given["value"])
         except Failed as failure:
             failed = failure
         annotation = given["struct_info"]
@@ -172,9 +174,9 @@ class RelaxCalls(RelaxAttributes):
         self, operator: Operator | Sugar, args: list[Any], kwargs: dict[str, Any], node: ast.Call
     ) -> Any:
         """The call, its mistakes blamed on the arguments that made them."""
-        for given, at in self._placed(args, node):
+        for given, place in self._placed(args, node):
             if isinstance(given, Operator):
-                raise self.operator_as_value(given, at)
+                raise self.operator_as_value(given, place)
         args = [plain(self._argument(a, n)) for a, n in self._placed(args, node)]
         kwargs = {key: plain(self._argument(value, node)) for key, value in kwargs.items()}
         self._name_dimensions(operator, args, kwargs, node)

@@ -11,6 +11,7 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
+from relaxscript.analysis.finding import undeclared_recursion
 from relaxscript.errors import OperandError, Source, Span, nearest
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import EQ, NE, And, Not, Or, PrimExpr, Var as PrimVar, match_dtypes
@@ -81,7 +82,7 @@ class RelaxExpressions(RelaxBlame):
     def undeclared_recursion(self, node: ast.Name) -> Failed:
         """Record criterion 8 for a local function that calls itself."""
         return self.error(
-            node, "RX0308", f"`{node.id}` is recursive and does not declare its result",
+            node, "RX0308", undeclared_recursion(node.id),
             labels=[(self.undeclared[node.id], "declare it here: `-> R.Tensor(...)`")],
         )  # fmt: skip
 
@@ -211,13 +212,10 @@ class RelaxExpressions(RelaxBlame):
     def cast(self, cast: MatchCastValue, node: ast.AST) -> Expr:
         """A `R.match_cast` that stands where a value does: it is bound first."""
         value = self.leaf(self.expr_of(cast.value, node), node)
-        try:
-            span = self.source.span(node)
-            return self.builder.bind_match_cast(value, cast.struct_info, "", span, False, span)
-        except OperandError as error:
-            raise self.operand_error(error, node, None) from None
-        finally:
-            self.note_obligations(node)
+        span = self.source.span(node)
+        var = self.builder.bind_match_cast(value, cast.struct_info, "", span, False, span)
+        self.note_obligations(node)
+        return var
 
     # ---- operators of Python
 

@@ -143,7 +143,7 @@ class RelaxMetaParser(MacroUser, RelaxParser):
                 labels.append(Label(place, f"`{callee.__name__}` is defined here"))
             raise self.report(replace(diagnostic, labels=tuple(labels), fix=())) from None
         finally:
-            self.note_obligations(node)
+            self.note_obligations(node, callee=callee)
         return expr
 
     # ---- macros

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import keyword
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from relaxscript.dtypes import is_dtype
@@ -65,14 +65,6 @@ class RelaxSignatures(RelaxOlderForms):
     ) -> Failed:
         """Record a mistake at a place that no single piece of syntax covers."""
         return self.report(Diagnostic(code, message, span, help=help))
-
-    def with_declared(self, diagnostic: Diagnostic, node: ast.expr | None) -> Diagnostic:
-        """Shows the declaration that a value does not fit."""
-        span = None if node is None else self.source.span(node)
-        if span is None:
-            return diagnostic
-        labels = (*diagnostic.labels, Label(span, "declared here"))
-        return replace(diagnostic, labels=labels)
 
     # header = decorators "def" name "(" parameters ")" ["->" annotation]
     def header(
