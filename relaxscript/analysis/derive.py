@@ -74,7 +74,8 @@ class Context:
     """What derivation may ask: Γ for global names, facts about integers, a place for obligations.
 
     `shape_scope` holds the shape variables in scope, or is None where scopes are not tracked (then
-    nothing is out of scope).
+    nothing is out of scope). `is_visible` says the same of Relax variables; where they are not
+    tracked, what the result of a call says by one is not believed, as it may be the callee's.
     """
 
     def __init__(
@@ -87,6 +88,7 @@ class Context:
         self.signatures = signatures if signatures is not None else {}
         self.facts: Facts | None = None
         self.shape_scope: AbstractSet[PrimVar] | None = None
+        self.is_visible: Callable[[Var], bool] = lambda var: False
         self._require = require
 
     def require(self, obligation: Obligation) -> None:
@@ -298,7 +300,7 @@ def _reason(given: StructInfo, expected: StructInfo) -> str:
 def _in_scope(
     info: StructInfo, callee: FuncStructInfo, mapping: Mapping[PrimVar, PrimExpr], context: Context
 ) -> StructInfo:
-    if isinstance(info, ObjectStructInfo) or not shape_vars(info):
+    if isinstance(info, ObjectStructInfo):
         return info
     known: set[PrimVar] = {v for e in mapping.values() for v in _vars(e)}
     if context.shape_scope is not None:
@@ -309,7 +311,7 @@ def _in_scope(
     def visible(v: PrimVar) -> bool:
         return v in known or (scope is None and v not in foreign)
 
-    return erase_to_well_defined(info, lambda v: True, visible)
+    return erase_to_well_defined(info, context.is_visible, visible)
 
 
 def _vars(e: PrimExpr) -> list[PrimVar]:

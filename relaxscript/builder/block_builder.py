@@ -333,19 +333,21 @@ def _check_leaves_block(result: Expr) -> None:
             )  # fmt: skip
 
 
-def undecided(obligation: Obligation, span: Span | None, cast: str = "R.match_cast") -> Diagnostic:
+def undecided(obligation: Obligation, span: Span | None, cast: str | None = None) -> Diagnostic:
     """The warning for a precondition that is left to a check at run time.
 
-    `cast` is how whoever is warned writes a match_cast.
+    `cast` is how whoever is warned writes a match_cast, which the help then names.
     """
     if obligation.relation == "never":
         message = f"this match_cast can never succeed: {obligation.text}"
         return Diagnostic("RX0205", message, span, severity="warning")
-    fits = obligation.relation == "fits"
+    help = None
+    if cast is not None and obligation.relation == "fits":
+        help = f"settle it before: `{cast}(..., {obligation.b!r})`"
     return Diagnostic(
         "RX0207",
         f"{obligation.text}; it is checked when the program runs",
         span,
-        help=f"settle it before: `{cast}(..., {obligation.b!r})`" if fits else None,
+        help=help,
         severity="warning",
     )

@@ -104,6 +104,7 @@ class Scopes(ABC):
         self.obligations: list[Obligation] = []
         self.context = Context(self._module, self.signatures, self._oblige)
         self.context.shape_scope = self._shape_scope
+        self.context.is_visible = self.is_visible
 
     def _oblige(self, obligation: Obligation) -> None:
         """Note what to warn of; that something is inside of something is only checked."""

@@ -78,7 +78,7 @@ class RelaxSignatures(RelaxOlderForms):
         self.unknown_parameters = set()
         params = self.parameters(node)
         unknown = frozenset(self.unknown_parameters)
-        ret = self.return_annotation(node)
+        ret = self.return_annotation(node, params)
         failed = any(d.severity == "error" for d in self.reporter.diagnostics[before:])
         failed = failed or bool(unknown)  # by a mistake elsewhere, of what an annotation names
         header = Header(
@@ -228,14 +228,20 @@ class RelaxSignatures(RelaxOlderForms):
         help = f"write `{node.arg}: R.Object`, or what it is"
         self.report(Diagnostic("RX0209", message, span, (), (), help, fix, "warning"))
 
-    def return_annotation(self, node: ast.FunctionDef) -> StructInfo | None:
+    def return_annotation(self, node: ast.FunctionDef, params: list[Var]) -> StructInfo | None:
+        """The declared result; a parameter that is a shape may be the shape of a tensor in it."""
         if node.returns is None:
             return None
+        shapes = [p for p in params if isinstance(p.struct_info, ShapeStructInfo)]
+        before = self.names
         try:
             with self.introducing():
+                self.names = {**before, **{p.name_hint: p for p in shapes}}
                 return self.annotation(node.returns)
         except Failed:
             return None
+        finally:
+            self.names = before
 
     def check_bound(
         self, node: ast.FunctionDef, params: list[Var], ret: StructInfo | None, outer: set[PrimVar]

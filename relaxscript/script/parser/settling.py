@@ -13,7 +13,9 @@ from types import ModuleType
 
 from relaxscript.errors import Edit, Source, Span
 from relaxscript.ir.prim import PrimExpr, Var as PrimVar
+from relaxscript.ir.relax import Var
 from relaxscript.ir.struct_info import StructInfo
+from relaxscript.ir.walk import free_vars
 from relaxscript.sinfo import definable_shape_vars, free_shape_vars, substitute_shape_vars
 
 from .environment import Environment
@@ -89,9 +91,13 @@ class Settling:
 def _renamed(
     wanted: StructInfo, known: Container[PrimVar], taken: Container[str]
 ) -> tuple[StructInfo, list[str]] | None:
-    """`wanted` with names of its own for variables that are not known, and these names."""
+    """`wanted` with names of its own for variables that are not known, and these names.
+
+    None where it has no meaning here: a variable stands for a shape, or a dimension is computed.
+    """
     new = [v for v in free_shape_vars(wanted) if v not in known]
-    if any(v not in definable_shape_vars(wanted) for v in new):
+    shapes = [v for v in free_vars(wanted) if isinstance(v, Var)]
+    if shapes or any(v not in definable_shape_vars(wanted) for v in new):
         return None
     mapping: dict[PrimVar, PrimExpr] = {}
     names: list[str] = []
