@@ -151,8 +151,10 @@ def test_a_result_uses_the_dimensions_around_a_local_function():
 def test_a_result_cannot_use_a_dimension_that_only_the_body_binds():
     @R.function
     def f(x: R.Tensor(ndim=1, dtype="float32")) -> R.Tensor(("m",), "float32"):
-        #                                                    ^^^ error: RX0304 no parameter has `m` as a
-        #                                                    | dimension of its own, so it has no value
+        #                                                    ^^^ error: RX0304 no parameter has `m`
+        #        | as a
+        #                                                    | dimension of its own, so it has no
+        #        | value
         m = T.int64()
         return R.match_cast(x, R.Tensor((m,), "float32"))
 
@@ -178,7 +180,8 @@ def test_a_match_cast_to_twice_a_dimension_binds_nothing():
     def f(x: R.Tensor(ndim=1, dtype="float32")):
         n = T.int64()
         y = R.match_cast(x, R.Tensor((2 * n,), "float32"))
-        #                                 ^ error: RX0305 the dimension `n` is used before it is bound
+        #                                 ^ error: RX0305 the dimension `n` is used before it is
+        #        | bound
         return y
 
 
@@ -200,7 +203,8 @@ def test_a_shape_cannot_use_a_dimension_before_the_cast_that_binds_it():
 def test_a_dimension_of_a_signature_must_stand_alone_somewhere():
     @R.function
     def f(x: R.Tensor(("n * m", "n"), "float32")):
-        #              ^^^^^^^ error: RX0306 no parameter has `m` as a dimension of its own, so it has
+        #              ^^^^^^^ error: RX0306 no parameter has `m` as a dimension of its own, so it
+        #        | has
         #                    | no value
         return x
 
@@ -242,7 +246,8 @@ def test_functions_may_call_themselves_and_each_other_outside_of_dataflow_blocks
 
     assert not ill_formed(Parity)
     made = relax.jit(Parity)
-    assert made.even(np.int64(6)) and not made.odd(np.int64(6))
+    assert made.even(np.int64(6))
+    assert not made.odd(np.int64(6))
     assert made.double(np.int64(6)) == 12
 
 
@@ -256,7 +261,8 @@ def test_a_function_cannot_call_itself_in_a_dataflow_block():
             cls = Module
             with R.dataflow():
                 y = cls.f(x)
-                #   ^^^^^^^^ error: RX0307 `cls.f` is recursive and cannot be called in a dataflow block
+                #   ^^^^^^^^ error: RX0307 `cls.f` is recursive and cannot be called in a dataflow
+                #        | block
                 R.output(y)
             return y
 
@@ -306,7 +312,8 @@ def test_a_function_cannot_call_one_that_calls_back_in_a_dataflow_block():
             cls = Module
             with R.dataflow():
                 y = cls.g(x)
-                #   ^^^^^^^^ error: RX0307 `cls.g` is recursive and cannot be called in a dataflow block
+                #   ^^^^^^^^ error: RX0307 `cls.g` is recursive and cannot be called in a dataflow
+                #        | block
                 R.output(y)
             return y
 
@@ -448,7 +455,8 @@ def test_a_rank_cannot_stand_beside_another_number_of_dimensions():
     @R.function
     def f(
         x: R.Tensor((2, 3), "float32", ndim=3),
-        #                                   ^ error: RX0310 ndim is 3, but the shape has 2 dimensions
+        #                                   ^ error: RX0310 ndim is 3, but the shape has 2
+        #        | dimensions
         s: R.Shape([2, 3], ndim=1),
         #                       ^ error: RX0310 ndim is 1, but the shape has 2 dimensions
     ):
@@ -485,7 +493,8 @@ def test_a_function_in_a_dataflow_block_cannot_use_its_variables():
             @R.function
             def g(a: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
                 return R.add(a, y)
-                #               ^ error: RX0311 `y` belongs to the dataflow block around this function
+                #               ^ error: RX0311 `y` belongs to the dataflow block around this
+                #        | function
 
             z = g(x)
             R.output(z)
@@ -507,7 +516,8 @@ def test_one_public_function_is_enough_and_its_symbol_is_its_name():
             return cls.helper(x)
 
     assert not ill_formed(Module)
-    assert Module["helper"].is_private and Module["main"].attrs["global_symbol"] == "main"
+    assert Module["helper"].is_private
+    assert Module["main"].attrs["global_symbol"] == "main"
     assert relax.jit(Module).main(np.zeros(4, "float32")).tolist() == [1.0] * 4
 
 

@@ -1,4 +1,4 @@
-"""Criteria 14 to 24 of "Well-Formedness Criteria", in scripts: what annotations and calls may say."""
+"""Criteria 14 to 24 of "Well-Formedness Criteria", in scripts: annotations, attributes, calls."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from .rules import accepts, rejects, symbolic
 
 # Carets stand under what they mean, wherever a formatter would rather have them.
 # fmt: off
+
+F4 = relax.TensorStructInfo((4,), "float32")
 
 # ---------------------------------------------------------------- 14 to 16: what is in scope
 
@@ -89,7 +91,8 @@ def test_the_declared_result_of_a_packed_function_uses_what_is_in_scope():
     def f(x: R.Tensor((4,), "float32")):
         m = T.int64()
         return R.call_pure_packed("p", x, sinfo_args=R.Tensor((m,), "float32"))
-        #                                                      ^ error: RX0314 the dimension `m` is used
+        #                                                      ^ error: RX0314 the dimension `m` is
+        #        | used
         #                                                      | before it is bound
 
 
@@ -140,8 +143,10 @@ def test_a_function_annotation_has_parameters_or_derives_results():
 def test_a_function_annotation_cannot_have_both_parameters_and_a_derivation():
     @R.function
     def f(g: R.Callable((R.Object,), R.Object, True, derive_func="default_derive")):
-    #                                                            ^^^^^^^^^^^^^^^^ error: RX0317 a function
-    #                                                            | has `params` or `derive_func`, not both
+    #                                                            ^^^^^^^^^^^^^^^^ error: RX0317 a
+    #        | function
+    #                                                            | has `params` or `derive_func`,
+    #        | not both
         return g
 
 
@@ -293,9 +298,9 @@ def test_what_is_no_tuple_cannot_be_brought_into_one():
         @R.function
         def main(s: R.Shape([4])):
             cls = Module
-            return R.call_tir(cls.copy, s, out_sinfo=R.Tensor((4,), "float32"))
-            #      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0201 `R.call_tir`
-            #        | cannot take these operands
+            return R.call_tir(cls.copy, s, out_sinfo=F4)
+            #      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0201 `R.call_tir` cannot take these
+            #        | operands
 
 
 @accepts("criterion 24")
@@ -321,7 +326,8 @@ def test_a_device_that_the_module_does_not_list_cannot_be_named():
 
         @R.function
         def main(x: R.Tensor((4,), "float32", "llvm:1")):
-        #                                     ^^^^^^^^ error: RX0324 the module has no virtual device
+        #                                     ^^^^^^^^ error: RX0324 the module has no virtual
+        #        | device
         #                                            | `llvm:1`
         #                                       help: the module has `llvm:0:global`
             return x
