@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from relaxscript.errors import OperandError
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import (
     BindingBlock,
@@ -23,6 +24,7 @@ from relaxscript.ir.relax import (
     Tuple,
     TupleGetItem,
 )
+from relaxscript.op import ArgumentError, lookup
 
 from .finding import Finding
 
@@ -33,15 +35,25 @@ _KINDS = {
     Call: "a call", Function: "a function", If: "an `if`", SeqExpr: "a SeqExpr",
     TupleGetItem: "an index into a tuple",
 }  # fmt: skip
+_PLACES: dict[type[Node], str] = {SeqExpr: "as the result of a body", Tuple: "in a tuple"}
 
 
 def is_normal(expr: Expr) -> bool:
     """Whether a function, a body or a branch is in normal form, with all that stands inside."""
-    return next(not_normal(expr), None) is None
+    calls: list[tuple[Op, Call]] = []
+    if next(not_normal(expr, calls), None) is not None:
+        return False
+    try:
+        return all(lookup(op).normalize(call) is call for op, call in calls)
+    except (OperandError, ArgumentError):
+        return False
 
 
-def not_normal(expr: Expr) -> Iterator[Finding]:
-    """What of a function, or of what must be a SeqExpr, is not in normal form, in order."""
+def not_normal(expr: Expr, calls: list[tuple[Op, Call]] | None = None) -> Iterator[Finding]:
+    """What of a function, or of what must be a SeqExpr, is not in normal form, in order.
+
+    The calls of operators on the way are added to `calls`.
+    """
     pending: list[tuple[Expr, Node | None]] = [(expr, None)]
     while pending:
         seq, holder = pending.pop()
@@ -56,6 +68,9 @@ def not_normal(expr: Expr) -> Iterator[Finding]:
             for binding in (b for block in seq.blocks for b in block.bindings):
                 yield from _value(binding.value, binding)
                 inner.extend(_bodies(binding.value))
+                match binding.value:
+                    case Call(op=Op() as op) as call if calls is not None:
+                        calls.append((op, call))
             yield from _operand(seq.body, seq)
             pending.extend(reversed(inner))
 
@@ -92,20 +107,15 @@ def _value(value: Expr, within: Node) -> Iterator[Finding]:
 
 
 def _operand(expr: Expr, within: Node) -> Iterator[Finding]:
-    # Most operands are leaves, which have no fields to look at.
-    if not isinstance(expr, LeafExpr):
-        place = "the result of a body" if isinstance(within, SeqExpr) else "an operand"
-        yield _finding(f"{_kind(expr)} stands as {place}, not bound to a variable", expr, within)
-        return
-    pending = [expr] if isinstance(expr, Tuple) else []
+    pending = [(expr, within)]
     while pending:
-        outer = pending.pop()
-        for field in outer.fields:
-            if isinstance(field, Tuple):
-                pending.append(field)
-            elif not isinstance(field, LeafExpr):
-                message = f"{_kind(field)} stands in a tuple, not bound to a variable"
-                yield _finding(message, field, outer)
+        part, outer = pending.pop()
+        if isinstance(part, Tuple):
+            pending.extend((field, part) for field in reversed(part.fields))
+        elif not isinstance(part, LeafExpr):
+            place = _PLACES.get(type(outer), "as an operand")
+            message = f"{_kind(part)} stands {place}, not bound to a variable"
+            yield _finding(message, part, outer)
 
 
 def _bodies(value: Expr) -> list[tuple[Expr, Node]]:

@@ -299,8 +299,8 @@ def test_what_is_no_tuple_cannot_be_brought_into_one():
         def main(s: R.Shape([4])):
             cls = Module
             return R.call_tir(cls.copy, s, out_sinfo=F4)
-            #      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0201 `R.call_tir` cannot take these
-            #        | operands
+            #      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0201 `R.call_tir` cannot take
+            #        | these operands
 
 
 @accepts("criterion 24")
