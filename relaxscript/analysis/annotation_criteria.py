@@ -58,6 +58,8 @@ class AnnotationCriteria:
         self._devices: dict[VDevice, bool] = {}
         # Free shape variables and Relax variables of what was looked at; it lives with the program.
         self._known: dict[int, tuple[list[PrimVar], list[Var]]] = {}
+        # Shape variables that were told to be unbound, for whoever keeps the scope to take.
+        self.unbound: list[PrimVar] = []
 
     def check(
         self, info: StructInfo, within: Node, scope: AbstractSet[PrimVar],
@@ -80,6 +82,7 @@ class AnnotationCriteria:
                 number = unbound or _UNBOUND.get(type(part), 5)
                 message = _MESSAGES.get(number, "`{}` is used before it is bound")
                 self._note(number, message.format(v.name), part, within)
+                self.unbound.append(v)
         return known[1]
 
     def _alone(self, info: StructInfo, within: Node, relax_vars: list[Var]) -> None:

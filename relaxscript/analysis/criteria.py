@@ -7,7 +7,7 @@ takes no recursion, and looks at each node once for every place where it stands.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from relaxscript.arith import text_of
@@ -40,7 +40,7 @@ from relaxscript.op import ArgumentError, lookup
 from relaxscript.sinfo import definable_shape_vars, scalar_variables
 
 from .annotation_criteria import AnnotationCriteria
-from .finding import Finding
+from .finding import Finding, undeclared_recursion
 from .programs import detect_recursion
 
 __all__ = ["Criteria"]
@@ -100,7 +100,9 @@ class Criteria:
                     function, help="let both be the same name",
                 )  # fmt: skip
             if function.ret_struct_info is None and var.name_hint in self._group:
-                self._undeclared(var.name_hint, function)
+                own = self._group[var.name_hint]
+                others = [n for n, g in self._group.items() if g == own and n != var.name_hint]
+                self._undeclared(var.name_hint, function, others)
             self.function(function, var)
         if functions and all(f.is_private for f in functions.values()):
             self._note(
@@ -135,7 +137,7 @@ class Criteria:
         for param in function.params:
             self._define(param, function, False)
             if param.struct_info is not None:
-                self._bind_shapes(param.struct_info)
+                self._bind_shapes(definable_shape_vars(param.struct_info))
         for param in function.params:
             self._annotated(param.struct_info, function, 6)
         self._annotated(function.ret_struct_info, function, 4)
@@ -165,8 +167,8 @@ class Criteria:
         self._visible.add(var)
         self._scopes[-1][0].append(var)
 
-    def _bind_shapes(self, info: StructInfo) -> None:
-        for v in definable_shape_vars(info):
+    def _bind_shapes(self, variables: Iterable[PrimVar]) -> None:
+        for v in variables:
             if v not in self._shapes:
                 self._shapes.add(v)
                 self._scopes[-1][1].append(v)
@@ -177,6 +179,10 @@ class Criteria:
             for var in relax_vars:
                 if var not in self._visible:
                     self._note(14, f"`{var.name_hint}` is not in scope here", info, within)
+            if self._annotations.unbound:
+                # What is known of a value that uses it is a consequence, and not told as well.
+                self._bind_shapes(self._annotations.unbound)
+                self._annotations.unbound.clear()
 
     # -- blocks and bindings -----------------------------------------------------------------------
 
@@ -208,7 +214,7 @@ class Criteria:
     def _defined(self, about: tuple[Binding, bool]) -> None:
         binding, dataflow = about
         if isinstance(binding, MatchCast):
-            self._bind_shapes(binding.struct_info)
+            self._bind_shapes(definable_shape_vars(binding.struct_info))
             self._annotated(binding.struct_info, binding, 5)
         self._annotated(binding.var.struct_info, binding)
         self._define(binding.var, binding, dataflow)
@@ -265,6 +271,7 @@ class Criteria:
                 if v not in self._shapes:
                     message = f"`{v.name}` is used before it is bound"
                     self._note(5, message, expr, within, "bind it with `R.match_cast`")
+                    self._bind_shapes((v,))
 
     def _use(self, var: Var, within: Node) -> None:
         if (var, within) in self._told:
@@ -297,8 +304,8 @@ class Criteria:
     def _is_inside(self, name: Expr) -> bool:
         return any(frame.name is name for frame in self._frames)
 
-    def _undeclared(self, name: str, function: Function) -> None:
-        message = f"`{name}` is recursive and does not declare its result"
+    def _undeclared(self, name: str, function: Function, others: Iterable[str] = ()) -> None:
+        message = undeclared_recursion(name, others)
         finding = Finding("RX0308", message, function, None, "give it a `ret_struct_info`")
         if finding not in self.found[-1:]:
             self.found.append(finding)

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Context", "call_purity", "call_result", "derive_struct_info", "derived_again",
-    "function_struct_info", "kind_name",
+    "function_struct_info", "kind_name", "narrowed",
 ]  # fmt: skip
 
 OBJECT = ObjectStructInfo()
@@ -74,7 +74,8 @@ class Context:
     """What derivation may ask: Γ for global names, facts about integers, a place for obligations.
 
     `shape_scope` holds the shape variables in scope, or is None where scopes are not tracked (then
-    nothing is out of scope).
+    nothing is out of scope). `is_visible` says the same of Relax variables; where they are not
+    tracked, what the result of a call says by one is not believed, as it may be the callee's.
     """
 
     def __init__(
@@ -87,6 +88,7 @@ class Context:
         self.signatures = signatures if signatures is not None else {}
         self.facts: Facts | None = None
         self.shape_scope: AbstractSet[PrimVar] | None = None
+        self.is_visible: Callable[[Var], bool] = lambda var: False
         self._require = require
 
     def require(self, obligation: Obligation) -> None:
@@ -277,12 +279,17 @@ def _beta_reduced(expr: Call, callee: FuncStructInfo, context: Context) -> Struc
             raise OperandError(
                 f"argument {position}", _reason(argument, expected), code="RX0206",
                 message=f"argument {position} does not fit the function's parameter",
-                help=f"the parameter is `{expected!r}`",
+                help=f"the parameter is `{expected!r}`", cast=narrowed(argument, expected),
             )  # fmt: skip
         if answer is UNKNOWN:
             reason = why(argument, expected) or "it cannot be known now"
             context.require(Obligation(f"argument {position}", argument, expected, "fits", reason))
     return _in_scope(substitute_shape_vars(callee.ret, mapping), callee, mapping, context)
+
+
+def narrowed(given: StructInfo, wanted: StructInfo) -> StructInfo | None:
+    """`wanted`, where some value known as `given` may have it, so that a match_cast can succeed."""
+    return None if check_compatibility(wanted, given) is NO else wanted
 
 
 def _reason(given: StructInfo, expected: StructInfo) -> str:
@@ -293,7 +300,7 @@ def _reason(given: StructInfo, expected: StructInfo) -> str:
 def _in_scope(
     info: StructInfo, callee: FuncStructInfo, mapping: Mapping[PrimVar, PrimExpr], context: Context
 ) -> StructInfo:
-    if isinstance(info, ObjectStructInfo) or not shape_vars(info):
+    if isinstance(info, ObjectStructInfo):
         return info
     known: set[PrimVar] = {v for e in mapping.values() for v in _vars(e)}
     if context.shape_scope is not None:
@@ -304,7 +311,7 @@ def _in_scope(
     def visible(v: PrimVar) -> bool:
         return v in known or (scope is None and v not in foreign)
 
-    return erase_to_well_defined(info, lambda v: True, visible)
+    return erase_to_well_defined(info, context.is_visible, visible)
 
 
 def _vars(e: PrimExpr) -> list[PrimVar]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from relaxscript.ir.node import Node
 
-__all__ = ["Finding"]
+__all__ = ["Finding", "undeclared_recursion"]
 
 
 class Finding(NamedTuple):
@@ -18,3 +19,10 @@ class Finding(NamedTuple):
     within: Node | None = None
     help: str | None = None
     fact: str = ""
+
+
+def undeclared_recursion(name: str, others: Iterable[str] = ()) -> str:
+    """Criterion 8 in words: `name` calls itself, or calls and is called by the `others`."""
+    through = ", ".join(f"`{other}`" for other in others)
+    recursive = f"recursive (through {through})" if through else "recursive"
+    return f"`{name}` is {recursive} and does not declare its result"

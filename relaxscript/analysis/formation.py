@@ -1,8 +1,9 @@
 """Whether a program is well-formed: the criteria of the spec, then its StructInfos once more.
 
-`criteria.py` goes through the program, `retyping.py` derives what is annotated; what they find is
-placed here in the printed text of the program, since a program made by hand or by a pass has no
-other text. Source: spec "Well-Formedness Criteria"; TVM `relax.analysis.well_formed`.
+`criteria.py` goes through the program, `normal_form.py` looks at how it is nested, `retyping.py`
+derives what is annotated. What they find is placed here in the printed text of the program, since a
+program made by hand or by a pass has no other text. Source: spec "Well-Formedness Criteria"; TVM
+`relax.analysis.well_formed`.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from relaxscript.op import ArgumentError
 
 from .criteria import Criteria
 from .finding import Finding
+from .normal_form import not_normal
 from .retyping import retyped
 
-__all__ = ["ill_formed", "well_formed"]
+__all__ = ["findings", "ill_formed", "well_formed"]
 
 
 def well_formed(obj: IRModule | Function, check_struct_info: bool = True) -> bool:
@@ -27,25 +29,26 @@ def well_formed(obj: IRModule | Function, check_struct_info: bool = True) -> boo
     With `check_struct_info`, StructInfos are derived again and must not contradict what is
     annotated, and impure calls must be where they may be.
     """
-    return not _findings(obj, check_struct_info)
+    return not findings(obj, check_struct_info)
 
 
 def ill_formed(obj: IRModule | Function, check_struct_info: bool = True) -> tuple[Diagnostic, ...]:
     """Everything that keeps a module or function from being well-formed, with its place.
 
     The places are in the printed text of `obj`. Code RX03nn stands for criterion nn of the spec; a
-    function alone is not asked what only a module can break, and what it calls is not known. The
-    StructInfos are looked at where all criteria are met. The cost is that of looking at each node
-    once.
+    function alone is not asked what only a module can break, and what it calls is not known. Where
+    all criteria are met, the program must be in normal form (RX0325), and where it is, StructInfos
+    are looked at. The cost is that of looking at each node once.
     """
-    found = _findings(obj, check_struct_info)
+    found = findings(obj, check_struct_info)
     if not found:
         return ()
     places = _places(obj, found)
     return tuple(_diagnostic(finding, at) for finding, at in zip(found, places))
 
 
-def _findings(obj: IRModule | Function, check_struct_info: bool) -> list[Finding]:
+def findings(obj: IRModule | Function, check_struct_info: bool = True) -> list[Finding]:
+    """What `ill_formed` finds, for whoever knows better places than those in the printed text."""
     if not isinstance(obj, (IRModule, Function)):
         raise TypeError(f"an IRModule or a Function is well-formed or not, {brief(obj)} is neither")
     module = obj if isinstance(obj, IRModule) else None
@@ -54,17 +57,19 @@ def _findings(obj: IRModule | Function, check_struct_info: bool) -> list[Finding
         criteria.module(obj)
     else:
         criteria.function(obj)
-    if criteria.found or not check_struct_info:
+    if criteria.found:
         return criteria.found
-    return retyped(obj)
+    functions = [obj] if isinstance(obj, Function) else obj.relax_functions().values()
+    nested = [finding for function in functions for finding in not_normal(function)]
+    return nested or (retyped(obj) if check_struct_info else [])
 
 
 def _places(obj: IRModule | Function, found: list[Finding]) -> list[Span | None]:
     wanted = [(finding.node, finding.within) for finding in found]
     try:
         spans: list[Span | None] = hooks.places(obj, wanted)
-    except (InternalError, DiagnosticError, OperandError, ArgumentError):
-        # A program may be too ill-formed to be printed.
+    except (InternalError, DiagnosticError, OperandError, ArgumentError, RecursionError):
+        # A program may be too ill-formed to be printed, or nested too deeply.
         return [None] * len(wanted)
     return spans
 

@@ -13,7 +13,6 @@ from relaxscript.errors import OperandError
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import (
-    Attrs,
     Binding,
     BindingBlock,
     Call,
@@ -36,6 +35,7 @@ from relaxscript.sinfo import check_compatibility, why
 
 from .derive import Context, call_purity, derived_again
 from .finding import Finding
+from .purity import claims_purity, impurity
 
 __all__ = ["retyped"]
 
@@ -61,8 +61,7 @@ class _Place:
 
     @property
     def is_pure(self) -> bool:
-        attrs = self.function.attrs or Attrs()
-        return self.function.is_pure and not attrs.get("relax.force_pure")
+        return claims_purity(self.function.is_pure, self.function.attrs)
 
 
 class _Retyping:
@@ -127,9 +126,8 @@ class _Retyping:
     def _call(self, call: Call, place: _Place) -> None:
         self._derived(call)
         if (place.dataflow or place.is_pure) and not call_purity(call, self._context):
-            where = "a dataflow block" if place.dataflow else "a pure function"
-            message = f"an impure function cannot be called in {where}"
-            self.found.append(Finding("RX0402" if place.dataflow else "RX0401", message, call))
+            code, message, help = impurity(call, place.dataflow, self._context)
+            self.found.append(Finding(code, message, call, None, help))
 
     def _condition(self, cond: Expr, within: Node) -> None:
         match self._context.struct_info(cond):

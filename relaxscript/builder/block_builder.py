@@ -85,14 +85,15 @@ class BlockBuilder(NormalForm):
         finally:
             self._is_called = outer
         for obligation in self.obligations:
-            warn(undecided(obligation, caller_span()))
+            warn(undecided(obligation, caller_span(), "bb.match_cast"))
         self.obligations.clear()
 
     def _oblige(self, obligation: Obligation) -> None:
         """Under `strict`, refuse what is undecided before what depends on it is written."""
         decides = obligation.relation in ("inside", "never")
         if self._is_called and not decides and is_strict():
-            mistake = replace(undecided(obligation, caller_span()), severity="error")
+            warning = undecided(obligation, caller_span(), "bb.match_cast")
+            mistake = replace(warning, severity="error")
             raise DiagnosticError(mistake)
         super()._oblige(obligation)
 
@@ -332,14 +333,21 @@ def _check_leaves_block(result: Expr) -> None:
             )  # fmt: skip
 
 
-def undecided(obligation: Obligation, span: Span | None) -> Diagnostic:
-    """The warning for a precondition that is left to a check at run time."""
+def undecided(obligation: Obligation, span: Span | None, cast: str | None = None) -> Diagnostic:
+    """The warning for a precondition that is left to a check at run time.
+
+    `cast` is how whoever is warned writes a match_cast, which the help then names.
+    """
     if obligation.relation == "never":
         message = f"this match_cast can never succeed: {obligation.text}"
         return Diagnostic("RX0205", message, span, severity="warning")
+    help = None
+    if cast is not None and obligation.relation == "fits":
+        help = f"settle it before: `{cast}(..., {obligation.b!r})`"
     return Diagnostic(
         "RX0207",
         f"{obligation.text}; it is checked when the program runs",
         span,
+        help=help,
         severity="warning",
     )

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from relaxscript.analysis.derive import call_purity, kind_name
+from relaxscript.analysis.derive import call_purity, kind_name, narrowed
+from relaxscript.analysis.normal_form import is_normal
+from relaxscript.analysis.purity import impurity
 from relaxscript.arith import NO, UNKNOWN
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Diagnostic, DiagnosticError, OperandError, Span
@@ -43,11 +45,6 @@ from .scope import Scopes
 __all__ = ["NormalForm"]
 
 BOOL = DataType("bool")
-
-
-def in_script(name: str) -> str:
-    """An operator by the name it has in scripts."""
-    return f"R.{name.removeprefix('relax.')}" if name.startswith("relax.") else name
 
 
 class NormalForm(Scopes):
@@ -92,8 +89,12 @@ class NormalForm(Scopes):
     def bind_match_cast(
         self, value: Expr, struct_info: StructInfo, name_hint: str = "", span: Span | None = None,
         outlives: bool = False, cast_span: Span | None = None,
+        annotation: StructInfo | None = None,
     ) -> Var:  # fmt: skip
-        """`match_cast` for callers that place blame themselves (rule 11.3)."""
+        """`match_cast` for callers that place blame themselves (rule 11.3).
+
+        `annotation` is the declared StructInfo, which wins; `struct_info` is compatible with it.
+        """
         value = self.operand(value)
         known = self.struct_info(value)
         if check_compatibility(known, struct_info) is NO and (
@@ -104,8 +105,8 @@ class NormalForm(Scopes):
         dataflow = self.current_block_is_dataflow() and not outlives
         kind = DataflowVar if dataflow else Var
         name = name_hint or self.get_unique_name("lv" if dataflow else "gv")
-        info = _outside(struct_info) if outlives else struct_info
-        var = kind.make(name, info, span=span)
+        info = annotation or struct_info
+        var = kind.make(name, _outside(info) if outlives else info, span=span)
         self._append(MatchCast.make(var, value, struct_info, span=cast_span or span))
         self._define_shape_vars(struct_info)
         return var
@@ -144,7 +145,7 @@ class NormalForm(Scopes):
             reason = why(given, wanted) or f"is {kind_name(given)}"
             raise OperandError(
                 operand, reason, code=code, message=f"{operand} does not fit {declared}",
-                help=f"it is `{given!r}`, declared as `{wanted!r}`",
+                help=f"it is `{given!r}`, declared as `{wanted!r}`", cast=narrowed(given, wanted),
             )  # fmt: skip
         if answer is UNKNOWN:
             reason = why(given, wanted) or "it cannot be known now"
@@ -243,20 +244,10 @@ class NormalForm(Scopes):
         return tuple([done.get(id(a), a) for a in args])
 
     def _check_purity(self, call: Call) -> None:
-        if self.current_block_is_dataflow():
-            code, place = "RX0402", "a dataflow block"
-            help = "move it out of the dataflow block"
-        elif self._frames and self._frames[-1].checks_purity:
-            code, place = "RX0401", "a pure function"
-            help = "declare the function impure: `@R.function(pure=False)`"
-        else:
-            return
-        name = getattr(call.op, "name", None) or getattr(call.op, "global_symbol", None)
-        what = str(name or "this function")
-        raise OperandError(
-            "callee", "has side effects", code=code, help=help,
-            message=f"`{in_script(what)}` is impure and cannot be called in {place}",
-        )  # fmt: skip
+        in_dataflow = self.current_block_is_dataflow()
+        if in_dataflow or (self._frames and self._frames[-1].checks_purity):
+            code, message, help = impurity(call, in_dataflow, self.context)
+            raise OperandError("callee", "has side effects", code=code, help=help, message=message)
 
     def _normalize_tuple(self, expr: Tuple) -> Expr:
         fields = tuple([self.operand(f) for f in expr.fields])
@@ -265,7 +256,7 @@ class NormalForm(Scopes):
         return expr.replace(fields=fields)
 
     def _normalize_if(self, expr: If) -> If:
-        if self.current_block_is_dataflow():
+        if self.check_well_formed and self.current_block_is_dataflow():
             raise OperandError(
                 "if", "is control flow", code="RX0307",
                 message="`if` cannot stand in a dataflow block",
@@ -292,7 +283,9 @@ class NormalForm(Scopes):
                 )  # fmt: skip
 
     def _branch(self, expr: Expr) -> SeqExpr:
-        if isinstance(expr, SeqExpr) and expr.known_info is not None:
+        if isinstance(expr, SeqExpr) and (
+            expr in self._finished or (expr.known_info is not None and is_normal(expr))
+        ):
             return expr
         self.begin_scope()
         return self.end_scope(self.operand(expr), span=expr.span)
@@ -305,6 +298,12 @@ class NormalForm(Scopes):
     def _enter_block(self, block: BindingBlock) -> None:
         inside = self.current_block_is_dataflow()
         enters = isinstance(block, DataflowBlock) and not inside
+        if inside and not isinstance(block, DataflowBlock):
+            raise OperandError(
+                "block", "is no dataflow block", code="RX0325",
+                message="an ordinary binding block cannot stand inside a dataflow block",
+                help="move it out of the dataflow block",
+            )  # fmt: skip
         if enters:
             self.begin_dataflow()
         for binding in block.bindings:
@@ -329,7 +328,9 @@ class NormalForm(Scopes):
         self.emit_normalized(VarBinding.make(var, value, span=binding.span))
 
     def _normalize_function(self, function: Function) -> Function:
-        if isinstance(function.body, SeqExpr) and function.ret_struct_info is not None:
+        if function.ret_struct_info is not None and (
+            function.body in self._finished or is_normal(function)
+        ):
             return function
         self.begin_function("local", function.params, function.is_pure, function.attrs)
         try:

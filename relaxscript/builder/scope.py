@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from relaxscript.analysis.derive import Context
+from relaxscript.analysis.purity import claims_purity
 from relaxscript.errors import Diagnostic, DiagnosticError, InternalError, Span
 from relaxscript.errors.caller import caller_span
 from relaxscript.ir.module import IRModule
@@ -68,13 +69,14 @@ class FunctionFrame:
 
     @property
     def checks_purity(self) -> bool:
-        return self.pure and not (
-            self.attrs is not None and self.attrs.get("relax.force_pure", False)
-        )
+        return claims_purity(self.pure, self.attrs)
 
 
 class Scopes(ABC):
     """The stack of scopes of a builder, and what is known in them."""
+
+    # False where a parser is told to let control flow stand in dataflow blocks.
+    check_well_formed = True
 
     @abstractmethod
     def check_fits(
@@ -93,6 +95,8 @@ class Scopes(ABC):
         self._module = mod.clone() if mod is not None else IRModule()
         self._frames: list[FunctionFrame] = []
         self._scopes: list[Scope] = []
+        # What was written here needs no second look.
+        self._finished: set[Expr] = set()
         self._names: dict[str, int] = {}
         self._shape_scope: set[PrimVar] = set()
         # What was bound, in order; an index of it is made when somebody asks.
@@ -102,6 +106,7 @@ class Scopes(ABC):
         self.obligations: list[Obligation] = []
         self.context = Context(self._module, self.signatures, self._oblige)
         self.context.shape_scope = self._shape_scope
+        self.context.is_visible = self.is_visible
 
     def _oblige(self, obligation: Obligation) -> None:
         """Note what to warn of; that something is inside of something is only checked."""
@@ -159,6 +164,7 @@ class Scopes(ABC):
             shapes = self._shape_scope | scope.signature
             info = erase_to_well_defined(info, self.is_visible, shapes, leaving=scope.shape_vars)
         remember_struct_info(seq, info)
+        self._finished.add(seq)
         return seq
 
     def _leave(self, scope: Scope) -> None:

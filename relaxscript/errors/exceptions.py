@@ -133,7 +133,8 @@ class OperandError(Exception):
     `fact` is what is true of `operand`, the one to blame ("has 63 rows"); `also` says what is true
     of others. `dims` maps an operand to the node of its annotation that makes the fact true; where
     the node has a `.span`, that place is shown too. `fix` maps an operand to the text to write in
-    its place, in which `{}` stands for the text that is there.
+    its place, in which `{}` stands for the text that is there. `cast` is the StructInfo that a
+    match_cast of the operand could have, and with which it would fit.
     """
 
     def __init__(
@@ -147,6 +148,7 @@ class OperandError(Exception):
         help: str | None = None,
         fix: Mapping[str, str] | None = None,
         dims: Mapping[str, object] | None = None,
+        cast: object = None,
     ) -> None:
         super().__init__(operand, fact)
         self.operand = operand
@@ -157,6 +159,7 @@ class OperandError(Exception):
         self.help = help
         self.fix = dict(fix or {})
         self.dims = dict(dims or {})
+        self.cast = cast
         # The operator that was called, where the rule itself does not know it.
         self.callee: str | None = None
 

@@ -413,7 +413,8 @@ def _converted(value: Any, known: PrimExpr, element: DataType) -> PrimExpr:
 
     if isinstance(value, (int, float)) and (element.is_float or not isinstance(value, float)):
         return const(value, element)
-    raise AnnotationError(f"the value is {known.dtype}, the scalar {element}", "value")
+    message = f"the value is {known.dtype}, the scalar {element}"
+    raise AnnotationError(message, "value", "give the value alone", code="RX0322")
 
 
 def _object() -> StructInfo:

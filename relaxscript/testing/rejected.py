@@ -274,13 +274,19 @@ def _label_found(label: Label) -> list[str]:
 
 
 def _check_fixes(case: _Case, found: Sequence[Diagnostic]) -> None:
-    """After all fixes, only those diagnostics may be left that offered none."""
+    """After all fixes, only those diagnostics may be left that offered none.
+
+    How a program fails when it runs is not looked at again: a fix may have it fail earlier.
+    """
     text = apply_fixes(case.source, found)
     left = [(d.code, d.message) for d in diagnostics_of(lambda: case.run_text(text))]
     allowed = [(d.code, d.message) for d in found if not d.fix]
+    fails = any(code.startswith("RX06") for code, _ in allowed)
     for diagnostic in left:
+        code, message = diagnostic
+        if fails and code.startswith("RX06"):
+            continue
         if diagnostic not in allowed:
-            code, message = diagnostic
             raise AssertionError(
                 f"with the fix applied: {code} {message}\n\n{_changed(case, text)}"
             )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from relaxscript.analysis.finding import undeclared_recursion
+from relaxscript.analysis.normal_form import is_normal
 from relaxscript.builder import BlockBuilder
 from relaxscript.errors import Diagnostic, DiagnosticError, OperandError
 from relaxscript.ir import relax
@@ -48,7 +50,7 @@ def normalized(module: IRModule) -> IRModule:
     result = module
     for var in _callees_first(module):
         function = result[var]
-        if not _is_normal(function):
+        if not (_is_typed(function) and is_normal(function)):
             result = result.clone() if result is module else result
             result[var] = _normalize(function, var.name_hint, result)
     return result
@@ -67,7 +69,8 @@ def _callees_first(module: IRModule) -> list[relax.GlobalVar]:
             if callee is None:
                 done[stack.pop()] = None
             elif callee in open_:
-                text = f"`{callee.name_hint}` is recursive and does not declare its result"
+                cycle = stack[stack.index(callee) + 1 :]
+                text = undeclared_recursion(callee.name_hint, [v.name_hint for v in cycle])
                 raise DiagnosticError(Diagnostic("RX0308", text, module[callee].span))
             else:
                 stack.append(callee)
@@ -95,41 +98,20 @@ def _normalize(function: relax.Function, name: str, module: IRModule) -> relax.F
         raise DiagnosticError(error.diagnostic(callee, function.span, {})) from None
 
 
-def _is_normal(function: relax.Function) -> bool:
-    """Whether a function is typed and in normal form (spec, "Normal Form" 1-3)."""
-    typed = function.ret_struct_info is not None and isinstance(function.body, relax.SeqExpr)
-    if not typed or any(p.struct_info is None for p in function.params):
-        return False
-    stack: list[relax.Expr] = [function.body]
+def _is_typed(function: relax.Function) -> bool:
+    """Whether something is known of all that a function binds, and of the results inside."""
+    stack: list[relax.Expr] = [function]
     while stack:
-        seq = stack.pop()
-        if not isinstance(seq, relax.SeqExpr) or not _is_leaf(seq.body):
-            return False
-        for binding in (b for block in seq.blocks for b in block.bindings):
-            if binding.var.struct_info is None or not _is_normal_value(binding.value):
-                return False
-            match binding.value:
-                case relax.If(true_branch=yes, false_branch=no):
-                    stack += [yes, no]
-                case relax.Function(body=body):
-                    stack.append(body)
+        match stack.pop():
+            case relax.Function(params=params, body=body, ret_struct_info=result):
+                if result is None or any(p.struct_info is None for p in params):
+                    return False
+                stack.append(body)
+            case relax.SeqExpr(blocks=blocks):
+                bindings = [binding for block in blocks for binding in block.bindings]
+                if any(binding.var.struct_info is None for binding in bindings):
+                    return False
+                stack += [binding.value for binding in bindings]
+            case relax.If(true_branch=yes, false_branch=no):
+                stack += [yes, no]
     return True
-
-
-def _is_normal_value(value: relax.Expr) -> bool:
-    match value:
-        case relax.Call(op=callee, args=args):
-            return all(map(_is_leaf, args)) and (isinstance(callee, relax.Op) or _is_leaf(callee))
-        case relax.If(cond=cond):
-            return _is_leaf(cond)
-        case relax.TupleGetItem(tuple_value=tuple_value):
-            return _is_leaf(tuple_value)
-        case relax.Function():
-            return value.ret_struct_info is not None
-    return _is_leaf(value)
-
-
-def _is_leaf(expr: relax.Expr) -> bool:
-    if isinstance(expr, relax.Tuple):
-        return all(map(_is_leaf, expr.fields))
-    return isinstance(expr, relax.LeafExpr)

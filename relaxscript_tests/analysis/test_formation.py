@@ -202,14 +202,6 @@ def recursion_in_dataflow(other):
     return module(f=recursive("f", other))
 
 
-def recursion_inside_of_dataflow(other):
-    """Parts of what stands in a dataflow block stand in it, too."""
-    x, y, z = var("x"), var("y"), var("z")
-    inner = SeqExpr([BindingBlock([bind(y, Call(GlobalVar("f"), [x]))])], y)
-    block = [bind(z, inner)]
-    return module(f=function([x], block if other else tuple(block), result=z, ret=F4))
-
-
 def mutual_recursion_in_dataflow(other):
     return module(f=recursive("g", other), g=recursive("f", True))
 
@@ -359,7 +351,6 @@ CASES = [
     ("RX0305", cast_in_a_branch, "R.shape([m])"),
     ("RX0306", parameter_of_unknown_size, 'R.Tensor(("n * m",), "float32")'),
     ("RX0307", recursion_in_dataflow, "cls.f(x)"),
-    ("RX0307", recursion_inside_of_dataflow, ""),
     ("RX0307", mutual_recursion_in_dataflow, "cls.g(x)"),
     ("RX0307", local_recursion_in_dataflow, "g(a)"),
     ("RX0307", if_in_dataflow, "if c:"),
@@ -497,17 +488,24 @@ def test_of_a_function_alone_is_not_asked_what_only_its_module_knows():
     assert well_formed(listed)
 
 
+def test_what_stands_inside_of_a_dataflow_block_stands_in_it_however_it_nests():
+    x, y, z = var("x"), var("y"), var("z")
+    inner = SeqExpr([BindingBlock([bind(y, Call(GlobalVar("f"), [x]))])], y)
+    wrong = module(f=function([x], (bind(z, inner),), result=z, ret=F4))
+    assert [d.code for d in ill_formed(wrong)] == ["RX0307"]
+
+
 def test_long_programs_and_deep_ones_take_no_recursion():
     x = var("x")
     deep = x
     for _ in range(3000):
         deep = Call(Op("relax.exp"), [deep])
-    assert well_formed(function([x], result=deep))
-    c, y = var("c", BOOL), x
+    assert [d.code for d in ill_formed(function([x], result=deep))] == ["RX0325"]
+    c, y = var("c", BOOL), SeqExpr([], x)
     for _ in range(400):
         z = var("z")
         y = SeqExpr([BindingBlock([bind(z, If(c, SeqExpr([], x), y))])], z)
-    assert well_formed(Function([x, c], y if isinstance(y, SeqExpr) else SeqExpr([], y), F4))
+    assert well_formed(Function([x, c], y, F4))
 
 
 # -- laws ------------------------------------------------------------------------------------------

@@ -256,7 +256,7 @@ def test_arguments_of_other_kinds_than_an_annotation_takes():
         #         ^^^^^^ error: RX0319 a scalar is a number, not "void"
         #              help: write for example `"int64"`
         h: R.Prim("int32", 1.5),
-        #                  ^^^ error: RX0108 the value is float32, the scalar int32
+        #                  ^^^ error: RX0322 the value is float32, the scalar int32
     ):
         return a
 

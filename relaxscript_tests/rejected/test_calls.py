@@ -256,7 +256,8 @@ def test_a_builtin_is_impure():
         a = R.call_builtin_with_ctx("vm.builtin.f", (x,), sinfo_args=R.Object)
         #   ^^^^^^^^^^^^^^^^^^^^^^^ error: RX0401 `R.call_builtin_with_ctx` is impure and cannot be
         #        | called in a pure function
-        #       help: declare the function impure: `@R.function(pure=False)`
+        #       help: declare the function impure: `@R.function(pure=False)`, or vouch
+        #       | for it: `R.func_attr({"relax.force_pure": True})`
         with R.dataflow():
             b = R.call_builtin_with_ctx("vm.builtin.f", (x,), sinfo_args=R.Object)
             #   ^^^^^^^^^^^^^^^^^^^^^^^ error: RX0402 `R.call_builtin_with_ctx` is impure and cannot

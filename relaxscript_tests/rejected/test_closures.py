@@ -17,7 +17,8 @@ def test_a_closure_is_made_of_a_function():
         c = R.invoke_closure(o, (x,), sinfo_args=R.Object)
         #   ^^^^^^^^^^^^^^^^ error: RX0401 `R.invoke_closure` is impure and cannot be called in a
         #        | pure function
-        #       help: declare the function impure: `@R.function(pure=False)`
+        #       help: declare the function impure: `@R.function(pure=False)`, or vouch
+        #       | for it: `R.func_attr({"relax.force_pure": True})`
         d = R.invoke_pure_closure(o, (x,))
         #   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0103 `R.invoke_pure_closure` misses its argument
         #        | `sinfo_args`

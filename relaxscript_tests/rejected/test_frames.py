@@ -372,7 +372,8 @@ def test_a_side_effect_in_a_pure_function():
         R.emit(R.call_packed("test.show", x, sinfo_args=TENSOR))
         # <^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0401 `test.show` is
         # | impure and cannot be called in a pure function
-        # help: declare the function impure: `@R.function(pure=False)`
+        # help: if it has no side effects, call it by `R.call_pure_packed`; else
+        # | declare the function impure: `@R.function(pure=False)`
         # <------------------------------------------------------- label: has side effects
 
 

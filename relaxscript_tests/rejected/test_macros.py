@@ -119,7 +119,8 @@ def test_a_side_effect_in_a_macro_that_is_used_in_a_pure_function():
     def shown(x):
         y = R.call_packed("show", x, sinfo_args=R.Tensor((2, 3), "float32"))
         #   ^^^^^^^^^^^^^ error: RX0401 `show` is impure and cannot be called in a pure function
-        # help: declare the function impure: `@R.function(pure=False)`
+        # help: if it has no side effects, call it by `R.call_pure_packed`; else
+        # | declare the function impure: `@R.function(pure=False)`
         #   ------------- label: has side effects
         return y
 

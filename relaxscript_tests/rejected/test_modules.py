@@ -123,14 +123,16 @@ def test_functions_that_call_each_other_without_declared_results():
     class Module:
         @R.function
         def even(x: R.Tensor((4,), "float32")):
-        #   ^^^^ error: RX0308 `even` is recursive and does not declare its result
+        #   ^^^^ error: RX0308 `even` is recursive (through `odd`) and does not declare its
+        #        | result
         #        help: declare it: `def even(...) -> R.Tensor(...):`
             cls = Module
             return cls.odd(x)
 
         @R.function
         def odd(x: R.Tensor((4,), "float32")):
-        #   ^^^ error: RX0308 `odd` is recursive and does not declare its result
+        #   ^^^ error: RX0308 `odd` is recursive (through `even`) and does not declare its
+        #       | result
             cls = Module
             return cls.even(x)
 

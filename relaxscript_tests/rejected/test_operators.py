@@ -174,7 +174,8 @@ def test_storage():
         d = R.memory.kill_storage(o)
         #   ^^^^^^^^^^^^^^^^^^^^^ error: RX0401 `R.memory.kill_storage` is impure and cannot be
         #        | called in a pure function
-        #       help: declare the function impure: `@R.function(pure=False)`
+        #       help: declare the function impure: `@R.function(pure=False)`, or vouch
+        #       | for it: `R.func_attr({"relax.force_pure": True})`
         return o
 
 

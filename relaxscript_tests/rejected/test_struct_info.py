@@ -229,8 +229,12 @@ def test_an_annotation_that_says_more_than_is_known_is_a_warning():
     @R.function
     def f(x: R.Tensor(ndim=1, dtype="float32")):
         y: R.Tensor((4,), "float32") = x
-        #  ^^^^^^^^^^^^^^^^^^^^^^^^^ warning: RX0207 the shape is unknown, and `(4,)` is needed;
-        #        | it is checked when the program runs
+        #                              ^ warning: RX0207 the shape is unknown, and `(4,)` is needed;
+        #                                | it is checked when the program runs
+        #                                help: write `R.match_cast(x, R.Tensor((4,), "float32"))`
+        #                                fix: R.match_cast(
+        #                                fix: , R.Tensor((4,), "float32"))
+        #  ------------------------- label: declared here
         return y
 
 
@@ -246,8 +250,9 @@ def test_an_argument_that_may_not_fit_is_a_warning():
         def main(x: R.Tensor(("n",), "float32")):
             cls = Module
             y = cls.g(x)
-            #   ^^^^^^^^ warning: RX0207 dimension 0 is `n`, which is not known to be `4`; it is
-            #        | checked when the program runs
+            #         ^ warning: RX0207 dimension 0 is `n`, which is not known to be `4`; it is
+            #           | checked when the program runs
+            #           help: write `R.match_cast(x, R.Tensor((4,), "float32"))`
             return y
 
 
@@ -260,7 +265,8 @@ def test_an_impure_call_in_a_pure_function():
     def f(x: R.Tensor((4,), "float32")):
         R.print(x)
         # <^^^^^^ error: RX0401 `R.print` is impure and cannot be called in a pure function
-        #          help: declare the function impure: `@R.function(pure=False)`
+        #          help: declare the function impure: `@R.function(pure=False)`, or vouch
+        #          | for it: `R.func_attr({"relax.force_pure": True})`
         return x
 
 
@@ -270,7 +276,8 @@ def test_a_packed_function_in_a_pure_function():
     def f(x: R.Tensor((4,), "float32")):
         y = R.call_packed("my.scale", x, sinfo_args=R.Tensor((4,), "float32"))
         #   ^^^^^^^^^^^^^ error: RX0401 `my.scale` is impure and cannot be called in a pure function
-        #                   help: declare the function impure: `@R.function(pure=False)`
+        #                   help: if it has no side effects, call it by `R.call_pure_packed`; else
+        #                   | declare the function impure: `@R.function(pure=False)`
         return y
 
 
@@ -301,7 +308,8 @@ def test_an_impure_function_of_the_module_in_a_pure_one():
             cls = Module
             y = cls.g(x)
             #   ^^^^^ error: RX0401 `g` is impure and cannot be called in a pure function
-            #           help: declare the function impure: `@R.function(pure=False)`
+            #           help: declare the function impure: `@R.function(pure=False)`, or vouch
+            #           | for it: `R.func_attr({"relax.force_pure": True})`
             return y
 
 

@@ -1,8 +1,8 @@
 """Pages of RX03: code RX03nn is criterion nn of the specification's "Well-Formedness Criteria".
 
-Most of these mistakes cannot be written in the script, where another code is raised first; they
-come
-from nodes and bindings made by hand. `relax` stands for `import relaxscript as relax`.
+Many of these mistakes cannot be written in the script, where another code is raised first; they
+come from nodes and bindings made by hand. `relax` stands for `import relaxscript as relax`.
+RX0325 stands for "Normal Form", which must be kept beside the criteria.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ An operator stands only where it is called. To pass it on, write a function arou
 
 Wrong:
 
-    y = relax.Call(g, [relax.ir.Op.get("relax.add")])
+    y = relax.Call(g, [relax.ir.Op("relax.add")])
 
 Right:
 
@@ -432,11 +432,11 @@ out, for example. A BlockBuilder makes it so; a call built by hand has to be nor
 
 Wrong:
 
-    call = relax.Call(relax.ir.Op.get("relax.call_tir"), [f, x], sinfo_args=[out])
+    call = relax.Call(relax.ir.Op("relax.call_tir"), [f, x], sinfo_args=[out])
 
 Right:
 
-    call = relax.Call(relax.ir.Op.get("relax.call_tir"), [f, relax.Tuple([x])], sinfo_args=[out])
+    call = relax.Call(relax.ir.Op("relax.call_tir"), [f, relax.Tuple([x])], sinfo_args=[out])
 """,
     "RX0324": """
 RX0324: a device is not listed by the module
@@ -460,5 +460,24 @@ Right:
         @R.function
         def main(x: R.Tensor((4,), "float32", "llvm:1")):
             return x
+""",
+    "RX0325": """
+RX0325: a program is not in normal form
+
+Operands are variables and constants (or tuples of these). Bodies and branches are SeqExprs with
+such a result, and SeqExprs stand nowhere else. Blocks are not empty, neighbours of a kind are one
+block, and no ordinary block stands in a dataflow block. Scripts and programs of a BlockBuilder are
+always so; nodes made by hand are brought there by `relax.transform.Normalize()`.
+
+Wrong:
+
+    block = relax.BindingBlock([relax.VarBinding(y, relax.op.exp(relax.op.add(x, x)))])
+
+Right:
+
+    block = relax.BindingBlock([
+        relax.VarBinding(z, relax.op.add(x, x)),
+        relax.VarBinding(y, relax.op.exp(z)),
+    ])
 """,
 }

@@ -17,8 +17,9 @@ from typing import Any, TypeVar
 from relaxscript.dtypes import DataType, is_dtype
 from relaxscript.errors import Source, Span, nearest
 from relaxscript.ir.module import VDevice
+from relaxscript.ir.node import Node
 from relaxscript.ir.prim import INT64, IntImm, PrimExpr, Var as PrimVar
-from relaxscript.ir.relax import Expr, ShapeExpr, Var
+from relaxscript.ir.relax import BaseFunc, Constant, Expr, ShapeExpr, Var
 from relaxscript.ir.struct_info import PrimStructInfo, ShapeStructInfo, StructInfo, TensorStructInfo
 from relaxscript.ir.walk import free_vars, substitute
 from relaxscript.script.annotations import (
@@ -43,6 +44,8 @@ from .repeated import RepeatedAnnotations
 __all__ = ["AnnotationParser"]
 
 
+N = TypeVar("N", bound=Node)
+
 # The criterion that an unbound dimension breaks, by where it stands.
 UNBOUND = {"Tensor": "RX0314", "Shape": "RX0315", "Prim": "RX0316"}
 
@@ -55,6 +58,8 @@ class AnnotationParser(HostPython):
     ) -> None:
         super().__init__(source, environment, reporter)
         self.module = module
+        # Whether mistakes are looked for that a program made by hand could have as well.
+        self.check_well_formed = module.check_well_formed
         self.dims: dict[str, PrimVar] = {}
         self._own: dict[PrimVar, PrimVar] = {}
         self.introduces = False
@@ -115,7 +120,7 @@ class AnnotationParser(HostPython):
 
     def check_bound_here(self, var: PrimVar, node: ast.expr) -> None:
         """Criterion 5: a dimension is used only after it was bound."""
-        if self.binding or self.is_bound(var):
+        if self.binding or self.is_bound(var) or not self.check_well_formed:
             return
         raise self.error(
             node, self.unbound_code, f"the dimension `{var.name}` is used before it is bound",
@@ -321,9 +326,9 @@ class AnnotationParser(HostPython):
         if self.module.is_absent and isinstance(given, VDevice):
             return given
         known = self.module.vdevice(asked)
-        if known is None:
+        if known is None and self.check_well_formed:
             raise self.unknown_vdevice(asked, node)
-        return known
+        return known or asked
 
     def unknown_vdevice(self, asked: VDevice, node: ast.expr) -> Failed:
         """Record criterion 24: a virtual device is one of the module's own."""
@@ -502,12 +507,14 @@ class AnnotationParser(HostPython):
             self._own[var] = own
         return own
 
-    def captured_struct_info(self, info: StructInfo) -> StructInfo:
-        """An annotation that Python captured, with the function's own shape variables."""
-        found = [v for v in free_vars(info) if isinstance(v, PrimVar) and not self._is_own(v)]
+    def captured_node(self, node: N) -> N:
+        """An annotation or value that Python captured, with the function's own shape variables."""
+        if isinstance(node, (BaseFunc, Constant, Var)):
+            return node
+        found = [v for v in free_vars(node) if isinstance(v, PrimVar) and not self._is_own(v)]
         if not found:
-            return info
-        return substitute(info, {var: self.captured_dimension(var) for var in found})
+            return node
+        return substitute(node, {var: self.captured_dimension(var) for var in found})
 
     def _is_own(self, var: PrimVar) -> bool:
         return any(var is own for own in self.dims.values())
@@ -521,8 +528,8 @@ class AnnotationParser(HostPython):
         value = super().find_name(node)
         if isinstance(value, PrimVar):
             return self.captured_dimension(value)
-        if isinstance(value, StructInfo):
-            return self.captured_struct_info(value)
+        if isinstance(value, (StructInfo, Expr)):
+            return self.captured_node(value)
         return self.named_dimension(value.__name__, node) if isinstance(value, TypeVar) else value
 
 

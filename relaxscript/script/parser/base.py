@@ -45,7 +45,7 @@ from .python_operators import (
 from .reporter import Reporter
 from .statements import UNSUPPORTED
 
-__all__ = ["UNKNOWN", "ExpressionParser", "Failed", "Reporter", "safe_callables"]
+__all__ = ["UNKNOWN", "ExpressionParser", "Failed", "Reporter", "is_safe", "safe_callables"]
 
 
 # Callables that only build IR or annotations: the ones that data mode may call.
@@ -65,6 +65,11 @@ def safe_callables(*functions: Any) -> None:
     for function in functions:
         _SAFE.add(id(function))
         _KEPT_ALIVE.append(function)
+
+
+def is_safe(function: Any) -> bool:
+    """Whether a callable only builds IR or annotations."""
+    return id(function) in _SAFE
 
 
 class ExpressionParser(Blame):
@@ -279,11 +284,7 @@ class ExpressionParser(Blame):
             raise self.error(
                 node.func, "RX0201", f"`{written}` is no function and cannot be called"
             )
-        if (
-            self.environment.mode == "data"
-            and id(callee) not in _SAFE
-            and not self._harmless(callee)
-        ):
+        if self.environment.mode == "data" and not is_safe(callee) and not self._harmless(callee):
             written = ast.unparse(node.func)
             raise self.error(node, "RX0104", f"`{written}` is not called in data mode")
         args, kwargs = self.arguments(node)

@@ -24,8 +24,11 @@ class ModuleName:
 class ModuleContext:
     """The module that is being parsed; a function on its own is a module without names."""
 
-    def __init__(self, name: str = "", functions: Iterable[str] = ()) -> None:
+    def __init__(
+        self, name: str = "", functions: Iterable[str] = (), check_well_formed: bool = True
+    ) -> None:
         self.name = name
+        self.check_well_formed = check_well_formed
         self.global_vars = {function: GlobalVar(function) for function in functions}
         self.signatures: dict[str, StructInfo] = {}
         self.global_infos: dict[str, tuple[GlobalInfo, ...]] = {}

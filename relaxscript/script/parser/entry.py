@@ -52,7 +52,9 @@ def ir_module(
 ) -> Any:  # fmt: skip
     """Decorate a class whose methods are functions of a module; the class becomes an `IRModule`.
 
-    `check_well_formed=False` lets a module pass that nothing outside can call, as work in progress;
+    `check_well_formed=False` lets work in progress pass that breaks criteria of well-formedness
+    which nodes can break, such as 12, that something can be called from outside; names and
+    annotations have a meaning all the same. `relaxscript.analysis.ill_formed` says what is wrong.
     `strict=True` makes errors of the warnings about what can only be checked at run time; None
     leaves that to `relaxscript.config`.
     Raises `DiagnosticError` with every mistake in the class.
@@ -124,10 +126,11 @@ def function(
 ) -> Any:  # fmt: skip
     """Decorate a Python function: its body is parsed as Relax, and it becomes a `Function`.
 
-    `pure=False` allows side effects; `private=True` hides it outside its module; `strict=True`
-    makes errors of the warnings about what can only be checked at run time, None leaves that to
-    `relaxscript.config`. Inside a class under `I.ir_module` the function is left to the module,
-    and what it says of itself holds. Raises `DiagnosticError`.
+    `pure=False` allows side effects; `private=True` hides it outside its module;
+    `check_well_formed=False` is explained with `ir_module`; `strict=True` makes errors of the
+    warnings about what can only be checked at run time, None leaves that to `relaxscript.config`.
+    Inside a class under `I.ir_module` the function is left to the module, and what it says of
+    itself holds. Raises `DiagnosticError`.
     """
     frame = sys._getframe(1)
     given = {"pure": pure, "private": private, "check_well_formed": check_well_formed}
@@ -215,9 +218,12 @@ def _check_decorated(f: Any, written: str) -> None:
 
 def parse_function(
     source: Source, node: ast.AST, environment: Environment, reporter: Reporter, kind: str,
-    given: Mapping[str, bool] = MappingProxyType({}),
+    given: Mapping[str, bool] = MappingProxyType({}), check_well_formed: bool = True,
 ) -> Function | PrimFunc | None:  # fmt: skip
-    """A decorated function of either language; `given` are options its syntax does not show."""
+    """A decorated function of either language; `given` are options its syntax does not show.
+
+    `check_well_formed` is what whoever reads it says beside the decorator.
+    """
     if not isinstance(node, ast.FunctionDef):
         message = "only a plain function can be decorated"
         place = source.name_span(node)
@@ -229,7 +235,7 @@ def parse_function(
     decorator = ours[0] if ours else OurDecorator(kind, None, given)
     if kind == "prim_func":
         return tir_function(source, node, environment, reporter, decorator)
-    return relax_function(source, node, environment, reporter, decorator)
+    return relax_function(source, node, environment, reporter, decorator, check_well_formed)
 
 
 def in_module_class(f: Any, frame: FrameType) -> bool:

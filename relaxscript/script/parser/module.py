@@ -16,10 +16,11 @@ from types import ModuleType
 from typing import Any
 
 from relaxscript.analysis.derive import function_struct_info
+from relaxscript.analysis.finding import undeclared_recursion
 from relaxscript.errors import Diagnostic, Label, Source
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import ExternFunc, Function
-from relaxscript.ir.struct_info import FuncStructInfo
+from relaxscript.ir.struct_info import FuncStructInfo, ObjectStructInfo
 from relaxscript.ir.tir import PrimFunc
 
 from .assigned import names_inside
@@ -29,6 +30,7 @@ from .context import ModuleContext
 from .decorated import Module
 from .decorators import OurDecorator, our_decorator, our_decorators, read_options
 from .environment import Environment
+from .handmade import mistakes_in
 from .macro import Macro, macro_of
 from .module_info import ModuleInfoParser
 from .relax_meta import RelaxMetaParser as RelaxParser
@@ -53,13 +55,18 @@ def parse_prim_func(
 
 def relax_function(
     source: Source, node: ast.FunctionDef, environment: Environment, reporter: Reporter,
-    decorator: OurDecorator | None = None,
+    decorator: OurDecorator | None = None, check_well_formed: bool = True,
 ) -> Function | None:  # fmt: skip
     """A Relax function on its own."""
-    parser = RelaxParser(source, environment, reporter, ModuleContext())
+    context = ModuleContext(check_well_formed=check_well_formed)
+    parser = RelaxParser(source, environment, reporter, context)
     try:
         header = parser.header(node, read_options(parser, decorator))
-        return parser.function(node, header)
+        made = parser.function(node, header)
+        if made is not None and parser.holds_handmade and parser.check_well_formed:
+            for mistake in mistakes_in(made, source.name_span(node)):
+                parser.report(mistake)
+        return made
     except RecursionError:
         nested_too_deeply(parser, node)
         return None
@@ -100,20 +107,18 @@ def module_of_class(
     check_well_formed: bool = True,
 ) -> IRModule | None:  # fmt: skip
     """The module that a class means; None when mistakes were recorded."""
-    parser = _ModuleParser(source, node, environment, reporter)
-    parser.check_well_formed = check_well_formed
-    return parser.module()
+    return _ModuleParser(source, node, environment, reporter, check_well_formed).module()
 
 
 class _ModuleParser(ModuleInfoParser):
     """Parses one class."""
 
     def __init__(
-        self, source: Source, node: ast.ClassDef, environment: Environment, reporter: Reporter
-    ) -> None:
+        self, source: Source, node: ast.ClassDef, environment: Environment, reporter: Reporter,
+        check_well_formed: bool = True,
+    ) -> None:  # fmt: skip
         super().__init__(source, environment, reporter)
         self.node = node
-        self.check_well_formed = True
         self.parsed: dict[str, Any] = {}
         self.decorators: dict[str, OurDecorator] = {}
         self.relax: dict[str, ast.FunctionDef] = {}
@@ -130,7 +135,7 @@ class _ModuleParser(ModuleInfoParser):
         ]
         names += [t.id for m in node.body if isinstance(m, ast.Assign) for t in m.targets
                   if isinstance(t, ast.Name)]  # fmt: skip
-        self.context = ModuleContext(node.name, names)
+        self.context = ModuleContext(node.name, names, check_well_formed)
         self.context.macro_named = self.macro_named
         # Macros are known by their plain names too, as nothing in the module could have these.
         self.environment = environment.with_scopes([self.context.macros, *environment.scopes])
@@ -169,17 +174,24 @@ class _ModuleParser(ModuleInfoParser):
             self.relax_header(name, definition)
         self.relax_functions()
         self.take_in()
-        self.check_devices()
-        if self.check_well_formed:
+        if self.context.check_well_formed:
+            self.check_devices()
             self.check_entry_point()
         if self.reporter.failed:
             return None
         order = [n for n in self.context.global_vars if self.parsed.get(n) is not None]
-        return IRModule(
+        made = IRModule(
             {self.context.global_vars[name]: self.parsed[name] for name in order},
             self.attrs or None, self.context.global_infos, self.source.span(self.node),
             self.node.name,
         )  # fmt: skip
+        if any(
+            parser.holds_handmade and parser.check_well_formed
+            for parser, _ in self.headers.values()
+        ):
+            for mistake in mistakes_in(made, self.source.name_span(self.node)):
+                self.report(mistake)
+        return made
 
     def check_bases(self) -> None:
         """A module is a class of its own: other bases and metaclasses are refused, not ignored."""
@@ -334,9 +346,14 @@ class _ModuleParser(ModuleInfoParser):
         """Bodies, functions without a declared result before those that call them."""
         pending = list(self.headers)
         self.undeclared = {name for name, (_, h) in self.headers.items() if h.ret is None}
-        for name, (_, header) in self.headers.items():
+        for name, (parser, header) in self.headers.items():
             if header.ret is None and self.context.reaches(name, name):
-                self.undeclared_recursion(name)
+                if parser.check_well_formed:
+                    self.undeclared_recursion(name)
+                else:
+                    infos = tuple(p.struct_info for p in header.params)
+                    known = FuncStructInfo.make(infos, ObjectStructInfo(), header.pure)
+                    self.context.sign(name, known)
         for name in self.in_order(pending):
             parser, header = self.headers[name]
             try:
@@ -386,8 +403,9 @@ class _ModuleParser(ModuleInfoParser):
         self.context.broken.add(name)
         definition = self.relax[name]
         parser, _ = self.headers[name]
+        reaches = self.context.reaches
+        others = [n for n in self.headers if n != name and reaches(name, n) and reaches(n, name)]
         parser.error_at(
-            self.source.name_span(definition), "RX0308",
-            f"`{name}` is recursive and does not declare its result",
+            self.source.name_span(definition), "RX0308", undeclared_recursion(name, others),
             f"declare it: `def {name}(...) -> R.Tensor(...):`",
         )  # fmt: skip

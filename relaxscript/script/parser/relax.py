@@ -25,6 +25,7 @@ from relaxscript.ir.relax import (
     Var,
 )
 from relaxscript.ir.struct_info import FuncStructInfo, ObjectStructInfo
+from relaxscript.ir.walk import free_vars
 from relaxscript.script.relax_forms import dataflow
 
 from .assigned import last_targets, names_inside
@@ -87,9 +88,12 @@ class RelaxParser(RelaxControl):
         except OperandError as error:
             span = self.source.span(node)
             diagnostic = error.diagnostic(declared.name, span, {"the result": span})
-            raise self.report(self.with_declared(diagnostic, declared.returns)) from None
+            diagnostic = self.with_declared(diagnostic, declared.returns)
+            raise self.report(
+                self.settled_by_cast(diagnostic, error.cast, node, declared.returns)
+            ) from None
         finally:
-            self.note_obligations(node)
+            self.note_obligations(node, declared.returns)
 
     def body_span(self, body: Sequence[ast.stmt]) -> Span | None:
         """From the first statement to the last."""
@@ -111,6 +115,7 @@ class RelaxParser(RelaxControl):
         """Every statement; one that fails leaves the names it assigns unknown."""
         for statement in body:
             over = self.returned
+            self.current = statement
             try:
                 self.statement(statement)
             except Failed:
@@ -271,13 +276,19 @@ class RelaxParser(RelaxControl):
         itself = kind.make(node.name, known, span=self.source.name_span(node))
         function = self.closure_body(node, header, itself)
         info = self.builder.struct_info(function)
-        var = itself if header.ret is not None else kind.make(node.name, info, span=itself.span)
+        # What calls itself unchecked is known as it was known inside.
+        known_inside = header.ret is not None or (
+            not self.check_well_formed and itself in free_vars(function)
+        )
+        var = itself if known_inside else kind.make(node.name, info, span=itself.span)
         self.builder.emit_function(var, function)
         self.bind_name(node.name, var)
         self.last_bound = node.name
 
     def hide_dataflow_variables(self) -> None:
         """Criterion 11: a function does not capture variables of the dataflow block around it."""
+        if not self.check_well_formed:
+            return
         inside = [name for name, v in self.names.items() if isinstance(v, DataflowVar)]
         self.hidden = {*self.hidden, *inside}
         for name in inside:
@@ -286,7 +297,7 @@ class RelaxParser(RelaxControl):
 
     def closure_body(self, node: ast.FunctionDef, header: Header, itself: Var) -> Function:
         outer = (self.returned, self.has_result, self.declared, self.outputs, dict(self.dims))
-        around = (self.hidden, self.leaving, self.unrolling)
+        around, enclosing = (self.hidden, self.leaving, self.unrolling), len(self.enclosing)
         self.outputs, self.leaving, self.unrolling = set(), set(), False
         for name, var in header.introduced.items():
             self.dims[name] = var
@@ -294,7 +305,8 @@ class RelaxParser(RelaxControl):
             with self.scope():
                 self.hide_dataflow_variables()
                 self.bind_name(node.name, itself)
-                if header.ret is None and node.returns is None:
+                self.enclosing.append(itself)
+                if header.ret is None and node.returns is None and self.check_well_formed:
                     del self.names[node.name]
                     self.undeclared[node.name] = itself.span
                 self.bind_parameters(header)
@@ -309,6 +321,7 @@ class RelaxParser(RelaxControl):
                     raise Failed
                 return self.finish(node, header)
         finally:
+            del self.enclosing[enclosing:]
             self.undeclared.pop(node.name, None)
             self.hidden, self.leaving, self.unrolling = around
             self.returned, self.has_result, self.declared, self.outputs, self.dims = outer

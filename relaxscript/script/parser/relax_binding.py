@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from relaxscript.analysis.derive import kind_name
+from relaxscript.arith import YES
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir.prim import PrimExpr, const as scalar
@@ -26,7 +27,7 @@ from relaxscript.ir.struct_info import (
     TupleStructInfo,
 )
 from relaxscript.script.relax_forms import MatchCastValue, const
-from relaxscript.sinfo import definable_shape_vars
+from relaxscript.sinfo import check_compatibility, definable_shape_vars
 
 from .abbreviated import written_out
 from .base import Failed
@@ -219,7 +220,7 @@ class RelaxBindings(RelaxSignatures):
             value = self.as_declared(value, annotation, node)
         match value:
             case MatchCastValue():
-                self.bind_match_cast(target, value, node, annotation)
+                self.bind_match_cast(target, value, node, annotation, annotation_node)
                 return
             case PrimExpr() | Dim() | Dims() | ModuleName() if annotation is None:
                 self.bind_name(name, value)
@@ -254,7 +255,7 @@ class RelaxBindings(RelaxSignatures):
         except OperandError as error:
             raise self.binding_error(error, node, value, annotation_node) from None
         finally:
-            self.note_obligations(annotation_node or node)
+            self.note_obligations(node, annotation_node)
         self.bind_name(target.id, var)
         self.last_bound = target.id
 
@@ -318,26 +319,28 @@ class RelaxBindings(RelaxSignatures):
             return self.operand_error(error, node, value)
         places = {"the value": self.source.span(node)}
         diagnostic = error.diagnostic("", self.source.span(node), places)
-        return self.report(self.with_declared(diagnostic, annotation))
+        diagnostic = self.with_declared(diagnostic, annotation)
+        return self.report(self.settled_by_cast(diagnostic, error.cast, node, annotation))
 
     def bind_match_cast(
-        self, target: ast.Name, cast: MatchCastValue, node: ast.expr, annotation: StructInfo | None
-    ) -> None:
+        self, target: ast.Name, cast: MatchCastValue, node: ast.expr,
+        annotation: StructInfo | None = None, annotation_node: ast.expr | None = None,
+    ) -> None:  # fmt: skip
+        """Bind a name to what was cast; an annotation that it fits wins (rule 11.3.4)."""
+        facts = self.builder.context.facts
+        if annotation is not None and (
+            check_compatibility(cast.struct_info, annotation, facts) is not YES
+        ):
+            # It does not fit, or it may not: what was cast is a value like any other.
+            self.bind_value(target, self.cast(cast, node), node, annotation, annotation_node)
+            return
         value = self.leaf(self.expr_of(cast.value, node), node)
         outlives = target in self.outputs
         span = self.source.span(target)
-        try:
-            var = self.builder.bind_match_cast(
-                value, cast.struct_info, target.id, span, outlives, self.source.span(node)
-            )
-            if annotation is not None:
-                self.builder.check_fits(
-                    cast.struct_info, annotation, "the value", "the annotation", "RX0205"
-                )
-        except OperandError as error:
-            raise self.binding_error(error, node, value, None) from None
-        finally:
-            self.note_obligations(node)
+        var = self.builder.bind_match_cast(
+            value, cast.struct_info, target.id, span, outlives, self.source.span(node), annotation
+        )
+        self.note_obligations(node)
         self.bind_name(target.id, var)
         self.last_bound = target.id
 
@@ -369,7 +372,7 @@ class RelaxBindings(RelaxSignatures):
             return
         if isinstance(value, MatchCastValue):
             target = ast.copy_location(ast.Name("_", ast.Store()), node)
-            self.bind_match_cast(target, value, node, None)
+            self.bind_match_cast(target, value, node)
             return
         try:
             var = self.builder.bind(value, "_", self.source.span(node))

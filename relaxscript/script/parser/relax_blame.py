@@ -15,12 +15,14 @@ from typing import Any
 from relaxscript.builder import BlockBuilder, undecided
 from relaxscript.errors import Diagnostic, Edit, Label, OperandError, Source
 from relaxscript.ir.relax import Call, Expr, Var
+from relaxscript.ir.struct_info import StructInfo
 from relaxscript.op import REGISTRY, ArgumentError
 
 from .annotation import AnnotationParser
 from .base import Failed, Reporter
 from .context import ModuleContext
 from .environment import Environment
+from .settling import Settling
 
 __all__ = ["RelaxBlame", "in_the_users_words", "operand_nodes"]
 
@@ -36,6 +38,8 @@ class RelaxBlame(AnnotationParser):
     """
 
     strict: bool | None = None
+    # The statement that is being read.
+    current: ast.stmt | None = None
 
     def __init__(
         self, source: Source, environment: Environment, reporter: Reporter, module: ModuleContext
@@ -44,15 +48,52 @@ class RelaxBlame(AnnotationParser):
         self.builder = BlockBuilder()
         self.builder.share_signatures(module.signatures)
 
-    def note_obligations(self, node: ast.AST) -> None:
-        """What could not be decided while `node` was typed becomes one warning each."""
+    def note_obligations(
+        self, node: ast.AST, declared: ast.expr | None = None, callee: Any = None
+    ) -> None:
+        """What could not be decided while `node` was typed becomes one warning each.
+
+        `declared` is the annotation that it was compared with, `callee` what Python called there.
+        """
         obligations = self.builder.obligations
         if not obligations:
             return
+        places = self._operand_places(callee, node) if callee is None else {}
         for obligation in obligations:
             strict = False if obligation.relation == "never" else self.strict
-            self.reporter.undecided(undecided(obligation, self.source.span(node)), strict)
+            fits = obligation.relation == "fits"
+            at = places.get(obligation.operand, node) if fits else node
+            warning = undecided(obligation, self.source.span(at))
+            if fits and callee is None:
+                written = declared if obligation.operand in ("the value", "the result") else None
+                warning = self.with_declared(warning, written)
+                warning = self.settled_by_cast(warning, obligation.b, at, written)
+            self.reporter.undecided(warning, strict)
         obligations.clear()
+
+    def settled_by_cast(
+        self, found: Diagnostic, wanted: object, at: ast.AST, declared: ast.expr | None
+    ) -> Diagnostic:
+        """What is said of a value that may not fit, with the cast that makes sure that it does.
+
+        Without a StructInfo `wanted` no cast can; `declared` is how the script has written it.
+        """
+        if not isinstance(wanted, StructInfo) or not isinstance(at, ast.expr):
+            return found
+        text = wanted if declared is None else self.source.span(declared).text
+        known = [v for v in self.dims.values() if self.is_bound(v)]
+        taken = {*self.names, *self.dims, *self.environment.names()}
+        settling = Settling(self.source, self.environment)
+        help, fix = settling.by_cast(at, text, known, taken, self.current)
+        return replace(found, help=help or found.help, fix=fix)
+
+    def with_declared(self, diagnostic: Diagnostic, node: ast.expr | None) -> Diagnostic:
+        """Shows the declaration that a value does not fit."""
+        span = None if node is None else self.source.span(node)
+        if span is None:
+            return diagnostic
+        labels = (*diagnostic.labels, Label(span, "declared here"))
+        return replace(diagnostic, labels=labels)
 
     def argument_error(self, error: ArgumentError, node: ast.Call) -> Failed:
         """Arguments that do not fit an operator's signature."""
@@ -82,6 +123,9 @@ class RelaxBlame(AnnotationParser):
         if diagnostic.message.startswith("the function "):
             message = diagnostic.message.replace("the function", f"`{name}`", 1)
             diagnostic = replace(diagnostic, message=message)
+        blamed = nodes.get(error.operand)
+        if blamed is not None:
+            diagnostic = self.settled_by_cast(diagnostic, error.cast, blamed, None)
         written = {name: text for name, at in nodes.items() if len(text := ast.unparse(at)) < 40}
         return self.report(
             in_the_users_words(self._with_origins(diagnostic, error, nodes), written)

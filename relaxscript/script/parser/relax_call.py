@@ -78,6 +78,8 @@ class RelaxCalls(RelaxAttributes):
         value, failed = None, None
         try:
             value = self.value(given["value"])
+            if isinstance(value, Expr):
+                value = self.leaf(value, given["value"])
         except Failed as failure:
             failed = failure
         annotation = given["struct_info"]
@@ -172,6 +174,9 @@ class RelaxCalls(RelaxAttributes):
         self, operator: Operator | Sugar, args: list[Any], kwargs: dict[str, Any], node: ast.Call
     ) -> Any:
         """The call, its mistakes blamed on the arguments that made them."""
+        for given, place in self._placed(args, node):
+            if isinstance(given, Operator):
+                raise self.operator_as_value(given, place)
         args = [plain(self._argument(a, n)) for a, n in self._placed(args, node)]
         kwargs = {key: plain(self._argument(value, node)) for key, value in kwargs.items()}
         self._name_dimensions(operator, args, kwargs, node)
@@ -284,8 +289,7 @@ class RelaxCalls(RelaxAttributes):
         stray = next((k for k in node.keywords if k.arg != "sinfo_args"), None)
         if stray is not None:
             raise self.error(stray, "RX0103", "a Relax function takes positional arguments only")
-        if isinstance(callee, GlobalVar):
-            self.check_recursion(callee.name_hint, node)
+        self.check_recursion(callee, node)
         values = self.call_operands(node.args)
         args = tuple([self.leaf(self.expr_of(v, n), n) for v, n in self._placed(values, node)])
         spans = tuple([self.source.span(n) for _, n in self._placed(values, node)])
@@ -315,12 +319,15 @@ class RelaxCalls(RelaxAttributes):
         found = self.annotation_argument(node.keywords[0].value)
         return tuple(found) if isinstance(found, list) else (found,)
 
-    def check_recursion(self, callee: str, node: ast.Call) -> None:
+    def check_recursion(self, callee: Expr, node: ast.Call) -> None:
         """Criterion 7: no call in a dataflow block may lead back to the function it stands in."""
-        name = self.function_name
-        if not self.builder.current_block_is_dataflow():
+        if not (self.check_well_formed and self.builder.current_block_is_dataflow()):
             return
-        if callee == name or self.module.reaches(callee, name):
+        recursive = callee in self.enclosing
+        if isinstance(callee, GlobalVar):
+            name = self.function_name
+            recursive = callee.name_hint == name or self.module.reaches(callee.name_hint, name)
+        if recursive:
             written = ast.unparse(node.func)
             raise self.error(
                 node, "RX0307",

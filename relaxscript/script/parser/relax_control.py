@@ -118,7 +118,7 @@ class RelaxControl(RelaxBindings, ABC):
             # A Python value is known now: Python's own `if`, decided while parsing.
             self.statements_in_place(node.body if condition else node.orelse)
             return
-        if self.builder.current_block_is_dataflow():
+        if self.check_well_formed and self.builder.current_block_is_dataflow():
             raise self.error(
                 node.test, "RX0307", "`if` cannot stand in a dataflow block",
                 help="close the block with `R.output(...)` first, or use `R.where`",
@@ -187,7 +187,8 @@ class RelaxControl(RelaxBindings, ABC):
             self.builder.bind(choice, "_", self.keyword_span(node))
             return
         target = assigned_targets(node.body[-1])[0]
-        var = self.builder.bind(choice, true_name, self.source.span(target))
+        outlives = target in self.outputs
+        var = self.builder.bind(choice, true_name, self.source.span(target), outlives=outlives)
         self.bind_name(true_name, var)
         self.last_bound = true_name
 

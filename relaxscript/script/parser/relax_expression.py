@@ -11,6 +11,7 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
+from relaxscript.analysis.finding import undeclared_recursion
 from relaxscript.errors import OperandError, Source, Span, nearest
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import EQ, NE, And, Not, Or, PrimExpr, Var as PrimVar, match_dtypes
@@ -49,6 +50,8 @@ class RelaxExpressions(RelaxBlame):
         self.hidden: set[str] = set()
         self.leaving: set[str] = set()
         self.function_name = ""
+        # The local functions whose bodies are being read.
+        self.enclosing: list[Expr] = []
 
     # ---- names
 
@@ -79,7 +82,7 @@ class RelaxExpressions(RelaxBlame):
     def undeclared_recursion(self, node: ast.Name) -> Failed:
         """Record criterion 8 for a local function that calls itself."""
         return self.error(
-            node, "RX0308", f"`{node.id}` is recursive and does not declare its result",
+            node, "RX0308", undeclared_recursion(node.id),
             labels=[(self.undeclared[node.id], "declare it here: `-> R.Tensor(...)`")],
         )  # fmt: skip
 
@@ -173,9 +176,7 @@ class RelaxExpressions(RelaxBlame):
             case ModuleName():
                 raise self.error(node, "RX0201", "the module itself is not a value")
             case Operator():
-                raise self.error(
-                    node, "RX0309", f"the operator `R.{value.script_name}` may only be called"
-                )
+                raise self.operator_as_value(value, node)
         try:
             return as_expr(plain(value))
         except TypeError:
@@ -183,6 +184,13 @@ class RelaxExpressions(RelaxBlame):
             if isinstance(node, ast.Name) and len(shown) < 40 and " at 0x" not in shown:
                 what = shown
             raise self.error(node, "RX0201", f"`{what}` is not a Relax expression") from None
+
+    def operator_as_value(self, operator: Operator, node: ast.AST) -> Failed:
+        """Record criterion 9: an operator is no value."""
+        return self.error(
+            node, "RX0309", f"the operator `R.{operator.script_name}` may only be called",
+            help="write a function around it",
+        )  # fmt: skip
 
     def tuple_of(self, values: Sequence[Any], node: ast.AST) -> Expr:
         """Several values as a tuple; dimensions of a shape as a shape."""
@@ -204,13 +212,10 @@ class RelaxExpressions(RelaxBlame):
     def cast(self, cast: MatchCastValue, node: ast.AST) -> Expr:
         """A `R.match_cast` that stands where a value does: it is bound first."""
         value = self.leaf(self.expr_of(cast.value, node), node)
-        try:
-            span = self.source.span(node)
-            return self.builder.bind_match_cast(value, cast.struct_info, "", span, False, span)
-        except OperandError as error:
-            raise self.operand_error(error, node, None) from None
-        finally:
-            self.note_obligations(node)
+        span = self.source.span(node)
+        var = self.builder.bind_match_cast(value, cast.struct_info, "", span, False, span)
+        self.note_obligations(node)
+        return var
 
     # ---- operators of Python
 

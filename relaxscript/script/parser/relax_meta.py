@@ -26,10 +26,11 @@ from relaxscript.ir.tir import PrimFunc
 from relaxscript.script.relax_forms import dataflow
 
 from .assigned import last_targets
-from .base import UNKNOWN, Failed
+from .base import UNKNOWN, Failed, is_safe
 from .capture import adopted, adopted_member, macro_of_module
 from .context import ModuleName
 from .finding import definition_place
+from .handmade import is_handmade, placed
 from .macro import Macro, MacroUser, Returned, macro_in
 from .relax import RelaxParser
 from .relax_signature import Header
@@ -42,6 +43,8 @@ class RelaxMetaParser(MacroUser, RelaxParser):
 
     # The function in which the macro that is being expanded is used.
     expanded_in: Header | None = None
+    # Whether the function may hold nodes that the parser did not make.
+    holds_handmade = False
 
     def call_value(self, callee: Any, node: ast.Call) -> Any:
         found = macro_in(callee)
@@ -90,7 +93,10 @@ class RelaxMetaParser(MacroUser, RelaxParser):
                 node, "RX0101", f"`{value.name_hint}` is a variable of another function",
                 help="give it to this function as a parameter",
             )  # fmt: skip
-        return value
+        if not is_handmade(value):
+            return value
+        self.holds_handmade = True
+        return placed(value, self.span(node))
 
     def bind(
         self, target: ast.Name, value: Any, node: ast.expr, annotation: StructInfo | None = None,
@@ -114,6 +120,9 @@ class RelaxMetaParser(MacroUser, RelaxParser):
     def call_python(self, callee: Any, node: ast.Call) -> Any:
         """A function of Python; what it makes of values of the program is typed at once."""
         result = super().call_python(callee, node)
+        if is_handmade(result) and not is_safe(callee):
+            self.holds_handmade = True
+            result = placed(result, self.span(node))
         if not isinstance(result, (Call, TupleGetItem)) or not self.builder.has_open_scope:
             return result
         try:
@@ -134,7 +143,7 @@ class RelaxMetaParser(MacroUser, RelaxParser):
                 labels.append(Label(place, f"`{callee.__name__}` is defined here"))
             raise self.report(replace(diagnostic, labels=tuple(labels), fix=())) from None
         finally:
-            self.note_obligations(node)
+            self.note_obligations(node, callee=callee)
         return expr
 
     # ---- macros

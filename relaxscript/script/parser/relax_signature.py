@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import keyword
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from relaxscript.dtypes import is_dtype
@@ -66,14 +66,6 @@ class RelaxSignatures(RelaxOlderForms):
         """Record a mistake at a place that no single piece of syntax covers."""
         return self.report(Diagnostic(code, message, span, help=help))
 
-    def with_declared(self, diagnostic: Diagnostic, node: ast.expr | None) -> Diagnostic:
-        """Shows the declaration that a value does not fit."""
-        span = None if node is None else self.source.span(node)
-        if span is None:
-            return diagnostic
-        labels = (*diagnostic.labels, Label(span, "declared here"))
-        return replace(diagnostic, labels=labels)
-
     # header = decorators "def" name "(" parameters ")" ["->" annotation]
     def header(
         self, node: ast.FunctionDef, options: dict[str, bool], local: bool = False
@@ -86,7 +78,7 @@ class RelaxSignatures(RelaxOlderForms):
         self.unknown_parameters = set()
         params = self.parameters(node)
         unknown = frozenset(self.unknown_parameters)
-        ret = self.return_annotation(node)
+        ret = self.return_annotation(node, params)
         failed = any(d.severity == "error" for d in self.reporter.diagnostics[before:])
         failed = failed or bool(unknown)  # by a mistake elsewhere, of what an annotation names
         header = Header(
@@ -94,9 +86,11 @@ class RelaxSignatures(RelaxOlderForms):
         )
         if not local:
             self.strict = options.get("strict")
+            self.check_well_formed &= options.get("check_well_formed", True)
+            self.builder.check_well_formed = self.check_well_formed
         header.pure = options.get("pure", True)
         header.private = options.get("private", False) or local
-        if not failed:
+        if not failed and self.check_well_formed:
             self.check_bound(node, params, ret, set(outer.values()))
             header.failed = len(self.reporter.diagnostics) > before and self.reporter.failed
         header.introduced = {n: v for n, v in self.dims.items() if outer.get(n) is not v}
@@ -234,14 +228,20 @@ class RelaxSignatures(RelaxOlderForms):
         help = f"write `{node.arg}: R.Object`, or what it is"
         self.report(Diagnostic("RX0209", message, span, (), (), help, fix, "warning"))
 
-    def return_annotation(self, node: ast.FunctionDef) -> StructInfo | None:
+    def return_annotation(self, node: ast.FunctionDef, params: list[Var]) -> StructInfo | None:
+        """The declared result; a parameter that is a shape may be the shape of a tensor in it."""
         if node.returns is None:
             return None
+        shapes = [p for p in params if isinstance(p.struct_info, ShapeStructInfo)]
+        before = self.names
         try:
             with self.introducing():
+                self.names = {**before, **{p.name_hint: p for p in shapes}}
                 return self.annotation(node.returns)
         except Failed:
             return None
+        finally:
+            self.names = before
 
     def check_bound(
         self, node: ast.FunctionDef, params: list[Var], ret: StructInfo | None, outer: set[PrimVar]
@@ -283,7 +283,8 @@ class RelaxSignatures(RelaxOlderForms):
                         attrs.update(self.attributes(given, header))
                     except Failed:
                         header.failed = True
-        self.check_attrs(node, header, attrs, local)
+        if self.check_well_formed:
+            self.check_attrs(node, header, attrs, local)
         if not header.private:
             attrs.setdefault("global_symbol", self.module.symbol(header.name))
         return Attrs(attrs) if attrs else None

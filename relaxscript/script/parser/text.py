@@ -214,8 +214,9 @@ class _Reading:
             return None
         if isinstance(node, ast.FunctionDef):
             return parse_function(
-                self.source, node, self.environment, self.reporter, decorator.kind
-            )
+                self.source, node, self.environment, self.reporter, decorator.kind,
+                check_well_formed=self.check_well_formed,
+            )  # fmt: skip
         options = read_options(parser, decorator)
         check_well_formed = self.check_well_formed and options.get("check_well_formed", True)
         with self.reporter.strictly(options.get("strict")):

@@ -89,6 +89,12 @@ class Printer:
         self.source = Source(self.filename, text)
         return decorated(self, text) if _wants_marks(self.options) else text
 
+    def signature(self, info: StructInfo) -> str:
+        """A StructInfo as the signature of a function writes it: its dimensions are strings."""
+        printer = RelaxPrinter(Session(self.options))
+        printer.quoting = True
+        return self._unparser(printer.annotation(info), False).text.strip()
+
     def _unparser(self, made: ast.AST, record: bool) -> HouseUnparser:
         from .unparser import HouseUnparser
 

@@ -258,7 +258,8 @@ def test_mutual_recursion_needs_every_result():
 
             @R.function
             def odd(x: R.Object):
-            #   ^^^ error: RX0308 `odd` is recursive and does not declare its result
+            #   ^^^ error: RX0308 `odd` is recursive (through `even`) and does not
+            #       | declare its result
             # help: declare it: `def odd(...) -> R.Tensor(...):`
                 return Module.even(x)
         """
