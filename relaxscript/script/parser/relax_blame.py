@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from relaxscript.builder import BlockBuilder, undecided
+from relaxscript.builder import BlockBuilder, left_to_devices, undecided
 from relaxscript.errors import Diagnostic, Edit, Label, OperandError, Source
 from relaxscript.ir.relax import Call, Expr, Var
 from relaxscript.op import REGISTRY, ArgumentError
@@ -50,6 +50,8 @@ class RelaxBlame(AnnotationParser):
         if not obligations:
             return
         for obligation in obligations:
+            if self.module.global_infos.get("vdevice") and left_to_devices(obligation):
+                continue
             strict = False if obligation.relation == "never" else self.strict
             self.reporter.undecided(undecided(obligation, self.source.span(node)), strict)
         obligations.clear()
