@@ -18,18 +18,20 @@ import numpy as np
 from . import op as operators
 from .arith import NO, YES
 from .codegen.vm import Kernel, codegen
-from .errors import Diagnostic, DiagnosticError, VMError, nearest
+from .errors import Diagnostic, DiagnosticError, Span, VMError, nearest
 from .interpreter import tir as prim_func_evaluator
 from .ir import relax, tir
 from .ir.module import IRModule, Target
 from .ir.prim import IntImm, PrimExpr, Var as ShapeVar
 from .ir.struct_info import StructInfo
-from .ir.walk import substitute
+from .ir.walk import post_order, substitute
 from .runtime import Device, Executable, VirtualMachine
 from .runtime.values import to_tensor
 from .sinfo import check_compatibility, is_subtype, shape_var_mapping, substitute_shape_vars, why
+from .transform.device_calls import is_host, listed_devices, moved, named_device
 from .transform.normalize import normalized
 from .transform.pipeline import PIPELINE_MAP
+from .transform.realize_vdevice import realized
 
 __all__ = ["TARGETS", "VirtualMachine", "build", "jit", "with_params"]
 
@@ -55,19 +57,23 @@ def build(
     `-opt-level=0` to 3) or "reference" (they are interpreted, without llvmlite). `params` maps
     names of parameters of `main` (of every public function where there is no `main`) to arrays that
     become constants of the program. A pipeline is a name, None or a function from module to module;
-    "default" is none: the virtual machine checks, allocates and computes shapes by itself, which is
-    fastest. With the relax_pipeline "default_build" all of that is written out as calls of
-    builtins, as `Executable.as_text` shows. Both `exec_mode`s, "bytecode" and "compiled", make
-    bytecode at present.
+    "default" only places tensors on the virtual devices that the module lists: the virtual machine
+    checks, allocates and computes shapes by itself, which is fastest. With the relax_pipeline
+    "default_build" all of that is written out as calls of builtins, as `Executable.as_text` shows.
+    Both `exec_mode`s, "bytecode" and "compiled", make bytecode at present.
 
     Raises `DiagnosticError`: what the program does wrong, with its place; RX0703 for an unknown
-    target, option, pipeline, mode or parameter.
+    target, option, pipeline, mode, parameter or kind of device.
     """
     module = _as_module(mod)
     made_for = _target(target)
     if exec_mode not in _EXEC_MODES:
         raise _unknown("execution mode", str(exec_mode), _EXEC_MODES)
-    module = _run_pipeline(module, relax_pipeline, "relax_pipeline", PIPELINE_MAP)
+    _require_devices(module)
+    if relax_pipeline == "default":
+        module = realized(module)
+    else:
+        module = _run_pipeline(module, relax_pipeline, "relax_pipeline", PIPELINE_MAP)
     module = _run_pipeline(module, tir_pipeline, "tir_pipeline", {})
     module = normalized(module)
     if params:
@@ -103,10 +109,12 @@ def _as_module(mod: Any) -> IRModule:
     )
 
 
-def _unknown(noun: str, name: str, known: Sequence[str]) -> DiagnosticError:
+def _unknown(
+    noun: str, name: str, known: Sequence[str], span: Span | None = None
+) -> DiagnosticError:
     near = nearest(name, list(known))
     help = f'did you mean "{near}"?' if near else f"there are {', '.join(known)}"
-    return DiagnosticError(Diagnostic("RX0703", f'there is no {noun} "{name}"', None, help=help))
+    return DiagnosticError(Diagnostic("RX0703", f'there is no {noun} "{name}"', span, help=help))
 
 
 def _target(given: str | Target | Mapping[str, Any] | None) -> Target:
@@ -153,6 +161,21 @@ def _run_pipeline(
         message = f"the pipeline given as {name} gave {type(result).__name__}, not an IRModule"
         raise DiagnosticError(Diagnostic("RX0703", message, None))
     raise _unknown(f"pipeline for {name}", str(pipeline), list({"default": None, **named}))
+
+
+def _require_devices(module: IRModule) -> None:
+    """Raise where a tensor is said to be on a device of a kind that is not there."""
+    absent = {d.target.kind for d in listed_devices(module)} - set(Device.KINDS)
+    functions = module.relax_functions().values() if absent else ()
+    found = [
+        (device.target.kind, node.span)
+        for function in functions
+        for node in post_order(function)
+        if (device := named_device(node)) is not None and device.target.kind in absent
+    ]
+    if found:
+        kind, span = next((pair for pair in found if pair[1] is not None), found[0])
+        raise _unknown("device of kind", kind, list(Device.KINDS), span)
 
 
 # -- PrimFuncs -------------------------------------------------------------------------------------
@@ -249,10 +272,18 @@ def _bound(
 
 
 def _constant_binding(var: relax.Var, constant: relax.Constant, info: StructInfo) -> relax.Binding:
-    """A variable for a constant; what shape variables decide is checked when the program runs."""
+    """A variable for a constant; what shape variables decide is checked when the program runs.
+
+    The constant is copied to where the parameter is said to be.
+    """
+    value: relax.Expr = constant
+    device = getattr(var.struct_info, "vdevice", None)
+    if device is not None:
+        info = info.replace(vdevice=device)
+        value = constant if is_host(device) else moved(constant, device, var.span)
     if is_subtype(info, var.struct_info) is YES:
-        return relax.VarBinding.make(var, constant, span=var.span)
-    return relax.MatchCast.make(var, constant, var.struct_info, span=var.span)
+        return relax.VarBinding.make(var, value, span=var.span)
+    return relax.MatchCast.make(var, value, var.struct_info, span=var.span)
 
 
 def _info_of(constant: relax.Constant) -> StructInfo:

@@ -43,11 +43,12 @@ from relaxscript.ir.same import structural_equal, structural_hash
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.op import Obligation
+from relaxscript.sinfo import differs_in_devices_only
 
 from .normal_form import NormalForm
 from .scope import FunctionFrame
 
-__all__ = ["BlockBuilder", "undecided"]
+__all__ = ["BlockBuilder", "left_to_devices", "undecided"]
 
 
 class BlockBuilder(NormalForm):
@@ -90,6 +91,8 @@ class BlockBuilder(NormalForm):
 
     def _oblige(self, obligation: Obligation) -> None:
         """Under `strict`, refuse what is undecided before what depends on it is written."""
+        if self._module.global_infos.get("vdevice") and left_to_devices(obligation):
+            return
         decides = obligation.relation in ("inside", "never")
         if self._is_called and not decides and is_strict():
             warning = undecided(obligation, caller_span(), "bb.match_cast")
@@ -331,6 +334,17 @@ def _check_leaves_block(result: Expr) -> None:
                 message=f"`{part.name_hint}` is used outside its dataflow block",
                 help="bind it with `bb.emit_output(...)`",
             )  # fmt: skip
+
+
+def left_to_devices(obligation: Obligation) -> bool:
+    """Whether only a device is not said, which in a module that lists devices is found out later.
+
+    `RealizeVDevice` does that; it refuses what it finds to be on another device.
+    """
+    match obligation:
+        case Obligation(a=StructInfo() as given, b=StructInfo() as wanted, relation="fits"):
+            return differs_in_devices_only(given, wanted)
+    return False
 
 
 def undecided(obligation: Obligation, span: Span | None, cast: str | None = None) -> Diagnostic:

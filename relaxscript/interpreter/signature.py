@@ -19,6 +19,7 @@ from relaxscript.arith.text import text_of
 from relaxscript.dtypes import DataType
 from relaxscript.errors import VMError
 from relaxscript.ir import prim, tir, walk
+from relaxscript.runtime import DeviceTensor
 
 from . import failure, scalar
 from .expression import Expressions, Frame, Run, Scope
@@ -184,6 +185,9 @@ class Signature:
         return number(param.name, param.var.dtype, arg)
 
     def _array(self, param: Param, arg: Any, dtype: np.dtype[Any] | None, ndim: int | None) -> Any:
+        if isinstance(arg, DeviceTensor):
+            text = f"argument `{param.name}` of `{self.name}` is on {arg.device}, not on the host"
+            raise failure.bad_argument(text)
         if not isinstance(arg, np.ndarray) or isinstance(arg, np.ma.MaskedArray):
             kind = type(arg).__name__
             raise failure.bad_argument(

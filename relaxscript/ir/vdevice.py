@@ -13,10 +13,30 @@ __all__ = ["DummyGlobalInfo", "GlobalInfo", "Target", "VDevice", "as_target", "a
 
 @node
 class Target(Node):
-    """What code is generated for: a kind such as "llvm", with options; no kind: the null target."""
+    """What code is generated for: a kind such as "llvm", with options; no kind: the null target.
+
+    It is also made of a text with options, "llvm -mcpu=znver4", and of a mapping with "kind".
+    """
 
     kind: str = ""
     attrs: Attrs = field(convert=Attrs, default=Attrs())
+
+    @staticmethod
+    def _arrange(kind: Any, attrs: Any) -> tuple[Any, Any]:
+        if type(kind) is str and " " not in kind:
+            return kind, attrs
+        made = as_target(kind)
+        return made.kind, Attrs({**made.attrs, **attrs})
+
+    @property
+    def tag(self) -> str:
+        """The target as one text: the spec's `tag`."""
+        return str(self)
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The target as a mapping with "kind": the spec's `config`."""
+        return {"kind": self.kind, **self.attrs}
 
     def __str__(self) -> str:
         return " ".join([self.kind, *(f"-{name}={value}" for name, value in self.attrs.items())])
@@ -57,16 +77,26 @@ class DummyGlobalInfo(GlobalInfo):
     __slots__ = ()
 
 
+def _compiled_for(value: Any) -> Target:
+    """As `as_target`; "cpu" is the kind "llvm"."""
+    target = as_target(value)
+    return Target("llvm", target.attrs) if target.kind == "cpu" else target
+
+
 @node
 class VDevice(GlobalInfo):
-    """A virtual device: a target, its number, and a memory scope.
+    """A virtual device: a target, its number from 0 on, and a memory scope.
 
     "cpu" is another name of the target kind "llvm".
     """
 
-    target: Target = field(convert=as_target, default=Target())
+    target: Target = field(convert=_compiled_for, default=Target())
     vdevice_id: int = 0
     memory_scope: str = "global"
+
+    def _check(self) -> None:
+        if self.vdevice_id < 0:
+            raise ValueError(f"`VDevice.vdevice_id` counts from 0, and is {self.vdevice_id}")
 
     @property
     def tgt(self) -> Target:
@@ -82,6 +112,12 @@ class VDevice(GlobalInfo):
     def mem_scope(self) -> str:
         """The spec's name of `memory_scope`."""
         return self.memory_scope
+
+    @property
+    def short(self) -> str:
+        """As people write it: "llvm:1", with the memory scope only where that is another one."""
+        scope = "" if self.memory_scope == "global" else f":{self.memory_scope}"
+        return f"{self.target}:{self.vdevice_id}{scope}"
 
     def __str__(self) -> str:
         return f"{self.target}:{self.vdevice_id}:{self.memory_scope}"

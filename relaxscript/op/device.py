@@ -42,8 +42,8 @@ def _placed(info: StructInfo, device: VirtualDevice, operand: str) -> StructInfo
 def hint_on_device(data: Tensor, dst_vdevice: Device, memory_scope: str = "global") -> Tensor:
     """The tensor itself, which is wanted on a device such as `R.device("cpu", 1)`.
 
-    The device is none of the module's virtual ones. It stays a hint until a pass makes it a
-    `R.to_vdevice`, so nothing follows from it.
+    The device is none of the module's virtual ones. `RealizeVDevice` makes it a `R.to_vdevice`, or
+    nothing where the tensor is there already; until then it is not known where the result is.
     """
     return data
 
@@ -52,4 +52,4 @@ def hint_on_device(data: Tensor, dst_vdevice: Device, memory_scope: str = "globa
 def _(
     context: InferContext, data: TensorStructInfo, dst_vdevice: Device, memory_scope: str = "global"
 ) -> StructInfo:
-    return data
+    return data if data.vdevice is None else data.replace(vdevice=None)

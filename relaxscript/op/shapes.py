@@ -135,8 +135,8 @@ def common_vdevice(operands: dict[str, TensorStructInfo]) -> VDevice | None:
         elif not structural_equal(found, device):
             raise OperandError(
                 name,
-                f"is on {device}",
-                also={where: f"is on {found}"},
+                f"is on {device.short}",
+                also={where: f"is on {found.short}"},
                 message="the operands are on different devices",
                 help="put the operands on one device",
             )

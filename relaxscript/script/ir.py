@@ -49,7 +49,7 @@ def lookup_vdevice(target_kind: str | None = None, device_index: int = -1) -> VD
     Without a kind, or with a number below 0, the first. Which one is meant is looked up where it
     stands: `R.Tensor((4,), "float32", I.lookup_vdevice("llvm", 1))`.
     """
-    return vdevice(target_kind or "llvm", max(device_index, 0))
+    return vdevice(target_kind or "", max(device_index, 0))
 
 
 def dummy_global_info() -> DummyGlobalInfo:

@@ -607,8 +607,8 @@ def greater_equal(x1: Any, x2: Any) -> Any:
 def hint_on_device(data: Any, dst_vdevice: Any, memory_scope: Any = "global") -> Any:
     """The tensor itself, which is wanted on a device such as `R.device("cpu", 1)`.
 
-    The device is none of the module's virtual ones. It stays a hint until a pass makes it a
-    `R.to_vdevice`, so nothing follows from it.
+    The device is none of the module's virtual ones. `RealizeVDevice` makes it a `R.to_vdevice`, or
+    nothing where the tensor is there already; until then it is not known where the result is.
     """
 
 def index_put(data: Any, indices: Any, values: Any, accumulate: Any = False) -> Any:

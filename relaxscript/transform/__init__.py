@@ -32,15 +32,17 @@ from .pipeline import (
     register_pipeline,
     zero_pipeline,
 )
+from .realize_vdevice import RealizeVDevice
 from .remove_purity_checking import RemovePurityChecking
 from .to_non_dataflow import ToNonDataflow
+from .update_vdevice import UpdateVDevice
 from .vm_shape_lower import VMShapeLower
 
 __all__ = [
     "AttachGlobalSymbol", "CallTIRRewrite", "ComputePrimValue", "DataflowBlockPass", "FunctionPass",
     "KillAfterLastUse", "LambdaLift", "LowerAllocTensor", "LowerRuntimeBuiltin", "ModulePass",
-    "Normalize", "Pass", "PassContext", "PassInfo", "RemovePurityChecking", "Sequential",
-    "ToNonDataflow", "VMShapeLower", "dataflowblock_pass", "default_build_pipeline",
-    "function_pass", "get_default_pipeline", "get_pipeline", "module_pass", "register_pipeline",
-    "zero_pipeline",
+    "Normalize", "Pass", "PassContext", "PassInfo", "RealizeVDevice", "RemovePurityChecking",
+    "Sequential", "ToNonDataflow", "UpdateVDevice", "VMShapeLower", "dataflowblock_pass",
+    "default_build_pipeline", "function_pass", "get_default_pipeline", "get_pipeline",
+    "module_pass", "register_pipeline", "zero_pipeline",
 ]  # fmt: skip

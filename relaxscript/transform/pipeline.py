@@ -27,6 +27,7 @@ from .lower_alloc_tensor import LowerAllocTensor
 from .lower_runtime_builtin import LowerRuntimeBuiltin
 from .normalize import Normalize
 from .passes import Pass, Sequential
+from .realize_vdevice import RealizeVDevice
 from .remove_purity_checking import RemovePurityChecking
 from .to_non_dataflow import ToNonDataflow
 from .vm_shape_lower import VMShapeLower
@@ -51,9 +52,9 @@ def default_build_pipeline() -> Sequential:
     passes, since the code generator does not need it.
     """
     passes = [
-        Normalize(), LambdaLift(), ToNonDataflow(), RemovePurityChecking(), CallTIRRewrite(),
-        LowerAllocTensor(), KillAfterLastUse(), LowerRuntimeBuiltin(), ComputePrimValue(),
-        VMShapeLower(),
+        Normalize(), RealizeVDevice(), LambdaLift(), ToNonDataflow(), RemovePurityChecking(),
+        CallTIRRewrite(), LowerAllocTensor(), KillAfterLastUse(), LowerRuntimeBuiltin(),
+        ComputePrimValue(), VMShapeLower(),
     ]  # fmt: skip
     return Sequential(passes, name="default_build")
 

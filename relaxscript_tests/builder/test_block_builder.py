@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+
 import pytest
 
 from relaxscript import op
 from relaxscript.builder import BlockBuilder
 from relaxscript.errors import DiagnosticError, RelaxWarning
-from relaxscript.ir import IRModule, assert_structural_equal, structural_equal
+from relaxscript.ir import IRModule, VDevice, assert_structural_equal, structural_equal
 from relaxscript.ir.prim import Var as PrimVar
 from relaxscript.ir.relax import (
     BindingBlock,
@@ -395,3 +397,19 @@ def test_a_function_that_is_added_is_shared_with_what_the_module_has_now():
     with builder.function("one_more", [], private=True):
         builder.emit_func_output(PrimValue(3))
     assert builder.add_func(builder.get()["one_more"], "one").name_hint == "one_more"
+
+
+def test_a_device_that_is_not_said_is_found_out_later_where_the_module_lists_devices(x):
+    there = TensorStructInfo((4,), "float32", "llvm:1")
+    y = Var("y", TensorStructInfo((4,), "float32"))
+    listing = IRModule({"f": Function([Var("a", there)], Tuple([]), TupleStructInfo([]))})
+    for devices in ([VDevice("llvm", 1)], []):
+        mod = IRModule(listing.functions, global_infos={"vdevice": devices})
+        with warnings.catch_warnings(record=True) as caught, BlockBuilder(mod).function("g", [y]):
+            warnings.simplefilter("always")
+            bb = BlockBuilder.current()
+            bb.emit(Call(mod.get_global_var("f"), [y]))
+            bb.emit_func_output(())
+        said = [warning.message.diagnostic.message for warning in caught]
+        unknown = "the device is unknown, and llvm:1 is needed; it is checked when the program runs"
+        assert said == ([] if devices else [unknown])

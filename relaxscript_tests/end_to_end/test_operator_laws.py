@@ -32,7 +32,8 @@ def module_of(sample: Sample) -> IRModule:
         with bb.function("main", list(sample.params), pure=sample.operator.pure):
             bb.emit_func_output(bb.emit(sample.call, "result"))
     mod = bb.finalize()
-    mod.update_global_info("vdevice", VDevice("llvm"))
+    if any(p.annotation == "VirtualDevice" for p in sample.operator.parameters):
+        mod.update_global_info("vdevice", VDevice("llvm"))
     return mod
 
 

@@ -348,7 +348,7 @@ def test_a_virtual_device_is_passed_on_and_two_are_an_error(operator: Operator) 
             continue
         if any(p.kind in ("sinfo", "callee") for p in operator.parameters) or not tensors:
             continue
-        if any(p.annotation == "VirtualDevice" for p in operator.parameters):
+        if any(p.annotation in ("VirtualDevice", "Device") for p in operator.parameters):
             continue
         device = vdevice(0)
         first = substitute(sample.call, {tensors[0]: placed(tensors[0], device)})

@@ -301,11 +301,11 @@ def test_a_virtual_device_is_one_of_the_module():
         def main(x: R.Tensor((4,), "float32")):
             a = R.to_vdevice(x, "llvm:2")
             #                   ^^^^^^^^ error: RX0324 the module has no virtual device `llvm:2`
-            #                       help: the module has `llvm:0:global`, `llvm:1:global`
+            #                       help: the module has `llvm:0`, `llvm:1`
             b = R.to_vdevice(x, dst_vdevice="cuda")
             #                               ^^^^^^ error: RX0324 the module has no virtual device
             #        | `cuda`
-            #       help: the module has `llvm:0:global`, `llvm:1:global`
+            #       help: the module has `llvm:0`, `llvm:1`
             c = R.to_vdevice(x, "llvm:one")
             #                   ^^^^^^^^^^ error: RX0204 the attribute `dst_vdevice` must be a
             #        | virtual device, such as "llvm:0"

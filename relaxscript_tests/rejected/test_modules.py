@@ -358,6 +358,51 @@ def test_global_infos_that_are_none():
     )
 
 
+def test_a_device_that_the_module_does_not_list():
+    check_rejected(
+        """
+        @I.ir_module
+        class M:
+            I.module_global_infos({"vdevice": [I.vdevice("llvm"), I.vdevice("cuda", 1)]})
+
+            @R.function
+            def main(
+                x: R.Tensor((4,), "float32", "lvm:0"),
+                #                            ^^^^^^^ error: RX0324 the module has no virtual device
+                #       | `lvm:0`
+                #                            help: did you mean `"llvm:0"`?
+                #                            fix: "llvm:0"
+                y: R.Tensor((4,), "float32", "llvm:1"),
+                #                            ^^^^^^^^ error: RX0324 the module has no virtual device
+                #       | `llvm:1`
+                #                            help: the module has `llvm:0`, `cuda:1`
+                z: R.Tensor((4,), "float32"),
+            ):
+                w = R.to_vdevice(z, "cuad:1")
+                #                   ^^^^^^^^ error: RX0324 the module has no virtual device `cuad:1`
+                #                   help: did you mean `"cuda:1"`?
+                #                   fix: "cuda:1"
+                return w
+        """
+    )
+
+
+def test_devices_that_cannot_be_read_are_the_only_mistake():
+    check_rejected(
+        """
+        @I.ir_module
+        class M:
+            I.module_global_infos({"vdevice": [I.vdevice("llvm", -1)]})
+            #                                  ^^^^^^^^^^^^^^^^^^^^^ error: RX0112 evaluating this
+            #        | Python raised ValueError: `VDevice.vdevice_id` counts from 0, and is -1
+
+            @R.function
+            def main(x: R.Tensor((4,), "float32", "llvm:0")):
+                return x
+        """
+    )
+
+
 @R.function
 def on_a_device(x: R.Tensor((4,), "float32", I.vdevice("llvm"))):
     y = R.add(x, x)
@@ -369,7 +414,7 @@ def test_a_captured_function_needs_a_device_that_the_module_has_not():
     @I.ir_module
     class Module:
         g = on_a_device
-        #   ^^^^^^^^^^^ error: RX0324 `on_a_device` needs the virtual device `llvm:0:global`, which
+        #   ^^^^^^^^^^^ error: RX0324 `on_a_device` needs the virtual device `llvm:0`, which
         # | the module has not
         #         help: declare it: `I.module_global_infos({"vdevice": [I.vdevice("llvm", 0)]})`
 
@@ -387,9 +432,9 @@ def test_a_mentioned_function_needs_a_device_that_the_module_has_not():
         @R.function
         def main(x: R.Tensor((4,), "float32", I.vdevice("llvm -mcpu=znver4"))):
             y = on_a_device(x)
-            #   ^^^^^^^^^^^ error: RX0324 `on_a_device` needs the virtual device `llvm:0:global`,
+            #   ^^^^^^^^^^^ error: RX0324 `on_a_device` needs the virtual device `llvm:0`,
             #             | which the module has not
-            #               help: the module has `llvm -mcpu=znver4:0:global`
+            #               help: the module has `llvm -mcpu=znver4:0`
             #               ^ error: RX0206 argument 1 does not fit the function's parameter
             #                 help: the parameter is `R.Tensor((4,), "float32", vdevice="llvm:0")`
             return y
@@ -404,8 +449,8 @@ def test_a_device_whose_target_has_options_is_another_than_one_without():
         @R.function
         def main(x: R.Tensor((4,), "float32", I.vdevice("llvm -mcpu=znver4"))):
         #                                     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0324 the
-        #          | module has no virtual device `llvm -mcpu=znver4:0:global`
-        #                                     help: the module has `llvm:0:global`
+        #          | module has no virtual device `llvm -mcpu=znver4:0`
+        #                                     help: the module has `llvm:0`
             return x
 
 

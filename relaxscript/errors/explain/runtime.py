@@ -251,9 +251,10 @@ Right:
     pip install "relaxscript[tutorials]"
 """,
     "RX0703": """
-RX0703: an unknown target, option or code
+RX0703: an unknown target, kind of device, option or code
 
-The nearest name that exists is offered.
+The nearest name that exists is offered. Devices of the kind "cpu", which is also called "llvm", are
+always there.
 
 Wrong:
 

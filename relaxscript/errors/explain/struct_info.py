@@ -188,6 +188,70 @@ Right:
     def f(x: R.Tensor((4,), "float32")):
         return x
 """,
+    "RX0210": """
+RX0210: a tensor would be on two virtual devices
+
+An operator or PrimFunc runs on one device, on which all its tensors are; arguments are where the
+parameters of a function are, and results where they are declared to be. Where two of these
+disagree, a tensor has to be copied to the other device.
+
+Wrong:
+
+    @I.ir_module
+    class Module:
+        I.module_global_infos({"vdevice": [I.vdevice("llvm", 0), I.vdevice("llvm", 1)]})
+
+        @R.function
+        def main(
+            x: R.Tensor((4,), "float32"), y: R.Tensor((4,), "float32", "llvm:0")
+        ) -> R.Tensor((4,), "float32", "llvm:1"):
+            a = R.add(x, x)
+            b = R.add(a, y)
+            c = R.add(a, a)
+            return c
+
+Right:
+
+    @I.ir_module
+    class Module:
+        I.module_global_infos({"vdevice": [I.vdevice("llvm", 0), I.vdevice("llvm", 1)]})
+
+        @R.function
+        def main(
+            x: R.Tensor((4,), "float32"), y: R.Tensor((4,), "float32", "llvm:0")
+        ) -> R.Tensor((4,), "float32", "llvm:1"):
+            a = R.add(x, y)
+            return R.to_vdevice(a, "llvm:1")
+""",
+    "RX0211": """
+RX0211: it is not known on which virtual device an operator runs
+
+In a module that lists virtual devices every operand of an operator or PrimFunc is on one of them.
+It is enough to say it in one place, in an annotation or by `R.to_vdevice`: it is then known of all
+tensors that are on the same device.
+
+Wrong:
+
+    @I.ir_module
+    class Module:
+        I.module_global_infos({"vdevice": [I.vdevice("llvm", 0), I.vdevice("llvm", 1)]})
+
+        @R.function
+        def main(x: R.Tensor((4,), "float32")):
+            y = R.add(x, x)
+            return y
+
+Right:
+
+    @I.ir_module
+    class Module:
+        I.module_global_infos({"vdevice": [I.vdevice("llvm", 0), I.vdevice("llvm", 1)]})
+
+        @R.function
+        def main(x: R.Tensor((4,), "float32", "llvm:1")):
+            y = R.add(x, x)
+            return y
+""",
     "RX0401": """
 RX0401: an impure call in a pure function
 

@@ -332,12 +332,17 @@ class AnnotationParser(HostPython):
 
     def unknown_vdevice(self, asked: VDevice, node: ast.expr) -> Failed:
         """Record criterion 24: a virtual device is one of the module's own."""
-        shown = str(node.value) if isinstance(node, ast.Constant) else str(asked)
+        if self.module.infos_are_broken:
+            return Failed()
+        shown = str(node.value) if isinstance(node, ast.Constant) else asked.short
         message, help = f"the module has no virtual device `{shown}`", self.module.devices(asked)
+        similar = self.module.similar_vdevice(asked)
+        fix = f'"{similar.short}"' if similar and isinstance(node, ast.Constant) else None
+        help = f"did you mean `{fix}`?" if fix else help
         if self.module.is_absent:
             message = f"`{shown}` names a virtual device of a module, and there is none"
             help = f'write it out: `I.vdevice("{asked.target.kind}", {asked.vdevice_id})`'
-        return self.error(node, "RX0324", message, help=help)
+        return self.error(node, "RX0324", message, help=help, fix=fix)
 
     def front_argument(self, front: Front, name: str, node: ast.expr) -> Any:
         """An argument of a front: shapes and scalar values hold dimensions, others are values."""

@@ -6,7 +6,8 @@ import ast
 from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Any
 
-from relaxscript.ir.module import GlobalInfo, VDevice
+from relaxscript.errors import nearest
+from relaxscript.ir.module import GlobalInfo, Target, VDevice
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.same import structural_equal
 from relaxscript.ir.struct_info import StructInfo
@@ -33,6 +34,7 @@ class ModuleContext:
         self.signatures: dict[str, StructInfo] = {}
         self.global_infos: dict[str, tuple[GlobalInfo, ...]] = {}
         self.broken: set[str] = set()
+        self.infos_are_broken = False  # what is listed is not known, as it could not be read
         self.definitions: dict[str, ast.FunctionDef] = {}
         # The definition of the macro that a callee is, where it is one.
         self.macro_named: Callable[[ast.expr], ast.FunctionDef | None] = lambda callee: None
@@ -124,24 +126,33 @@ class ModuleContext:
 
     def devices(self, asked: VDevice) -> str:
         """What helps whoever asked for a virtual device that the module has not."""
-        listed = self.global_infos.get("vdevice", ())
+        listed = self._listed_devices()
         if listed:
-            return f"the module has {', '.join(f'`{d}`' for d in listed)}"
+            return f"the module has {', '.join(f'`{d.short}`' for d in listed)}"
         declared = f'I.vdevice("{asked.target.kind}", {asked.vdevice_id})'
         return f'declare it: `I.module_global_infos({{"vdevice": [{declared}]}})`'
 
+    def _listed_devices(self) -> list[VDevice]:
+        return [v for v in self.global_infos.get("vdevice", ()) if isinstance(v, VDevice)]
+
+    def similar_vdevice(self, asked: VDevice) -> VDevice | None:
+        """The module's device of the same number and scope whose kind is spelled much the same."""
+        near = nearest(asked.target.kind, [v.target.kind for v in self._listed_devices()])
+        return self.vdevice(asked.replace(target=Target(near))) if near else None
+
     def vdevice(self, asked: VDevice) -> VDevice | None:
         """The module's own virtual device that an annotation names, or None."""
-        listed = [v for v in self.global_infos.get("vdevice", ()) if isinstance(v, VDevice)]
+        listed = self._listed_devices()
         for known in listed:
             if structural_equal(known, asked):
                 return known
         if asked.target.attrs:
             return None
-        for known in listed:
-            if str(known) == str(asked):
+        of_kind = [known for known in listed if asked.target.kind in ("", known.target.kind)]
+        for known in of_kind if asked.target.kind else ():
+            place = asked.vdevice_id, asked.memory_scope
+            if (known.vdevice_id, known.memory_scope) == place:
                 return known
-        of_kind = [known for known in listed if known.target.kind == asked.target.kind]
         if 0 <= asked.vdevice_id < len(of_kind) and asked.memory_scope == "global":
             return of_kind[asked.vdevice_id]
         return None

@@ -289,7 +289,7 @@ class _ModuleParser(ModuleInfoParser):
         for function, node in self.context.captured:
             device = foreign_device(self.context, function)
             if device is not None:
-                needs = f"`{ast.unparse(node)}` needs the virtual device `{device}`"
+                needs = f"`{ast.unparse(node)}` needs the virtual device `{device.short}`"
                 message, help = f"{needs}, which the module has not", self.context.devices(device)
                 self.error(node, "RX0324", message, help=help)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 from relaxscript.errors import Source, nearest
@@ -46,11 +47,18 @@ class ModuleInfoParser(ExpressionParser):
                 node, "RX0104", "only functions can stand in a module",
                 help="write it outside the class",
             )  # fmt: skip
+        try:
+            self._read(node, callee, readers[name])
+        except Failed:
+            self.context.infos_are_broken |= name == "module_global_infos"
+            raise
+
+    def _read(self, node: ast.Call, callee: Any, reader: Callable[[ast.expr, bool], None]) -> None:
         given = node.args[0] if node.args else next((k.value for k in node.keywords), None)
         args, kwargs = self.arguments(node)
         self.check_signature(callee, args, kwargs, node)
         if given is not None:
-            readers[name](given, bool(kwargs.get("allow_overwrite", args[1:] and args[1])))
+            reader(given, bool(kwargs.get("allow_overwrite", args[1:] and args[1])))
 
     def module_attrs(self, node: ast.expr, overwrite: bool) -> None:
         """Attributes of the module; one that is given twice must say that this is meant."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from relaxscript.builder import BlockBuilder, undecided
+from relaxscript.builder import BlockBuilder, left_to_devices, undecided
 from relaxscript.errors import Diagnostic, Edit, Label, OperandError, Source
 from relaxscript.ir.relax import Call, Expr, Var
 from relaxscript.ir.struct_info import StructInfo
@@ -60,6 +60,8 @@ class RelaxBlame(AnnotationParser):
             return
         places = self._operand_places(callee, node) if callee is None else {}
         for obligation in obligations:
+            if self.module.global_infos.get("vdevice") and left_to_devices(obligation):
+                continue
             strict = False if obligation.relation == "never" else self.strict
             fits = obligation.relation == "fits"
             at = places.get(obligation.operand, node) if fits else node

@@ -123,7 +123,8 @@ class CallPrinter(AnnotationPrinter, ABC):
         """A device: `R.device("cpu", 1)`."""
         if device.target.attrs or device.memory_scope != "global":
             return vdevice_call(self.session, device)
-        place = [tree.constant(device.target.kind), tree.number(device.vdevice_id)]
+        kind = "cpu" if device.target.kind == "llvm" else device.target.kind
+        place = [tree.constant(kind), tree.number(device.vdevice_id)]
         return tree.call(self.member_of_relax("device"), place)
 
     def packed_call(self, e: Call, callee: ExternFunc) -> ast.expr:

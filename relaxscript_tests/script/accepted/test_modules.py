@@ -130,6 +130,34 @@ MODULES = {
                 y = R.to_vdevice(x, I.lookup_vdevice("llvm", 0))
                 return y
         """,
+    "virtual devices in all forms": """
+        @I.ir_module
+        class Module:
+            I.module_global_infos(
+                {
+                    "vdevice": [
+                        I.vdevice("cpu"),
+                        I.vdevice("llvm -mcpu=znver4", 3, "local"),
+                        I.vdevice({"kind": "cuda", "arch": "sm_80", "threads": 128}),
+                        I.vdevice("llvm", 0, "local"),
+                    ]
+                }
+            )
+            @R.function
+            def main(
+                a: R.Tensor((4,), "float32", "cpu"),
+                b: R.Tensor((4,), "float32", vdevice="llvm:3:local"),
+                c: R.Tensor((4,), "float32", "cuda"),
+                d: R.Tensor((4,), "float32", I.vdevice("llvm", 0, "local")),
+                e: R.Tensor((4,), "float32", "llvm:1"),
+                f: R.Tensor((4,), "float32", I.lookup_vdevice()),
+                g: R.Tensor[R.f32, 4, "cpu:0"],
+            ):
+                x = R.to_vdevice((a, c), "llvm:0:local")
+                y = R.hint_on_device(a, R.device("cpu", 1), "local")
+                z = R.hint_on_device(y, R.cuda(2))
+                return (x, z)
+        """,
     "a packed function as a member": """
         @I.ir_module
         class Module:

@@ -277,10 +277,10 @@ def test_a_virtual_device_is_one_of_those_the_module_has():
             def f(x: R.Tensor((2,), "float32", "cuda:1"), y: R.Tensor((2,), "float32", "metal")):
             #                                  ^^^^^^^^ error: RX0324 the module has no virtual
             #        | device `cuda:1`
-            # help: the module has `llvm:0:global`, `cuda:0:global`
+            # help: the module has `llvm:0`, `cuda:0`
             #                                                                          ^^^^^^^
             #        | error: RX0324 the module has no virtual device `metal`
-            # help: the module has `llvm:0:global`, `cuda:0:global`
+            # help: the module has `llvm:0`, `cuda:0`
                 return x
         """
     )

@@ -1,0 +1,50 @@
+"""Devices of the tensors that a StructInfo describes, taken over from another one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from relaxscript.arith import YES
+from relaxscript.ir.module import VDevice
+from relaxscript.ir.struct_info import (
+    FuncStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
+
+from .compatibility import check_compatibility
+
+__all__ = ["differs_in_devices_only", "placed_each", "placed_like"]
+
+
+def placed_like(info: StructInfo, known: StructInfo | None) -> StructInfo:
+    """A StructInfo with the devices that another one of the same value says and it does not.
+
+    It is the same object where there are none.
+    """
+    match info, known:
+        case TensorStructInfo(shape, dtype, None, ndim), TensorStructInfo(vdevice=VDevice() as v):
+            return TensorStructInfo.make(shape, dtype, v, ndim, span=info.span)
+        case TupleStructInfo(fields), TupleStructInfo(others) if len(fields) == len(others):
+            return info.replace(fields=placed_each(placed_like, fields, others))
+        case FuncStructInfo(params=tuple(params)), FuncStructInfo(params=tuple(others)):
+            given = placed_each(placed_like, params, others)
+            return info.replace(params=given, ret=placed_like(info.ret, known.ret))
+    return info
+
+
+def placed_each(
+    place: Callable[[StructInfo, Any], StructInfo], infos: tuple[StructInfo, ...], by: Sequence[Any]
+) -> tuple[StructInfo, ...]:
+    """`place(info, other)` for each; the same tuple where nothing changes."""
+    placed = tuple(map(place, infos, by))
+    return infos if all(a is b for a, b in zip(placed, infos)) else placed
+
+
+def differs_in_devices_only(derived: StructInfo, base: StructInfo) -> bool:
+    """Whether `derived` is accepted as `base` but for devices that one of them does not say."""
+    mine, theirs = placed_like(derived, base), placed_like(base, derived)
+    said = mine is not derived or theirs is not base
+    return said and check_compatibility(mine, theirs) is YES

@@ -1,0 +1,89 @@
+"""Calls and devices: which calls run on one device, and which device a hint names."""
+
+from __future__ import annotations
+
+from relaxscript.errors import Span
+from relaxscript.ir.module import IRModule, Target, VDevice
+from relaxscript.ir.node import Node
+from relaxscript.ir.relax import Attrs, Call, Expr, GlobalVar, Op
+from relaxscript.ir.struct_info import TensorStructInfo
+from relaxscript.ir.tir import PrimFunc
+from relaxscript.op import lookup
+from relaxscript.runtime import Device
+from relaxscript.sinfo import same_vdevice
+
+__all__ = [
+    "CLOSURE_CALLS", "HINT", "MOVE", "hinted_device", "is_host", "is_kernel_call", "listed_devices",
+    "moved", "named_device", "wanted_device",
+]  # fmt: skip
+
+HINT = "relax.hint_on_device"
+MOVE = "relax.to_vdevice"
+CLOSURE_CALLS = frozenset({"relax.invoke_closure", "relax.invoke_pure_closure"})
+# Forms of calls of functions that nothing is known of: they may take and give any tensors.
+_OPAQUE = frozenset(
+    {
+        "relax.call_builtin_with_ctx", "relax.call_dps_packed", "relax.call_inplace_packed",
+        "relax.call_pure_packed", "relax.make_closure",
+    }
+)  # fmt: skip
+_ANYWHERE = _OPAQUE | CLOSURE_CALLS | {HINT, MOVE}
+
+
+def is_kernel_call(call: Call, module: IRModule) -> bool:
+    """Whether a call runs an operator or PrimFunc on tensors that must be on one device.
+
+    `R.to_vdevice` moves a tensor from wherever it is; operators with side effects, `R.print` for
+    one, look at tensors anywhere; packed functions do as they like.
+    """
+    match call.op:
+        case Op(name) as op:
+            return name not in _ANYWHERE and lookup(op).pure
+        case GlobalVar() as callee:
+            return callee in module and isinstance(module[callee], PrimFunc)
+    return False
+
+
+def listed_devices(module: IRModule) -> list[VDevice]:
+    """The virtual devices that a module lists."""
+    return [d for d in module.global_infos.get("vdevice", ()) if isinstance(d, VDevice)]
+
+
+def moved(value: Expr, device: VDevice, span: Span | None) -> Call:
+    """`R.to_vdevice(value, device)`."""
+    return Call.make(Op(MOVE), (value,), Attrs({"dst_vdevice": device}), span=span)
+
+
+def is_host(device: VDevice) -> bool:
+    """Whether tensors on a virtual device are those of the host, as constants are."""
+    return device.vdevice_id == 0 and device.target.kind in Device.KINDS
+
+
+def named_device(node: Node) -> VDevice | None:
+    """The virtual device that a node itself says a tensor to be on."""
+    match node:
+        case TensorStructInfo(vdevice=device):
+            return device
+        case Call(op=Op(name), attrs=Attrs() as attrs) if name in (HINT, MOVE):
+            device = attrs["dst_vdevice"]
+            return device if isinstance(device, VDevice) else None
+    return None
+
+
+def wanted_device(hint: Call) -> VDevice:
+    """The kind, number and memory scope that an `R.hint_on_device` names."""
+    attrs = hint.attrs or Attrs()
+    device: VDevice = attrs["dst_vdevice"]
+    return VDevice(device.target, device.vdevice_id, attrs.get("memory_scope", "global"))
+
+
+def hinted_device(hint: Call, module: IRModule) -> VDevice | None:
+    """The virtual device of the module that an `R.hint_on_device` names; None if it has none.
+
+    A target with options is found by its kind, since a hint can say no options.
+    """
+    wanted = wanted_device(hint)
+    listed = listed_devices(module)
+    exact = (d for d in listed if same_vdevice(d, wanted))
+    plain = (d for d in listed if same_vdevice(d.replace(target=Target(d.target.kind)), wanted))
+    return next(exact, None) or next(plain, None)

@@ -1,0 +1,123 @@
+"""What is wrong with the devices of a program, said at its source or in its printed text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import zip_longest
+from typing import NamedTuple
+
+from relaxscript.errors import Diagnostic, DiagnosticError, Label, Span
+from relaxscript.ir import hooks
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.relax import Call, Constant, Expr, GlobalVar, If, Op, Tuple, Var
+from relaxscript.ir.struct_info import StructInfo
+from relaxscript.op import lookup
+
+from .device_calls import listed_devices, wanted_device
+from .device_flow import DeviceFlow
+from .device_places import Clash, Spot
+
+__all__ = ["refuse"]
+
+
+class _Mistake(NamedTuple):
+    """A diagnostic whose places are not known yet; the first of `facts` is about the culprit."""
+
+    code: str
+    message: str
+    facts: tuple[tuple[Spot, str], ...]
+    help: str
+
+
+def refuse(flow: DeviceFlow) -> None:
+    """Raise `DiagnosticError` where a flow found mistakes."""
+    found = [_clash(clash) for clash in flow.clashes]
+    found += [_undecided(call, flow.module) for call in flow.undecided]
+    found += [_unlisted(hint, flow.module) for hint in flow.unlisted]
+    if found:
+        raise DiagnosticError(list(_placed(found, flow.module)))
+
+
+def _clash(clash: Clash) -> _Mistake:
+    one, other = (device.short for device in clash.devices)
+    spot = clash.at
+    match spot.within if isinstance(spot.node, StructInfo) else spot.node:
+        case Call() as call:
+            message = f"{_callee(call)} cannot take tensors on {one} and on {other}"
+        case If():
+            message = f"the value of this `if` cannot be on {one} and on {other}"
+        case Var(name_hint=name):
+            message = f"`{name}` cannot be on {one} and on {other}"
+        case _:
+            message = f"this cannot be on {one} and on {other}"
+    facts = [(spot, f"cannot be on {one} and on {other}")]
+    facts += [(origin, f"is on {where}") for origin, where in zip(clash.origins, (one, other))]
+    help = f'copy one of them to the other device: `R.to_vdevice(x, "{other}")`'
+    return _Mistake("RX0210", message, tuple(facts), help)
+
+
+def _undecided(call: Call, module: IRModule) -> _Mistake:
+    operand, span = _operand(call)
+    name = f"`{operand.name_hint}`" if isinstance(operand, Var) else "this"
+    device = listed_devices(module)[0]
+    return _Mistake(
+        "RX0211",
+        f"it is not known on which virtual device {_callee(call)} runs",
+        ((Spot(operand, call, span or call.span), f"nothing says where {name} is"),),
+        f'say it where the tensor comes from: `R.Tensor(..., vdevice="{device.short}")`',
+    )
+
+
+def _operand(call: Call) -> tuple[Expr, Span | None]:
+    """The first operand that may have a tensor, and where it stands."""
+    stack = _with_spans(call.args, call.arg_spans)
+    while stack:
+        operand, span = stack.pop()
+        match operand:
+            case Tuple(fields, field_spans=spans):
+                stack += _with_spans(fields, spans)
+            case Var() | Constant():
+                return operand, span
+    return call, call.span
+
+
+def _with_spans(
+    exprs: tuple[Expr, ...], spans: tuple[Span | None, ...]
+) -> list[tuple[Expr, Span | None]]:
+    """Expressions and where they stand, the first one last."""
+    return list(zip_longest(exprs, spans[: len(exprs)]))[::-1]
+
+
+def _unlisted(hint: Call, module: IRModule) -> _Mistake:
+    return _Mistake(
+        "RX0324",
+        f"the module has no virtual device `{wanted_device(hint).short}`",
+        ((Spot(hint, None, hint.span), "is a hint at it"),),
+        f"the module has {', '.join(f'`{d.short}`' for d in listed_devices(module))}",
+    )
+
+
+def _callee(call: Call) -> str:
+    match call.op:
+        case Op() as op:
+            return f"`R.{lookup(op).script_name}`"
+        case GlobalVar(name) | Var(name_hint=name):
+            return f"`{name}`"
+    return "this call"
+
+
+def _placed(found: list[_Mistake], module: IRModule) -> Iterator[Diagnostic]:
+    """The diagnostics; in the printed text where some place has no source."""
+    spots = [spot for mistake in found for spot, _ in mistake.facts]
+    spans = [spot.span for spot in spots]
+    if any(span is None for span in spans):
+        spans = hooks.places(module, [(spot.node, spot.within) for spot in spots])
+    places = iter(spans)
+    for mistake in found:
+        labels: dict[Span, str] = {}
+        for (_, text), span in zip(mistake.facts, places):
+            if span is not None:
+                labels[span] = text
+        at = next(iter(labels), None)
+        said = tuple(Label(span, text) for span, text in labels.items())
+        yield Diagnostic(mistake.code, mistake.message, at, said, (), mistake.help)

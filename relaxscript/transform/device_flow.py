@@ -1,0 +1,212 @@
+"""Which tensors of a program are on one virtual device, and on which.
+
+`DeviceFlow` goes through the functions of a module once and links the places of tensors wherever
+the rules say that they are on one device. What flows forward in the spec by deriving again, and
+backward by `update_struct_info`, are the two directions of one link.
+
+Source: spec "Propagating Virtual Device Information". Read with these choices: arguments of
+functions are where the parameters are, and parameters are not where some argument is; the branches
+of an `if` are where its value is, and its value is where both are; `R.to_vdevice` and packed
+functions may take a tensor that is elsewhere than their result.
+"""
+
+from __future__ import annotations
+
+from relaxscript.analysis.derive import Context
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.relax import (
+    Binding,
+    Call,
+    Constant,
+    Expr,
+    Function,
+    GlobalVar,
+    If,
+    MatchCast,
+    Op,
+    SeqExpr,
+    Tuple,
+    TupleGetItem,
+    Var,
+)
+from relaxscript.ir.struct_info import StructInfo
+
+from .device_calls import CLOSURE_CALLS, HINT, hinted_device, is_kernel_call, listed_devices
+from .device_places import Place, Places, Signature, Spot, Tree, all_at, fits, places_in
+
+__all__ = ["DeviceFlow"]
+
+
+class DeviceFlow:
+    """The places of all tensors in the Relax functions of a module, and what is known of them.
+
+    `clashes` are tensors that would be on two devices; `undecided` are calls of operators and
+    PrimFuncs with an argument of which no device is known, one for tensors that belong together;
+    `unlisted` are hints that name a device which the module has not.
+    """
+
+    def __init__(self, module: IRModule) -> None:
+        self.module = module
+        self.trees: dict[Var, Tree] = {}
+        self.signatures: dict[Function, Signature] = {}
+        self.unlisted: list[Call] = []
+        self._context = Context(module)
+        self._places = Places(listed_devices(module))
+        self._calls: list[tuple[Call, Place]] = []
+        functions = module.relax_functions()
+        self._by_name = {v.name_hint: self._signature(f) for v, f in functions.items()}
+        for function in dict.fromkeys(functions.values()):
+            self._function(function)
+        self._places.flow()
+        self.clashes = self._places.clashes
+        self.undecided = self._undecided()
+
+    def _undecided(self) -> list[Call]:
+        found: list[Call] = []
+        seen: set[Place] = set()
+        for call, place in self._calls:
+            if place.device is None and place not in seen:
+                found.append(call)
+                seen.update(place.belonging())
+        return found
+
+    # -- functions and bindings --------------------------------------------------------------------
+
+    def _signature(self, function: Function) -> Signature:
+        if function in self.signatures:
+            return self.signatures[function]
+        for param in function.params:
+            at = Spot(param, function, param.span)
+            self.trees[param] = self._places.fresh(param.struct_info, at)
+        result, declared = None, function.ret_struct_info
+        if declared is not None:
+            result = self._places.fresh(declared, Spot(declared, function, function.ret_span))
+        params = tuple(self.trees[param] for param in function.params)
+        signature = self.signatures[function] = Signature(params, result)
+        return signature
+
+    def _function(self, function: Function) -> None:
+        body, signature = function.body, self._signature(function)
+        given = self._value(body)
+        at = Spot(body, function, body.span)
+        if isinstance(body, SeqExpr):
+            at = Spot(body.body, body, body.body_span)
+        self._places.connect(signature.result, given, at)
+
+    def _sequence(self, seq: SeqExpr) -> Tree:
+        for block in seq.blocks:
+            for binding in block.bindings:
+                self._binding(binding)
+        return self._value(seq.body)
+
+    def _binding(self, binding: Binding) -> None:
+        var, value = binding.var, binding.value
+        if isinstance(value, Function):  # which may use the variable
+            self.trees[var] = self._signature(value)
+            self._function(value)
+            return
+        tree = self._value(value)
+        infos = [binding.struct_info] if isinstance(binding, MatchCast) else []
+        infos += [] if var.struct_info is None else [var.struct_info]
+        at = Spot(var, binding, var.span)
+        if infos and not fits(infos[0], tree):
+            tree = self._places.fresh(infos.pop(0), at)
+        for info in infos:
+            self._places.hear(info, tree, at)
+        self.trees[var] = tree
+
+    # -- values ------------------------------------------------------------------------------------
+
+    def _value(self, expr: Expr) -> Tree:
+        match expr:
+            case Var():
+                return self.trees.get(expr)
+            case GlobalVar(name):
+                return self._by_name.get(name)
+            case Constant():
+                return Place()
+            case Tuple(fields):
+                return [self._value(field) for field in fields]
+            case Call():
+                return self._call(expr)
+        return self._made_of(expr)
+
+    def _made_of(self, expr: Expr) -> Tree:
+        at = Spot(expr, None, expr.span)
+        match expr:
+            case TupleGetItem(value, index):
+                held = self._value(value)
+                if isinstance(held, list) and 0 <= index < len(held):
+                    return held[index]
+                return self._places.fresh(self._info(expr), at)
+            case SeqExpr():
+                return self._sequence(expr)
+            case If(true_branch=yes, false_branch=no):
+                branches = self._value(yes), self._value(no)
+                tree = self._places.fresh(self._info(expr), at)
+                self._places.fork(tree, *branches, at)
+                return tree
+            case Function():
+                self._function(expr)
+                return self._signature(expr)
+        return None
+
+    def _info(self, expr: Expr) -> StructInfo:
+        return self._context.struct_info(expr)
+
+    # -- calls -------------------------------------------------------------------------------------
+
+    def _call(self, call: Call) -> Tree:
+        args = [self._value(arg) for arg in call.args]
+        match call.op:
+            case Op(name) if name == HINT:
+                return self._hint(call)
+            case Op(name) if name in CLOSURE_CALLS:
+                return self._applied(args[0], args[1], call)
+            case _ if is_kernel_call(call, self.module):
+                return self._kernel(call, args)
+            case Op():
+                return self._places.fresh(self._info(call), _spot(call))
+            case callee:
+                return self._applied(self._value(callee), args, call)
+
+    def _hint(self, call: Call) -> Tree:
+        place, device = Place(), hinted_device(call, self.module)
+        if device is None:
+            self.unlisted.append(call)
+        else:
+            self._places.say(place, device, _spot(call))
+        return place
+
+    def _kernel(self, call: Call, args: list[Tree]) -> Tree:
+        """An operator runs on one device: its operands are there, and its results."""
+        here, at = Place(), _spot(call)
+        operands = list(places_in(args))
+        for place in operands:
+            place.link(here, at)
+        if operands:
+            self._calls.append((call, here))
+        info = self._info(call)
+        tree = all_at(info, here)
+        self._places.hear(info, tree, at)
+        return tree
+
+    def _applied(self, callee: Tree, args: Tree, call: Call) -> Tree:
+        """Arguments are where the parameters are; the result is that of the function."""
+        match callee, args:
+            case Signature(params, result), list() if len(params) == len(args):
+                for i, (param, arg) in enumerate(zip(params, args)):
+                    self._places.connect(param, arg, _spot_of(call, i), both=False)
+                self._places.hear(self._info(call), result, _spot(call))
+                return result
+        return self._places.fresh(self._info(call), _spot(call))
+
+
+def _spot_of(call: Call, index: int) -> Spot:
+    """Where an argument stands."""
+    arg = call.args[index] if index < len(call.args) else call
+    return Spot(arg, call, call.arg_spans[index] if index < len(call.arg_spans) else call.span)
+
+
+def _spot(call: Call) -> Spot:
+    return Spot(call, None, call.span)
