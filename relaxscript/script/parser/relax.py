@@ -290,6 +290,7 @@ class RelaxParser(RelaxControl):
         self.outputs, self.leaving, self.unrolling = set(), set(), False
         for name, var in header.introduced.items():
             self.dims[name] = var
+        self.enclosing.append(itself)
         try:
             with self.scope():
                 self.hide_dataflow_variables()
@@ -309,6 +310,7 @@ class RelaxParser(RelaxControl):
                     raise Failed
                 return self.finish(node, header)
         finally:
+            self.enclosing.pop()
             self.undeclared.pop(node.name, None)
             self.hidden, self.leaving, self.unrolling = around
             self.returned, self.has_result, self.declared, self.outputs, self.dims = outer

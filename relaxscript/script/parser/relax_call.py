@@ -284,8 +284,8 @@ class RelaxCalls(RelaxAttributes):
         stray = next((k for k in node.keywords if k.arg != "sinfo_args"), None)
         if stray is not None:
             raise self.error(stray, "RX0103", "a Relax function takes positional arguments only")
-        if isinstance(callee, GlobalVar):
-            self.check_recursion(callee.name_hint, node)
+        if self.builder.current_block_is_dataflow():
+            self.check_recursion(callee, node)
         values = self.call_operands(node.args)
         args = tuple([self.leaf(self.expr_of(v, n), n) for v, n in self._placed(values, node)])
         spans = tuple([self.source.span(n) for _, n in self._placed(values, node)])
@@ -315,12 +315,21 @@ class RelaxCalls(RelaxAttributes):
         found = self.annotation_argument(node.keywords[0].value)
         return tuple(found) if isinstance(found, list) else (found,)
 
-    def check_recursion(self, callee: str, node: ast.Call) -> None:
-        """Criterion 7: no call in a dataflow block may lead back to the function it stands in."""
-        name = self.function_name
-        if not self.builder.current_block_is_dataflow():
-            return
-        if callee == name or self.module.reaches(callee, name):
+    def check_recursion(self, callee: Expr, node: ast.Call) -> None:
+        """Criterion 7: no call in a dataflow block may lead back to a function it stands in."""
+        while isinstance(callee, Var):
+            # One that is only another name for a function is that function.
+            value = self.builder.lookup_binding(callee)
+            if not isinstance(value, (Var, GlobalVar)):
+                break
+            callee = value
+        match callee:
+            case GlobalVar(name):
+                own = self.function_name
+                recursive = name == own or self.module.reaches(name, own)
+            case _:
+                recursive = any(callee is var for var in self.enclosing)
+        if recursive:
             written = ast.unparse(node.func)
             raise self.error(
                 node, "RX0307",

@@ -49,6 +49,8 @@ class RelaxExpressions(RelaxBlame):
         self.hidden: set[str] = set()
         self.leaving: set[str] = set()
         self.function_name = ""
+        # The local functions that are being read, each by the variable that it is bound to.
+        self.enclosing: list[Var] = []
 
     # ---- names
 
