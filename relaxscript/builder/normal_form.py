@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from relaxscript.analysis.derive import call_purity, kind_name
-from relaxscript.arith import NO, UNKNOWN
+from relaxscript.arith import NO, UNKNOWN, YES
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Diagnostic, DiagnosticError, OperandError, Span
 from relaxscript.errors.caller import caller_span
@@ -36,7 +36,7 @@ from relaxscript.ir.relax import (
 from relaxscript.ir.same import structural_equal
 from relaxscript.ir.struct_info import FuncStructInfo, PrimStructInfo, StructInfo, TensorStructInfo
 from relaxscript.op import Obligation, lookup
-from relaxscript.sinfo import check_compatibility, erase_to_well_defined, why
+from relaxscript.sinfo import check_compatibility, erase_to_well_defined, why, why_never
 
 from .scope import Scopes
 
@@ -92,23 +92,39 @@ class NormalForm(Scopes):
     def bind_match_cast(
         self, value: Expr, struct_info: StructInfo, name_hint: str = "", span: Span | None = None,
         outlives: bool = False, cast_span: Span | None = None,
+        annotation: StructInfo | None = None,
     ) -> Var:  # fmt: skip
-        """`match_cast` for callers that place blame themselves (rule 11.3)."""
+        """`match_cast` for callers that place blame themselves (rule 11.3).
+
+        `annotation` is the declared StructInfo: whatever passes the check has it, and it wins.
+        """
         value = self.operand(value)
         known = self.struct_info(value)
-        if check_compatibility(known, struct_info) is NO and (
-            check_compatibility(struct_info, known) is NO
-        ):
-            reason = why(known, struct_info) or "it does not fit"
+        reason = why_never(known, struct_info, self.context.facts, in_scope=self._shape_scope)
+        if reason is not None:
             self._oblige(Obligation("value", known, struct_info, "never", reason))
         dataflow = self.current_block_is_dataflow() and not outlives
         kind = DataflowVar if dataflow else Var
         name = name_hint or self.get_unique_name("lv" if dataflow else "gv")
-        info = _outside(struct_info) if outlives else struct_info
+        info = annotation or struct_info
+        if annotation is not None:
+            self._check_declared(struct_info, annotation)
+        if outlives:
+            info = _outside(info)
         var = kind.make(name, info, span=span)
         self._append(MatchCast.make(var, value, struct_info, span=cast_span or span))
         self._define_shape_vars(struct_info)
         return var
+
+    def _check_declared(self, struct_info: StructInfo, annotation: StructInfo) -> None:
+        """Rule 11.3.4: what is checked says all that is declared; nothing else would check it."""
+        if check_compatibility(struct_info, annotation, self.context.facts) is not YES:
+            reason = why(struct_info, annotation) or f"is {kind_name(struct_info)}"
+            raise OperandError(
+                "the value", reason, code="RX0205",
+                message="the value does not fit the annotation",
+                help=f"it is `{struct_info!r}`, declared as `{annotation!r}`",
+            )  # fmt: skip
 
     def emit_function(self, var: Var, function: Function) -> None:
         """Bind a local function to a variable that its own body may mention."""

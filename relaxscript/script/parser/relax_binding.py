@@ -328,12 +328,9 @@ class RelaxBindings(RelaxSignatures):
         span = self.source.span(target)
         try:
             var = self.builder.bind_match_cast(
-                value, cast.struct_info, target.id, span, outlives, self.source.span(node)
-            )
-            if annotation is not None:
-                self.builder.check_fits(
-                    cast.struct_info, annotation, "the value", "the annotation", "RX0205"
-                )
+                value, cast.struct_info, target.id, span, outlives, self.source.span(node),
+                annotation,
+            )  # fmt: skip
         except OperandError as error:
             raise self.binding_error(error, node, value, None) from None
         finally:

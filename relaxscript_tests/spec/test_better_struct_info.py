@@ -1,0 +1,429 @@
+"""StructInfo: what the specification says of subtyping, bounds and derivation where TVM differs.
+
+Source: spec "Subtyping for StructInfo", "Auxiliary Procedures", "Derivation Rules".
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import relaxscript as relax
+from relaxscript import analysis, tir
+from relaxscript.runtime import Shape
+from relaxscript.script import ir as I, relax as R, tir as T
+from relaxscript_tests.end_to_end.executors import every_executor, failure
+
+from .told import accepted, told, warned
+
+FUNCTIONS = """
+    @I.ir_module
+    class M:
+        @R.function(pure=False)
+        def main(
+            c: R.Tensor((), "bool"), x: R.Tensor((9,), "float32"),
+            a: {a},
+            b: {b},
+        ):
+            if c:
+                h = a
+            else:
+                h = b
+            return h
+    """
+
+
+def joined(a: str, b: str) -> str:
+    """What is known of a value that is one of two functions."""
+    return repr(accepted(FUNCTIONS.format(a=a, b=b))["main"].ret_struct_info)
+
+
+# ---------------------------------------------------------------- functions
+
+
+PASSED_ON = """
+    @I.ir_module
+    class M:
+        @R.function(pure=False)
+        def main(f: {given}):
+            return M.g(f)
+
+        @R.function(pure=False)
+        def g(f: {taken}):
+            return f
+    """
+
+
+@pytest.mark.parametrize(
+    ("given", "taken", "said"),
+    [
+        ("R.Callable((R.Object,), R.Object)", "R.Callable((R.Tensor((2,)),), R.Object)", []),
+        ("R.Callable((R.Tensor((2,)),), R.Object)", "R.Callable((R.Object,), R.Object)",
+         ["error RX0206 f"]),
+        ("R.Callable((R.Object,), R.Tensor)", "R.Callable((R.Object,), R.Object)", []),
+        ("R.Callable((R.Object,), R.Object)", "R.Callable((R.Object,), R.Tensor)",
+         ["error RX0206 f"]),
+        ("R.Callable((R.Tensor(ndim=1),), R.Tensor((2,)))",
+         "R.Callable((R.Tensor((2,)),), R.Tensor)", []),
+        ("R.Callable((R.Tensor((2,)),), R.Object)", "R.Callable((R.Tensor(ndim=1),), R.Object)",
+         ["warning RX0207 M.g(f)"]),
+        ("R.Callable((R.Object,), R.Object, True)", "R.Callable((R.Object,), R.Object, False)", []),
+        ("R.Callable((R.Object,), R.Object, False)", "R.Callable((R.Object,), R.Object, True)",
+         ["error RX0206 f"]),
+        ("R.Callable((R.Callable((R.Tensor,), R.Object),), R.Object)",
+         "R.Callable((R.Callable((R.Object,), R.Object),), R.Object)", []),
+        ("R.Callable((R.Callable((R.Object,), R.Object),), R.Object)",
+         "R.Callable((R.Callable((R.Tensor,), R.Object),), R.Object)", ["error RX0206 f"]),
+        ('R.Callable((R.Tensor(("n",)),), R.Tensor(("n",)))',
+         'R.Callable((R.Tensor(("m",)),), R.Tensor(("m",)))', []),
+        ("R.Callable", "R.Callable((R.Object,), R.Object, False)", ["error RX0206 f"]),
+        ("R.Callable((R.Object,), R.Object)", "R.Callable", ["error RX0206 f"]),
+        ("R.Callable(derive_func='default_derive')", "R.Callable", []),
+    ],
+)  # fmt: skip
+def test_a_function_stands_for_one_that_takes_less_and_promises_less(given, taken, said):
+    assert told(PASSED_ON.format(given=given, taken=taken)) == said
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "bound"),
+    [
+        ("R.Callable((R.Object,), R.Tensor((2,)), True)",
+         "R.Callable((R.Object,), R.Tensor((3,)), False)",
+         "R.Callable((R.Object,), R.Tensor(ndim=1), purity=False)"),
+        ("R.Callable((R.Tensor((2,)),), R.Object)", "R.Callable((R.Tensor((3,)),), R.Object)",
+         "R.Object"),
+        ("R.Callable((R.Object,), R.Object)", "R.Callable((R.Object, R.Object), R.Object)",
+         "R.Object"),
+        ("R.Callable((R.Object,), R.Object, False)", "R.Callable", "R.Object"),
+        ("R.Callable", "R.Callable(derive_func='default_derive')", "R.Callable"),
+        ('R.Callable((R.Tensor(("n",)),), R.Tensor(("n",)))',
+         'R.Callable((R.Tensor(("m",)),), R.Tensor(("m",)))',
+         'R.Callable((R.Tensor(("n",)),), R.Tensor(("n",)))'),
+    ],
+)  # fmt: skip
+def test_one_of_two_functions_takes_what_both_take_or_is_an_object(a, b, bound):
+    for one, other in ((a, b), (b, a)):
+        found = joined(one, other).replace('"m"', '"n"')
+        assert found == bound
+
+
+def test_one_of_two_functions_is_impure_when_either_is():
+    program = """
+        @R.function
+        def f(c: R.Tensor((), "bool"), x: R.Object, p: R.Callable((R.Object,), R.Object),
+              i: R.Callable((R.Object,), R.Object, False)):
+            if c:
+                h = {first}
+            else:
+                h = {second}
+            return h(x)
+        """
+    for first, second in ("pi", "ip"):
+        assert told(program.format(first=first, second=second)) == ["error RX0401 h"]
+
+
+def test_one_of_two_functions_of_different_parameters_cannot_be_called():
+    program = FUNCTIONS.format(
+        a="R.Callable((R.Tensor((2,)),), R.Object)", b="R.Callable((R.Tensor((3,)),), R.Object)"
+    ).replace("return h", "return h(x)")
+    assert told(program) == ["error RX0201 h"]
+
+
+# ---------------------------------------------------------------- declared results
+
+
+@pytest.mark.parametrize(
+    ("given", "declared"),
+    [
+        ('R.Tensor((2,), "float32")', 'R.Tensor((5,), "float32")'),
+        ('R.Tensor((2,), "float32")', 'R.Tensor((2,), "float16")'),
+        ('R.Tensor((2,), "float32")', "R.Shape([2])"),
+        ('R.Tensor(("n",), "float32")', 'R.Tensor(("n + 1",), "float32")'),
+        ('R.Tensor(("n", "n"), "float32")', 'R.Tensor(("n", "n * n + 1"), "float32")'),
+        ("R.Tuple(R.Object)", "R.Tuple(R.Object, R.Object)"),
+    ],
+)
+def test_a_result_that_can_never_be_what_is_declared_is_refused(given, declared):
+    program = f"@R.function\ndef f(x: {given}) -> {declared}:\n    return x"
+    assert told(program) == ["error RX0205 x"]
+
+
+def test_a_result_that_may_be_what_is_declared_is_warned_of():
+    program = """
+        @R.function
+        def f(x: R.Tensor(("n",)), y: R.Tensor(("m",))) -> R.Tensor(("m",)):
+            return x
+        """
+    assert told(program) == ["warning RX0207 x"]
+
+
+def test_what_is_proved_by_arithmetic_needs_no_warning():
+    accepted(
+        """
+        @R.function
+        def f(x: R.Tensor(("n + n",)), s: R.Shape(["n"])) -> R.Tensor(("2 * n",)):
+            return x
+        """
+    )
+
+
+@I.ir_module
+class Abstract:
+    @R.function
+    def main(x: R.Tensor((2,), "float32")):
+        cls = Abstract
+        a = cls.hides(x)
+        return a
+
+    @R.function
+    def hides(x: R.Tensor((2,), "float32")) -> R.Object:
+        return x
+
+
+def test_a_declared_result_is_the_result_even_if_the_body_knows_more():
+    assert repr(Abstract["hides"].ret_struct_info) == "R.Object"
+    assert repr(Abstract["main"].ret_struct_info) == "R.Object"
+
+
+# ---------------------------------------------------------------- declared bindings
+
+
+def test_a_compatible_annotation_wins_whatever_the_value():
+    function = accepted(
+        """
+        @R.function
+        def f(x: R.Tensor((2,), "float32"), t: R.Tuple(R.Tensor((2,)))):
+            a: R.Object = x
+            b: R.Tuple(R.Object, R.Tensor) = (x, x)
+            c: R.Tensor(ndim=1) = R.add(x, x)
+            d: R.Tensor = t[0]
+            e: R.Object = R.shape([2])
+            g: R.Tensor(ndim=1) = R.const([1, 2])
+            h: R.Prim("int64") = R.prim_value(3)
+            return ((a, b, c), (d, e, g, h))
+        """
+    )
+    first, second = (repr(info) for info in function.ret_struct_info.fields)
+    assert first == "R.Tuple(R.Object, R.Tuple(R.Object, R.Tensor), R.Tensor(ndim=1))"
+    assert second == 'R.Tuple(R.Tensor, R.Object, R.Tensor(ndim=1), R.Prim("int64"))'
+
+
+MORE = """
+    @I.ir_module
+    class M:
+        @R.function
+        def main(x: {given}) -> {declared}:
+            y: {declared} = {value}
+            return y
+    """
+
+
+@every_executor
+@pytest.mark.parametrize("value", ["x", "R.exp(x)", "(x,)[0]"])
+def test_an_annotation_that_says_more_is_warned_of_and_checked(load, value):
+    declared = 'R.Tensor((5,), "float32")'
+    program = MORE.format(given='R.Tensor("float32", ndim=1)', declared=declared, value=value)
+    assert [said[:14] for said in told(program)] == ["warning RX0207"]
+    main = load(warned(program)).main
+    assert main(np.ones(5, "float32")).shape == (5,)
+    assert "dimension 0 is 4, must equal 5" in str(failure(lambda: main(np.ones(4, "float32"))))
+
+
+@pytest.mark.parametrize(
+    ("given", "declared", "value"),
+    [
+        ("R.Tensor((2,))", "R.Tensor((3,))", "x"),
+        ("R.Tensor((2,))", "R.Tensor((3,))", "R.add(x, x)"),
+        ("R.Tensor((2,))", "R.Shape", "x"),
+        ("R.Tensor((2,))", "R.Tuple(R.Object)", "(x, x)"),
+        ("R.Tensor(('n',))", "R.Tensor(('n + 1',))", "x"),
+    ],
+)
+def test_an_annotation_that_contradicts_the_value_is_refused_at_the_value(given, declared, value):
+    program = MORE.format(given=given, declared="R.Object", value=value)
+    program = program.replace("y: R.Object", f"y: {declared}").replace("'n + 1'", "n + 1")
+    program = program.replace("y: R.Tensor((n", "n = T.int64()\n            y: R.Tensor((n")
+    assert told(program) == [f"error RX0205 {value}"]
+
+
+# ---------------------------------------------------------------- calls
+
+
+CALLED = """
+    @I.ir_module
+    class M:
+        @R.function
+        def main(y: {y}, z: {z}):
+            return M.g(y, z)
+
+        @R.function
+        def g(a: R.Tensor(("n",)), b: R.Tensor(("n",))) -> R.Tensor(("n * 2",)):
+            return R.concat((a, b))
+    """
+
+
+@pytest.mark.parametrize(
+    ("y", "z", "said"),
+    [
+        ("R.Tensor((2,))", "R.Tensor((2,))", []),
+        ("R.Tensor((2,))", "R.Tensor((3,))", ["error RX0206 z"]),
+        ('R.Tensor(("k",))', 'R.Tensor(("k",))', []),
+        ('R.Tensor(("k",))', 'R.Tensor(("k + 1",))', ["error RX0206 z"]),
+        ('R.Tensor(("k",))', 'R.Tensor(("m",))', ["warning RX0207 M.g(y, z)"]),
+        ('R.Tensor(("k",))', "R.Tensor(ndim=1)", ["warning RX0207 M.g(y, z)"]),
+    ],
+)
+def test_dimensions_that_a_call_binds_twice_must_agree(y, z, said):
+    assert told(CALLED.format(y=y, z=z)) == said
+
+
+def test_the_result_of_a_call_is_told_in_the_callers_dimensions():
+    module = accepted(CALLED.format(y='R.Tensor(("k", ))', z='R.Tensor(("k", ))'))
+    assert repr(module["main"].ret_struct_info) == "R.Tensor((k * 2,))"
+
+
+# ---------------------------------------------------------------- match_cast
+
+
+@pytest.mark.parametrize(
+    ("given", "target"),
+    [
+        ("R.Tensor((2,))", "R.Tensor((3,))"),
+        ('R.Tensor("int8")', 'R.Tensor("int16")'),
+        ("R.Tensor(ndim=1)", "R.Tensor(ndim=2)"),
+        ("R.Tensor", "R.Shape"),
+        ("R.Tuple(R.Object)", "R.Tuple(R.Object, R.Object)"),
+        ("R.Tuple(R.Object, R.Shape([2]))", "R.Tuple(R.Object, R.Shape([3]))"),
+        ('R.Tensor(("n",))', "R.Tensor((n + 1,))"),
+        ('R.Tensor(("n", "n"))', "R.Tensor((m, m + 1))"),
+        ('R.Prim("int64", 3)', 'R.Prim("int64", 4)'),
+        ('R.Prim("int64")', 'R.Prim("int32")'),
+        ("R.Callable((R.Object,), R.Object)", "R.Callable((R.Object, R.Object), R.Object)"),
+        ("R.Callable((R.Object,), R.Tensor)", "R.Callable((R.Object,), R.Shape)"),
+        ("R.Callable((R.Object,), R.Object)", "R.Callable"),
+    ],
+)
+def test_a_cast_that_can_never_succeed_is_warned_of(given, target):
+    program = f"""
+        @R.function
+        def f(x: {given}, other: R.Tensor(("n",))):
+            n, m = T.int64(), T.int64()
+            y = R.match_cast(x, {target})
+            return y
+        """
+    assert told(program) == [f"warning RX0205 R.match_cast(x, {target})"]
+
+
+@pytest.mark.parametrize(
+    ("given", "target"),
+    [
+        ("R.Callable((R.Object,), R.Object, False)", "R.Callable((R.Object,), R.Object, True)"),
+        ("R.Callable((R.Object,), R.Object)", "R.Callable((R.Tensor,), R.Tensor)"),
+        ("R.Tensor((2,))", "R.Tensor('int8')"),
+        ("R.Object", "R.Tensor((2,), 'int8')"),
+        ('R.Tensor(("n",))', "R.Tensor((2 * m,))"),
+    ],
+)
+def test_a_cast_that_some_value_passes_is_not_warned_of(given, target):
+    accepted(
+        f"""
+        @R.function
+        def f(x: {given}, other: R.Tensor(("n", "m"))):
+            n, m = T.int64(), T.int64()
+            y = R.match_cast(x, {target})
+            return y
+        """
+    )
+
+
+def test_what_a_cast_checks_may_be_declared_as_less_and_not_as_more():
+    program = """
+        @R.function
+        def f(x: R.Tensor("float32", ndim=2)):
+            y: {} = R.match_cast(x, R.Tensor((2, 2), "float32"))
+            return y
+        """
+    for declared in ("R.Object", "R.Tensor(ndim=2)", "R.Tensor((2, 2))"):
+        assert repr(accepted(program.format(declared)).ret_struct_info) == declared
+    for declared in ("R.Tensor((2, 3))", "R.Shape", 'R.Tensor("int8")'):
+        (found,) = told(program.format(declared))
+        assert found.startswith("error RX0205 R.match_cast")
+    undecided = program.replace("(2, 2), ", "").format("R.Tensor((2, 2))")
+    (found,) = told(undecided)
+    assert found.startswith("error RX0205 R.match_cast")
+
+
+@I.ir_module
+class BothWays:
+    @R.function
+    def main(c: R.Tensor((), "bool"), x: R.Tensor(ndim=1), y: R.Object) -> R.Shape(ndim=2):
+        m = T.int64()
+        if c:
+            a = R.match_cast(x, R.Tensor((m,)))
+            s = R.shape([m, m + 1])
+        else:
+            b = R.match_cast(y, R.Shape([m]))
+            s = R.shape([m, m * 2])
+        return s
+
+
+@every_executor
+def test_each_branch_binds_its_own_dimensions(load):
+    program, x = load(BothWays), np.ones(3)
+    assert program.main(np.array(True), x, Shape([5])) == Shape([3, 4])
+    assert program.main(np.array(False), x, Shape([5])) == Shape([5, 10])
+
+
+def test_a_dimension_of_a_branch_is_gone_after_it():
+    text = BothWays.script().replace("return s", "return R.shape([2, m])")
+    assert told(text) == ["error RX0305 m"]
+
+
+# ---------------------------------------------------------------- erasure and leaves
+
+
+def test_a_function_type_loses_what_is_not_in_scope_in_its_result_and_keeps_its_own():
+    n, m = tir.Var("n", "int64"), tir.Var("m", "int64")
+    shapes = relax.ShapeStructInfo([n]), relax.ShapeStructInfo([m])
+    info = relax.FuncStructInfo([shapes[0]], relax.TupleStructInfo(shapes))
+    erased = analysis.erase_to_well_defined(info)
+    assert repr(erased.ret) == "R.Tuple(R.Shape([n]), R.Shape(ndim=1))"
+    assert erased.params == info.params
+    prim = analysis.erase_to_well_defined(relax.PrimStructInfo(value=n))
+    assert repr(prim) == 'R.Prim("int64")'
+
+
+def test_the_value_of_a_number_is_known():
+    function = accepted("@R.function\ndef f():\n    return (R.prim_value(1), R.prim_value(True))")
+    assert repr(function.ret_struct_info) == "R.Tuple(R.Prim(value=1), R.Prim(value=True))"
+
+
+def test_a_parameter_without_annotation_is_an_object():
+    program = "@R.function\ndef f(x, y: R.Object):\n    return x"
+    assert told(program) == ["warning RX0209 x"]
+    assert repr(warned(program).ret_struct_info) == "R.Object"
+    prim_func = "@T.prim_func\ndef f(x, y: T.Buffer((2,), 'int8')):\n    y[0] = T.int8(1)"
+    assert told(prim_func) == ["error RX0108 x"]
+
+
+DEVICES = """
+    @I.ir_module
+    class M:
+        I.module_global_infos({{"vdevice": [I.vdevice("llvm"), I.vdevice("llvm", 1)]}})
+
+        @R.function
+        def main(x: {given}):
+            return M.g(x)
+
+        @R.function
+        def g(x: R.Tensor((2,), "float32", "llvm:1")):
+            return x
+    """
+
+
+def test_an_unknown_device_may_be_the_one_that_is_expected_and_another_is_not():
+    tensor = 'R.Tensor((2,), "float32"{})'
+    assert told(DEVICES.format(given=tensor.format(', "llvm:1"'))) == []
+    assert told(DEVICES.format(given=tensor.format(""))) == ["warning RX0207 M.g(x)"]
+    assert told(DEVICES.format(given=tensor.format(', "llvm:0"'))) == ["error RX0206 x"]
