@@ -1,0 +1,435 @@
+"""Run time: what the specification says of checks and evaluation where TVM does otherwise.
+
+Source: spec "Evaluating MatchCast", "Checking Structural Information at the Start and End of a
+Function", "Evaluating Expressions", "Optimizations", "Notable Operators".
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import relaxscript as relax
+from relaxscript.runtime import Prim, Shape, register_func
+from relaxscript.script import ir as I, relax as R, tir as T
+from relaxscript_tests.end_to_end.executors import every_executor, failure
+
+from .told import accepted, warned
+
+PAIR = np.ones(2, "float32")
+
+
+@pytest.fixture(autouse=True)
+def _packed_functions():
+    register_func("spec.same", lambda value: value)
+    register_func("spec.other", lambda x: np.ones((3, 1), "int8"))
+    register_func("spec.nothing", lambda *args: None)
+
+    @register_func("spec.bump")
+    def bump(x):
+        x += 7
+
+
+# ---------------------------------------------------------------- match_cast
+
+
+@I.ir_module
+class Casts:
+    I.module_global_infos({"vdevice": [I.vdevice("llvm"), I.vdevice("llvm", 1)]})
+
+    @R.function
+    def to_a_shape_that_a_variable_holds(x: R.Tensor, s: R.Shape):
+        y = R.match_cast(x, R.Tensor(s, "float32"))
+        return y
+
+    @R.function
+    def to_a_shape_that_is_used_twice(x: R.Tensor, y: R.Object, s: R.Shape(ndim=2)):
+        a = R.match_cast(x, R.Tensor(s, "float32"))
+        b = R.match_cast(y, R.Tuple(R.Tensor(s, "float32"), R.Tensor(s)))
+        return R.add(a, b[0])
+
+    @R.function
+    def to_float32(x: R.Object):
+        y = R.match_cast(x, R.Prim("float32"))
+        return y
+
+    @R.function
+    def to_int64(x: R.Object):
+        y = R.match_cast(x, R.Prim("int64"))
+        return y
+
+    @R.function
+    def to_shape_and_number(x: R.Object):
+        n = T.int64()
+        y = R.match_cast(x, R.Tuple(R.Shape([n]), R.Prim(value=n)))
+        return y
+
+    @R.function
+    def from_number_to_shape(x: R.Object):
+        n = T.int64()
+        y = R.match_cast(x, R.Tuple(R.Prim(value=n), R.Tensor((n * 2,))))
+        s = R.shape([n + 1])
+        return s
+
+    @R.function
+    def to_device(x: R.Object):
+        y = R.match_cast(x, R.Tuple(R.Tensor((2,), "float32", "llvm:1")))
+        return y
+
+    @R.function
+    def takes_on_device(x: R.Tensor((2,), "float32", "llvm:1")):
+        return x
+
+
+@every_executor
+def test_a_cast_compares_with_the_shape_that_a_variable_holds(load):
+    program, x = load(Casts), np.ones((2, 3), "float32")
+    assert program.to_a_shape_that_a_variable_holds(x, Shape([2, 3])) is x
+    for other in (Shape([3, 2]), Shape([2]), Shape([2, 3, 1]), Shape([])):
+        error = failure(lambda s=other: program.to_a_shape_that_a_variable_holds(x, s))
+        assert f"the shape is (2, 3), must equal {tuple(other)}" in str(error)
+    twice = program.to_a_shape_that_is_used_twice
+    assert twice(x, (x, x), Shape([2, 3])).tolist() == (x + x).tolist()
+    assert "field 1 of `y`" in str(failure(lambda: twice(x, (x, PAIR), Shape([2, 3]))))
+
+
+@every_executor
+@pytest.mark.parametrize(
+    ("name", "right", "wrong"),
+    [
+        ("to_float32", Prim(5.0, "float32"), [5, 5.0, True, np.float32(5), Prim(5.0, "float16")]),
+        ("to_int64", 5, [True, 5.0, 5.5, np.array(5), Prim(5, "int32"), Shape([5])]),
+    ],
+)
+def test_a_scalar_is_of_the_data_type_that_is_asked_for(load, name, right, wrong):
+    program = load(Casts)
+    assert program[name](right) == right
+    for value in wrong:
+        assert failure(lambda value=value: program[name](value)).diagnostic.code == "RX0605"
+
+
+@every_executor
+def test_a_scalar_binds_a_dimension_and_is_compared_with_one(load):
+    program = load(Casts)
+    assert program.to_shape_and_number((Shape([3]), 3)) == (Shape([3]), 3)
+    error = failure(lambda: program.to_shape_and_number((Shape([3]), 4)))
+    assert "the value is 4, must equal `n` = 3" in str(error)
+    assert program.from_number_to_shape((2, np.ones(4))) == Shape([3])
+    error = failure(lambda: program.from_number_to_shape((2, np.ones(5))))
+    assert "dimension 0 is 5, must equal `n * 2` = 4" in str(error)
+
+
+@every_executor
+def test_a_tensor_is_on_the_device_that_is_asked_for(load):
+    program = load(Casts)
+    there = relax.nd.array(PAIR, relax.cpu(1))
+    assert program.to_device((there,))[0] is there
+    assert program.takes_on_device(there) is there
+    for call in (lambda: program.to_device((PAIR,)), lambda: program.takes_on_device(PAIR)):
+        assert "expected a tensor on cpu:1, got one on cpu:0" in str(failure(call))
+
+
+# ---------------------------------------------------------------- what functions of others give
+
+
+@I.ir_module
+class Outside:
+    @R.function
+    def pure(x: R.Tensor((2,), "float32")):
+        y = R.call_pure_packed("spec.other", x, sinfo_args=R.Tensor((2,), "float32"))
+        return y
+
+    @R.function(pure=False)
+    def impure(x: R.Tensor((2,), "float32")):
+        y = R.call_packed("spec.other", x, sinfo_args=R.Tensor((2,), "float32"))
+        return y
+
+    @R.function(pure=False)
+    def unused(x: R.Tensor((2,), "float32")):
+        y = R.call_packed("spec.other", x, sinfo_args=R.Tuple(R.Tensor, R.Tensor))
+        return x
+
+    @R.function
+    def writes_nothing(x: R.Tensor((2,), "float32")):
+        y = R.call_dps_packed("spec.nothing", x, out_sinfo=R.Tensor((2,), "float32"))
+        return y
+
+    @R.function(pure=False)
+    def null_and_unit(x: R.Object):
+        null = R.call_packed("spec.nothing", x, sinfo_args=R.Object)
+        unit = R.call_packed("spec.nothing", x, sinfo_args=R.Tuple())
+        return (null, unit, R.null_value())
+
+
+@every_executor
+@pytest.mark.parametrize("name", ["pure", "impure", "unused"])
+def test_what_a_packed_function_gives_is_what_the_call_says(load, name):
+    error = failure(lambda: load(Outside)[name](PAIR))
+    assert "the result of `spec.other`" in str(error)
+
+
+@every_executor
+def test_what_a_packed_function_does_not_write_is_not_what_was_in_memory_before(load):
+    assert load(Outside).writes_nothing(PAIR).tolist() == [0, 0]
+
+
+@every_executor
+def test_nothing_is_the_null_object_and_unit_where_unit_is_expected(load):
+    assert load(Outside).null_and_unit(PAIR) == (None, (), None)
+
+
+SIZES = """
+    @I.ir_module
+    class M:
+        @T.prim_func
+        def copy(a: T.Buffer((2,), "float32"), b: T.Buffer((2,), "float32")):
+            for i in range(2):
+                b[i] = a[i]
+
+        @R.function
+        def main(x: R.Tensor((2,), "float32"), s: R.Shape(["n"])):
+            n = T.int64()
+            y = R.call_tir(M.copy, (x,), out_sinfo=R.Tensor((n,), "float32"))
+            return y
+    """
+
+
+@every_executor
+def test_results_of_a_prim_func_have_the_size_that_it_writes(load):
+    program = load(warned(SIZES))
+    assert program.main(PAIR, Shape([2])).tolist() == [1, 1]
+    assert "`b` of `copy` is 3, not 2" in str(failure(lambda: program.main(PAIR, Shape([3]))))
+
+
+# ---------------------------------------------------------------- order of effects
+
+
+@I.ir_module
+class Unused:
+    @R.function
+    def outside(x: R.Tensor(ndim=1)):
+        y = R.match_cast(x, R.Tensor((2,)))
+        return R.add(x, x)
+
+
+@every_executor
+def test_a_failing_cast_outside_of_a_dataflow_block_is_kept_though_nobody_uses_it(load):
+    program = load(Unused)
+    assert program.outside(PAIR).tolist() == [2, 2]
+    assert failure(lambda: program.outside(np.ones(3))).diagnostic.code == "RX0605"
+    optimised = relax.analysis.remove_all_unused(Unused["outside"])
+    assert "match_cast" in optimised.script()
+
+
+# ---------------------------------------------------------------- values
+
+
+@I.ir_module
+class Constants:
+    @R.function(pure=False)
+    def twice():
+        c = R.const([0, 0], "int64")
+        d = R.const([0, 0], "int64")
+        R.call_packed("spec.bump", c, sinfo_args=R.Tuple())
+        return (c, d)
+
+    @R.function
+    def zeros():
+        return R.const([0, 0], "int64")
+
+    @R.function(pure=False)
+    def through_a_function():
+        cls = Constants
+        a = cls.zeros()
+        R.call_packed("spec.bump", a, sinfo_args=R.Tuple())
+        b = cls.zeros()
+        return (a, b)
+
+    @R.function(pure=False)
+    def in_a_tuple():
+        t = (R.const([0, 0], "int64"), R.const([0, 0], "int64"))
+        R.call_packed("spec.bump", t[0], sinfo_args=R.Tuple())
+        return t
+
+
+@every_executor
+@pytest.mark.parametrize("name", ["twice", "through_a_function", "in_a_tuple"])
+def test_a_constant_is_a_new_tensor_each_time(load, name):
+    program = load(Constants)
+    for _ in range(2):
+        changed, other = program[name]()
+        assert changed.tolist() == [7, 7]
+        assert other.tolist() == [0, 0]
+    program.zeros()[:] = 1
+    assert program.zeros().tolist() == [0, 0]
+
+
+@I.ir_module
+class FirstClass:
+    @R.function
+    def main(c: R.Tensor((), "bool"), x: R.Tensor((2,), "float32")):
+        @R.function
+        def plus(y: R.Tensor((2,), "float32")) -> R.Tensor((2,), "float32"):
+            return R.add(x, y)
+
+        @R.function
+        def minus(y: R.Tensor((2,), "float32")) -> R.Tensor((2,), "float32"):
+            return R.subtract(x, y)
+
+        pair = (plus, (minus,))
+        if c:
+            chosen = plus
+        else:
+            chosen = pair[1][0]
+        first = pair[0]
+        return (chosen(x), first(x))
+
+    @R.function
+    def gives(n: R.Tensor((), "int64")) -> R.Callable((R.Tensor,), R.Tensor):
+        @R.function
+        def adds(x: R.Tensor) -> R.Tensor:
+            return R.add(x, n)
+
+        return adds
+
+    @R.function
+    def global_ones(x: R.Tensor((), "int64")):
+        cls = FirstClass
+        made = (cls.gives, cls.gives)
+        f = made[1](x)
+        return f(x)
+
+
+@every_executor
+def test_functions_are_values_in_tuples_branches_and_results(load):
+    program = load(FirstClass)
+    for c, expected in ((True, [2, 2]), (False, [0, 0])):
+        chosen, first = program.main(np.array(c), PAIR)
+        assert (chosen.tolist(), first.tolist()) == (expected, [2, 2])
+    assert program.gives(np.array(2))(np.array(3)) == 5
+    assert program.global_ones(np.array(3)) == 6
+
+
+# ---------------------------------------------------------------- operators
+
+
+UNKNOWN = """
+    @I.ir_module
+    class M:
+        @R.function
+        def rank_only(x: R.Tensor("float32", ndim=1)):
+            return R.add(x, x)
+
+        @R.function
+        def dtype_unknown(x: R.Tensor(ndim=1)):
+            return R.add(x, x)
+
+        @R.function
+        def nothing_known(x: R.Tensor):
+            return R.nn.softmax(R.add(x, x))
+    """
+
+
+@every_executor
+def test_operators_run_on_tensors_of_which_little_is_known(load):
+    program = load(accepted(UNKNOWN))
+    assert program.rank_only(PAIR).tolist() == [2, 2]
+    assert program.dtype_unknown(PAIR.astype("int8")).tolist() == [2, 2]
+    assert program.nothing_known(np.zeros((2, 2))).tolist() == [[0.5, 0.5], [0.5, 0.5]]
+
+
+OPERANDS = """
+    @I.ir_module
+    class M:
+        @R.function
+        def add(x: R.Tensor(("n",), "float32"), y: R.Tensor(("m",), "float32")):
+            return R.add(x, y)
+
+        @R.function
+        def matmul(x: R.Tensor(("a", "b"), "float32"), y: R.Tensor(("c", "d"), "float32")):
+            return R.matmul(x, y)
+    """
+
+
+@every_executor
+def test_no_kernel_runs_on_operands_that_do_not_go_together(load):
+    program = load(warned(OPERANDS))
+
+    def ones(*shape):
+        return np.ones(shape, "float32")
+
+    assert program.add(PAIR, ones(1)).tolist() == [2, 2]
+    assert failure(lambda: program.add(PAIR, ones(3))).diagnostic.code == "RX0606"
+    assert program.matmul(ones(2, 3), ones(3, 2)).tolist() == [[3, 3], [3, 3]]
+    for x, y in ((ones(2, 3), ones(5, 2)), (ones(1, 200), ones(1, 1)), (ones(2, 3), ones(2, 3))):
+        error = failure(lambda x=x, y=y: program.matmul(x, y))
+        assert "columns" in str(error)
+        assert error.diagnostic.code == "RX0606"
+
+
+# ---------------------------------------------------------------- functions of others as values
+
+
+@I.ir_module
+class Missing:
+    @R.function(pure=False)
+    def called(c: R.Tensor((), "bool"), x: R.Tensor((2,), "float32")):
+        if c:
+            y = R.call_packed("spec.is_missing", x, sinfo_args=R.Tensor((2,), "float32"))
+        else:
+            y = x
+        return y
+
+    @R.function
+    def named(x: R.Object):
+        f = R.ExternFunc("spec.is_missing")
+        return x
+
+
+@every_executor
+def test_a_packed_function_is_looked_up_when_it_is_evaluated(load):
+    program = load(Missing)
+    assert program.called(np.array(False), PAIR) is PAIR
+    calls = (lambda: program.called(np.array(True), PAIR), lambda: program.named(PAIR))
+    for call in calls:
+        assert "there is no packed function `spec.is_missing`" in str(failure(call))
+    register_func("spec.is_missing", lambda x: x + 1)
+    assert program.called(np.array(True), PAIR).tolist() == [2, 2]
+
+
+@I.ir_module
+class Kernels:
+    @T.prim_func
+    def more(a: T.Buffer((2,), "float32"), b: T.Buffer((2,), "float32")):
+        for i in range(2):
+            b[i] = a[i] + T.float32(1)
+
+    @R.function(pure=False)
+    def directly(x: R.Tensor((2,), "float32")):
+        cls = Kernels
+        y = R.zeros((2,), "float32")
+        unit = cls.more(x, y)
+        return (y, unit)
+
+    @R.function(pure=False)
+    def by_its_symbol(x: R.Tensor((2,), "float32")):
+        y = R.zeros((2,), "float32")
+        unit = R.call_packed("more", x, y, sinfo_args=R.Tuple())
+        return (y, unit)
+
+    @R.function(pure=False)
+    def as_a_value(x: R.Tensor((2,), "float32")):
+        cls = Kernels
+        y = R.zeros((2,), "float32")
+        t = (cls.more, x)
+        f = t[0]
+        unit = f(x, y)
+        return (y, unit)
+
+
+@every_executor
+@pytest.mark.parametrize("name", ["directly", "by_its_symbol", "as_a_value"])
+def test_a_prim_func_is_called_as_it_is_with_unit_for_a_result(load, name):
+    result, unit = load(Kernels)[name](PAIR)
+    assert result.tolist() == [2, 2]
+    assert unit == ()
