@@ -17,6 +17,7 @@ from relaxscript.op import ArgumentError
 from .criteria import Criteria
 from .finding import Finding
 from .retyping import retyped
+from .reuse import Reuse, reused, written_by
 
 __all__ = ["ill_formed", "well_formed"]
 
@@ -56,7 +57,17 @@ def _findings(obj: IRModule | Function, check_struct_info: bool) -> list[Finding
         criteria.function(obj)
     if criteria.found or not check_struct_info:
         return criteria.found
-    return retyped(obj)
+    functions = [obj] if isinstance(obj, Function) else obj.relax_functions().values()
+    found = retyped(obj)
+    for function in functions:
+        found.extend(_reuse(reuse) for reuse in reused(function))
+    return found
+
+
+def _reuse(found: Reuse) -> Finding:
+    name = found.var.name_hint
+    message = f"`{name}` is used after `{written_by(found.call)}` wrote into it"
+    return Finding("RX0403", message, found.var, found.within, "use what the call gives")
 
 
 def _places(obj: IRModule | Function, found: list[Finding]) -> list[Span | None]:

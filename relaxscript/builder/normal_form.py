@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from relaxscript.analysis.derive import call_purity, kind_name
+from relaxscript.analysis.reuse import writes_in_place
 from relaxscript.arith import NO, UNKNOWN, YES
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Diagnostic, DiagnosticError, OperandError, Span
@@ -230,6 +231,7 @@ class NormalForm(Scopes):
                 if made is not call:
                     call = made.replace(args=tuple([self.operand(a) for a in made.args]))
             pure = operator.pure
+            self.writes_in_place = self.writes_in_place or writes_in_place(call)
         else:
             callee = self.operand(op)
             call = call.replace(op=callee)

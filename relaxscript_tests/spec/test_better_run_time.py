@@ -14,7 +14,7 @@ from relaxscript.runtime import Prim, Shape, register_func
 from relaxscript.script import ir as I, relax as R, tir as T
 from relaxscript_tests.end_to_end.executors import every_executor, failure
 
-from .told import accepted, warned
+from .told import accepted, told, warned
 
 PAIR = np.ones(2, "float32")
 
@@ -433,3 +433,47 @@ def test_a_prim_func_is_called_as_it_is_with_unit_for_a_result(load, name):
     result, unit = load(Kernels)[name](PAIR)
     assert result.tolist() == [2, 2]
     assert unit == ()
+
+
+# ---------------------------------------------------------------- what is written in place
+
+
+IN_PLACE = """
+    @I.ir_module
+    class M:
+        @T.prim_func
+        def add(a: T.Buffer((2,), "float32"), b: T.Buffer((2,), "float32")):
+            for i in range(2):
+                a[i] = a[i] + b[i]
+
+        @R.function
+        def main(x: R.Tensor((2,), "float32")):
+            row = R.Tensor((2,), "float32")
+            with R.dataflow():
+                y = R.exp(x)
+                other = (y, x)
+                u = R.call_tir_inplace(M.add, (y, x), inplace_indices=[0], out_sinfo=row)
+                z = R.add({used}, u)
+                R.output(z)
+            return z
+
+        @R.function
+        def packed(x: R.Tensor((2,), "float32")):
+            row = R.Tensor((2,), "float32")
+            with R.dataflow():
+                y = R.exp(x)
+                u = R.call_inplace_packed("spec.bump", y, inplace_indices=[0], sinfo_args=row)
+                z = R.add({used_packed}, u)
+                R.output(z)
+            return z
+    """
+
+
+@every_executor
+def test_what_was_written_in_place_is_not_used_again_under_any_name(load):
+    program = load(accepted(IN_PLACE.format(used="other[1]", used_packed="u")))
+    assert program.main(np.zeros(2, "float32")).tolist() == [1, 1]
+    assert program.packed(np.zeros(2, "float32")).tolist() == [16, 16]
+    for used in ("y", "other[0]"):
+        wrong = IN_PLACE.format(used=used, used_packed="y")
+        assert told(wrong) == [f"error RX0403 {used}", "error RX0403 y"]

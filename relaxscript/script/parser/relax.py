@@ -16,7 +16,8 @@ import ast
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from relaxscript.errors import OperandError, Span
+from relaxscript.analysis.reuse import reused, written_by
+from relaxscript.errors import Diagnostic, Label, OperandError, Span
 from relaxscript.ir.relax import (
     DataflowVar,
     Expr,
@@ -54,7 +55,20 @@ class RelaxParser(RelaxControl):
             return None
         if errors or header.failed or not self.has_result:
             return None
-        return self.finish(node, header)
+        function = self.finish(node, header)
+        return None if self.reuses(function) else function
+
+    def reuses(self, function: Function) -> bool:
+        """Record every use of what a call has written into."""
+        found = reused(function) if self.builder.writes_in_place else []
+        for var, _, span, call in found:
+            writer = written_by(call)
+            labels = () if call.span is None else (Label(call.span, "writes into it"),)
+            written = var.name_hint if span is None or var.name_hint in span.text else span.text
+            message = f"`{written}` is used after `{writer}` wrote into it"
+            help = "use what the call gives; it is the same tensor"
+            self.report(Diagnostic("RX0403", message, span, labels=labels, help=help))
+        return bool(found)
 
     def bind_parameters(self, header: Header) -> None:
         """Parameters by their names; one whose annotation failed is unknown."""

@@ -20,6 +20,7 @@ from relaxscript.ir.relax import (
     LeafExpr,
     ShapeExpr,
     Tuple,
+    Var,
     as_expr,
 )
 from relaxscript.op import SYMBOLS, Operator
