@@ -33,6 +33,9 @@ __all__ = ["Reuse", "reused", "writes_in_place", "written_by"]
 
 _WRITING = ("relax.call_tir_inplace", "relax.call_inplace_packed")
 
+# To give memory back is not to look at it.
+_RELEASING = ("relax.memory.kill_tensor", "relax.memory.kill_storage", "relax.vm.kill_object")
+
 # Which memory a value is: a variable and the fields that lead on from there; or, for a tuple that
 # is written out and for what a closure captures, that of each part.
 _Place = tuple[Any, ...]
@@ -136,6 +139,8 @@ class _Search:
                 self._then((self._expr, (value, binding, value.span)))
 
     def _call(self, call: Call) -> None:
+        if isinstance(call.op, Op) and call.op.name in _RELEASING:
+            return
         self._use(call.op, call, call.span)
         spans = call.arg_spans or (None,) * len(call.args)
         for arg, span in zip(call.args, spans):

@@ -37,7 +37,13 @@ from relaxscript.ir.relax import (
 from relaxscript.ir.same import structural_equal
 from relaxscript.ir.struct_info import FuncStructInfo, PrimStructInfo, StructInfo, TensorStructInfo
 from relaxscript.op import Obligation, lookup
-from relaxscript.sinfo import check_compatibility, erase_to_well_defined, why, why_never
+from relaxscript.sinfo import (
+    check_compatibility,
+    definable_shape_vars,
+    erase_to_well_defined,
+    why,
+    why_never,
+)
 
 from .scope import Scopes
 
@@ -119,8 +125,12 @@ class NormalForm(Scopes):
 
     def _check_declared(self, struct_info: StructInfo, annotation: StructInfo) -> None:
         """Rule 11.3.4: what is checked says all that is declared; nothing else would check it."""
-        if check_compatibility(struct_info, annotation, self.context.facts) is not YES:
-            reason = why(struct_info, annotation) or f"is {kind_name(struct_info)}"
+        facts, scope = self.context.facts, {*self._shape_scope, *definable_shape_vars(struct_info)}
+        if check_compatibility(struct_info, annotation, facts, in_scope=scope) is not YES:
+            reason = (
+                why(struct_info, annotation, facts, in_scope=scope)
+                or f"is {kind_name(struct_info)}"
+            )
             raise OperandError(
                 "the value", reason, code="RX0205",
                 message="the value does not fit the annotation",
@@ -156,15 +166,16 @@ class NormalForm(Scopes):
         """Raise when a value cannot fit what was declared; note an obligation when it may not."""
         if given is wanted:
             return
-        answer = check_compatibility(given, wanted, self.context.facts)
+        facts, scope = self.context.facts, self._shape_scope
+        answer = check_compatibility(given, wanted, facts, in_scope=scope)
         if answer is NO:
-            reason = why(given, wanted) or f"is {kind_name(given)}"
+            reason = why(given, wanted, facts, in_scope=scope) or f"is {kind_name(given)}"
             raise OperandError(
                 operand, reason, code=code, message=f"{operand} does not fit {declared}",
                 help=f"it is `{given!r}`, declared as `{wanted!r}`",
             )  # fmt: skip
         if answer is UNKNOWN:
-            reason = why(given, wanted) or "it cannot be known now"
+            reason = why(given, wanted, facts, in_scope=scope) or "it cannot be known now"
             self._oblige(Obligation(operand, given, wanted, "fits", reason))
 
     # ---- normal form

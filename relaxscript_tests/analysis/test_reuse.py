@@ -11,7 +11,7 @@ from relaxscript.testing import diagnostics_of
 PROGRAM = """
 from relaxscript.script import ir as I, relax as R, tir as T
 
-@R.function
+@R.function(pure=False)
 def f(
     x: R.Tensor((2,), "float32"), y: R.Tensor((2,), "float32"), c: R.Tensor((), "bool"),
     t: R.Tuple(R.Tensor((2,), "float32"), R.Tensor((2,), "float32")),
@@ -71,6 +71,7 @@ def test_a_use_of_what_was_written_into_is_found(body, result, expected):
         (f"a = {CALL.format('x, y', '[-1]', 'row').replace('[-1]', '[0]')}", "(a, y)"),
         (f"if c:\n    a = {ONCE}\nelse:\n    a = R.exp(x)", "a"),
         ('a = R.call_pure_packed("f", x, sinfo_args=row)', "x"),
+        (f"b = R.exp(x)\na = {ONCE.replace('x', 'b')}\nR.memory.kill_tensor(b)", "a"),
     ],
 )
 def test_what_only_was_used_before_or_beside_it_is_not(body, result):

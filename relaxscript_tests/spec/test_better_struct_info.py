@@ -11,7 +11,7 @@ import pytest
 import relaxscript as relax
 from relaxscript import analysis, tir
 from relaxscript.runtime import Shape
-from relaxscript.script import ir as I, relax as R, tir as T
+from relaxscript.script import from_source, ir as I, relax as R, tir as T
 from relaxscript_tests.end_to_end.executors import every_executor, failure
 
 from .told import accepted, told, warned
@@ -281,6 +281,47 @@ def test_dimensions_that_a_call_binds_twice_must_agree(y, z, said):
 def test_the_result_of_a_call_is_told_in_the_callers_dimensions():
     module = accepted(CALLED.format(y='R.Tensor(("k", ))', z='R.Tensor(("k", ))'))
     assert repr(module["main"].ret_struct_info) == "R.Tensor((k * 2,))"
+
+
+IN_A_FUNCTION = """
+    @I.ir_module
+    class M:
+        @R.function
+        def main(x: R.Tensor(("n",)), y: {y}, g: R.Callable((R.Tensor(("n",)),), R.Tensor(("n",)))):
+            n = T.int64()
+
+            @R.function
+            def same(z: R.Tensor((n,))) -> R.Tensor((n,)):
+                return z
+
+            return {call}
+
+        @R.function
+        def recursive(x: R.Tensor(("k",))) -> R.Tensor(ndim=1):
+            @R.function
+            def own(z: R.Tensor(("i",))) -> R.Tensor(ndim=1):
+                return own(R.concat((z, z)))
+
+            f = M.recursive
+            return (own(x), f(R.concat((x, x))), M.recursive(R.concat((x, x))))[0]
+    """
+
+
+@pytest.mark.parametrize("callee", ["same", "g"])
+def test_a_dimension_that_a_function_type_takes_from_around_it_is_no_variable_of_its_own(callee):
+    def said(y: str) -> list[str]:
+        return told(IN_A_FUNCTION.format(y=y, call=f"{callee}(y)"))
+
+    assert said('R.Tensor(("n",))') == []
+    assert said('R.Tensor(("m",))') == [f"warning RX0207 {callee}(y)"]
+    assert said('R.Tensor(("n + 1",))') == ["error RX0206 y"]
+    program = warned(IN_A_FUNCTION.format(y='R.Tensor(("m",))', call=f"{callee}(y)"))
+    assert repr(program["main"].ret_struct_info) == "R.Tensor((n,))"
+
+
+def test_a_function_calls_itself_with_dimensions_of_their_own():
+    module = accepted(IN_A_FUNCTION.format(y='R.Tensor(("m",))', call="same(x)"))
+    assert from_source(module.script()).script() == module.script()
 
 
 # ---------------------------------------------------------------- match_cast

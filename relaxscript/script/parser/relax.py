@@ -16,6 +16,7 @@ import ast
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from relaxscript.analysis.derive import renamed_apart
 from relaxscript.analysis.reuse import reused, written_by
 from relaxscript.errors import Diagnostic, Label, OperandError, Span
 from relaxscript.ir.relax import (
@@ -279,7 +280,10 @@ class RelaxParser(RelaxControl):
         header = self.header(node, options, local=True)
         infos = tuple(p.struct_info for p in header.params)
         declared = header.ret or ObjectStructInfo()
-        known = FuncStructInfo.make(infos, declared, header.pure)
+        # Its body calls it with variables of their own, not with those of the call that runs.
+        known = renamed_apart(
+            FuncStructInfo.make(infos, declared, header.pure), {*header.introduced.values()}
+        )
         inside = self.builder.current_block_is_dataflow() and node.name not in self.leaving
         kind: type[Var] = DataflowVar if inside else Var
         itself = kind.make(node.name, known, span=self.source.name_span(node))
