@@ -19,7 +19,8 @@ __all__ = ["DataType", "is_dtype", "promote", "result_dtype"]
 _SPELLING = re.compile(
     r"(?P<kind>int|uint|float|bfloat)(?P<bits>\d+)(?P<format>_\w+?)?(?:x(?P<lanes>\d+))?"
 )
-_BOOL = re.compile(r"bool(?:ean)?(?:x(?P<lanes>\d+))?")
+# The specification's Bool() is short for UInt(bits=1): one data type with several names.
+_BOOL = re.compile(r"(?:bool(?:ean)?|uint1)(?:x(?P<lanes>\d+))?")
 _FORMATS = {"_e4m3fn": 8, "_e5m2": 8, "_e4m3": 8, "_e4m3fnuz": 8, "_e5m2fnuz": 8, "_e4m3b11fnuz": 8,
             "_e3m4": 8, "_e8m0fnu": 8, "_e2m1fn": 4, "_e2m3fn": 6, "_e3m2fn": 6}  # fmt: skip
 
@@ -171,7 +172,7 @@ def _numpy(dtype: DataType) -> np.dtype[Any]:
         raise TypeError(f"{name} has no numpy equivalent")
     if name == "int1":
         raise TypeError("int1 has no numpy equivalent")
-    return np.dtype("bool" if name == "uint1" else name)
+    return np.dtype(name)
 
 
 def is_dtype(text: object) -> bool:

@@ -94,7 +94,9 @@ def test_a_data_type_without_a_numpy_equivalent_says_so(name):
         _ = DataType(name).numpy
 
 
-def test_an_unsigned_bit_is_a_truth_value_in_numpy():
+def test_an_unsigned_integer_of_one_bit_is_a_truth_value():
+    assert DataType("uint1") is DataType("bool")
+    assert DataType("uint1x4") is DataType("boolx4")
     assert DataType("uint1").numpy == np.dtype("bool")
 
 

@@ -2,7 +2,8 @@
 
 `derive.py` answers what is known of an expression's value; `struct_infos.py` asks about
 StructInfos, `programs.py` about functions and modules; `unused.py` finds what nothing needs,
-`formation.py` what keeps a program from being well-formed.
+`reuse.py` what is used after it was written into, `formation.py` what keeps a program from being
+well-formed.
 """
 
 from __future__ import annotations

@@ -72,6 +72,8 @@ class Criteria:
         # The function in which a variable of a dataflow block was bound.
         self._home: dict[Var, _Frame] = {}
         self._local: dict[Var, Function] = {}
+        # Variables that are only other names, for variables or functions of the module.
+        self._aliases: dict[Expr, Expr] = {}
         self._group: dict[str, int] = {}
         self._dataflow = False
         self._binding: Binding | None = None
@@ -213,6 +215,8 @@ class Criteria:
 
     def _defined(self, about: tuple[Binding, bool]) -> None:
         binding, dataflow = about
+        if isinstance(binding.value, (Var, GlobalVar)):
+            self._aliases[binding.var] = self._aliases.get(binding.value, binding.value)
         if isinstance(binding, MatchCast):
             self._bind_shapes(definable_shape_vars(binding.struct_info))
             self._annotated(binding.struct_info, binding, 5)
@@ -340,6 +344,7 @@ class Criteria:
             self._annotated(info, call)
 
     def _is_recursive(self, callee: Expr) -> bool:
+        callee = self._aliases.get(callee, callee)
         if not isinstance(callee, GlobalVar):
             return isinstance(callee, Var) and self._is_inside(callee)
         outermost = self._frames[0].name

@@ -7,7 +7,7 @@ signatures of global functions, the variables in scope, and a place for obligati
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import TYPE_CHECKING, Any
 
 from relaxscript.arith import NO, UNKNOWN, Facts
@@ -49,6 +49,7 @@ from relaxscript.ir.tir import PrimFunc
 from relaxscript.op import Obligation, lookup
 from relaxscript.sinfo import (
     check_compatibility,
+    definable_shape_vars,
     erase_to_well_defined,
     shape_var_mapping,
     shape_vars,
@@ -62,7 +63,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Context", "call_purity", "call_result", "derive_struct_info", "derived_again",
-    "function_struct_info", "kind_name", "narrowed",
+    "function_struct_info", "kind_name", "narrowed", "renamed_apart",
 ]  # fmt: skip
 
 OBJECT = ObjectStructInfo()
@@ -107,12 +108,16 @@ class Context:
         return derive_struct_info(expr, self) if found is None else found
 
     def signature(self, var: GlobalVar) -> StructInfo:
-        """The StructInfo of a function of the module (rules 1 and 2)."""
+        """The StructInfo of a function of the module (rules 1 and 2).
+
+        It knows no variable of the place where it stands: inside of the function itself, its own
+        shape variables are told apart from those of the call that runs.
+        """
         known = self.signatures.get(var.name_hint)
+        if known is None and self.module is not None and var in self.module:
+            known = function_struct_info(self.module[var])
         if known is not None:
-            return known
-        if self.module is not None and var in self.module:
-            return function_struct_info(self.module[var])
+            return renamed_apart(known, self.shape_scope) if self.shape_scope else known
         raise OperandError(
             "callee", "is not a function of the module", code="RX0101",
             message=f"the module has no function `{var.name_hint}`",
@@ -160,9 +165,8 @@ def _shape(expr: ShapeExpr, context: Context) -> StructInfo:
 
 
 def _if(expr: If, context: Context) -> StructInfo:
-    return unify_struct_info(
-        context.struct_info(expr.true_branch), context.struct_info(expr.false_branch)
-    )
+    both = context.struct_info(expr.true_branch), context.struct_info(expr.false_branch)
+    return unify_struct_info(*both, in_scope=context.shape_scope or ())
 
 
 def _seq(expr: SeqExpr, context: Context) -> StructInfo:
@@ -175,8 +179,6 @@ def _seq(expr: SeqExpr, context: Context) -> StructInfo:
 def _defines(binding: Any) -> list[PrimVar]:
     # A shape variable that a match_cast binds is one that stands alone and is not known before;
     # one that was known before keeps its meaning outside, but erasing it here loses only precision.
-    from relaxscript.sinfo import definable_shape_vars
-
     info = getattr(binding, "struct_info", None)
     return definable_shape_vars(info) if info is not None else []
 
@@ -195,6 +197,14 @@ def _tuple_get_item(expr: TupleGetItem, context: Context) -> StructInfo:
                 "tuple", f"is {kind_name(info)}", code="RX0208",
                 message="only a tuple can be indexed by a constant",
             )  # fmt: skip
+
+
+def renamed_apart(info: StructInfo, scope: Container[PrimVar]) -> StructInfo:
+    """A function type that binds none of the shape variables in `scope`."""
+    params = info.params if isinstance(info, FuncStructInfo) else None
+    own = (v for param in params or () for v in definable_shape_vars(param))
+    shared = {v: type(v).make(v.name, v.dtype) for v in own if v in scope}
+    return substitute_shape_vars(info, shared) if shared else info
 
 
 def kind_name(info: StructInfo) -> str:
@@ -266,23 +276,27 @@ def _beta_reduced(expr: Call, callee: FuncStructInfo, context: Context) -> Struc
             "callee", takes, code="RX0206", message=f"the function {takes}, not {len(expr.args)}",
         )  # fmt: skip
     arguments = [context.struct_info(a) for a in expr.args]
-    mapping = shape_var_mapping(params, arguments)
+    # What is in scope has its value: only the function's own variables stand for the arguments'.
+    scope = context.shape_scope or ()
+    mapping = shape_var_mapping(params, arguments, scope)
     free: set[PrimExpr] = set()
     for position, (param, argument) in enumerate(zip(params, arguments), 1):
         expected = substitute_shape_vars(param, mapping)
         match param:
-            case PrimStructInfo(dtype, PrimVar() as var) if var not in mapping and var not in free:
+            case PrimStructInfo(dtype, PrimVar() as var) if (
+                var not in mapping and var not in free and var not in scope
+            ):
                 free.add(var)  # it stands for whatever this argument is
                 expected = PrimStructInfo.make(dtype, None)
-        answer = check_compatibility(argument, expected, context.facts)
+        answer = check_compatibility(argument, expected, context.facts, in_scope=scope)
         if answer is NO:
             raise OperandError(
-                f"argument {position}", _reason(argument, expected), code="RX0206",
+                f"argument {position}", _reason(argument, expected, scope), code="RX0206",
                 message=f"argument {position} does not fit the function's parameter",
                 help=f"the parameter is `{expected!r}`", cast=narrowed(argument, expected),
             )  # fmt: skip
         if answer is UNKNOWN:
-            reason = why(argument, expected) or "it cannot be known now"
+            reason = why(argument, expected, in_scope=scope) or "it cannot be known now"
             context.require(Obligation(f"argument {position}", argument, expected, "fits", reason))
     return _in_scope(substitute_shape_vars(callee.ret, mapping), callee, mapping, context)
 
@@ -292,9 +306,9 @@ def narrowed(given: StructInfo, wanted: StructInfo) -> StructInfo | None:
     return None if check_compatibility(wanted, given) is NO else wanted
 
 
-def _reason(given: StructInfo, expected: StructInfo) -> str:
+def _reason(given: StructInfo, expected: StructInfo, scope: Container[PrimVar]) -> str:
     """What is true of an argument that does not fit."""
-    return (why(given, expected) or "does not fit").removeprefix("it ")
+    return (why(given, expected, in_scope=scope) or "does not fit").removeprefix("it ")
 
 
 def _in_scope(

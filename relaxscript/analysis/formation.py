@@ -19,6 +19,7 @@ from .criteria import Criteria
 from .finding import Finding
 from .normal_form import not_normal
 from .retyping import retyped
+from .reuse import Reuse, reused, written_by
 
 __all__ = ["findings", "ill_formed", "well_formed"]
 
@@ -61,7 +62,18 @@ def findings(obj: IRModule | Function, check_struct_info: bool = True) -> list[F
         return criteria.found
     functions = [obj] if isinstance(obj, Function) else obj.relax_functions().values()
     nested = [finding for function in functions for finding in not_normal(function)]
-    return nested or (retyped(obj) if check_struct_info else [])
+    if nested or not check_struct_info:
+        return nested
+    found = retyped(obj)
+    for function in functions:
+        found.extend(_reuse(reuse) for reuse in reused(function))
+    return found
+
+
+def _reuse(found: Reuse) -> Finding:
+    name = found.var.name_hint
+    message = f"`{name}` is used after `{written_by(found.call)}` wrote into it"
+    return Finding("RX0403", message, found.var, found.within, "use what the call gives")
 
 
 def _places(obj: IRModule | Function, found: list[Finding]) -> list[Span | None]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from relaxscript.arith import NO
+from relaxscript.arith import NO, YES
 from relaxscript.errors import OperandError
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
@@ -147,12 +147,21 @@ class _Retyping:
             self.found.append(Finding("RX0205", message, binding.var, binding, "type it"))
             return
         if isinstance(binding, MatchCast):
-            given = binding.struct_info
-        elif isinstance(binding.value, (Call, Tuple, TupleGetItem)):
+            self._cast(binding, annotated)
+            return
+        if isinstance(binding.value, (Call, Tuple, TupleGetItem)):
             given = self._derived(binding.value)
         else:
             given = self._context.struct_info(binding.value)
         self._fits(given, annotated, "the value", "the annotation", binding.value, binding)
+
+    def _cast(self, binding: MatchCast, annotated: StructInfo) -> None:
+        """Rule 11.3.4: what is checked says all that is annotated."""
+        given = binding.struct_info
+        if check_compatibility(given, annotated) is not YES:
+            message = "the value does not fit the annotation"
+            fact = why(given, annotated) or ""
+            self.found.append(Finding("RX0205", message, binding.value, binding, fact=fact))
 
     def _fits(
         self, given: StructInfo, wanted: StructInfo, what: str, declared: str, node: Node,

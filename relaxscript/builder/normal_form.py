@@ -11,7 +11,8 @@ from collections.abc import Callable
 from relaxscript.analysis.derive import call_purity, kind_name, narrowed
 from relaxscript.analysis.normal_form import is_normal
 from relaxscript.analysis.purity import impurity
-from relaxscript.arith import NO, UNKNOWN
+from relaxscript.analysis.reuse import writes_in_place
+from relaxscript.arith import NO, UNKNOWN, YES
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Diagnostic, DiagnosticError, OperandError, Span
 from relaxscript.errors.caller import caller_span
@@ -38,7 +39,13 @@ from relaxscript.ir.relax import (
 from relaxscript.ir.same import structural_equal
 from relaxscript.ir.struct_info import FuncStructInfo, PrimStructInfo, StructInfo, TensorStructInfo
 from relaxscript.op import Obligation, lookup
-from relaxscript.sinfo import check_compatibility, erase_to_well_defined, why
+from relaxscript.sinfo import (
+    check_compatibility,
+    definable_shape_vars,
+    erase_to_well_defined,
+    why,
+    why_never,
+)
 
 from .scope import Scopes
 
@@ -93,23 +100,39 @@ class NormalForm(Scopes):
     ) -> Var:  # fmt: skip
         """`match_cast` for callers that place blame themselves (rule 11.3).
 
-        `annotation` is the declared StructInfo, which wins; `struct_info` is compatible with it.
+        `annotation` is the declared StructInfo: whatever passes the check has it, and it wins.
         """
         value = self.operand(value)
         known = self.struct_info(value)
-        if check_compatibility(known, struct_info) is NO and (
-            check_compatibility(struct_info, known) is NO
-        ):
-            reason = why(known, struct_info) or "it does not fit"
+        reason = why_never(known, struct_info, self.context.facts, in_scope=self._shape_scope)
+        if reason is not None:
             self._oblige(Obligation("value", known, struct_info, "never", reason))
         dataflow = self.current_block_is_dataflow() and not outlives
         kind = DataflowVar if dataflow else Var
         name = name_hint or self.get_unique_name("lv" if dataflow else "gv")
         info = annotation or struct_info
-        var = kind.make(name, _outside(info) if outlives else info, span=span)
+        if annotation is not None:
+            self._check_declared(struct_info, annotation)
+        if outlives:
+            info = _outside(info)
+        var = kind.make(name, info, span=span)
         self._append(MatchCast.make(var, value, struct_info, span=cast_span or span))
         self._define_shape_vars(struct_info)
         return var
+
+    def _check_declared(self, struct_info: StructInfo, annotation: StructInfo) -> None:
+        """Rule 11.3.4: what is checked says all that is declared; nothing else would check it."""
+        facts, scope = self.context.facts, {*self._shape_scope, *definable_shape_vars(struct_info)}
+        if check_compatibility(struct_info, annotation, facts, in_scope=scope) is not YES:
+            reason = (
+                why(struct_info, annotation, facts, in_scope=scope)
+                or f"is {kind_name(struct_info)}"
+            )
+            raise OperandError(
+                "the value", reason, code="RX0205",
+                message="the value does not fit the annotation",
+                help=f"it is `{struct_info!r}`, declared as `{annotation!r}`",
+            )  # fmt: skip
 
     def emit_function(self, var: Var, function: Function) -> None:
         """Bind a local function to a variable that its own body may mention."""
@@ -140,15 +163,16 @@ class NormalForm(Scopes):
         """Raise when a value cannot fit what was declared; note an obligation when it may not."""
         if given is wanted:
             return
-        answer = check_compatibility(given, wanted, self.context.facts)
+        facts, scope = self.context.facts, self._shape_scope
+        answer = check_compatibility(given, wanted, facts, in_scope=scope)
         if answer is NO:
-            reason = why(given, wanted) or f"is {kind_name(given)}"
+            reason = why(given, wanted, facts, in_scope=scope) or f"is {kind_name(given)}"
             raise OperandError(
                 operand, reason, code=code, message=f"{operand} does not fit {declared}",
                 help=f"it is `{given!r}`, declared as `{wanted!r}`", cast=narrowed(given, wanted),
             )  # fmt: skip
         if answer is UNKNOWN:
-            reason = why(given, wanted) or "it cannot be known now"
+            reason = why(given, wanted, facts, in_scope=scope) or "it cannot be known now"
             self._oblige(Obligation(operand, given, wanted, "fits", reason))
 
     # ---- normal form
@@ -215,6 +239,7 @@ class NormalForm(Scopes):
                 if made is not call:
                     call = made.replace(args=tuple([self.operand(a) for a in made.args]))
             pure = operator.pure
+            self.writes_in_place = self.writes_in_place or writes_in_place(call)
         else:
             callee = self.operand(op)
             call = call.replace(op=callee)

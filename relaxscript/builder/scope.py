@@ -104,6 +104,8 @@ class Scopes(ABC):
         self._index: dict[Var, Expr] = {}
         self.signatures: dict[str, StructInfo] = {}
         self.obligations: list[Obligation] = []
+        # Whether there are calls that write into their arguments, after which they are not used.
+        self.writes_in_place = False
         self.context = Context(self._module, self.signatures, self._oblige)
         self.context.shape_scope = self._shape_scope
         self.context.is_visible = self.is_visible

@@ -263,12 +263,10 @@ def _require_shape(
     wanted = tuple(mapping[d] if d in mapping else substitute(d, mapping) for d in shape)
     if same_dims(wanted, dims):
         return
-    error = OperandError(
-        name,
-        shape_fact(info, dims),
-        also={"gvar": f"takes shape {shape_text(wanted)} as {called}"},
-        message=f"`{callee.name}` takes another shape there",
-    )
+    fact, taken = shape_fact(info, dims), f"takes shape {shape_text(wanted)} as {called}"
+    message = f"`{callee.name}` takes another shape there"
+    error = OperandError(name, fact, also={"gvar": taken}, message=message)
+    text = f"`{name}` {fact}, and `{callee.name}` {taken}"
     for before, expected, dim in zip(shape, wanted, dims):
         if all(var in mapping for var in free_vars(before)):
-            require_equal(context, expected, dim, error, str(error))
+            require_equal(context, expected, dim, error, text)

@@ -8,7 +8,7 @@ user); `relation.py` holds the one comparison behind both. Answers are YES, NO o
 from __future__ import annotations
 
 from .base_check import BaseCheckResult, struct_info_base_check
-from .compatibility import can_cast, check_compatibility, why
+from .compatibility import can_cast, check_compatibility, why, why_never
 from .erasure import erase_to_well_defined
 from .lub import unify_struct_info
 from .matching import (
@@ -35,5 +35,5 @@ __all__ = [
     "is_static_subtype", "is_subtype", "partially_applied", "placed_each", "placed_like",
     "prove_same_shape", "same_vdevice", "scalar_variables", "shape_var_mapping", "shape_vars",
     "struct_info_base_check", "struct_info_parts", "substitute_held_shapes",
-    "substitute_shape_vars", "unify_struct_info", "why",
+    "substitute_shape_vars", "unify_struct_info", "why", "why_never",
 ]  # fmt: skip

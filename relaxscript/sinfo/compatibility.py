@@ -7,7 +7,7 @@ needed is possible, so it is checked at run time.
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterator
 
 from relaxscript.arith import NO, UNKNOWN, YES, Answer, Facts, prove_equal
 from relaxscript.ir import prim
@@ -15,9 +15,9 @@ from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.struct_info import ObjectStructInfo, StructInfo, TensorStructInfo
 
 from .matching import definable_shape_vars, shape_var_mapping, substitute_shape_vars
-from .relation import disagreements
+from .relation import Disagreement, disagreements
 
-__all__ = ["can_cast", "check_compatibility", "why"]
+__all__ = ["can_cast", "check_compatibility", "why", "why_never"]
 
 
 def check_compatibility(
@@ -96,13 +96,30 @@ def can_cast(
     Shape variables in binding positions of `target` that are not `in_scope` take whatever they
     meet, the first place deciding.
     """
-    fresh = [v for v in definable_shape_vars(target) if v not in in_scope]
-    if fresh:
+    answer = YES
+    for found in _against_target(value, target, facts, in_scope):
+        if found.excludes:
+            return NO
+        answer = UNKNOWN
+    return answer
+
+
+def why_never(
+    value: StructInfo,
+    target: StructInfo,
+    facts: Facts | None = None,
+    *,
+    in_scope: Container[prim.Var] = (),
+) -> str | None:
+    """Why a MatchCast of what `value` describes to `target` never succeeds, or None if it may."""
+    found = _against_target(value, target, facts, in_scope)
+    return next((str(reason) for reason in found if reason.excludes), None)
+
+
+def _against_target(
+    value: StructInfo, target: StructInfo, facts: Facts | None, in_scope: Container[prim.Var]
+) -> Iterator[Disagreement]:
+    if any(v not in in_scope for v in definable_shape_vars(target)):
         mapping = shape_var_mapping((target,), (value,), in_scope)
         target = substitute_shape_vars(target, mapping)
-    forth = check_compatibility(value, target, facts, in_scope=in_scope)
-    if forth is not NO:
-        return forth
-    # A value of which less is known may still turn out to be what is asked for.
-    back = check_compatibility(target, value, facts, in_scope=in_scope)
-    return NO if back is NO else UNKNOWN
+    return disagreements(value, target, facts, in_scope)

@@ -73,6 +73,15 @@ class Disagreement(NamedTuple):
     words: str
     gaps: tuple[Any, ...]
 
+    @property
+    def excludes(self) -> bool:
+        """Whether no value at all is described by both.
+
+        What two functions take never excludes a third that takes more.
+        """
+        taken = any(step.startswith("parameter ") for step in self.path)
+        return self.certainty is Certainty.DIFFERENT and not taken
+
     def __str__(self) -> str:
         where = "".join(f"in {step}, " for step in self.path)
         return where + self.words.format(*(shown(gap) for gap in self.gaps))

@@ -62,6 +62,10 @@ def impure(**options):
         ),
         (called(five, x), "RX0205", "x", "dimension 0 is `4`, not `5`"),
         (function(MatchCast(five, x, F4)), "RX0205", "x", "dimension 0 is `4`, not `5`"),
+        (
+            function(MatchCast(five, x, F4.replace(shape=None))), "RX0205", "x",
+            "the shape is unknown, and `(5,)` is needed",
+        ),
         (function(ret=F5), "RX0205", "x", "dimension 0 is `4`, not `5`"),
         (called(Var("y", None), x), "RX0205", "y", "here"),
         (called(y, TupleGetItem(x, 0)), "RX0208", "x[0]", "`tuple` is a tensor"),

@@ -42,6 +42,21 @@ def test_indices_of_results_in_place_name_arguments_once():
 
 
 @rejected
+def test_what_a_call_wrote_into_is_not_used_afterwards():
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+        row = R.Tensor((4,), "float32")
+        y = R.exp(x)
+        pair = (y, x)
+        z = R.call_inplace_packed("f", y, inplace_indices=[0], sinfo_args=row)
+        #   ------------------------------------------------------------------ label: writes into it
+        a = R.add(z, y)
+        #            ^ error: RX0403 `y` is used after `R.call_inplace_packed` wrote into it
+        #              help: use what the call gives; it is the same tensor
+        return (a, pair[1])
+
+
+@rejected
 def test_each_result_in_place_has_an_index():
     @I.ir_module
     class M:

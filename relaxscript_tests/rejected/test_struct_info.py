@@ -211,6 +211,17 @@ def test_a_match_cast_that_can_never_succeed_is_a_warning():
         return y
 
 
+@rejected
+def test_a_match_cast_that_declares_more_than_it_checks():
+    @R.function
+    def f(x: R.Tensor(dtype="float32", ndim=2)):
+        y: R.Tensor((2, 2)) = R.match_cast(x, R.Tensor(ndim=2))
+        #                     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0205 the value does
+        #                     | not fit the annotation
+        #                     help: it is `R.Tensor(ndim=2)`, declared as `R.Tensor((2, 2))`
+        return y
+
+
 # ---------------------------------------------------------------- undecided
 
 

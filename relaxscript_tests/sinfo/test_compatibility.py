@@ -18,6 +18,7 @@ from relaxscript.sinfo import (
     can_cast,
     check_compatibility,
     why,
+    why_never,
 )
 from relaxscript_tests.sinfo.random_infos import (
     CPU0,
@@ -140,10 +141,25 @@ def test_facts_decide() -> None:
         (Tuple((OBJECT,)), Tuple((Tensor((2,)),)), UNKNOWN),
         (Tensor(KNOWN), Tensor((M, 4)), YES),
         (F((), OBJECT), F((), Tensor((2,))), UNKNOWN),
+        (F((OBJECT,), OBJECT, False), F((Tensor(),), OBJECT, True), UNKNOWN),
+        (F((OBJECT,), OBJECT), F((Tensor(),), Tensor()), UNKNOWN),
+        (F((Tensor((2,)),), OBJECT), F((Tensor((3,)),), OBJECT), UNKNOWN),
+        (F((Tensor((N,)),), Tensor((N,))), F((Tensor((M,)),), Tensor((M + 1,))), NO),
+        (F((OBJECT,), OBJECT), F((OBJECT, OBJECT), OBJECT), NO),
+        (F((OBJECT,), Tensor()), F((OBJECT,), Shape()), NO),
+        (Tensor((N, N)), Tensor((M, M + 1)), NO),
     ],
 )
 def test_a_cast_is_judged(value: StructInfo, target: StructInfo, expected: Answer) -> None:
     assert can_cast(value, target) is expected
+
+
+def test_a_cast_that_never_succeeds_has_a_reason() -> None:
+    taken = F((F((OBJECT,), Shape()),), Tensor((2,)))
+    assert why_never(taken, F((F((OBJECT,), Tensor()),), Tensor((N,)))) is None
+    assert why_never(Tensor((2,)), Tensor((3,))) == "dimension 0 is `2`, not `3`"
+    wrong = F((OBJECT,), Tensor((3,)))
+    assert why_never(taken, wrong) == "in the result, dimension 0 is `2`, not `3`"
 
 
 def test_variables_in_scope_are_not_bound_by_a_cast() -> None:

@@ -299,4 +299,30 @@ Right:
         R.print(y)
         return y
 """,
+    "RX0403": """
+RX0403: a tensor is used after a call wrote into it
+
+`R.call_tir_inplace` and `R.call_inplace_packed` count as pure, because nobody looks at what they
+have written into, under whatever name, from then on. What the call gives is the same tensor.
+
+Wrong:
+
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+        y = R.exp(x)
+        z = R.call_inplace_packed(
+            "sort", y, inplace_indices=[0], sinfo_args=R.Tensor((4,), "float32")
+        )
+        return R.add(y, z)
+
+Right:
+
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+        y = R.exp(x)
+        z = R.call_inplace_packed(
+            "sort", y, inplace_indices=[0], sinfo_args=R.Tensor((4,), "float32")
+        )
+        return R.add(z, z)
+""",
 }

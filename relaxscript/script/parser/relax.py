@@ -16,7 +16,9 @@ import ast
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from relaxscript.errors import OperandError, Span
+from relaxscript.analysis.derive import renamed_apart
+from relaxscript.analysis.reuse import reused, written_by
+from relaxscript.errors import Diagnostic, Label, OperandError, Span
 from relaxscript.ir.relax import (
     DataflowVar,
     Expr,
@@ -55,7 +57,20 @@ class RelaxParser(RelaxControl):
             return None
         if errors or header.failed or not self.has_result:
             return None
-        return self.finish(node, header)
+        function = self.finish(node, header)
+        return None if self.reuses(function) else function
+
+    def reuses(self, function: Function) -> bool:
+        """Record every use of what a call has written into."""
+        found = reused(function) if self.builder.writes_in_place else []
+        for var, _, span, call in found:
+            writer = written_by(call)
+            labels = () if call.span is None else (Label(call.span, "writes into it"),)
+            written = var.name_hint if span is None or var.name_hint in span.text else span.text
+            message = f"`{written}` is used after `{writer}` wrote into it"
+            help = "use what the call gives; it is the same tensor"
+            self.report(Diagnostic("RX0403", message, span, labels=labels, help=help))
+        return bool(found)
 
     def bind_parameters(self, header: Header) -> None:
         """Parameters by their names; one whose annotation failed is unknown."""
@@ -270,7 +285,10 @@ class RelaxParser(RelaxControl):
         header = self.header(node, options, local=True)
         infos = tuple(p.struct_info for p in header.params)
         declared = header.ret or ObjectStructInfo()
-        known = FuncStructInfo.make(infos, declared, header.pure)
+        # Its body calls it with variables of their own, not with those of the call that runs.
+        known = renamed_apart(
+            FuncStructInfo.make(infos, declared, header.pure), {*header.introduced.values()}
+        )
         inside = self.builder.current_block_is_dataflow() and node.name not in self.leaving
         kind: type[Var] = DataflowVar if inside else Var
         itself = kind.make(node.name, known, span=self.source.name_span(node))
@@ -297,15 +315,15 @@ class RelaxParser(RelaxControl):
 
     def closure_body(self, node: ast.FunctionDef, header: Header, itself: Var) -> Function:
         outer = (self.returned, self.has_result, self.declared, self.outputs, dict(self.dims))
-        around, enclosing = (self.hidden, self.leaving, self.unrolling), len(self.enclosing)
+        around = (self.hidden, self.leaving, self.unrolling)
         self.outputs, self.leaving, self.unrolling = set(), set(), False
         for name, var in header.introduced.items():
             self.dims[name] = var
+        self.enclosing.append(itself)
         try:
             with self.scope():
                 self.hide_dataflow_variables()
                 self.bind_name(node.name, itself)
-                self.enclosing.append(itself)
                 if header.ret is None and node.returns is None and self.check_well_formed:
                     del self.names[node.name]
                     self.undeclared[node.name] = itself.span
@@ -321,7 +339,7 @@ class RelaxParser(RelaxControl):
                     raise Failed
                 return self.finish(node, header)
         finally:
-            del self.enclosing[enclosing:]
+            self.enclosing.pop()
             self.undeclared.pop(node.name, None)
             self.hidden, self.leaving, self.unrolling = around
             self.returned, self.has_result, self.declared, self.outputs, self.dims = outer

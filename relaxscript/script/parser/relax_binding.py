@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from relaxscript.analysis.derive import kind_name
-from relaxscript.arith import YES
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir.prim import PrimExpr, const as scalar
@@ -27,7 +26,7 @@ from relaxscript.ir.struct_info import (
     TupleStructInfo,
 )
 from relaxscript.script.relax_forms import MatchCastValue, const
-from relaxscript.sinfo import check_compatibility, definable_shape_vars
+from relaxscript.sinfo import definable_shape_vars
 
 from .abbreviated import written_out
 from .base import Failed
@@ -326,21 +325,19 @@ class RelaxBindings(RelaxSignatures):
         self, target: ast.Name, cast: MatchCastValue, node: ast.expr,
         annotation: StructInfo | None = None, annotation_node: ast.expr | None = None,
     ) -> None:  # fmt: skip
-        """Bind a name to what was cast; an annotation that it fits wins (rule 11.3.4)."""
-        facts = self.builder.context.facts
-        if annotation is not None and (
-            check_compatibility(cast.struct_info, annotation, facts) is not YES
-        ):
-            # It does not fit, or it may not: what was cast is a value like any other.
-            self.bind_value(target, self.cast(cast, node), node, annotation, annotation_node)
-            return
+        """Bind a name to what was cast; an annotation that it surely fits wins (rule 11.3.4)."""
         value = self.leaf(self.expr_of(cast.value, node), node)
         outlives = target in self.outputs
         span = self.source.span(target)
-        var = self.builder.bind_match_cast(
-            value, cast.struct_info, target.id, span, outlives, self.source.span(node), annotation
-        )
-        self.note_obligations(node)
+        try:
+            var = self.builder.bind_match_cast(
+                value, cast.struct_info, target.id, span, outlives, self.source.span(node),
+                annotation,
+            )  # fmt: skip
+        except OperandError as error:
+            raise self.binding_error(error, node, value, annotation_node) from None
+        finally:
+            self.note_obligations(node)
         self.bind_name(target.id, var)
         self.last_bound = target.id
 

@@ -320,13 +320,21 @@ class RelaxCalls(RelaxAttributes):
         return tuple(found) if isinstance(found, list) else (found,)
 
     def check_recursion(self, callee: Expr, node: ast.Call) -> None:
-        """Criterion 7: no call in a dataflow block may lead back to the function it stands in."""
+        """Criterion 7: no call in a dataflow block may lead back to a function it stands in."""
         if not (self.check_well_formed and self.builder.current_block_is_dataflow()):
             return
-        recursive = callee in self.enclosing
-        if isinstance(callee, GlobalVar):
-            name = self.function_name
-            recursive = callee.name_hint == name or self.module.reaches(callee.name_hint, name)
+        while isinstance(callee, Var):
+            # One that is only another name for a function is that function.
+            value = self.builder.lookup_binding(callee)
+            if not isinstance(value, (Var, GlobalVar)):
+                break
+            callee = value
+        match callee:
+            case GlobalVar(name):
+                own = self.function_name
+                recursive = name == own or self.module.reaches(name, own)
+            case _:
+                recursive = any(callee is var for var in self.enclosing)
         if recursive:
             written = ast.unparse(node.func)
             raise self.error(

@@ -21,6 +21,7 @@ from relaxscript.ir.relax import (
     LeafExpr,
     ShapeExpr,
     Tuple,
+    Var,
     as_expr,
 )
 from relaxscript.op import SYMBOLS, Operator
@@ -50,8 +51,8 @@ class RelaxExpressions(RelaxBlame):
         self.hidden: set[str] = set()
         self.leaving: set[str] = set()
         self.function_name = ""
-        # The local functions whose bodies are being read.
-        self.enclosing: list[Expr] = []
+        # The local functions that are being read, each by the variable that it is bound to.
+        self.enclosing: list[Var] = []
 
     # ---- names
 

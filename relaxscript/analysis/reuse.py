@@ -1,0 +1,210 @@
+"""What is used after a call has written into it.
+
+`R.call_tir_inplace` and `R.call_inplace_packed` count as pure because nobody looks at the arguments
+that they write into, nor at an alias of them, once they have. An alias is what certainly is the
+same tensor: another name, a field of a tuple that holds it, a closure that captures it. What other
+functions and operators return or keep is not followed. Source: spec "Notable Operators".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from relaxscript.errors import Span
+from relaxscript.ir import walk
+from relaxscript.ir.node import Node
+from relaxscript.ir.relax import (
+    Binding,
+    Call,
+    Expr,
+    Function,
+    If,
+    LeafExpr,
+    Op,
+    SeqExpr,
+    Tuple,
+    TupleGetItem,
+    Var,
+)
+from relaxscript.op.results import inplace_indices
+
+__all__ = ["Reuse", "reused", "writes_in_place", "written_by"]
+
+_WRITING = ("relax.call_tir_inplace", "relax.call_inplace_packed")
+
+# To give memory back is not to look at it.
+_RELEASING = ("relax.memory.kill_tensor", "relax.memory.kill_storage", "relax.vm.kill_object")
+
+# Which memory a value is: a variable and the fields that lead on from there; or, for a tuple that
+# is written out and for what a closure captures, that of each part.
+_Place = tuple[Any, ...]
+_Held = _Place | list[Any]
+
+# Stands before a place of which only a part was written to.
+_PART_OF = "part of"
+
+
+class Reuse(NamedTuple):
+    """A use of `var` in `within`, at `span` if that is known, after `call` wrote into it."""
+
+    var: Var
+    within: Node
+    span: Span | None
+    call: Call
+
+
+def writes_in_place(call: Call) -> bool:
+    """Whether a call writes into arguments that it is given."""
+    return isinstance(call.op, Op) and call.op.name in _WRITING
+
+
+def written_by(call: Call) -> str:
+    """The operator of such a call by its name in scripts."""
+    name: str = getattr(call.op, "name", "")
+    return f"R.{name.removeprefix('relax.')}"
+
+
+def reused(function: Function) -> list[Reuse]:
+    """Every use of what was written to before, in the order of the program."""
+    search = _Search()
+    search.run(function)
+    return search.found
+
+
+class _Search:
+    """Goes through a function in the order of evaluation; takes no recursion."""
+
+    def __init__(self) -> None:
+        self.found: list[Reuse] = []
+        self._held: dict[Var, _Held] = {}
+        # What was written to, and by which call; both ways of an `if` start from the same.
+        self._written: dict[_Place, Call] = {}
+        self._todo: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
+
+    def run(self, function: Function) -> None:
+        self._then((self._expr, (function.body, function, None)))
+        while self._todo:
+            step, about = self._todo.pop()
+            step(*about)
+
+    def _then(self, *steps: tuple[Callable[..., None], tuple[Any, ...]]) -> None:
+        self._todo.extend(reversed(steps))
+
+    # -- the program, step by step -----------------------------------------------------------------
+
+    def _expr(self, expr: Expr, within: Node, span: Span | None) -> None:
+        match expr:
+            case SeqExpr(blocks, body):
+                bindings = (binding for block in blocks for binding in block.bindings)
+                steps = [(self._binding, (binding,)) for binding in bindings]
+                self._then(*steps, (self._expr, (body, expr, expr.body_span)))
+            case If(cond, true_branch, false_branch):
+                self._use(cond, expr, span)
+                before = dict(self._written)
+                self._then(
+                    (self._expr, (true_branch, expr, None)), (self._other_way, (before,)),
+                    (self._expr, (false_branch, expr, None)), (self._join, (before,)),
+                )  # fmt: skip
+            case Function(body=body):
+                before = dict(self._written)
+                self._then((self._expr, (body, expr, None)), (self._restore, (before,)))
+            case Call():
+                self._call(expr)
+            case _:
+                self._use(expr, within, span)
+
+    def _other_way(self, before: dict[_Place, Call]) -> None:
+        """Start the second branch from what was `before`, which takes what the first one wrote."""
+        first, self._written = self._written, dict(before)
+        before.update(first)
+
+    def _join(self, first: dict[_Place, Call]) -> None:
+        self._written.update(first)
+
+    def _restore(self, before: dict[_Place, Call]) -> None:
+        self._written = before
+
+    def _binding(self, binding: Binding) -> None:
+        """Another name is no use: only what is done with it is."""
+        match binding.value:
+            case LeafExpr() | TupleGetItem():
+                self._held[binding.var] = self._of(binding.value)
+            case Function():
+                free = walk.free_vars(binding.value)
+                captured = [var for var in free if isinstance(var, Var) and var is not binding.var]
+                self._held[binding.var] = [self._of(var) for var in captured]
+                self._then((self._expr, (binding.value, binding, None)))
+            case value:
+                self._then((self._expr, (value, binding, value.span)))
+
+    def _call(self, call: Call) -> None:
+        if isinstance(call.op, Op) and call.op.name in _RELEASING:
+            return
+        self._use(call.op, call, call.span)
+        spans = call.arg_spans or (None,) * len(call.args)
+        for arg, span in zip(call.args, spans):
+            self._use(arg, call, span)
+        if not writes_in_place(call):
+            return
+        tupled = call.op.name == _WRITING[0]  # type: ignore[attr-defined]
+        held = self._of(call.args[1] if tupled else Tuple.make(call.args[1:]))
+        for index in inplace_indices(call):
+            if index >= 0:
+                for place in _places(_field(held, index)):
+                    self._written[place] = call
+                    for length in range(1, len(place)):
+                        self._written[(_PART_OF, *place[:length])] = call
+
+    # -- values ------------------------------------------------------------------------------------
+
+    def _of(self, expr: Expr) -> _Held:
+        """Which memory a leaf, or a field of one, is."""
+        match expr:
+            case Var():
+                return self._held.get(expr, (expr,))
+            case Tuple(fields):
+                return [self._of(field) for field in fields]
+            case TupleGetItem(value, index):
+                return _field(self._of(value), index)
+        return []
+
+    def _writer(self, held: _Held) -> Call | None:
+        """The call that wrote into a value, or into a part of it."""
+        for place in _places(held):
+            prefixes = (place[:length] for length in range(1, len(place) + 1))
+            for known in (*prefixes, (_PART_OF, *place)):
+                if known in self._written:
+                    return self._written[known]
+        return None
+
+    def _use(self, expr: Expr, within: Node, span: Span | None) -> None:
+        match expr:
+            case Tuple(fields):
+                spans = expr.field_spans or (None,) * len(fields)
+                for field, at in zip(fields, spans):
+                    self._use(field, expr, at or span)
+            case Var() as var:
+                self._report(var, expr, within, span)
+            case TupleGetItem(tuple_value=Var() as var):
+                self._report(var, expr, expr, span or expr.span)
+
+    def _report(self, var: Var, used: Expr, within: Node, span: Span | None) -> None:
+        writer = self._writer(self._of(used))
+        if writer is not None:
+            self.found.append(Reuse(var, within, span, writer))
+
+
+def _field(held: _Held, index: int) -> _Held:
+    if isinstance(held, tuple):
+        return (*held, index)
+    field: _Held = held[index] if index < len(held) else []
+    return field
+
+
+def _places(held: _Held) -> Iterator[_Place]:
+    if isinstance(held, tuple):
+        yield held
+    else:
+        for part in held:
+            yield from _places(part)
