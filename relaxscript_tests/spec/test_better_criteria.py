@@ -21,10 +21,10 @@ def found_in(program: object) -> list[str]:
     return [in_short(d) for d in analysis.ill_formed(program)]
 
 
-def function_of(info: relax.StructInfo) -> relax.Function:
-    """A function whose one parameter, which it returns, is described by `info`."""
+def function_of(info: relax.StructInfo, *before: relax.Var) -> relax.Function:
+    """A function that returns its last parameter, which is described by `info`."""
     x = relax.Var("x", info)
-    return relax.Function([x], x, relax.ObjectStructInfo())
+    return relax.Function([*before, x], relax.SeqExpr([], x), relax.ObjectStructInfo())
 
 
 # ---------------------------------------------------------------- 7: dataflow blocks
@@ -161,7 +161,7 @@ def test_the_variable_that_holds_a_shape_is_in_scope():
     info = relax.TensorStructInfo(s, "float32")
     x = relax.Var("x", info)
     assert found_in(function_of(info)) == ['error RX0314 R.Tensor(s, "float32")']
-    assert found_in(relax.Function([s, x], x, relax.ObjectStructInfo())) == []
+    assert found_in(function_of(info, s)) == []
 
 
 def test_a_function_type_has_parameters_or_a_rule_that_derives_its_result():

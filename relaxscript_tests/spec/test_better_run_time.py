@@ -30,8 +30,6 @@ def _packed_functions():
 
 @I.ir_module
 class Casts:
-    I.module_global_infos({"vdevice": [I.vdevice("llvm"), I.vdevice("llvm", 1)]})
-
     @R.function
     def to_a_shape_that_a_variable_holds(x: R.Tensor, s: R.Shape):
         y = R.match_cast(x, R.Tensor(s, "float32"))
@@ -65,6 +63,11 @@ class Casts:
         y = R.match_cast(x, R.Tuple(R.Prim(value=n), R.Tensor((n * 2,))))
         s = R.shape([n + 1])
         return s
+
+
+@I.ir_module
+class OnDevices:
+    I.module_global_infos({"vdevice": [I.vdevice("llvm"), I.vdevice("llvm", 1)]})
 
     @R.function
     def to_device(x: R.Object):
@@ -116,7 +119,7 @@ def test_a_scalar_binds_a_dimension_and_is_compared_with_one(load):
 
 @every_executor
 def test_a_tensor_is_on_the_device_that_is_asked_for(load):
-    program = load(Casts)
+    program = load(OnDevices)
     there = relax.nd.array(PAIR, relax.cpu(1))
     assert program.to_device((there,))[0] is there
     assert program.takes_on_device(there) is there

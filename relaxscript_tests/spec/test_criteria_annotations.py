@@ -329,5 +329,5 @@ def test_a_device_that_the_module_does_not_list_cannot_be_named():
         #                                     ^^^^^^^^ error: RX0324 the module has no virtual
         #        | device
         #                                            | `llvm:1`
-        #                                       help: the module has `llvm:0:global`
+        #                                       help: the module has `llvm:0`
             return x

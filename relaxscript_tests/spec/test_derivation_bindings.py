@@ -347,14 +347,13 @@ def test_an_annotation_beside_a_cast_that_contradicts_it_is_refused():
 @rejects("derivation 11.3.4")
 @symbolic("derivation 11.3.4")
 @rejected
-def test_an_annotation_beside_a_cast_that_says_more_is_a_warning():
+def test_an_annotation_beside_a_cast_that_says_more_than_the_cast_is_refused():
     @R.function
     def f(x: R.Object, z: R.Tensor(("n",), "float32")):
         n = T.int64()
         y: R.Tensor((n,), "float32") = R.match_cast(x, R.Tensor((4,), "float32"))
-        #                              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ warning: RX0207
-        #        | dimension 0
-        #                              | is `4`, which is not known to be `n`; it is checked when
-        #        | the
-        #                              | program runs
+        #                              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0205 the
+        #        | value does not fit the annotation
+        #                              help: it is `R.Tensor((4,), "float32")`, declared as
+        #        | `R.Tensor((n,), "float32")`
         return y
