@@ -84,7 +84,7 @@ class TensorCheck:
     """A tensor; None and -1 leave data type, rank, dimensions or device open.
 
     `shape_slot` is for a shape that is held by a variable: the index, among the shapes handed to
-    `match`, of the `Shape` that the tensor must have.
+    `match`, of the `Shape` that the tensor must have; `shape_name` is what the source calls it.
     """
 
     dtype: str | None = None
@@ -92,6 +92,7 @@ class TensorCheck:
     dims: tuple[Dim, ...] | None = None
     device: Device | None = None
     shape_slot: int | None = None
+    shape_name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +122,13 @@ class TupleCheck:
 class FuncCheck:
     """A packed function (`packed`), a closure (not `packed`) or either (None).
 
-    `accepts` judges a closure by its run-time structural information; `text` says what is wanted.
+    `refusal` judges a closure by its run-time structural information and the shape variables that
+    have values then: it gives the reason why it does not fit, None where it may. `text` says what
+    is wanted.
     """
 
     packed: bool | None = None
-    accepts: Callable[[object], bool] | None = None
+    refusal: Callable[[object, Heap], str | None] | None = None
     text: str = "a function"
 
 
@@ -135,14 +138,8 @@ Check = AnyCheck | TensorCheck | ShapeCheck | PrimCheck | TupleCheck | FuncCheck
 def describe(check: Check) -> str:
     """What `check` demands, in words: "a tensor of shape (n, 4) and dtype float32"."""
     match check:
-        case TensorCheck(dtype=dtype, ndim=ndim, dims=dims, device=device):
-            facts = []
-            if dims is not None:
-                facts.append(f"shape {_dims_text(dims)}")
-            elif ndim >= 0:
-                facts.append(f"rank {ndim}")
-            if dtype is not None:
-                facts.append(f"dtype {dtype}")
+        case TensorCheck(dtype=dtype, device=device):
+            facts = [fact for fact in (_shape_text(check), dtype and f"dtype {dtype}") if fact]
             words = " of " + " and ".join(facts) if facts else ""
             return f"a tensor{words}" + (f" on {device}" if device is not None else "")
         case ShapeCheck(ndim=ndim, dims=dims):
@@ -157,6 +154,14 @@ def describe(check: Check) -> str:
         case FuncCheck(text=text):
             return text
     return "any value"
+
+
+def _shape_text(check: TensorCheck) -> str:
+    if check.shape_name:
+        return f"shape `{check.shape_name}`"
+    if check.dims is not None:
+        return f"shape {_dims_text(check.dims)}"
+    return f"rank {check.ndim}" if check.ndim >= 0 else ""
 
 
 def _dims_text(dims: tuple[Dim, ...]) -> str:

@@ -147,7 +147,7 @@ class _Lowering(HeapWriter):
     def begin(self, func: Function) -> None:
         self.allocate(func.span)
         infos = [param.struct_info for param in func.params]
-        words = [Words(f"`{p.name_hint}`", f" of `{self.name}`", "RX0601") for p in func.params]
+        words = [Words(f"`{p.name_hint}`", self.name, "RX0601") for p in func.params]
         self.check(func.params, infos, words, [place_of_parameter(param) for param in func.params])
 
     def binding(self, binding: Binding) -> None:
