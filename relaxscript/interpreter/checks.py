@@ -176,7 +176,8 @@ def function_check(wanted: FuncStructInfo, slots: Mapping[prim.Var, int]) -> Fun
         type_ = concrete(wanted, {v: heap[slot] for v, slot in slots.items()})
         return None if is_subtype(info, type_) is not NO else why(info, type_)
 
-    return FuncCheck(packed=False, refusal=refusal, text=f"a function of type `{wanted!r}`")
+    loads = tuple(DimLoad(slot, v.name) for v, slot in slots.items())
+    return FuncCheck(False, refusal, f"a function of type `{wanted!r}`", loads)
 
 
 def concrete(info: FuncStructInfo, values: Mapping[prim.Var, int]) -> FuncStructInfo:

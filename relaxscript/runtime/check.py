@@ -19,6 +19,7 @@ from relaxscript.errors import VMError
 from .check_words import (
     Place,
     argument_place,
+    assumed,
     demanded,
     evaluate,
     mismatch,
@@ -118,8 +119,7 @@ class _Matching:
         if not isinstance(value, tuple) or isinstance(value, Shape):
             raise refused(place, check, value)
         if len(value) != len(check.fields):
-            text = f"{place.length()} is {len(value)}; must be {len(check.fields)}"
-            raise mismatch(place, text, check, value)
+            raise place.error(f"{place.length()} is {len(value)}; must be {len(check.fields)}")
         for i, (item, part) in enumerate(zip(value, check.fields, strict=True)):
             self.first(item, part, place.field(i))
 
@@ -227,7 +227,8 @@ class _Matching:
         for closure, wanted, place in self.functions:
             reason = wanted.refusal and wanted.refusal(closure.info, self.heap)
             if reason:
-                text = f"{place} is {kind_of(closure)} that does not fit: {reason}"
+                given = assumed(wanted.loads, self.heap, self.known())
+                text = f"{place} is {kind_of(closure)} that does not fit{given}: {reason}"
                 notes = [f"expected {place.describe(wanted)}", f"its type is `{closure.info!r}`"]
                 raise place.error(text, notes)
 

@@ -22,6 +22,7 @@ from .pattern import (
     DimBind,
     DimConst,
     DimExpr,
+    DimLoad,
     FuncCheck,
     Heap,
     Origins,
@@ -34,7 +35,8 @@ from .pattern import (
 from .values import is_tensor, kind_of
 
 __all__ = [
-    "Place", "argument_place", "demanded", "evaluate", "mismatch", "origins_of", "part_of",
+    "Place", "argument_place", "assumed", "demanded", "evaluate", "mismatch", "origins_of",
+    "part_of",
     "refused", "variables", "wrong_number",
 ]  # fmt: skip
 
@@ -200,13 +202,17 @@ def variables(dim: Dim, heap: Heap, origins: Origins) -> str:
             reads = _Reads(heap)
             with suppress(ArithmeticError):  # what was read up to there is what matters
                 compute(reads)
-            facts = []
-            for slot in dict.fromkeys(reads.slots):
-                name, origin = origins.get(slot, (f"variable {slot}", ""))
-                facts.append(f"`{name} = {heap[slot]}`" + (f" from {origin}" if origin else ""))
-            return f" with {' and '.join(facts)}" if facts else ""
+            known = ((slot, origins.get(slot)) for slot in dict.fromkeys(reads.slots))
+            loads = [DimLoad(s, name[0] if name else f"variable {s}") for s, name in known]
+            return assumed(loads, heap, origins)
     origin = origins.get(dim.slot, ("", ""))[1]
     return f" from {origin}" if origin else ""
+
+
+def assumed(loads: Sequence[DimLoad], heap: Heap, origins: Origins) -> str:
+    """The values of variables, and where these come from: " with `n = 4` from `w.shape[0]`"."""
+    facts = [f"`{v.name} = {heap[v.slot]}`{variables(v, heap, origins)}" for v in loads]
+    return f" with {' and '.join(facts)}" if facts else ""
 
 
 def origins_of(checks: Sequence[Check], names: Sequence[str]) -> dict[int, tuple[str, str]]:

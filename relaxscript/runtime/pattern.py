@@ -123,13 +123,14 @@ class FuncCheck:
     """A packed function (`packed`), a closure (not `packed`) or either (None).
 
     `refusal` judges a closure by its run-time structural information and the shape variables that
-    have values then: it gives the reason why it does not fit, None where it may. `text` says what
-    is wanted.
+    have values then (`loads`): it gives the reason why it does not fit, None where it may. `text`
+    says what is wanted.
     """
 
     packed: bool | None = None
     refusal: Callable[[object, Heap], str | None] | None = None
     text: str = "a function"
+    loads: tuple[DimLoad, ...] = ()
 
 
 Check = AnyCheck | TensorCheck | ShapeCheck | PrimCheck | TupleCheck | FuncCheck
