@@ -10,6 +10,7 @@ Function".
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from relaxscript.arith import NO, evaluate, text_of
@@ -47,6 +48,7 @@ from relaxscript.runtime.pattern import Heap
 from relaxscript.sinfo import (
     definable_shape_vars,
     is_subtype,
+    shape_var_mapping,
     shape_vars,
     substitute_shape_vars,
     why,
@@ -138,7 +140,10 @@ class _Maker:
                 return TupleCheck(tuple(self.check(field) for field in fields))
             case FuncStructInfo():
                 known = {v: self.checks.slot(v) for v in shape_vars(info) if v in self.bound}
-                return function_check(info, known)
+                fresh = [v for v in definable_shape_vars(info) if v in self.fresh]
+                binds = tuple(DimBind(self.checks.slot(v), v.name) for v in fresh)
+                check = function_check(info, known)
+                return replace(check, binds=binds, sizes=_sizes(info, fresh)) if binds else check
         raise InternalError(f"there is no check for {type(info).__name__}")
 
     def tensor(self, info: TensorStructInfo) -> TensorCheck:
@@ -178,6 +183,21 @@ def function_check(wanted: FuncStructInfo, slots: Mapping[prim.Var, int]) -> Fun
 
     loads = tuple(DimLoad(slot, v.name) for v, slot in slots.items())
     return FuncCheck(False, refusal, f"a function of type `{wanted!r}`", loads)
+
+
+def _sizes(
+    wanted: FuncStructInfo, variables: Sequence[prim.Var]
+) -> Callable[[object], list[int | None]]:
+    """What the run-time structural information of a closure says of shape variables of a type."""
+
+    def sizes(info: object) -> list[int | None]:
+        if not isinstance(info, FuncStructInfo):
+            return [None] * len(variables)
+        found = shape_var_mapping((wanted,), (info,))
+        said = (found.get(v) for v in variables)
+        return [e.value if isinstance(e, prim.IntImm) else None for e in said]
+
+    return sizes
 
 
 def concrete(info: FuncStructInfo, values: Mapping[prim.Var, int]) -> FuncStructInfo:

@@ -211,12 +211,27 @@ class _Matching:
     def function(self, value: object, check: FuncCheck, place: Place) -> None:
         match value:
             case Closure() if check.packed is not True:
+                self.type(value, check, place)
                 if check.refusal is not None:
                     self.functions.append((value, check, place))
             case PackedFunc() if check.packed is not False:
                 pass
             case _:
                 raise refused(place, check, value)
+
+    def type(self, closure: Closure, check: FuncCheck, place: Place) -> None:
+        """Take the values of variables from the type of a closure."""
+        sizes = check.sizes(closure.info) if check.sizes is not None else ()
+        for dim, size in zip(check.binds, sizes, strict=False):
+            if dim.slot in self.bound:
+                continue
+            if size is None:
+                text = (
+                    f"{place} is {kind_of(closure)}, whose type does not say what `{dim.name}` is"
+                )
+                raise place.error(text, [f"its type is `{closure.info!r}`"])
+            self.heap[dim.slot] = size
+            self.bound[dim.slot] = (dim, _VALUE, check, place)
 
     # -- the second step ---------------------------------------------------------------------------
 

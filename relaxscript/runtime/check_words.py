@@ -87,6 +87,8 @@ class Place:
                 return self.part(f".shape[{axis}]")
             case ShapeCheck():
                 return self.part(f"[{axis}]")
+            case FuncCheck():
+                return f"the type of {self}"
         return str(self)
 
     def length(self) -> str:
@@ -230,6 +232,9 @@ def origins_of(checks: Sequence[Check], names: Sequence[str]) -> dict[int, tuple
                         found.setdefault(dim.slot, (dim.name, place.dimension(check, axis)))
             case PrimCheck(value=DimBind(slot=slot, name=name, captured=captured)):
                 found.setdefault(slot, (name, "" if captured else str(place)))
+            case FuncCheck(binds=binds):
+                for dim in binds:
+                    found.setdefault(dim.slot, (dim.name, place.dimension(check, 0)))
             case TupleCheck(fields=fields):
                 todo[:0] = [(field, place.field(i)) for i, field in enumerate(fields)]
     return found

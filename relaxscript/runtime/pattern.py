@@ -7,7 +7,7 @@ values against these.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -124,13 +124,16 @@ class FuncCheck:
 
     `refusal` judges a closure by its run-time structural information and the shape variables that
     have values then (`loads`): it gives the reason why it does not fit, None where it may. `text`
-    says what is wanted.
+    says what is wanted. `binds` are the variables that take their values from a closure, and
+    `sizes` says what these are, by its information, None for what that does not say.
     """
 
     packed: bool | None = None
     refusal: Callable[[object, Heap], str | None] | None = None
     text: str = "a function"
     loads: tuple[DimLoad, ...] = ()
+    binds: tuple[DimBind, ...] = ()
+    sizes: Callable[[object], Sequence[int | None]] | None = None
 
 
 Check = AnyCheck | TensorCheck | ShapeCheck | PrimCheck | TupleCheck | FuncCheck

@@ -1,7 +1,8 @@
 """The shape variables of a StructInfo: which there are, where they are bound, what they stand for.
 
 A shape variable is bound where it stands alone: as a dimension of a tensor or shape, or as the
-value of a Prim. A function type binds the variables of its own parameters.
+value of a Prim. A function type binds the variables of its own parameters; those of its result that
+stand alone take their values from the run-time structural information of a closure.
 
 Sources: spec "Expressing Shape Dimensions", "Auxiliary Procedures" (get_shape_var_mapping, with a
 variable of the first mapped to the dimension of the second, for shapes and Prim values too).
@@ -67,11 +68,24 @@ def struct_info_parts(root: StructInfo, *, functions: bool = True) -> Iterator[S
 def definable_shape_vars(info: StructInfo) -> list[prim.Var]:
     """The shape variables in binding positions of `info`, in order of appearance.
 
-    Those in the parameters of a function type belong to that type and are left out.
+    Those in the parameters of a function type belong to that type and are left out; those in its
+    result are not, unless they are the same.
     """
     found: dict[prim.Var, None] = {}
-    for part in struct_info_parts(info, functions=False):
-        found.update((e, None) for e in dimensions(part) if isinstance(e, prim.Var))
+    stack: list[tuple[StructInfo, frozenset[prim.Var]]] = [(info, frozenset())]
+    seen: set[int] = set()
+    while stack:
+        part, own = stack.pop()
+        for e in dimensions(part):
+            if isinstance(e, prim.Var) and e not in own:
+                found[e] = None
+        match part:
+            case TupleStructInfo(fields) if id(part) not in seen:
+                seen.add(id(part))
+                stack.extend((field, own) for field in reversed(fields))
+            case FuncStructInfo(params=tuple(params), ret=ret):
+                inner = (v for p in params for v in definable_shape_vars(p))
+                stack.append((ret, own.union(inner)))
     return list(found)
 
 
@@ -139,6 +153,7 @@ def shape_var_mapping(
                 mine
             ) == len(theirs):
                 functions.extend(zip(mine, theirs))
+                functions.append((param.ret, arg.ret))
             case _:
                 _map_dimensions(dimensions(param), dimensions_of_value(arg), mapping, in_scope)
     return mapping

@@ -29,10 +29,15 @@ from relaxscript.ir.relax import (
     Tuple,
     TupleGetItem,
 )
-from relaxscript.ir.struct_info import ObjectStructInfo, StructInfo
+from relaxscript.ir.struct_info import FuncStructInfo, ObjectStructInfo, StructInfo
 from relaxscript.ir.walk import walk
 from relaxscript.runtime.builtins import INVOKE_CLOSURE
-from relaxscript.sinfo import erase_to_well_defined, free_shape_vars, is_subtype
+from relaxscript.sinfo import (
+    definable_shape_vars,
+    erase_to_well_defined,
+    free_shape_vars,
+    is_subtype,
+)
 
 from .compute_prim_value import COMPUTE, HOST_FUNC
 from .context import PassContext
@@ -90,8 +95,9 @@ class VMShapeLower(ModulePass):
     those that are computed. The virtual machine checks nothing by itself in such a function. With
     `emit_err_ctx=False` the calls do not carry the words of messages.
 
-    A function stays as it is where it binds variables that are no integers, holds a local function
-    (see `LambdaLift`), or passes destinations (see `CallTIRRewrite`).
+    A function stays as it is where it binds variables that are no integers or takes one from the
+    type of a closure, holds a local function (see `LambdaLift`), or passes destinations (see
+    `CallTIRRewrite`).
 
     Source: RFC "shape lowering"; TVM `relax.transform.VMShapeLower`.
     """
@@ -130,6 +136,8 @@ def _can_be_lowered(function: Function) -> bool:
             case Call(op=Op(name)) if name in _DESTINATION_PASSING:
                 return False
             case prim.Var() if not node.dtype.is_integer:
+                return False
+            case FuncStructInfo() if definable_shape_vars(node):
                 return False
     return True
 

@@ -31,9 +31,15 @@ def test_a_variable_is_bound_where_it_stands_alone() -> None:
 
 def test_a_function_type_binds_the_variables_of_its_parameters() -> None:
     info = F((Tensor((N,)), Tensor((N + M,))), Tensor((N, K)))
-    assert definable_shape_vars(info) == []
+    assert definable_shape_vars(info.params[0]) == [N]
     assert free_shape_vars(info) == [M, K]
     assert shape_vars(info) == [N, M, K]
+
+
+def test_a_variable_alone_in_the_result_of_a_function_type_is_bound_by_a_closure() -> None:
+    info = F((Tensor((N,)),), Tuple((Tensor((N, K)), Tensor((M * 2,)))))
+    assert definable_shape_vars(info) == [K]
+    assert definable_shape_vars(F((info,), Tensor((K, M)))) == [M]
 
 
 def test_variables_are_mapped_to_what_arrives() -> None:
@@ -74,9 +80,9 @@ def test_the_shape_in_a_variable_is_looked_at() -> None:
     assert shape_var_mapping((Tensor((M, K)),), (Tensor(HELD),)) == {}
 
 
-def test_parameters_of_functions_are_matched() -> None:
+def test_parameters_and_results_of_functions_are_matched() -> None:
     mine, theirs = F((Tensor((N,)),), Tensor((M,))), F((Tensor((K,)),), Tensor((K,)))
-    assert shape_var_mapping((mine,), (theirs,)) == {N: K}
+    assert shape_var_mapping((mine,), (theirs,)) == {N: K, M: K}
 
 
 def test_substitution_reaches_everything_at_once_and_simplifies() -> None:
