@@ -63,6 +63,7 @@ def operator_function(call: Call, *, checked: bool) -> _Run:
                 fitting.add(key)
         return guarded(*values)
 
+    checking.__dict__["checks_operands"] = True
     return checking
 
 

@@ -100,7 +100,8 @@ class CallEmitter(FunctionEmitter):
                     return self._apply(found, args, call)
                 if isinstance(found, tir.PrimFunc):
                     return self._call_prim_func(callee, found, args)
-                return self.call(callee.name_hint, self._values(args))
+                known = [self._info(arg) for arg in args]
+                return self.enter(callee.name_hint, self._values(args), known, found)
             case relax.ExternFunc(symbol):
                 values = self._values(args)
                 if symbol == "vm.builtin.check_func_info" and self.checks_itself:
@@ -111,8 +112,10 @@ class CallEmitter(FunctionEmitter):
                     return self.ib.convert_constant(())
                 return self.call(name, values, self._result(call))
             case relax.Var() if callee in self.local:
-                name, captured = self.local[callee]
-                return self.call(name, [*self._values(args), *captured])
+                local, captured = self.local[callee]
+                values, known = self._values(args), [self._info(arg) for arg in args]
+                given = [*values, *captured]
+                return self.enter(local.name, given, known, local.function, local.shape_vars)
         function = self.value(callee)
         return self.call(INVOKE_CLOSURE, [function, *self._values(args)], self._result(call))
 

@@ -56,6 +56,7 @@ from relaxscript.sinfo import (
 )
 
 from .program import LocalFunction, Program
+from .proved import cannot_fail, proved_arguments
 from .registers import Places, Registers, last_uses
 from .scalars import compiled
 from .usage import captured, escaping, has_kills, matched_shape_vars, used_as_value
@@ -80,7 +81,7 @@ class FunctionEmitter(ABC):
         self.span: Span | None = function.span
         self.registers = Registers()
         self.places = Places()
-        self.local: dict[relax.Var, tuple[str, list[Arg]]] = {}
+        self.local: dict[relax.Var, tuple[LocalFunction, list[Arg]]] = {}
         self.shapes: dict[tuple[Any, ...], Arg] = {}  # shape values that are at hand in this scope
         self.escaping = escaping(function, program.module)
         # Of a function that `VMShapeLower` made, the bytecode checks what is to be checked.
@@ -164,7 +165,7 @@ class FunctionEmitter(ABC):
         captured_args = [self.env[v] for v in closure.variables]
         first = len(self.function.params) + len(closure.variables)
         captured_args += [self.ib.r(first + i) for i in range(len(closure.shape_vars))]
-        self.local[var] = (closure.name, captured_args)
+        self.local[var] = (closure, captured_args)
         if used_as_value(self.function, var):
             self.env[var] = self._closure(closure, captured_args)
             self.registers.pin([self.env[var].value])
@@ -198,6 +199,24 @@ class FunctionEmitter(ABC):
         self.ib.emit_call(name, args, dst, result=result, span=self.span)
         if name not in _WITHOUT_MEMORY:
             self.full.add(dst.value)
+        return dst
+
+    def enter(
+        self, name: str, args: Sequence[Arg], known: Sequence[StructInfo],
+        function: relax.Function, captured: Sequence[prim.Var] = (),
+    ) -> Arg:  # fmt: skip
+        """Emit a call of a function of the program, which checks what is not `known` to fit.
+
+        Arguments behind those of the source are what the function captures: the same values of the
+        same variables.
+        """
+        dst, proved = self.register(), ()
+        params = [param.struct_info or _OBJECT for param in function.params]
+        if len(params) == len(known):
+            proved = proved_arguments(params, known, self.bound, set(captured))
+            proved += tuple(range(len(params), len(args)))
+        self.ib.emit_call(name, args, dst, proved=proved, span=self.span)
+        self.full.add(dst.value)
         return dst
 
     def lookup(self, var: relax.Var) -> Arg:
@@ -398,7 +417,8 @@ class FunctionEmitter(ABC):
             case relax.MatchCast(struct_info=info), _:
                 only_read = isinstance(value, relax.Constant) and var not in self.escaping
                 arg = self.value(value, only_read)
-                if not self.checks_itself:
+                known = self.program.context.struct_info(value)
+                if not (self.checks_itself or cannot_fail(known, info, self.bound)):
                     arg = self.matched(arg, info, _place(value))
             case _, relax.Function():
                 arg = self.local_function(value, var)
@@ -458,7 +478,7 @@ class FunctionEmitter(ABC):
             self.registers.pin(passed_on)
             for number in passed_on:
                 self.registers.own(number)
-            self.local[var], self.captures[var] = (name, args), passed_on
+            self.local[var], self.captures[var] = (local, args), passed_on
         return self._closure(local, args)
 
     def _shape_value(self, v: prim.Var) -> Arg:
