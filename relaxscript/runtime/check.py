@@ -33,6 +33,7 @@ from .pattern import (
     AnyCheck,
     Check,
     Dim,
+    DimAny,
     DimBind,
     DimConst,
     DimExpr,
@@ -205,7 +206,7 @@ class _Matching:
             elif kind is DimBind and dim.slot not in bound:  # type: ignore[union-attr]
                 heap[dim.slot] = size  # type: ignore[union-attr]
                 bound[dim.slot] = (dim, axis, check, place)  # type: ignore[union-attr]
-            else:
+            elif kind is not DimAny:
                 self.later.append((place, axis, size, dim, check, value))
 
     def function(self, value: object, check: FuncCheck, place: Place) -> None:

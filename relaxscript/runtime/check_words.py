@@ -19,6 +19,7 @@ from relaxscript.errors import InternalError, VMError
 from .pattern import (
     Check,
     Dim,
+    DimAny,
     DimBind,
     DimConst,
     DimExpr,
@@ -166,6 +167,8 @@ def evaluate(dim: Dim, heap: Heap) -> int | float:
             return constant
         case DimExpr(compute=compute):
             return compute(heap)
+        case DimAny():
+            raise InternalError("a dimension of any size is compared")
     value: int | float | None = heap[dim.slot]
     if value is None:
         raise InternalError(f"the shape variable `{dim.name}` is used before it is bound")
@@ -177,6 +180,8 @@ def demanded(dim: Dim, heap: Heap, origins: Origins) -> str:
     match dim:
         case DimConst(value=constant):
             return str(constant)
+        case DimAny():
+            return "of any size"
         case DimExpr(text=text):
             why = variables(dim, heap, origins)
             return f"`{text}`{why}" + (f", that is {evaluate(dim, heap)}" if why else "")
@@ -207,6 +212,8 @@ def variables(dim: Dim, heap: Heap, origins: Origins) -> str:
             known = ((slot, origins.get(slot)) for slot in dict.fromkeys(reads.slots))
             loads = [DimLoad(s, name[0] if name else f"variable {s}") for s, name in known]
             return assumed(loads, heap, origins)
+        case DimAny():
+            return ""
     origin = origins.get(dim.slot, ("", ""))[1]
     return f" from {origin}" if origin else ""
 

@@ -18,6 +18,7 @@ from relaxscript.dtypes import DataType
 from .pattern import (
     Check,
     Dim,
+    DimAny,
     DimBind,
     DimConst,
     DimExpr,
@@ -104,8 +105,8 @@ class _Writer:
         """Take shape variables out of a value that fits."""
         match check:
             case TupleCheck(fields=fields):
-                for i, part in enumerate(fields):
-                    self.known(f"{value}[{i}]", part)
+                for i, inner in enumerate(fields):
+                    self.known(f"{value}[{i}]", inner)
             case TensorCheck(dims=tuple(dims)) | ShapeCheck(dims=tuple(dims)):
                 part = ".shape" if isinstance(check, TensorCheck) else ""
                 for axis, dim in enumerate(dims):
@@ -136,6 +137,8 @@ class _Writer:
                 self.later.append(f"{size} == {self.constant(value)}")
             case DimBind(slot=slot) if slot not in self.bound:
                 self.bound[slot] = size
+            case DimAny():
+                pass
             case DimExpr(compute=compute):
                 self.later.append(f"{size} == {self.constant(compute)}(heap)")
             case _:

@@ -17,6 +17,7 @@ __all__ = [
     "AnyCheck",
     "Check",
     "Dim",
+    "DimAny",
     "DimBind",
     "DimConst",
     "DimExpr",
@@ -71,7 +72,12 @@ class DimExpr:
     text: str
 
 
-Dim = DimConst | DimBind | DimLoad | DimExpr
+@dataclass(frozen=True, slots=True)
+class DimAny:
+    """A dimension of any size."""
+
+
+Dim = DimConst | DimBind | DimLoad | DimExpr | DimAny
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,4 +186,6 @@ def describe_dim(dim: Dim) -> str:
             return str(value)
         case DimExpr(text=text):
             return text
+        case DimAny():
+            return "_"
     return dim.name

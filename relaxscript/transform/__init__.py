@@ -33,14 +33,16 @@ from .pipeline import (
     zero_pipeline,
 )
 from .remove_purity_checking import RemovePurityChecking
+from .remove_redundant_checks import RemoveRedundantChecks
+from .remove_unused_checks import RemoveUnusedChecks
 from .to_non_dataflow import ToNonDataflow
 from .vm_shape_lower import VMShapeLower
 
 __all__ = [
     "AttachGlobalSymbol", "CallTIRRewrite", "ComputePrimValue", "DataflowBlockPass", "FunctionPass",
     "KillAfterLastUse", "LambdaLift", "LowerAllocTensor", "LowerRuntimeBuiltin", "ModulePass",
-    "Normalize", "Pass", "PassContext", "PassInfo", "RemovePurityChecking", "Sequential",
-    "ToNonDataflow", "VMShapeLower", "dataflowblock_pass", "default_build_pipeline",
-    "function_pass", "get_default_pipeline", "get_pipeline", "module_pass", "register_pipeline",
-    "zero_pipeline",
+    "Normalize", "Pass", "PassContext", "PassInfo", "RemovePurityChecking", "RemoveRedundantChecks",
+    "RemoveUnusedChecks", "Sequential", "ToNonDataflow", "VMShapeLower", "dataflowblock_pass",
+    "default_build_pipeline", "function_pass", "get_default_pipeline", "get_pipeline",
+    "module_pass", "register_pipeline", "zero_pipeline",
 ]  # fmt: skip

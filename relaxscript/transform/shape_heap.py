@@ -47,6 +47,7 @@ from relaxscript.runtime.check import (
     DimBind,
     DimConst,
     DimExpr,
+    DimLoad,
     FuncCheck,
     PrimCheck,
     ShapeCheck,
@@ -325,8 +326,8 @@ class HeapWriter(BindingRewriter):
                 case DimExpr(compute=expression):
                     written: Any = expression([])
                     later[axis] = written
-                case _:
-                    later[axis] = dim.slot
+                case DimBind(slot=slot) | DimLoad(slot=slot):
+                    later[axis] = slot
             pairs.append((_SKIP, 0))
         if len(later) < len(pairs):
             self._match(found, pairs)

@@ -42,6 +42,7 @@ from relaxscript.sinfo import (
 from .compute_prim_value import COMPUTE, HOST_FUNC
 from .context import PassContext
 from .passes import ModulePass
+from .remove_unused_checks import TRUST_STRUCT_INFO
 from .shape_heap import HeapWriter, Words, is_constant
 
 __all__ = ["LOWERED", "VMShapeLower"]
@@ -95,9 +96,9 @@ class VMShapeLower(ModulePass):
     those that are computed. The virtual machine checks nothing by itself in such a function. With
     `emit_err_ctx=False` the calls do not carry the words of messages.
 
-    A function stays as it is where it binds variables that are no integers or takes one from the
-    type of a closure, holds a local function (see `LambdaLift`), or passes destinations (see
-    `CallTIRRewrite`).
+    A function stays as it is where its StructInfo is trusted (see `RemoveUnusedChecks`), where it
+    binds variables that are no integers or takes one from the type of a closure, holds a local
+    function (see `LambdaLift`), or passes destinations (see `CallTIRRewrite`).
 
     Source: RFC "shape lowering"; TVM `relax.transform.VMShapeLower`.
     """
@@ -127,7 +128,8 @@ class VMShapeLower(ModulePass):
 
 
 def _can_be_lowered(function: Function) -> bool:
-    if (function.attrs or Attrs()).get(LOWERED):
+    attrs = function.attrs or Attrs()
+    if attrs.get(LOWERED) or attrs.get(TRUST_STRUCT_INFO):
         return False
     for node in walk(function):
         match node:

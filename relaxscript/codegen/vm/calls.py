@@ -143,8 +143,7 @@ class CallEmitter(FunctionEmitter):
         info = self.in_scope(known)
         if isinstance(info, ObjectStructInfo):
             return None
-        (check,) = self.checks.of([info], self.bound, self.register_of)
-        return check
+        return self.left_of(*self.checks.of([info], self.bound, self.register_of))[0]
 
     def _func_check(self, args: Sequence[relax.Expr], call: relax.Call) -> Arg:
         """The type that a function must have: what a check that is written out says it gives.

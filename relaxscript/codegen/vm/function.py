@@ -49,16 +49,18 @@ from relaxscript.runtime import (
 from relaxscript.runtime.bytecode import ArgKind
 from relaxscript.runtime.values import make_prim
 from relaxscript.sinfo import (
+    always_matches,
     definable_shape_vars,
     erase_to_well_defined,
     free_shape_vars,
     is_subtype,
+    proved_arguments,
 )
 
 from .program import LocalFunction, Program
-from .proved import cannot_fail, proved_arguments
 from .registers import Places, Registers, last_uses
 from .scalars import compiled
+from .trusted import binds, loosened, needed_shape_vars, trusts
 from .usage import captured, escaping, has_kills, matched_shape_vars, used_as_value
 
 __all__ = ["FunctionEmitter"]
@@ -86,6 +88,8 @@ class FunctionEmitter(ABC):
         self.escaping = escaping(function, program.module)
         # Of a function that `VMShapeLower` made, the bytecode checks what is to be checked.
         self.checks_itself = bool((function.attrs or relax.Attrs()).get("relax.shapes_lowered"))
+        self.trusts = trusts(function)
+        self.needed = needed_shape_vars(function) if self.trusts else set[prim.Var]()
         self.captures: dict[relax.Var, list[int]] = {}  # registers that calls of a function pass on
         self.killed: dict[relax.Var, list[int]] = {}  # registers that variables held until then
         self.lets_go = has_kills(function)
@@ -142,15 +146,23 @@ class FunctionEmitter(ABC):
         if self.checks_itself:
             return tuple(_kind(info) for info in infos)
         checks = self.checks.of(infos, self.bound, self.register_of)
-        return (
+        return self.left_of(
             *checks,
             *(PrimCheck("int64", DimBind(self.checks.slot(v), v.name, True)) for v in shape_vars),
         )
 
+    def left_of(self, *checks: Check) -> tuple[Check, ...]:
+        """The checks, or what is left of them where StructInfo is trusted."""
+        if not self.trusts:
+            return checks
+        return loosened(checks, {self.checks.slot(v) for v in self.needed})
+
     def _return_check(self) -> Check | None:
         """The check of the result, None where it is known to succeed."""
         declared = self.function.ret_struct_info
-        if declared is None or isinstance(declared, ObjectStructInfo) or self.checks_itself:
+        if declared is None or isinstance(declared, ObjectStructInfo):
+            return None
+        if self.checks_itself or self.trusts:
             return None
         body = self.function.body
         returned = body.body if isinstance(body, relax.SeqExpr) else body
@@ -210,9 +222,9 @@ class FunctionEmitter(ABC):
         Arguments behind those of the source are what the function captures: the same values of the
         same variables.
         """
-        dst, proved = self.register(), ()
+        dst, proved = self.register(), tuple[int, ...]()
         params = [param.struct_info or _OBJECT for param in function.params]
-        if len(params) == len(known):
+        if len(params) == len(known) and (trusts(function) or not self.trusts):
             proved = proved_arguments(params, known, self.bound, set(captured))
             proved += tuple(range(len(params), len(args)))
         self.ib.emit_call(name, args, dst, proved=proved, span=self.span)
@@ -418,7 +430,7 @@ class FunctionEmitter(ABC):
                 only_read = isinstance(value, relax.Constant) and var not in self.escaping
                 arg = self.value(value, only_read)
                 known = self.program.context.struct_info(value)
-                if not (self.checks_itself or cannot_fail(known, info, self.bound)):
+                if not (self.checks_itself or always_matches(known, info, self.bound)):
                     arg = self.matched(arg, info, _place(value))
             case _, relax.Function():
                 arg = self.local_function(value, var)
@@ -435,7 +447,7 @@ class FunctionEmitter(ABC):
         promised = var.struct_info
         if promised is None or isinstance(promised, ObjectStructInfo):
             return arg
-        if self.checks_itself:
+        if self.checks_itself or self.trusts:
             return arg
         known = self.program.context.struct_info(value)
         if known is promised or is_subtype(known, promised, in_scope=self.bound) is YES:
@@ -457,7 +469,9 @@ class FunctionEmitter(ABC):
             held.append(self.lookup(var))
             return len(held) - 1
 
-        (check,) = self.checks.of([info], self.bound, place)
+        (check,) = self.left_of(*self.checks.of([info], self.bound, place))
+        if self.trusts and not binds(check):
+            return arg
         args = [self.ib.vm_state(), arg, self.ib.convert_constant(check), where, *held]
         return self.call("vm.builtin.match_cast", args)
 
