@@ -137,12 +137,7 @@ class _Remover(BindingRewriter):
             self.names.update(dict.fromkeys(names, names))
 
     def result(self, func: Function, value: Expr) -> Expr:
-        return self._last(value)
-
-    def yielded(self, value: Expr) -> Expr:
-        return self._last(value)
-
-    def _last(self, value: Expr) -> Expr:
+        # What a branch gives keeps its name, since the variable of an If says just what both give.
         made = self._renamed(value, None)
         self.changed = self.changed or made is not value
         return made

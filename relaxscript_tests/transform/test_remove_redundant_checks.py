@@ -146,6 +146,14 @@ def test_a_name_of_a_branch_is_not_used_behind_it():
     removed(before, None)
 
 
+def test_what_a_branch_gives_keeps_its_name():
+    before = function(
+        f'{MATRIX}, c: R.Prim("bool")', "if c:", f"    {CAST}", "    z = x", "else:", "    z = x",
+        "return z",
+    )  # fmt: skip
+    removed(before, None)
+
+
 def test_a_variable_that_takes_a_number_that_may_be_negative_stays():
     removed(
         function(
