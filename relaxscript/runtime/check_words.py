@@ -215,7 +215,7 @@ def variables(dim: Dim, heap: Heap, origins: Origins) -> str:
         case DimAny():
             return ""
     origin = origins.get(dim.slot, ("", ""))[1]
-    return f" from {origin}" if origin else ""
+    return f" from {origin}" if origin and origin != f"`{dim.name}`" else ""
 
 
 def assumed(loads: Sequence[DimLoad], heap: Heap, origins: Origins) -> str:
