@@ -166,7 +166,7 @@ class Dispatcher:
         """A register file and a shape heap for a call, its arguments checked unless `proved`."""
         if depth >= self.call_depth_limit:
             raise too_deep(self.call_depth_limit)
-        heap = code.test(proved)(args) if proved else code.quick(args)
+        heap = (code.tests.get(proved) or code.test(proved))(args)
         if heap is None:
             function = code.function
             if len(args) != function.num_args:

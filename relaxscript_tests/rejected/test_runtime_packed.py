@@ -146,12 +146,13 @@ def test_a_packed_function_of_other_arguments():
             n = T.int64()
             row = R.Tensor((n, 3), "float32")
             y = R.call_packed("tests.given", x, sinfo_args=row)
-            #   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0604 `tests.given` raised
-            #        | TypeError: test_a_packed_function_of_other_arguments.<locals>.<lambda>() missing 1
-            #        | required positional argument: 'y'
+            #   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+            #        | error: RX0604 `tests.given` raised
+            #        | TypeError: test_a_packed_function_of_other_arguments.<locals>.<lambda>()
+            #        | missing 1 required positional argument: 'y'
             return y
 
-    fails(Module, X)
+fails(Module, X)
 
 
 @rejected
