@@ -152,7 +152,7 @@ def test_a_packed_function_of_other_arguments():
             #        | missing 1 required positional argument: 'y'
             return y
 
-fails(Module, X)
+    fails(Module, X)
 
 
 @rejected
