@@ -22,7 +22,12 @@ from relaxscript.ir.struct_info import (
 )
 from relaxscript.runtime import Shape
 from relaxscript.runtime.check import match_arguments
-from relaxscript.sinfo import always_matches, proved_arguments, sizes_taken
+from relaxscript.sinfo import (
+    always_matches,
+    proved_arguments,
+    sizes_taken,
+    substitute_shape_vars,
+)
 from relaxscript_tests import examples
 
 A, B, N, M = (ShapeVar(name, "int64") for name in "abnm")
@@ -82,7 +87,11 @@ def test_arguments_that_are_all_proved_pass_for_all_values_of_the_variables(rng)
     found = 0
     for _ in range(examples(4000)):
         params = [_info(rng, (N, M)) for _ in range(2)]
-        args = [_info(rng, (A, B)) for _ in range(2)]
+        given = {N: _dim(rng, (A, B)), M: _dim(rng, (A, B))}
+        args = [
+            substitute_shape_vars(p, given) if rng.random() < 0.8 else _info(rng, (A, B))
+            for p in params
+        ]
         bound = {v for p in params for v in _dims(p) if isinstance(v, ShapeVar)}
         loose = {N, M} - bound
         if loose or len(proved(params, args)) < 2:
@@ -95,10 +104,14 @@ def test_arguments_that_are_all_proved_pass_for_all_values_of_the_variables(rng)
     assert found > 5
 
 
-def _info(rng: Any, variables: tuple[ShapeVar, ShapeVar]) -> StructInfo:
+def _dim(rng: Any, variables: tuple[ShapeVar, ShapeVar]) -> PrimExpr:
     v, w = variables
     choices = [v, w, v, w, v + w, v * 2, v + v, as_prim(2)]
-    dims = [choices[rng.integers(len(choices))] for _ in range(rng.integers(1, 3))]
+    return choices[rng.integers(len(choices))]
+
+
+def _info(rng: Any, variables: tuple[ShapeVar, ShapeVar]) -> StructInfo:
+    dims = [_dim(rng, variables) for _ in range(rng.integers(1, 3))]
     return tensor(*dims) if rng.random() < 0.7 else ShapeStructInfo(dims)
 
 
