@@ -30,8 +30,11 @@ from .runtime.values import to_tensor
 from .sinfo import check_compatibility, is_subtype, shape_var_mapping, substitute_shape_vars, why
 from .transform.device_calls import is_host, listed_devices, moved, named_device
 from .transform.normalize import normalized
+from .transform.passes import Pass
 from .transform.pipeline import PIPELINE_MAP
 from .transform.realize_vdevice import realized
+from .transform.remove_redundant_checks import RemoveRedundantChecks
+from .transform.remove_unused_checks import RemoveUnusedChecks
 
 __all__ = ["TARGETS", "VirtualMachine", "build", "jit", "with_params"]
 
@@ -39,6 +42,10 @@ _Pipeline = str | None | Callable[[IRModule], IRModule]
 
 TARGETS = ("llvm", "reference")
 _EXEC_MODES = ("bytecode", "compiled")
+_REMOVERS: dict[str, Callable[[], Pass]] = {
+    "redundant": RemoveRedundantChecks,
+    "unused": RemoveUnusedChecks,
+}
 # Options that name another computer or its parts; code is always made for the one that runs it.
 _ELSEWHERE = frozenset({"mcpu", "mtriple", "mattr", "num-cores", "device", "keys", "jit", "mabi"})
 
@@ -50,6 +57,8 @@ def build(
     relax_pipeline: _Pipeline = "default",
     tir_pipeline: _Pipeline = "default",
     exec_mode: str = "bytecode",
+    *,
+    remove_checks: str | None = None,
 ) -> Executable:
     """Compile a module, or one function as a module of its own, for `VirtualMachine`.
 
@@ -62,11 +71,18 @@ def build(
     "default_build" all of that is written out as calls of builtins, as `Executable.as_text` shows.
     Both `exec_mode`s, "bytecode" and "compiled", make bytecode at present.
 
+    `remove_checks` says which run-time checks to leave out beside those that are seen at once to
+    hold: "redundant" what earlier checks imply (`transform.RemoveRedundantChecks`), which changes
+    nothing else; "unused" all that give no shape variable a value that is used
+    (`transform.RemoveUnusedChecks`), so that what is not as the program says goes unnoticed.
+
     Raises `DiagnosticError`: what the program does wrong, with its place; RX0703 for an unknown
     target, option, pipeline, mode, parameter or kind of device.
     """
     module = _as_module(mod)
     made_for = _target(target)
+    if remove_checks is not None:
+        module = _without_checks(module, remove_checks)
     if exec_mode not in _EXEC_MODES:
         raise _unknown("execution mode", str(exec_mode), _EXEC_MODES)
     _require_devices(module)
@@ -87,9 +103,12 @@ def jit(
     mod: IRModule | relax.BaseFunc,
     target: str | Target | Mapping[str, Any] | None = None,
     device: Device | str | Sequence[Device | str] | None = None,
+    *,
+    remove_checks: str | None = None,
 ) -> VirtualMachine:
-    """Compile a module and load it: `jit(mod).main(x)`. Raises as `build`."""
-    return VirtualMachine(build(mod, target, exec_mode="compiled"), device)
+    """Compile a module and load it: `jit(mod).main(x)`. Takes and raises what `build` does."""
+    made = build(mod, target, exec_mode="compiled", remove_checks=remove_checks)
+    return VirtualMachine(made, device)
 
 
 # -- what users write ------------------------------------------------------------------------------
@@ -107,6 +126,12 @@ def _as_module(mod: Any) -> IRModule:
     raise TypeError(
         f"build takes an IRModule, a Relax function or a PrimFunc, not {type(mod).__name__}"
     )
+
+
+def _without_checks(module: IRModule, which: str) -> IRModule:
+    if which not in _REMOVERS:
+        raise _unknown("kind of checks to remove", str(which), list(_REMOVERS))
+    return _REMOVERS[which]()(normalized(module))
 
 
 def _unknown(

@@ -142,7 +142,9 @@ class CallEvaluator(ABC):
         infos, indices = result_infos(_described(call)), inplace_indices(call)
         for index, info in zip(indices, infos, strict=True):
             if index >= 0:
-                self._match(args[index], info, frame, f"`args[{index}]`, which is written in place")
+                self._match(
+                    args[index], info, frame, f"`args[{index}]`, which is written in place,"
+                )
         new = [info for index, info in zip(indices, infos, strict=True) if index < 0]
         made = self._allocated(new, frame)
         arranging(func, self._kernel(func))(*args, *shape, *made)

@@ -10,6 +10,7 @@ Function".
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from relaxscript.arith import NO, evaluate, text_of
@@ -43,10 +44,19 @@ from relaxscript.runtime import (
     TupleCheck,
     device,
 )
-from relaxscript.sinfo import definable_shape_vars, is_subtype, shape_vars, substitute_shape_vars
+from relaxscript.runtime.pattern import Heap
+from relaxscript.sinfo import (
+    definable_shape_vars,
+    is_subtype,
+    shape_var_mapping,
+    shape_vars,
+    substitute_shape_vars,
+    why,
+)
 
 __all__ = [
-    "Checks", "Compute", "SlotOf", "concrete", "evaluated", "place_of", "undefined_shape_variable",
+    "Checks", "Compute", "SlotOf", "concrete", "evaluated", "function_check", "place_of",
+    "undefined_shape_variable",
 ]  # fmt: skip
 
 SlotOf = Callable[[prim.Var], int]
@@ -129,14 +139,19 @@ class _Maker:
             case TupleStructInfo(fields):
                 return TupleCheck(tuple(self.check(field) for field in fields))
             case FuncStructInfo():
-                return _function_check(info, frozenset(self.bound))
+                known = {v: self.checks.slot(v) for v in shape_vars(info) if v in self.bound}
+                fresh = [v for v in definable_shape_vars(info) if v in self.fresh]
+                binds = tuple(DimBind(self.checks.slot(v), v.name) for v in fresh)
+                check = function_check(info, known)
+                return replace(check, binds=binds, sizes=_sizes(info, fresh)) if binds else check
         raise InternalError(f"there is no check for {type(info).__name__}")
 
     def tensor(self, info: TensorStructInfo) -> TensorCheck:
         dims = self.dims(info.shape.values) if isinstance(info.shape, ShapeExpr) else None
         held = self.shape_slot(info.shape) if isinstance(info.shape, Var) else None
         dtype = None if info.dtype.is_void else info.dtype
-        return TensorCheck(dtype, info.ndim, dims, place_of(info.vdevice), held)
+        name = info.shape.name_hint if isinstance(info.shape, Var) else ""
+        return TensorCheck(dtype, info.ndim, dims, place_of(info.vdevice), held, name)
 
     def dims(self, values: Sequence[prim.PrimExpr]) -> tuple[Dim, ...]:
         return tuple(self.dim(e) for e in values)
@@ -152,17 +167,37 @@ def place_of(vdevice: VDevice | None) -> Device | None:
     return None if vdevice is None else device(vdevice.target.kind, vdevice.vdevice_id)
 
 
-def _function_check(wanted: FuncStructInfo, known: frozenset[prim.Var]) -> FuncCheck:
-    """A closure must carry StructInfo that may be a subtype; nothing is asked of a PackedFunc."""
+def function_check(wanted: FuncStructInfo, slots: Mapping[prim.Var, int]) -> FuncCheck:
+    """A closure must carry StructInfo that may be a subtype; nothing is asked of a PackedFunc.
+
+    `slots` says where the shape variables that `wanted` takes from outside have their values.
+    """
     if wanted.params is None:
         return FuncCheck(packed=True, text="a packed function")
 
-    def accepts(info: object) -> bool:
+    def refusal(info: object, heap: Heap) -> str | None:
         if not isinstance(info, FuncStructInfo):
-            return True
-        return is_subtype(info, wanted, in_scope=known) is not NO
+            return None
+        type_ = concrete(wanted, {v: heap[slot] for v, slot in slots.items()})
+        return None if is_subtype(info, type_) is not NO else why(info, type_)
 
-    return FuncCheck(packed=False, accepts=accepts, text=f"a function of type `{wanted!r}`")
+    loads = tuple(DimLoad(slot, v.name) for v, slot in slots.items())
+    return FuncCheck(False, refusal, f"a function of type `{wanted!r}`", loads)
+
+
+def _sizes(
+    wanted: FuncStructInfo, variables: Sequence[prim.Var]
+) -> Callable[[object], list[int | None]]:
+    """What the run-time structural information of a closure says of shape variables of a type."""
+
+    def sizes(info: object) -> list[int | None]:
+        if not isinstance(info, FuncStructInfo):
+            return [None] * len(variables)
+        found = shape_var_mapping((wanted,), (info,))
+        said = (found.get(v) for v in variables)
+        return [e.value if isinstance(e, prim.IntImm) else None for e in said]
+
+    return sizes
 
 
 def concrete(info: FuncStructInfo, values: Mapping[prim.Var, int]) -> FuncStructInfo:

@@ -40,6 +40,7 @@ __all__ = ["operator_failed", "operator_function", "require_fitting"]
 
 _Run = Callable[..., Any]
 _COMPARED = (bool, int, float, str, Prim, Shape)
+_SHOWN = 4  # fields of a tuple that a message describes
 _REMEMBERED = 256  # combinations of shapes that a call is known to work with
 
 
@@ -63,6 +64,7 @@ def operator_function(call: Call, *, checked: bool) -> _Run:
                 fitting.add(key)
         return guarded(*values)
 
+    checking.__dict__["checks_operands"] = True
     return checking
 
 
@@ -165,18 +167,25 @@ def _stand_in(value: Any) -> Expr:
     return Var.make("object", ObjectStructInfo())
 
 
+def _described(name: str, value: Any) -> list[str]:
+    """What an operand is; of a tuple, what its first fields are."""
+    if type(value) is not tuple or not value:
+        return [f"`{name}` is {kind_of(value)}"]
+    return [f"`{name}[{i}]` is {kind_of(item)}" for i, item in enumerate(value[:_SHOWN])]
+
+
 def operator_failed(
     operator: Operator, call: Call, values: Sequence[Any], error: Exception
 ) -> VMError:
     """The error for an operator that cannot work with its operands, each of which it describes."""
     names = operator.operand_names(call)
-    notes = [f"`{name}` is {kind_of(value)}" for name, value in zip(names, values, strict=False)]
+    notes = [note for pair in zip(names, values, strict=False) for note in _described(*pair)]
     callee = f"`R.{operator.script_name}`"
     if isinstance(error, OperandError):
         facts = "; ".join(f"`{name}` {fact}" for name, fact in error.facts.items())
         message = f"{error.message or f'{callee} cannot take these operands'}: {facts}"
         notes += [error.help] if error.help else []
     else:
-        words = f": {error}" if str(error) else ""
-        message = f"{callee} cannot work with these operands ({type(error).__name__}{words})"
+        words = str(error).strip() or type(error).__name__
+        message = f"{callee} cannot work with these operands: {words}"
     return VMError(message, code="RX0606", notes=notes)

@@ -53,6 +53,7 @@ from .blame import (
     place_of_binding,
     place_of_body,
     place_of_result,
+    place_of_signature,
 )
 from .calls import CallEvaluator
 from .checks import concrete
@@ -106,7 +107,7 @@ class Interpreter(CallEvaluator):
             raise VMError(f"there is no function `{name}`", code="RX0607", notes=notes)
         if found.is_private:
             text = f"`{name}` is private: only functions of its module can call it"
-            raise VMError(text, code="RX0607", span=found.span)
+            raise VMError(text, code="RX0607", span=place_of_signature(found))
         return RelaxClosure(self, name, found, info=declared(found))
 
     def _entry(self, symbol: str) -> Closure | None:

@@ -124,7 +124,7 @@ def _computed(dim: Dim, state: State, noun: str) -> int | float:
     except ArithmeticError as error:
         why = variables(dim, state.heap, state.origins())
         raise VMError(
-            f"{noun}, `{describe_dim(dim)}`, cannot be computed: {error}{why}", code="RX0605"
+            f"{noun}, `{describe_dim(dim)}`, cannot be computed{why}: {error}", code="RX0605"
         ) from error
 
 

@@ -70,7 +70,8 @@ VM_STATE = Arg(ArgKind.REGISTER, SpecialReg.VM_STATE)
 class Call:
     """Call a function. `result`, if given, is what its value must match (bindings included).
 
-    A packed function's None is the empty tuple where `result` asks for the empty tuple.
+    A packed function's None is the empty tuple where `result` asks for the empty tuple. `proved`
+    are the positions of arguments that are known to be what a function of the program asks for.
     """
 
     dst: int
@@ -78,6 +79,7 @@ class Call:
     args: tuple[Arg, ...]
     result: Check | None = None
     span: Span | None = None
+    proved: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

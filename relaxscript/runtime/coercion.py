@@ -83,15 +83,15 @@ def coerce_argument(value: Any, check: Check, name: str, function: str, position
     try:
         return coerce(value, check)
     except RecursionError as error:
-        text = f"{place}: it nests deeper than Python allows"
-        refused = VMError(text, code="RX0609")
-        refused.argument = position
-        raise refused from error
+        made = place.error(f"{place} nests deeper than Python allows")
+        made.diagnostic = replace(made.diagnostic, code="RX0609")
+        raise made from error
     except VMError as error:
         for index in _path(value, check):
             place = place.field(index)
         message = f"{place}: {error.diagnostic.message}"
-        error.diagnostic = replace(error.diagnostic, message=message)
+        notes = (*error.diagnostic.notes, f"in a call of `{function}`")
+        error.diagnostic = replace(error.diagnostic, message=message, notes=notes)
         error.argument = position
         raise
 

@@ -32,7 +32,7 @@ from .bytecode import (
 )
 from .check import Check, Origins, TupleCheck, origins_of
 from .coercion import require_written
-from .entry import quick_test
+from .entry import Test, quick_test
 from .executable import Executable
 from .packed_func import PackedFunc, get_global_func
 from .values import Closure
@@ -59,7 +59,7 @@ __all__ = [
 CALL = 0  # dst := fn(args); fn is a builtin, its result a run-time value already
 CALL_UNTRUSTED = 1  # dst := fn(args), the result made a run-time value
 CALL_GLOBAL = 2  # the same with the packed function registered as fn at that moment
-CALL_BYTECODE = 3  # dst := function number fn of this program
+CALL_BYTECODE = 3  # dst := function number fn[0] of this program, arguments fn[1] being proved
 CALL_VALUE = 4  # dst := the first argument, called with the others
 IF = 5  # to step fn unless dst holds true
 RET = 6  # leave with dst, which must match fn
@@ -81,7 +81,7 @@ class Code:
 
     __slots__ = (
         "executable", "function", "fused", "index", "names", "quick", "state", "steps",
-        "template", "void",
+        "template", "tests", "void",
     )  # fmt: skip
 
     def __init__(self, executable: Executable, index: int) -> None:
@@ -92,11 +92,21 @@ class Code:
         self.names = named or tuple(f"arg{i}" for i in range(self.function.num_args))
         function = self.function
         self.quick = quick_test(function.param_checks, function.num_args, function.heap_size)
+        self.tests: dict[tuple[int, ...], Test] = {(): self.quick}
         self.steps: tuple[Step, ...] = ()
         self.fused: tuple[Step, ...] = ()
         self.template: list[Any] = []
         self.state = -1  # the register that wants the state of the call, -1: none does
         self.void = -1  # the register for what nobody wants
+
+    def test(self, proved: tuple[int, ...]) -> Test:
+        """The quick test where the arguments in these positions are known to fit."""
+        found = self.tests.get(proved)
+        if found is None:
+            f = self.function
+            found = quick_test(f.param_checks, f.num_args, f.heap_size, proved)
+            self.tests[proved] = found
+        return found
 
     def instruction(self, pc: int) -> Instruction:
         return self.executable.instructions[pc]
@@ -203,18 +213,18 @@ class _Decoder:
         dst = at.dst
         if dst == SpecialReg.VOID_ARG:
             dst = self.code.void = self.extra("void")
-        op, fn = self.target(at.func, dst == self.code.void)
+        op, fn = self.target(at.func, dst == self.code.void, at.proved)
         if (on_arrays := getattr(fn, "on_arrays", None)) is not None and registers:
             self.on_arrays[len(self.steps)] = on_arrays, tuple(registers)
         self.steps.append((op, dst, fn, get, pc))
         if at.result is not None and not (at.dst == SpecialReg.VOID_ARG and at.result == UNIT):
             self.steps.append((MATCH, dst, at.result, None, pc))
 
-    def target(self, index: int, into: bool) -> tuple[int, Any]:
+    def target(self, index: int, into: bool, proved: tuple[int, ...]) -> tuple[int, Any]:
         """How to call function number `index`; `into` says that nobody wants what it returns."""
         callee = self.functions[index]
         if callee.kind is VMFuncKind.VM_FUNC:
-            return CALL_BYTECODE, index
+            return CALL_BYTECODE, (index, proved)
         name = callee.name
         wrap = self.instrument
         if name == INVOKE_CLOSURE:

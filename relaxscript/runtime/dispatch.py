@@ -161,12 +161,12 @@ class Dispatcher:
         return found
 
     def _enter(
-        self, code: Code, args: Sequence[Any], depth: int = -1
-    ) -> tuple[list[Any], Heap]:  # fmt: skip
-        """A register file and a shape heap for a call, its arguments checked."""
+        self, code: Code, args: Sequence[Any], depth: int = -1, proved: tuple[int, ...] = ()
+    ) -> tuple[list[Any], Heap]:
+        """A register file and a shape heap for a call, its arguments checked unless `proved`."""
         if depth >= self.call_depth_limit:
             raise too_deep(self.call_depth_limit)
-        heap = code.quick(args)
+        heap = (code.tests.get(proved) or code.test(proved))(args)
         if heap is None:
             function = code.function
             if len(args) != function.num_args:
@@ -221,11 +221,11 @@ class Dispatcher:
                         regs[dst], value = value, None
                         break
                     else:
-                        target, args = self._callee(op, fn, get(regs))
+                        target, args, proved = self._callee(op, fn, get(regs))
                         if target is None:
                             regs[dst], args = self._call_value(dst == code.void, *args), None
                             continue
-                        args = self._enter(target, args, len(frames))
+                        args = self._enter(target, args, len(frames), proved)
                         frames.append((code, steps, regs, heap, dst, pc))
                         code, steps, (regs, heap), args = target, iter(target.fused), args, None
                         break
@@ -237,14 +237,18 @@ class Dispatcher:
         except Exception as error:
             raise blamed(raised(error, code, pc), code, pc, frames) from error
 
-    def _callee(self, op: int, fn: Any, args: Any) -> tuple[Code | None, Any]:
-        """The bytecode function to enter and its arguments; None where it is none of ours."""
+    def _callee(self, op: int, fn: Any, args: Any) -> tuple[Code | None, Any, tuple[int, ...]]:
+        """The bytecode function to enter, its arguments, and which of these are proved to fit.
+
+        None where it is none of ours.
+        """
         if op == CALL_BYTECODE:
-            return self._codes[fn] or self._code(fn), args
+            index, proved = fn
+            return self._codes[index] or self._code(index), args, proved
         callee, *rest = args
         if type(callee) is not VMClosure or callee.vm is not self:
-            return None, args
-        return self._code(callee.index), [*rest, *callee.captured]
+            return None, args, ()
+        return self._code(callee.index), [*rest, *callee.captured], ()
 
     def _call_value(self, into: bool, callee: Any, *args: Any) -> Any:
         """Call a function value that is no bytecode of this machine.

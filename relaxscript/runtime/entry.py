@@ -15,8 +15,21 @@ import numpy as np
 
 from relaxscript.dtypes import DataType
 
-from .pattern import Check, Dim, DimBind, DimConst, DimExpr, Heap, PrimCheck, TensorCheck
-from .values import tensor_dtype
+from .pattern import (
+    Check,
+    Dim,
+    DimAny,
+    DimBind,
+    DimConst,
+    DimExpr,
+    FuncCheck,
+    Heap,
+    PrimCheck,
+    ShapeCheck,
+    TensorCheck,
+    TupleCheck,
+)
+from .values import prim_value, tensor_dtype
 
 __all__ = ["Test", "quick_test"]
 
@@ -29,11 +42,14 @@ class _NoQuickTest(Exception):
     """Values of this kind are looked through or converted: that is not quick."""
 
 
-def quick_test(checks: Sequence[Check], num_args: int, heap_size: int) -> Test:
+def quick_test(
+    checks: Sequence[Check], num_args: int, heap_size: int, proved: Sequence[int] = ()
+) -> Test:
     """A function from the arguments to the shape heap of the call, None for "not at first sight".
 
-    Arguments without checks, and those of signatures with tuples, shapes or functions, never fit at
-    first sight.
+    Those in the positions `proved` are not looked at, but for the shape variables that take their
+    values there. Other arguments without checks, and those of signatures with tuples, shapes or
+    functions, never fit at first sight.
     """
     if num_args == 0:
         return lambda args: None if args else [None] * heap_size
@@ -41,8 +57,11 @@ def quick_test(checks: Sequence[Check], num_args: int, heap_size: int) -> Test:
         return lambda args: None
     writer = _Writer()
     try:
+        for index in proved:
+            writer.known(f"a{index}", checks[index])
         for index, check in enumerate(checks):
-            writer.argument(f"a{index}", check)
+            if index not in proved:
+                writer.argument(f"a{index}", check)
     except _NoQuickTest:
         return lambda args: None
     return writer.compiled(num_args, heap_size)
@@ -59,6 +78,7 @@ class _Writer:
         self.bound: dict[int, str] = {}
         self.scope: dict[str, Any] = {
             "ndarray": np.ndarray, "tensor_dtype": tensor_dtype, "ArithmeticError": ArithmeticError,
+            "prim_value": prim_value,
         }  # fmt: skip
 
     def constant(self, value: Any) -> str:
@@ -81,6 +101,22 @@ class _Writer:
             case _:
                 raise _NoQuickTest
 
+    def known(self, value: str, check: Check) -> None:
+        """Take shape variables out of a value that fits."""
+        match check:
+            case TupleCheck(fields=fields):
+                for i, inner in enumerate(fields):
+                    self.known(f"{value}[{i}]", inner)
+            case TensorCheck(dims=tuple(dims)) | ShapeCheck(dims=tuple(dims)):
+                part = ".shape" if isinstance(check, TensorCheck) else ""
+                for axis, dim in enumerate(dims):
+                    if isinstance(dim, DimBind):
+                        self.bound.setdefault(dim.slot, f"{value}{part}[{axis}]")
+            case PrimCheck(value=DimBind(slot=slot)):
+                self.bound.setdefault(slot, f"prim_value({value})")
+            case FuncCheck(binds=binds) if binds:
+                raise _NoQuickTest
+
     def tensor(self, name: str, check: TensorCheck) -> None:
         self.kinds.append(f"{name}.__class__ is ndarray")
         if check.dtype is None:
@@ -101,6 +137,8 @@ class _Writer:
                 self.later.append(f"{size} == {self.constant(value)}")
             case DimBind(slot=slot) if slot not in self.bound:
                 self.bound[slot] = size
+            case DimAny():
+                pass
             case DimExpr(compute=compute):
                 self.later.append(f"{size} == {self.constant(compute)}(heap)")
             case _:
@@ -112,7 +150,7 @@ class _Writer:
         lines = [
             f"if len(args) != {count}: return None",
             f"{names}= args",
-            f"if not ({' and '.join([*self.kinds, *self.tests])}): return None",
+            f"if not ({' and '.join([*self.kinds, *self.tests]) or True}): return None",
             *self.shapes,
             f"heap = [{heap}]",
             "try:",

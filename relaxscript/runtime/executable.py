@@ -32,7 +32,7 @@ from .bytecode import (
     VMFunction,
     verify,
 )
-from .check import Check, describe
+from .check import AnyCheck, Check, TupleCheck, describe
 from .values import Closure, kind_of
 
 if TYPE_CHECKING:
@@ -124,11 +124,17 @@ class Executable:
         return VirtualMachine(self)
 
     def as_text(self) -> str:
-        """A listing: each function's header, then one line for each instruction.
+        """A listing: each function's header, what it checks at entry, then its instructions.
 
         @main(x, w) private registers=4 heap=1
+          check %0                    is: a tensor of shape (n,) and dtype float32
           call  relax.add             in: %0, c[0]          dst: %3
+          call  double                in: %3                dst: %3  proved: %3
           ret   %3
+
+        All checks are seen here: `is:` says what a value must be, `checks operands` that an
+        operator looks at its operands before it runs, `proved:` which arguments the function that
+        is called does not check, since they are known to fit.
         """
         parts = [
             "\n".join([_header(function), *self._lines(function)])
@@ -138,20 +144,32 @@ class Executable:
         return "\n\n".join(parts) + "\n"
 
     def _lines(self, function: VMFunction) -> Iterator[str]:
+        checks = () if function.checks_itself else function.param_checks
+        for register, check in enumerate(checks):
+            if not isinstance(check, AnyCheck):
+                yield f"  check {f'%{register}':<28}{_checked(check)}"
         for index in range(function.start_instr, function.end_instr):
             match self.instructions[index]:
-                case Call(dst=dst, func=func, args=args, result=result):
-                    name = self.functions[func].name
-                    inputs = ", ".join(map(self._arg_text, args))
-                    target = "_" if dst == SpecialReg.VOID_ARG else f"%{dst}"
-                    line = f"  call  {name:<28} in: {inputs:<24} dst: {target}"
-                    yield line + (f"  is: {describe(result)}" if result is not None else "")
+                case Call() as call:
+                    yield self._call_text(call)
                 case Ret(result=register):
-                    yield f"  ret   %{register}"
+                    yield f"  ret   %{register}{_checked(function.return_check)}"
                 case Goto(offset=offset):
                     yield f"  goto  {offset:+d}"
                 case If(cond=cond, false_offset=offset):
                     yield f"  if    %{cond} else {offset:+d}"
+
+    def _call_text(self, call: Call) -> str:
+        name = self.functions[call.func].name
+        inputs = ", ".join(map(self._arg_text, call.args))
+        target = "_" if call.dst == SpecialReg.VOID_ARG else f"%{call.dst}"
+        line = f"  call  {name:<28} in: {inputs:<24} dst: {target}{_checked(call.result)}"
+        if call.proved:
+            line += f"  proved: {', '.join(self._arg_text(call.args[i]) for i in call.proved)}"
+        if getattr(self.externals.get(name), "checks_operands", False):
+            line += "  checks operands"
+        constants = (self.constants[a.value] for a in call.args if a.kind is ArgKind.CONSTANT)
+        return line + "".join(_checked(c) for c in constants if isinstance(c, Check))
 
     def _arg_text(self, arg: Arg) -> str:
         if arg == VOID_ARG:
@@ -222,6 +240,17 @@ def _frozen(constant: Any) -> Any:
     if type(constant) is tuple:
         return tuple(map(_frozen, constant))
     return constant
+
+
+def _checked(check: Check | None) -> str:
+    return "" if check is None else f"  is: {_spelled(check)}"
+
+
+def _spelled(check: Check) -> str:
+    """What a check demands, down to the fields of tuples."""
+    if isinstance(check, TupleCheck) and check.fields:
+        return f"a tuple of ({', '.join(map(_spelled, check.fields))})"
+    return describe(check)
 
 
 def _header(function: VMFunction) -> str:
@@ -365,12 +394,14 @@ class ExecBuilder:
         dst: Arg | None = None,
         *,
         result: Check | None = None,
+        proved: Sequence[int] = (),
         span: Span | None = None,
     ) -> None:
         """Call the function `name`; values among `args` that are no `Arg` become constants.
 
         `result` is what the value of the call must match; where it is the empty tuple, a packed
-        function's None is the empty tuple.
+        function's None is the empty tuple. `proved` are the positions of arguments that a function
+        of the program need not check.
         """
         given = _listed(args, "arguments of a call")
         converted = tuple(self._used(self.convert_constant(arg)) for arg in given)
@@ -379,7 +410,7 @@ class ExecBuilder:
             target = self._used(target)
         if not isinstance(target, Arg) or target.kind is not ArgKind.REGISTER or target == VM_STATE:
             raise VMError(f"a call of `{name}` can only write into a register", code="RX0612")
-        self._emit(Call(target.value, self._index_of(name), converted, result, span))
+        self._emit(Call(target.value, self._index_of(name), converted, result, span, tuple(proved)))
 
     def emit_ret(self, result: Any, *, span: Span | None = None) -> None:
         """Leave the function with the value of a register."""

@@ -7,7 +7,7 @@ values against these.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ __all__ = [
     "AnyCheck",
     "Check",
     "Dim",
+    "DimAny",
     "DimBind",
     "DimConst",
     "DimExpr",
@@ -71,7 +72,12 @@ class DimExpr:
     text: str
 
 
-Dim = DimConst | DimBind | DimLoad | DimExpr
+@dataclass(frozen=True, slots=True)
+class DimAny:
+    """A dimension of any size."""
+
+
+Dim = DimConst | DimBind | DimLoad | DimExpr | DimAny
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +90,7 @@ class TensorCheck:
     """A tensor; None and -1 leave data type, rank, dimensions or device open.
 
     `shape_slot` is for a shape that is held by a variable: the index, among the shapes handed to
-    `match`, of the `Shape` that the tensor must have.
+    `match`, of the `Shape` that the tensor must have; `shape_name` is what the source calls it.
     """
 
     dtype: str | None = None
@@ -92,6 +98,7 @@ class TensorCheck:
     dims: tuple[Dim, ...] | None = None
     device: Device | None = None
     shape_slot: int | None = None
+    shape_name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +128,18 @@ class TupleCheck:
 class FuncCheck:
     """A packed function (`packed`), a closure (not `packed`) or either (None).
 
-    `accepts` judges a closure by its run-time structural information; `text` says what is wanted.
+    `refusal` judges a closure by its run-time structural information and the shape variables that
+    have values then (`loads`): it gives the reason why it does not fit, None where it may. `text`
+    says what is wanted. `binds` are the variables that take their values from a closure, and
+    `sizes` says what these are, by its information, None for what that does not say.
     """
 
     packed: bool | None = None
-    accepts: Callable[[object], bool] | None = None
+    refusal: Callable[[object, Heap], str | None] | None = None
     text: str = "a function"
+    loads: tuple[DimLoad, ...] = ()
+    binds: tuple[DimBind, ...] = ()
+    sizes: Callable[[object], Sequence[int | None]] | None = None
 
 
 Check = AnyCheck | TensorCheck | ShapeCheck | PrimCheck | TupleCheck | FuncCheck
@@ -135,14 +148,8 @@ Check = AnyCheck | TensorCheck | ShapeCheck | PrimCheck | TupleCheck | FuncCheck
 def describe(check: Check) -> str:
     """What `check` demands, in words: "a tensor of shape (n, 4) and dtype float32"."""
     match check:
-        case TensorCheck(dtype=dtype, ndim=ndim, dims=dims, device=device):
-            facts = []
-            if dims is not None:
-                facts.append(f"shape {_dims_text(dims)}")
-            elif ndim >= 0:
-                facts.append(f"rank {ndim}")
-            if dtype is not None:
-                facts.append(f"dtype {dtype}")
+        case TensorCheck(dtype=dtype, device=device):
+            facts = [fact for fact in (_shape_text(check), dtype and f"dtype {dtype}") if fact]
             words = " of " + " and ".join(facts) if facts else ""
             return f"a tensor{words}" + (f" on {device}" if device is not None else "")
         case ShapeCheck(ndim=ndim, dims=dims):
@@ -159,6 +166,14 @@ def describe(check: Check) -> str:
     return "any value"
 
 
+def _shape_text(check: TensorCheck) -> str:
+    if check.shape_name:
+        return f"shape `{check.shape_name}`"
+    if check.dims is not None:
+        return f"shape {_dims_text(check.dims)}"
+    return f"rank {check.ndim}" if check.ndim >= 0 else ""
+
+
 def _dims_text(dims: tuple[Dim, ...]) -> str:
     listed = ", ".join(map(describe_dim, dims))
     return f"({listed},)" if len(dims) == 1 else f"({listed})"
@@ -171,4 +186,6 @@ def describe_dim(dim: Dim) -> str:
             return str(value)
         case DimExpr(text=text):
             return text
+        case DimAny():
+            return "_"
     return dim.name

@@ -8,9 +8,9 @@ dimension is a pair of a code and a value: what to do with it, and a number or a
     match_shape(x, heap, ndim, *pairs, *words)           stores or compares dimensions
     make_shape(heap, ndim, *pairs) · make_prim_value(heap, how, value, dtype)
 
-The words of a check say what a message says: the value ("`x`"), whose it is (" of `main`"), the
-code of the diagnostic, and what is wanted ("a tensor of shape (n, 4)"); those of a match say last
-what gives the slots their values. Source: TVM's `vm.builtin.*` for names, codes and order; our
+The words of a check say what a message says: the value ("`x`"), the function whose argument it is,
+the code of the diagnostic, and what is wanted ("a tensor of shape (n, 4)"); those of a match say
+last what gives the slots their values. Source: TVM's `vm.builtin.*` for names, codes and order; our
 functions take words where TVM's take the text of a context.
 """
 
@@ -27,6 +27,7 @@ import numpy as np
 from relaxscript.errors import VMError
 
 from .check import AnyCheck, Check, match, variables
+from .check_words import part_of
 from .pattern import (
     Dim,
     DimBind,
@@ -81,11 +82,11 @@ _USE = MakeShapeCode.USE_IMM
 class ShapeHeap(np.ndarray[Any, Any]):
     """The shape variables of one call, an int64 tensor; `names` says what each slot holds.
 
-    `log` remembers which dimension of what gave a slot its value, for messages.
+    `log` remembers which part of what gave a slot its value, for messages.
     """
 
     names: tuple[str, ...]
-    log: list[tuple[int, int, str]]
+    log: list[tuple[int, str, str]]
 
     def __array_finalize__(self, obj: Any) -> None:
         self.names = getattr(obj, "names", ())
@@ -94,13 +95,9 @@ class ShapeHeap(np.ndarray[Any, Any]):
     def origins(self) -> dict[int, tuple[str, str]]:
         """Where each slot got its value."""
         return {
-            slot: (self.names[slot], f"{_noun(axis)} of {place}")
-            for slot, axis, place in reversed(self.log)
+            slot: (self.names[slot], part_of(place, part))
+            for slot, part, place in reversed(self.log)
         }
-
-
-def _noun(axis: int) -> str:
-    return "the value" if axis < 0 else f"dimension {axis}"
 
 
 def _builtin(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -158,9 +155,12 @@ def check_tuple_info(value: Any, size: int, *words: str) -> None:
 
 @_builtin("check_func_info")
 def check_func_info(value: Any, *words: Any) -> Any:
-    """A function, of the type that a check behind the words knows; gives the function."""
-    check = words[4] if len(words) > 4 else FuncCheck()
-    _check(value, check, *words[:4])
+    """A function, of the type that a check behind the words knows; gives the function.
+
+    Between them may stand the values of the shape variables to which that type refers.
+    """
+    *sizes, check = words[4:] or (FuncCheck(),)
+    match(value, check, list(*sizes), words[0], (), dict, *words[1:4])
     return value
 
 
@@ -176,7 +176,8 @@ def match_shape(value: Any, heap: ShapeHeap, ndim: int, *rest: Any) -> None:
         how, wanted, size = rest[2 * axis], rest[2 * axis + 1], sizes[axis]
         if how == _STORE:
             heap[wanted] = size
-            heap.log.append((wanted, axis, origin))
+            part = f"[{axis}]" if type(value) is Shape else f".shape[{axis}]"
+            heap.log.append((wanted, part, origin))
         elif (how == _EQUAL and size != wanted) or (how == _LOAD and size != heap[wanted]):
             pairs = zip(_pairs(rest[:-5]), sizes, strict=True)
             dims = tuple(_dim(*pair, heap, size) for pair, size in pairs)
@@ -223,7 +224,7 @@ def match_prim_value(value: Any, heap: ShapeHeap, how: int, wanted: Any, *words:
     number = prim_value(value)
     if how == _STORE:
         heap[wanted] = number
-        heap.log.append((wanted, -1, words[4]))
+        heap.log.append((wanted, "", words[4]))
         return
     expected = heap[wanted] if how == _LOAD else prim_value(wanted)
     if number != expected:
@@ -235,8 +236,8 @@ def match_prim_value(value: Any, heap: ShapeHeap, how: int, wanted: Any, *words:
 @_builtin("match_shape_value")
 def match_shape_value(value: Any, shape: Any, *words: str) -> None:
     """A tensor whose shape is the value of a variable."""
-    place, owner, code, wanted = words
-    check = TensorCheck(shape_slot=0)
+    place, owner, code, wanted, name = words
+    check = TensorCheck(shape_slot=0, shape_name=name)
     match(value, check, [], place, (shape,), owner=owner, code=code, wanted=wanted)
 
 

@@ -326,13 +326,13 @@ class Stepper:
 
     def _call(self, frame: Frame, op: int, dst: int, fn: Any, given: Any) -> bool:
         """Enter a function of the machine, or call any other value."""
-        target, args = self._vm._callee(op, fn, given)
+        target, args, proved = self._vm._callee(op, fn, given)
         if target is None:
             frame._regs[dst] = self._vm._call_value(dst == frame._code.void, *args)
             return False
         if len(self._frames) > self._vm.call_depth_limit:
             raise too_deep(self._vm.call_depth_limit)
-        entered = Frame(self._vm, target, *self._vm._enter(target, args))
+        entered = Frame(self._vm, target, *self._vm._enter(target, args, -1, proved))
         frame._busy = True
         self._frames.append(entered)
         return True

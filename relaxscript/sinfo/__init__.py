@@ -24,16 +24,18 @@ from .matching import (
 )
 from .partial import partially_applied
 from .placing import differs_in_devices_only, placed_each, placed_like
+from .proved import always_matches, proved_arguments, sizes_taken
 from .relation import Certainty, Disagreement, disagreements, prove_same_shape, same_vdevice
 from .static_type import described_by, erase_struct_info, is_static_subtype
 from .subtyping import is_base_of, is_subtype
 
 __all__ = [
-    "BaseCheckResult", "Certainty", "Disagreement", "can_cast", "check_compatibility",
-    "definable_shape_vars", "described_by", "differs_in_devices_only", "dimensions",
-    "disagreements", "erase_struct_info", "erase_to_well_defined", "free_shape_vars", "is_base_of",
-    "is_static_subtype", "is_subtype", "partially_applied", "placed_each", "placed_like",
-    "prove_same_shape", "same_vdevice", "scalar_variables", "shape_var_mapping", "shape_vars",
-    "struct_info_base_check", "struct_info_parts", "substitute_held_shapes",
-    "substitute_shape_vars", "unify_struct_info", "why", "why_never",
+    "BaseCheckResult", "Certainty", "Disagreement", "always_matches", "can_cast",
+    "check_compatibility", "definable_shape_vars", "described_by", "differs_in_devices_only",
+    "dimensions", "disagreements", "erase_struct_info", "erase_to_well_defined", "free_shape_vars",
+    "is_base_of", "is_static_subtype", "is_subtype", "partially_applied", "placed_each",
+    "placed_like", "prove_same_shape", "proved_arguments", "same_vdevice", "scalar_variables",
+    "shape_var_mapping", "shape_vars", "sizes_taken", "struct_info_base_check",
+    "struct_info_parts", "substitute_held_shapes", "substitute_shape_vars", "unify_struct_info",
+    "why", "why_never",
 ]  # fmt: skip

@@ -2,7 +2,8 @@
 
 A shape variable is bound where it stands alone: as a dimension of a tensor or shape, or as the
 value of a Prim. A function type binds the variables that stand alone in its parameters, unless they
-are known where it stands (`surroundings`).
+are known where it stands (`surroundings`); those that stand alone in its result take their values
+from the run-time structural information of a closure.
 
 Sources: spec "Expressing Shape Dimensions", "Auxiliary Procedures" (get_shape_var_mapping, with a
 variable of the first mapped to the dimension of the second, for shapes and Prim values too; what a
@@ -75,9 +76,24 @@ def struct_info_parts(root: StructInfo, *, functions: bool = True) -> Iterator[S
 def definable_shape_vars(info: StructInfo) -> list[prim.Var]:
     """The shape variables in binding positions of `info`, in order of appearance.
 
-    Those in the parameters of a function type belong to that type and are left out.
+    Those in the parameters of a function type belong to that type and are left out; those in its
+    result are not, unless they are the same.
     """
-    return list(own_shape_vars((info,)))
+    found: dict[prim.Var, None] = {}
+    stack: list[tuple[StructInfo, frozenset[prim.Var]]] = [(info, frozenset())]
+    seen: set[int] = set()
+    while stack:
+        part, own = stack.pop()
+        for e in dimensions(part):
+            if isinstance(e, prim.Var) and e not in own:
+                found[e] = None
+        match part:
+            case TupleStructInfo(fields) if id(part) not in seen:
+                seen.add(id(part))
+                stack.extend((field, own) for field in reversed(fields))
+            case FuncStructInfo(params=tuple(params), ret=ret):
+                stack.append((ret, own.union(own_shape_vars(params))))
+    return list(found)
 
 
 def shape_vars(info: StructInfo) -> list[prim.Var]:
@@ -114,10 +130,7 @@ def own_shape_vars(
     params: Iterable[StructInfo], in_scope: Container[prim.Var] = ()
 ) -> dict[prim.Var, None]:
     """The variables that a function type binds in its parameters, those `in_scope` left out."""
-    found: dict[prim.Var, None] = {}
-    for param in params:
-        for part in struct_info_parts(param, functions=False):
-            found.update((e, None) for e in dimensions(part) if isinstance(e, prim.Var))
+    found = {v: None for param in params for v in definable_shape_vars(param)}
     return found if in_scope == () else {v: None for v in found if v not in in_scope}
 
 
@@ -196,7 +209,7 @@ def _facing_variables(
 ) -> Iterator[tuple[prim.Var, PrimExpr]]:
     """Each variable that stands alone in the first of a pair, and what the second has there.
 
-    What functions take is put aside in `functions`, pair by pair.
+    What functions take and give is put aside in `functions`, pair by pair.
     """
     stack = list(reversed(list(pairs)))
     seen: set[tuple[int, int]] = set()
@@ -212,6 +225,7 @@ def _facing_variables(
                 mine
             ) == len(theirs):
                 functions.extend(zip(mine, theirs))
+                functions.append((param.ret, arg.ret))
             case _:
                 sizes, values = dimensions(param), dimensions_of_value(arg)
                 if len(sizes) == len(values):

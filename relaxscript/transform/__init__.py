@@ -34,15 +34,18 @@ from .pipeline import (
 )
 from .realize_vdevice import RealizeVDevice
 from .remove_purity_checking import RemovePurityChecking
+from .remove_redundant_checks import RemoveRedundantChecks
+from .remove_unused_checks import RemoveUnusedChecks
 from .to_non_dataflow import ToNonDataflow
 from .update_vdevice import UpdateVDevice
 from .vm_shape_lower import VMShapeLower
 
 __all__ = [
-    "AttachGlobalSymbol", "CallTIRRewrite", "ComputePrimValue", "DataflowBlockPass", "FunctionPass",
-    "KillAfterLastUse", "LambdaLift", "LowerAllocTensor", "LowerRuntimeBuiltin", "ModulePass",
-    "Normalize", "Pass", "PassContext", "PassInfo", "RealizeVDevice", "RemovePurityChecking",
-    "Sequential", "ToNonDataflow", "UpdateVDevice", "VMShapeLower", "dataflowblock_pass",
+    "AttachGlobalSymbol", "CallTIRRewrite", "ComputePrimValue", "DataflowBlockPass",
+    "FunctionPass", "KillAfterLastUse", "LambdaLift", "LowerAllocTensor", "LowerRuntimeBuiltin",
+    "ModulePass", "Normalize", "Pass", "PassContext", "PassInfo", "RealizeVDevice",
+    "RemovePurityChecking", "RemoveRedundantChecks", "RemoveUnusedChecks", "Sequential",
+    "ToNonDataflow", "UpdateVDevice", "VMShapeLower", "dataflowblock_pass",
     "default_build_pipeline", "function_pass", "get_default_pipeline", "get_pipeline",
     "module_pass", "register_pipeline", "zero_pipeline",
 ]  # fmt: skip

@@ -47,6 +47,7 @@ from relaxscript.runtime.check import (
     DimBind,
     DimConst,
     DimExpr,
+    DimLoad,
     FuncCheck,
     PrimCheck,
     ShapeCheck,
@@ -54,8 +55,9 @@ from relaxscript.runtime.check import (
     TupleCheck,
     describe,
 )
+from relaxscript.runtime.check_words import part_of
 from relaxscript.runtime.shape_heap import MakeShapeCode, MatchShapeCode
-from relaxscript.sinfo import free_shape_vars
+from relaxscript.sinfo import free_shape_vars, shape_vars
 
 from .bindings import BindingRewriter
 from .compute_prim_value import HOST_FUNC
@@ -70,7 +72,7 @@ _EQUAL, _STORE, _SKIP, _LOAD = MatchShapeCode
 
 @dataclass(frozen=True)
 class Words:
-    """What a message says of a value: its name, whose it is, and the code.
+    """What a message says of a value: its name, the function whose argument it is, and the code.
 
     `origin` says where variables that are stored come from, if not from the value of that name.
     """
@@ -81,9 +83,9 @@ class Words:
     origin: str = ""
 
     def field(self, index: int) -> Words:
-        prefix = f"field {index} of "
-        origin = self.origin and prefix + self.origin
-        return Words(prefix + self.place, self.owner, self.code, origin)
+        part = f"[{index}]"
+        origin = self.origin and part_of(self.origin, part)
+        return Words(part_of(self.place, part), self.owner, self.code, origin)
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,17 @@ class _Matched:
     span: Span | None
     wanted: str
     is_prim: bool = False
+
+
+@dataclass(frozen=True)
+class _Function:
+    """A function whose type is to be checked when all shape variables have their values."""
+
+    value: Expr
+    info: StructInfo
+    words: Words
+    span: Span | None
+    wanted: str
 
 
 class HeapWriter(BindingRewriter):
@@ -120,6 +133,7 @@ class HeapWriter(BindingRewriter):
         self._checks = Checks(lambda e, slot_of: lambda heap: e)
         self._expressions: dict[int, list[tuple[prim.PrimExpr, int]]] = {}  # by hash
         self._heap: Var | None = None
+        self._functions: list[_Function] = []
 
     # -- the heap ----------------------------------------------------------------------------------
 
@@ -234,6 +248,9 @@ class HeapWriter(BindingRewriter):
         for found, rest in later:
             if rest:
                 self._second(found, rest)
+        for function in self._functions:
+            self._function(function)
+        self._functions.clear()
 
     def _kinds(
         self, value: Expr, info: StructInfo, check: Check, words: Words, span: Span | None,
@@ -242,8 +259,8 @@ class HeapWriter(BindingRewriter):
         """Emit what tells the kind of a value; the values in it whose dimensions are matched."""
         wanted = describe(check)
 
-        def say(name: str, args: Sequence[Expr], result: StructInfo = _UNIT) -> None:
-            self._say(name, args, words, wanted, span, result)
+        def say(name: str, args: Sequence[Expr]) -> None:
+            self._say(name, args, words, wanted, span)
 
         match check:
             case TensorCheck(dtype=dtype, ndim=ndim, dims=dims, device=device, shape_slot=slot):
@@ -252,7 +269,9 @@ class HeapWriter(BindingRewriter):
                 described = [value, rank, DataTypeImm.make(dtype or "void"), place]
                 say("check_tensor_info", described)
                 if slot is not None:
-                    say("match_shape_value", [value, held[slot]])
+                    shape = held[slot]
+                    name = shape.name_hint
+                    self._say("match_shape_value", [value, shape], words, wanted, span, name)
                 return [_Matched(value, dims, words, span, wanted)] if dims else []
             case ShapeCheck(ndim=ndim, dims=dims):
                 rank = _number(len(dims) if dims is not None else ndim)
@@ -264,7 +283,7 @@ class HeapWriter(BindingRewriter):
                     return []
                 return [_Matched(value, (dim,), words, span, wanted, True)]
             case FuncCheck():
-                say("check_func_info", [value], info)
+                self._functions.append(_Function(value, info, words, span, wanted))
             case TupleCheck(fields=fields):
                 say("check_tuple_info", [value, _number(len(fields))])
                 return self._tuple_kinds(value, info, fields, words, span, held)
@@ -307,8 +326,8 @@ class HeapWriter(BindingRewriter):
                 case DimExpr(compute=expression):
                     written: Any = expression([])
                     later[axis] = written
-                case _:
-                    later[axis] = dim.slot
+                case DimBind(slot=slot) | DimLoad(slot=slot):
+                    later[axis] = slot
             pairs.append((_SKIP, 0))
         if len(later) < len(pairs):
             self._match(found, pairs)
@@ -322,6 +341,14 @@ class HeapWriter(BindingRewriter):
             pairs[axis] = (_LOAD, wanted if isinstance(wanted, int) else self.slot(wanted))
         self._match(found, pairs)
 
+    def _function(self, found: _Function) -> None:
+        """Check a function, whose type may refer to variables that have their values by now."""
+        used = [v for v in shape_vars(found.info) if v in self.bound]
+        sizes = [self.shape_variable(used, found.span)] if used else []
+        texts = self._texts(found.words, found.wanted)
+        args = [found.value, *map(StringImm.make, texts), *sizes]
+        self.emit(_builtin("check_func_info", args, found.info, found.span), "_", found.span)
+
     def _match(self, found: _Matched, pairs: Sequence[tuple[int, Any]]) -> None:
         flat = [_imm(part) for pair in pairs for part in pair]
         name, given = "match_prim_value", [found.value, self.heap]
@@ -329,19 +356,23 @@ class HeapWriter(BindingRewriter):
             name, given = "match_shape", [*given, _number(len(pairs))]
         origin = found.words.origin or found.words.place
         args = [*given, *flat]
-        self._say(name, args, found.words, found.wanted, found.span, origin=origin)
+        self._say(name, args, found.words, found.wanted, found.span, origin)
 
     def _say(
         self, name: str, args: Sequence[Expr], words: Words, wanted: str, span: Span | None,
-        info: StructInfo = _UNIT, origin: str | None = None,
+        origin: str | None = None,
     ) -> None:  # fmt: skip
-        """Emit a check; one that stores dimensions says last where these come from."""
-        texts = [words.place, words.owner, words.code, wanted]
-        if not self.with_words:
-            texts, origin = ["the value", "", words.code, ""], origin and "a value"
-        texts += [origin] if origin is not None else []
+        """Emit a check; one of dimensions says last where these come from or what has them."""
+        texts = self._texts(words, wanted)
+        if origin is not None:
+            texts.append(origin if self.with_words else "a value")
         given = [*args, *map(StringImm.make, texts)]
-        self.emit(_builtin(name, given, info, span), "_", span)
+        self.emit(_builtin(name, given, _UNIT, span), "_", span)
+
+    def _texts(self, words: Words, wanted: str) -> list[str]:
+        if self.with_words:
+            return [words.place, words.owner, words.code, wanted]
+        return ["the value", "", words.code, ""]
 
 
 def shape_vars_in(e: prim.PrimExpr) -> list[prim.Var]:

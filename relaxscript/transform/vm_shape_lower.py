@@ -29,14 +29,20 @@ from relaxscript.ir.relax import (
     Tuple,
     TupleGetItem,
 )
-from relaxscript.ir.struct_info import ObjectStructInfo, StructInfo
+from relaxscript.ir.struct_info import FuncStructInfo, ObjectStructInfo, StructInfo
 from relaxscript.ir.walk import walk
 from relaxscript.runtime.builtins import INVOKE_CLOSURE
-from relaxscript.sinfo import erase_to_well_defined, free_shape_vars, is_subtype
+from relaxscript.sinfo import (
+    definable_shape_vars,
+    erase_to_well_defined,
+    free_shape_vars,
+    is_subtype,
+)
 
 from .compute_prim_value import COMPUTE, HOST_FUNC
 from .context import PassContext
 from .passes import ModulePass
+from .remove_unused_checks import TRUST_STRUCT_INFO
 from .shape_heap import HeapWriter, Words, is_constant
 
 __all__ = ["LOWERED", "VMShapeLower"]
@@ -90,8 +96,9 @@ class VMShapeLower(ModulePass):
     those that are computed. The virtual machine checks nothing by itself in such a function. With
     `emit_err_ctx=False` the calls do not carry the words of messages.
 
-    A function stays as it is where it binds variables that are no integers, holds a local function
-    (see `LambdaLift`), or passes destinations (see `CallTIRRewrite`).
+    A function stays as it is where its StructInfo is trusted (see `RemoveUnusedChecks`), where it
+    binds variables that are no integers or takes one from the type of a closure, holds a local
+    function (see `LambdaLift`), or passes destinations (see `CallTIRRewrite`).
 
     Source: RFC "shape lowering"; TVM `relax.transform.VMShapeLower`.
     """
@@ -121,7 +128,8 @@ class VMShapeLower(ModulePass):
 
 
 def _can_be_lowered(function: Function) -> bool:
-    if (function.attrs or Attrs()).get(LOWERED):
+    attrs = function.attrs or Attrs()
+    if attrs.get(LOWERED) or attrs.get(TRUST_STRUCT_INFO):
         return False
     for node in walk(function):
         match node:
@@ -130,6 +138,8 @@ def _can_be_lowered(function: Function) -> bool:
             case Call(op=Op(name)) if name in _DESTINATION_PASSING:
                 return False
             case prim.Var() if not node.dtype.is_integer:
+                return False
+            case FuncStructInfo() if definable_shape_vars(node):
                 return False
     return True
 
@@ -147,7 +157,7 @@ class _Lowering(HeapWriter):
     def begin(self, func: Function) -> None:
         self.allocate(func.span)
         infos = [param.struct_info for param in func.params]
-        words = [Words(f"`{p.name_hint}`", f" of `{self.name}`", "RX0601") for p in func.params]
+        words = [Words(f"`{p.name_hint}`", self.name, "RX0601") for p in func.params]
         self.check(func.params, infos, words, [place_of_parameter(param) for param in func.params])
 
     def binding(self, binding: Binding) -> None:

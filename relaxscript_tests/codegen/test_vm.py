@@ -20,7 +20,8 @@ from relaxscript.script import from_source, ir as I, relax as R, tir as T
 def listing(mod, name):
     """The lines of one function in the listing, without its header."""
     for part in codegen(mod, kernels(mod)).as_text().split("\n\n"):
-        head, *lines = part.strip().split("\n")
+        head, *rest = part.strip().split("\n")
+        lines = [line for line in rest if line.split()[0] != "check"]
         if head.startswith(f"@{name}("):
             return lines
     raise AssertionError(f"there is no function {name}")

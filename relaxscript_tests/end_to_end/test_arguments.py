@@ -111,171 +111,160 @@ FAULTS = {
     "a list": (
         "main",
         given([[1.0]]),
-        "`x` of `main`: expected a tensor of shape (n, 4) and dtype"
-        " float32, got a list of 1; `numpy.array(value, dtype)` makes one",
+        "`x` is a list of 1; must be a tensor of shape (n, 4) and dtype float32",
     ),
     "None in a tuple": (
         "main",
         (FITTING[0], (None, ((2, 3), 5)), *FITTING[2:]),
-        "field 0 of `p` of `main`: expected a tensor of shape (n * 2,) and dtype "
-        "float32, got None (the null object)",
+        "`p[0]` is None (the null object); must be a tensor of shape (n * 2,) and dtype float32",
     ),
     "a tensor for a shape": (
         "main",
         given(s=zeros(2)),
-        "field 0 of field 1 of `p` of `main`: "
-        "expected the shape (n, m), got a tensor of shape (2,)",
+        "`p[1][0]` is a tensor of shape (2,) and dtype float32; must be the shape (n, m)",
     ),
     "a shape for a tuple": (
         "main",
         (FITTING[0], (FITTING[1][0], Shape([2, 3])), *FITTING[2:]),
-        "field 1 of `p` of `main`: expected a tuple of 2, got the shape (2, 3)",
+        "`p[1]` is the shape (2, 3); must be a tuple of 2",
     ),
     "an object": (
         "main",
         given(Touchy()),
-        "`x` of `main`: expected a tensor of shape (n, 4) and "
-        "dtype float32, got an object of class Touchy",
+        "`x` is an object of class Touchy; must be a tensor of shape (n, 4) and dtype float32",
     ),
     "texts": (
         "main",
         given(np.array([["a"] * 4] * 2)),
-        "got an array of shape (2, 4) and dtype str",
+        "`x` is an array of shape (2, 4) and dtype str",
     ),
     "no function": (
         "functions",
         (5, len),
-        "`f` of `functions`: expected a function of type "
+        "`f` is an int; must be a function of type "
         '`R.Callable((R.Tensor((2,), "float32"),), R.Tensor((2,), "float32"))`',
     ),
     "a packed function for a closure": (
         "functions",
         (PackedFunc("f", len), len),
-        "got a packed function (`f`)",
+        "`f` is a packed function (`f`); must be a function of type",
     ),
     # What cannot be converted.
     "a masked array": (
         "main",
         given(q=np.ma.masked_array(zeros(4))),
-        "field 0 of `p` of `main`: a masked array is no tensor; `array.filled(value)` makes it one",
+        "`p[0]`: a masked array is no tensor; `array.filled(value)` makes it one",
     ),
     "a tensor that is not given": (
         "main",
         given(q=Unwilling()),
-        "field 0 of `p` of `main`: cannot take an object of class Unwilling as a tensor: not given",
+        "`p[0]`: cannot take an object of class Unwilling as a tensor: not given",
     ),
     "a negative dimension": (
         "main",
         given(s=[2, -3]),
-        "field 0 of field 1 of `p` of `main`: a dimension of a shape cannot be negative, got -3",
+        "`p[1][0]`: a dimension of a shape cannot be negative, got -3",
     ),
     "a large dimension": (
         "main",
         given(s=[2, 1 << 63]),
-        "field 0 of field 1 of `p` of `main`: a "
-        "dimension of a shape does not fit 64 bits, got 9223372036854775808",
+        "`p[1][0]`: a dimension of a shape does not fit 64 bits, got 9223372036854775808",
     ),
     "a deep tuple": (
         "prims",
         (np.int32(1), 1.0, True, nested(100_000)),
-        "`o` of `prims`: it nests deeper than Python allows",
+        "`o` nests deeper than Python allows",
     ),
     # The number of fields, the data type, the rank, the device.
     "a short tuple": (
         "main",
         (FITTING[0], FITTING[1][:1], *FITTING[2:]),
-        "`p` of `main`: expected a tuple of 2, got a tuple of 1",
+        "`len(p)` is 1; must be 2",
     ),
     "a data type": (
         "main",
         given(w=zeros(4, 1)),
-        "`w` of `main`: expected a tensor of dtype int8, got float32",
+        "`w.dtype` is float32; must be int8",
     ),
     "a data type in a tuple": (
         "main",
         given(q=zeros(4, dtype="float64")),
-        "field 0 of `p` of `main`: expected a tensor of dtype float32, got float64",
+        "`p[0].dtype` is float64; must be float32",
     ),
     "a complex data type": (
         "main",
         given(zeros(2, 4, dtype="complex64")),
-        "`x` of `main`: expected a tensor of shape (n, 4) and dtype float32, got an array of shape",
+        "`x` is an array of shape (2, 4) and dtype complex64; must be a tensor of shape (n, 4)",
     ),
     "a prim of another type": (
         "main",
         given(i=5.5),
-        "field 1 of field 1 of `p` of `main`: expected "
-        "a prim value of dtype int64, got 5.5 of float64",
+        "`p[1][1]` is 5.5 of dtype float64; must be of dtype int64",
     ),
     "a long int": (
         "main",
         given(i=1 << 70),
-        "field 1 of field 1 of `p` of `main`: expected a prim "
-        "value of dtype int64, got an int that does not fit 64 bits",
+        "`p[1][1]` is an int that does not fit 64 bits; must be a prim value of dtype int64",
     ),
     "an int for an int32": (
         "prims",
         (5, 1.0, True, 0),
-        "`a` of `prims`: expected a prim value of dtype int32, got 5 of int64",
+        "`a` is 5 of dtype int64; must be of dtype int32",
     ),
     "an int for a float": (
         "prims",
         (Prim(5, "int32"), 1, True, 0),
-        "`b` of `prims`: expected a prim value of dtype float64, got 1 of int64",
+        "`b` is 1 of dtype int64; must be of dtype float64",
     ),
     "an int for a bool": (
         "prims",
         (Prim(5, "int32"), 1.0, 1, 0),
-        "`c` of `prims`: expected a prim value of dtype bool, got 1 of int64",
+        "`c` is 1 of dtype int64; must be of dtype bool",
     ),
     "a tensor for a prim": (
         "prims",
         (np.array(5, "int32"), 1.0, True, 0),
-        "a prim value is a plain number, not a tensor (`.item()` takes it out)",
+        "a prim value is a plain number; `.item()` takes it out of a tensor",
     ),
-    "a rank": ("main", given(zeros(2)), "`x` of `main`: expected a tensor of rank 2, got rank 1"),
+    "a rank": ("main", given(zeros(2)), "`x.ndim` is 1; must be 2"),
     "a rank of a shape": (
         "main",
         given(s=[2]),
-        "field 0 of field 1 of `p` of `main`: expected a shape of 2 dimensions, got 1",
+        "`len(p[1][0])` is 1; must be 2",
     ),
     "a device": (
         "place",
         (zeros(2),),
-        "`x` of `place`: expected a tensor on cpu:1, got one on cpu:0",
+        "`x` is on cpu:0; must be on cpu:1",
     ),
     # Dimensions.
-    "a constant": ("main", given(zeros(2, 5)), "`x` of `main`: dimension 1 is 5, must equal 4"),
+    "a constant": ("main", given(zeros(2, 5)), "`x.shape[1]` is 5; must be 4"),
     "an expression": (
         "main",
         given(q=zeros(5)),
-        "field 0 of `p` of `main`: dimension 0 is 5, must "
-        "equal `n * 2` = 4 (n = 2 from dimension 0 of `x`)",
+        "`p[0].shape[0]` is 5; must be `n * 2` with `n = 2` from `x.shape[0]`, that is 4",
     ),
     "a variable of a shape": (
         "main",
         given(s=[7, 3]),
-        "field 0 of field 1 of `p` of `main`: "
-        "dimension 0 is 7, must equal `n` = 2 (from dimension 0 of `x`)",
+        "`p[1][0][0]` is 7; must be `n = 2` from `x.shape[0]`",
     ),
     "two variables": (
         "main",
         given(w=zeros(5, 1, dtype="int8")),
-        "`w` of `main`: dimension 0 is 5, "
-        "must equal `m + k` = 4 (m = 3 from dimension 1 of field 0 of field 1 of `p`, "
-        "k = 1 from the value of `k`)",
+        "`w.shape[0]` is 5; must be `m + k` with `m = 3` from `p[1][0][1]` and `k = 1` from"
+        " `k`, that is 4",
     ),
     "a floor division": (
         "main",
         given(w=zeros(4, 2, dtype="int8")),
-        "`w` of `main`: dimension 1 is 2, must equal `n // 2` = 1 (n = 2 from dimension 0 of `x`)",
+        "`w.shape[1]` is 2; must be `n // 2` with `n = 2` from `x.shape[0]`, that is 1",
     ),
     "a division by zero": (
         "divided",
         (zeros(0), zeros(3)),
-        "`y` of `divided`: dimension 0: `8 // n`"
-        " cannot be computed: something is divided by zero (n = 0 from dimension"
-        " 0 of `x`)",
+        "`y.shape[0]` must be `8 // n`, which cannot be computed with `n = 0` from `x.shape[0]`: "
+        "something is divided by zero",
     ),
     # The number of arguments.
     "too few": ("main", FITTING[:3], "`main` takes 4 arguments (x, p, k, w), got 3"),
@@ -287,7 +276,7 @@ KERNEL_FAULTS = {
     "None": ((None, zeros(4), 3), "argument `X` of `main` is of type NoneType, not a numpy array"),
     "a masked array": (
         (np.ma.masked_array(zeros(2, 4)), zeros(4), 3),
-        "`X` of `main`: a masked array is no tensor",
+        "`X`: a masked array is no tensor",
     ),
     "a data type": (
         (zeros(2, 4, dtype="float64"), zeros(4), 3),

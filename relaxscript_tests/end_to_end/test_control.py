@@ -283,7 +283,7 @@ def test_a_closure_that_is_returned_can_be_called_and_checks_the_shape_it_captur
     np.testing.assert_array_equal(add(np.array([1, 1, 1], "float32")), [2, 3, 4])
     error = failure(lambda: add(np.ones(2, "float32")))
     assert error.code == "RX0601"
-    assert error.diagnostic.message.endswith("dimension 0 is 2, must equal `n` = 3")
+    assert error.diagnostic.message.endswith(".shape[0]` is 2; must be `n = 3`")
 
 
 @every_executor
@@ -341,7 +341,7 @@ def test_a_closure_of_another_type_and_a_packed_function_are_no_such_closure(loa
     register_func("test.identity", lambda x: x)
     error = failure(lambda: load(ClosureTypes)[name](np.array([1, 2], "float32")))
     assert error.code == "RX0605"
-    assert "expected a function of type" in str(error)
+    assert "a function of type" in str(error)
 
 
 @I.ir_module
@@ -444,7 +444,7 @@ def test_a_shape_that_only_a_dataflow_block_knows_is_forgotten_after_it(load):
 def test_a_shape_variable_takes_no_negative_value(load):
     error = failure(lambda: load(Scalars).main(-1, np.zeros(0, "float32")))
     assert (error.code, error.argument) == ("RX0601", 0)
-    assert "the value is -1, but the shape variable `n` is never negative" in str(error)
+    assert "`n` is -1; must be at least 0 to be the value of `n`" in str(error)
 
 
 @every_executor

@@ -66,12 +66,12 @@ W = np.ones(3, "float32")
 @pytest.mark.parametrize(
     ("args", "place", "words"),
     [
-        ((X, np.ones(4, "float32")), AT_W, "dimension 0 is 4, must equal `n` = 3"),
-        ((np.ones((3, 3), "float32"), W), AT_X, "dimension 1 is 3, must equal 2"),
-        ((X.astype("float64"), W), AT_X, "expected a tensor of dtype float32, got float64"),
-        ((np.ones(3, "float32"), W), AT_X, "expected a tensor of rank 2, got rank 1"),
-        (([[1.0, 2.0]], W), AT_X, "got a list of 1"),
-        ((X, {"rows": W}), AT_W, "got an object of class dict"),
+        ((X, np.ones(4, "float32")), AT_W, ".shape[0]` is 4; must be `n = 3`"),
+        ((np.ones((3, 3), "float32"), W), AT_X, ".shape[1]` is 3; must be 2"),
+        ((X.astype("float64"), W), AT_X, ".dtype` is float64; must be float32"),
+        ((np.ones(3, "float32"), W), AT_X, ".ndim` is 1; must be 2"),
+        (([[1.0, 2.0]], W), AT_X, "`x` is a list of 1"),
+        ((X, {"rows": W}), AT_W, "`w` is an object of class dict"),
     ],
 )
 def test_an_argument_that_does_not_fit_is_named_at_its_parameter(load, args, place, words):
@@ -174,7 +174,7 @@ def test_a_failure_inside_a_closure_that_a_packed_function_calls_keeps_its_place
     register_func("test.apply", lambda g, x: g(np.ones(3, "float32")))
     error = failure(lambda: load(Passed).local(np.ones(2, "float32")))
     assert error.code == "RX0601"
-    assert "dimension 0 is 3, must equal 2" in str(error)
+    assert ".shape[0]` is 3; must be 2" in str(error)
     assert error.span.text.startswith("y: R.Tensor((2,)")
 
 

@@ -36,4 +36,4 @@ def test_tensors_have_the_shape_that_a_parameter_says(load):
     np.testing.assert_array_equal(machine.other(x), x + x)
     error = failure(lambda: machine.main((2, 4), x, x))
     assert (error.code, error.span.text) == ("RX0601", 'x: R.Tensor(s, "float32")')
-    assert "must equal (2, 4)" in str(error)
+    assert "must be `s = (2, 4)`" in str(error)

@@ -104,7 +104,7 @@ def test_each_thread_has_its_own_failures(load):
             with pytest.raises(VMError, match=f"`fails{k}` raised ValueError: thread {k}") as info:
                 model.main(np.ones(k + 1, "float32"), PackedFunc(f"fails{k}", fails))
             assert info.value.span.text.startswith("R.invoke_closure(f, ")
-            wrong = f"dimension 0 is {k + 2}, must equal `n` = {k + 1} "
+            wrong = f"is {k + 2}; must be `n = {k + 1}` from"
             grown = PackedFunc("grown", lambda x: np.append(x, x[:1]))
             with pytest.raises(VMError, match=wrong):
                 model.main(np.ones(k + 1, "float32"), grown)

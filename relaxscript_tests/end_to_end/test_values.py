@@ -197,7 +197,7 @@ def test_a_local_function_is_named_with_the_function_around_it(load):
     _, loop = load(Model).captures(X, np.array(2))
     assert loop.name == "captures.loop"
     error = failure(lambda: loop(X[:2], np.array(1)))
-    assert "`a` of `captures.loop`: dimension 0 is 2, must equal `n` = 4" in str(error)
+    assert "`a.shape[0]` is 2; must be `n = 4`" in str(error)
 
 
 @every_executor

@@ -114,7 +114,7 @@ def test_every_variable_must_be_what_it_says():
     y = Var("y", TensorStructInfo((2,), "float32"))
     body = SeqExpr([BindingBlock([VarBinding(y, x)])], y)
     assert run(body, [x], [np.ones(2, "float32")]).shape == (2,)
-    with pytest.raises(VMError, match="`y`: dimension 0 is 3, must equal 2"):
+    with pytest.raises(VMError, match=r"`y\.shape\[0\]` is 3; must be 2"):
         run(body, [x], [np.ones(3, "float32")])
 
 
@@ -123,7 +123,7 @@ def test_the_result_must_be_what_the_function_declares():
     function = Function([x], x, ShapeStructInfo(ndim=2), attrs={"global_symbol": "f"})
     f = Interpreter(IRModule({"f": function}))["f"]
     assert f(Shape([1, 2])) == (1, 2)
-    with pytest.raises(VMError, match="the result of `f`: expected a shape of 2 dimensions"):
+    with pytest.raises(VMError, match="the length of the result of `f` is 3; must be 2"):
         f(Shape([1, 2, 3]))
 
 
@@ -187,7 +187,7 @@ def test_arguments_in_other_forms_are_converted():
     x = Var("x", ShapeStructInfo(ndim=2))
     assert run(x, [x], [[2, 3]]) == Shape([2, 3])
     masked = Var("t", TensorStructInfo((2,), "float32"))
-    with pytest.raises(VMError, match="`t` of `main`: a masked array is no tensor"):
+    with pytest.raises(VMError, match="`t`: a masked array is no tensor"):
         run(masked, [masked], [np.ma.masked_array(np.ones(2, "float32"))])
 
 

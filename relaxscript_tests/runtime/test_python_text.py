@@ -153,7 +153,7 @@ class TestPrograms:
         np.testing.assert_array_equal(shifted(X), a)
         assert b == 0
         assert repr(shifted.info) == repr(executable["closing"](X)[0].info)
-        with pytest.raises(VMError, match=r"`y` of `closing\.shifted`: dimension 0 is 2") as caught:
+        with pytest.raises(VMError, match=r"`y.shape\[0\]` is 2; must be `n = 3`") as caught:
             shifted(X[:2])
         assert caught.value.code == "RX0601"
 

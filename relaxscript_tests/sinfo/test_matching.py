@@ -36,9 +36,15 @@ def test_a_variable_is_bound_where_it_stands_alone() -> None:
 
 def test_a_function_type_binds_the_variables_of_its_parameters() -> None:
     info = F((Tensor((N,)), Tensor((N + M,))), Tensor((N, K)))
-    assert definable_shape_vars(info) == []
+    assert definable_shape_vars(info.params[0]) == [N]
     assert free_shape_vars(info) == [M, K]
     assert shape_vars(info) == [N, M, K]
+
+
+def test_a_variable_alone_in_the_result_of_a_function_type_is_bound_by_a_closure() -> None:
+    info = F((Tensor((N,)),), Tuple((Tensor((N, K)), Tensor((M * 2,)))))
+    assert definable_shape_vars(info) == [K]
+    assert definable_shape_vars(F((info,), Tensor((K, M)))) == [M]
 
 
 def test_variables_are_mapped_to_what_arrives() -> None:
@@ -85,6 +91,13 @@ def test_parameters_of_functions_are_matched() -> None:
     found = shape_var_mapping(params, args)
     assert list(found) == [N]  # the function binds `m` itself
     assert structural_equal(found[N], integer(3))
+
+
+def test_results_of_functions_are_matched() -> None:
+    mine, theirs = F((Tensor((N,)),), Tensor((M,))), F((Tensor((4,)),), Tensor((3,)))
+    found = shape_var_mapping((mine,), (theirs,))
+    assert list(found) == [M]  # the function binds `n` itself
+    assert structural_equal(found[M], integer(3))
 
 
 def test_what_a_function_binds_itself_stands_for_nothing_outside() -> None:

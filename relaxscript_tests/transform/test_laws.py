@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from relaxscript import transform
+from relaxscript.errors import VMError
 from relaxscript.ir.instrument import WellFormedInstrument
 from relaxscript.ir.module import IRModule
 from relaxscript.testing.compare import EXECUTORS, check_outcomes, observed
@@ -25,6 +26,8 @@ PASSES: dict[str, Callable[[], Pass]] = {
     and not getattr(found, "__abstractmethods__", None)
     and not inspect.signature(found).parameters
 }
+# Passes that give up checks: they keep the meaning of what passes them.
+TRUSTING = (transform.RemoveUnusedChecks,)
 # A row lowers what its own passes make no more: what comes late is not killed by what comes early.
 ROWS: dict[str, Callable[[], Pass]] = {"default_build": transform.default_build_pipeline}
 
@@ -60,6 +63,8 @@ def test_a_pass_keeps_the_meaning(make):
         made = make()(mod)
         inputs = inputs_for(mod["main"], seed)
         expected = observed(EXECUTORS["interpreter"](mod), "main", inputs)
+        if make in TRUSTING and isinstance(expected.value, VMError):
+            continue
         for name, load in EXECUTORS.items():
             actual = observed(load(made), "main", inputs)
             check_outcomes(f"{name} after the pass", actual, "before", expected)

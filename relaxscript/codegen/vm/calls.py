@@ -8,9 +8,9 @@ from typing import Any
 from relaxscript.arith import YES
 from relaxscript.errors import DiagnosticError, OperandError
 from relaxscript.interpreter.blame import name_of_call
-from relaxscript.interpreter.checks import place_of
+from relaxscript.interpreter.checks import function_check, place_of
 from relaxscript.interpreter.prim_funcs import result_infos
-from relaxscript.ir import relax, tir
+from relaxscript.ir import prim, relax, tir
 from relaxscript.ir.struct_info import (
     FuncStructInfo,
     ObjectStructInfo,
@@ -24,7 +24,7 @@ from relaxscript.op import Obligation, lookup
 from relaxscript.op.results import in_their_places, inplace_indices
 from relaxscript.runtime import Arg, Check, TupleCheck
 from relaxscript.runtime.builtins import BUILTINS, INVOKE_CLOSURE
-from relaxscript.sinfo import free_shape_vars, is_subtype
+from relaxscript.sinfo import is_subtype
 
 from .function import FunctionEmitter
 from .program import Program
@@ -100,19 +100,22 @@ class CallEmitter(FunctionEmitter):
                     return self._apply(found, args, call)
                 if isinstance(found, tir.PrimFunc):
                     return self._call_prim_func(callee, found, args)
-                return self.call(callee.name_hint, self._values(args))
+                known = [self._info(arg) for arg in args]
+                return self.enter(callee.name_hint, self._values(args), known, found)
             case relax.ExternFunc(symbol):
                 values = self._values(args)
                 if symbol == "vm.builtin.check_func_info" and self.checks_itself:
-                    values.append(self._func_check(call))
+                    values.append(self._func_check(args, call))
                 name = self.program.extern(symbol)
                 if name in BUILTINS and _is_unit(self._info(call)):  # that is what it gives
                     self.ib.emit_call(name, values, self.ib.void_arg(), span=self.span)
                     return self.ib.convert_constant(())
                 return self.call(name, values, self._result(call))
             case relax.Var() if callee in self.local:
-                name, captured = self.local[callee]
-                return self.call(name, [*self._values(args), *captured])
+                local, captured = self.local[callee]
+                values, known = self._values(args), [self._info(arg) for arg in args]
+                given = [*values, *captured]
+                return self.enter(local.name, given, known, local.function, local.shape_vars)
         function = self.value(callee)
         return self.call(INVOKE_CLOSURE, [function, *self._values(args)], self._result(call))
 
@@ -140,14 +143,18 @@ class CallEmitter(FunctionEmitter):
         info = self.in_scope(known)
         if isinstance(info, ObjectStructInfo):
             return None
-        (check,) = self.checks.of([info], self.bound, self.register_of)
-        return check
+        return self.left_of(*self.checks.of([info], self.bound, self.register_of))[0]
 
-    def _func_check(self, call: relax.Call) -> Arg:
-        """The type that a function must have: what a check that is written out says it gives."""
-        info = self.program.context.struct_info(call)
-        self.bound.update(free_shape_vars(info))
-        return self.ib.convert_constant(*self.checks.of([info], self.bound, self.register_of))
+    def _func_check(self, args: Sequence[relax.Expr], call: relax.Call) -> Arg:
+        """The type that a function must have: what a check that is written out says it gives.
+
+        Its last argument may be a shape with the shape variables to which that type refers.
+        """
+        info, sizes = self._info(call), self._info(args[-1])
+        assert isinstance(info, FuncStructInfo)
+        used = sizes.values or () if isinstance(sizes, ShapeStructInfo) else ()
+        slots = {v: i for i, v in enumerate(used) if isinstance(v, prim.Var)}
+        return self.ib.convert_constant(function_check(info, slots))
 
     def _call_pure_packed(self, call: relax.Call) -> Arg:
         callee, *args = call.args
@@ -248,7 +255,7 @@ class CallEmitter(FunctionEmitter):
         if is_subtype(known, wanted, in_scope=self.bound) is YES:
             return arg
         return self.matched(
-            arg, self.in_scope(wanted), f"`args[{index}]`, which is written in place"
+            arg, self.in_scope(wanted), f"`args[{index}]`, which is written in place,"
         )
 
     def _call_dps_packed(self, call: relax.Call) -> Arg:

@@ -49,15 +49,18 @@ from relaxscript.runtime import (
 from relaxscript.runtime.bytecode import ArgKind
 from relaxscript.runtime.values import make_prim
 from relaxscript.sinfo import (
+    always_matches,
     definable_shape_vars,
     erase_to_well_defined,
     free_shape_vars,
     is_subtype,
+    proved_arguments,
 )
 
 from .program import LocalFunction, Program
 from .registers import Places, Registers, last_uses
 from .scalars import compiled
+from .trusted import binds, loosened, needed_shape_vars, trusts
 from .usage import captured, escaping, has_kills, matched_shape_vars, used_as_value
 
 __all__ = ["FunctionEmitter"]
@@ -80,11 +83,13 @@ class FunctionEmitter(ABC):
         self.span: Span | None = function.span
         self.registers = Registers()
         self.places = Places()
-        self.local: dict[relax.Var, tuple[str, list[Arg]]] = {}
+        self.local: dict[relax.Var, tuple[LocalFunction, list[Arg]]] = {}
         self.shapes: dict[tuple[Any, ...], Arg] = {}  # shape values that are at hand in this scope
         self.escaping = escaping(function, program.module)
         # Of a function that `VMShapeLower` made, the bytecode checks what is to be checked.
         self.checks_itself = bool((function.attrs or relax.Attrs()).get("relax.shapes_lowered"))
+        self.trusts = trusts(function)
+        self.needed = needed_shape_vars(function) if self.trusts else set[prim.Var]()
         self.captures: dict[relax.Var, list[int]] = {}  # registers that calls of a function pass on
         self.killed: dict[relax.Var, list[int]] = {}  # registers that variables held until then
         self.lets_go = has_kills(function)
@@ -141,15 +146,23 @@ class FunctionEmitter(ABC):
         if self.checks_itself:
             return tuple(_kind(info) for info in infos)
         checks = self.checks.of(infos, self.bound, self.register_of)
-        return (
+        return self.left_of(
             *checks,
             *(PrimCheck("int64", DimBind(self.checks.slot(v), v.name, True)) for v in shape_vars),
         )
 
+    def left_of(self, *checks: Check) -> tuple[Check, ...]:
+        """The checks, or what is left of them where StructInfo is trusted."""
+        if not self.trusts:
+            return checks
+        return loosened(checks, {self.checks.slot(v) for v in self.needed})
+
     def _return_check(self) -> Check | None:
         """The check of the result, None where it is known to succeed."""
         declared = self.function.ret_struct_info
-        if declared is None or isinstance(declared, ObjectStructInfo) or self.checks_itself:
+        if declared is None or isinstance(declared, ObjectStructInfo):
+            return None
+        if self.checks_itself or self.trusts:
             return None
         body = self.function.body
         returned = body.body if isinstance(body, relax.SeqExpr) else body
@@ -164,7 +177,7 @@ class FunctionEmitter(ABC):
         captured_args = [self.env[v] for v in closure.variables]
         first = len(self.function.params) + len(closure.variables)
         captured_args += [self.ib.r(first + i) for i in range(len(closure.shape_vars))]
-        self.local[var] = (closure.name, captured_args)
+        self.local[var] = (closure, captured_args)
         if used_as_value(self.function, var):
             self.env[var] = self._closure(closure, captured_args)
             self.registers.pin([self.env[var].value])
@@ -198,6 +211,24 @@ class FunctionEmitter(ABC):
         self.ib.emit_call(name, args, dst, result=result, span=self.span)
         if name not in _WITHOUT_MEMORY:
             self.full.add(dst.value)
+        return dst
+
+    def enter(
+        self, name: str, args: Sequence[Arg], known: Sequence[StructInfo],
+        function: relax.Function, captured: Sequence[prim.Var] = (),
+    ) -> Arg:  # fmt: skip
+        """Emit a call of a function of the program, which checks what is not `known` to fit.
+
+        Arguments behind those of the source are what the function captures: the same values of the
+        same variables.
+        """
+        dst, proved = self.register(), tuple[int, ...]()
+        params = [param.struct_info or _OBJECT for param in function.params]
+        if len(params) == len(known) and (trusts(function) or not self.trusts):
+            proved = proved_arguments(params, known, self.bound, set(captured))
+            proved += tuple(range(len(params), len(args)))
+        self.ib.emit_call(name, args, dst, proved=proved, span=self.span)
+        self.full.add(dst.value)
         return dst
 
     def lookup(self, var: relax.Var) -> Arg:
@@ -398,7 +429,8 @@ class FunctionEmitter(ABC):
             case relax.MatchCast(struct_info=info), _:
                 only_read = isinstance(value, relax.Constant) and var not in self.escaping
                 arg = self.value(value, only_read)
-                if not self.checks_itself:
+                known = self.program.context.struct_info(value)
+                if not (self.checks_itself or always_matches(known, info, self.bound)):
                     arg = self.matched(arg, info, _place(value))
             case _, relax.Function():
                 arg = self.local_function(value, var)
@@ -415,7 +447,7 @@ class FunctionEmitter(ABC):
         promised = var.struct_info
         if promised is None or isinstance(promised, ObjectStructInfo):
             return arg
-        if self.checks_itself:
+        if self.checks_itself or self.trusts:
             return arg
         known = self.program.context.struct_info(value)
         if known is promised or is_subtype(known, promised, in_scope=self.bound) is YES:
@@ -437,7 +469,9 @@ class FunctionEmitter(ABC):
             held.append(self.lookup(var))
             return len(held) - 1
 
-        (check,) = self.checks.of([info], self.bound, place)
+        (check,) = self.left_of(*self.checks.of([info], self.bound, place))
+        if self.trusts and not binds(check):
+            return arg
         args = [self.ib.vm_state(), arg, self.ib.convert_constant(check), where, *held]
         return self.call("vm.builtin.match_cast", args)
 
@@ -458,7 +492,7 @@ class FunctionEmitter(ABC):
             self.registers.pin(passed_on)
             for number in passed_on:
                 self.registers.own(number)
-            self.local[var], self.captures[var] = (name, args), passed_on
+            self.local[var], self.captures[var] = (local, args), passed_on
         return self._closure(local, args)
 
     def _shape_value(self, v: prim.Var) -> Arg:

@@ -7,7 +7,8 @@ PAGES: dict[str, str] = {
 RX0601: an argument does not match the signature
 
 Kind, data type, rank or shape of an argument is not what the function declares. Dimensions of
-one name must be equal in all arguments.
+one name must be equal in all arguments; the message says where the name got its value. A function
+that is passed must be of a type that fits: its parameters, its result and whether it is pure.
 
 Wrong:
 
@@ -69,7 +70,8 @@ Right:
     "RX0605": """
 RX0605: a value is not what the program says it is
 
-A `match_cast` failed, or a returned value does not fit the declared result.
+A `match_cast` failed, or a returned value does not fit the declared result. The message says which
+part of the value it is, what it must be, and where the variables of that got their values.
 
 Wrong:
 

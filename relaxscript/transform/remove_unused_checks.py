@@ -1,0 +1,59 @@
+"""RemoveUnusedChecks: of the checks, only those stay that give a shape variable its value."""
+
+from __future__ import annotations
+
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.node import Node
+from relaxscript.ir.relax import Attrs, Function
+from relaxscript.ir.walk import rewrite
+
+from .context import PassContext
+from .passes import FunctionPass
+
+__all__ = ["TRUST_STRUCT_INFO", "RemoveUnusedChecks"]
+
+# The attribute of a function whose StructInfo is trusted.
+TRUST_STRUCT_INFO = "relax.trust_struct_info"
+
+
+class RemoveUnusedChecks(FunctionPass):
+    """Have the StructInfo of a program trusted: values are not compared with it when it runs.
+
+    Before:
+
+        @R.function
+        def main(x: R.Tensor(("n", 4), "float32")) -> R.Tensor(("n", 4), "float32"):
+            n = T.int64()
+            y = R.match_cast(x, R.Tensor((n, 4), "float32"))
+            return y
+
+    After:
+
+        @R.function
+        def main(x: R.Tensor(("n", 4), "float32")) -> R.Tensor(("n", 4), "float32"):
+            n = T.int64()
+            R.func_attr({"relax.trust_struct_info": True})
+            y = R.match_cast(x, R.Tensor((n, 4), "float32"))
+            return y
+
+    The virtual machine then only takes the values of shape variables that something computes with,
+    here none, and tells tensors, tuples, shapes, prim values and functions from one another where
+    they come from outside. What is given up: an argument, a cast, or the result of a packed
+    function that is not what the program says goes unnoticed, and the results are anything; where
+    the checks would pass, the results are the same. Memory stays safe: PrimFuncs test the arrays
+    that they are given, and operators run on numpy arrays, which do so as well. Operators still
+    look at operands of which the program does not say enough. The interpreter goes on checking.
+
+    Source: spec "Proving Shapes Equivalent and Eliminating Dynamic Checks", the mode that
+    eliminates almost all checks.
+    """
+
+    def transform_function(self, func: Function, mod: IRModule, ctx: PassContext) -> Function:
+        return rewrite(func, _trusting)
+
+
+def _trusting(node: Node) -> Node | None:
+    if isinstance(node, Function) and not (node.attrs or Attrs()).get(TRUST_STRUCT_INFO):
+        trusting: Function = node.with_attr(TRUST_STRUCT_INFO, True)
+        return trusting
+    return None
