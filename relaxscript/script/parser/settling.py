@@ -67,13 +67,14 @@ class Settling:
         return help, tuple(edits)
 
     def _name_of(self, home: str) -> str | None:
-        """By which name the script knows a namespace of ours."""
-        usual = _HOMES[home]
-        for name in (usual, *self.environment.names()):
+        """By which name the script knows a namespace of ours: one that it uses, if there is one."""
+        known: list[str] = []
+        for name in (_HOMES[home], *self.environment.names()):
             value = self.environment.value_of(name)
             if isinstance(value, ModuleType) and value.__name__ == home:
-                return name
-        return None
+                known.append(name)
+        used = (name for name in known if f"{name}." in self.source.text)
+        return next(used, known[0] if known else None)
 
     def _line_before(self, statement: ast.stmt, lines: list[str]) -> Edit | None:
         """The edit that puts lines before a statement that begins a line of its own."""
