@@ -53,6 +53,10 @@ def mended(text):
          '= R.match_cast(cls.g(x, R.match_cast(y, R.Tensor(("n",)))), R.Tensor(("m",)))'),
         ("t = (x, y)\nreturn cls.g(t[0], t[1])",
          'cls.g(t[0], R.match_cast(t[1], R.Tensor(("n",))))'),
+        ('t: R.Tuple(R.Tensor(("m",)), R.Object) = x, y\nreturn t',
+         '= R.match_cast((x, y), R.Tuple(R.Tensor(("m",)), R.Object))'),
+        ('t: R.Tuple(R.Tensor(("m",)), R.Object) = (x), (y)\nreturn t',
+         '= R.match_cast(((x), (y)), R.Tuple(R.Tensor(("m",)), R.Object))'),
         ("return cls.g(\n    x,\n    R.exp(\n        y\n    ),\n)",
          'R.match_cast(R.exp(\n                y\n            ), R.Tensor(("n",))),'),
     ],
@@ -90,6 +94,11 @@ def test_where_nothing_can_be_declared_there_is_no_fix(text):
         diagnostics = diagnostics_of(lambda: from_source(text, extra_vars=names))
     assert diagnostics
     assert not any(d.fix for d in diagnostics)
+
+
+def test_an_argument_among_others_that_are_unpacked_has_no_fix():
+    diagnostics = found(program("t = [y]\nreturn cls.g(*t, x)"))
+    assert [(d.span.text, d.fix) for d in diagnostics] == [("cls.g(*t, x)", ())]
 
 
 def test_the_shape_of_a_parameter_of_the_callee_cannot_be_cast_to():
