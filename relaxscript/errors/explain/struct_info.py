@@ -134,8 +134,8 @@ Right:
 RX0207: whether this fits is known only when it runs (warning)
 
 For some values of the symbolic dimensions it fits, for others not. The compiler puts a check
-before it. Say what you know by giving both the same name, or by a `match_cast`. With
-`strict=True` this is an error.
+before it. Say what you know by giving both the same name, or by a `match_cast`, which the help
+writes out for an argument, an annotated value or a result. With `strict=True` this is an error.
 
 Wrong:
 
@@ -257,7 +257,8 @@ RX0401: an impure call in a pure function
 
 A function is pure unless it says otherwise, and a pure one may not print, change its arguments
 or call a packed function. Declare the function impure, or call what has no effect by
-`R.call_pure_packed`.
+`R.call_pure_packed`. Where nothing outside can see the effects, the attribute `relax.force_pure`
+has the calls in a function disregarded.
 
 Wrong:
 
@@ -277,7 +278,7 @@ Right:
 RX0402: an impure call in a dataflow block
 
 Everything in a dataflow block may be reordered or dropped, so nothing in it may have an effect.
-Move the call out of the block.
+Move the call out of the block, or call what has no effect by `R.call_pure_packed`.
 
 Wrong:
 

@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 
 from relaxscript.builder import BlockBuilder, left_to_devices, undecided
@@ -64,10 +65,11 @@ class RelaxBlame(AnnotationParser):
                 continue
             strict = False if obligation.relation == "never" else self.strict
             fits = obligation.relation == "fits"
+            whole = obligation.operand in ("the value", "the result")
             at = places.get(obligation.operand, node) if fits else node
             warning = undecided(obligation, self.source.span(at))
-            if fits and callee is None:
-                written = declared if obligation.operand in ("the value", "the result") else None
+            if fits and (whole or obligation.operand in places):
+                written = declared if whole else None
                 warning = self.with_declared(warning, written)
                 warning = self.settled_by_cast(warning, obligation.b, at, written)
             self.reporter.undecided(warning, strict)
@@ -162,7 +164,9 @@ class RelaxBlame(AnnotationParser):
             return dict(zip(parameters or ("x1", "x2"), operands))
         places: dict[str, ast.expr] = dict(zip(parameters, node.args))
         if callee is None or not parameters:
-            places = {f"argument {i}": a for i, a in enumerate(node.args, 1)}
+            # Behind what is unpacked, nobody knows which argument is which.
+            plain = takewhile(lambda a: not isinstance(a, ast.Starred), node.args)
+            places = {f"argument {i}": a for i, a in enumerate(plain, 1)}
             places.update(zip(_names_of(callee), node.args))
         for index, parameter in enumerate(getattr(callee, "parameters", ())):
             if parameter.kind == "rest":  # `*args`: each argument has a name of its own

@@ -52,28 +52,28 @@ class Settling:
                 return None, ()
             wanted, declared = _text(found[0], relax), found[1]
         at = self.source.span(operand)
-        cast = f"{relax}.match_cast({at.text}, {wanted})"
+        bare = isinstance(operand, ast.Tuple) and _is_several(at.text)
+        before, after = f"{relax}.match_cast({'(' * bare}", f"{')' * bare}, {wanted})"
+        cast = f"{before}{at.text}{after}"
         # Two insertions, since what stands between them may have a fix of its own.
-        edits = [
-            self._insert(at.start, f"{relax}.match_cast("),
-            self._insert(at.end, f", {wanted})"),
-        ]
+        edits = [self._insert(at.start, before), self._insert(at.end, after)]
         help = f"write `{' '.join(cast.split())}`"
         if declared:
             lines = [f"{name} = {tir}.int64()" for name in declared]
-            before = None if statement is None else self._line_before(statement, lines)
+            line = None if statement is None else self._line_before(statement, lines)
             help = f"write `{lines[0]}`, and then `{' '.join(cast.split())}`"
-            edits = [] if before is None else [before, *edits]
+            edits = [] if line is None else [line, *edits]
         return help, tuple(edits)
 
     def _name_of(self, home: str) -> str | None:
-        """By which name the script knows a namespace of ours."""
-        usual = _HOMES[home]
-        for name in (usual, *self.environment.names()):
+        """By which name the script knows a namespace of ours: one that it uses, if there is one."""
+        known: list[str] = []
+        for name in (_HOMES[home], *self.environment.names()):
             value = self.environment.value_of(name)
             if isinstance(value, ModuleType) and value.__name__ == home:
-                return name
-        return None
+                known.append(name)
+        used = (name for name in known if f"{name}." in self.source.text)
+        return next(used, known[0] if known else None)
 
     def _line_before(self, statement: ast.stmt, lines: list[str]) -> Edit | None:
         """The edit that puts lines before a statement that begins a line of its own."""
@@ -86,6 +86,14 @@ class Settling:
 
     def _insert(self, at: tuple[int, int], text: str) -> Edit:
         return Edit(Span(self.source, *at, *at), text)
+
+
+def _is_several(text: str) -> bool:
+    """Whether an expression would be several arguments of a call: a tuple without parentheses."""
+    match ast.parse(f"f({text})", mode="eval").body:
+        case ast.Call(args=[_]):
+            return False
+    return True
 
 
 def _renamed(

@@ -18,7 +18,7 @@ from relaxscript.ir.struct_info import (
     default_derive,
     empty_derive,
 )  # fmt: skip
-from relaxscript.script.printer.module import script
+from relaxscript.script.printer.module import Printer, script
 
 from .programs import function, tensor
 
@@ -138,3 +138,9 @@ def test_a_struct_info_that_nobody_knows_is_our_mistake():
 
     with pytest.raises(InternalError, match="does not know the StructInfo Strange"):
         script(Strange())
+
+
+def test_an_annotation_of_a_signature_alone_has_its_dimensions_in_quotes():
+    info = TensorStructInfo((n, 4, n * 2), "float32")
+    assert Printer().signature(info) == 'R.Tensor(("n", 4, "n * 2"), "float32")'
+    assert Printer(relax_prefix="rx").signature(ShapeStructInfo((n,))) == 'rx.Shape(["n"])'
