@@ -5,8 +5,9 @@ all values of their variables if their polynomials are the same (where both are 
 int64 are read as mathematical integers. Values of other data types are opaque, except that bools
 are followed through comparisons and logic.
 
-`rules.py` holds what happens to divisions, maxima, choices and comparisons; `readable.py` writes
-polynomials as expressions again. Expressions may be nested arbitrarily deep.
+`rules.py` holds what happens to divisions, `choices.py` to maxima and the like, `conditions.py` to
+comparisons and logic, `intrinsics.py` to shifts and other calls; `readable.py` writes polynomials
+as expressions again. Expressions may be nested arbitrarily deep.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from relaxscript.ir import prim, walk
 from relaxscript.ir.intrinsic import lookup
 from relaxscript.ir.prim import PrimExpr
 
-from . import conditions, rules
+from . import choices, conditions, intrinsics, rules
 from .atom import Atom
 from .evaluate import MEANING, EvaluationError, evaluate
 from .facts import Facts
@@ -253,20 +254,24 @@ class Space:
             case prim.Mod(a, b):
                 return rules.remainder(self, self.sub(a), self.sub(b), e, rules.truncated)
             case prim.Max(a, b) | prim.Min(a, b):
-                return rules.extremum(self, self.sub(a), self.sub(b), e)
+                kind = "max" if isinstance(e, prim.Max) else "min"
+                return choices.extremum(self, kind, self.sub(a), self.sub(b), e)
             case prim.Select(condition, a, b):
-                return rules.select(self, self.sub(condition), self.sub(a), self.sub(b), e)
+                return choices.select(self, self.sub(condition), self.sub(a), self.sub(b), e)
             case prim.Cast(value=value):
                 return self._cast(e, value)
             case prim.Let(var, value, body) if is_index(value.dtype):
                 self.values[var] = self.sub(value)
                 return self.sub(body)
+            case prim.Call():
+                found = intrinsics.call(self, e)
+                return self._opaque(e) if found is None else found
         return self._opaque(e)
 
     def _cast(self, e: PrimExpr, value: PrimExpr) -> Poly:
         if not (is_index(value.dtype) or (value.dtype.is_bool and value.dtype.lanes == 1)):
             return self._opaque(e)
-        return rules.cast(self, self.sub(value), e)
+        return choices.cast(self, self.sub(value), e)
 
     def _other(self, e: PrimExpr) -> Poly:
         """An expression of any other data type."""

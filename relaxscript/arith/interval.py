@@ -90,9 +90,9 @@ def lower(atoms: Sequence[Atom], p: Poly, depth: int = 2) -> Bound:
     return best
 
 
-def surely(atoms: Sequence[Atom], known: Sequence[Poly], p: Poly) -> bool:
+def surely(atoms: Sequence[Atom], known: Sequence[Poly], p: Poly, depth: int = 2) -> bool:
     """Whether `p >= 0` by its bounds, or by those of what it exceeds something known to be >= 0."""
-    low = lower(atoms, p)
+    low = lower(atoms, p, depth)
     if low is not None and low >= 0:
         return True
     gaps = (lower(atoms, difference(p, other), 1) for other in known)

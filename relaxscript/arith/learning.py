@@ -13,10 +13,9 @@ from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 
 from .atom import Atom
-from .conditions import tightened
 from .facts import Facts
 from .interval import interval, substitute_atom
-from .polynomial import CONSTANT, GiveUp, Poly, TooLarge, constant_of, difference, scaled
+from .polynomial import CONSTANT, GiveUp, Poly, TooLarge, constant_of, difference, scaled, tightened
 
 if TYPE_CHECKING:
     from .canonical import Space

@@ -97,7 +97,7 @@ def test_a_condition_that_is_decided_becomes_a_literal(e: PrimExpr, truth: int) 
 @pytest.mark.parametrize(
     "e",
     [N, integer(3), N * 2 + 1, N * M + K, (N + 3) // 4 * 4, N // 4 % 8, 3 - N, -N, N % M, N <= M,
-     prim.Max(N, M), prim.Select(N < M, N, M), prim.And(N < M, M < K), X * X, prim.Not(B)],
+     prim.Max(N, M), prim.Select(N < M, N, K), prim.And(N < M, M < K), X * X, prim.Not(B)],
 )  # fmt: skip
 def test_what_is_simple_comes_back_as_the_same_object(e: PrimExpr) -> None:
     assert simplify(e) is e
