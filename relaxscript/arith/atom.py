@@ -9,11 +9,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from relaxscript.dtypes import DataType
 from relaxscript.ir.prim import PrimExpr
 
 from .polynomial import Poly
 
-__all__ = ["Atom"]
+__all__ = ["INT32", "INT64", "Atom", "is_index"]
+
+INT32, INT64 = DataType("int32"), DataType("int64")
+
+
+def is_index(dtype: DataType) -> bool:
+    """Whether values of `dtype` are read as mathematical integers."""
+    return dtype is INT64 or dtype is INT32
 
 
 class Atom:

@@ -21,7 +21,7 @@ from relaxscript.ir.intrinsic import lookup
 from relaxscript.ir.prim import PrimExpr
 
 from . import choices, conditions, intrinsics, rules
-from .atom import Atom
+from .atom import INT32, INT64, Atom, is_index
 from .evaluate import MEANING, EvaluationError, evaluate
 from .facts import Facts
 from .learning import learn
@@ -38,20 +38,14 @@ from .polynomial import (
     multiply,
 )
 
-__all__ = ["Space", "is_index"]
+__all__ = ["Space"]
 
-INT32, INT64 = DataType("int32"), DataType("int64")
 MAX_DEPTH = 40
 MAX_STEPS = 2000
 
 
 class _Deep(Exception):
     """An expression is nested too deep for recursion, or shares too many parts."""
-
-
-def is_index(dtype: DataType) -> bool:
-    """Whether values of `dtype` are read as mathematical integers."""
-    return dtype is INT64 or dtype is INT32
 
 
 class Space:
@@ -66,6 +60,8 @@ class Space:
         # Polynomials that are at least zero, and bool atoms whose value is known.
         self.inequalities: list[Poly] = []
         self.truth: dict[int, bool] = {}
+        # Bools and what they are known to be, where that says one thing or another.
+        self.disjunctions: list[tuple[Poly, bool]] = []
         # Atoms that have no value for some values of the variables, since they divide by zero.
         self.partial: set[int] = set()
         self._memo: dict[int, Poly] = {}

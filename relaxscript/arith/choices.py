@@ -6,14 +6,23 @@ gives the result as a polynomial.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 
 from .interval import interval, lower, surely, upper
-from .polynomial import CONSTANT, Poly, constant_of, difference, key_of, scaled, tightened
+from .polynomial import (
+    CONSTANT,
+    Poly,
+    constant_of,
+    content,
+    difference,
+    key_of,
+    scaled,
+    tightened,
+)
 
 if TYPE_CHECKING:
     from .canonical import Space
@@ -39,6 +48,7 @@ def extremum(space: Space, kind: str, x: Poly, y: Poly, e: PrimExpr) -> Poly:
         kept.append(p)
     if len(kept) == 1:
         return dict(kept[0])
+    g, kept = _without_content(kept)
 
     def bounds() -> tuple[int | None, int | None]:
         lows, highs = zip(*(interval(space.atoms, p) for p in kept))
@@ -46,7 +56,13 @@ def extremum(space: Space, kind: str, x: Poly, y: Poly, e: PrimExpr) -> Poly:
             return _extreme(max, lows, some=True), _extreme(max, highs)
         return _extreme(min, lows), _extreme(min, highs, some=True)
 
-    return space.atom(kind, tuple(kept), e, bounds, unordered=True)
+    return scaled(space.atom(kind, tuple(kept), e, bounds, unordered=True), g)
+
+
+def _without_content(values: Sequence[Poly]) -> tuple[int, list[Poly]]:
+    """What divides all values, and what is left of them: `max(n * 4, 8)` is `max(n, 2) * 4`."""
+    g = content(c for p in values for c in p.values())
+    return g, list(values) if g == 1 else [{m: c // g for m, c in p.items()} for p in values]
 
 
 def _operands(space: Space, kind: str, p: Poly) -> tuple[Poly, ...]:
@@ -83,12 +99,14 @@ def select(space: Space, condition: Poly, x: Poly, y: Poly, e: PrimExpr) -> Poly
     if not space.partial and (kind := _compared(space, condition, difference(x, y))):
         return extremum(space, kind, x, y, e)
 
+    g, (x, y) = _without_content((x, y))
+
     def bounds() -> tuple[int | None, int | None]:
         lows, highs = zip(interval(space.atoms, x), interval(space.atoms, y))
         return _extreme(min, lows), _extreme(max, highs)
 
     detail = None if isinstance(e, prim.Select) else prim.Call
-    return space.atom("select", (condition, x, y), e, bounds, detail=detail)
+    return scaled(space.atom("select", (condition, x, y), e, bounds, detail=detail), g)
 
 
 def _compared(space: Space, condition: Poly, gap: Poly) -> str | None:

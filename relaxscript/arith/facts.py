@@ -11,10 +11,12 @@ from collections.abc import Iterable, Mapping
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr, as_prim
 
-__all__ = ["Facts", "Interval"]
+__all__ = ["Congruence", "Facts", "Interval"]
 
 # Inclusive on both ends; None is unbounded.
 Interval = tuple[int | None, int | None]
+# A coefficient and a base: the integers `coefficient * k + base`.
+Congruence = tuple[int, int]
 
 
 class Facts:
@@ -34,7 +36,7 @@ class Facts:
         ranges: Mapping[prim.Var, Interval] | None = None,
         equalities: Iterable[tuple[PrimExpr | int, PrimExpr | int]] = (),
         conditions: Iterable[PrimExpr] = (),
-        congruences: Mapping[prim.Var, tuple[int, int]] | None = None,
+        congruences: Mapping[prim.Var, Congruence] | None = None,
         *,
         nonnegative: bool = True,
     ) -> None:
@@ -77,7 +79,7 @@ class Facts:
         ranges: Mapping[prim.Var, Interval] | None = None,
         equalities: Iterable[tuple[PrimExpr | int, PrimExpr | int]] | None = None,
         conditions: Iterable[PrimExpr] | None = None,
-        congruences: Mapping[prim.Var, tuple[int, int]] | None = None,
+        congruences: Mapping[prim.Var, Congruence] | None = None,
     ) -> Facts:
         return Facts(
             self.ranges if ranges is None else ranges,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from relaxscript.ir import prim
 
 from . import choices, rules
-from .interval import lower, upper
+from .interval import lower, surely, upper
 from .polynomial import CONSTANT, Poly, constant_of, multiply, scaled
 
 if TYPE_CHECKING:
@@ -48,10 +48,9 @@ def _power_of_two(space: Space, places: prim.PrimExpr, e: prim.Call) -> int | No
 
 
 def _absolute(space: Space, p: Poly, e: prim.Call) -> Poly:
+    for q in (p, scaled(p, -1)):
+        if surely(space.atoms, space.inequalities, q):
+            return dict(q)
     low, high = lower(space.atoms, p), upper(space.atoms, p)
-    if low is not None and low >= 0:
-        return dict(p)
-    if high is not None and high <= 0:
-        return scaled(p, -1)
     most = None if low is None or high is None else max(-low, high)
     return space.atom("abs", (p,), e, lambda: (0, most))

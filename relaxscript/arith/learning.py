@@ -7,13 +7,14 @@ by a multiple of a new atom; conditions tighten bounds or are kept as inequaliti
 from __future__ import annotations
 
 import contextlib
+from math import gcd
 from typing import TYPE_CHECKING
 
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 
-from .atom import Atom
-from .facts import Facts
+from .atom import Atom, is_index
+from .facts import Congruence, Facts
 from .interval import interval, substitute_atom
 from .polynomial import CONSTANT, GiveUp, Poly, TooLarge, constant_of, difference, scaled, tightened
 
@@ -25,8 +26,8 @@ __all__ = ["learn"]
 
 def learn(space: Space, facts: Facts) -> None:
     """Make a fresh space know `facts`."""
-    for v, (coefficient, base) in facts.congruences.items():
-        _learn_congruence(space, v, coefficient, base % coefficient if coefficient else base)
+    for v, (coefficient, base) in _congruences(facts).items():
+        _learn_congruence(space, v, coefficient, base)
     # What cannot be read says nothing.
     for a, b in facts.equalities:
         with contextlib.suppress(GiveUp):
@@ -36,14 +37,53 @@ def learn(space: Space, facts: Facts) -> None:
             _learn_condition(space, space.read(condition), True)
 
 
-def _learn_congruence(space: Space, v: prim.Var, coefficient: int, base: int) -> None:
+def _congruences(facts: Facts) -> dict[prim.Var, Congruence]:
+    """What variables are multiples of, as was said or as conditions `v % c == r` say."""
+    found = {v: _reduced(*congruence) for v, congruence in facts.congruences.items()}
+    stack = list(reversed(facts.conditions))
+    while stack:
+        match stack.pop():
+            case prim.And(a, b):
+                stack += [b, a]
+            case prim.EQ(
+                prim.FloorMod(prim.Var() as v, prim.IntImm(value=c)), prim.IntImm(value=r)
+            ) if 0 <= r < c and is_index(v.dtype):
+                both = _both(found.get(v, (1, 0)), (c, r))
+                if both is not None:
+                    found[v] = both
+    return found
+
+
+def _reduced(coefficient: int, base: int) -> Congruence:
     coefficient = abs(coefficient)
+    return coefficient, base % coefficient if coefficient else base
+
+
+def _both(first: Congruence, second: Congruence) -> Congruence | None:
+    """What is said by two congruences together; None when no number fulfils both.
+
+    Source: the Chinese remainder theorem.
+    """
+    (a, x), (b, y) = first, second
+    g = gcd(a, b)
+    if (y - x) % g if g else y != x:
+        return None
+    if not a:
+        return first
+    step = (y - x) // g * pow(a // g, -1, b // g) % (b // g)
+    return _reduced(a // g * b, x + a * step)
+
+
+def _learn_congruence(space: Space, v: prim.Var, coefficient: int, base: int) -> None:
     if coefficient == 1:
         return
     if coefficient == 0:
         space.values[v] = {CONSTANT: base} if base else {}
         return
     low, high = space.facts.range_of(v) if space.facts is not None else (0, None)
+    # The variable itself, to write the multiple with.
+    itself = Atom(len(space.atoms), "var", (), v, low, high)
+    space.add(v, itself)
     atom = Atom(
         len(space.atoms),
         "multiple",
@@ -51,7 +91,7 @@ def _learn_congruence(space: Space, v: prim.Var, coefficient: int, base: int) ->
         v,
         None if low is None else -((base - low) // coefficient),
         None if high is None else (high - base) // coefficient,
-        (coefficient, base),
+        (coefficient, base, itself.number),
     )
     number = space.add(("multiple", v), atom)
     space.values[v] = {(number,): coefficient}
@@ -129,19 +169,32 @@ def _learn_condition(space: Space, p: Poly, truth: bool) -> None:
     if len(m) != 1:
         return
     if p[m] < 0:
-        truth = not truth
+        p, truth = {m: 1}, not truth
     atom = space.atoms[m[0]]
     space.truth[m[0]] = truth
-    match atom.kind, truth:
-        case "ge0", True:
-            _learn_at_least_zero(space, atom.args[0])
-        case "ge0", False:
-            _learn_at_least_zero(space, difference(scaled(atom.args[0], -1), {CONSTANT: 1}))
-        case "eq0", True:
-            _learn_zero(space, atom.args[0])
-        case ("and", True) | ("or", False):
+    if atom.kind == "ge0":
+        (gap,) = atom.args
+        _learn_at_least_zero(space, gap if truth else difference(scaled(gap, -1), {CONSTANT: 1}))
+    elif atom.kind == "eq0":
+        _learn_zero(space, atom.args[0]) if truth else _learn_not_zero(space, atom)
+    elif atom.kind in ("and", "or"):
+        if truth == (atom.kind == "and"):
             for part in atom.args:
                 _learn_condition(space, part, truth)
+        else:
+            space.disjunctions.append((p, truth))
+
+
+def _learn_not_zero(space: Space, atom: Atom) -> None:
+    """Learn that the operand of `atom`, an equation with zero, is not zero."""
+    (gap,) = atom.args
+    low, high = interval(space.atoms, gap)
+    if low == 0:
+        _learn_at_least_zero(space, difference(gap, {CONSTANT: 1}))
+    elif high == 0:
+        _learn_at_least_zero(space, difference(scaled(gap, -1), {CONSTANT: 1}))
+    else:
+        space.disjunctions.append(({(atom.number,): 1}, False))
 
 
 def _learn_zero(space: Space, p: Poly) -> None:

@@ -6,7 +6,8 @@ from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 
 from .answer import NO, UNKNOWN, YES, Answer
-from .canonical import Space, is_index
+from .atom import is_index
+from .canonical import Space
 from .evaluate import evaluate
 from .facts import Facts
 from .polynomial import GiveUp, difference

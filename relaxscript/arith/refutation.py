@@ -26,6 +26,7 @@ MAX_STEPS = 1500
 ROUNDS = 2
 MAX_SPLITS = 7
 MAX_ATOMS = 24
+MAX_DISJUNCTIONS = 3
 MAX_TERMS = 40
 MAX_MODULUS = 8
 ONE: Poly = {CONSTANT: 1}
@@ -76,6 +77,7 @@ def refuted(space: Space, claims: list[Claim]) -> bool:
     """Whether it is seen, in a limited number of steps, that `claims` cannot be true together."""
     if sum(len(claim.p) for claim in claims) > MAX_TERMS:
         return False
+    claims = claims + [Claim(p, truth) for p, truth in space.disjunctions[:MAX_DISJUNCTIONS]]
     try:
         return _Refutation(space).closes(_Case(), claims, MAX_SPLITS)
     except (OutOfSteps, TooLarge):

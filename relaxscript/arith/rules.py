@@ -31,6 +31,7 @@ from .polynomial import (
     content,
     difference,
     divide_exactly,
+    key_of,
     multiply,
     quotient_of_monomials,
     scaled,
@@ -240,11 +241,9 @@ def truncated(space: Space, p: Poly, q: Poly, e: PrimExpr) -> Poly:
         return _undefined(space, "div", p, q, e)
     if c is not None and c < 0:
         return scaled(truncated(space, p, {CONSTANT: -c}, e), -1)
-    low = lower(space.atoms, p)
-    if low is not None and low >= 0:
-        least = interval(space.atoms, q)[0]
-        if least is not None and least >= 0:
-            return floor_division(space, p, q, e)
+    least = interval(space.atoms, q)[0]
+    if least is not None and least >= 0 and surely(space.atoms, space.inequalities, p):
+        return floor_division(space, p, q, e)
     exact = divide_exactly(p, q) if p else None
     if exact is not None:
         return exact
@@ -258,15 +257,15 @@ def truncated(space: Space, p: Poly, q: Poly, e: PrimExpr) -> Poly:
 
 
 def _small_truncated(space: Space, p: Poly, c: int, e: PrimExpr) -> Poly:
-    """`p / c` rounding towards zero, for a positive `c` that has no divisor in common with `p`."""
+    """`p / c` rounding towards zero, for a positive `c` that shares no divisor with `p`."""
     (m, k), *others = p.items()
     if not others and abs(k) == 1 and len(m) == 1 and space.atoms[m[0]].kind == "div":
         # x / a / c == x / (a * c), whatever the signs.
         dividend, divisor = space.atoms[m[0]].args
         if (a := constant_of(divisor)) is not None:
             return truncated(space, scaled(dividend, k), {CONSTANT: a * c}, e)
-    if p[min(m for m in p if m)] < 0:
-        return scaled(_small_truncated(space, scaled(p, -1), c, e), -1)
+    if ("div", None, (key_of(scaled(p, -1)), key_of({CONSTANT: c}))) in space.by_key:
+        return scaled(space.atom("div", (scaled(p, -1), {CONSTANT: c}), e), -1)
     ends = interval(space.atoms, p)
 
     def bounds() -> tuple[int | None, int | None]:
