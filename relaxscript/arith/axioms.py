@@ -20,13 +20,14 @@ from .polynomial import (
     TooLarge,
     difference,
     multiply,
+    quotient_of_monomials,
     scaled,
     total,
 )
 
 __all__ = ["atoms_in", "axioms", "bounds_of", "divided", "products", "squares"]
 
-MAX_DEGREE = 4
+MAX_DEGREE = 6
 MAX_PRODUCTS = 40
 MAX_LENGTH = 5
 # A product may bring along so many monomials that stand nowhere else.
@@ -127,25 +128,27 @@ def products(rows: Sequence[Poly], steps: Steps) -> list[Poly]:
     """Products of two of `rows` that say something of the products of atoms in them."""
     wanted = {m for p in rows for m in p if len(m) > 1}
     short = [p for p in rows if len(p) <= MAX_LENGTH]
-    factors = [p for p in short if len(p) == 1 or all(len(m) < 2 for m in p)]
+    standing: dict[Monomial, list[int]] = {}
+    for j, p in enumerate(short):
+        for m in p:
+            standing.setdefault(m, []).append(j)
+    factors = [f for f in short if len(f) == 1 or all(len(m) < 2 for m in f)]
     found: dict[tuple[int, int], Poly] = {}
     for new in range(NEW_MONOMIALS + 1):
         for i, f in enumerate(factors):
-            steps.spend(1 + len(short) // 16)
-            for j, p in enumerate(short):
-                if len(found) >= MAX_PRODUCTS:
-                    break
-                unknown = _unknown_monomials(f, p, wanted)
-                if unknown is not None and len(unknown) <= new and (i, j) not in found:
-                    steps.spend()
-                    wanted |= unknown
-                    found[i, j] = multiply(f, p)
+            near = dict.fromkeys(j for m in _parts(f, wanted) for j in standing.get(m, ()))
+            steps.spend(1 + len(near))
+            for j in near:
+                made = {tuple(sorted(m + n)) for m in f for n in short[j] if m and n}
+                if (i, j) in found or any(len(m) > MAX_DEGREE for m in made):
+                    continue
+                if len(made - wanted) <= new and len(found) < MAX_PRODUCTS:
+                    wanted |= made
+                    found[i, j] = multiply(f, short[j])
     return list(found.values())
 
 
-def _unknown_monomials(f: Poly, p: Poly, wanted: set[Monomial]) -> set[Monomial] | None:
-    """The monomials of `f * p` that are not wanted; None if none is, or one is of high degree."""
-    made = {tuple(sorted(m + n)) for m in f for n in p if m and n}
-    if made.isdisjoint(wanted) or any(len(m) > MAX_DEGREE for m in made):
-        return None
-    return made - wanted
+def _parts(f: Poly, wanted: set[Monomial]) -> set[Monomial]:
+    """What makes a wanted monomial when multiplied by one of `f`."""
+    quotients = (quotient_of_monomials(m, n) for m in wanted for n in f if n)
+    return {m for m in quotients if m}

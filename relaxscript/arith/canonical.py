@@ -236,6 +236,21 @@ class Space:
             return {CONSTANT: 1} if self.truth[number] else {}
         return {(number,): 1}
 
+    def is_total(self, *polys: Poly) -> bool:
+        """Whether nothing in some polynomials divides by what may be zero."""
+        return not self.partial or self.partial.isdisjoint(self.reachable(*polys))
+
+    def reachable(self, *polys: Poly) -> set[int]:
+        """The atoms of some polynomials, and those inside these."""
+        found: set[int] = set()
+        stack = [n for p in polys for m in p for n in m]
+        while stack:
+            n = stack.pop()
+            if n not in found:
+                found.add(n)
+                stack.extend(k for q in self.atoms[n].args for m in q for k in m)
+        return found
+
     # ------------------------------------------------------------ operations
 
     def _operation(self, e: PrimExpr) -> Poly:

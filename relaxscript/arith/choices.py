@@ -96,7 +96,8 @@ def select(space: Space, condition: Poly, x: Poly, y: Poly, e: PrimExpr) -> Poly
         return dict(x if known else y)
     if key_of(x) == key_of(y):
         return dict(x)
-    if not space.partial and (kind := _compared(space, condition, difference(x, y))):
+    kind = _compared(space, condition, difference(x, y))
+    if kind is not None and space.is_total(x, y):
         return extremum(space, kind, x, y, e)
 
     g, (x, y) = _without_content((x, y))

@@ -112,7 +112,7 @@ def logic(space: Space, x: Poly, y: Poly, e: PrimExpr) -> Poly:
     if len(kept) == 1:
         return dict(x)
     # What may divide by zero may stand where another operand keeps it from being evaluated.
-    return space.atom(kind, tuple(kept.values()), e, unordered=not space.partial)
+    return space.atom(kind, tuple(kept.values()), e, unordered=space.is_total(x, y))
 
 
 def _operands(space: Space, kind: str, p: Poly) -> tuple[Poly, ...]:

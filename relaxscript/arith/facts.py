@@ -6,7 +6,7 @@ least zero, as dimensions are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr, as_prim
@@ -66,6 +66,14 @@ class Facts:
     def with_congruence(self, var: prim.Var, coefficient: int, base: int = 0) -> Facts:
         """These facts and `var == coefficient * k + base` for some integer `k`."""
         return self._copy(congruences={**self.congruences, var: (coefficient, base)})
+
+    def without(self, variables: Collection[prim.Var]) -> Facts:
+        """These facts but for the ranges, values and congruences of some variables."""
+        return self._copy(
+            {v: known for v, known in self.ranges.items() if v not in variables},
+            [(a, b) for a, b in self.equalities if a not in variables and b not in variables],
+            congruences={v: c for v, c in self.congruences.items() if v not in variables},
+        )
 
     def range_of(self, var: prim.Var) -> Interval:
         """The inclusive bounds of a variable."""

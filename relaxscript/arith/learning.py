@@ -119,12 +119,12 @@ def _solve(space: Space, gap: Poly, number: int | None) -> bool:
     atom = space.atoms[number]
     if atom.kind != "var" or not isinstance(atom.node, prim.Var):
         return False
-    if _depends(space, {m: c for m, c in gap.items() if m != (number,)}, number):
+    if number in space.reachable({m: c for m, c in gap.items() if m != (number,)}):
         return False
     sign = gap[(number,)]
     value = {m: -sign * c for m, c in gap.items() if m != (number,)}
     if any(
-        _depends(space, known, number) and _only_inside(space, known, number)
+        number in space.reachable(known) and _only_inside(space, known, number)
         for known in space.values.values()
     ):
         return False
@@ -143,22 +143,9 @@ def _solve(space: Space, gap: Poly, number: int | None) -> bool:
     return True
 
 
-def _depends(space: Space, p: Poly, number: int) -> bool:
-    seen: set[int] = set()
-    stack = [n for m in p for n in m]
-    while stack:
-        n = stack.pop()
-        if n == number:
-            return True
-        if n not in seen:
-            seen.add(n)
-            stack.extend(k for q in space.atoms[n].args for m in q for k in m)
-    return False
-
-
 def _only_inside(space: Space, p: Poly, number: int) -> bool:
     """Whether an atom of `p` other than `number` itself depends on it."""
-    return any(n != number and _depends(space, {(n,): 1}, number) for m in p for n in m)
+    return any(n != number and number in space.reachable({(n,): 1}) for m in p for n in m)
 
 
 def _learn_condition(space: Space, p: Poly, truth: bool) -> None:

@@ -56,6 +56,7 @@ class Writer:
     """Writes polynomials of one space; atoms are written once."""
 
     def __init__(self, space: Space) -> None:
+        self._space = space
         self.atoms = space.atoms
         self._multiples = [atom for atom in space.atoms if atom.kind == "multiple"]
         self._quotients: dict[tuple[int, int], int] = {}
@@ -78,20 +79,10 @@ class Writer:
             return self._write(p, dtype, None)
         except _Deep:
             self._deep = True
-            for number in sorted(self._reachable(p)):
+            for number in sorted(self._space.reachable(p)):
                 self._ranks.setdefault(number, number)
                 self._written[number] = self._atom(self.atoms[number])
             return self._write(p, dtype, None)
-
-    def _reachable(self, p: Poly) -> set[int]:
-        found: set[int] = set()
-        stack = [n for m in p for n in m]
-        while stack:
-            n = stack.pop()
-            if n not in found:
-                found.add(n)
-                stack.extend(k for q in self.atoms[n].args for m in q for k in m)
-        return found
 
     def _unpacked(self, p: Poly) -> Poly:
         """`p` with variables, or as small divisors of them as can be, in the place of multiples."""

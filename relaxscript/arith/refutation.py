@@ -18,17 +18,18 @@ from .axioms import atoms_in, axioms, bounds_of, divided, products, squares
 from .canonical import Space
 from .elimination import OutOfSteps, Steps, contradictory
 from .interval import interval, substitute_atom
-from .polynomial import CONSTANT, Poly, TooLarge, accumulate, constant_of, difference, scaled
+from .polynomial import CONSTANT, Poly, TooLarge, constant_of, difference, scaled
 
 __all__ = ["Claim", "refuted"]
 
-MAX_STEPS = 1500
+MAX_STEPS = 2500
 ROUNDS = 2
 MAX_SPLITS = 7
 MAX_ATOMS = 24
 MAX_DISJUNCTIONS = 3
 MAX_TERMS = 40
 MAX_MODULUS = 8
+FACTORS = frozenset({"var", "floordiv", "multiple"})
 ONE: Poly = {CONSTANT: 1}
 
 
@@ -108,7 +109,7 @@ class _Refutation:
                 return True
         if splits == 0:
             return False
-        cases = self._cases(case, atoms)
+        cases = self._cases(case, atoms, rows)
         return bool(cases) and all(self.closes(c, new, splits - 1) for c, new in cases)
 
     # ------------------------------------------------------------ claims
@@ -166,8 +167,8 @@ class _Refutation:
         while fresh and len(met) < MAX_ATOMS:
             met.update(dict.fromkeys(sorted(fresh)))
             new = [case.read(p) for n in sorted(fresh) for p in self._axioms_of(n)]
-            near = [p for p in known if not met.keys().isdisjoint(atoms_in(p))]
-            known = [p for p in known if p not in near]
+            near = [p for p in known if _is_near(p, met)]
+            known = [p for p in known if not _is_near(p, met)]
             new += near
             rows += new
             fresh = {n for p in new for n in atoms_in(p)} - met.keys()
@@ -188,7 +189,9 @@ class _Refutation:
 
     # ------------------------------------------------------------ cases
 
-    def _cases(self, case: _Case, met: list[int]) -> list[tuple[_Case, list[Claim]]]:
+    def _cases(
+        self, case: _Case, met: list[int], rows: list[Poly]
+    ) -> list[tuple[_Case, list[Claim]]]:
         """A distinction of cases, one of which must be; none if there is nothing to distinguish."""
         if case.choices:
             first = case.choices.pop(0)
@@ -197,7 +200,7 @@ class _Refutation:
             found = self._cases_of(case, self.atoms[n])
             if found:
                 return found
-        return self._remainders(case, met) or self._least(case, met)
+        return self._remainders(case, met) or self._least(case, met, rows)
 
     def _cases_of(self, case: _Case, atom: Atom) -> list[tuple[_Case, list[Claim]]]:
         """The cases of one atom: what it stands for in each, and what else is true then."""
@@ -268,36 +271,44 @@ class _Refutation:
                 continue
             for m in case.read(atom.args[0]):
                 for v in m if len(m) > 1 else ():
-                    # What a case was made for is not divided once more.
-                    if v < len(self.atoms) and self.atoms[v].kind == "var" and not self._made(v):
+                    old = self.atoms[v]
+                    if old.kind == "var" and not self._made(v):
+                        low = old.low
                         return [
-                            self._standing_for(case, self.atoms[v], self._linear(v, d, r), [])
+                            self._standing_for(case, old, self._linear(v, d, r, least), [])
                             for r in range(d)
+                            for least in [None if low is None else (low - r + d - 1) // d]
                         ]
         return []
 
     def _made(self, v: int) -> bool:
+        """Whether a variable was made for a case; then no more cases are made of it."""
         return bool(self.atoms[v].detail == "made")
 
-    def _linear(self, v: int, d: int, r: int) -> Poly:
-        """`d * w + r` for a new `w`."""
-        old = self.atoms[v]
-        low = None if old.low is None else (old.low - r + d - 1) // d
-        new = Atom(len(self.atoms), "var", (), old.node, low, None, "made")
+    def _linear(self, v: int, d: int, r: int, low: int | None) -> Poly:
+        """`d * w + r` for a new `w` that is at least `low`."""
+        new = Atom(len(self.atoms), "var", (), self.atoms[v].node, low, None, "made")
         self.atoms.append(new)
-        result: Poly = {(new.number,): d}
-        accumulate(result, {CONSTANT: r} if r else {})
-        return result
+        return {(new.number,): d, CONSTANT: r} if r else {(new.number,): d}
 
-    def _least(self, case: _Case, met: list[int]) -> list[tuple[_Case, list[Claim]]]:
-        """The least value of a variable in a product, and all that are greater."""
-        factors = {n for p in case.rows for m in p if len(m) > 1 for n in m}
-        for v in met:
+    def _least(
+        self, case: _Case, met: list[int], rows: list[Poly]
+    ) -> list[tuple[_Case, list[Claim]]]:
+        """The least value of a factor, and all that are greater."""
+        factors = {n for p in rows for m in p if len(m) > 1 for n in m}
+        # The value of a quotient says more than that of a variable.
+        for v in sorted(met, key=lambda n: self.atoms[n].kind == "var"):
             atom = self.atoms[v]
-            if v in factors and atom.kind == "var" and atom.low is not None and not self._made(v):
+            if v in factors and atom.kind in FACTORS and atom.low is not None and not self._made(v):
                 least: Poly = {CONSTANT: atom.low} if atom.low else {}
                 return [
                     self._standing_for(case, atom, least, []),
-                    self._standing_for(case, atom, self._linear(v, 1, atom.low + 1), []),
+                    self._standing_for(case, atom, self._linear(v, 1, atom.low + 1, 0), []),
                 ]
         return []
+
+
+def _is_near(p: Poly, met: dict[int, None]) -> bool:
+    """Whether a polynomial speaks of atoms that were met, or of none."""
+    atoms = set(atoms_in(p))
+    return not atoms or not met.keys().isdisjoint(atoms)

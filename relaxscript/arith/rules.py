@@ -137,7 +137,8 @@ def _by_symbol(space: Space, p: Poly, q: Poly, e: PrimExpr) -> Poly:
         return exact
     quotient, rest = _split_by_monomial(p, q)
     if not rest or _is_remainder(space, rest, q):
-        return quotient if quotient or rest else _undefined(space, "floordiv", p, q, e)
+        may_be_zero = not (quotient or rest) and not _never_zero(space, q)
+        return _undefined(space, "floordiv", p, q, e) if may_be_zero else quotient
     result = space.atom("floordiv", (rest, q), e, lambda: _symbolic_bounds(space, rest, q))
     _mark_partial(space, result, q)
     accumulate(quotient, result)
@@ -152,9 +153,13 @@ def _undefined(space: Space, kind: str, p: Poly, q: Poly, e: PrimExpr) -> Poly:
 
 
 def _mark_partial(space: Space, result: Poly, q: Poly) -> None:
-    low, high = interval(space.atoms, q)
-    if (low is None or low <= 0) and (high is None or high >= 0):
+    if not _never_zero(space, q):
         space.partial.update(m[0] for m in result if m)
+
+
+def _never_zero(space: Space, q: Poly) -> bool:
+    low, high = interval(space.atoms, q)
+    return (low is not None and low > 0) or (high is not None and high < 0)
 
 
 def _without_common_factors(p: Poly, q: Poly) -> tuple[Poly, Poly]:

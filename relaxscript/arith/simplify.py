@@ -71,14 +71,4 @@ def _settled(e: PrimExpr, facts: Facts | None) -> PrimExpr:
 
 def _keeps_all(space: Space, p: Poly) -> bool:
     """Whether every division that may be by zero still stands in `p`."""
-    missing = set(space.partial)
-    seen: set[int] = set()
-    stack = [n for m in p for n in m]
-    while stack and missing:
-        n = stack.pop()
-        if n in seen:
-            continue
-        seen.add(n)
-        missing.discard(n)
-        stack.extend(k for q in space.atoms[n].args for m in q for k in m)
-    return not missing
+    return space.partial <= space.reachable(p)
