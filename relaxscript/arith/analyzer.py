@@ -128,7 +128,7 @@ class Analyzer:
         )
         if isinstance(new, Range) and isinstance(new.extent, prim.IntImm) and new.extent.value == 1:
             new = new.min
-        old = self._values.get(var) or self._ranges.get(var)
+        old = self._values.get(var, self._ranges.get(var))
         if old is not None and not allow_override and not self._same(old, new):
             raise _already_bound("bind", "allow_override", var, old, new)
         self._forget(var)
@@ -148,9 +148,9 @@ class Analyzer:
         variable("Analyzer.update.var", var)
         match info:
             case ConstIntBound():
-                old: object = self._values.get(var) or self._ranges.get(var)
+                old: object = self._values.get(var, self._ranges.get(var))
             case ModularSet():
-                old = self._values.get(var) or self._multiples.get(var)
+                old = self._values.get(var, self._multiples.get(var))
             case _:
                 raise wrong("Analyzer.update.info", "a ConstIntBound or a ModularSet", info)
         if old is not None and not override and not self._same(old, info):

@@ -100,7 +100,9 @@ def select(space: Space, condition: Poly, x: Poly, y: Poly, e: PrimExpr) -> Poly
     if kind is not None and space.is_total(x, y):
         return extremum(space, kind, x, y, e)
 
-    g, (x, y) = _without_content((x, y))
+    g = 1
+    if constant_of(x) is None and constant_of(y) is None:
+        g, (x, y) = _without_content((x, y))
 
     def bounds() -> tuple[int | None, int | None]:
         lows, highs = zip(interval(space.atoms, x), interval(space.atoms, y))

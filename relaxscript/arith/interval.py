@@ -157,9 +157,14 @@ def _symbolic_division(atoms: Sequence[Atom], p: Poly, atom: Atom, depth: int) -
 
 
 def _extremum(atoms: Sequence[Atom], p: Poly, atom: Atom, m: Monomial, c: int, depth: int) -> Bound:
-    """Each operand in the place of the maximum or minimum: the best of them or the worst."""
+    """Each operand in the place of the maximum or minimum: the best of them or the worst.
+
+    The worst is always right, since it is one of them; the best only where `p` rises or falls with
+    it, so not where it stands in products too.
+    """
     found = [lower(atoms, substitute_atom(p, atom.number, a), depth - 1) for a in atom.args]
-    if (c > 0) == (atom.kind == "max"):
+    alone = sum(atom.number in n for n in p) == 1
+    if alone and (c > 0) == (atom.kind == "max"):
         known = [low for low in found if low is not None]
         return max(known) if known else None
     return _worst(found)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 
 from hypothesis import strategies as st
 
@@ -33,6 +32,11 @@ COMPARISONS = (prim.EQ, prim.NE, prim.LT, prim.LE, prim.GT, prim.GE)
 
 def integer(value: int) -> prim.IntImm:
     return prim.IntImm("int64", value)
+
+
+def shift(name: str, e: PrimExpr, places: PrimExpr | int) -> PrimExpr:
+    """`e` shifted "left" or "right"."""
+    return prim.Call(e.dtype, f"tir.shift_{name}", (e, prim.as_prim(places)))
 
 
 def _leaves() -> st.SearchStrategy[PrimExpr]:
@@ -71,11 +75,3 @@ def value(e: PrimExpr, assignment: dict[Var, int]) -> int | None:
         return int(evaluate(e, assignment))
     except EvaluationError:
         return None
-
-
-def values(e: PrimExpr) -> Iterator[int]:
-    """The values of `e` under all small assignments for which it has one."""
-    for assignment in SMALL:
-        found = value(e, assignment)
-        if found is not None:
-            yield found
