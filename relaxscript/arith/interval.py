@@ -107,11 +107,10 @@ def upper(atoms: Sequence[Atom], p: Poly, depth: int = 2) -> Bound:
 
 def _eliminations(atoms: Sequence[Atom], p: Poly, depth: int) -> Iterator[Bound]:
     for m, c in p.items():
-        for number in dict.fromkeys(m):
+        for number in m if len(m) < 2 else dict.fromkeys(m):
             atom = atoms[number]
-            eliminate = _ELIMINATE.get(atom.kind)
-            if eliminate is not None and (len(m) == 1 or atom.kind == "floordiv"):
-                yield eliminate(atoms, p, atom, m, c, depth)
+            if atom.kind in _ELIMINATE and (len(m) == 1 or atom.kind == "floordiv"):
+                yield _ELIMINATE[atom.kind](atoms, p, atom, m, c, depth)
 
 
 def _floor_division(

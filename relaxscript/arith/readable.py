@@ -8,7 +8,7 @@ reading what was written gives the same polynomial.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from math import gcd
 
 from relaxscript.dtypes import DataType
@@ -34,11 +34,11 @@ from .polynomial import (
 __all__ = ["Writer", "same_expression"]
 
 MAX_DEPTH = 40
-CHAINS: dict[str, Callable[..., PrimExpr]] = {
-    "max": prim.Max.make,
-    "min": prim.Min.make,
-    "and": prim.And.make,
-    "or": prim.Or.make,
+CHAINS: dict[str, type[prim.Binary | prim.Logic]] = {
+    "max": prim.Max,
+    "min": prim.Min,
+    "and": prim.And,
+    "or": prim.Or,
 }
 NEGATED: dict[type[PrimExpr], type[prim.Comparison]] = {
     prim.LT: prim.GE,
@@ -243,11 +243,11 @@ class Writer:
         b = self._write(atom.args[1], node.dtype, like[1])
         return node if a is like[0] and b is like[1] else make.make(a, b)
 
-    def _chain(self, make: Callable[..., PrimExpr], atom: Atom) -> PrimExpr:
+    def _chain(self, cls: type[prim.Binary | prim.Logic], atom: Atom) -> PrimExpr:
         dtype = atom.node.dtype
         result, *others = (self._write(p, dtype, None) for p in atom.args)
         for other in others:
-            result = make(result, other)
+            result = cls.make(result, other)
         return self._old_or_new(atom.node, result)
 
     def _ordering(self, make: type[prim.Comparison], p: Poly, dtype: DataType) -> PrimExpr:

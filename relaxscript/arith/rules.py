@@ -70,7 +70,8 @@ def floor_division(space: Space, p: Poly, q: Poly, e: PrimExpr) -> Poly:
     quotient: Poly = {}
     rest: Poly = {}
     for m, k in p.items():
-        whole = truncated_division(k, c) if m else k // c
+        # Of what stands with a variable nothing is borrowed: `-n // 4` is not `-n + (3 * n) // 4`.
+        whole = k // c if k >= 0 or not m else -(-k // c)
         if whole:
             quotient[m] = whole
         if k - whole * c:
@@ -87,6 +88,9 @@ def _small_division(space: Space, rest: Poly, c: int, e: PrimExpr) -> Poly:
         rest, c = {m: k // g for m, k in rest.items() if k // g}, c // g
         if c == 1:
             return rest
+    known = space.by_key.get(("floordiv", None, (key_of(rest), key_of({CONSTANT: c}))))
+    if known is not None:
+        return {(known,): 1}
     low, high = _division_bounds(space, rest, c)
     if low is not None and low == high:
         return {CONSTANT: low} if low else {}
@@ -122,7 +126,8 @@ def _division_of_atom(space: Space, atom: Atom, k: int, c: int, e: PrimExpr) -> 
 
 def _division_bounds(space: Space, p: Poly, c: int) -> tuple[int | None, int | None]:
     low, high = interval(space.atoms, p)
-    if low is None or high is None or low // c != high // c:
+    settled = low is not None and high is not None and low // c == high // c
+    if not settled and any(space.atoms[n].kind != "var" for m in p for n in m):
         low, high = lower(space.atoms, p), upper(space.atoms, p)
     return None if low is None else low // c, None if high is None else high // c
 

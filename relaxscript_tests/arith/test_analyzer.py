@@ -104,7 +104,7 @@ def test_what_was_learned_is_replaced_only_if_that_is_said() -> None:
 
 def test_a_range_of_one_is_a_value() -> None:
     analyzer = Analyzer()
-    analyzer.bind(N, Range(M, 1))
+    analyzer.bind(N, Range.from_min_extent(M, 1))
     assert text_of(analyzer.simplify(N + M)) == "m * 2"
 
 

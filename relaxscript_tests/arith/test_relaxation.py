@@ -58,7 +58,7 @@ def test_without_domains_the_variables_that_were_bound_to_ranges_go_through_them
     analyzer.bind(M, Range(K, K * 2))
     analyzer.update(K, ConstIntBound(1, 9))
     assert repr(analyzer.int_set(N * 8 + K)) == "IntervalSet[k, k + 24]"
-    assert repr(analyzer.int_set(M)) == "IntervalSet[k, k * 3 - 1]"
+    assert repr(analyzer.int_set(M)) == "IntervalSet[k, k * 2 - 1]"
 
 
 def test_a_domain_takes_the_place_of_what_is_known() -> None:
