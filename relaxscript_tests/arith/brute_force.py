@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from relaxscript.ir import prim, walk
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import PrimExpr, Var
-from relaxscript_tests.arith.random_scalars import COMPARISONS, VARIABLES, integer, shift
+from relaxscript_tests.arith.scalars import VARIABLES, integer, shift
 
 __all__ = [
     "SIGNED", "SIZES", "Assignments", "Values", "changed", "condition", "expression", "is_over",
@@ -39,6 +39,7 @@ def _assignments(all_of: range, some_of: range) -> Assignments:
 SIZES = _assignments(range(6), range(40))
 SIGNED = _assignments(range(-3, 4), range(-25, 26))
 
+COMPARISONS = (prim.EQ, prim.NE, prim.LT, prim.LE, prim.GT, prim.GE)
 ARITHMETIC = (
     *[prim.Add] * 5, *[prim.Sub] * 4, *[prim.Mul] * 4, *[prim.FloorDiv] * 3, *[prim.FloorMod] * 3,
     prim.Div, prim.Mod, prim.Min, prim.Min, prim.Max, prim.Max,

@@ -10,7 +10,7 @@ from relaxscript.arith import AlreadyBoundError, Analyzer, ConstIntBound, Modula
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr, SizeVar
 from relaxscript.ir.tir import Range
-from relaxscript_tests.arith.random_scalars import K, M, N, integer, shift
+from relaxscript_tests.arith.scalars import K, M, N, integer, shift
 
 
 def test_variables_may_be_negative_until_they_are_bound() -> None:

@@ -7,7 +7,7 @@ import pytest
 from relaxscript.arith import Facts, bounds
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr, Var
-from relaxscript_tests.arith.random_scalars import M, N, integer, shift
+from relaxscript_tests.arith.scalars import M, N, integer, shift
 
 
 @pytest.mark.parametrize(

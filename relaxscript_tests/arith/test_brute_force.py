@@ -31,7 +31,7 @@ from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 from relaxscript_tests import examples
 from relaxscript_tests.arith import brute_force
-from relaxscript_tests.arith.random_scalars import K, M, N, integer, value
+from relaxscript_tests.arith.scalars import K, M, N, integer, value
 from relaxscript_tests.arith.true_facts import facts_of, true_facts
 
 # All random expressions about which something is proved, at the whole effort.

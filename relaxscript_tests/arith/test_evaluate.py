@@ -11,7 +11,7 @@ from relaxscript.arith import EvaluationError, evaluate
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr, Var
 from relaxscript.ir.tir import Buffer
-from relaxscript_tests.arith.random_scalars import M, N, integer
+from relaxscript_tests.arith.scalars import M, N, integer
 
 NUMBERS = st.integers(-50, 50)
 

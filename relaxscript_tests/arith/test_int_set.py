@@ -6,7 +6,7 @@ import pytest
 
 from relaxscript.arith import IntervalSet, IntSet, neg_inf, pos_inf
 from relaxscript.ir import prim
-from relaxscript_tests.arith.random_scalars import M, N, integer
+from relaxscript_tests.arith.scalars import M, N, integer
 
 
 def test_a_set_is_written_with_its_ends() -> None:

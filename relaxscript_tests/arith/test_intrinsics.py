@@ -7,7 +7,7 @@ import pytest
 from relaxscript.arith import Facts, simplify, text_of
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr, Var
-from relaxscript_tests.arith.random_scalars import K, M, N, integer, shift
+from relaxscript_tests.arith.scalars import K, M, N, integer, shift
 
 
 def absolute(e: PrimExpr) -> PrimExpr:

@@ -19,7 +19,7 @@ from relaxscript.arith import (
 )
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr, Var
-from relaxscript_tests.arith.random_scalars import K, M, N, integer
+from relaxscript_tests.arith.scalars import K, M, N, integer
 from relaxscript_tests.arith.true_facts import expression, true_facts
 
 

@@ -8,7 +8,7 @@ from relaxscript.arith import Analyzer, ConstIntBound, Facts, IntervalSet, neg_i
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr, Var
 from relaxscript.ir.tir import Range
-from relaxscript_tests.arith.random_scalars import K, M, N, integer, shift
+from relaxscript_tests.arith.scalars import K, M, N, integer, shift
 
 Domains = dict[Var, IntervalSet]
 TEN = IntervalSet(0, 10)

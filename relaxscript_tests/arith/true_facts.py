@@ -10,7 +10,7 @@ from typing import NamedTuple
 from relaxscript.arith import Facts
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr, Var, as_prim
-from relaxscript_tests.arith.random_scalars import VARIABLES
+from relaxscript_tests.arith.scalars import VARIABLES
 
 __all__ = ["Fact", "expression", "facts_of", "true_facts"]
 
