@@ -16,7 +16,17 @@ from relaxscript.ir.prim import PrimExpr
 from .atom import Atom, is_index
 from .facts import Congruence, Facts
 from .interval import interval, substitute_atom
-from .polynomial import CONSTANT, GiveUp, Poly, TooLarge, constant_of, difference, scaled, tightened
+from .polynomial import (
+    CONSTANT,
+    GiveUp,
+    Monomial,
+    Poly,
+    TooLarge,
+    constant_of,
+    difference,
+    scaled,
+    tightened,
+)
 
 if TYPE_CHECKING:
     from .canonical import Space
@@ -195,13 +205,25 @@ def _learn_at_least_zero(space: Space, p: Poly) -> None:
     if not p or constant_of(p) is not None:
         return
     p = tightened(p)
+    low = interval(space.atoms, p)[0]
     terms = [m for m in p if m]
-    if len(terms) == 1 and len(terms[0]) == 1 and abs(p[terms[0]]) == 1:
-        atom = space.atoms[terms[0][0]]
-        end = -p.get(CONSTANT, 0) * p[terms[0]]
-        if p[terms[0]] > 0:
-            atom.low = end if atom.low is None else max(atom.low, end)
-        else:
-            atom.high = end if atom.high is None else min(atom.high, end)
-    elif (low := interval(space.atoms, p)[0]) is None or low < 0:
+    for m in terms:
+        if len(m) == 1:
+            _bound(space, p, m)
+    if (len(terms) > 1 or len(terms[0]) > 1 or abs(p[terms[0]]) > 1) and (low is None or low < 0):
         space.inequalities.append(p)
+
+
+def _bound(space: Space, p: Poly, m: Monomial) -> None:
+    """Bound the atom `m` by what `p >= 0` says where all else is as large as it can be."""
+    c = p[m]
+    most = interval(space.atoms, {n: k for n, k in p.items() if n != m})[1]
+    if most is None:
+        return
+    atom = space.atoms[m[0]]
+    if c > 0:
+        end = -(most // c)
+        atom.low = end if atom.low is None else max(atom.low, end)
+    else:
+        end = most // -c
+        atom.high = end if atom.high is None else min(atom.high, end)

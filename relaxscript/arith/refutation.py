@@ -74,23 +74,35 @@ class _Case:
         return p
 
 
-def refuted(space: Space, claims: list[Claim]) -> bool:
-    """Whether it is seen, in a limited number of steps, that `claims` cannot be true together."""
+def refuted(space: Space, claims: list[Claim], budget: Steps) -> bool:
+    """Whether it is seen that `claims` cannot be true together.
+
+    The search ends after some steps, which are taken from `budget`, or when that is used up.
+    """
+    steps = Steps(min(MAX_STEPS, budget.left))
+    before = steps.left
+    try:
+        return _seen(space, claims, steps)
+    finally:
+        budget.left -= before - max(steps.left, 0)
+
+
+def _seen(space: Space, claims: list[Claim], steps: Steps) -> bool:
     if sum(len(claim.p) for claim in claims) > MAX_TERMS:
         return False
     claims = claims + [Claim(p, truth) for p, truth in space.disjunctions[:MAX_DISJUNCTIONS]]
     try:
-        return _Refutation(space).closes(_Case(), claims, MAX_SPLITS)
+        return _Refutation(space, steps).closes(_Case(), claims, MAX_SPLITS)
     except (OutOfSteps, TooLarge):
         return False
 
 
 class _Refutation:
-    def __init__(self, space: Space) -> None:
+    def __init__(self, space: Space, steps: Steps) -> None:
         # Atoms made for a case stand after those of the space.
         self.atoms = list(space.atoms)
         self.known = space.inequalities
-        self.steps = Steps(MAX_STEPS)
+        self.steps = steps
         self._axioms: dict[int, list[Poly]] = {}
 
     def closes(self, case: _Case, claims: list[Claim], splits: int) -> bool:
@@ -162,6 +174,7 @@ class _Refutation:
         """The atoms that matter to `case`, and all that is at least zero in it."""
         rows = list(case.rows)
         met: dict[int, None] = {}
+        self.steps.spend(len(self.known) // 8)
         known = [case.read(p) for p in self.known]
         fresh = {n for p in rows for n in atoms_in(p)}
         while fresh and len(met) < MAX_ATOMS:

@@ -10,6 +10,7 @@ from .answer import NO, UNKNOWN, YES, Answer, all_of, any_of, negated
 from .atom import Atom
 from .canonical import Space
 from .conditions import never_zero
+from .elimination import Steps
 from .interval import interval, lower
 from .polynomial import CONSTANT, Poly, constant_of, difference, scaled
 from .refutation import Claim, refuted
@@ -18,6 +19,8 @@ from .sampling import Samples
 __all__ = ["Prover"]
 
 MAX_NESTING = 20
+# For all that has to be refuted to answer one question.
+MAX_STEPS = 6000
 
 
 class Prover:
@@ -27,6 +30,7 @@ class Prover:
         self.space = space
         self.atoms = space.atoms
         self.samples = Samples(space)
+        self.budget = Steps(MAX_STEPS)
 
     def is_zero(self, p: Poly) -> Answer:
         """Whether `p == 0`."""
@@ -42,7 +46,7 @@ class Prover:
             if zero and other:
                 return UNKNOWN
         opposite = scaled(p, -1)
-        if not zero and refuted(self.space, [Claim(p), Claim(opposite)]):
+        if not zero and self._refuted([Claim(p), Claim(opposite)]):
             return NO
         if not other and self._at_least_zero(p) and self._at_least_zero(opposite):
             return YES
@@ -92,9 +96,9 @@ class Prover:
             return UNKNOWN
         parts = (self.holds(q, nesting + 1) for q in atom.args)
         answer = all_of(parts) if atom.kind == "and" else any_of(parts)
-        if answer is UNKNOWN and 0 not in values and refuted(self.space, [Claim(p, False)]):
+        if answer is UNKNOWN and 0 not in values and self._refuted([Claim(p, False)]):
             return YES
-        if answer is UNKNOWN and 1 not in values and refuted(self.space, [Claim(p, True)]):
+        if answer is UNKNOWN and 1 not in values and self._refuted([Claim(p, True)]):
             return NO
         return answer
 
@@ -103,7 +107,10 @@ class Prover:
         for low in (interval(self.atoms, p)[0], lower(self.atoms, p, 3)):
             if low is not None and low >= 0:
                 return True
-        return refuted(self.space, [Claim(_minus_one(scaled(p, -1)))])
+        return self._refuted([Claim(_minus_one(scaled(p, -1)))])
+
+    def _refuted(self, claims: list[Claim]) -> bool:
+        return refuted(self.space, claims, self.budget)
 
 
 def _minus_one(p: Poly) -> Poly:

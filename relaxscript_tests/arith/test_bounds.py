@@ -44,6 +44,12 @@ def test_ranges_bound_what_is_made_of_variables() -> None:
     assert bounds(prim.Div(M, integer(2)), facts) == (-1, 1)
 
 
+def test_conditions_bound_each_of_their_variables() -> None:
+    facts = Facts().with_condition(N * 2 + M < 10).with_condition(prim.NE(M, integer(0)))
+    assert bounds(N, facts) == (0, 4)
+    assert bounds(M, facts) == (1, 9)
+
+
 def test_an_extremum_in_a_product_is_not_taken_for_the_best_of_its_operands() -> None:
     signed = Facts(nonnegative=False)
     assert bounds((M + 7) * prim.Min(N, integer(0)), signed) == (None, None)
