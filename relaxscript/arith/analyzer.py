@@ -24,7 +24,7 @@ from .bounds import bounds
 from .canonical import Space
 from .congruence import congruence_of
 from .facts import Facts
-from .int_set import IntervalSet
+from .int_set import IntervalSet, interval_of
 from .polynomial import GiveUp
 from .prove import prove, prove_equal
 from .relaxation import values_of
@@ -292,7 +292,7 @@ class Analyzer:
             dom_map = {v: known for v, known in self._ranges.items() if isinstance(known, Range)}
         if not isinstance(dom_map, Mapping):
             raise wrong(name, "a mapping of variables to IntervalSets", dom_map)
-        domains = {variable(name, v): IntervalSet.of(name, s) for v, s in dom_map.items()}
+        domains = {variable(name, v): interval_of(name, s) for v, s in dom_map.items()}
         return values_of(e, domains, self.facts)
 
 

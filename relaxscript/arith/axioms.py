@@ -66,7 +66,7 @@ def axioms(atoms: Sequence[Atom], known: Sequence[Poly], atom: Atom) -> list[Pol
 def _sign(atoms: Sequence[Atom], known: Sequence[Poly], divisor: Poly) -> int:
     """1 or -1 for a divisor that is never negative, or never positive; else 0.
 
-    A division by zero has no value, so a divisor that may be zero is not where it counts.
+    Where a quotient has a value its divisor is not zero, so it is enough that it is on one side.
     """
     low, high = interval(atoms, divisor)
     if (low is not None and low >= 0) or (low is None and surely(atoms, known, divisor)):

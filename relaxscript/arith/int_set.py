@@ -16,7 +16,7 @@ from relaxscript.ir.tir import Range
 from .arguments import scalar, wrong
 from .text import text_of
 
-__all__ = ["IntSet", "IntervalSet", "neg_inf", "pos_inf"]
+__all__ = ["IntSet", "IntervalSet", "interval_of", "neg_inf", "pos_inf"]
 
 _POS_INF = prim.Var.make("pos_inf", DataType("handle"))
 _NEG_INF = prim.Var.make("neg_inf", DataType("handle"))
@@ -89,16 +89,6 @@ class IntervalSet(IntSet):
         """The empty set."""
         return IntervalSet(_POS_INF, _NEG_INF)
 
-    @staticmethod
-    def of(name: str, value: Any) -> IntervalSet:
-        """An IntervalSet, or a Range as one; raises `TypeError` that names the argument."""
-        match value:
-            case IntervalSet():
-                return value
-            case Range(min=low, extent=extent):
-                return IntervalSet(low, low + extent - 1)
-        raise wrong(name, "an IntervalSet or a Range", value)
-
     def is_nothing(self) -> bool:
         return self.min_value is _POS_INF or self.max_value is _NEG_INF
 
@@ -107,3 +97,13 @@ class IntervalSet(IntSet):
 
     def __repr__(self) -> str:
         return f"IntervalSet[{text_of(self.min_value)}, {text_of(self.max_value)}]"
+
+
+def interval_of(name: str, value: Any) -> IntervalSet:
+    """An IntervalSet, or a Range as one; raises `TypeError` that names the argument."""
+    match value:
+        case IntervalSet():
+            return value
+        case Range(min=low, extent=extent):
+            return IntervalSet(low, low + extent - 1)
+    raise wrong(name, "an IntervalSet or a Range", value)
