@@ -7,17 +7,26 @@ names.
 
 from __future__ import annotations
 
-from .analyzer import Analyzer, ConstIntBound, ModularSet, ProofStrength
+from .analyzer import (
+    AlreadyBoundError,
+    Analyzer,
+    ConstIntBound,
+    Extension,
+    ModularSet,
+    ProofStrength,
+)
 from .answer import NO, UNKNOWN, YES, Answer, all_of, any_of, negated
 from .bounds import bounds
 from .evaluate import EvaluationError, evaluate
 from .facts import Facts, Interval
+from .int_set import IntervalSet, IntSet, neg_inf, pos_inf
 from .prove import prove, prove_equal
 from .simplify import simplify
 from .text import text_of
 
 __all__ = [
-    "NO", "UNKNOWN", "YES", "Analyzer", "Answer", "ConstIntBound", "EvaluationError", "Facts",
-    "Interval", "ModularSet", "ProofStrength", "all_of", "any_of", "bounds", "evaluate", "negated",
+    "NO", "UNKNOWN", "YES", "AlreadyBoundError", "Analyzer", "Answer", "ConstIntBound",
+    "EvaluationError", "Extension", "Facts", "IntSet", "Interval", "IntervalSet", "ModularSet",
+    "ProofStrength", "all_of", "any_of", "bounds", "evaluate", "neg_inf", "negated", "pos_inf",
     "prove", "prove_equal", "simplify", "text_of",
 ]  # fmt: skip

@@ -9,22 +9,30 @@ from __future__ import annotations
 
 from typing import Any
 
+from relaxscript.dtypes import DataType
 from relaxscript.ir.prim import PrimExpr
 
 from .polynomial import Poly
 
-__all__ = ["Atom"]
+__all__ = ["INT32", "INT64", "Atom", "is_index"]
+
+INT32, INT64 = DataType("int32"), DataType("int64")
+
+
+def is_index(dtype: DataType) -> bool:
+    """Whether values of `dtype` are read as mathematical integers."""
+    return dtype is INT64 or dtype is INT32
 
 
 class Atom:
     """One atom: its kind, its operands, and inclusive bounds of its value (None: unbounded).
 
     Kinds of integers: "var", "floordiv" and "div" (truncating) of two operands, "max" and "min" of
-    any number, "select" of a condition and two values, "cast", "multiple" (a variable divided by
-    what it is known to be a multiple of). Kinds of bools: "ge0" and "eq0" compare one operand with
-    zero, "and" and "or". Everything else is "opaque". `node` is the expression that the atom
-    was first met in, `detail` what an atom of its kind needs besides, `depth` counts how deep atoms
-    are nested in it.
+    any number, "select" of a condition and two values, "abs", "cast", "multiple" (a variable
+    divided by what it is known to be a multiple of). Kinds of bools: "ge0" and "eq0" compare one
+    operand with zero, "and" and "or". Everything else is "opaque". `node` is the expression that
+    the atom was first met in, `detail` what an atom of its kind needs besides, `depth` counts how
+    deep atoms are nested in it.
     """
 
     __slots__ = (

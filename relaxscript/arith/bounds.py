@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from relaxscript.ir.prim import PrimExpr
 
+from .arguments import scalar
 from .canonical import Space
 from .facts import Facts, Interval
 from .interval import lower, upper
@@ -12,8 +13,12 @@ from .polynomial import GiveUp
 __all__ = ["bounds"]
 
 
-def bounds(e: PrimExpr, facts: Facts | None = None) -> Interval:
-    """Inclusive bounds of the values of `e`, an integer or bool; None where none was found."""
+def bounds(e: PrimExpr | int, facts: Facts | None = None) -> Interval:
+    """Inclusive bounds of the values of `e`, an integer or bool; None where none was found.
+
+    Raises `TypeError` for what is no expression or number.
+    """
+    e = scalar("bounds.e", e)
     space = Space(facts)
     try:
         p = space.read(e)

@@ -5,8 +5,9 @@ all values of their variables if their polynomials are the same (where both are 
 int64 are read as mathematical integers. Values of other data types are opaque, except that bools
 are followed through comparisons and logic.
 
-`rules.py` holds what happens to divisions, maxima, choices and comparisons; `readable.py` writes
-polynomials as expressions again. Expressions may be nested arbitrarily deep.
+`rules.py` holds what happens to divisions, `choices.py` to maxima and the like, `conditions.py` to
+comparisons and logic, `intrinsics.py` to shifts and other calls; `readable.py` writes polynomials
+as expressions again. Expressions may be nested arbitrarily deep.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from relaxscript.ir import prim, walk
 from relaxscript.ir.intrinsic import lookup
 from relaxscript.ir.prim import PrimExpr
 
-from . import conditions, rules
-from .atom import Atom
+from . import choices, conditions, intrinsics, rules
+from .atom import INT32, INT64, Atom, is_index
 from .evaluate import MEANING, EvaluationError, evaluate
 from .facts import Facts
 from .learning import learn
@@ -37,20 +38,14 @@ from .polynomial import (
     multiply,
 )
 
-__all__ = ["Space", "is_index"]
+__all__ = ["Space"]
 
-INT32, INT64 = DataType("int32"), DataType("int64")
 MAX_DEPTH = 40
 MAX_STEPS = 2000
 
 
 class _Deep(Exception):
     """An expression is nested too deep for recursion, or shares too many parts."""
-
-
-def is_index(dtype: DataType) -> bool:
-    """Whether values of `dtype` are read as mathematical integers."""
-    return dtype is INT64 or dtype is INT32
 
 
 class Space:
@@ -65,6 +60,8 @@ class Space:
         # Polynomials that are at least zero, and bool atoms whose value is known.
         self.inequalities: list[Poly] = []
         self.truth: dict[int, bool] = {}
+        # Bools and what they are known to be, where that says one thing or another.
+        self.disjunctions: list[tuple[Poly, bool]] = []
         # Atoms that have no value for some values of the variables, since they divide by zero.
         self.partial: set[int] = set()
         self._memo: dict[int, Poly] = {}
@@ -239,6 +236,21 @@ class Space:
             return {CONSTANT: 1} if self.truth[number] else {}
         return {(number,): 1}
 
+    def is_total(self, *polys: Poly) -> bool:
+        """Whether nothing in some polynomials divides by what may be zero."""
+        return not self.partial or self.partial.isdisjoint(self.reachable(*polys))
+
+    def reachable(self, *polys: Poly) -> set[int]:
+        """The atoms of some polynomials, and those inside these."""
+        found: set[int] = set()
+        stack = [n for p in polys for m in p for n in m]
+        while stack:
+            n = stack.pop()
+            if n not in found:
+                found.add(n)
+                stack.extend(k for q in self.atoms[n].args for m in q for k in m)
+        return found
+
     # ------------------------------------------------------------ operations
 
     def _operation(self, e: PrimExpr) -> Poly:
@@ -253,20 +265,24 @@ class Space:
             case prim.Mod(a, b):
                 return rules.remainder(self, self.sub(a), self.sub(b), e, rules.truncated)
             case prim.Max(a, b) | prim.Min(a, b):
-                return rules.extremum(self, self.sub(a), self.sub(b), e)
+                kind = "max" if isinstance(e, prim.Max) else "min"
+                return choices.extremum(self, kind, self.sub(a), self.sub(b), e)
             case prim.Select(condition, a, b):
-                return rules.select(self, self.sub(condition), self.sub(a), self.sub(b), e)
+                return choices.select(self, self.sub(condition), self.sub(a), self.sub(b), e)
             case prim.Cast(value=value):
                 return self._cast(e, value)
             case prim.Let(var, value, body) if is_index(value.dtype):
                 self.values[var] = self.sub(value)
                 return self.sub(body)
+            case prim.Call():
+                found = intrinsics.call(self, e)
+                return self._opaque(e) if found is None else found
         return self._opaque(e)
 
     def _cast(self, e: PrimExpr, value: PrimExpr) -> Poly:
         if not (is_index(value.dtype) or (value.dtype.is_bool and value.dtype.lanes == 1)):
             return self._opaque(e)
-        return rules.cast(self, self.sub(value), e)
+        return choices.cast(self, self.sub(value), e)
 
     def _other(self, e: PrimExpr) -> Poly:
         """An expression of any other data type."""

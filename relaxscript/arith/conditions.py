@@ -20,13 +20,14 @@ from .polynomial import (
     difference,
     key_of,
     scaled,
+    tightened,
     total,
 )
 
 if TYPE_CHECKING:
     from .canonical import Space
 
-__all__ = ["comparison", "complement", "logic", "negation", "never_zero", "tightened"]
+__all__ = ["comparison", "complement", "logic", "negation", "never_zero"]
 
 TRUE: Poly = {CONSTANT: 1}
 MAX_OPERANDS = 16
@@ -55,12 +56,6 @@ def complement(p: Poly, offset: int) -> Poly:
 def negation(x: Poly) -> Poly:
     """`not x`."""
     return difference(TRUE, x)
-
-
-def tightened(p: Poly) -> Poly:
-    """A polynomial that is at least zero exactly where `p` is, in lowest terms."""
-    g = content(c for m, c in p.items() if m)
-    return {m: c // g for m, c in p.items() if c // g} if g > 1 else p
 
 
 def _at_least_zero(space: Space, p: Poly, e: PrimExpr) -> Poly:
@@ -116,7 +111,8 @@ def logic(space: Space, x: Poly, y: Poly, e: PrimExpr) -> Poly:
         return {} if conjunction else dict(TRUE)
     if len(kept) == 1:
         return dict(x)
-    return space.atom(kind, tuple(kept.values()), e, unordered=True)
+    # What may divide by zero may stand where another operand keeps it from being evaluated.
+    return space.atom(kind, tuple(kept.values()), e, unordered=space.is_total(x, y))
 
 
 def _operands(space: Space, kind: str, p: Poly) -> tuple[Poly, ...]:

@@ -72,8 +72,6 @@ MEANING: dict[type[PrimExpr], Callable[[Any, Any], Any]] = {
     prim.LE: operator.le,
     prim.GT: operator.gt,
     prim.GE: operator.ge,
-    prim.And: lambda a, b: bool(a) and bool(b),
-    prim.Or: lambda a, b: bool(a) or bool(b),
 }
 
 # Intrinsics that may stand in dimensions and conditions.
@@ -96,8 +94,9 @@ def evaluate(e: PrimExpr, values: Mapping[Any, Number] | None = None) -> Number:
     """The value of `e`; `values` gives that of each variable.
 
     Floor division and modulo are Python's, `Div` and `Mod` of integers C's; a comparison gives a
-    bool. Raises `EvaluationError` when a variable has no value, on a division by zero, and for
-    expressions that only a running program can evaluate (loads, vectors, calls of functions).
+    bool; `And` and `Or` need their second operand only where the first does not decide. Raises
+    `EvaluationError` when a variable has no value, on a division by zero, and for expressions that
+    only a running program can evaluate (loads, vectors, calls of functions).
     """
     if isinstance(e, (prim.IntImm, prim.FloatImm)):
         return _immediate(e)
@@ -160,6 +159,8 @@ def _value(
             return _Nothing(f"`{name}` has no value") if known is None else known
         case prim.Call(op="tir.if_then_else"):
             return _lazy(operands)
+        case prim.Logic():
+            return _logic(operands, isinstance(e, prim.Or))
     for operand in operands:
         if isinstance(operand, _Nothing):
             return operand
@@ -176,6 +177,14 @@ def _value(
 def _lazy(operands: list[Any]) -> Any:
     condition, a, b = operands
     return condition if isinstance(condition, _Nothing) else a if condition else b
+
+
+def _logic(operands: list[Any], decides: bool) -> Any:
+    """Logic of two operands, the second of which counts only where the first does not decide."""
+    a, b = operands
+    if isinstance(a, _Nothing) or bool(a) is decides:
+        return a if isinstance(a, _Nothing) else decides
+    return b if isinstance(b, _Nothing) else bool(b)
 
 
 def _apply(e: PrimExpr, operands: list[Any]) -> Any:

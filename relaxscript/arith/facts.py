@@ -6,15 +6,17 @@ least zero, as dimensions are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr, as_prim
 
-__all__ = ["Facts", "Interval"]
+__all__ = ["Congruence", "Facts", "Interval"]
 
 # Inclusive on both ends; None is unbounded.
 Interval = tuple[int | None, int | None]
+# A coefficient and a base: the integers `coefficient * k + base`.
+Congruence = tuple[int, int]
 
 
 class Facts:
@@ -34,7 +36,7 @@ class Facts:
         ranges: Mapping[prim.Var, Interval] | None = None,
         equalities: Iterable[tuple[PrimExpr | int, PrimExpr | int]] = (),
         conditions: Iterable[PrimExpr] = (),
-        congruences: Mapping[prim.Var, tuple[int, int]] | None = None,
+        congruences: Mapping[prim.Var, Congruence] | None = None,
         *,
         nonnegative: bool = True,
     ) -> None:
@@ -65,6 +67,14 @@ class Facts:
         """These facts and `var == coefficient * k + base` for some integer `k`."""
         return self._copy(congruences={**self.congruences, var: (coefficient, base)})
 
+    def without(self, variables: Collection[prim.Var]) -> Facts:
+        """These facts but for the ranges, values and congruences of some variables."""
+        return self._copy(
+            {v: known for v, known in self.ranges.items() if v not in variables},
+            [(a, b) for a, b in self.equalities if a not in variables and b not in variables],
+            congruences={v: c for v, c in self.congruences.items() if v not in variables},
+        )
+
     def range_of(self, var: prim.Var) -> Interval:
         """The inclusive bounds of a variable."""
         found = self.ranges.get(var)
@@ -77,7 +87,7 @@ class Facts:
         ranges: Mapping[prim.Var, Interval] | None = None,
         equalities: Iterable[tuple[PrimExpr | int, PrimExpr | int]] | None = None,
         conditions: Iterable[PrimExpr] | None = None,
-        congruences: Mapping[prim.Var, tuple[int, int]] | None = None,
+        congruences: Mapping[prim.Var, Congruence] | None = None,
     ) -> Facts:
         return Facts(
             self.ranges if ranges is None else ranges,

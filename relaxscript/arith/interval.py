@@ -90,9 +90,9 @@ def lower(atoms: Sequence[Atom], p: Poly, depth: int = 2) -> Bound:
     return best
 
 
-def surely(atoms: Sequence[Atom], known: Sequence[Poly], p: Poly) -> bool:
+def surely(atoms: Sequence[Atom], known: Sequence[Poly], p: Poly, depth: int = 2) -> bool:
     """Whether `p >= 0` by its bounds, or by those of what it exceeds something known to be >= 0."""
-    low = lower(atoms, p)
+    low = lower(atoms, p, depth)
     if low is not None and low >= 0:
         return True
     gaps = (lower(atoms, difference(p, other), 1) for other in known)
@@ -107,11 +107,10 @@ def upper(atoms: Sequence[Atom], p: Poly, depth: int = 2) -> Bound:
 
 def _eliminations(atoms: Sequence[Atom], p: Poly, depth: int) -> Iterator[Bound]:
     for m, c in p.items():
-        for number in dict.fromkeys(m):
+        for number in m if len(m) < 2 else dict.fromkeys(m):
             atom = atoms[number]
-            eliminate = _ELIMINATE.get(atom.kind)
-            if eliminate is not None and (len(m) == 1 or atom.kind == "floordiv"):
-                yield eliminate(atoms, p, atom, m, c, depth)
+            if atom.kind in _ELIMINATE and (len(m) == 1 or atom.kind == "floordiv"):
+                yield _ELIMINATE[atom.kind](atoms, p, atom, m, c, depth)
 
 
 def _floor_division(
@@ -157,9 +156,14 @@ def _symbolic_division(atoms: Sequence[Atom], p: Poly, atom: Atom, depth: int) -
 
 
 def _extremum(atoms: Sequence[Atom], p: Poly, atom: Atom, m: Monomial, c: int, depth: int) -> Bound:
-    """Each operand in the place of the maximum or minimum: the best of them or the worst."""
+    """Each operand in the place of the maximum or minimum: the best of them or the worst.
+
+    The worst is always right, since it is one of them; the best only where `p` rises or falls with
+    it, so not where it stands in products too.
+    """
     found = [lower(atoms, substitute_atom(p, atom.number, a), depth - 1) for a in atom.args]
-    if (c > 0) == (atom.kind == "max"):
+    alone = sum(atom.number in n for n in p) == 1
+    if alone and (c > 0) == (atom.kind == "max"):
         known = [low for low in found if low is not None]
         return max(known) if known else None
     return _worst(found)

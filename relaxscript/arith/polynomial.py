@@ -13,7 +13,7 @@ from math import gcd
 __all__ = [
     "CONSTANT", "GiveUp", "Key", "Monomial", "Poly", "TooLarge", "accumulate", "add",
     "constant_of", "content", "difference", "divide_exactly", "key_of", "multiply",
-    "quotient_of_monomials", "scaled", "total", "without_constant",
+    "quotient_of_monomials", "scaled", "tightened", "total", "without_constant",
 ]  # fmt: skip
 
 Monomial = tuple[int, ...]
@@ -109,6 +109,12 @@ def without_constant(p: Poly) -> Poly:
 def content(coefficients: Iterable[int]) -> int:
     """The greatest common divisor; 0 of nothing."""
     return gcd(*coefficients)
+
+
+def tightened(p: Poly) -> Poly:
+    """A polynomial that is at least zero exactly where `p` is, in lowest terms."""
+    g = content(c for m, c in p.items() if m)
+    return {m: c // g for m, c in p.items() if c // g} if g > 1 else p
 
 
 def quotient_of_monomials(a: Monomial, b: Monomial) -> Monomial | None:

@@ -6,7 +6,9 @@ from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 
 from .answer import NO, UNKNOWN, YES, Answer
-from .canonical import Space, is_index
+from .arguments import condition as truth, scalar
+from .atom import is_index
+from .canonical import Space
 from .evaluate import evaluate
 from .facts import Facts
 from .polynomial import GiveUp, difference
@@ -15,14 +17,31 @@ from .search import Prover
 __all__ = ["prove", "prove_equal"]
 
 
-def prove_equal(a: PrimExpr, b: PrimExpr, facts: Facts | None = None) -> Answer:
+def prove_equal(a: PrimExpr | int, b: PrimExpr | int, facts: Facts | None = None) -> Answer:
     """Whether `a == b`: YES for all values of the variables, NO for none, else UNKNOWN.
 
     Variables are at least zero unless `facts` say otherwise; values for which one side divides by
-    zero are left out of account.
+    zero are left out of account. Raises `TypeError` for what is no expression or number.
     """
     if a is b:
         return YES
+    if not isinstance(a, PrimExpr) or not isinstance(b, PrimExpr):
+        a, b = scalar("prove_equal.a", a), scalar("prove_equal.b", b)
+    known = _at_a_glance(a, b, facts)
+    if known is not None:
+        return known
+    space = Space(facts)
+    try:
+        gap = difference(space.read(a), space.read(b))
+    except GiveUp:
+        return UNKNOWN
+    if not gap:
+        return YES
+    return UNKNOWN if a.dtype.is_float or b.dtype.is_float else Prover(space).is_zero(gap)
+
+
+def _at_a_glance(a: PrimExpr, b: PrimExpr, facts: Facts | None) -> Answer | None:
+    """The answer for literals and sizes, which most questions are about."""
     cls, other = a.__class__, b.__class__
     if cls is prim.IntImm and other is prim.IntImm:
         return YES if a.value == b.value else NO  # type: ignore[attr-defined]
@@ -36,20 +55,18 @@ def prove_equal(a: PrimExpr, b: PrimExpr, facts: Facts | None = None) -> Answer:
     if isinstance(a, prim.FloatImm) and isinstance(b, prim.FloatImm):
         x, y = evaluate(a), evaluate(b)
         return YES if x == y or (x != x and y != y) else NO
-    space = Space(facts)
-    try:
-        gap = difference(space.read(a), space.read(b))
-    except GiveUp:
-        return UNKNOWN
-    if not gap:
-        return YES
-    return UNKNOWN if a.dtype.is_float or b.dtype.is_float else Prover(space).is_zero(gap)
+    return None
 
 
-def prove(condition: PrimExpr, facts: Facts | None = None) -> Answer:
-    """Whether a bool expression holds: YES for all values of the variables, NO for none."""
+def prove(condition: PrimExpr | bool, facts: Facts | None = None) -> Answer:
+    """Whether a bool expression holds: YES for all values of the variables, NO for none.
+
+    Values for which it has none, since it divides by zero, are left out of account. Raises
+    `TypeError` for what is no bool.
+    """
+    asked = truth("prove.condition", condition)
     space = Space(facts)
     try:
-        return Prover(space).holds(space.read(condition))
+        return Prover(space).holds(space.read(asked))
     except GiveUp:
         return UNKNOWN

@@ -8,26 +8,37 @@ reading what was written gives the same polynomial.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from math import gcd
 
 from relaxscript.dtypes import DataType
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 
-from .atom import Atom
-from .canonical import Space, is_index
+from .atom import Atom, is_index
+from .canonical import Space
 from .folding import Item, folded
 from .operands import operands_of, with_operands
-from .polynomial import CONSTANT, GiveUp, Monomial, Poly, difference, scaled, total
+from .polynomial import (
+    CONSTANT,
+    GiveUp,
+    Monomial,
+    Poly,
+    accumulate,
+    difference,
+    multiply,
+    scaled,
+    total,
+)
 
 __all__ = ["Writer", "same_expression"]
 
 MAX_DEPTH = 40
-CHAINS: dict[str, Callable[..., PrimExpr]] = {
-    "max": prim.Max.make,
-    "min": prim.Min.make,
-    "and": prim.And.make,
-    "or": prim.Or.make,
+CHAINS: dict[str, type[prim.Binary | prim.Logic]] = {
+    "max": prim.Max,
+    "min": prim.Min,
+    "and": prim.And,
+    "or": prim.Or,
 }
 NEGATED: dict[type[PrimExpr], type[prim.Comparison]] = {
     prim.LT: prim.GE,
@@ -45,7 +56,10 @@ class Writer:
     """Writes polynomials of one space; atoms are written once."""
 
     def __init__(self, space: Space) -> None:
+        self._space = space
         self.atoms = space.atoms
+        self._multiples = [atom for atom in space.atoms if atom.kind == "multiple"]
+        self._quotients: dict[tuple[int, int], int] = {}
         self._written: dict[int, PrimExpr] = {}
         # Factors are sorted by where their atoms first stand in what is written, which is the order
         # in which a reader will meet them.
@@ -65,26 +79,54 @@ class Writer:
             return self._write(p, dtype, None)
         except _Deep:
             self._deep = True
-            for number in sorted(self._reachable(p)):
+            for number in sorted(self._space.reachable(p)):
                 self._ranks.setdefault(number, number)
                 self._written[number] = self._atom(self.atoms[number])
             return self._write(p, dtype, None)
 
-    def _reachable(self, p: Poly) -> set[int]:
-        found: set[int] = set()
-        stack = [n for m in p for n in m]
-        while stack:
-            n = stack.pop()
-            if n not in found:
-                found.add(n)
-                stack.extend(k for q in self.atoms[n].args for m in q for k in m)
-        return found
+    def _unpacked(self, p: Poly) -> Poly:
+        """`p` with variables, or as small divisors of them as can be, in the place of multiples."""
+        for atom in self._multiples:
+            left = [m for m in p if atom.number in m]
+            while left:
+                m = left.pop()
+                value = self._unpacked_multiple(atom, p.get(m, 0))
+                if value is None:
+                    continue
+                rest = list(m)
+                rest.remove(atom.number)
+                new = multiply(value, {tuple(rest): 1})
+                p = {n: k for n, k in p.items() if n != m}
+                accumulate(p, new)
+                left += [n for n in new if atom.number in n]
+        return p
+
+    def _unpacked_multiple(self, atom: Atom, c: int) -> Poly | None:
+        """`c * k` for a multiple `k`: with `v == d * k + base`, `g * k` is `v // (d // g)`."""
+        d, base, number = atom.detail
+        g = gcd(c, d)
+        if not c or g == 1 or base >= d // g > 1:
+            return None
+        if g < d:
+            return {(self._quotient(atom, d // g),): c // g}
+        return scaled({(number,): 1, CONSTANT: -base} if base else {(number,): 1}, c // g)
+
+    def _quotient(self, multiple: Atom, divisor: int) -> int:
+        """An atom for the variable of a multiple, divided by less than it could be."""
+        key = (multiple.number, divisor)
+        if key not in self._quotients:
+            _, base, number = multiple.detail
+            detail = (divisor, base, number)
+            atom = Atom(len(self.atoms), "multiple", (), multiple.node, detail=detail)
+            self.atoms.append(atom)
+            self._quotients[key] = atom.number
+        return self._quotients[key]
 
     # ------------------------------------------------------------ sums
 
     def _write(self, p: Poly, dtype: DataType, like: PrimExpr | None) -> PrimExpr:
         if is_index(dtype):
-            result = self._sum(folded(self.atoms, p), dtype)
+            result = self._sum(folded(self.atoms, self._unpacked(p)), dtype)
         elif not p or (len(p) == 1 and CONSTANT in p):
             result = _literal(dtype, p.get(CONSTANT, 0))
         elif dtype.is_bool:
@@ -201,25 +243,25 @@ class Writer:
         b = self._write(atom.args[1], node.dtype, like[1])
         return node if a is like[0] and b is like[1] else make.make(a, b)
 
-    def _chain(self, make: Callable[..., PrimExpr], atom: Atom) -> PrimExpr:
+    def _chain(self, cls: type[prim.Binary | prim.Logic], atom: Atom) -> PrimExpr:
         dtype = atom.node.dtype
         result, *others = (self._write(p, dtype, None) for p in atom.args)
         for other in others:
-            result = make(result, other)
+            result = cls.make(result, other)
         return self._old_or_new(atom.node, result)
 
     def _ordering(self, make: type[prim.Comparison], p: Poly, dtype: DataType) -> PrimExpr:
         """`p >= 0` as a comparison of the given kind, positive terms on both sides."""
         if make in (prim.LT, prim.GT):
             p = total(p, {CONSTANT: 1})
-        items = folded(self.atoms, p)
+        items = folded(self.atoms, self._unpacked(p))
         upward = make in (prim.LT, prim.LE)
         # The left side is written first, so that atoms are ranked as they will be read.
         left = self._side(items, -1 if upward else 1, dtype)
         return make.make(left, self._side(items, 1 if upward else -1, dtype))
 
     def _equation(self, make: type[prim.Comparison], p: Poly, dtype: DataType) -> PrimExpr:
-        items = folded(self.atoms, p)
+        items = folded(self.atoms, self._unpacked(p))
         left = self._side(items, 1, dtype)
         return make.make(left, self._side(items, -1, dtype))
 

@@ -1,4 +1,4 @@
-"""What is true of divisions, maxima, choices, casts and comparisons of polynomials.
+"""What is true of divisions and remainders of polynomials, and of literals.
 
 Each function takes the space, the operands as polynomials and the expression they come from, and
 gives the result as a polynomial. Every rule is an identity of mathematical integers where both
@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 
+from .atom import Atom
+from .choices import extremum, select
 from .evaluate import evaluate, truncated_division
 from .interval import interval, lower, surely, upper
 from .polynomial import (
@@ -40,16 +42,11 @@ from .polynomial import (
 if TYPE_CHECKING:
     from .canonical import Space
 
-__all__ = [
-    "cast", "exact_float", "extremum", "floor_division", "remainder", "select", "truncated",
-]  # fmt: skip
+__all__ = ["exact_float", "floor_division", "remainder", "truncated"]
 
-MAX_OPERANDS = 6
-MAX_COMPARED = 12
 # Longer dividends are not taken apart, so that nesting cannot make polynomials grow and grow.
 MAX_DIVIDED = 300
 MAX_REMAINING = 60
-_INT32_LIMIT = 1 << 31
 
 Divide = Callable[["Space", Poly, Poly, PrimExpr], Poly]
 
@@ -73,7 +70,8 @@ def floor_division(space: Space, p: Poly, q: Poly, e: PrimExpr) -> Poly:
     quotient: Poly = {}
     rest: Poly = {}
     for m, k in p.items():
-        whole = truncated_division(k, c) if m else k // c
+        # Of what stands with a variable nothing is borrowed: `-n // 4` is not `-n + (3 * n) // 4`.
+        whole = k // c if k >= 0 or not m else -(-k // c)
         if whole:
             quotient[m] = whole
         if k - whole * c:
@@ -90,24 +88,46 @@ def _small_division(space: Space, rest: Poly, c: int, e: PrimExpr) -> Poly:
         rest, c = {m: k // g for m, k in rest.items() if k // g}, c // g
         if c == 1:
             return rest
+    known = space.by_key.get(("floordiv", None, (key_of(rest), key_of({CONSTANT: c}))))
+    if known is not None:
+        return {(known,): 1}
     low, high = _division_bounds(space, rest, c)
     if low is not None and low == high:
         return {CONSTANT: low} if low else {}
     terms = without_constant(rest)
     (m, k), *others = terms.items()
-    if k == 1 and not others and len(m) == 1 and space.atoms[m[0]].kind == "floordiv":
-        # (x // a + k) // c == (x + k * a) // (a * c) for positive a and c.
-        dividend, divisor = space.atoms[m[0]].args
-        a = constant_of(divisor)
-        if a is not None and a > 0:
-            inner = total(dividend, {CONSTANT: rest.get(CONSTANT, 0) * a})
-            return floor_division(space, inner, {CONSTANT: a * c}, e)
+    if k == 1 and not others and len(m) == 1:
+        found = _division_of_atom(space, space.atoms[m[0]], rest.get(CONSTANT, 0), c, e)
+        if found is not None:
+            return found
     return space.atom("floordiv", (rest, {CONSTANT: c}), e, lambda: (low, high))
+
+
+def _division_of_atom(space: Space, atom: Atom, k: int, c: int, e: PrimExpr) -> Poly | None:
+    """`(atom + k) // c` where what the atom is made of can be divided instead."""
+    if atom.kind == "floordiv" and (a := constant_of(atom.args[1])) is not None and a > 0:
+        # (x // a + k) // c == (x + k * a) // (a * c) for positive a and c.
+        inner = total(atom.args[0], {CONSTANT: k * a})
+        return floor_division(space, inner, {CONSTANT: a * c}, e)
+    values = atom.args[1:] if atom.kind == "select" else atom.args
+    if atom.kind not in ("max", "min", "select") or any(
+        k % c for p in values for m, k in p.items() if m
+    ):
+        return None
+    # Division by a positive number respects order, and choices; here nothing is left to divide.
+    divided = [floor_division(space, total(p, {CONSTANT: k}), {CONSTANT: c}, e) for p in values]
+    if atom.kind == "select":
+        return select(space, atom.args[0], divided[0], divided[1], atom.node)
+    result = divided[0]
+    for other in divided[1:]:
+        result = extremum(space, atom.kind, result, other, atom.node)
+    return result
 
 
 def _division_bounds(space: Space, p: Poly, c: int) -> tuple[int | None, int | None]:
     low, high = interval(space.atoms, p)
-    if low is None or high is None or low // c != high // c:
+    settled = low is not None and high is not None and low // c == high // c
+    if not settled and any(space.atoms[n].kind != "var" for m in p for n in m):
         low, high = lower(space.atoms, p), upper(space.atoms, p)
     return None if low is None else low // c, None if high is None else high // c
 
@@ -122,7 +142,8 @@ def _by_symbol(space: Space, p: Poly, q: Poly, e: PrimExpr) -> Poly:
         return exact
     quotient, rest = _split_by_monomial(p, q)
     if not rest or _is_remainder(space, rest, q):
-        return quotient if quotient or rest else _undefined(space, "floordiv", p, q, e)
+        may_be_zero = not (quotient or rest) and not _never_zero(space, q)
+        return _undefined(space, "floordiv", p, q, e) if may_be_zero else quotient
     result = space.atom("floordiv", (rest, q), e, lambda: _symbolic_bounds(space, rest, q))
     _mark_partial(space, result, q)
     accumulate(quotient, result)
@@ -137,9 +158,13 @@ def _undefined(space: Space, kind: str, p: Poly, q: Poly, e: PrimExpr) -> Poly:
 
 
 def _mark_partial(space: Space, result: Poly, q: Poly) -> None:
-    low, high = interval(space.atoms, q)
-    if (low is None or low <= 0) and (high is None or high >= 0):
+    if not _never_zero(space, q):
         space.partial.update(m[0] for m in result if m)
+
+
+def _never_zero(space: Space, q: Poly) -> bool:
+    low, high = interval(space.atoms, q)
+    return (low is not None and low > 0) or (high is not None and high < 0)
 
 
 def _without_common_factors(p: Poly, q: Poly) -> tuple[Poly, Poly]:
@@ -226,11 +251,9 @@ def truncated(space: Space, p: Poly, q: Poly, e: PrimExpr) -> Poly:
         return _undefined(space, "div", p, q, e)
     if c is not None and c < 0:
         return scaled(truncated(space, p, {CONSTANT: -c}, e), -1)
-    low = lower(space.atoms, p)
-    if low is not None and low >= 0:
-        least = interval(space.atoms, q)[0]
-        if least is not None and least >= 0:
-            return floor_division(space, p, q, e)
+    least = interval(space.atoms, q)[0]
+    if least is not None and least >= 0 and surely(space.atoms, space.inequalities, p):
+        return floor_division(space, p, q, e)
     exact = divide_exactly(p, q) if p else None
     if exact is not None:
         return exact
@@ -240,7 +263,19 @@ def truncated(space: Space, p: Poly, q: Poly, e: PrimExpr) -> Poly:
     if high is not None and high <= 0:
         return scaled(floor_division(space, scaled(p, -1), q, e), -1)
     g = content((c, *p.values()))
-    p, c = {m: k // g for m, k in p.items()}, c // g
+    return _small_truncated(space, {m: k // g for m, k in p.items()}, c // g, e)
+
+
+def _small_truncated(space: Space, p: Poly, c: int, e: PrimExpr) -> Poly:
+    """`p / c` rounding towards zero, for a positive `c` that shares no divisor with `p`."""
+    (m, k), *others = p.items()
+    if not others and abs(k) == 1 and len(m) == 1 and space.atoms[m[0]].kind == "div":
+        # x / a / c == x / (a * c), whatever the signs.
+        dividend, divisor = space.atoms[m[0]].args
+        if (a := constant_of(divisor)) is not None:
+            return truncated(space, scaled(dividend, k), {CONSTANT: a * c}, e)
+    if ("div", None, (key_of(scaled(p, -1)), key_of({CONSTANT: c}))) in space.by_key:
+        return scaled(space.atom("div", (scaled(p, -1), {CONSTANT: c}), e), -1)
     ends = interval(space.atoms, p)
 
     def bounds() -> tuple[int | None, int | None]:
@@ -263,87 +298,6 @@ def remainder(space: Space, p: Poly, q: Poly, e: PrimExpr, divide: Divide) -> Po
     result = space.atom("opaque", (p, q), e, bounds, detail=type(e))
     _mark_partial(space, result, q)
     return result
-
-
-# ---------------------------------------------------------------- maxima, choices, casts
-
-
-def extremum(space: Space, x: Poly, y: Poly, e: PrimExpr) -> Poly:
-    """The maximum or minimum of two, with operands that never decide left out."""
-    kind = "max" if isinstance(e, prim.Max) else "min"
-    sign = 1 if kind == "max" else -1
-    kept: list[Poly] = []
-    mine, theirs = _operands(space, kind, x), _operands(space, kind, y)
-    if len(mine) + len(theirs) > MAX_OPERANDS:
-        mine, theirs = (x,), (y,)
-    for p in (*mine, *theirs):
-        if any(_never_greater(space, p, other, sign) for other in kept):
-            continue
-        kept = [other for other in kept if not _never_greater(space, other, p, sign)]
-        kept.append(p)
-    if len(kept) == 1:
-        return dict(kept[0])
-
-    def bounds() -> tuple[int | None, int | None]:
-        lows, highs = zip(*(interval(space.atoms, p) for p in kept))
-        if kind == "max":
-            return _extreme(max, lows, some=True), _extreme(max, highs)
-        return _extreme(min, lows), _extreme(min, highs, some=True)
-
-    return space.atom(kind, tuple(kept), e, bounds, unordered=True)
-
-
-def _operands(space: Space, kind: str, p: Poly) -> tuple[Poly, ...]:
-    if len(p) == 1:
-        ((m, k),) = p.items()
-        if k == 1 and len(m) == 1 and space.atoms[m[0]].kind == kind:
-            return space.atoms[m[0]].args
-    return (p,)
-
-
-def _never_greater(space: Space, p: Poly, other: Poly, sign: int) -> bool:
-    difference_of = scaled(difference(other, p), sign)
-    gap = lower(space.atoms, difference_of, 1 if len(difference_of) <= MAX_COMPARED else 0)
-    return gap is not None and gap >= 0
-
-
-def _extreme(
-    choose: Callable[..., int], ends: tuple[int | None, ...], some: bool = False
-) -> int | None:
-    """The extreme end; with `some`, one known end is enough to bound the result."""
-    known = [end for end in ends if end is not None]
-    return choose(known) if known and (some or len(known) == len(ends)) else None
-
-
-def select(space: Space, condition: Poly, x: Poly, y: Poly, e: PrimExpr) -> Poly:
-    """`x` where the condition holds, else `y`."""
-    known = constant_of(condition)
-    if known is not None:
-        return dict(x if known else y)
-    if key_of(x) == key_of(y):
-        return dict(x)
-
-    def bounds() -> tuple[int | None, int | None]:
-        lows, highs = zip(interval(space.atoms, x), interval(space.atoms, y))
-        return _extreme(min, lows), _extreme(max, highs)
-
-    return space.atom("select", (condition, x, y), e, bounds)
-
-
-def cast(space: Space, value: Poly, e: PrimExpr) -> Poly:
-    """An int32, int64 or bool as int32 or int64."""
-    assert isinstance(e, prim.Cast)
-    if e.value.dtype is e.dtype:
-        return dict(value)
-    low, high = lower(space.atoms, value, 1), upper(space.atoms, value, 1)
-    fits = low is not None and high is not None and low >= -_INT32_LIMIT and high < _INT32_LIMIT
-    if e.dtype.bits < e.value.dtype.bits and not fits:
-        ends = (-_INT32_LIMIT, _INT32_LIMIT - 1)
-        return space.atom("opaque", (value,), e, lambda: ends, detail=(prim.Cast, e.dtype))
-    known = constant_of(value)
-    if known is not None:
-        return {CONSTANT: known} if known else {}
-    return space.atom("cast", (value,), e, lambda: (low, high), detail=e.dtype)
 
 
 # ---------------------------------------------------------------- literals

@@ -104,6 +104,7 @@ RULES: dict[str, Callable[[list[int]], int | None]] = {
     "max": max,
     "min": min,
     "select": lambda v: v[1] if v[0] else v[2],
+    "abs": lambda v: abs(v[0]),
     "cast": lambda v: v[0],
     "ge0": lambda v: int(v[0] >= 0),
     "eq0": lambda v: int(v[0] == 0),

@@ -1,26 +1,26 @@
-"""The prover: first a few concrete assignments, then bounds, case distinctions and known facts.
+"""The prover: first a few concrete assignments, then bounds, then refutation of the opposite.
 
 An assignment that satisfies the facts can only refute: it shows that an answer is not YES, or not
-NO. What is left is proved by finding a lower bound, if need be after splitting off the smallest
-value of a variable or subtracting something known to be at least zero. Every search has a budget.
+NO. What is left is proved by its bounds or by refuting the opposite, in a limited number of steps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from .answer import NO, UNKNOWN, YES, Answer, all_of, any_of, negated
+from .atom import Atom
 from .canonical import Space
 from .conditions import never_zero
-from .interval import interval, lower, substitute_atom
-from .polynomial import CONSTANT, Poly, TooLarge, accumulate, constant_of, difference, scaled
+from .elimination import Steps
+from .interval import interval, lower
+from .polynomial import CONSTANT, Poly, constant_of, difference, scaled
+from .refutation import Claim, refuted
 from .sampling import Samples
 
 __all__ = ["Prover"]
 
-BUDGET = 120
-MAX_SPLITS = 4
 MAX_NESTING = 20
+# For all that has to be refuted to answer one question.
+MAX_STEPS = 6000
 
 
 class Prover:
@@ -30,9 +30,7 @@ class Prover:
         self.space = space
         self.atoms = space.atoms
         self.samples = Samples(space)
-        self._budget = BUDGET
-
-    # ------------------------------------------------------------ questions
+        self.budget = Steps(MAX_STEPS)
 
     def is_zero(self, p: Poly) -> Answer:
         """Whether `p == 0`."""
@@ -47,9 +45,10 @@ class Prover:
             other = other or value != 0
             if zero and other:
                 return UNKNOWN
-        if not zero and self._never_zero(p):
+        opposite = scaled(p, -1)
+        if not zero and self._refuted([Claim(p), Claim(opposite)]):
             return NO
-        if not other and self.at_least_zero(p) and self.at_least_zero(scaled(p, -1)):
+        if not other and self._at_least_zero(p) and self._at_least_zero(opposite):
             return YES
         return UNKNOWN
 
@@ -64,9 +63,9 @@ class Prover:
             fails = fails or value < 0
             if holds and fails:
                 return UNKNOWN
-        if not fails and self.at_least_zero(p):
+        if not fails and self._at_least_zero(p):
             return YES
-        if not holds and self.at_least_zero(_minus_one(scaled(p, -1))):
+        if not holds and self._at_least_zero(_minus_one(scaled(p, -1))):
             return NO
         return UNKNOWN
 
@@ -86,89 +85,32 @@ class Prover:
                 return self.is_at_least_zero(atom.args[0])
             case "eq0":
                 return self.is_zero(atom.args[0])
-            case "and":
-                return all_of([self.holds(q, nesting + 1) for q in atom.args])
-            case "or":
-                return any_of([self.holds(q, nesting + 1) for q in atom.args])
+            case "and" | "or":
+                return self._combined(p, atom, nesting)
         return UNKNOWN
 
-    # ------------------------------------------------------------ proofs
+    def _combined(self, p: Poly, atom: Atom, nesting: int) -> Answer:
+        """Whether a conjunction or disjunction holds: by its parts, or by all of them together."""
+        values = set(self.samples.values(p))
+        if len(values) > 1:
+            return UNKNOWN
+        parts = (self.holds(q, nesting + 1) for q in atom.args)
+        answer = all_of(parts) if atom.kind == "and" else any_of(parts)
+        if answer is UNKNOWN and 0 not in values and self._refuted([Claim(p, False)]):
+            return YES
+        if answer is UNKNOWN and 1 not in values and self._refuted([Claim(p, True)]):
+            return NO
+        return answer
 
-    def _never_zero(self, p: Poly, splits: int = MAX_SPLITS) -> bool:
-        """Whether `p` is always above zero or always below, or so in each case of a split."""
-        if never_zero(self.space, p):
-            return True
-        if self.at_least_zero(_minus_one(p)) or self.at_least_zero(_minus_one(scaled(p, -1))):
-            return True
-        if splits <= 0 or self.space.inequalities or self.space.truth:
-            return False
-        try:
-            cases = next(self._split(p), None)
-        except TooLarge:
-            return False
-        return cases is not None and all(self._never_zero(q, splits - 1) for q in cases)
+    def _at_least_zero(self, p: Poly) -> bool:
+        """Whether a proof of `p >= 0` is found."""
+        for low in (interval(self.atoms, p)[0], lower(self.atoms, p, 3)):
+            if low is not None and low >= 0:
+                return True
+        return self._refuted([Claim(_minus_one(scaled(p, -1)))])
 
-    def at_least_zero(self, p: Poly) -> bool:
-        """Whether a proof of `p >= 0` was found within the budget."""
-        self._budget = BUDGET
-        try:
-            return self._proved(p, MAX_SPLITS, known=True)
-        except TooLarge:
-            return False
-
-    def _proved(self, p: Poly, splits: int, known: bool) -> bool:
-        self._budget -= 1
-        if self._budget < 0:
-            return False
-        if (low := interval(self.atoms, p)[0]) is not None and low >= 0:
-            return True
-        if (low := lower(self.atoms, p, 3)) is not None and low >= 0:
-            return True
-        if splits <= 0:
-            return False
-        if known and any(self._proved(q, splits - 1, True) for q in self._without_known(p)):
-            return True
-        return any(
-            self._proved(least, splits - 1, known) and self._proved(others, splits - 1, False)
-            for least, others in self._split(p)
-        )
-
-    def _without_known(self, p: Poly) -> Iterator[Poly]:
-        """Polynomials below `p`: multiples of something known to be >= 0 are subtracted."""
-        for known in self.space.inequalities:
-            for m, c in p.items():
-                k = known.get(m, 0)
-                if m and k and (c < 0) == (k < 0):
-                    smaller = scaled(p, abs(k))
-                    accumulate(smaller, known, -abs(c))
-                    yield smaller
-
-    def _split(self, p: Poly) -> Iterator[tuple[Poly, Poly]]:
-        """`p` where a variable has its least value, and where it is larger: `v` is then `v + 1`.
-
-        Only variables in products are worth it, and only those that stand in no other atom of `p`.
-        The new `v` is at least the least value again, but what else is known of it is lost.
-        """
-        inside = self._inside(p)
-        for n in dict.fromkeys(n for m in p if len(m) > 1 for n in m):
-            atom = self.atoms[n]
-            if atom.low is None or atom.high is not None or n in inside or atom.kind == "opaque":
-                continue
-            yield (
-                substitute_atom(p, n, {CONSTANT: atom.low} if atom.low else {}),
-                substitute_atom(p, n, {(n,): 1, CONSTANT: 1}),
-            )
-
-    def _inside(self, p: Poly) -> set[int]:
-        """The atoms inside other atoms of `p`."""
-        found: set[int] = set()
-        stack = [k for m in p for n in m for q in self.atoms[n].args for r in q for k in r]
-        while stack:
-            n = stack.pop()
-            if n not in found:
-                found.add(n)
-                stack.extend(k for q in self.atoms[n].args for r in q for k in r)
-        return found
+    def _refuted(self, claims: list[Claim]) -> bool:
+        return refuted(self.space, claims, self.budget)
 
 
 def _minus_one(p: Poly) -> Poly:

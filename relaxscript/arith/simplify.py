@@ -8,6 +8,7 @@ from __future__ import annotations
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 
+from .arguments import scalar
 from .canonical import Space
 from .facts import Facts
 from .polynomial import GiveUp, Poly
@@ -21,14 +22,17 @@ MAX_ROUNDS = 4
 _SIMPLE = frozenset({prim.IntImm, prim.FloatImm, prim.StringImm})
 
 
-def simplify(e: PrimExpr, facts: Facts | None = None) -> PrimExpr:
+def simplify(e: PrimExpr | int, facts: Facts | None = None) -> PrimExpr:
     """An equal expression in a simpler, canonical form; `e` itself when there is nothing to do.
 
     int32 and int64 are read as mathematical integers, and variables as at least zero unless
     `facts` say otherwise. Other data types are left alone but for literals and the integers inside
     (indices, conditions). A division that may be by zero is never dropped, except where its divisor
     cancels: `n * m // m` is `n`. Simplifying twice gives the same object as simplifying once.
+    Raises `TypeError` for what is no expression or number.
     """
+    if not isinstance(e, PrimExpr):
+        return scalar("simplify.e", e)
     cls = e.__class__
     if cls in _SIMPLE or (facts is None and (cls is prim.Var or cls is prim.SizeVar)):
         return e
@@ -71,14 +75,4 @@ def _settled(e: PrimExpr, facts: Facts | None) -> PrimExpr:
 
 def _keeps_all(space: Space, p: Poly) -> bool:
     """Whether every division that may be by zero still stands in `p`."""
-    missing = set(space.partial)
-    seen: set[int] = set()
-    stack = [n for m in p for n in m]
-    while stack and missing:
-        n = stack.pop()
-        if n in seen:
-            continue
-        seen.add(n)
-        missing.discard(n)
-        stack.extend(k for q in space.atoms[n].args for m in q for k in m)
-    return not missing
+    return space.partial <= space.reachable(p)

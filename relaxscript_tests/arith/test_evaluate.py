@@ -11,7 +11,7 @@ from relaxscript.arith import EvaluationError, evaluate
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr, Var
 from relaxscript.ir.tir import Buffer
-from relaxscript_tests.arith.random_scalars import M, N, integer
+from relaxscript_tests.arith.scalars import M, N, integer
 
 NUMBERS = st.integers(-50, 50)
 
@@ -34,6 +34,8 @@ def test_floor_division_is_pythons_and_division_is_cs(a: int, b: int) -> None:
         (prim.And(N < M, N > M), False),
         (prim.Or(N < M, N > M), True),
         (prim.Not(prim.EQ(N, M)), True),
+        (prim.And(N < M, N // 0 > 1), False),
+        (prim.Or(N > M, N // 0 > 1), True),
         (prim.Let(Var("k", "int64"), N, M), 2),
         (prim.Call("int64", "tir.if_then_else", (N < M, N // 0, M)), 2),
         (prim.Cast("int8", integer(200)), -56),
@@ -58,6 +60,8 @@ def test_a_let_binds_its_variable() -> None:
     [
         (N, "`n` has no value"),
         (integer(1) // 0, "something is divided by zero"),
+        (prim.And(N // 0 > 1, prim.IntImm("bool", 0)), "`n` has no value"),
+        (prim.Or(prim.IntImm("bool", 0), integer(1) // 0 > 1), "something is divided by zero"),
         (prim.Select(prim.IntImm("bool", 1), integer(1), integer(1) // 0), "divided by zero"),
         (prim.BufferLoad(Buffer("A", (4,)), (integer(0),)), "only in a running program"),
     ],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from relaxscript.arith import YES, Facts, prove
 from relaxscript.ir.prim import SizeVar
-from relaxscript_tests.arith.random_scalars import M, N
+from relaxscript_tests.arith.scalars import M, N
 
 
 def test_facts_are_never_changed() -> None:

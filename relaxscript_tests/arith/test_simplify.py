@@ -1,24 +1,19 @@
-"""Simplification: readable results, and the truth of them against brute force."""
+"""Simplification: readable results, of which nothing more can be simplified."""
 
 from __future__ import annotations
 
+from random import Random
+
+import numpy as np
 import pytest
-from hypothesis import given
 
 from relaxscript.arith import Facts, simplify, text_of
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr, SizeVar, Var
 from relaxscript.ir.tir import Buffer
-from relaxscript_tests.arith.random_scalars import (
-    SMALL,
-    K,
-    M,
-    N,
-    conditions,
-    integer,
-    integers,
-    value,
-)
+from relaxscript_tests import examples
+from relaxscript_tests.arith import brute_force
+from relaxscript_tests.arith.scalars import K, M, N, integer
 
 X, B = Var("x", "float32"), Var("b", "bool")
 
@@ -42,6 +37,13 @@ X, B = Var("x", "float32"), Var("b", "bool")
         (prim.Max(N, M) - prim.Max(M, N), "0"),
         (prim.Select(N < M, K + K, K * 2), "k * 2"),
         (prim.Select(N >= 0, M, K), "m"),
+        (prim.Select(N < M, N, M), "min(n, m)"),
+        (prim.Select(N < M, M * 2, N * 2), "max(m, n) * 2"),
+        (prim.Max(N * 4, M * 4 + 8) % 4, "0"),
+        (prim.Max(N * 4 + 1, M * 8) // 4, "max(n, m * 2)"),
+        (prim.Select(N < M, N * 4, K * 8) // 4, "select(n < m, n, k * 2)"),
+        (prim.Div(prim.Div(N - M, integer(2)), integer(3)), "(n - m) / 6"),
+        (0 // (N + 1), "0"),
         (prim.Cast("int64", integer(3)) + N, "n + 3"),
         (prim.Let(K, N + 1, K * 2), "n * 2 + 2"),
     ],
@@ -69,6 +71,7 @@ def test_equal_things_cancel(e: PrimExpr, expected: str) -> None:
         (prim.Not(N < M), "n >= m"),
         (prim.Not(prim.EQ(N, M)), "n != m"),
         (prim.LT(N * 2, integer(7)), "n < 4"),
+        (prim.Select(N < 4, integer(9), integer(0)) + 0, "select(n < 4, 9, 0)"),
         (prim.And(N < M, prim.Or(N < M, N < M)), "n < m"),
     ],
 )
@@ -97,7 +100,7 @@ def test_a_condition_that_is_decided_becomes_a_literal(e: PrimExpr, truth: int) 
 @pytest.mark.parametrize(
     "e",
     [N, integer(3), N * 2 + 1, N * M + K, (N + 3) // 4 * 4, N // 4 % 8, 3 - N, -N, N % M, N <= M,
-     prim.Max(N, M), prim.Select(N < M, N, M), prim.And(N < M, M < K), X * X, prim.Not(B)],
+     prim.Max(N, M), prim.Select(N < M, N, K), prim.And(N < M, M < K), X * X, prim.Not(B)],
 )  # fmt: skip
 def test_what_is_simple_comes_back_as_the_same_object(e: PrimExpr) -> None:
     assert simplify(e) is e
@@ -171,7 +174,7 @@ def test_facts_are_used() -> None:
     assert text_of(simplify((N * 4 + K) // 4, Facts().with_condition(K < 4))) == "n"
     assert text_of(simplify((N * M + K) // M, Facts().with_condition(K < M))) == "n"
     assert text_of(simplify(N % 8, Facts().with_congruence(N, 8))) == "0"
-    assert text_of(simplify(N * 3 + 1, Facts().with_congruence(N, 8, 2))) == "n // 8 * 24 + 7"
+    assert text_of(simplify(N * 3 + 1, Facts().with_congruence(N, 8, 2))) == "n * 3 + 1"
 
 
 def test_without_the_assumption_of_sizes_variables_may_be_negative() -> None:
@@ -208,25 +211,9 @@ def test_expressions_may_be_nested_very_deep(name: str, build) -> None:
     assert simplify(result) is result
 
 
-@given(integers())
-def test_a_simplified_integer_has_the_same_values(e: PrimExpr) -> None:
-    result = simplify(e)
-    for assignment in SMALL:
-        expected = value(e, assignment)
-        if expected is not None:
-            assert value(result, assignment) == expected
-
-
-@given(conditions())
-def test_a_simplified_condition_has_the_same_values(e: PrimExpr) -> None:
-    result = simplify(e)
-    for assignment in SMALL:
-        expected = value(e, assignment)
-        if expected is not None:
-            assert value(result, assignment) == expected
-
-
-@given(integers())
-def test_simplifying_twice_is_simplifying_once(e: PrimExpr) -> None:
-    result = simplify(e)
-    assert simplify(result) is result
+def test_simplifying_twice_is_simplifying_once(rng: np.random.Generator) -> None:
+    for _ in range(examples(20_000)):
+        random = Random(int(rng.integers(1 << 62)))
+        draw = random.choice((brute_force.expression, brute_force.condition))
+        result = simplify(draw(random))
+        assert simplify(result) is result, text_of(result)

@@ -9,7 +9,7 @@ from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr, Var
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.tir import Buffer
-from relaxscript_tests.arith.random_scalars import K, M, N, integer
+from relaxscript_tests.arith.scalars import K, M, N, integer
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 
-from . import checking, execution, front_end, import_time
+from . import arithmetic, checking, execution, front_end, import_time
 
 ALL = {
     "import_time": import_time.main,
     "front_end": front_end.main,
     "checking": checking.main,
+    "arithmetic": arithmetic.main,
     "execution": execution.main,
 }
 

@@ -1,0 +1,144 @@
+"""What is true of maxima, minima, choices by a condition, and casts of polynomials.
+
+Each function takes the space, the operands as polynomials and the expression they come from, and
+gives the result as a polynomial.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from relaxscript.ir import prim
+from relaxscript.ir.prim import PrimExpr
+
+from .interval import interval, lower, surely, upper
+from .polynomial import (
+    CONSTANT,
+    Poly,
+    constant_of,
+    content,
+    difference,
+    key_of,
+    scaled,
+    tightened,
+)
+
+if TYPE_CHECKING:
+    from .canonical import Space
+
+__all__ = ["cast", "extremum", "select"]
+
+MAX_OPERANDS = 6
+MAX_COMPARED = 12
+_INT32_LIMIT = 1 << 31
+
+
+def extremum(space: Space, kind: str, x: Poly, y: Poly, e: PrimExpr) -> Poly:
+    """The "max" or "min" of two, with operands that never decide left out."""
+    sign = 1 if kind == "max" else -1
+    kept: list[Poly] = []
+    mine, theirs = _operands(space, kind, x), _operands(space, kind, y)
+    if len(mine) + len(theirs) > MAX_OPERANDS:
+        mine, theirs = (x,), (y,)
+    for p in (*mine, *theirs):
+        if any(_never_greater(space, p, other, sign) for other in kept):
+            continue
+        kept = [other for other in kept if not _never_greater(space, other, p, sign)]
+        kept.append(p)
+    if len(kept) == 1:
+        return dict(kept[0])
+    g, kept = _without_content(kept)
+
+    def bounds() -> tuple[int | None, int | None]:
+        lows, highs = zip(*(interval(space.atoms, p) for p in kept))
+        if kind == "max":
+            return _extreme(max, lows, some=True), _extreme(max, highs)
+        return _extreme(min, lows), _extreme(min, highs, some=True)
+
+    return scaled(space.atom(kind, tuple(kept), e, bounds, unordered=True), g)
+
+
+def _without_content(values: Sequence[Poly]) -> tuple[int, list[Poly]]:
+    """What divides all values, and what is left of them: `max(n * 4, 8)` is `max(n, 2) * 4`."""
+    g = content(c for p in values for c in p.values())
+    return g, list(values) if g == 1 else [{m: c // g for m, c in p.items()} for p in values]
+
+
+def _operands(space: Space, kind: str, p: Poly) -> tuple[Poly, ...]:
+    if len(p) == 1:
+        ((m, k),) = p.items()
+        if k == 1 and len(m) == 1 and space.atoms[m[0]].kind == kind:
+            return space.atoms[m[0]].args
+    return (p,)
+
+
+def _never_greater(space: Space, p: Poly, other: Poly, sign: int) -> bool:
+    difference_of = scaled(difference(other, p), sign)
+    if len(difference_of) > MAX_COMPARED:
+        gap = interval(space.atoms, difference_of)[0]
+        return gap is not None and gap >= 0
+    return surely(space.atoms, space.inequalities, difference_of, 1)
+
+
+def _extreme(
+    choose: Callable[..., int], ends: tuple[int | None, ...], some: bool = False
+) -> int | None:
+    """The extreme end; with `some`, one known end is enough to bound the result."""
+    known = [end for end in ends if end is not None]
+    return choose(known) if known and (some or len(known) == len(ends)) else None
+
+
+def select(space: Space, condition: Poly, x: Poly, y: Poly, e: PrimExpr) -> Poly:
+    """`x` where the condition holds, else `y`; the other is evaluated too if `e` is a Select."""
+    known = constant_of(condition)
+    if known is not None:
+        return dict(x if known else y)
+    if key_of(x) == key_of(y):
+        return dict(x)
+    kind = _compared(space, condition, difference(x, y))
+    if kind is not None and space.is_total(x, y):
+        return extremum(space, kind, x, y, e)
+
+    g = 1
+    if constant_of(x) is None and constant_of(y) is None:
+        g, (x, y) = _without_content((x, y))
+
+    def bounds() -> tuple[int | None, int | None]:
+        lows, highs = zip(interval(space.atoms, x), interval(space.atoms, y))
+        return _extreme(min, lows), _extreme(max, highs)
+
+    detail = None if isinstance(e, prim.Select) else prim.Call
+    return scaled(space.atom("select", (condition, x, y), e, bounds, detail=detail), g)
+
+
+def _compared(space: Space, condition: Poly, gap: Poly) -> str | None:
+    """The kind of extremum of `x` and `y` that a choice is: `x` if it holds; `gap` is `x - y`."""
+    m = next(m for m in condition if m)
+    atom = space.atoms[m[0]]
+    if atom.kind != "ge0" or constant_of(gap) is not None:
+        return None
+    (p,) = atom.args
+    if condition[m] < 0:
+        p = tightened(difference(scaled(p, -1), {CONSTANT: 1}))
+    for kind, larger in (("max", gap), ("min", scaled(gap, -1))):
+        # Where both are equal, either will do.
+        if p == tightened(larger) or p == tightened(difference(larger, {CONSTANT: 1})):
+            return kind
+    return None
+
+
+def cast(space: Space, value: Poly, e: PrimExpr) -> Poly:
+    """An int32, int64 or bool as int32 or int64."""
+    assert isinstance(e, prim.Cast)
+    if e.value.dtype is e.dtype:
+        return dict(value)
+    low, high = lower(space.atoms, value, 1), upper(space.atoms, value, 1)
+    fits = low is not None and high is not None and low >= -_INT32_LIMIT and high < _INT32_LIMIT
+    if e.dtype.bits < e.value.dtype.bits and not fits:
+        ends = (-_INT32_LIMIT, _INT32_LIMIT - 1)
+        return space.atom("opaque", (value,), e, lambda: ends, detail=(prim.Cast, e.dtype))
+    known = constant_of(value)
+    if known is not None:
+        return {CONSTANT: known} if known else {}
+    return space.atom("cast", (value,), e, lambda: (low, high), detail=e.dtype)

@@ -1,0 +1,83 @@
+"""Which multiple plus which remainder the values of a polynomial are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import gcd
+
+from .atom import Atom
+from .facts import Congruence
+from .polynomial import CONSTANT, Monomial, Poly, constant_of, scaled
+
+__all__ = ["congruence_of"]
+
+ANYTHING: Congruence = (1, 0)
+MAX_DEPTH = 40
+
+
+def congruence_of(atoms: Sequence[Atom], p: Poly) -> Congruence:
+    """A coefficient and a base: every value of `p` is `coefficient * k + base`.
+
+    The base is at least zero and below the coefficient; with the coefficient 0 it is the one value.
+    """
+    return _Congruences(atoms).of(p)
+
+
+class _Congruences:
+    def __init__(self, atoms: Sequence[Atom]) -> None:
+        self.atoms = atoms
+        self._known: dict[int, Congruence] = {}
+
+    def of(self, p: Poly) -> Congruence:
+        coefficient, base = 0, p.get(CONSTANT, 0)
+        for m, c in p.items():
+            if m:
+                a, x = self._of_monomial(m)
+                coefficient, base = gcd(coefficient, a * c), base + x * c
+        return _reduced(coefficient, base)
+
+    def _of_monomial(self, m: Monomial) -> Congruence:
+        a, x = self._of_atom(m[0])
+        for n in m[1:]:
+            b, y = self._of_atom(n)
+            a, x = gcd(a * b, a * y, b * x), x * y
+        return a, x
+
+    def _of_atom(self, n: int) -> Congruence:
+        found = self._known.get(n)
+        if found is None:
+            atom = self.atoms[n]
+            if atom.low is not None and atom.low == atom.high:
+                found = (0, atom.low)
+            else:
+                found = ANYTHING if atom.depth > MAX_DEPTH else self._of_operation(atom)
+            self._known[n] = found
+        return found
+
+    def _of_operation(self, atom: Atom) -> Congruence:
+        match atom.kind:
+            case "max" | "min":
+                return self._one_of(atom.args)
+            case "select":
+                return self._one_of(atom.args[1:])
+            case "abs":
+                return self._one_of((atom.args[0], scaled(atom.args[0], -1)))
+            case "floordiv" | "div":
+                a, x = self.of(atom.args[0])
+                d = constant_of(atom.args[1])
+                if d and a % d == 0 and (x % d == 0 or atom.kind == "floordiv"):
+                    return _reduced(a // d, x // d)
+        return ANYTHING
+
+    def _one_of(self, values: Sequence[Poly]) -> Congruence:
+        """What is true of each of some values."""
+        a, x = self.of(values[0])
+        for p in values[1:]:
+            b, y = self.of(p)
+            a = gcd(a, b, x - y)
+        return _reduced(a, x)
+
+
+def _reduced(coefficient: int, base: int) -> Congruence:
+    coefficient = abs(coefficient)
+    return coefficient, base % coefficient if coefficient else base
