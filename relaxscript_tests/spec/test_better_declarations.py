@@ -111,7 +111,7 @@ def test_an_annotation_that_says_more_is_warned_of_and_checked(load, value):
     assert [said[:14] for said in told(program)] == ["warning RX0207"]
     main = load(warned(program)).main
     assert main(np.ones(5, "float32")).shape == (5,)
-    assert "dimension 0 is 4, must equal 5" in str(failure(lambda: main(np.ones(4, "float32"))))
+    assert "`y.shape[0]` is 4; must be 5" in str(failure(lambda: main(np.ones(4, "float32"))))
 
 
 @pytest.mark.parametrize(

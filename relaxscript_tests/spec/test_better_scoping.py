@@ -288,7 +288,7 @@ def test_a_local_function_captures_dimensions(load):
     annotated = load(warned(IN_ITS_ANNOTATIONS))
     assert annotated.main(PAIR, PAIR) is PAIR
     error = failure(lambda: annotated.main(PAIR, np.ones(3, "float32")))
-    assert "dimension 0 is 3, must equal `n` = 2" in str(error)
+    assert "`z.shape[0]` is 3; must be `n = 2`" in str(error)
 
 
 # ---------------------------------------------------------------- virtual devices are listed

@@ -176,7 +176,7 @@ def f(x: R.Tensor(ndim=1, dtype="float32")):
         f = from_source(text)
     run = compiled(f)
     assert run(np.ones(4, "float32")).shape == (4,)
-    with pytest.raises(relax.VMError, match="dimension 0 is 5, must equal 4"):
+    with pytest.raises(relax.VMError, match="is 5; must be 4"):
         run(np.ones(5, "float32"))
 
 
@@ -242,7 +242,7 @@ def test_a_cast_binds_new_dimensions_and_is_what_it_says():
     assert known(f, "t") == 'R.Tuple(R.Tensor((n, m), "float32"), R.Shape([m, n + 1]))'
     run = compiled(f)
     assert run((np.ones((2, 3), "float32"), relax.runtime.values.Shape((3, 3))))[1] == (6,)
-    with pytest.raises(relax.VMError, match="must equal"):
+    with pytest.raises(relax.VMError, match=r"must be `n \+ 1` with `n = 2`"):
         run((np.ones((2, 3), "float32"), relax.runtime.values.Shape((3, 4))))
 
 
@@ -310,7 +310,7 @@ def f(x: R.Tensor((4,), "float32")):
 """
     with relax.config(strict=True), pytest.warns(RelaxWarning, match="can never succeed"):
         f = from_source(text)
-    with pytest.raises(relax.VMError, match="dimension 0 is 4, must equal 5"):
+    with pytest.raises(relax.VMError, match="is 4; must be 5"):
         compiled(f)(np.ones(4, "float32"))
 
 

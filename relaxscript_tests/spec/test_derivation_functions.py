@@ -127,7 +127,7 @@ def f(x: R.Tensor(("n",), "float32")) -> R.Tensor((4,), "float32"):
         f = from_source(text)
     run = relax.jit(relax.IRModule({"f": f})).f
     assert run(np.ones(4, "float32")).shape == (4,)
-    with pytest.raises(relax.VMError, match="the result of `f`: dimension 0 is 5, must equal 4"):
+    with pytest.raises(relax.VMError, match="of the result of `f` is 5; must be 4"):
         run(np.ones(5, "float32"))
 
 

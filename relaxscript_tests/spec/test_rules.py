@@ -7,6 +7,12 @@ import pytest
 from . import rules
 
 
+@pytest.mark.parametrize("rule", rules.RULES)
+def test_every_rule_has_its_tests(rule: str):
+    rules.collect()
+    assert rules.missing(rule) == []
+
+
 def test_a_rule_that_the_specification_has_not_cannot_be_named():
     with pytest.raises(LookupError, match="criterion 25"):
         rules.accepts("criterion 25")
