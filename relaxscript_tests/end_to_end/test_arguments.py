@@ -252,8 +252,7 @@ FAULTS = {
     "two variables": (
         "main",
         given(w=zeros(5, 1, dtype="int8")),
-        "`w.shape[0]` is 5; must be `m + k` with `m = 3` from `p[1][0][1]` and `k = 1` from"
-        " `k`, that is 4",
+        "`w.shape[0]` is 5; must be `m + k` with `m = 3` from `p[1][0][1]` and `k = 1`, that is 4",
     ),
     "a floor division": (
         "main",

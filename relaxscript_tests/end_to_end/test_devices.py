@@ -83,7 +83,7 @@ def test_prim_funcs_run_where_their_tensors_are(load: Load) -> None:
 @on_all_executors
 def test_an_argument_on_another_device_than_its_parameter(load: Load) -> None:
     run = loaded(load, f"(x: {ON0}, y: {ON1}):\n        return (x, y)\n")
-    said = "`{}` of `main`: expected a tensor on {}, got one on {}"
+    said = "`{0}` is on {2}; must be on {1}"
     assert refused(run, X, X) == said.format("y", "cpu:1", "cpu:0")
     there = to_device(X, cpu(1))
     assert refused(run, there, there) == said.format("x", "cpu:0", "cpu:1")
@@ -92,7 +92,7 @@ def test_an_argument_on_another_device_than_its_parameter(load: Load) -> None:
 @on_all_executors
 def test_a_cast_of_a_value_on_another_device(load: Load) -> None:
     run = loaded(load, f"(x: R.Object):\n        y = R.match_cast(x, {ON1})\n        return y\n")
-    assert refused(run, X) == "`x`: expected a tensor on cpu:1, got one on cpu:0"
+    assert refused(run, X) == "`x` is on cpu:0; must be on cpu:1"
     assert run(to_device(X, cpu(1))).device == cpu(1)
 
 
@@ -103,7 +103,7 @@ def test_a_packed_function_that_gives_a_value_on_another_device(load: Load) -> N
         f'(x: {ON0}):\n        y = R.call_packed("tests.same", x, sinfo_args={ON1})\n'
         "        return y\n",
     )
-    said = "the result of `tests.same`: expected a tensor on cpu:1, got one on cpu:0"
+    said = "the result of `tests.same` is on cpu:0; must be on cpu:1"
     assert refused(run, X) == said
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
+import warnings
 
+import numpy as np
+import pytest
+
+from relaxscript.errors import RelaxWarning, VMError
 from relaxscript.runtime import Shape
-from relaxscript.script import ir as I, relax as R, tir as T
+from relaxscript.script import from_source, ir as I, relax as R, tir as T
 from relaxscript.testing import rejected
 from relaxscript_tests.rejected.running import fails
 
@@ -160,96 +164,6 @@ def test_a_cast_of_a_closure():
 
 
 @rejected
-def test_an_annotation_that_says_more_than_is_known():
-    @I.ir_module
-    class Module:
-        @R.function
-        def main(x: R.Tensor("float32", ndim=2)):
-            y: R.Tensor((2, 4), "float32") = x
-            #  ^^^^^^^^^^^^^^^^^^^^^^^^^^^ warning: RX0207 the shape is unknown, and `(2, 4)` is
-            #        | needed; it is checked when the program runs
-            # < error: RX0605 `y.shape[1]` is 3; must be 4
-            return y
-
-    fails(Module, X)
-
-
-@rejected
-def test_a_result_that_is_computed_from_arguments():
-    @I.ir_module
-    class Module:
-        @R.function
-        def main(x: R.Tensor(("n", "m"), "float32")) -> R.Tensor(("m", "m"), "float32"):
-            y = R.concat((x, x), axis=0)
-            return y
-            #      ^ warning: RX0207 dimension 0 is `n * 2`, which is not known to be `m`; it is
-            #        | checked when the program runs
-            #      ^ error: RX0605 `shape[0]` of the result of `main` is 4; must be `m = 3` from
-            #        | `x.shape[1]`
-
-    fails(Module, X)
-
-
-@rejected
-def test_a_field_of_a_result():
-    @I.ir_module
-    class Module:
-        @R.function
-        def main(
-            s: R.Shape(["n"]),
-            x: R.Tensor("float32", ndim=1),
-        ) -> R.Tuple(R.Shape(["n"]), R.Tensor(("n",), "float32")):
-            n = T.int64()
-            return (s, x)
-            #      ^^^^^^ warning: RX0207 in field 1, the shape is unknown, and `(n,)` is needed;
-            #        | it is checked when the program runs
-            #      ^^^^^^ error: RX0605 `[1].shape[0]` of the result of `main` is 2; must be `n =
-            #        | 3` from `s[0]`
-
-    fails(Module, (3,), np.ones(2, "float32"))
-
-
-@rejected
-def test_a_function_of_the_module_that_is_called_with_another_size():
-    @I.ir_module
-    class Module:
-        @R.function
-        def main(x: R.Tensor("float32", ndim=1)):
-            y = Module.pair(x)
-            #   ^^^^^^^^^^^^^^ warning: RX0207 the shape is unknown, and `(2,)` is needed; it is
-            #        | checked when the program runs
-            #   ^^^^^^^^^^^^^^ error: RX0601 `x.shape[0]` is 3; must be 2
-            return y
-
-        @R.function(private=True)
-        def pair(x: R.Tensor((2,), "float32")):
-            return x
-
-    fails(Module, np.ones(3, "float32"))
-
-
-@rejected
-def test_a_closure_that_is_called_with_another_size():
-    @I.ir_module
-    class Module:
-        @R.function
-        def main(x: R.Tensor(("n",), "float32"), w: R.Tensor("float32", ndim=1)):
-            n = T.int64()
-
-            @R.function
-            def inner(y: R.Tensor((n,), "float32")) -> R.Tensor((n,), "float32"):
-                return R.add(x, y)
-
-            z = inner(w)
-            #   ^^^^^^^^ warning: RX0207 the shape is unknown, and `(n,)` is needed; it is checked
-            #        | when the program runs
-            #   ^^^^^^^^ error: RX0601 `y.shape[0]` is 2; must be `n = 3`
-            return z
-
-    fails(Module, np.ones(3, "float32"), np.ones(2, "float32"))
-
-
-@rejected
 def test_a_shape_that_comes_out_below_zero():
     @I.ir_module
     class Module:
@@ -275,3 +189,69 @@ def test_a_shape_that_divides_by_zero():
             #        | computed with `n = 0` from `x.shape[0]`: something is divided by zero
 
     fails(Module, np.ones(0, "float32"))
+
+
+# ---------------------------------------------------------------- what was warned of
+
+UNDECIDED = """
+@I.ir_module
+class M:
+    @R.function
+    def annotated(x: R.Tensor("float32", ndim=2)):
+        y: R.Tensor((2, 4), "float32") = x
+        return y
+
+    @R.function
+    def computed(x: R.Tensor(("n", "m"), "float32")) -> R.Tensor(("m", "m"), "float32"):
+        y = R.concat((x, x), axis=0)
+        return y
+
+    @R.function
+    def field(s: R.Shape(["n"]), x: R.Tensor("float32", ndim=1)) -> R.Tuple(
+        R.Shape(["n"]), R.Tensor(("n",), "float32")
+    ):
+        return (s, x)
+
+    @R.function(private=True)
+    def pair(x: R.Tensor((2,), "float32")):
+        return x
+
+    @R.function
+    def calls(w: R.Tensor("float32", ndim=1)):
+        y = M.pair(w)
+        return y
+
+    @R.function
+    def closes(x: R.Tensor(("n",), "float32"), w: R.Tensor("float32", ndim=1)):
+        n = T.int64()
+
+        @R.function
+        def inner(y: R.Tensor((n,), "float32")) -> R.Tensor((n,), "float32"):
+            return R.add(x, y)
+
+        z = inner(w)
+        return z
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "code", "place", "message"),
+    [
+        ("annotated", (X,), "RX0605", "y", "`y.shape[1]` is 3; must be 4"),
+        ("computed", (X,), "RX0605", "y",
+         "`shape[0]` of the result of `computed` is 4; must be `m = 3` from `x.shape[1]`"),
+        ("field", ((3,), X[0, :2]), "RX0605", "(s, x)",
+         "`[1].shape[0]` of the result of `field` is 2; must be `n = 3` from `s[0]`"),
+        ("calls", (X[0],), "RX0601", "M.pair(w)", "`x.shape[0]` is 3; must be 2"),
+        ("closes", (X[0], X[0, :2]), "RX0601", "inner(w)", "`y.shape[0]` is 2; must be `n = 3`"),
+    ],
+)
+def test_what_was_warned_of_fails_where_it_is_checked(name, args, code, place, message):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RelaxWarning)
+        mod = from_source(UNDECIDED)
+    with pytest.raises(VMError) as caught:
+        fails(mod, *args, name=name)
+    error = caught.value
+    assert (error.code, error.diagnostic.message) == (code, message)
+    assert error.span.text == place

@@ -319,7 +319,7 @@ def test_a_value_on_another_device_than_is_said_is_refused_where_it_is_used() ->
     for load in EXECUTORS.values():
         refused = outcome(lambda load=load: load(mod)("main", X))
         assert isinstance(refused, VMError)
-        said = "`x` of `main`: expected a tensor on cpu:1, got one on cpu:0"
+        said = "`x` is on cpu:0; must be on cpu:1"
         assert refused.diagnostic.message == said
 
 
