@@ -21,6 +21,7 @@ compiles and runs is imported when it is first used.
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -262,7 +263,9 @@ _LATER = {
 def __getattr__(name: str) -> Any:
     room = _LATER.get(name)
     if room is None:
-        raise AttributeError(f"module `relaxscript` has no attribute `{name}`")
+        raise AttributeError(
+            f"module `relaxscript` has no attribute `{name}`", name=name, obj=sys.modules[__name__]
+        )
     if not room:
         return import_module(f"{__name__}.{name}")
     value = getattr(import_module(f"{__name__}.{room}"), name)

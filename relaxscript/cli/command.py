@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
-from relaxscript.errors import CODES, DiagnosticError, explain
+from relaxscript.errors import CODES, DiagnosticError, explain, nearest
 from relaxscript.version import __version__
 
 from .report import complain
@@ -25,6 +27,26 @@ EPILOG = (
     "The exit status is 0 when all is well, 1 when a program has mistakes or something does not "
     "work, and 2 when the command cannot be carried out."
 )
+
+
+class Grammar(argparse.ArgumentParser):
+    """A grammar that offers the nearest command or option for one that there is not."""
+
+    def words(self) -> list[str]:
+        """The options and the commands, those of commands included."""
+        found: list[str] = []
+        for action in self._actions:
+            found.extend(action.option_strings)
+            if isinstance(action.choices, dict):
+                found.extend(action.choices)
+                for inner in action.choices.values():
+                    found.extend(inner.words() if isinstance(inner, Grammar) else ())
+        return found
+
+    def error(self, message: str) -> NoReturn:
+        wrong = re.search(r"invalid choice: '([^']*)'|unrecognized arguments: (\S+)", message)
+        near = None if wrong is None else nearest(wrong[1] or wrong[2], self.words())
+        super().error(message if near is None else f"{message}; did you mean {near}?")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -47,9 +69,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status
 
 
-def command_line() -> argparse.ArgumentParser:
+def command_line() -> Grammar:
     """The grammar of the command line."""
-    parser = argparse.ArgumentParser("relaxscript", description=DESCRIPTION, epilog=EPILOG)
+    parser = Grammar("relaxscript", description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("--version", action="version", version=f"relaxscript {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 

@@ -19,6 +19,7 @@ from typing import Any
 from relaxscript import script
 from relaxscript.errors import Diagnostic, DiagnosticError, Source, is_strict
 from relaxscript.script.parser.base import UNKNOWN, ExpressionParser, Failed, Reporter
+from relaxscript.script.parser.crash import reported_as_ours
 from relaxscript.script.parser.decorators import OurDecorator, read_options
 from relaxscript.script.parser.macro import Macro, macro_of
 from relaxscript.script.parser.module import module_of_class, relax_function, tir_function
@@ -224,7 +225,8 @@ class _Walk:
             return Script(name, line, None, (wrong,))
         reporter = Reporter(self.strict)
         names = FileNames(scopes, reporter)
-        value = language.parse(self.source, node, names, reporter, decorator)
+        with reported_as_ours():
+            value = language.parse(self.source, node, names, reporter, decorator)
         complete = not any(d.severity == "error" for d in reporter.settled())
         found = [self.placed(d, node, names) for d in reporter.settled()]
         return Script(name, line, value if complete else None, tuple(found))

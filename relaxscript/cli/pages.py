@@ -42,7 +42,9 @@ def all_as_markdown() -> str:
 
 def as_markdown(page: Page) -> str:
     """A page without its title."""
-    return "\n\n".join([page.meaning, "Wrong:", _fenced(page.wrong), "Right:", _fenced(page.right)])
+    section = [] if page.section is None else [f"Specification: {page.section}"]
+    programs = ["Wrong:", _fenced(page.wrong), "Right:", _fenced(page.right)]
+    return "\n\n".join([page.meaning, *section, *programs])
 
 
 def _fenced(program: str) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -19,6 +20,9 @@ from typing import Any
 from .diagnostic import Diagnostic, Edit, Label
 from .render import render, render_body
 from .span import Span
+
+# How many frames of each traceback a notebook shows.
+SHOWN_FRAMES = 2
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
@@ -122,6 +126,16 @@ class VMError(RuntimeError):
 
     def _repr_html_(self) -> str:
         return render(self.diagnostic, style="html")
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows: the user's frames, of what raised it first too, then the error."""
+        frames: list[str] = []
+        cause: BaseException | None = self
+        while cause is not None:
+            frames += _frames_of_users(cause)[-SHOWN_FRAMES:]
+            cause = cause.__cause__
+        text = "".join([*frames, f"{type(self).__name__}: {self}"])
+        return ["Traceback (most recent call last):", *text.split("\n")]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _vm_error, (type(self), self.diagnostic), self.__dict__
@@ -227,6 +241,17 @@ def remarks(diagnostic: Diagnostic) -> list[str]:
     if diagnostic.help:
         lines.append(f"help: {diagnostic.help}")
     return [*lines, f"code: {diagnostic.code} (`relaxscript explain {diagnostic.code}` says more)"]
+
+
+def _frames_of_users(error: BaseException) -> list[str]:
+    """The frames of a traceback that are neither ours nor the notebook's own."""
+    shown = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not frame.filename.startswith(PACKAGE)
+        and f"{os.sep}IPython{os.sep}" not in frame.filename
+    ]
+    return traceback.format_list(shown)
 
 
 def _python_position(

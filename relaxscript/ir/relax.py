@@ -94,7 +94,8 @@ def _attribute(value: Any, name: Any) -> Any:
             return Constant(value)
         case np.dtype():
             return DataType(value)
-    raise TypeError(f"the attribute `{name}` cannot hold {brief(value)}")
+    kind = "function" if callable(value) else type(value).__name__
+    raise TypeError(f"the attribute `{name}` cannot hold a Python {kind}")
 
 
 def as_attrs(value: Any) -> Attrs | None:

@@ -52,12 +52,14 @@ INT32 = DataType("int32")
 
 
 def _refuse(row: Intrinsic, parameter: str, dtype: DataType) -> OperandError:
+    floats = row.takes == FLOATS and not dtype.is_float
     return OperandError(
         parameter,
         f"is {dtype}",
         message=f"each operand of `T.{row.script_name}` is {row.takes}",
         code="RX0502",
-        help=f'convert with `T.cast({parameter}, "float32")`' if row.takes == FLOATS else None,
+        help=f'convert with `T.cast({parameter}, "float32")`' if floats else None,
+        fix={parameter: 'T.cast({}, "float32")'} if floats else None,
     )
 
 

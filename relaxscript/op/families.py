@@ -87,8 +87,10 @@ def binary_rule(accepts: str, result: DataType | None = None) -> Callable[..., S
         dtype = x1.dtype
         if dtype is not x2.dtype:
             operands = {"x1": x1, "x2": x2}
-            if is_accepted(x2.dtype, accepts) and not is_accepted(dtype, accepts):
-                operands = {"x2": x2, "x1": x1}  # the first is to blame
+            # The first is to blame where it alone is refused; integers are converted to floats.
+            refused = not is_accepted(dtype, accepts)
+            if is_accepted(x2.dtype, accepts) and (refused or x2.dtype.is_float > dtype.is_float):
+                operands = {"x2": x2, "x1": x1}
             dtype = common_dtype(operands)
         # The first operand is enough: where both are known they agree, and void is checked below.
         require_dtype("x1", x1.dtype, accepts)

@@ -16,6 +16,7 @@ import numpy as np
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim, relax
+from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import (
     Call,
     Constant,
@@ -94,13 +95,19 @@ def wrong_kind(operand: str, info: StructInfo, wanted: str) -> OperandError:
 def not_an_operand(operand: str, value: Any, wanted: str) -> OperandError:
     """The error for a Python value that stands for no Relax expression."""
     shown = "None" if value is None else f"a Python `{type(value).__name__}`"
+    shown = "a module" if isinstance(value, IRModule) else shown
     shown = "a function of Python" if callable(value) and not isinstance(value, type) else shown
     listed = isinstance(value, (list, tuple)) and wanted in ("tensor", "scalar")
+    computed = listed and any(isinstance(item, Expr) for item in value)
+    help = f"make a tensor of it: `R.const({operand})`" if listed else None
+    if computed:
+        help = f"make one tensor of it: `R.stack({operand})`, or `R.concat({operand})`"
     return OperandError(
         operand,
         f"is {shown}, not {_WANTED.get(wanted, 'a value')}",
         code="RX0201",
-        help=f"make a tensor of it: `R.const({operand})`" if listed else None,
+        help=help,
+        fix={operand: "R.const({})"} if listed and not computed else None,
     )
 
 
@@ -348,7 +355,7 @@ def convert_sinfo(parameter: Parameter, value: Any) -> tuple[StructInfo, ...]:
     if not isinstance(value, StructInfo):
         raise OperandError(
             parameter.name,
-            f"is a Python `{type(value).__name__}`, not the StructInfo of a result",
+            f"is a Python `{type(value).__name__}`, not an annotation",
             code="RX0204",
             help='write for example `R.Tensor((2, 3), "float32")`',
         )

@@ -16,22 +16,30 @@ import numpy as np
 import numpy.typing as npt
 
 from relaxscript.dtypes import DataType
-from relaxscript.errors import Diagnostic, InternalError, Label, OperandError, Span, nearest
+from relaxscript.errors import Diagnostic, InternalError, Label, OperandError, Span
 from relaxscript.ir import prim, relax
 from relaxscript.ir.vdevice import VDevice, as_vdevice
 from relaxscript.runtime import values
 
+from .spellings import meant_keyword, nearest_dtype
+
 __all__ = [
-    "ANNOTATIONS", "REQUIRED", "SYNONYMS", "ArgumentError", "Axes", "Callee", "DType", "DTypeValue",
-    "Device", "Packed", "Parameter", "ResultInfo", "Scalar", "ShapeLike", "Signature", "Spread",
-    "Tensor", "Tensors", "Text", "Value", "Values", "VirtualDevice", "convert_attribute",
-    "read_parameters",
+    "ANNOTATIONS", "DTYPES", "REQUIRED", "SYNONYMS", "ArgumentError", "Axes", "Callee", "DType",
+    "DTypeValue", "Device", "Packed", "Parameter", "ResultInfo", "Scalar", "ShapeLike",
+    "Signature", "Spread", "Tensor", "Tensors", "Text", "Value", "Values", "VirtualDevice",
+    "convert_attribute", "read_parameters",
 ]  # fmt: skip
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "required"})()
 
 # What later versions of TVM call parameters that describe results.
 SYNONYMS: Mapping[str, str] = {"out_ty": "out_sinfo", "ty_args": "sinfo_args", "ty": "struct_info"}
+
+# The data types that are offered for one that there is not.
+DTYPES = (
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
+    "float32", "float64", "bfloat16", "float8_e4m3fn", "float8_e5m2",
+)  # fmt: skip
 
 # What the body of a meaning sees for a parameter annotated by one of these words.
 Tensor: TypeAlias = npt.NDArray[Any]
@@ -177,7 +185,8 @@ class Signature:
     def __init__(self, callee: str, parameters: Sequence[Parameter]) -> None:
         self.callee = callee
         self.parameters = tuple(parameters)
-        self._names = frozenset(p.name for p in parameters if p.kind != "rest")
+        self._order = [p.name for p in parameters if p.kind != "rest"]
+        self._names = frozenset(self._order)
         self._positional = [p.name for p in parameters if not p.keyword_only and p.kind != "rest"]
         self._rest = next((p.name for p in parameters if p.kind == "rest"), None)
 
@@ -190,7 +199,7 @@ class Signature:
         for word, value in kwargs.items():
             name = word if word in self._names else SYNONYMS.get(word, word)
             if name not in self._names:
-                raise _unknown_keyword(self.callee, name, sorted(self._names))
+                raise _unknown_keyword(self.callee, name, self._order)
             if name in bound:
                 raise _given_twice(self.callee, name)
             bound[name] = value
@@ -215,7 +224,7 @@ def _given_twice(callee: str, name: str) -> ArgumentError:
 
 
 def _unknown_keyword(callee: str, word: str, names: list[str]) -> ArgumentError:
-    near = nearest(word, names)
+    near = meant_keyword(word, names)
     listed = ", ".join(f"`{name}`" for name in names)
     offer = f"did you mean `{near}`?" if near else f"its parameters are {listed}"
     help = offer if names else "it has no parameters"
@@ -252,13 +261,19 @@ def convert_attribute(parameter: Parameter, value: Any) -> Any:
     return value if convert is None else convert(parameter, value)
 
 
-def _refused(parameter: Parameter, value: Any, wanted: str) -> OperandError:
-    shown = f"`{value}`" if isinstance(value, relax.Expr) else repr(value)
+def _refused(
+    parameter: Parameter, value: Any, wanted: str, meant: str | None = None
+) -> OperandError:
+    """The error for a value that an attribute cannot be; `meant` is what to write instead."""
+    later = isinstance(value, (relax.Expr, prim.PrimExpr))
+    shown = "known only when the program runs" if later else repr(value)
     return OperandError(
         parameter.name,
         f"is {shown}, not {wanted}",
         message=f"the attribute `{parameter.name}` must be {wanted}",
         code="RX0204",
+        help=None if meant is None else f"write `{meant}`",
+        fix=None if meant is None else {parameter.name: meant},
     )
 
 
@@ -335,7 +350,8 @@ def _dtype(parameter: Parameter, value: Any) -> DataType | None:
     try:
         found = DataType(value)
     except (ValueError, TypeError):
-        raise _refused(parameter, value, wanted) from None
+        near = nearest_dtype(value, DTYPES) if isinstance(value, str) else None
+        raise _refused(parameter, value, wanted, f'"{near}"' if near else None) from None
     if found.is_void and optional:
         return None
     if found.is_void or not found.in_relax:

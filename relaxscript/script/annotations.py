@@ -36,6 +36,8 @@ from relaxscript.ir.struct_info import (
     TupleStructInfo,
     empty_derive,
 )
+from relaxscript.op.parameters import DTYPES
+from relaxscript.op.spellings import nearest_dtype
 
 __all__ = [
     "ANNOTATED_HELP",
@@ -53,12 +55,6 @@ __all__ = [
     "is_element",
     "typed_arguments",
 ]  # fmt: skip
-
-KNOWN_DTYPES = (
-    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
-    "float32", "float64", "bfloat16", "float8_e4m3fn", "float8_e5m2",
-)  # fmt: skip
-
 
 ANNOTATED_HELP = "write `R.Annotated[R.Shape, n, 4]` or `R.Annotated[R.Prim[R.i64], n]`"
 
@@ -231,7 +227,7 @@ def as_struct_info(value: Any) -> StructInfo:
             return TupleStructInfo(tuple(as_struct_info(v) for v in value))
     meant = _MEANT.get(value) if isinstance(value, type) else None
     name = _shown(value).removeprefix("T.")
-    if meant is None and name in KNOWN_DTYPES:
+    if meant is None and name in DTYPES:
         meant = f'R.Prim("{name}")'
     help = f"write `{meant}`" if meant else 'write for example `R.Tensor((2, 3), "float32")`'
     raise AnnotationError(f"`{_shown(value)}` is not an annotation", None, help, meant)
@@ -269,9 +265,9 @@ def _dtype(value: Any, parameter: str = "dtype") -> DataType:
 
 def _dtype_help(value: str) -> tuple[str, str | None]:
     """The help for a misspelt data type, and what to write in its place."""
-    near = nearest(value, KNOWN_DTYPES)
+    near = nearest_dtype(value, DTYPES)
     if near is None:
-        return "known are " + ", ".join(KNOWN_DTYPES), None
+        return "known are " + ", ".join(DTYPES), None
     return f'did you mean "{near}"?', f'"{near}"'
 
 
@@ -357,7 +353,8 @@ def _agreed(rank: int, shape: Expr | None) -> int:
     if -1 in (rank, known) or rank == known:
         return rank
     message = f"ndim is {rank}, but the shape has {known} dimensions"
-    raise AnnotationError(message, "ndim", code="RX0310")
+    help = f"leave `ndim` out, or write `ndim={known}`"
+    raise AnnotationError(message, "ndim", help, str(known), code="RX0310")
 
 
 def _tensor(

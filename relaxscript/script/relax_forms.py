@@ -10,15 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from relaxscript.dtypes import DataType, is_dtype
-from relaxscript.errors import Diagnostic, DiagnosticError, nearest
+from relaxscript.errors import Diagnostic, DiagnosticError
 from relaxscript.errors.caller import caller_span
 from relaxscript.ir import relax as ir
 from relaxscript.ir.prim import FloatImm, IntImm, PrimExpr, as_prim
 from relaxscript.ir.relax import ExternFunc, ShapeExpr, TupleGetItem
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.op import REGISTRY
+from relaxscript.op.parameters import DTYPES
+from relaxscript.op.spellings import nearest_dtype
 
-from .annotations import KNOWN_DTYPES, as_struct_info
+from .annotations import as_struct_info
 from .parser.base import safe_callables
 
 __all__ = [
@@ -65,6 +67,9 @@ def const(value: npt.ArrayLike, dtype: Any = None) -> ir.Constant:
     value does not fit the data type exactly as numpy converts it.
     """
     if isinstance(value, np.ndarray) and dtype is None:
+        if value.dtype.kind in "OSU":
+            raise ValueError("a constant is made of numbers, a text is none")
+        _dtype(value.dtype.name)
         return ir.Constant(value)
     array = _array(value)
     if dtype is not None:
@@ -94,7 +99,7 @@ def _array(value: Any) -> np.ndarray[Any, Any]:
 
 def _dtype(dtype: Any) -> DataType:
     if isinstance(dtype, builtins.str) and not (is_dtype(dtype) and DataType(dtype).in_relax):
-        near = nearest(dtype, KNOWN_DTYPES)
+        near = nearest_dtype(dtype, DTYPES)
         raise ValueError(
             f'"{dtype}" is not a data type' + (f'; did you mean "{near}"?' if near else "")
         )

@@ -6,8 +6,9 @@
 
 A comment with carets speaks of the line above it; the carets are the span of the diagnostic, then
 come its severity (`error` or `warning`), code and message. Further lines belong to the diagnostic
-above them: `help:`, `note:` and `fix:` (the text that the fix writes). They may be left out, and
-then nothing is said. A label stands under its own place, wherever that is, with dashes for carets:
+above them: `help:`, `note:` and `fix:` (the text that the fix writes; blanks at its end do not
+count). They may be left out, and then nothing is said. A label stands under its own place, wherever
+that is, with dashes for carets:
 
     def f(x: R.Tensor((4, 3), "float32"), w: R.Tensor((5, 6), "float32")):
     #                                                  - label: `w` has 5 rows here
@@ -203,7 +204,7 @@ def write_expectation(diagnostic: Diagnostic, lines: Sequence[str]) -> list[str]
     if diagnostic.help is not None:
         remarks.append(f"help: {diagnostic.help}")
     remarks += ["fix: " + edit.new_text.replace("\n", "\\n") for edit in diagnostic.fix]
-    return [f"{mark} {head}", *(f"{indent}# {remark}" for remark in remarks)]
+    return [f"{mark} {head}", *(f"{indent}# {remark}".rstrip() for remark in remarks)]
 
 
 def write_label(label: Label, lines: Sequence[str]) -> str:

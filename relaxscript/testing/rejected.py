@@ -20,7 +20,8 @@ import ast
 import linecache
 import textwrap
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from types import FunctionType
 from typing import NamedTuple, TypeVar
 
@@ -55,12 +56,15 @@ P = TypeVar("P", bound=Callable[[], object])
 FILENAME = "<rejected program>"
 FIXED = "<fixed program>"
 
+# How often fixes are applied to what fixes made.
+ROUNDS = 5
+
 
 def rejected(program: P) -> P:
     """Check the program that the body of a function is.
 
     A function inside another is checked at once, in the middle of a test; one at the top of a
-    module becomes a test that checks when it is called.
+    module becomes a test that checks when it is called, and whose `program` it is.
     """
     if "<locals>" in program.__qualname__:
         check_rejected(program)
@@ -71,6 +75,7 @@ def rejected(program: P) -> P:
 
     test.__name__, test.__qualname__ = program.__name__, program.__qualname__
     test.__doc__, test.__module__ = program.__doc__, program.__module__
+    test.program = program  # type: ignore[attr-defined]
     return test  # type: ignore[return-value]
 
 
@@ -214,7 +219,7 @@ def _remarks_differ(expected: Expectation, found: Diagnostic, source: Source) ->
 
 
 def _fixes(diagnostic: Diagnostic) -> list[str]:
-    return [edit.new_text.replace("\n", "\\n") for edit in diagnostic.fix]
+    return [edit.new_text.replace("\n", "\\n").rstrip() for edit in diagnostic.fix]
 
 
 def _labels_differ(case: _Case, found: Sequence[Diagnostic]) -> list[str]:
@@ -276,11 +281,19 @@ def _label_found(label: Label) -> list[str]:
 def _check_fixes(case: _Case, found: Sequence[Diagnostic]) -> None:
     """After all fixes, only those diagnostics may be left that offered none.
 
+    What a fix uncovers may have a fix of its own, as `relaxscript check --fix` goes on with it.
     How a program fails when it runs is not looked at again: a fix may have it fail earlier.
     """
     text = apply_fixes(case.source, found)
-    left = [(d.code, d.message) for d in diagnostics_of(lambda: case.run_text(text))]
-    allowed = [(d.code, d.message) for d in found if not d.fix]
+    after = diagnostics_of(partial(case.run_text, text))
+    for _ in range(ROUNDS if any(d.fix for d in after) else 0):
+        mended = apply_fixes(Source(FIXED, text), after)
+        uncovered = diagnostics_of(partial(case.run_text, mended))
+        if _codes(uncovered) == _codes(after):
+            break
+        text, after = mended, uncovered
+    left = _codes(after)
+    allowed = _codes(d for d in found if not d.fix)
     fails = any(code.startswith("RX06") for code, _ in allowed)
     for diagnostic in left:
         code, message = diagnostic
@@ -291,6 +304,10 @@ def _check_fixes(case: _Case, found: Sequence[Diagnostic]) -> None:
                 f"with the fix applied: {code} {message}\n\n{_changed(case, text)}"
             )
         allowed.remove(diagnostic)
+
+
+def _codes(found: Iterable[Diagnostic]) -> list[tuple[str, str]]:
+    return [(d.code, d.message) for d in found]
 
 
 def _changed(case: _Case, text: str) -> str:

@@ -147,3 +147,22 @@ def test_llvm_is_loaded_by_no_command_that_does_not_need_it():
         cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     assert done.stdout.splitlines()[-1] == "False"
+
+
+@pytest.mark.parametrize(
+    ("words", "near"),
+    [
+        (["chek", "a.py"], "check"),
+        (["check", "--strct", "a.py"], "--strict"),
+        (["check", "--jsn", "a.py"], "--json"),
+        (["explain", "--every"], None),
+        (["quaternion"], None),
+    ],
+)
+def test_the_nearest_command_or_option_is_offered(words, near, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(words)
+    said = capsys.readouterr().err
+    assert caught.value.code == 2
+    assert said.rstrip().endswith(f"; did you mean {near}?") == (near is not None)
+    assert ("did you mean" in said) == (near is not None)

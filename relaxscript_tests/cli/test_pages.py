@@ -15,7 +15,9 @@ def test_every_code_has_its_meaning_and_both_programs():
     text = all_as_markdown()
     for code in CODES:
         page = page_of(code)
-        assert f"\n### {code}: {page.title}\n\n{page.meaning}\n\nWrong:\n\n```" in text
+        section = "" if page.section is None else f"Specification: {page.section}\n\n"
+        said = f"{page.meaning}\n\n{section}Wrong:\n\n```"
+        assert f"\n### {code}: {page.title}\n\n{said}" in text
         for program in (page.wrong, page.right):
             assert f"\n{program}\n```" in text
     assert len(re.findall(r"^### ", text, re.MULTILINE)) == len(CODES)

@@ -7,7 +7,8 @@ import textwrap
 
 import pytest
 
-from relaxscript.errors import CODES, DiagnosticError, explain
+from relaxscript.errors import CODES, DiagnosticError, explain, page_of
+from relaxscript.errors.explain.sections import SECTIONS
 
 every_code = pytest.mark.parametrize("code", sorted(CODES))
 
@@ -49,6 +50,20 @@ def test_pages_fit_on_a_screen(code: str):
     lines = CODES[code].split("\n")
     assert max(map(len, lines)) <= 100
     assert len(lines) <= 45
+
+
+@every_code
+def test_a_page_names_its_section_of_the_specification_if_there_is_one(code: str):
+    page = page_of(code)
+    assert page.section == SECTIONS.get(code)
+    assert (f"\n\nSpecification: {page.section}\n\n" in CODES[code]) == (page.section is not None)
+    assert "Specification:" not in page.meaning
+
+
+def test_what_the_specification_speaks_of_has_a_section():
+    without = {code[:4] for code in CODES if code not in SECTIONS}
+    assert without <= {"RX01", "RX05", "RX06", "RX07"}
+    assert {code for code in CODES if code[:4] in ("RX02", "RX03", "RX04")} <= set(SECTIONS)
 
 
 def test_every_criterion_of_well_formedness_has_its_code_and_normal_form_has_one():

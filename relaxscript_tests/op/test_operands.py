@@ -238,7 +238,7 @@ def test_the_description_of_results_may_be_an_annotation_that_is_not_called() ->
 
 def test_a_description_that_is_no_struct_info_is_refused() -> None:
     error = refused(R.call_pure_packed, "f", sinfo_args="float32")
-    assert error.fact == "is a Python `str`, not the StructInfo of a result"
+    assert error.fact == "is a Python `str`, not an annotation"
     assert error.code == "RX0204"
 
 

@@ -93,9 +93,9 @@ def test_dimensions_in_brackets_of_which_only_some_are_known():
     @R.function
     def f(x: R.Tensor[R.f32, None, 4], y: R.Tensor[R.f32, ..., 4]):
     #                        ^^^^ error: RX0108 `None` is not a dimension
-    #                help: a dimension is a whole number, a name such as "n", or arithmetic of these
+    # help: name an extent that is not known: `"n"`, or say the rank only: `ndim=2`
     #                                                     ^^^ error: RX0108 `...` is not a dimension
-    #                help: a dimension is a whole number, a name such as "n", or arithmetic of these
+    # help: a dimension is a whole number, a name such as "n", or arithmetic of these
         return x
 
 

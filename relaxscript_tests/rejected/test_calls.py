@@ -70,25 +70,24 @@ def test_each_result_in_place_has_an_index():
             row = R.Tensor((4,), "float32")
             a = R.call_tir_inplace(cls.double, (x,), inplace_indices=[0, -1], out_sinfo=row)
             #                                                        ^^^^^^^ error: RX0204 each
-            #        | result needs a number that says where it is written
-            #       help: arguments are counted from 0; -1 stands for a new tensor
+            #     | result needs a number that says where it is written
+            # help: arguments are counted from 0; -1 stands for a new tensor
             b = R.call_tir_inplace(cls.double, (x,), inplace_indices=[], out_sinfo=row)
             #                                                        ^^ error: RX0204 no result of
-            #        | this call is written in place
-            #       help: write `R.call_tir`, all of whose results are new
+            #     | this call is written in place
+            # help: write `R.call_tir`, all of whose results are new
             c = R.call_tir_inplace(cls.double, (x,), inplace_indices="first", out_sinfo=row)
             #                                                        ^^^^^^^ error: RX0204 the
-            #        | attribute `inplace_indices` must be an integer or a list of integers
+            #     | attribute `inplace_indices` must be an integer or a list of integers
             d = R.call_tir_inplace(cls.double, (x,), indices=[0], out_sinfo=row)
             #                                        ^^^^^^^ error: RX0103 `R.call_tir_inplace` has
-            #        | no parameter `indices`
-            #       help: its parameters are `args`, `gvar`, `inplace_indices`, `out_sinfo`,
-            #        | `tir_vars`
+            #     | no parameter `indices`
+            # help: its parameters are `gvar`, `args`, `inplace_indices`, `out_sinfo`, `tir_vars`
             e = R.call_tir_inplace(cls.double, (x,), out_sinfo=row)
-            #   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-            #        | error: RX0103 `R.call_tir_inplace` misses its argument `inplace_indices`
-            #       help: it is called as `R.call_tir_inplace(gvar, args, inplace_indices,
-            #        | out_sinfo, tir_vars=None)`
+            #   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0103
+            #     | `R.call_tir_inplace` misses its argument `inplace_indices`
+            # help: it is called as `R.call_tir_inplace(gvar, args, inplace_indices, out_sinfo,
+            #     | tir_vars=None)`
             return x
 
 
@@ -287,19 +286,21 @@ def test_arguments_of_a_builtin():
     @R.function(pure=False)
     def f(x: R.Tensor((4,), "float32")):
         a = R.call_builtin_with_ctx("vm.builtin.f", x, x, sinfo_args=R.Object)
-        #                                              ^ error: RX0103 `R.call_builtin_with_ctx`
-        #        | takes 2 arguments, not 3
+        #                                           ^^^^ error: RX0103 `R.call_builtin_with_ctx`
+        #     | takes `args` as one tuple
+        # help: write `(x, x)`
+        # fix: (x, x)
         b = R.call_builtin_with_ctx(x, (x,), sinfo_args=R.Object)
         #                           ^ error: RX0201 `R.call_builtin_with_ctx` cannot take these
-        #        | operands
+        #     | operands
         c = R.call_builtin_with_ctx("vm.builtin.f", (x,), sinfo_args=3)
         #                                                            ^ error: RX0108 `3` is not an
-        #        | annotation
-        #       help: write for example `R.Tensor((2, 3), "float32")`
+        #     | annotation
+        # help: write for example `R.Tensor((2, 3), "float32")`
         d = R.call_builtin_with_ctx("vm.builtin.f")
         #   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0103 `R.call_builtin_with_ctx` misses
-        #        | its argument `args`
-        #       help: it is called as `R.call_builtin_with_ctx(func, args, sinfo_args=None)`
+        #     | its argument `args`
+        # help: it is called as `R.call_builtin_with_ctx(func, args, sinfo_args=None)`
         return x
 
 
@@ -382,22 +383,20 @@ def test_a_hint_names_a_device():
     @R.function
     def f(x: R.Tensor((4,), "float32"), o: R.Object):
         a = R.hint_on_device(x, R.device("tpu"))
-        #                       ^^^^^^^^^^^^^^^ error: RX0201 "tpu" names no device; write a kind
-        #        | and a number, as in "cpu:1"
+        #                       ^^^^^^^^^^^^^^^ error: RX0201 "tpu" names no device
+        # help: write a kind and a number, as in "cpu:1"
         b = R.hint_on_device(x, R.cpu(-1))
         #                       ^^^^^^^^^ error: RX0201 the number of a device is a whole number
-        #        | from 0 on
+        #     | from 0 on
         c = R.hint_on_device(x, 0)
         #                       ^ error: RX0204 the attribute `dst_vdevice` must be a device, such
-        #        | as `R.device("cpu", 0)`
+        #     | as `R.device("cpu", 0)`
         d = R.hint_on_device(o, R.cpu(0))
         #                    ^ error: RX0201 `R.hint_on_device` cannot take these operands
-        #       help: say what it is, which is checked when it runs: `R.match_cast(o,
-        #        | R.Tensor(...))`
+        # help: say what it is, which is checked when it runs: `R.match_cast(o, R.Tensor(...))`
         e = R.hint_on_device(x, R.device("cpu", id=1))
-        #                       ^^^^^^^^^^^^^^^^^^^^^ error: RX0103 `R.device`: got an unexpected
-        #        | keyword argument 'id'
-        #                           help: it is called as `R.device(dev, dev_id)`
+        #                                       ^^ error: RX0103 `R.device` has no parameter `id`
+        # help: it is called as `R.device(dev, dev_id=None)`
         return x
 
 

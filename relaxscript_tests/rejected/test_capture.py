@@ -169,15 +169,16 @@ def test_a_module_is_no_function():
     class Module:
         whole = Library
         #       ^^^^^^^ error: RX0104 only functions can be members of a module
+        # help: define it outside of the class, where functions can use it as well
 
         @R.function
         def main(x: R.Tensor((2, 4), "float32")):
             y = R.call_tir(Library, (x,), out_sinfo=R.Tensor((2, 4), "float32"))
             #              ^^^^^^^ error: RX0201 `R.call_tir` cannot take these operands
-            #              ------- label: is a Python `IRModule`, not a function
+            #              ------- label: is a module, not a function
             z = R.add(x, Library)
             #            ^^^^^^^ error: RX0201 `R.add` cannot take these operands
-            #            ------- label: is a Python `IRModule`, not a tensor
+            #            ------- label: is a module, not a tensor
             return x
 
 
@@ -288,11 +289,10 @@ def test_values_that_are_no_values_of_a_program():
         #            ^^^^^^^ error: RX0201 `R.add` cannot take these operands
         #            ------- label: is a Python `object`, not a tensor
         z = R.add(x, R.const(words))
-        #            ^^^^^^^^^^^^^^ error: RX0201 `Constant.data` cannot be ndarray (array(['a',
-        # | 'b'], dtype='<U1')): "str32" is not a data type
+        #            ^^^^^^^^^^^^^^ error: RX0201 a constant is made of numbers, a text is none
         v = R.add(x, R.const(halves))
-        #            ^^^^^^^^^^^^^^^ error: RX0201 `Constant.data` cannot be ndarray (array([1, 2],
-        # | dtype=int4)): Relax has no data type "int4"
+        #            ^^^^^^^^^^^^^^^ error: RX0201 "int4" is not a data type
+        # help: did you mean "int8"?
         w = R.add(x, {"a": x})
         #            ^^^^^^^^ error: RX0201 `R.add` cannot take these operands
         #            -------- label: is a Python `dict`, not a tensor

@@ -60,11 +60,12 @@ def test_a_return_as_the_only_statement_of_a_branch():
         if c:
             return x
             # <^^^^^^^ error: RX0105 a branch cannot return from the function
-            #           help: bind the value in both branches, and return it after the `if`
+            # help: bind the value in both branches, and return it after the `if`
+            # fix: result =
+            # fix: result =
+            # fix: \n        return result
         else:
             return R.add(x, x)
-            # <^^^^^^^^^^^^^^^^^ error: RX0105 a branch cannot return from the function
-            #         help: bind the value in both branches, and return it after the `if`
 
 
 @rejected

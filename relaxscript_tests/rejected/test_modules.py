@@ -70,7 +70,8 @@ def test_a_method_that_is_neither_relax_nor_tir():
     class Module:
         def helper(x: R.Tensor((4,), "float32")):
         #   ^^^^^^ error: RX0104 `helper` is neither a Relax function nor a PrimFunc
-        #          help: decorate it with `@R.function` or `@T.prim_func`
+        # help: decorate it with `@R.function`
+        # fix:         @R.function\n
             return x
 
         @R.function
@@ -318,8 +319,8 @@ def test_what_a_module_says_of_itself_and_cannot():
             I.module_attrs([1])
             #              ^^^ error: RX0104 this is given as a dict
             I.module_attrs()
-            # <^^^^^^^^^^^^^^^ error: RX0103 `I.module_attrs`: missing a required argument: 'attrs'
-            # help: it is called as `I.module_attrs(attrs, allow_overwrite)`
+            # <^^^^^^^^^^^^^^^ error: RX0103 `I.module_attrs` needs `attrs`
+            # help: it is called as `I.module_attrs(attrs, allow_overwrite=False)`
             I.module_atrs({})
             # <^^^^^^^^^^^^ error: RX0102 `I` has no `module_atrs`
             # help: did you mean `I.module_attrs`?

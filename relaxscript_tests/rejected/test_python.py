@@ -173,8 +173,7 @@ def test_a_with_statement_of_something_else():
     @R.function
     def f(x: R.Tensor((4,), "float32")):
         with open("file") as file:
-        # <^^^ error: RX0104 `with` cannot be used in a Relax function
-        #      help: only `with R.dataflow():` has a meaning in Relax
+        #    ^^^^^^^^^^^^ error: RX0104 only `with R.dataflow():` has a meaning in Relax
             y = R.add(x, x)
         with open("file"):
         #    ^^^^^^^^^^^^ error: RX0104 only `with R.dataflow():` has a meaning in Relax
@@ -187,8 +186,9 @@ def test_a_with_statement_that_names_its_block():
     @R.function
     def f(x: R.Tensor((4,), "float32")):
         with R.dataflow() as block:
-        # <^^^ error: RX0104 `with` cannot be used in a Relax function
-        #       help: only `with R.dataflow():` has a meaning in Relax
+        #                    ^^^^^ error: RX0104 a dataflow block has no name
+        # help: leave it out: `with R.dataflow():`
+        # fix:
             y = R.add(x, x)
             R.output(y)
         return y
@@ -223,8 +223,10 @@ def test_a_lambda():
     @R.function
     def f(x: R.Tensor((4,), "float32")):
         g = lambda a, b: R.add(a, b)
+        #   ------------------------ label: defined here
         p = g(x)
-        #   ^^^^ error: RX0103 `lambda a, b: R.add(a, b)`: missing a required argument: 'b'
+        #   ^^^^ error: RX0103 `g` needs `b`
+        # help: it is called as `g(a, b)`
         h = lambda a: R.add(a, z)
         #                      ^ error: RX0101 `z` is not defined
         q = h(x)
@@ -308,9 +310,10 @@ def test_a_choice_at_parse_time_by_a_value_of_run_time():
     @R.function
     def f(c: R.Tensor((), "bool"), x: R.Tensor((4,), "float32")):
         return x if c else R.add(x, x)
-        #      ^^^^^^^^^^^^^^^^^^^^^^^ error: RX0104 `if` in an expression
-        #        | chooses while the script is parsed, and `c` is known only later
-        #                                help: write an `if` statement, or `R.where(c, a, b)`
+        #      ^^^^^^^^^^^^^^^^^^^^^^^ error: RX0104 `if` in an expression chooses while the script
+        #     | is parsed, and `c` is known only later
+        # help: write an `if` statement, or `R.where(c, x, R.add(x, x))`
+        # fix: R.where(c, x, R.add(x, x))
 
 
 @rejected
@@ -346,7 +349,7 @@ def test_a_comprehension_whose_items_do_not_fit():
         b = [x for i, j in range(2)]
         #          ^^^^ error: RX0104 these names do not fit the items
         c = R.add(*3)
-        #          ^ error: RX0104 only a Python tuple or list can be unpacked with `*` here
+        #          ^ error: RX0104 `3` is a Python int, which cannot be unpacked with `*`
         d = R.add(*"ab")
         #          ^^^^ error: RX0104 only a Python tuple or list can be unpacked with `*` here
         return x
@@ -387,7 +390,9 @@ def test_a_python_value_that_is_no_expression():
     @R.function
     def f(x: R.Tensor((4,), "float32")):
         return table
-        #      ^^^^^ error: RX0201 `{'a': 1}` is not a Relax expression
+        #      ^^^^^ error: RX0201 `table` is a Python dict, and no value of a program
+        # help: give its values as a tuple: `tuple(table.values())`
+        # fix: tuple(table.values())
 
 
 def test_attributes_of_python_values_in_data_mode():
@@ -434,10 +439,10 @@ def test_what_numpy_and_torch_have_and_scripts_have_not():
     def f(x: R.Tensor((2, 3), "float32")):
         a = x.numpy()
         #   ^^^^^^^ error: RX0102 `x` has no attribute `numpy`
-        #           help: it has `shape`, `dtype`, `ndim`, `T`, and the operators of `R` as methods
+        # help: values are known when the program runs: return the tensor
         b = R.add(x, [1.0, 2.0, 3.0])
         #            ^^^^^^^^^^^^^^^ error: RX0201 `R.add` cannot take these operands
-        #                            help: make a tensor of it: `R.const([1.0, 2.0, 3.0])`
+        # help: make a tensor of it: `R.const([1.0, 2.0, 3.0])`
         #            --------------- label: is a Python `list`, not a tensor
         return x
 

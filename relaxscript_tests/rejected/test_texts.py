@@ -343,3 +343,34 @@ def test_a_decorator_that_fails_above_ours():
             return x
         """
     )
+
+
+def test_a_text_whose_function_was_not_decorated():
+    check_rejected(
+        """
+        def f(x: R.Tensor((2, 3), "float32")):
+        #   ^ error: RX0111 the text defines no module and no function
+        # help: decorate it with `@R.function`
+        # fix: @R.function\\n
+            return x
+        """,
+        mode="python",
+    )
+
+
+def test_a_text_whose_class_was_not_decorated():
+    check_rejected(
+        """
+        class Plain:
+            pass
+
+        class Module:
+        #     ^^^^^^ error: RX0111 the text defines no module and no function
+        # help: decorate it with `@I.ir_module`
+        # fix: @I.ir_module\\n
+            @R.function
+            def f(x: R.Tensor((2, 3), "float32")):
+                return x
+        """,
+        mode="python",
+    )

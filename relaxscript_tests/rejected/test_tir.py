@@ -417,7 +417,8 @@ def test_intrinsics_with_the_wrong_operands():
     def f(x: T.Buffer((4,), "float32"), n: T.int32):
         x[0] = T.exp(n)
         #            ^ error: RX0502 each operand of `T.exp` is a floating-point number
-        # help: convert with `T.cast(x, "float32")`
+        # help: convert with `T.cast(n, "float32")`
+        # fix: T.cast(n, "float32")
         x[0] = T.exp(x[0], x[1])
         #                  ^^^^ error: RX0103 `T.exp` takes 1 argument, 2 are given
         # help: write `T.exp(x)`
@@ -425,7 +426,7 @@ def test_intrinsics_with_the_wrong_operands():
         #      ^^^^^^^^^^^^^ error: RX0103 `T.atan2` needs `b`
         # help: write `T.atan2(a, b)`
         x[0] = T.exp(x[0], base=2)
-        #                  ^^^^^^ error: RX0103 `T.exp` has no parameter `base`
+        #                  ^^^^ error: RX0103 `T.exp` has no parameter `base`
         # help: write `T.exp(x)`
         x[0] = T.shift_left(x[0], 1)
         #                   ^^^^ error: RX0502 each operand of `T.shift_left` is an integer
@@ -442,8 +443,9 @@ def test_calls_that_do_not_fit():
         # help: write `T.serial(start, stop=None, *, annotations=None)`
             x[i] = 0.0
         for i in T.serial(4, anotations={}):
-        #                    ^^^^^^^^^^^^^ error: RX0103 `T.serial` has no parameter `anotations`
+        #                    ^^^^^^^^^^ error: RX0103 `T.serial` has no parameter `anotations`
         # help: did you mean `annotations=`?
+        # fix: annotations
             x[i] = 0.0
         with T.init(1):
         #           ^ error: RX0103 `T.init` takes no arguments, 1 is given
@@ -475,8 +477,8 @@ def test_functions_of_python_that_know_no_scalars():
         # help: write `T.tanh`
         # fix: T.tanh
         x[0] = len(x[1])
-        #      ^^^^^^^^^ error: RX0112 evaluating this Python raised TypeError: object of type
-        #        | 'BufferLoad' has no len()
+        #      ^^^^^^^^^ error: RX0112 evaluating this Python raised TypeError: what is known only
+        #     | later has no len()
 
 
 @rejected

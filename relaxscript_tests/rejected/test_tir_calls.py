@@ -101,9 +101,10 @@ def test_an_operand_by_a_name_that_there_is_not():
     @T.prim_func
     def f(x: T.Buffer((64,), "float32")):
         T.simdgroup_store(x.data, 0, x.data, 8, trans=True)
-        #                                       ^^^^^^^^^^ error: RX0103 `T.simdgroup_store` has
-        #        | no parameter `trans`
+        #                                       ^^^^^ error: RX0103 `T.simdgroup_store` has no
+        #     | parameter `trans`
         # help: did you mean `transpose_matrix=`?
+        # fix: transpose_matrix
 
 
 @rejected
@@ -241,7 +242,8 @@ def test_a_root_is_of_a_float():
     def f(i: T.Buffer((8,), "int32")):
         i[0] = T.sqrt(i[1])
         #             ^^^^ error: RX0502 each operand of `T.sqrt` is a floating-point number
-        # help: convert with `T.cast(x, "float32")`
+        # help: convert with `T.cast(i[1], "float32")`
+        # fix: T.cast(i[1], "float32")
 
 
 @rejected

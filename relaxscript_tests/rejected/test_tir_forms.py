@@ -118,21 +118,20 @@ def test_a_loop_over_a_tensor_or_a_number():
     @T.prim_func
     def f(x: T.Buffer((4,), "float32"), n: T.int32):
         for i in x.shape[0]:
-        #        ^^^^^^^^^^ error: RX0501 a loop of a PrimFunc cannot go over a scalar of type
-        #        | int64
-        # help: loop over `range(n)`, `T.grid(n, m)`, `T.parallel(n)`, `T.vectorized(n)` or
-        #        | `T.unroll(n)`
+        #        ^^^^^^^^^^ error: RX0501 a loop of a PrimFunc cannot go over a scalar of type int64
+        # help: write `range(x.shape[0])`
+        # fix: range(x.shape[0])
             x[i] = 0.0
         for i in n:
         #        ^ error: RX0501 a loop of a PrimFunc cannot go over a scalar of type int32
-        # help: loop over `range(n)`, `T.grid(n, m)`, `T.parallel(n)`, `T.vectorized(n)` or
-        #        | `T.unroll(n)`
+        # help: write `range(n)`
+        # fix: range(n)
             x[i] = 0.0
         for i in T.float32:
         #        ^^^^^^^^^ error: RX0501 a loop of a PrimFunc cannot go over the data type
-        #        | `T.float32`
+        #     | `T.float32`
         # help: loop over `range(n)`, `T.grid(n, m)`, `T.parallel(n)`, `T.vectorized(n)` or
-        #        | `T.unroll(n)`
+        #     | `T.unroll(n)`
             x[i] = 0.0
 
 
@@ -169,12 +168,13 @@ def test_the_annotations_of_a_loop_are_a_dict():
     def f(x: T.Buffer((4,), "float32")):
         for i in T.unroll(4, annotations=["pragma"]):
         #                                ^^^^^^^^^^ error: RX0103 attributes are a dict with texts
-        #        | as keys
+        #     | as keys
         # help: write `{"name": value}`
             x[i] = 0.0
         for i in T.serial(4, annotation={}):
-        #                    ^^^^^^^^^^^^^ error: RX0103 `T.serial` has no parameter `annotation`
+        #                    ^^^^^^^^^^ error: RX0103 `T.serial` has no parameter `annotation`
         # help: did you mean `annotations=`?
+        # fix: annotations
             x[i] = 0.0
         for i in T.vectorized():
         #        ^^^^^^^^^^^^^^ error: RX0103 `T.vectorized` needs `start`
@@ -472,16 +472,17 @@ def test_the_arguments_of_a_buffer():
         B = T.match_buffer(x, (4,), "float32")
         #                  ^ error: RX0501 `T.match_buffer` takes a parameter `a: T.handle`
         C = T.alloc_buffer((4,), "float32", strides=[1, 1])
-        #                                           ^^^^^^ error: RX0108 1 dimension needs 1
-        #        | stride, not 2
+        #                                           ^^^^^^ error: RX0108 1 dimension needs 1 stride,
+        #     | not 2
         D = T.decl_buffer((4,), "float32", data=x)
         #                                       ^ error: RX0501 `data` is the address of memory,
-        #        | this is the buffer `x`
+        #     | this is the buffer `x`
         # help: it comes from `T.allocate(...)` or is `A.data` of another buffer
         E = T.alloc_buffer((4,), "float32", scop="shared")
-        #                                   ^^^^^^^^^^^^^ error: RX0103 `T.alloc_buffer` has no
-        #        | parameter `scop`
+        #                                   ^^^^ error: RX0103 `T.alloc_buffer` has no parameter
+        #     | `scop`
         # help: did you mean `scope=`?
+        # fix: scope
         F = T.alloc_buffer((4,), "float23")
         #                        ^^^^^^^^^ error: RX0108 "float23" is not a data type
         # help: did you mean "float32"?

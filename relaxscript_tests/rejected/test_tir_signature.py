@@ -95,11 +95,12 @@ def test_calls_of_buffer_that_do_not_fit():
         #  ^^^^^^^^^^ error: RX0103 `T.Buffer` needs `shape`
         # help: write `T.Buffer(shape, ...)`
         y: T.Buffer((4,), dtpe="int32"),
-        #                 ^^^^^^^^^^^^ error: RX0103 `T.Buffer` has no parameter `dtpe`
+        #                 ^^^^ error: RX0103 `T.Buffer` has no parameter `dtpe`
         # help: did you mean `dtype=`?
+        # fix: dtype
         z: T.Buffer((4,), *["int32"]),
-        #                 ^^^^^^^^^^ error: RX0104 the arguments of a buffer are written out one
-        #        | by one
+        #                 ^^^^^^^^^^ error: RX0104 the arguments of a buffer are written out one by
+        #     | one
     ):
         pass
 
@@ -260,8 +261,8 @@ def test_an_attribute_that_no_attribute_can_be():
     @T.prim_func
     def f(x: T.Buffer((4,), "float32")):
         T.func_attr({"tir.noalias": min})
-        #           ^^^^^^^^^^^^^^^^^^^^ error: RX0103 the attribute `tir.noalias` cannot hold
-        #          | builtin_function_or_method (<built-in function min>)
+        #           ^^^^^^^^^^^^^^^^^^^^ error: RX0103 the attribute `tir.noalias` cannot hold a
+        #     | Python function
         x[0] = 1.0
 
 

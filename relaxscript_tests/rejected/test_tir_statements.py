@@ -92,19 +92,20 @@ def test_loops_over_what_is_no_range():
     def f(x: T.Buffer((4,), "float32")):
         for i in 4:
         #        ^ error: RX0501 a loop of a PrimFunc cannot go over a Python int
-        # help: loop over `range(n)`, `T.grid(n, m)`, `T.parallel(n)`, `T.vectorized(n)` or
-        #        | `T.unroll(n)`
+        # help: write `range(4)`
+        # fix: range(4)
             x[i] = 0.0
         for i in x:
         #        ^ error: RX0501 a loop of a PrimFunc cannot go over the buffer `x`
         # help: loop over `range(n)`, `T.grid(n, m)`, `T.parallel(n)`, `T.vectorized(n)` or
-        #        | `T.unroll(n)`
+        #     | `T.unroll(n)`
             x[i] = 0.0
         for i in range(x[0]):
         #              ^^^^ error: RX0501 a loop counts with integers
             x[i] = 0.0
         for i in T.grid():
         #        ^^^^^^^^ error: RX0103 `T.grid` needs an extent for each loop
+        # help: write for example `T.grid(16, 16)`
             x[i] = 0.0
         for i in T.thread_binding(4):
         #        ^^^^^^^^^^^^^^^^^^^ error: RX0103 `T.thread_binding` needs the name of a thread

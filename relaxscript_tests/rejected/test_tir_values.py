@@ -82,10 +82,9 @@ def test_the_value_of_a_reduction_is_one_of_several():
         axis = T.iter_var(k, T.Range(0, 8), "CommReduce", "")
         x[0] = T.Reduce(add, [x[k]], [axis], True, 1)
         #                                          ^ error: RX0502 `value_index` names one of the
-        #        | values of a `T.Reduce`, which has 1
+        #     | values of a `T.Reduce`, which has 1
         x[1] = T.Reduce(3, [x[k]], [axis], True, 0)
-        #      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0502 `T.Reduce` cannot take this:
-        #        | `Reduce.combiner` must be a CommReducer, not int (3)
+        #               ^ error: RX0502 `T.Reduce` cannot take a Python int as its `combiner`
 
 
 @rejected

@@ -1,8 +1,9 @@
-"""The page of every code: what it means, a small wrong program, the mended one.
+"""The page of every code: what it means, where the specification says so, a small wrong program,
+the mended one.
 
 A page is one entry of one of the tables `language.py`, `struct_info.py`, `well_formed.py`,
 `tir.py` and `runtime.py`: a title line, the meaning, then `Wrong:` and `Right:` programs,
-indented.
+indented. Sections of the specification stand in `sections.py`.
 """
 
 from __future__ import annotations
@@ -12,33 +13,53 @@ from typing import NamedTuple
 
 from relaxscript.errors import diagnostic, exceptions
 
-from . import language, runtime, struct_info, tir, well_formed
+from . import language, runtime, sections, struct_info, tir, well_formed
 
 __all__ = ["CODES", "Page", "explain", "page_of"]
 
+# What the line of a page begins with that names a section.
+_SPECIFICATION = "Specification: "
+
+
+def _whole(code: str, page: str) -> str:
+    """A page with the section of the specification that says more, after its meaning."""
+    text = page.strip("\n")
+    if code not in sections.SECTIONS:
+        return text
+    return text.replace(
+        "\n\nWrong:\n\n", f"\n\n{_SPECIFICATION}{sections.SECTIONS[code]}\n\nWrong:\n\n", 1
+    )
+
+
 CODES: dict[str, str] = {
-    code: page.strip("\n")
+    code: _whole(code, page)
     for table in (language, struct_info, well_formed, tir, runtime)
     for code, page in table.PAGES.items()
 }
 
 
 class Page(NamedTuple):
-    """A page in its parts; `title` is without the code."""
+    """A page in its parts; `title` is without the code.
+
+    `section` is that of the specification, None where it does not speak of this.
+    """
 
     code: str
     title: str
     meaning: str
     wrong: str
     right: str
+    section: str | None = None
 
 
 def page_of(code: str) -> Page:
     """The parts of the page of a code as `CODES` spells it."""
     title, _, rest = CODES[code].removeprefix(f"{code}: ").partition("\n\n")
-    meaning, _, programs = rest.partition("\n\nWrong:\n\n")
+    said, _, programs = rest.partition("\n\nWrong:\n\n")
+    meaning, _, section = said.partition(f"\n\n{_SPECIFICATION}")
     wrong, _, right = programs.partition("\n\nRight:\n\n")
-    return Page(code, title, meaning, textwrap.dedent(wrong), textwrap.dedent(right))
+    examples = textwrap.dedent(wrong), textwrap.dedent(right)
+    return Page(code, title, meaning, *examples, section or None)
 
 
 def explain(code: str) -> str:

@@ -118,11 +118,11 @@ closures and data types.
 
 Wrong:
 
-    model.main({"x": x})
+    model.main(relaxscript.runtime.Shape((2, 2.5)))
 
 Right:
 
-    model.main(x)
+    model.main(relaxscript.runtime.Shape((2, 3)))
 """,
     "RX0609": """
 RX0609: calls are nested too deeply

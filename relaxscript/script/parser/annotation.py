@@ -10,6 +10,7 @@ shape variable; in the annotation of a parameter it may introduce one.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -22,6 +23,7 @@ from relaxscript.ir.prim import INT64, IntImm, PrimExpr, Var as PrimVar
 from relaxscript.ir.relax import BaseFunc, Constant, Expr, ShapeExpr, Var
 from relaxscript.ir.struct_info import PrimStructInfo, ShapeStructInfo, StructInfo, TensorStructInfo
 from relaxscript.ir.walk import free_vars, substitute
+from relaxscript.op.parameters import DTYPES
 from relaxscript.script.annotations import (
     ANNOTATED_HELP,
     AnnotationError,
@@ -34,6 +36,7 @@ from relaxscript.script.annotations import (
 )
 
 from .abbreviated import written_out
+from .annotation_help import a_shape, arranged, joined, unknown_extent
 from .base import UNKNOWN, Failed, Reporter
 from .bracketed import callable_call, prim_call, shape_call, typed_call
 from .context import ModuleContext
@@ -104,6 +107,14 @@ class AnnotationParser(HostPython):
         finally:
             self.binding -= 1
 
+    def undefined(self, node: ast.Name) -> Failed:
+        if self._inside_string is None or node.id not in DTYPES:
+            return super().undefined(node)
+        return self.error(
+            node, "RX0108", f'"{node.id}" is a data type, and no annotation',
+            help=f'write for example `R.Tensor((2, 3), "{node.id}")`',
+        )  # fmt: skip
+
     def known_names(self) -> list[str]:
         return [*super().known_names(), *self.dims]
 
@@ -145,6 +156,13 @@ class AnnotationParser(HostPython):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             return self.quoted(node)
         node = written_out(node, self.source.lines)
+        shape = a_shape(node)
+        if shape is not None:
+            written = self.written(node)
+            raise self.error(
+                node, "RX0108", f"`{written}` is a shape, and no annotation",
+                help=f"write `{shape}`", fix=shape,
+            )  # fmt: skip
         value = self.value(node)
         return self.struct_info_of(value, node)
 
@@ -153,10 +171,19 @@ class AnnotationParser(HostPython):
         try:
             info = as_struct_info(value)
         except AnnotationError as error:
-            raise self.error(
-                node, "RX0108", error.message, help=error.help, fix=error.fix
-            ) from None
+            raise self.no_annotation(error, value, node) from None
         return info if info.span is not None else info.replace(span=self.span(node))
+
+    def no_annotation(self, error: AnnotationError, value: Any, node: ast.expr) -> Failed:
+        """Record a value that is no annotation; what has parts is called as it is written."""
+        if not isinstance(node, ast.Call):
+            return self.error(node, "RX0108", error.message, help=error.help, fix=error.fix)
+        written, fix = self.written(node), error.fix
+        help = error.help
+        if re.match(r"T\.Buffer\b", written):
+            fix = f"R.Tensor{written.removeprefix('T.Buffer')}"
+            help = f"write `{fix}`"
+        return self.error(node, "RX0108", f"`{written}` is not an annotation", help=help, fix=fix)
 
     def quoted(self, node: ast.Constant) -> StructInfo:
         """An annotation in quotes, `x: "R.Tensor((n, 4))"`."""
@@ -171,7 +198,9 @@ class AnnotationParser(HostPython):
         try:
             inner = ast.parse(str(node.value).strip(), mode="eval").body
         except (SyntaxError, ValueError):
-            raise self.error(node, "RX0108", f'"{node.value!s}" is not an expression') from None
+            help = unknown_extent if "?" in str(node.value) else None
+            message = f'"{node.value!s}" is not an expression'
+            raise self.error(node, "RX0108", message, help=help) from None
         except (RecursionError, MemoryError):
             raise self.error(node, "RX0108", "this is nested too deeply") from None
         # What stands in a string has no place of its own: the whole string is blamed.
@@ -298,6 +327,10 @@ class AnnotationParser(HostPython):
         try:
             info = front.bind(args, kwargs)
         except AnnotationError as error:
+            better = arranged(self.source, front, node)
+            if better is not None and self._inside_string is None:
+                at, message, help, edits = better
+                raise self.error(at, error.code, message, help=help, edits=edits) from None
             at = places.get(error.parameter or "", node)
             fix = error.fix
             if fix is not None and fix.startswith("(") and self._in_parentheses(at):
@@ -407,6 +440,12 @@ class AnnotationParser(HostPython):
                 raise self.undefined_dimension(node.id, node)
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             return self._string_dimension(node)
+        whole = joined(node)
+        if whole is not None:
+            raise self.error(
+                node, "RX0108", "a dimension that is computed stands in quotes as a whole",
+                help=f'write `"{whole}"`', fix=f'"{whole}"',
+            )  # fmt: skip
         return self.as_dimension(self.value(node), node)
 
     def _string_dimension(self, node: ast.Constant, whole: bool = True) -> PrimExpr:
@@ -460,6 +499,8 @@ class AnnotationParser(HostPython):
             return self.error(node, "RX0109", message, help=f"did you mean `{near}`?", fix=near)
         if self.introduces:
             help = f'write `"{name}"`, or declare it in the body: `{name} = T.int64()`'
+            if name == "_":
+                return self.error(node, "RX0109", message, help=unknown_extent)
             return self.error(node, "RX0109", message, help=help, fix=f'"{name}"')
         help = f'name it in a parameter, `R.Tensor(("{name}",), ...)`, or in an `R.match_cast`'
         return self.error(node, "RX0109", message, help=help)
@@ -474,7 +515,8 @@ class AnnotationParser(HostPython):
             value = value.__index__()
         if isinstance(value, int):
             if value < 0:
-                raise self.error(node, "RX0108", f"a dimension cannot be negative, this is {value}")
+                message = f"a dimension cannot be negative, this is {value}"
+                raise self.error(node, "RX0108", message, help=unknown_extent)
             return IntImm.make(INT64, int(value), span=self.span(node))
         if isinstance(value, IntImm) and value.value < 0:
             raise self.error(
@@ -493,9 +535,10 @@ class AnnotationParser(HostPython):
                 node, "RX0108", "a value known only at run time is not a dimension",
                 help="bind its extent first: `n = T.int64()` and `R.match_cast(x, R.Tensor((n,)))`",
             )  # fmt: skip
+        whole = 'a dimension is a whole number, a name such as "n", or arithmetic of these'
         return self.error(
             node, "RX0108", f"`{ast.unparse(node)}` is not a dimension",
-            help='a dimension is a whole number, a name such as "n", or arithmetic of these',
+            help=unknown_extent if value is None else whole,
         )  # fmt: skip
 
     def captured_dimension(self, var: PrimVar) -> PrimVar:

@@ -19,18 +19,15 @@ from itertools import islice
 from types import ModuleType
 from typing import Any
 
-from relaxscript.errors import (
-    Source,
-    nearest,
-)
+from relaxscript.errors import Edit, Source
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import Attrs, Constant
 from relaxscript.script.attributes import attribute
-from relaxscript.script.members import nearest_member, public_names
 from relaxscript.script.printer.constants import METADATA_KEY, MetadataError, decode_all
 
-from .blame import UNKNOWN, Blame, Failed
+from .blame import UNKNOWN, Failed
 from .environment import HARMLESS, Environment
+from .misfits import Misfits
 from .python_operators import (
     BINARY,
     COMPARE,
@@ -72,18 +69,15 @@ def is_safe(function: Any) -> bool:
     return id(function) in _SAFE
 
 
-class ExpressionParser(Blame):
+class ExpressionParser(Misfits):
     """Evaluates Python expressions of a script to values; the languages derive from it."""
 
     # What to write instead of a text that says what is known only later.
     help_of_text = "print values by `R.print(x, format=...)`"
 
     def __init__(self, source: Source, environment: Environment, reporter: Reporter) -> None:
-        super().__init__(source, reporter)
-        self.environment = environment
-        self.names: dict[str, Any] = {}
+        super().__init__(source, environment, reporter)
         self._attributes: dict[tuple[str, str], Any] = {}
-        self._before_dot: ast.Name | None = None
         self._constants: dict[str, list[Constant]] | None = None
         self._rules: dict[type[ast.AST], Callable[[Any], Any]] = {
             ast.Name: self.name,
@@ -143,7 +137,11 @@ class ExpressionParser(Blame):
         """The items of a value of Python, each of which is known now."""
         known = isinstance(value, Iterable) and not isinstance(value, Node)
         if not known or (isinstance(value, (str, bytes)) and use.endswith("`*`")):
-            raise self.error(node, "RX0104", f"only a Python tuple or list can be {use} here")
+            message = f"only a Python tuple or list can be {use} here"
+            if not known and not isinstance(value, Node):
+                kind = type(value).__name__
+                message = f"`{self.written(node)}` is a Python {kind}, which cannot be {use}"
+            raise self.error(node, "RX0104", message)
         with self.at(node):
             items = list(islice(value, MOST_ITEMS + 1))
         if len(items) > MOST_ITEMS:
@@ -184,43 +182,6 @@ class ExpressionParser(Blame):
                 raise self.error(node, "RX0108", f"the metadata is damaged: {error}") from None
         return self._constants
 
-    def undefined(self, node: ast.Name) -> Failed:
-        """Record an undefined name, with the nearest one that is defined."""
-        near = nearest(node.id, self.known_names())
-        member = None if near else self.member_named(node)
-        help = f"did you mean `{near or member}`?" if near or member else None
-        # `R.print` is another thing than `print`, but `R.Tensor` is what `Tensor` must mean.
-        sure = node.id[0].isupper() or node is self._before_dot
-        fix = member if member is not None and sure else near
-        return self.error(node, "RX0101", f"`{node.id}` is not defined", help=help, fix=fix)
-
-    def known_names(self) -> list[str]:
-        """Every name that can be used here, for suggestions."""
-        return [*self.names, *(name for name in self.environment.names() if len(name) > 1)]
-
-    def member_named(self, node: ast.Name) -> str | None:
-        """`R.Tensor` for `Tensor`: a name of a namespace that was written on its own."""
-        for letter in ("R", "T", "I"):
-            try:
-                namespace = self.environment.lookup(letter)
-            except KeyError:
-                continue
-            if not isinstance(namespace, ModuleType) or node.id not in public_names(namespace):
-                continue
-            inner = isinstance(getattr(namespace, node.id), ModuleType)
-            if inner == (node is self._before_dot):
-                return f"{letter}.{node.id}"
-        return None if node is self._before_dot else self.inner_member_named(node)
-
-    def inner_member_named(self, node: ast.Name) -> str | None:
-        """`R.nn.softmax` for `softmax`."""
-        try:
-            namespace = self.environment.lookup("R")
-        except KeyError:
-            return None
-        near = nearest_member(namespace, node.id) if isinstance(namespace, ModuleType) else None
-        return f"R.{near}" if near is not None and near.endswith(f".{node.id}") else None
-
     def constant(self, node: ast.Constant) -> Any:
         return node.value
 
@@ -231,18 +192,26 @@ class ExpressionParser(Blame):
             key = (base.id, node.attr)
             found = self._attributes.get(key, self)
             if found is self:
-                owner = self.owner(base)
+                owner = self.owner(base, node)
                 found = self.attribute_of(owner, node)
                 if isinstance(owner, ModuleType):
                     self._attributes[key] = found
             return found
-        return self.attribute_of(self.value(base), node)
+        try:
+            owner = self.value(base)
+        except Failed:
+            self.explain_absent(node)
+            raise
+        return self.attribute_of(owner, node)
 
-    def owner(self, node: ast.Name) -> Any:
+    def owner(self, node: ast.Name, whole: ast.Attribute) -> Any:
         """What stands before a dot: `nn.relu` may mean `R.nn.relu`, where `nn` alone does not."""
         self._before_dot, before = node, self._before_dot
         try:
             return self.value(node)
+        except Failed:
+            self.explain_absent(whole)
+            raise
         finally:
             self._before_dot = before
 
@@ -259,19 +228,16 @@ class ExpressionParser(Blame):
         with self.at(node):
             return getattr(owner, node.attr)
 
-    def namespace_member(self, namespace: ModuleType, node: ast.Attribute) -> Any:
-        """A public name of `R`, `T` or `I`; the nearest is offered for a misspelt one."""
-        if node.attr in public_names(namespace):
-            return getattr(namespace, node.attr)
-        written = ast.unparse(node.value)
-        near = nearest_member(namespace, node.attr)
-        help = f"did you mean `{written}.{near}`?" if near else None
-        message = f"`{written}` has no `{node.attr}`"
-        fix = f"{written}.{near}" if near else None
-        raise self.error(node, "RX0102", message, help=help, fix=fix)
-
     def call(self, node: ast.Call) -> Any:
-        return self.call_value(self.value(node.func), node)
+        return self.call_value(self.callee(node), node)
+
+    def callee(self, node: ast.Call) -> Any:
+        """What is called."""
+        try:
+            return self.value(node.func)
+        except Failed:
+            self.explain_called(node)
+            raise
 
     def call_value(self, callee: Any, node: ast.Call) -> Any:
         """A call of a Python callable at parse time."""
@@ -280,10 +246,11 @@ class ExpressionParser(Blame):
     def call_python(self, callee: Any, node: ast.Call) -> Any:
         """Call a Python callable with the values of the arguments."""
         if not callable(callee):
-            written = ast.unparse(node.func)
             raise self.error(
-                node.func, "RX0201", f"`{written}` is no function and cannot be called"
-            )
+                node.func, "RX0201",
+                f"`{ast.unparse(node.func)}` is no function and cannot be called",
+                **self.without_parentheses(node),
+            )  # fmt: skip
         if self.environment.mode == "data" and not is_safe(callee) and not self._harmless(callee):
             written = ast.unparse(node.func)
             raise self.error(node, "RX0104", f"`{written}` is not called in data mode")
@@ -301,6 +268,17 @@ class ExpressionParser(Blame):
             return result.replace(span=self.span(node))
         return result
 
+    def without_parentheses(self, node: ast.Call) -> dict[str, Any]:
+        """What to write for `x.shape()`: an attribute that is no method is not called."""
+        if not isinstance(node.func, ast.Attribute) or node.args or node.keywords:
+            return {}
+        func, whole = self.span(node.func), self.span(node)
+        if func is None or whole is None:
+            return {}
+        written = func.text
+        edit = Edit(whole, written)
+        return {"help": f"leave the parentheses out: `{written}`", "edits": [edit]}
+
     def explain_failure(self, args: Sequence[Any], node: ast.Call) -> None:
         """A chance to say more about a call of Python that was just reported to have failed."""
 
@@ -314,13 +292,8 @@ class ExpressionParser(Blame):
             return
         try:
             taken.bind(*args, **kwargs)
-        except TypeError as error:
-            written = ast.unparse(node.func)
-            parameters = ", ".join(str(p).split(":")[0] for p in taken.parameters.values())
-            raise self.error(
-                node, "RX0103", f"`{written}`: {error}",
-                help=f"it is called as `{written}({parameters})`",
-            ) from None  # fmt: skip
+        except TypeError:
+            raise self.misfit_of(taken, node, len(args), kwargs) from None
 
     def _harmless(self, callee: Any) -> bool:
         ours = getattr(callee, "__module__", None) in _NAMESPACES
@@ -444,6 +417,14 @@ class ExpressionParser(Blame):
         return self.subscript_of(owner, self.value(node.slice), node)
 
     def subscript_of(self, owner: Any, index: Any, node: ast.Subscript) -> Any:
+        if callable(owner) and not isinstance(owner, type) and not hasattr(owner, "__getitem__"):
+            written, inside = ast.unparse(node.value), ast.unparse(node.slice)
+            inside = inside[1:-1] if isinstance(node.slice, ast.Tuple) else inside
+            call = f"{written}({inside.rstrip(',')})"
+            raise self.error(
+                node, "RX0103", f"`{written}` is called with parentheses", help=f"write `{call}`",
+                fix=call,
+            )  # fmt: skip
         with self.at(node):
             return owner[index]
 
@@ -466,15 +447,8 @@ class ExpressionParser(Blame):
         return self.bounded(found, node)
 
     def conditional(self, node: ast.IfExp) -> Any:
-        test = self.value(node.test)
-        if isinstance(test, Node):
-            raise self.error(
-                node, "RX0104",
-                "`if` in an expression chooses while the script is parsed, and "
-                f"`{ast.unparse(node.test)}` is known only later",
-                help="write an `if` statement, or `R.where(c, a, b)`",
-            )  # fmt: skip
-        return self.value(node.body if test else node.orelse)
+        """`a if c else b` of values known now; the languages say what it is of others."""
+        return self.value(node.body if self.value(node.test) else node.orelse)
 
     def text(self, node: ast.JoinedStr) -> Any:
         parts: list[str] = []

@@ -6,7 +6,8 @@ Each mistake is recorded at its place; `Failed` then climbs to whoever can go on
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -21,10 +22,12 @@ from relaxscript.errors import (
     Span,
 )
 from relaxscript.errors.caller import caller_span, raised_span
+from relaxscript.ir.node import Node
+from relaxscript.script.tir_types import ScalarType
 
 from .reporter import Reporter
 
-__all__ = ["UNKNOWN", "Blame", "Failed"]
+__all__ = ["UNKNOWN", "Blame", "Failed", "in_the_users_words"]
 
 
 class Failed(Exception):
@@ -51,18 +54,18 @@ class Blame:
     def error(
         self, node: ast.AST | None, code: str, message: str, *, help: str | None = None,
         labels: Sequence[tuple[ast.AST | Span | None, str]] = (), notes: Sequence[str] = (),
-        fix: str | None = None,
+        fix: str | None = None, edits: Sequence[Edit] = (),
     ) -> Failed:  # fmt: skip
         """Record a mistake at `node`; raise what this returns.
 
-        `fix` is the text to write in the place of `node`.
+        `fix` is the text to write in the place of `node`; `edits` are corrections elsewhere.
         """
         span = None if node is None else self.span(node)
         placed = [(self.span(at) if isinstance(at, ast.AST) else at, text) for at, text in labels]
-        edits = (Edit(span, fix),) if fix is not None and span is not None else ()
+        whole = (Edit(span, fix),) if fix is not None and span is not None else ()
         marks = tuple(Label(at, text) for at, text in placed if at is not None)
         self.reporter.diagnostics.append(
-            Diagnostic(code, message, span, marks, tuple(notes), help, edits)
+            Diagnostic(code, message, span, marks, tuple(notes), help, (*whole, *edits))
         )
         return Failed()
 
@@ -74,6 +77,14 @@ class Blame:
     def span(self, node: ast.AST) -> Span | None:
         """Where a piece of syntax stands."""
         return self.source.span(node)
+
+    def written(self, node: ast.AST) -> str:
+        """The text of a piece of syntax, as the user wrote it where that is one line."""
+        span = self.span(node)
+        text = "" if span is None else span.text
+        if not text or "\n" in text or not is_expression(text):
+            return ast.unparse(node)
+        return text
 
     @contextmanager
     def at(self, node: ast.AST, code: str = "RX0112") -> Iterator[None]:
@@ -93,9 +104,55 @@ class Blame:
         except OperandError as error:
             raise self.report(error.diagnostic("this", self.span(node), {})) from None
         except Exception as error:
-            reason = str(error) or type(error).__name__
-            if code != "RX0112":
-                raise self.error(node, code, reason) from error
+            reason = in_words(str(error) or type(error).__name__)
+            if code != "RX0112":  # what our own forms raise: "what is wrong; what to write"
+                said, _, help = reason.partition("; ")
+                raise self.error(node, code, said, help=help or None) from error
             message = f"evaluating this Python raised {type(error).__name__}: {reason}"
             raised = [(raised_span(error), "raised here")]
             raise self.error(node, code, message, labels=raised) from error
+
+
+def in_words(reason: str) -> str:
+    """What Python says of a value, without the names of the classes that we make values of."""
+    ours = {cls.__name__ for cls in (*every_kind(Node), *every_kind(ScalarType))}
+    return re.sub(
+        r"(?:object of type )?'(\w+)'(?: objects?)?",
+        lambda named: "what is known only later" if named[1] in ours else named[0],
+        reason,
+    )
+
+
+def every_kind(cls: type) -> Iterator[type]:
+    """A class, and all that derive from it."""
+    yield cls
+    kinds: list[type] = cls.__subclasses__()
+    for kind in kinds:
+        yield from every_kind(kind)
+
+
+def is_expression(text: str) -> bool:
+    """Whether a text is an expression of Python by itself."""
+    try:
+        ast.parse(text, mode="eval")
+    except SyntaxError:
+        return False
+    return True
+
+
+def in_the_users_words(diagnostic: Diagnostic, written: Mapping[str, str]) -> Diagnostic:
+    """Parameters that were given as names are called by these names, wherever code is quoted."""
+    words = "|".join(re.escape(name) for name in sorted(written, key=len, reverse=True))
+    if not words:
+        return diagnostic
+    name = re.compile(rf"(?<![\w.\"])({words})(?![\w\"]|\s*=)")
+
+    def mended(text: str) -> str:
+        return re.sub(r"`[^`]*`", lambda code: name.sub(lambda m: written[m[1]], code[0]), text)
+
+    return replace(
+        diagnostic,
+        labels=tuple(Label(at, mended(text)) for at, text in diagnostic.labels),
+        notes=tuple(mended(note) for note in diagnostic.notes),
+        help=None if diagnostic.help is None else mended(diagnostic.help),
+    )

@@ -35,6 +35,7 @@ class ModuleContext:
         self.global_infos: dict[str, tuple[GlobalInfo, ...]] = {}
         self.broken: set[str] = set()
         self.infos_are_broken = False  # what is listed is not known, as it could not be read
+        self.prim_funcs: set[str] = set()
         self.definitions: dict[str, ast.FunctionDef] = {}
         # The definition of the macro that a callee is, where it is one.
         self.macro_named: Callable[[ast.expr], ast.FunctionDef | None] = lambda callee: None

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from relaxscript.errors import Diagnostic, Edit, nearest
 
 from .base import ExpressionParser
+from .corrections import add_decorator
 from .environment import Environment
 from .finding import undecorated
 from .matching import inner_codes
@@ -116,12 +117,35 @@ def our_decorator(
     for decorator in node.decorator_list:
         parser.value(decorator.func if isinstance(decorator, ast.Call) else decorator)
     name = parser.source.name_span(node)
+    decorator_name = likely_decorator(node)
+    help = f"decorate it with `@{decorator_name}`"
+    edits = [add_decorator(parser.source, node, decorator_name)] if decorator_name else []
     if isinstance(node, ast.ClassDef):
-        message, help = f"`{node.name}` is a plain class", "decorate it with `@I.ir_module`"
+        message = f"`{node.name}` is a plain class"
+    elif node.name == "__init__":
+        message, edits = "a module has no `__init__`", []
+        help = "weights are parameters of its functions, or constants: `R.const(array)`"
     else:
         message = f"`{node.name}` is neither a Relax function nor a PrimFunc"
-        help = "decorate it with `@R.function` or `@T.prim_func`"
-    raise parser.report(Diagnostic("RX0104", message, name, help=help))
+        help = help if edits else "decorate it with `@R.function` or `@T.prim_func`"
+    raise parser.report(Diagnostic("RX0104", message, name, help=help, fix=tuple(edits)))
+
+
+def likely_decorator(node: ast.AST) -> str:
+    """The decorator that was forgotten, by what annotations speak of; empty where they are none."""
+    if isinstance(node, ast.ClassDef):
+        return "I.ir_module"
+    if not isinstance(node, ast.FunctionDef):
+        return ""
+    arguments = [*node.args.posonlyargs, *node.args.args]
+    annotations = [a.annotation for a in arguments if a.annotation is not None]
+    letters = {
+        inner.value.id
+        for annotation in annotations
+        for inner in ast.walk(annotation)
+        if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name)
+    }
+    return "R.function" if "R" in letters else "T.prim_func" if "T" in letters else ""
 
 
 def read_options(parser: ExpressionParser, decorator: OurDecorator | None) -> dict[str, bool]:
@@ -130,9 +154,12 @@ def read_options(parser: ExpressionParser, decorator: OurDecorator | None) -> di
     if decorator is None or not isinstance(decorator.node, ast.Call):
         return options
     for argument in decorator.node.args:
+        option = OPTIONS[decorator.kind][0]
+        known = isinstance(argument, ast.Constant) and isinstance(argument.value, bool)
+        fix = f"{option}={ast.unparse(argument)}" if known else None
         parser.error(
             argument, "RX0103", f"`{decorator.written}` takes its options by name",
-            help=f"write `@{decorator.written}({OPTIONS[decorator.kind][0]}=...)`",
+            help=f"write `@{decorator.written}({fix or f'{option}=...'})`", fix=fix,
         )  # fmt: skip
     for keyword in decorator.node.keywords:
         if keyword.arg not in OPTIONS[decorator.kind]:
@@ -157,6 +184,10 @@ def _unknown_option(
     near = nearest(keyword.arg or "", known)
     fix = (Edit(span, near),) if near is not None else ()
     help = f"did you mean `{near}`?" if near else f"it has {_listed(known)}"
+    if keyword.arg == "impure" and "pure" in known:  # near, and its opposite
+        value = isinstance(keyword.value, ast.Constant) and bool(keyword.value.value)
+        help = f"write `pure={not value}`"
+        fix = (Edit(parser.source.span(keyword), f"pure={not value}"),)
     message = f"`{decorator.written}` has no option `{keyword.arg or '**'}`"
     parser.report(Diagnostic("RX0103", message, span, help=help, fix=fix))
 

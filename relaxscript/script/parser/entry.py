@@ -21,6 +21,7 @@ from relaxscript.ir.tir import PrimFunc
 from relaxscript.script.pause import collector_paused
 
 from .base import ExpressionParser, Reporter
+from .crash import reported_as_ours
 from .decorated import DecoratedModule
 from .decorators import OurDecorator, leads_to, our_decorators, read_options
 from .environment import Environment
@@ -262,7 +263,7 @@ def in_module_class(f: Any, frame: FrameType) -> bool:
 
 def finished(parse: Callable[[Reporter], Any], strict: bool | None) -> Any:
     reporter = Reporter(is_strict(strict))
-    with collector_paused():
+    with collector_paused(), reported_as_ours():
         result = parse(reporter)
     for warning in reporter.finish():
         warn(warning)

@@ -182,8 +182,13 @@ class HostPython(ExpressionParser):
         """The value of a lambda's body; mistakes inside show where it is called."""
         try:
             bound = callee.taken.bind(*args, **kwargs)
-        except TypeError as error:
-            raise self.error(node, "RX0103", f"{callee!r}: {error}") from None
+        except TypeError:
+            if not isinstance(node, ast.Call):
+                written = ast.unparse(callee.node)
+                message = f"`{written}` is given other arguments than it takes"
+                raise self.error(node, "RX0103", message) from None
+            at = self.span(callee.node)
+            raise self.misfit_of(callee.taken, node, len(args), kwargs, at) from None
         bound.apply_defaults()
         self.count_step(node)
         before = len(self.reporter.diagnostics)

@@ -21,7 +21,7 @@ from dataclasses import replace
 from types import MethodType
 from typing import Any
 
-from relaxscript.errors import Diagnostic, DiagnosticError, Edit, Label, Source, Span, nearest
+from relaxscript.errors import Diagnostic, DiagnosticError, Label, Source, Span
 from relaxscript.errors.caller import caller_frame, caller_span
 from relaxscript.script.annotations import Object, in_annotation
 
@@ -244,52 +244,7 @@ class MacroUser(ExpressionParser):
         self, macro: Macro, node: ast.Call, count: int, kwargs: Mapping[str, Any]
     ) -> Failed:
         """Record that the arguments of a use do not fit the parameters."""
-        taken = list(macro.signature.parameters.values())
-        plain = [p for p in taken if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-        named = [p.name for p in taken if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)]
-        written = ast.unparse(node.func)
-        help = f"it is called as `{written}({_listed(macro.signature)})`"
-        labels = [(macro.span, "defined here")]
-        at: ast.AST = node
-        unknown = [] if taken and taken[-1].kind is taken[-1].VAR_KEYWORD else [
-            name for name in kwargs if name not in named
-        ]  # fmt: skip
-        twice = [p.name for p in plain[:count] if p.name in kwargs]
-        if unknown:
-            return self.unknown_keyword(macro, node, unknown[0], named, help)
-        if twice:
-            at = next((k for k in node.keywords if k.arg == twice[0]), at)
-            message = f"`{written}` is given `{twice[0]}` twice"
-            return self.error(at, "RX0103", message, help=help, labels=labels)
-        if count > len(plain) and not any(p.kind is p.VAR_POSITIONAL for p in taken):
-            takes = f"{len(plain)} argument{'s' if len(plain) != 1 else ''} by position"
-            at = node.args[len(plain)] if len(node.args) == count else at
-            message = f"`{written}` takes {takes}, {count} are given"
-            return self.error(at, "RX0103", message, help=help, labels=labels)
-        variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-        missing = [
-            f"`{p.name}`" for p in taken
-            if p.default is p.empty and p.kind not in variable
-            and p.name not in kwargs and p not in plain[:count]
-        ]  # fmt: skip
-        message = f"`{written}` needs {' and '.join(missing)}"
-        return self.error(node, "RX0103", message, help=help, labels=labels)
-
-    def unknown_keyword(
-        self, macro: Macro, node: ast.Call, name: str, named: Sequence[str], help: str
-    ) -> Failed:
-        """Record an argument by a name that no parameter has."""
-        keyword = next((k for k in node.keywords if k.arg == name), None)
-        span = self.span(node) if keyword is None else self.source.name_span(keyword)
-        near = nearest(name, named)
-        edits = (Edit(span, near),) if near and keyword is not None and span is not None else ()
-        return self.report(
-            Diagnostic(
-                "RX0103", f"`{ast.unparse(node.func)}` has no parameter `{name}`", span,
-                (Label(macro.span, "defined here"),), (),
-                f"did you mean `{near}`?" if near else help, edits,
-            )
-        )  # fmt: skip
+        return self.misfit_of(macro.signature, node, count, kwargs, macro.span)
 
     def check_depth(self, macro: Macro, node: ast.Call) -> None:
         """A macro that uses itself must come to an end, and macros may not multiply beyond bounds.
@@ -385,9 +340,3 @@ def _used(diagnostic: Diagnostic, label: Label) -> Diagnostic:
     if label in labels:
         return diagnostic
     return replace(diagnostic, labels=(*labels, label))
-
-
-def _listed(signature: inspect.Signature) -> str:
-    """The parameters of a macro without annotations."""
-    plain = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
-    return str(inspect.Signature(plain)).strip("()")

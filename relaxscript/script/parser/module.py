@@ -27,6 +27,7 @@ from .assigned import names_inside
 from .base import UNKNOWN, ExpressionParser, Failed, Reporter
 from .capture import adopted_as, foreign_device
 from .context import ModuleContext
+from .corrections import leave_out_bases
 from .decorated import Module
 from .decorators import OurDecorator, our_decorator, our_decorators, read_options
 from .environment import Environment
@@ -195,16 +196,17 @@ class _ModuleParser(ModuleInfoParser):
 
     def check_bases(self) -> None:
         """A module is a class of its own: other bases and metaclasses are refused, not ignored."""
-        for base in self.node.bases:
-            if not self.is_no_base(base):
-                self.error(
-                    base, "RX0104", "a module has no base class",
-                    help=f"write `class {self.node.name}:`",
-                )  # fmt: skip
+        refused = [base for base in self.node.bases if not self.is_no_base(base)]
+        help = f"write `class {self.node.name}:`"
+        mixed = len(refused) < len(self.node.bases)
+        plain = not refused and not self.node.keywords
+        without = [] if mixed or plain else [leave_out_bases(self.source, self.node)]
+        for base in refused:
+            self.error(base, "RX0104", "a module has no base class", help=help, edits=without)
         for keyword in self.node.keywords:
             self.error(
-                keyword, "RX0104", "a module has no arguments of its class",
-                help=f"write `class {self.node.name}:`",
+                keyword, "RX0104", "a module has no arguments of its class", help=help,
+                edits=without,
             )  # fmt: skip
 
     def is_no_base(self, base: ast.expr) -> bool:
@@ -263,6 +265,8 @@ class _ModuleParser(ModuleInfoParser):
         decorator = our_decorator(self, member)
         self.decorators[name] = decorator
         (self.tir if decorator.kind == "prim_func" else self.relax)[name] = member
+        if decorator.kind == "prim_func":
+            self.context.prim_funcs.add(name)
         self.context.definitions[name] = member
 
     def member_of_module(self, node: ast.expr) -> Any:
@@ -301,7 +305,10 @@ class _ModuleParser(ModuleInfoParser):
             self.context.macros[name] = value
             return
         if not isinstance(value, (ExternFunc, Function, PrimFunc, tuple)):
-            raise self.error(node, "RX0104", "only functions can be members of a module")
+            raise self.error(
+                node, "RX0104", "only functions can be members of a module",
+                help="define it outside of the class, where functions can use it as well",
+            )  # fmt: skip
         self.parsed[name] = adopted_as(self, self.context, value, name, node)
         self.context.sign(name, function_struct_info(self.parsed[name]))
 

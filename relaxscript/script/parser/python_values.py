@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from inspect import Parameter, Signature
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from relaxscript.errors import Span
 from relaxscript.ir.node import Node
 
 from .base import ExpressionParser
@@ -129,8 +129,9 @@ class PythonValues(ExpressionParser):
     def loop_items(self, value: Any, node: ast.AST) -> list[Any]:
         """The items of a Python value that a loop goes over while the program is read."""
         if isinstance(value, (set, frozenset)):
+            ordered = f"sorted({self.written(node)})"
             raise self.error(node, "RX0104", "the items of a set have no order",
-                             help=f"write `sorted({ast.unparse(node)})`")  # fmt: skip
+                             help=f"write `{ordered}`", fix=ordered)  # fmt: skip
         if isinstance(value, Node) or not isinstance(value, Iterable):
             raise self.error(
                 node, "RX0104",
@@ -172,10 +173,7 @@ class PythonValues(ExpressionParser):
         args, kwargs = self.arguments(node)
         values: Mapping[str, Any] = {**dict(zip(function.names, args)), **kwargs}
         if len(args) + len(kwargs) != len(function.names) or set(values) != set(function.names):
-            place: Span | None = self.span(function.node)
-            listed = ", ".join(function.names)
-            raise self.error(
-                node, "RX0103", f"this function takes ({listed})",
-                labels=[(place, "defined here")],
-            )  # fmt: skip
+            kind = Parameter.POSITIONAL_OR_KEYWORD
+            taken = Signature([Parameter(name, kind) for name in function.names])
+            raise self.misfit_of(taken, node, len(args), kwargs, self.span(function.node))
         return function.call(*(values[name] for name in function.names))

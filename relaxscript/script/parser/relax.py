@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from relaxscript.analysis.derive import renamed_apart
 from relaxscript.analysis.reuse import reused, written_by
-from relaxscript.errors import Diagnostic, Label, OperandError, Span
+from relaxscript.errors import Diagnostic, Edit, Label, OperandError, Span
 from relaxscript.ir.relax import (
     DataflowVar,
     Expr,
@@ -32,9 +33,11 @@ from relaxscript.script.relax_forms import dataflow
 
 from .assigned import last_targets, names_inside
 from .base import UNKNOWN, Failed
+from .corrections import between, end_with, leave_block, leave_out_name
 from .decorators import our_decorators, read_options
 from .dimensions import is_number
 from .relax_control import RelaxControl
+from .relax_expression import Lost
 from .relax_signature import Header
 from .statements import first_word
 
@@ -43,6 +46,9 @@ __all__ = ["RelaxParser"]
 
 class RelaxParser(RelaxControl):
     """Parses one Relax function; a parser is used once."""
+
+    # The macros that are being expanded, none where they are not known.
+    expanding: tuple[Any, ...] = ()
 
     # function = header body
     def function(self, node: ast.FunctionDef, header: Header) -> Function | None:
@@ -123,7 +129,9 @@ class RelaxParser(RelaxControl):
             if last
             else "end the function with `return ...`"
         )
-        self.error_at(span, "RX0105", f"the function `{node.name}` does not return anything", help)
+        edits = [end_with(self.source, node, f"return {last}")] if last in self.names else []
+        message = f"the function `{node.name}` does not return anything"
+        self.report(Diagnostic("RX0105", message, span, help=help, fix=tuple(edits)))
 
     # body = { statement }
     def statements(self, body: Iterable[ast.stmt]) -> None:
@@ -165,17 +173,16 @@ class RelaxParser(RelaxControl):
                 self.assign_all(targets, value)
             case ast.AnnAssign(target=ast.Name() as target, annotation=annotation, value=value):
                 self.assign_annotated(node, target, annotation, value)
-            case ast.AugAssign(target=ast.Name() as target, op=op, value=value):
-                left = ast.copy_location(ast.Name(target.id, ast.Load()), target)
-                self.assign(target, ast.copy_location(ast.BinOp(left, op, value), node))
+            case ast.AugAssign():
+                self.augmented(node)
             case ast.Expr(value=ast.Constant(value=str())) | ast.Pass():
                 return
             case ast.Expr(value=ast.Call(func=ast.Attribute(attr="output" | "outputs")) as call):
                 raise self.stray_output(call)
             case ast.Expr(value=value):
                 self.void(value)
-            case ast.With(items=[ast.withitem(context_expr=block, optional_vars=None)]):
-                self.with_block(node, block)
+            case ast.With(items=[ast.withitem(context_expr=block, optional_vars=name)]):
+                self.with_block(node, block, name)
             case ast.If():
                 self.branch(node)
             case ast.For():
@@ -189,19 +196,56 @@ class RelaxParser(RelaxControl):
             case _:
                 raise self.unsupported_statement(node)
 
+    def augmented(self, node: ast.AugAssign) -> None:
+        """`x += y` is `x = x + y`; a correction of the left operand writes it so."""
+        target = node.target
+        if not isinstance(target, ast.Name):
+            raise self.no_name(target)
+        left = ast.copy_location(ast.Name(target.id, ast.Load()), target)
+        try:
+            self.assign(target, ast.copy_location(ast.BinOp(left, node.op, node.value), node))
+        except Failed:
+            last, at = self.reporter.diagnostics[-1], self.source.span(target)
+            if last.fix and last.fix[0].span == at:
+                sign = between(self.source, target, node.value, "").span.text.replace("=", "")
+                new = last.fix[0].new_text
+                whole = f"{target.id} = {new} {sign.strip()} {self.written(node.value)}"
+                edits = (Edit(self.source.span(node), whole),)
+                self.reporter.diagnostics[-1] = replace(last, fix=edits)
+            raise
+
     # statement = "with" "R.dataflow()" ":" block
-    def with_block(self, node: ast.With, block: ast.expr) -> None:
-        opens = isinstance(block, ast.Call) and self.value(block.func) is dataflow
-        if not opens:
+    def with_block(self, node: ast.With, block: ast.expr, name: ast.expr | None) -> None:
+        opened = self.value(block.func if isinstance(block, ast.Call) else block)
+        if opened is not dataflow:
             raise self.error(block, "RX0104", "only `with R.dataflow():` has a meaning in Relax")
+        if not isinstance(block, ast.Call):
+            written = f"{ast.unparse(block)}()"
+            raise self.error(
+                block, "RX0104", "a dataflow block is opened by a call", help=f"write `{written}`",
+                fix=written,
+            )  # fmt: skip
+        if name is not None:
+            raise self.error(
+                name, "RX0104", "a dataflow block has no name",
+                help=f"leave it out: `with {ast.unparse(block)}:`",
+                edits=[leave_out_name(self.source, block, name)],
+            )  # fmt: skip
         if self.builder.current_block_is_dataflow():
-            raise self.error(block, "RX0104", "a dataflow block cannot stand inside another")
+            raise self.error(
+                block, "RX0104", "a dataflow block cannot stand inside another",
+                help="leave the inner `with` out: its statements belong to the block around it",
+            )  # fmt: skip
         self.dataflow(node)
 
     # block = { statement } "R.output(" names ")"
     def dataflow(self, node: ast.With) -> None:
-        body, output = self.split_output(node.body)
+        left = node.body[-1] if isinstance(node.body[-1], ast.Return) else None
+        if self.expanding or len(node.body) == 1:
+            left = None  # said of the statement itself
+        body, output = self.split_output(node.body if left is None else node.body[:-1])
         last = last_targets(body)
+        before = len(self.reporter.diagnostics)
         names = self.output_names(output, body, last)
         outer, self.outputs = self.outputs, {t for name in names for t in last.get(name, ())}
         unrolling, self.unrolling = self.unrolling, False
@@ -217,11 +261,42 @@ class RelaxParser(RelaxControl):
         finally:
             self.builder.end_dataflow(self.source.span(node))
             self.outputs, self.leaving, self.unrolling = outer, set(), unrolling
-        self.lost.update(
-            (name, names) for name, before in inside if name not in kept and before is self
-        )
+        if left is not None:
+            self.leaves_by_return(node, left, output)
+        # Where the outputs themselves are wrong, nobody knows what was to leave the block.
+        known = not self.failed_outputs(body, output, before)
+        for name, earlier in inside:
+            if name not in kept and earlier is self and known:
+                self.lost[name] = Lost(names, node, output)
+            elif name not in kept and earlier is self:
+                self.bind_name(name, UNKNOWN)
         for name, value in kept.items():
             self.bind_name(name, value)
+
+    def failed_outputs(self, body: list[ast.stmt], output: ast.Call | None, before: int) -> bool:
+        """Whether a mistake was found in `R.output`, or in what stands in its place."""
+        at = self.span(body[-1]) if output is None and body else None
+        if output is not None:
+            at = self.span(output)
+        elif not isinstance(body[-1], ast.Expr):
+            return False
+        found = [d.span for d in self.reporter.diagnostics[before:] if d.severity == "error"]
+        return at is not None and any(span is not None and at.contains(span) for span in found)
+
+    def leaves_by_return(self, block: ast.With, last: ast.Return, output: ast.Call | None) -> None:
+        """Record a `return` that ends a dataflow block, behind which it is to stand."""
+        self.returned = True
+        inside = isinstance(last.value, ast.Name) and last.value.id in self.bound_in(block)
+        name = ast.unparse(last.value) if inside and last.value is not None else None
+        sure = output is not None or name is not None
+        new = leave_block(self.source, block, last, name if output is None else None)
+        self.error(
+            last, "RX0105", "`return` cannot stand in a dataflow block",
+            help="close the block with `R.output(...)`, then return", edits=[new] if sure else [],
+        )  # fmt: skip
+
+    def bound_in(self, block: ast.With) -> set[str]:
+        return {name for statement in block.body for name in names_inside(statement)}
 
     def split_output(self, body: list[ast.stmt]) -> tuple[list[ast.stmt], ast.Call | None]:
         """The statements of a dataflow block and the `R.output` that closes it."""
@@ -255,7 +330,12 @@ class RelaxParser(RelaxControl):
             elif isinstance(argument, ast.Name):
                 self.not_an_output(argument, bound)
             else:
-                self.error(argument, "RX0104", "`R.output` takes names that the block bound")
+                quoted = isinstance(argument, ast.Constant) and argument.value in bound
+                self.error(
+                    argument, "RX0104", "`R.output` takes names that the block bound",
+                    help="write the name without quotes" if quoted else None,
+                    fix=str(argument.value) if quoted else None,  # type: ignore[attr-defined]
+                )  # fmt: skip
         return names
 
     def not_an_output(self, node: ast.Name, bound: set[str]) -> None:

@@ -22,6 +22,7 @@ from relaxscript.ir.struct_info import (
     TupleStructInfo,
 )
 from relaxscript.op import REGISTRY, Operator
+from relaxscript.op.spellings import meant_operator
 
 from .base import Failed
 from .dimensions import Dim, Dims, known_dims
@@ -35,6 +36,19 @@ _SYNONYMS = {
     "unsqueeze": "expand_dims", "pow": "power", "absolute": "abs", "clamp": "clip",
 }  # fmt: skip
 _ATTRIBUTES = "it has `shape`, `dtype`, `ndim`, `T`, and the operators of `R` as methods"
+# What numpy and torch have and a program has not, and what is done here instead.
+_LATER = "values are known when the program runs: return the tensor"
+_UNCHANGED = "leave it out: values never change, and each is a new one"
+_ADVICE = {
+    **dict.fromkeys(("item", "numpy", "tolist", "data"), _LATER),
+    **dict.fromkeys(("detach", "clone", "copy", "contiguous", "requires_grad_"), _UNCHANGED),
+    **dict.fromkeys(("cpu", "cuda", "to"), "name a device: `R.to_vdevice(x, \"llvm:0\")`"),
+    **{name: f'write `.astype("{dtype}")`' for name, dtype in (
+        ("float", "float32"), ("double", "float64"), ("half", "float16"), ("long", "int64"),
+        ("int", "int32"), ("bool", "bool"),
+    )},
+    "t": "write `.T`", "backward": "`R.grad` and gradients are made of a whole function",
+}  # fmt: skip
 _DTYPE_PARTS = {"type_code": "code", "bits": "bits", "lanes": "lanes"}
 _OFFSETS = {"byte_offset", "elem_offset"}
 
@@ -102,9 +116,12 @@ class RelaxAttributes(RelaxIndices):
         written = ast.unparse(node.value)
         methods = [name.rpartition(".")[2] for name in REGISTRY]
         near = nearest(node.attr, [*methods, *_SYNONYMS, "shape", "dtype", "ndim"])
+        near = meant_operator(node.attr) or near
+        advice = _ADVICE.get(node.attr)
         raise self.error(
             node, "RX0102", f"`{written}` has no attribute `{node.attr}`",
-            help=f"did you mean `{written}.{near}`?" if near else _ATTRIBUTES,
+            help=advice or (f"did you mean `{written}.{near}`?" if near else _ATTRIBUTES),
+            fix=f"{written}.{near}" if near and advice is None else None,
         )  # fmt: skip
 
     def _method(self, name: str) -> Operator | None:

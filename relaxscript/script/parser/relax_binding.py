@@ -26,11 +26,13 @@ from relaxscript.ir.struct_info import (
     TupleStructInfo,
 )
 from relaxscript.script.relax_forms import MatchCastValue, const
+from relaxscript.script.tir_types import ScalarType
 from relaxscript.sinfo import definable_shape_vars
 
 from .abbreviated import written_out
-from .base import Failed
+from .base import UNKNOWN, Failed
 from .context import ModuleName
+from .corrections import between
 from .dimensions import Dim, Dims
 from .relax_signature import RelaxSignatures
 
@@ -46,7 +48,14 @@ class RelaxBindings(RelaxSignatures):
         if declared is not None:
             self.bind_name(target.id, declared)
             return
-        self.bind(target, self.value(value), value)
+        found = self.value(value)
+        if isinstance(found, ScalarType) and target.id in self.dims:
+            written = self.written(value)
+            raise self.error(
+                value, "RX0109", f"`{written}` is a type, and `{target.id}` a variable of it",
+                help=f"write `{written}()`", fix=f"{written}()",
+            )  # fmt: skip
+        self.bind(target, found, value)
 
     # statement = targets "=" expression
     def assign_all(self, targets: Sequence[ast.expr], value: ast.expr) -> None:
@@ -80,10 +89,14 @@ class RelaxBindings(RelaxSignatures):
             case ast.Tuple(elts=targets) | ast.List(elts=targets):
                 self.unpack(target, targets, value, node)
             case _:
-                raise self.error(
-                    target, "RX0104", "only names can be assigned in Relax, values never change",
-                    help="bind the new value to a name",
-                )  # fmt: skip
+                raise self.no_name(target)
+
+    def no_name(self, target: ast.expr) -> Failed:
+        """Record an assignment to a part of a value."""
+        return self.error(
+            target, "RX0104", "only names can be assigned in Relax, values never change",
+            help="bind the new value to a name",
+        )  # fmt: skip
 
     def unpack(
         self, target: ast.expr, targets: Sequence[ast.expr], value: Any, node: ast.expr
@@ -152,6 +165,7 @@ class RelaxBindings(RelaxSignatures):
                 raise self.error(
                     node, "RX0208", f"`{ast.unparse(node)}` is not a tuple",
                     labels=[(node, f"is `{info!r}`")],
+                    help="a tensor is taken apart by `R.split`, or by indices",
                 )  # fmt: skip
 
     # statement = name ":" annotation "=" expression
@@ -364,6 +378,10 @@ class RelaxBindings(RelaxSignatures):
     # statement = call
     def void(self, node: ast.expr) -> None:
         """A call for its effect: its value must be unit."""
+        match node:
+            case ast.Compare(left=ast.Name() as name, ops=[ast.Eq()], comparators=[right]):
+                if name.id not in self.names:
+                    raise self.compared(name, right)
         value = self.value(node)
         if value is None or not isinstance(value, (Expr, MatchCastValue)):
             return
@@ -385,6 +403,15 @@ class RelaxBindings(RelaxSignatures):
         raise self.error(
             node, "RX0104", "the value of this expression is not used", help="bind it: `y = ...`"
         )
+
+    def compared(self, name: ast.Name, right: ast.expr) -> Failed:
+        """`y == x` in a line of its own, where `y` is to be bound."""
+        failed = self.error(
+            name, "RX0101", f"`{name.id}` is not defined", help="to bind it, write `=`",
+            edits=[between(self.source, name, right, " = ")],
+        )  # fmt: skip
+        self.bind_name(name.id, UNKNOWN)
+        return failed
 
 
 def _holds(dtype: DataType, value: float) -> bool:

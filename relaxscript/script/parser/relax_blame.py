@@ -14,18 +14,20 @@ from itertools import takewhile
 from typing import Any
 
 from relaxscript.builder import BlockBuilder, left_to_devices, undecided
+from relaxscript.dtypes import is_dtype
 from relaxscript.errors import Diagnostic, Edit, Label, OperandError, Source
-from relaxscript.ir.relax import Call, Expr, Var
+from relaxscript.ir.relax import Call, Expr, GlobalVar, Var
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.op import REGISTRY, ArgumentError
 
 from .annotation import AnnotationParser
 from .base import Failed, Reporter
+from .blame import in_the_users_words
 from .context import ModuleContext
 from .environment import Environment
 from .settling import Settling
 
-__all__ = ["RelaxBlame", "in_the_users_words", "operand_nodes"]
+__all__ = ["RelaxBlame", "operand_nodes"]
 
 
 # What a fact begins with that is said of an operand; other facts are sentences of their own.
@@ -118,11 +120,13 @@ class RelaxBlame(AnnotationParser):
     ) -> Failed:
         """Operands that do not go together, each fact at its operand and where it got it."""
         call = node if isinstance(node, ast.Call) else None
-        nodes = self._operand_places(callee or self._operator_of(expr), node)
+        callee = callee or self._operator_of(expr)
+        nodes = self._operand_places(callee, node)
         places = {name: self.source.span(at) for name, at in nodes.items()}
         name = ast.unparse(call.func) if call is not None else _infix_text(node)
         at = self.source.span(call.func if call and error.operand == "callee" else node)
         self._restore_places(error, nodes)
+        self._of_a_text(error, nodes, callee)
         diagnostic = error.diagnostic(name, at, places)
         if diagnostic.message.startswith("the function "):
             message = diagnostic.message.replace("the function", f"`{name}`", 1)
@@ -130,10 +134,55 @@ class RelaxBlame(AnnotationParser):
         blamed = nodes.get(error.operand)
         if blamed is not None:
             diagnostic = self.settled_by_cast(diagnostic, error.cast, blamed, None)
-        written = {name: text for name, at in nodes.items() if len(text := ast.unparse(at)) < 40}
+        if diagnostic.code in ("RX0401", "RX0402"):
+            diagnostic = self.with_ways_out(diagnostic, expr, node)
+        written = {
+            name: text
+            for name, at in nodes.items()
+            if len(text := self.written(at)) < 40 and not isinstance(at, ast.Constant)
+        }
         return self.report(
             in_the_users_words(self._with_origins(diagnostic, error, nodes), written)
         )
+
+    def with_ways_out(self, diagnostic: Diagnostic, expr: Expr | None, node: ast.AST) -> Diagnostic:
+        """What can be done with an impure call where none may stand."""
+        call = node if isinstance(node, ast.Call) else None
+        callee = expr.op if isinstance(expr, Call) else None
+        if (
+            isinstance(callee, GlobalVar)
+            and call is not None
+            and self.is_prim_func(callee.name_hint)
+        ):
+            given = ", ".join(self.written(a) for a in call.args)
+            inside = f"({given},)" if len(call.args) == 1 else f"({given})"
+            written = self.written(call.func)
+            help = f"write `R.call_tir({written}, {inside}, out_sinfo=R.Tensor(...))`"
+            return replace(diagnostic, help=f"{help}, whose results are new tensors")
+        if diagnostic.code == "RX0401":
+            return replace(diagnostic, fix=self.impure())
+        return diagnostic
+
+    def is_prim_func(self, name: str) -> bool:
+        """Whether a function of the module is a PrimFunc."""
+        return name in self.module.prim_funcs
+
+    def impure(self) -> tuple[Edit, ...]:
+        """The decorator of the function that is being read, with `pure=False`."""
+        return ()
+
+    def _of_a_text(self, error: OperandError, nodes: Mapping[str, ast.expr], callee: Any) -> None:
+        """A text that stands as an operand is called one; `"float32"` was to be the data type."""
+        node = nodes.get(error.operand)
+        if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+            return
+        if error.code != "RX0201" or ", not " not in error.fact:
+            return
+        error.fact = f"is a text{error.fact[error.fact.index(', not ') :]}"
+        error.help = None
+        if is_dtype(node.value) and "dtype" in [p.name for p in getattr(callee, "parameters", ())]:
+            error.help = f'write `dtype="{node.value}"`'
+            error.fix = {error.operand: "dtype={}"}
 
     def _restore_places(self, error: OperandError, nodes: dict[str, ast.expr]) -> None:
         """Dimensions of annotations that were not read again stand where these write them."""
@@ -198,24 +247,6 @@ class RelaxBlame(AnnotationParser):
                     says = f" {fact} here" if verb in VERBS else f": {fact}"
                     labels.append(Label(at, f"`{node.id}`{says}"))
         return replace(diagnostic, labels=tuple(labels))
-
-
-def in_the_users_words(diagnostic: Diagnostic, written: Mapping[str, str]) -> Diagnostic:
-    """Parameters that were given as names are called by these names, wherever code is quoted."""
-    words = "|".join(re.escape(name) for name in sorted(written, key=len, reverse=True))
-    if not words:
-        return diagnostic
-    name = re.compile(rf"(?<![\w.\"])({words})(?![\w\"]|\s*=)")
-
-    def mended(text: str) -> str:
-        return re.sub(r"`[^`]*`", lambda code: name.sub(lambda m: written[m[1]], code[0]), text)
-
-    return replace(
-        diagnostic,
-        labels=tuple(Label(at, mended(text)) for at, text in diagnostic.labels),
-        notes=tuple(mended(note) for note in diagnostic.notes),
-        help=None if diagnostic.help is None else mended(diagnostic.help),
-    )
 
 
 def _names_of(callee: Any) -> list[str]:

@@ -7,14 +7,12 @@ function   = "cls" "." name | local function | extern function
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import reduce
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from relaxscript.analysis.derive import kind_name
-from relaxscript.errors import OperandError, Span, nearest
-from relaxscript.ir.prim import Max, Min, PrimExpr, Var as PrimVar, match_dtypes
+from relaxscript.errors import Diagnostic, OperandError, Span, nearest
+from relaxscript.ir.prim import PrimExpr, Var as PrimVar
 from relaxscript.ir.relax import Call, Expr, GlobalVar, LeafExpr, ShapeExpr, Tuple, Var
 from relaxscript.ir.struct_info import FuncStructInfo, StructInfo
 from relaxscript.op import ArgumentError, Operator, Parameter, Sugar
@@ -25,20 +23,17 @@ from relaxscript.script.relax_forms import MatchCastValue
 from relaxscript.sinfo import definable_shape_vars, free_shape_vars
 
 from .base import Failed
+from .corrections import by_position, gather, leave_out_argument
 from .dimensions import plain
 from .host_python import ScriptLambda
-from .relax_attribute import Method, RelaxAttributes
+from .relax_attribute import Method
 from .relax_expression import mentions
+from .relax_python import RelaxPython
 
 __all__ = ["RelaxCalls"]
 
 
-# What functions of Python are called where values are known only later.
-_LATER = {"max": "maximum", "min": "minimum", "pow": "power", "len": "shape_of"}
-_LATER_LOOP = "loop in a `@T.prim_func`, or write a recursive function"
-
-
-class RelaxCalls(RelaxAttributes):
+class RelaxCalls(RelaxPython):
     """Evaluates calls; nested ones are bound to variables first, in order."""
 
     def call_value(self, callee: Any, node: ast.Call) -> Any:
@@ -183,9 +178,10 @@ class RelaxCalls(RelaxAttributes):
         self._find_named(operator, args, kwargs, node)
         try:
             call = operator.build(args, kwargs)
-        except OperandError as error:
-            raise self.operand_error(error, node, None, operator) from None
-        except ArgumentError as error:
+        except (OperandError, ArgumentError) as error:
+            self.explain_arguments(operator, args, kwargs, node)
+            if isinstance(error, OperandError):
+                raise self.operand_error(error, node, None, operator) from None
             raise self.argument_error(error, node) from None
         except (TypeError, ValueError) as error:
             # An attribute of a packed function that no attribute can be.
@@ -197,6 +193,25 @@ class RelaxCalls(RelaxAttributes):
         if len(call.args) == len(node.args):
             spans = tuple([self.source.span(n) for n in node.args])
         return call.replace(span=self.source.span(node), arg_spans=spans)
+
+    def explain_arguments(
+        self, operator: Operator | Sugar, args: list[Any], kwargs: dict[str, Any], node: ast.Call
+    ) -> None:
+        """Record that arguments were given one by one where one takes them all, if that is it."""
+        for index, count in together(operator.parameters, args):
+            gathered = [*args[:index], tuple(args[index : index + count]), *args[index + count :]]
+            try:
+                operator.build(gathered, kwargs)
+            except (OperandError, ArgumentError, TypeError, ValueError):
+                continue
+            if len(node.args) != len(args):
+                return
+            edit, written = gather(self.source, node.args[index : index + count])
+            name = operator.parameters[index].name
+            callee = ast.unparse(node.func)
+            said = f"`{callee}` takes `{name}` as one tuple"
+            help = f"write `{written}`"
+            raise self.report(Diagnostic("RX0103", said, edit.span, help=help, fix=(edit,)))
 
     def _name_dimensions(
         self, operator: Operator | Sugar, args: list[Any], kwargs: dict[str, Any], node: ast.Call
@@ -288,7 +303,11 @@ class RelaxCalls(RelaxAttributes):
         """`cls.f(x)`, `g(x)`: a call of a Relax function, PrimFunc, closure or PackedFunc."""
         stray = next((k for k in node.keywords if k.arg != "sinfo_args"), None)
         if stray is not None:
-            raise self.error(stray, "RX0103", "a Relax function takes positional arguments only")
+            raise self.error(
+                stray, "RX0103", "a Relax function takes positional arguments only",
+                help="give the arguments in the order of the parameters",
+                edits=by_position(self.source, self.definition_of(callee), node),
+            )  # fmt: skip
         self.check_recursion(callee, node)
         values = self.call_operands(node.args)
         args = tuple([self.leaf(self.expr_of(v, n), n) for v, n in self._placed(values, node)])
@@ -303,9 +322,14 @@ class RelaxCalls(RelaxAttributes):
             raise self.error(
                 node.func, "RX0201",
                 f"`{written}` is {kind_name(info)}, and only functions can be called",
+                **self.without_parentheses(node),
             )  # fmt: skip
         infos = self.results_of(info, node)
         return Call.make(target, args, None, infos, spans, span=self.source.span(node))
+
+    def definition_of(self, callee: Expr) -> ast.FunctionDef | None:
+        """The definition of a function of the module, where it stands in the same class."""
+        return self.module.definitions.get(getattr(callee, "name_hint", ""))
 
     def results_of(self, info: FuncStructInfo, node: ast.Call) -> tuple[StructInfo, ...]:
         """The `sinfo_args` of a call: what it says of the results of a PackedFunc."""
@@ -315,6 +339,7 @@ class RelaxCalls(RelaxAttributes):
             raise self.error(
                 node.keywords[0], "RX0103", "the results of this function are known",
                 help="leave out `sinfo_args`: it describes what a PackedFunc gives",
+                edits=[leave_out_argument(self.source, node, node.keywords[0])],
             )  # fmt: skip
         found = self.annotation_argument(node.keywords[0].value)
         return tuple(found) if isinstance(found, list) else (found,)
@@ -343,60 +368,15 @@ class RelaxCalls(RelaxAttributes):
                 help="move the call out of the dataflow block",
             )  # fmt: skip
 
-    # ---- Python over values of the program
 
-    def call_python(self, callee: Any, node: ast.Call) -> Any:
-        if callee in (max, min) and not node.keywords:
-            return self.extreme(callee, node)
-        if callee is not len or len(node.args) != 1 or isinstance(node.args[0], ast.Starred):
-            return super().call_python(callee, node)
-        value = self.value(node.args[0])
-        known = self.known_length(value) if isinstance(value, Expr) else None
-        if known is not None:
-            return known
-        with self.at(node):
-            return len(value)
-
-    def extreme(self, callee: Any, node: ast.Call) -> Any:
-        """Python's `max` and `min`, of dimensions too."""
-        values = [self.bounded(value, node) for value in self.values(node.args)]
-        given = values
-        if len(values) == 1 and isinstance(values[0], (list, tuple)):
-            values = list(values[0])
-        if not any(isinstance(v, PrimExpr) for v in values):
-            try:
-                with self.at(node):
-                    return callee(*given)
-            except Failed:
-                self.explain_failure(values, node)
-                raise
-        if any(isinstance(v, Expr) or not isinstance(v, (int, PrimExpr)) for v in values):
-            raise self.error(
-                node, "RX0104", f"`{ast.unparse(node)}` mixes dimensions with other values"
-            )
-        maker = Max if callee is max else Min
-        numbers = [v for v in values if not isinstance(v, PrimExpr)]
-        scalars = [v for v in values if isinstance(v, PrimExpr)]
-        if numbers:
-            scalars.append(match_dtypes(callee(numbers), scalars[0])[0])
-        return reduce(lambda a, b: maker.make(*match_dtypes(a, b)), scalars)
-
-    def explain_failure(self, args: Sequence[Any], node: ast.Call) -> None:
-        """A function of Python that failed on values of the program gets a better message."""
-        given = [p for a in args for p in (a if isinstance(a, (list, tuple)) else (a,))]
-        failure = self.reporter.diagnostics[-1]
-        if failure.code != "RX0112" or not any(
-            isinstance(part, (Expr, PrimExpr)) for part in given
+def together(parameters: Sequence[Parameter], args: Sequence[Any]) -> Iterator[tuple[int, int]]:
+    """Which arguments could be meant as one: where they begin, how many they are."""
+    for index, parameter in enumerate(parameters):
+        if parameter.kind not in ("shape", "tensors") and not parameter.annotation.startswith(
+            "Axes"
         ):
-            return
-        if failure.labels:  # a function of the user's own, which says more about itself
-            return
-        written = ast.unparse(node.func)
-        message = f"`{written}` is Python's own, and cannot take values that are known only later"
-        last = written.rpartition(".")[2]
-        name = _LATER.get(last, last)
-        near = self.member_named(ast.Name(name))
-        instead = f"write `{near}(...)`" if near else None
-        self.reporter.diagnostics[-1] = replace(
-            failure, message=message, help=_LATER_LOOP if written == "range" else instead
-        )
+            continue
+        kind = Expr if parameter.kind == "tensors" else (int, PrimExpr)
+        count = next((n for n, a in enumerate(args[index:]) if not isinstance(a, kind)), None)
+        many = len(args) - index if count is None else count
+        yield from ((index, number) for number in range(many, 0, -1))

@@ -14,16 +14,18 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from relaxscript.errors import OperandError, Span
+from relaxscript.errors import Edit, OperandError, Span
+from relaxscript.ir.node import Node
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.relax import Expr, If, LeafExpr, SeqExpr, Tuple
 from relaxscript.script.relax_forms import prim_value
 
 from .assigned import assigned_names, assigned_targets, last_targets
 from .base import UNKNOWN, Failed
+from .blame import in_the_users_words
+from .corrections import add_else, return_after
 from .dimensions import is_number
 from .relax_binding import RelaxBindings
-from .relax_blame import in_the_users_words
 
 __all__ = ["RelaxControl"]
 
@@ -104,6 +106,18 @@ class RelaxControl(RelaxBindings, ABC):
             )  # fmt: skip
         raise _LeaveLoop if word == "break" else _NextStep
 
+    def conditional(self, node: ast.IfExp) -> Any:
+        test = self.value(node.test)
+        if not isinstance(test, Node):
+            return self.value(node.body if test else node.orelse)
+        parts = ", ".join(self.written(part) for part in (node.test, node.body, node.orelse))
+        raise self.error(
+            node, "RX0104",
+            "`if` in an expression chooses while the script is parsed, and "
+            f"`{self.written(node.test)}` is known only later",
+            help=f"write an `if` statement, or `R.where({parts})`", fix=f"R.where({parts})",
+        )  # fmt: skip
+
     # statement = "if" expression ":" branch "else" ":" branch
     def branch(self, node: ast.If) -> None:
         try:
@@ -162,12 +176,10 @@ class RelaxControl(RelaxBindings, ABC):
     def branches(self, node: ast.If, cond: Expr) -> None:
         if not node.orelse:
             self.examine(node)
-            names = assigned_names(node.body[-1])
-            name = names[0] if names else "y"
-            raise self.error_at(
-                self.keyword_span(node), "RX0106", "this `if` has no `else`",
-                f"both ways must bind a value: add `else:` with `{name} = ...`",
-            )  # fmt: skip
+            raise self.missing_else(node)
+        edits = return_after(self.source, node, self.unused_name("result"))
+        if edits:
+            raise self.returns(node.body[-1], edits, [(node.orelse[-1], "returns as well")])
         true_name, true_branch = self.one_branch(node.body)
         false_name, false_branch = self.one_branch(node.orelse)
         if true_branch is None or false_branch is None:
@@ -191,6 +203,24 @@ class RelaxControl(RelaxBindings, ABC):
         var = self.builder.bind(choice, true_name, self.source.span(target), outlives=outlives)
         self.bind_name(true_name, var)
         self.last_bound = true_name
+
+    def missing_else(self, node: ast.If) -> Failed:
+        """Record an `if` without `else`; a name that was bound before keeps its value there."""
+        names = assigned_names(node.body[-1])
+        name = names[0] if names else "y"
+        kept = isinstance(self.names.get(name), Expr)
+        value = name if kept else "..."
+        return self.error(
+            node.test, "RX0106", "this `if` has no `else`",
+            help=f"both ways must bind a value: add `else:` with `{name} = {value}`",
+            edits=[add_else(self.source, node, name)] if kept else [],
+        )  # fmt: skip
+
+    def unused_name(self, wanted: str) -> str:
+        name, number = wanted, 1
+        while name in self.names:
+            name, number = f"{wanted}_{number}", number + 1
+        return name
 
     def keyword_span(self, node: ast.If) -> Span | None:
         """The condition of an `if`, which is where a missing `else` is shown."""
@@ -236,11 +266,18 @@ class RelaxControl(RelaxBindings, ABC):
         at = next((s for s in body if isinstance(s, ast.Return)), None)
         if at is None:
             return False
-        self.error(
-            at, "RX0105", "a branch cannot return from the function",
+        self.returns(at)
+        return True
+
+    def returns(
+        self, node: ast.stmt, edits: Sequence[Edit] = (),
+        labels: Sequence[tuple[ast.AST, str]] = (),
+    ) -> Failed:  # fmt: skip
+        """Record a `return` in a branch."""
+        return self.error(
+            node, "RX0105", "a branch cannot return from the function", labels=labels, edits=edits,
             help="bind the value in both branches, and return it after the `if`",
         )  # fmt: skip
-        return True
 
     def branch_result(self, last: ast.stmt, name: str) -> Expr:
         """The value of a branch: what its last statement binds; a leaf stands for itself."""

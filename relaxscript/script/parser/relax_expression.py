@@ -8,8 +8,8 @@ function   = "cls" "." name | local function | extern function
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from relaxscript.analysis.finding import undeclared_recursion
 from relaxscript.errors import OperandError, Source, Span, nearest
@@ -31,12 +31,21 @@ from relaxscript.script.relax_forms import MatchCastValue
 
 from .base import Failed, Reporter
 from .context import ModuleContext, ModuleName
+from .corrections import add_output, between
 from .dimensions import Dims, plain
 from .environment import Environment
 from .python_operators import PYTHON
 from .relax_blame import RelaxBlame, operand_nodes
 
-__all__ = ["RelaxExpressions", "mentions"]
+__all__ = ["Lost", "RelaxExpressions", "mentions"]
+
+
+class Lost(NamedTuple):
+    """Where a variable of a dataflow block was left, and the names that left the block."""
+
+    outputs: list[str]
+    block: ast.With
+    written: ast.Call | None
 
 
 class RelaxExpressions(RelaxBlame):
@@ -46,7 +55,7 @@ class RelaxExpressions(RelaxBlame):
         self, source: Source, environment: Environment, reporter: Reporter, module: ModuleContext
     ) -> None:
         super().__init__(source, environment, reporter, module)
-        self.lost: dict[str, list[str]] = {}
+        self.lost: dict[str, Lost] = {}
         self.undeclared: dict[str, Span | None] = {}
         self.hidden: set[str] = set()
         self.leaving: set[str] = set()
@@ -60,10 +69,12 @@ class RelaxExpressions(RelaxBlame):
         if node.id in self.dims:
             return self.dims[node.id]
         if node.id in self.lost:
-            listed = ", ".join([*self.lost[node.id], node.id])
+            lost = self.lost[node.id]
+            listed = ", ".join([*lost.outputs, node.id])
             raise self.error(
                 node, "RX0107", f"`{node.id}` is used outside its dataflow block",
                 help=f"let it leave the block: `R.output({listed})`",
+                edits=[add_output(self.source, lost.block, lost.written, node.id)],
             )  # fmt: skip
         if node.id in self.hidden:
             raise self.error(
@@ -181,10 +192,23 @@ class RelaxExpressions(RelaxBlame):
         try:
             return as_expr(plain(value))
         except TypeError:
-            what, shown = ast.unparse(node), repr(value)
-            if isinstance(node, ast.Name) and len(shown) < 40 and " at 0x" not in shown:
-                what = shown
-            raise self.error(node, "RX0201", f"`{what}` is not a Relax expression") from None
+            raise self.no_value(value, node) from None
+
+    def no_value(self, value: Any, node: ast.AST) -> Failed:
+        """Record that a value of Python is none of the program."""
+        kind = "function" if callable(value) else type(value).__name__
+        what = "is no value of a program"
+        if value is not None:
+            what = f"is a Python {kind}, and no value of a program"
+        help, fix = None, None
+        if isinstance(value, Mapping):
+            help = "give its values as a tuple"
+            fix = f"tuple({ast.unparse(node)}.values())" if isinstance(node, ast.Name) else None
+            if isinstance(node, ast.Dict):
+                parts = ", ".join(ast.unparse(v) for v in node.values)
+                fix = f"({parts},)" if len(node.values) == 1 else f"({parts})"
+            help = f"{help}: `{fix}`" if fix else help
+        return self.error(node, "RX0201", f"`{ast.unparse(node)}` {what}", help=help, fix=fix)
 
     def operator_as_value(self, operator: Operator, node: ast.AST) -> Failed:
         """Record criterion 9: an operator is no value."""
@@ -201,7 +225,16 @@ class RelaxExpressions(RelaxBlame):
         if isinstance(values, Dims):
             dims = [self.as_dimension(d, n) for d, n in zip(values, parts)]
             return ShapeExpr.make(tuple(dims), span=self.source.span(node))
-        return Tuple.make(tuple([self.expr_of(v, n) for v, n in zip(values, parts)]))
+        fields: list[Expr] = []
+        failed: Failed | None = None
+        for value, part in zip(values, parts):
+            try:
+                fields.append(self.expr_of(value, part))
+            except Failed as failure:
+                failed = failure
+        if failed is not None:
+            raise failed
+        return Tuple.make(tuple(fields))
 
     def prim_value(self, value: PrimExpr, node: ast.AST) -> Expr:
         """A scalar expression as a value (spec_notes: anything but a literal is computed)."""
@@ -245,9 +278,10 @@ class RelaxExpressions(RelaxBlame):
             return PYTHON[symbol](*operands)
         except TypeError:
             written, shown = ast.unparse(node), symbol.removeprefix("unary ")
-            help = "write the product out: `n * n`" if symbol == "**" else None
             message = f"`{shown}` has no meaning in `{written}`, which is arithmetic of dimensions"
-            raise self.error(node, "RX0104", message, help=help) from None
+            product = _product(node) if symbol == "**" else None
+            help = f"write the product out: `{product or 'n * n'}`" if symbol == "**" else None
+            raise self.error(node, "RX0104", message, help=help, fix=product) from None
 
     def infix(self, symbol: str, operands: list[Any], node: ast.expr) -> Any:
         """`x + y` is the call that the operator of this symbol makes."""
@@ -255,7 +289,18 @@ class RelaxExpressions(RelaxBlame):
         operator = SYMBOLS.get(symbol)
         if operator is None:
             shown = symbol.removeprefix("unary ")
-            raise self.error(node, "RX0104", f"`{shown}` has no meaning in Relax")
+            plain = self.written(node.operand) if isinstance(node, ast.UnaryOp) else None
+            help = None if plain is None else f"leave it out: `{plain}`"
+            sign = {"is": "==", "is not": "!="}.get(symbol)
+            edits = []
+            if sign is not None and isinstance(node, ast.Compare):
+                help = f"write `{sign}`"
+                left, right = operand_nodes(node)
+                edits = [between(self.source, left, right, f" {sign} ")]
+            raise self.error(
+                node, "RX0104", f"`{shown}` has no meaning in Relax", help=help, fix=plain,
+                edits=edits,
+            )  # fmt: skip
         try:
             call = operator.build(operands)
         except OperandError as error:
@@ -270,6 +315,14 @@ class RelaxExpressions(RelaxBlame):
         if isinstance(owner, Front):
             return self.front_subscript(owner, node)
         return self.subscript_of(owner, self.value(node.slice), node)
+
+
+def _product(node: ast.expr) -> str | None:
+    """`n ** 3` as `n * n * n`."""
+    match node:
+        case ast.BinOp(left=ast.Name(id=name), right=ast.Constant(value=int(count))):
+            return " * ".join([name] * count) if 2 <= count <= 4 else None
+    return None
 
 
 def mentions(node: ast.AST, name: str) -> bool:

@@ -229,7 +229,7 @@ class RelaxMetaParser(MacroUser, RelaxParser):
         if not self.defined_macro(node, self.names, self.dims):
             super().local_function(node)
 
-    def with_block(self, node: ast.With, block: ast.expr) -> None:
+    def with_block(self, node: ast.With, block: ast.expr, name: ast.expr | None) -> None:
         # A macro that is used in a dataflow block has no block of its own: it is part of this one.
         if (
             self.expanding
@@ -240,7 +240,7 @@ class RelaxMetaParser(MacroUser, RelaxParser):
         ):
             self.merged_block(node)
             return
-        super().with_block(node, block)
+        super().with_block(node, block, name)
 
     def merged_block(self, node: ast.With) -> None:
         """The statements of a dataflow block, in the one that is open."""

@@ -21,6 +21,8 @@ from relaxscript.sinfo import definable_shape_vars, free_shape_vars
 
 from .base import Failed, Reporter
 from .context import ModuleContext
+from .corrections import add_argument, defaults_of, leave_out_default, leave_out_parameter
+from .decorators import our_decorators
 from .environment import Environment
 from .relax_expression import mentions
 from .relax_older import RelaxOlderForms
@@ -59,6 +61,7 @@ class RelaxSignatures(RelaxOlderForms):
         self.outputs: set[ast.Name] = set()
         self.scopes: list[list[tuple[str, Any]]] = []
         self.declared: Header | None = None
+        self.definition: ast.FunctionDef | None = None
 
     def error_at(
         self, span: Span | None, code: str, message: str, help: str | None = None
@@ -76,6 +79,7 @@ class RelaxSignatures(RelaxOlderForms):
         self.type_parameters(node)
         self.prelude(node.body)
         self.unknown_parameters = set()
+        self.definition = node
         params = self.parameters(node)
         unknown = frozenset(self.unknown_parameters)
         ret = self.return_annotation(node, params)
@@ -134,7 +138,7 @@ class RelaxSignatures(RelaxOlderForms):
         """The variable that `n = T.int64()` declares, or None for other values."""
         match value:
             case ast.Call(func=ast.Attribute(attr=attr) as func, args=[]) if is_dtype(attr):
-                constructor = self.value(func)
+                constructor = self.callee(value)
                 made = constructor() if callable(constructor) else None
                 if isinstance(made, PrimVar):
                     return made.replace(name=name, span=self.source.span(func))
@@ -195,11 +199,18 @@ class RelaxSignatures(RelaxOlderForms):
                     arg, "RX0104", f"a Relax function has no `{what}`", help="name each parameter"
                 )
         for arg in args.kwonlyargs:
-            self.error(arg, "RX0104", f"`{arg.arg}` cannot be keyword-only in a Relax function")
-        for default in [*args.defaults, *(d for d in args.kw_defaults if d is not None)]:
+            self.error(
+                arg, "RX0104", f"`{arg.arg}` cannot be keyword-only in a Relax function",
+                help="leave out the `*` before it: arguments are given by position",
+            )  # fmt: skip
+        for arg, default in defaults_of(args):
+            bare = arg.annotation is None and isinstance(default, (ast.Call, ast.Subscript))
+            written = f"{arg.arg}: {self.written(default)}"
             self.error(
                 default, "RX0104", "a Relax parameter has no default value",
-                help="pass the value at every call",
+                help=f"write `{written}`" if bare else "pass the value at every call",
+                edits=[leave_out_default(self.source, arg, default)]
+                if bare or arg.annotation is not None else [],
             )  # fmt: skip
 
     def parameter(self, node: ast.arg) -> Var:
@@ -221,12 +232,36 @@ class RelaxSignatures(RelaxOlderForms):
             help = (
                 f"leave it out; functions of the module are called as `{self.module.name}.f(...)`"
             )
-            self.report(Diagnostic("RX0104", message, span, help=help))
+            edits = self.without_self(node)
+            self.report(Diagnostic("RX0104", message, span, help=help, fix=edits))
             return
         fix = (Edit(span, f"{node.arg}: R.Object"),) if span is not None else ()
         message = f"the parameter `{node.arg}` has no annotation: it is taken as `R.Object`"
         help = f"write `{node.arg}: R.Object`, or what it is"
         self.report(Diagnostic("RX0209", message, span, (), (), help, fix, "warning"))
+
+    def impure(self) -> tuple[Edit, ...]:
+        if self.definition is None:
+            return ()
+        decorators = our_decorators(self.definition, self.environment)
+        if len(decorators) != 1 or decorators[0].kind != "function":
+            return ()
+        decorator = decorators[0].node
+        if decorator is None:
+            return ()
+        for option in getattr(decorator, "keywords", ()):
+            if option.arg == "pure":
+                return (Edit(self.source.span(option.value), "False"),)
+        return (add_argument(self.source, decorator, "pure=False"),)
+
+    def without_self(self, parameter: ast.arg) -> tuple[Edit, ...]:
+        """The function without its `self`, the module's name wherever it stands in the body."""
+        function = self.definition
+        if function is None:
+            return ()
+        uses = (n for s in function.body for n in ast.walk(s) if isinstance(n, ast.Name))
+        named = [Edit(self.source.span(n), self.module.name) for n in uses if n.id == "self"]
+        return (leave_out_parameter(self.source, function, parameter), *named)
 
     def return_annotation(self, node: ast.FunctionDef, params: list[Var]) -> StructInfo | None:
         """The declared result; a parameter that is a shape may be the shape of a tensor in it."""

@@ -12,12 +12,13 @@ from functools import cached_property
 from types import CodeType
 from typing import TypeAlias
 
-from relaxscript.errors import Diagnostic, DiagnosticError, Source, Span
+from relaxscript.errors import Diagnostic, DiagnosticError, Source
 from relaxscript.script.pause import collector_paused
 
 from .matching import codes_of
+from .not_python import syntax_error
 
-__all__ = ["AnyDefinition", "Parsed", "first_line", "parse_text", "parsed_text", "syntax_error"]
+__all__ = ["AnyDefinition", "Parsed", "first_line", "parse_text", "parsed_text"]
 
 AnyDefinition: TypeAlias = "ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef"
 
@@ -109,19 +110,3 @@ def _definitions(tree: ast.Module) -> dict[str, list[AnyDefinition]]:
             child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr)
         )
     return index
-
-
-def syntax_error(source: Source, error: SyntaxError) -> Diagnostic:
-    """What Python says of a text that it cannot read."""
-    line = max(error.lineno or 1, 1)
-    column = max(error.offset or 1, 1)
-    end_line = max(error.end_lineno or line, line)
-    end_column = error.end_offset or 0
-    if end_line == line:
-        end_column = max(end_column, column + 1)
-    last = len(source.line(min(end_line, len(source.lines)))) + 1
-    end_column = max(min(end_column, last), 1)
-    if end_line == line:
-        column = max(min(column, end_column - 1), 1)
-    span = Span(source, line, column, end_line, end_column)
-    return Diagnostic("RX0113", f"this is not Python: {error.msg}", span)

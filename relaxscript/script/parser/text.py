@@ -14,6 +14,7 @@ import linecache
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from types import FrameType, FunctionType, ModuleType, TracebackType
 from typing import Any
@@ -31,15 +32,17 @@ from relaxscript.script.printer.constants import MetadataError, decode_all
 from .abbreviated import parse_script
 from .assigned import names_inside
 from .base import UNKNOWN, ExpressionParser, Failed, Reporter
-from .decorators import our_decorator, our_decorators, read_options, resolved
+from .corrections import add_decorator
+from .decorators import likely_decorator, our_decorator, our_decorators, read_options, resolved
 from .entry import finished, not_decorated, parse_class, parse_decorated, parse_function
 from .environment import Environment, Mode
 from .finding import definition_of_function
 from .macro import Macro, macro_of
 from .matching import future_flags
 from .module import module_of_class
+from .not_python import syntax_error
 from .plain import bind, imported, known_from_the_start, literal, target_names
-from .source import parse_text, syntax_error
+from .source import parse_text
 from .statements import first_word
 
 __all__ = ["from_source", "read_again"]
@@ -167,10 +170,23 @@ class _Reading:
         """The last module or function; None when mistakes were recorded."""
         self.block(tree.body)
         if not self.defined and not self.reporter.failed:
-            message = "the text defines no module and no function"
-            help = "write a class under `@I.ir_module` or a function under `@R.function`"
-            self.reporter.diagnostics.append(Diagnostic("RX0111", message, None, help=help))
+            self.reporter.diagnostics.append(self.nothing(tree))
         return self.last
+
+    def nothing(self, tree: ast.Module) -> Diagnostic:
+        """What is said of a text without a definition; one may only miss its decorator."""
+        message = "the text defines no module and no function"
+        for node in tree.body:
+            bare = isinstance(node, (ast.ClassDef, ast.FunctionDef)) and not node.decorator_list
+            wanted = likely_decorator(node) if bare else ""
+            if isinstance(node, ast.ClassDef) and not any(map(_is_decorated, node.body)):
+                continue
+            if wanted:
+                edit, at = add_decorator(self.source, node, wanted), self.source.name_span(node)
+                help = f"decorate it with `@{wanted}`"
+                return Diagnostic("RX0111", message, at, help=help, fix=(edit,))
+        help = "write a class under `@I.ir_module` or a function under `@R.function`"
+        return Diagnostic("RX0111", message, None, help=help)
 
     def block(self, statements: list[ast.stmt]) -> None:
         for node in statements:
@@ -406,9 +422,28 @@ class _ReadingPython(_Reading):
 
     def failure(self, error: BaseException, node: ast.stmt) -> Diagnostic:
         """What Python raised, at the place in the text that was being executed."""
+        unknown = self.undefined(error, node) if isinstance(error, NameError) else None
+        if unknown is not None:
+            return unknown
         reason = f": {error}" if str(error) else ""
         message = f"evaluating this Python raised {type(error).__name__}{reason}"
         return Diagnostic("RX0112", message, self.place(error.__traceback__, node))
+
+    def undefined(self, error: NameError, node: ast.stmt) -> Diagnostic | None:
+        """A name that Python does not know in this statement, with the nearest that it does."""
+        place = self.place(error.__traceback__, node)
+        parser = ExpressionParser(self.source, self.environment, Reporter())
+        for inner in ast.walk(node):
+            at: ast.AST = inner
+            while isinstance(at, ast.Attribute):
+                at = at.value
+            if not isinstance(at, ast.Name) or at.id != error.name:
+                continue
+            if place.contains(self.source.span(at)):
+                with suppress(Failed):
+                    parser.value(inner)
+                return next(iter(parser.reporter.diagnostics), None)
+        return None
 
     def place(self, trace: TracebackType | None, node: ast.stmt) -> Span:
         """The innermost place of the text in a traceback."""
@@ -418,6 +453,10 @@ class _ReadingPython(_Reading):
                 found = step_span(trace, self.source)
             trace = trace.tb_next
         return found
+
+
+def _is_decorated(node: ast.stmt) -> bool:
+    return bool(getattr(node, "decorator_list", ()))
 
 
 def _is_misspelt(decorator: ast.expr, environment: Environment) -> bool:

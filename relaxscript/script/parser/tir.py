@@ -71,6 +71,8 @@ def parse_prim_func(
 class TirParser(EffectParser):
     """Parses one PrimFunc; a parser is used once."""
 
+    namespaces = "TIR"
+
     def __init__(self, source: Source, environment: Environment, reporter: Reporter) -> None:
         super().__init__(source, environment, reporter)
         self.signature = Signature()

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from relaxscript.dtypes import DataType
-from relaxscript.errors import Span
+from relaxscript.errors import Edit, Span
 from relaxscript.ir import prim, tir
 from relaxscript.ir.prim import PrimExpr, const
 from relaxscript.ir.tir import Buffer, BufferRegion, BufferStore
@@ -382,10 +382,11 @@ class AssignParser(MemoryParser):
         if result.dtype.element is buffer.dtype.element:
             return
         left, right = self.written(node.target), self.written(node.value)
+        instead = f'{left} = T.cast({left} {symbol} {right}, "{buffer.dtype}")'
         raise self.error(
             node.value, "RX0502",
             f"`{symbol}=` gives {result.dtype} here, and `{buffer.name}` holds {buffer.dtype}",
-            help=f'write `{left} = T.cast({left} {symbol} {right}, "{buffer.dtype}")`',
+            help=f"write `{instead}`", edits=[Edit(self.source.span(node), instead)],
         )  # fmt: skip
 
     # ---- forms on the right of "="
@@ -413,6 +414,7 @@ class AssignParser(MemoryParser):
             raise self.error(
                 node, "RX0501", f"`{form.name}` is a statement and gives no value",
                 help=f"write it without `{target.id} =`",
+                edits=[Edit(self.source.span(statement), self.written(node))],
             )  # fmt: skip
 
     def bind_one_axis(self, target: ast.Name, form: Form, call: ast.Call) -> None:

@@ -280,8 +280,9 @@ class BlockParser(SignatureParser, ABC):
                 places["kinds"], "RX0504", 'the kinds of axes are a text such as "SSR"'
             )
         if not isinstance(bindings, (list, tuple)):
+            listed = f"[{self.written(places['bindings'])}]"
             raise self.error(places["bindings"], "RX0504", "the loop variables stand in a list",
-                             help=f"write `[{self.written(places['bindings'])}]`")  # fmt: skip
+                             help=f"write `{listed}`", fix=listed)  # fmt: skip
         for letter in kinds:
             if letter not in AXIS_KINDS:
                 raise self.error(

@@ -21,6 +21,7 @@ from relaxscript.ir.prim import HANDLE, IntImm, PointerType, PrimExpr, PrimType
 from relaxscript.ir.relax import ShapeExpr
 from relaxscript.ir.tir import Buffer
 from relaxscript.ir.walk import substitute, walk
+from relaxscript.op.spellings import nearest_dtype
 from relaxscript.script import tir_forms
 from relaxscript.script.syntax import BUFFER_DIM_DTYPE
 from relaxscript.script.tir_types import ScalarType
@@ -364,7 +365,7 @@ class BufferParser(CallParser):
                 "RX0108",
                 f'a data type is a text such as "float32", this is {describe(value)}',
             )
-        near = nearest(value, COMMON_DTYPES)
+        near = nearest_dtype(value, COMMON_DTYPES)
         raise self.error(
             node, "RX0108", f'"{value}" is not a data type',
             help=f'did you mean "{near}"?' if near else "known are " + ", ".join(COMMON_DTYPES),

@@ -14,13 +14,14 @@ import ast
 import builtins
 import inspect
 import operator
+import re
 from collections.abc import Sequence
 from functools import partial, reduce
 from types import ModuleType
 from typing import Any
 
 from relaxscript.dtypes import DataType, is_dtype
-from relaxscript.errors import InternalError, OperandError, Span, nearest
+from relaxscript.errors import Diagnostic, Edit, InternalError, OperandError, Span, nearest
 from relaxscript.ir import prim
 from relaxscript.ir.intrinsic import INTRINSICS
 from relaxscript.ir.low_level_functions import TYPED_LAST
@@ -29,12 +30,16 @@ from relaxscript.ir.prim import BOOL, PrimExpr, const
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.scalar_functions import FUNCTIONS
 from relaxscript.ir.tir import Buffer, BufferRegion
+from relaxscript.op import Operator, Sugar
+from relaxscript.op.spellings import meant_keyword, nearest_dtype
 from relaxscript.script import tir_axis, tir_compute, tir_dtypes, tir_forms, tir_nodes
 from relaxscript.script.syntax import TIR_INT_DTYPE
 from relaxscript.script.tir_types import Form, ScalarType
 
 from .base import Failed
+from .blame import in_the_users_words
 from .context import ModuleName
+from .corrections import by_position
 from .python_values import LocalFunction
 from .tir_operator import OperatorParser
 from .tir_scalar import counted, describe
@@ -102,6 +107,9 @@ def _index(value: Any) -> PrimExpr:
 
 
 METHODS = (astype, vload, vstore)
+
+# What a node says of a field that cannot hold a value.
+_OF_A_FIELD = re.compile(r"`\w+\.(\w+)` must be .+, not (\w+) \(.*\)")
 
 
 class Places(dict[str, ast.expr]):
@@ -180,7 +188,7 @@ class CallParser(OperatorParser):
         base = self.written(node.value)
         raise self.error(
             node, "RX0102", f"a buffer has no `{node.attr}`",
-            help=f"did you mean `{base}.{near}`?" if near else None,
+            help=f"did you mean `{base}.{near}`?" if near else "a loop goes over its elements",
             fix=f"{base}.{near}" if near else None,
         )  # fmt: skip
 
@@ -217,9 +225,32 @@ class CallParser(OperatorParser):
             return self.call_builtin(callee, rule, node)
         if isinstance(callee, LocalFunction):
             return self.call_local(callee, node)
+        if isinstance(callee, (Operator, Sugar)):
+            raise self.of_relax(callee, node)
         if not callable(callee):
-            raise self.error(node.func, "RX0103", f"{describe(callee)} cannot be called")
+            raise self.not_called(callee, node)
         return self.call_python(callee, node)
+
+    def of_relax(self, callee: Operator | Sugar, node: ast.Call) -> Failed:
+        """Record a call of `R.`, which is of tensors, with the scalar function of its name."""
+        written = self.written(node.func)
+        same = self.member_named(ast.Name(written.rpartition(".")[2]))
+        meant = same if same is not None and same.startswith("T.") else None
+        return self.error(
+            node.func, "RX0501", f"`{written}` computes with tensors, and a PrimFunc with scalars",
+            help=f"write `{meant}`" if meant else None, fix=meant,
+        )  # fmt: skip
+
+    def not_called(self, callee: Any, node: ast.Call) -> Failed:
+        """Record that something is no function; elements of buffers stand in brackets."""
+        span = self.span(node)
+        if not isinstance(callee, Buffer) or not node.args or node.keywords or span is None:
+            return self.error(node.func, "RX0103", f"{describe(callee)} cannot be called")
+        element = f"{self.written(node.func)}[{', '.join(self.written(a) for a in node.args)}]"
+        return self.error(
+            node.func, "RX0103", f"{describe(callee)} cannot be called",
+            help=f"elements stand in brackets: `{element}`", edits=[Edit(span, element)],
+        )  # fmt: skip
 
     def call_ours(self, callee: Any, node: ast.Call) -> Any:
         node = typed_first(callee, node)
@@ -286,7 +317,9 @@ class CallParser(OperatorParser):
         except OperandError as error:
             spans = self.argument_spans(callee, node)
             diagnostic = error.diagnostic(self.written(node.func), self.span(node), spans)
-            raise self.report(diagnostic) from None
+            nodes = self.argument_nodes(callee, node).items()
+            words = {n: self.written(at) for n, at in nodes if not isinstance(at, ast.Constant)}
+            raise self.report(in_the_users_words(diagnostic, words)) from None
         except (TypeError, ValueError, AttributeError) as error:
             raise self.misfit(callee, args, kwargs, node, error) from None
         if type(result) is prim.Call and result.span is None:
@@ -327,12 +360,16 @@ class CallParser(OperatorParser):
         places = self.argument_nodes(callee, node)
         for name, value in bound.arguments.items():
             if name == "dtype" and not is_dtype(value) and not isinstance(value, ScalarType):
-                near = nearest(str(value), tir_dtypes.__all__)
+                near = nearest_dtype(str(value), tir_dtypes.__all__)
                 return self.error(
                     places.get(name, node), "RX0502", f'"{value}" is not a data type',
                     help=f'did you mean "{near}"?' if near else 'write for example `"float32"`',
                     fix=f'"{near}"' if near else None,
                 )  # fmt: skip
+        field = _OF_A_FIELD.fullmatch(str(error))
+        if field is not None:
+            message = f"`{written}` cannot take a Python {field[2]} as its `{field[1]}`"
+            return self.error(places.get(field[1], node), "RX0502", message)
         at = next(iter(places.values())) if len(places) == 1 else node
         return self.error(at, "RX0502", f"`{written}` cannot take this: {error}")
 
@@ -342,12 +379,13 @@ class CallParser(OperatorParser):
         parameters = signature.parameters
         for keyword in node.keywords:
             if keyword.arg is not None and keyword.arg not in parameters:
-                near = nearest(keyword.arg, parameters)
+                near = meant_keyword(keyword.arg, parameters)
                 listed = signature_text(signature)
-                return self.error(
-                    keyword, "RX0103", f"`{written}` has no parameter `{keyword.arg}`",
-                    help=f"did you mean `{near}=`?" if near else f"write `{written}{listed}`",
-                )  # fmt: skip
+                place = self.source.name_span(keyword)
+                fix = (Edit(place, near),) if near else ()
+                help = f"did you mean `{near}=`?" if near else f"write `{written}{listed}`"
+                message = f"`{written}` has no parameter `{keyword.arg}`"
+                return self.report(Diagnostic("RX0103", message, place, help=help, fix=fix))
         takes = [p for p in parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
         needed = [p.name for p in takes if p.default is p.empty]
         missing = [name for name in needed[len(node.args) :] if name not in kwargs]
@@ -365,8 +403,10 @@ class CallParser(OperatorParser):
         args, kwargs = self.arguments(node)
         if kwargs:
             raise self.error(
-                node.keywords[0], "RX0103", "arguments of PrimFuncs are given by position"
-            )
+                node.keywords[0], "RX0103", "arguments of PrimFuncs are given by position",
+                help="give the arguments in the order of the parameters",
+                edits=by_position(self.source, self.sibling(callee.name_hint), node),
+            )  # fmt: skip
         sibling = self.sibling(callee.name_hint)
         takes = None if sibling is None else len(sibling.args.posonlyargs) + len(sibling.args.args)
         if takes is not None and takes != len(args):
@@ -417,10 +457,11 @@ class CallParser(OperatorParser):
             if isinstance(value, (Buffer, BufferRegion)):
                 what = "a buffer" if isinstance(value, Buffer) else "a region of a buffer"
                 instead = OF_BUFFERS.get(name) if isinstance(value, Buffer) else None
-                help = f"write `{instead.format(self.written(at))}`" if instead else None
+                meant = instead.format(self.written(at)) if instead else None
                 raise self.error(
                     node, "RX0501", f"`{name}` computes with Python values now, and "
-                    f"`{self.written(at)}` is {what}", help=help,
+                    f"`{self.written(at)}` is {what}", help=f"write `{meant}`" if meant else None,
+                    fix=meant if len(node.args) == 1 else None,
                 )  # fmt: skip
             if callee is builtins.print and isinstance(value, Node):
                 raise self.error(

@@ -205,6 +205,7 @@ class ComputeParser(LoopParser):
                     "RX0103",
                     f"`{name}` is a list",
                     help=f"write `[{self.written(places[name])}]`",
+                    fix=f"[{self.written(places[name])}]",
                 )
             rule = self.iter_var if name == "rdom" else self.scalar
             given[name] = [rule(v, places[name]) for v in values or ()]

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import ast
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -186,6 +186,20 @@ class LoopParser(AssignParser):
         var = prim.Var.make("", TIR_INT_DTYPE)
         return annotations, tir.IterVar.make(None, var, "ThreadIndex", thread)
 
+    def refuse_one_tuple(
+        self, extents: Sequence[Any], places: Mapping[str, ast.AST], node: ast.AST
+    ) -> None:
+        """`T.grid((8, 8))`: the extents stand one by one, in no tuple."""
+        place = places.get("extents[0]", node)
+        if len(extents) == 1 and isinstance(extents[0], (tuple, list)):
+            instead = f"*{self.written(place)}"
+            if isinstance(place, (ast.Tuple, ast.List)):
+                instead = ", ".join(self.written(part) for part in place.elts)
+            raise self.error(
+                place, "RX0501", "`T.grid` takes its extents one by one",
+                help=f"write `T.grid({instead})`", fix=instead,
+            )  # fmt: skip
+
     def loop_ranges(self, value: Any, node: ast.expr) -> list[Range]:
         """The ranges of what a loop goes over, outermost first."""
         if isinstance(value, range):
@@ -193,17 +207,23 @@ class LoopParser(AssignParser):
         if not isinstance(value, Form) or not (
             value.maker in LOOPS or value.maker is tir_forms.grid
         ):
-            raise self.error(
-                node,
-                "RX0501",
-                f"a loop of a PrimFunc cannot go over {describe(value)}",
-                help=LOOP_HELP,
+            counts = not isinstance(value, bool) and (
+                isinstance(value, int) or (isinstance(value, PrimExpr) and value.dtype.is_integer)
             )
+            instead = f"range({self.written(node)})" if counts else None
+            raise self.error(
+                node, "RX0501", f"a loop of a PrimFunc cannot go over {describe(value)}",
+                help=f"write `{instead}`" if instead else LOOP_HELP, fix=instead,
+            )  # fmt: skip
         places = self.loop_places(value, node)
         if value.maker is tir_forms.grid:
             extents = value.arguments["extents"]
             if not extents:
-                raise self.error(node, "RX0103", "`T.grid` needs an extent for each loop")
+                raise self.error(
+                    node, "RX0103", "`T.grid` needs an extent for each loop",
+                    help="write for example `T.grid(16, 16)`",
+                )  # fmt: skip
+            self.refuse_one_tuple(extents, places, node)
             return [self.loop_range_of(0, e, places.get(f"extents[{i}]", node))
                     for i, e in enumerate(extents)]  # fmt: skip
         if value.maker is tir_forms.thread_binding and not isinstance(

@@ -21,6 +21,8 @@ from relaxscript.ir.prim import IntImm, PrimExpr, const, match_dtypes
 from relaxscript.ir.scalar_functions import FUNCTIONS
 from relaxscript.script.syntax import OPERATORS
 
+from .blame import in_the_users_words
+from .corrections import between
 from .python_operators import COMPARE
 from .tir_scalar import ScalarParser
 
@@ -85,8 +87,12 @@ class OperatorParser(ScalarParser):
             return make.make(a, b, span=self.span(node))  # type: ignore[no-any-return]
         name = INTRINSICS.get(symbol)
         if name is None:
-            help = "write `==`" if symbol in ("is", "is not") else None
-            raise self.error(node, "RX0501", f"`{symbol}` has no meaning for scalars", help=help)
+            sign = {"is": "==", "is not": "!="}.get(symbol)
+            raise self.error(
+                node, "RX0501", f"`{symbol}` has no meaning for scalars",
+                help=f"write `{sign}`" if sign else None,
+                edits=[between(self.source, places[0], places[1], f" {sign} ")] if sign else [],
+            )  # fmt: skip
         return self.apply(FUNCTIONS[name], values, node, places, symbol)
 
     def combine_one(self, symbol: str, value: PrimExpr, node: ast.AST) -> PrimExpr:
@@ -137,7 +143,9 @@ class OperatorParser(ScalarParser):
                 help = help.replace("a / b", f"{a} / {b}").replace("(a, ", f"({a}, ")
                 help = help.replace(") / b", f") / {b}")
         what = "" if symbol == "/" else f", these are {operand.dtype}"
-        raise self.error(node, "RX0502", f"`{symbol}` {fact}{what}", help=help)
+        sole = symbol != "/" and isinstance(node, ast.BinOp)
+        instead = help.removeprefix("write `").removesuffix("`") if sole else None
+        raise self.error(node, "RX0502", f"`{symbol}` {fact}{what}", help=help, fix=instead)
 
     def comparison(self, node: ast.Compare) -> Any:
         """Each pair compared, combined with `and`, as in Python."""
@@ -197,6 +205,8 @@ class OperatorParser(ScalarParser):
             names = list(inspect.signature(function).parameters)
             spans = {n: self.span(at) for n, at in zip(names, places)}
             diagnostic = error.diagnostic(function.__name__, self.span(node), spans)
+            words = {n: self.written(at) for n, at in zip(names, places)}
+            diagnostic = in_the_users_words(diagnostic, words)
             message = diagnostic.message.replace(f"T.{function.__name__}", symbol)
             raise self.report(replace(diagnostic, message=message)) from None
         if type(result) is prim.Call and result.span is None:

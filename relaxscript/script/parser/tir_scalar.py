@@ -69,15 +69,6 @@ def extent_between(low: PrimExpr, high: PrimExpr) -> PrimExpr:
     return known if isinstance(known, IntImm) else extent
 
 
-def is_expression(text: str) -> bool:
-    """Whether a text is an expression of Python by itself."""
-    try:
-        ast.parse(text, mode="eval")
-    except SyntaxError:
-        return False
-    return True
-
-
 def counted(number: int, word: str, several: str = "") -> str:
     """`1 index`, `2 indices`."""
     return f"{number} {word if number == 1 else several or word + 's'}"
@@ -153,18 +144,16 @@ class ScalarParser(PythonValues):
         e = self.scalar(value, node)
         if e.dtype.is_bool:
             return e
+        compared = f"{self.in_parentheses(node)} != 0"
         raise self.error(
             node, "RX0502", f"a condition is a bool, this is {e.dtype}",
-            help=f"compare it: `{self.written(node)} != 0`",
+            help=f"compare it: `{compared}`", fix=compared,
         )  # fmt: skip
 
-    def written(self, node: ast.AST) -> str:
-        """The text of a piece of syntax, as the user wrote it where that is one line."""
-        span = self.span(node)
-        text = "" if span is None else span.text
-        if not text or "\n" in text or not is_expression(text):
-            return ast.unparse(node)
-        return text
+    def in_parentheses(self, node: ast.AST) -> str:
+        """The text of an expression, ready to be an operand of a comparison."""
+        loose = isinstance(node, (ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.NamedExpr))
+        return f"({self.written(node)})" if loose else self.written(node)
 
     def subscript(self, node: ast.Subscript) -> Any:
         """`A[i]`; `A[i][j]` is how Python's lists are indexed."""
@@ -271,10 +260,11 @@ class ScalarParser(PythonValues):
         if e.dtype.is_integer:
             return e
         kind = f"is {e.dtype}" if not isinstance(e, prim.StringImm) else "is a string"
-        help = f'convert it: `T.cast({self.written(place)}, "int32")`' if e.dtype.is_float else None
+        cast = f'T.cast({self.written(place)}, "int32")' if e.dtype.is_float else None
         raise self.error(
-            place, "RX0503", "an index is an integer", labels=[(place, kind)], help=help
-        )
+            place, "RX0503", "an index is an integer", labels=[(place, kind)],
+            help=f"convert it: `{cast}`" if cast else None, fix=cast,
+        )  # fmt: skip
 
     def check_bounds(self, value: int, place: ast.AST, buffer: Buffer, axis: int) -> None:
         """Warn of an element that cannot exist; code that never runs may name it."""

@@ -25,6 +25,7 @@ from relaxscript.script import relax_typed
 from relaxscript.script.tir_types import BufferFront, Form, HandleType, ScalarType
 
 from .base import UNKNOWN, Failed
+from .corrections import defaults_of, leave_out_default
 from .tir_buffer import BUFFER_MAKERS, BUFFER_PARAMETERS, BufferParser, BufferSyntax
 
 __all__ = ["PARAMETER_HELP", "Signature", "SignatureParser"]
@@ -49,6 +50,7 @@ class SignatureParser(BufferParser):
 
     signature: Signature
     declared: dict[str, tuple[prim.Var, ast.AST]]
+    definition: ast.FunctionDef | None = None
 
     def declarations(self, body: Sequence[ast.stmt]) -> None:
         """Collect `n = T.int64()` from the outermost statements of a body."""
@@ -90,6 +92,7 @@ class SignatureParser(BufferParser):
 
     def parameters(self, node: ast.FunctionDef) -> None:
         """All parameters: scalars first, so that dimensions can name them wherever they stand."""
+        self.definition = node
         self.refuse_other_parameters(node.args)
         args = [*node.args.posonlyargs, *node.args.args]
         found = [self.annotation_of(arg) for arg in args]
@@ -142,20 +145,35 @@ class SignatureParser(BufferParser):
                            help="name each parameter")  # fmt: skip
         for keyword_only in args.kwonlyargs:
             self.error(keyword_only, "RX0104", f"`{keyword_only.arg}` cannot be keyword-only")
-        for default in [*args.defaults, *(d for d in args.kw_defaults if d is not None)]:
+        for arg, default in defaults_of(args):
+            edits = [] if arg.annotation is None else [leave_out_default(self.source, arg, default)]
             self.error(default, "RX0104", "a parameter of a PrimFunc has no default value",
-                       help="pass the value at every call")  # fmt: skip
+                       help="pass the value at every call", edits=edits)  # fmt: skip
 
     def annotation_of(self, arg: ast.arg) -> Any:
         """What a parameter is: the syntax of a buffer, a type of scalars, a pointer, or None."""
         if arg.annotation is None:
+            matched = arg.arg in self.matched_parameters()
+            whole = f"{arg.arg}: T.handle"
             self.error(arg, "RX0108", f"the parameter `{arg.arg}` has no annotation",
-                       help=PARAMETER_HELP)  # fmt: skip
+                       help=f"write `{whole}`" if matched else PARAMETER_HELP,
+                       fix=whole if matched else None)  # fmt: skip
             return None
         try:
             return self.parameter_annotation(arg.annotation)
         except Failed:
             return None
+
+    def matched_parameters(self) -> set[str]:
+        """The parameters of this function that `T.match_buffer` gives a shape."""
+        found: set[str] = set()
+        for node in ast.walk(self.definition) if self.definition is not None else ():
+            match node:
+                case ast.Call(
+                    func=ast.Attribute(attr="match_buffer"), args=[ast.Name(id=name), *_]
+                ):
+                    found.add(name)
+        return found
 
     def parameter_annotation(self, node: ast.expr) -> Any:
         match node:
@@ -202,9 +220,11 @@ class SignatureParser(BufferParser):
                 return self.captured_syntax(value, node)
         written = self.written(node)
         instead = written.replace("R.Tensor", "T.Buffer", 1)
+        known = isinstance(value, TensorStructInfo) and instead != written
         raise self.error(
             node, "RX0108", f"`{written}` is not the type of a parameter of a PrimFunc",
-            help=f"write `{instead}`" if isinstance(value, TensorStructInfo) else PARAMETER_HELP,
+            help=f"write `{instead}`" if known else PARAMETER_HELP,
+            fix=instead if known and value.dims is not None else None,
         )  # fmt: skip
 
     def captured_syntax(self, form: Form, node: ast.expr) -> BufferSyntax:
@@ -278,7 +298,7 @@ class SignatureParser(BufferParser):
                 dims = ", ".join(self.written(arg) for arg in args)
                 raise self.error(
                     node.slice, "RX0108", "dimensions in brackets follow a data type",
-                    help=f"write `T.Buffer[T.f32, {dims}]`",
+                    help=f"write `T.Buffer[T.f32, {dims}]`", fix=f"T.f32, {dims}",
                 )  # fmt: skip
 
 

@@ -121,7 +121,11 @@ def test_elements_of_tuples_are_blamed_one_by_one():
         @R.function
         def f(x: R.Object):
             return (x, {"a": 1}, R.add, None)
-            #          ^^^^^^^^ error: RX0201 `{'a': 1}` is not a Relax expression
+            #          ^^^^^^^^ error: RX0201 `{'a': 1}` is a Python dict, and no value of a program
+            # help: give its values as a tuple: `(1,)`
+            # fix: (1,)
+            #                    ^^^^^ error: RX0309 the operator `R.add` may only be called
+            #                           ^^^^ error: RX0201 `None` is no value of a program
         """
     )
 
@@ -136,11 +140,12 @@ def test_a_name_of_a_namespace_may_be_missing_its_letter():
         # fix: R.Tensor
             y = nn.relu(x)
             #   ^^ error: RX0101 `nn` is not defined
-            # help: did you mean `R.nn`?
-            # fix: R.nn
+            # help: did you mean `R.nn.relu`?
+            # fix: R.nn.relu
             z = softmax(x)
             #   ^^^^^^^ error: RX0101 `softmax` is not defined
             # help: did you mean `R.nn.softmax`?
+            # fix: R.nn.softmax
             return y
         """
     )
@@ -226,21 +231,21 @@ def test_constants_fit_their_data_types():
             c = R.const(300, "int8")
             #   ^^^^^^^^^^^^^^^^^^^^ error: RX0201 300 does not fit in int8
             d = R.const(1, "int3")
-            #   ^^^^^^^^^^^^^^^^^^ error: RX0201 "int3" is not a data type; did you mean "int8"?
+            #   ^^^^^^^^^^^^^^^^^^ error: RX0201 "int3" is not a data type
+            # help: did you mean "int8"?
             e = R.const([[1], [2, 3]])
-            #   ^^^^^^^^^^^^^^^^^^^^^^ error: RX0201 the lists of a constant have different
-            #        | lengths
+            #   ^^^^^^^^^^^^^^^^^^^^^^ error: RX0201 the lists of a constant have different lengths
             g = R.const("text")
             #   ^^^^^^^^^^^^^^^ error: RX0201 a constant is made of numbers, a text is none
             h = R.const(x)
             #   ^^^^^^^^^^ error: RX0201 a constant is made of numbers, this is a value of the
-            #        | program
+            #     | program
             i = R.const()
-            #   ^^^^^^^^^ error: RX0103 `R.const`: missing a required argument: 'value'
-            # help: it is called as `R.const(value, dtype)`
+            #   ^^^^^^^^^ error: RX0103 `R.const` needs `value`
+            # help: it is called as `R.const(value, dtype=None)`
             j = R.const(99999999999999999999)
-            #   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0201 99999999999999999999 does not fit
-            #        | in int64
+            #   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0201 99999999999999999999 does not fit in
+            #     | int64
             return x
         """
     )
@@ -386,8 +391,8 @@ def test_an_attribute_of_a_packed_function_is_data():
         @R.function(pure=False)
         def f(x: R.Tensor((2,), "float32")):
             y = R.call_packed("f", x, sinfo=R.Object)
-            #                         ^^^^^^^^^^^^^^ error: RX0103 the attribute `sinfo` cannot
-            #        | hold Front (R.Object)
+            #                         ^^^^^^^^^^^^^^ error: RX0103 the attribute `sinfo` cannot hold
+            #     | a Python function
             return y
         """
     )

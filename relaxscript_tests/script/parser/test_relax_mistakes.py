@@ -40,7 +40,8 @@ def test_an_option_is_given_by_its_name():
         """
         @R.function(True)
         #           ^^^^ error: RX0103 `R.function` takes its options by name
-        # help: write `@R.function(pure=...)`
+        # help: write `@R.function(pure=True)`
+        # fix: pure=True
         def f(x: R.Object):
             return x
         """
@@ -98,13 +99,15 @@ def test_a_definition_without_a_decorator_is_no_script():
         """
         def f(x: R.Object):
         #   ^ error: RX0104 `f` is neither a Relax function nor a PrimFunc
-        # help: decorate it with `@R.function` or `@T.prim_func`
+        # help: decorate it with `@R.function`
+        # fix: @R.function\\n
             return x
 
 
         class Module:
         #     ^^^^^^ error: RX0104 `Module` is a plain class
         # help: decorate it with `@I.ir_module`
+        # fix: @I.ir_module\\n
             @R.function
             def g(x: R.Object):
                 return x
@@ -461,10 +464,9 @@ def test_attributes_are_names_and_values_known_now():
             # help: write `R.func_attr({"name": value})`
             R.func_attr({"a": x})
             #                 ^ error: RX0104 the attribute `a` must be known now, `x` is known
-            #        | later
+            #     | later
             R.func_attr({"b": R.add})
-            #           ^^^^^^^^^^^^ error: RX0104 the attribute `b` cannot hold Operator
-            #        | (R.add)
+            #           ^^^^^^^^^^^^ error: RX0104 the attribute `b` cannot hold a Python function
             return x
         """
     )

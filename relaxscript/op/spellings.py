@@ -1,0 +1,59 @@
+"""What other libraries call operators, their parameters and data types: for those who write these.
+
+Only names that mean the same here stand in the tables, so that one may be written for the other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+
+from relaxscript.errors import nearest
+
+__all__ = ["meant_keyword", "meant_operator", "nearest_dtype", "other_dtype"]
+
+_OPERATORS: Mapping[str, str] = {
+    "absolute": "abs", "amax": "max", "amin": "min", "bmm": "matmul", "cast": "astype",
+    "cat": "concat", "clamp": "clip", "concatenate": "concat", "dense": "linear", "div": "divide",
+    "eq": "equal", "ge": "greater_equal", "gt": "greater", "le": "less_equal", "lt": "less",
+    "mm": "matmul", "mul": "multiply", "ne": "not_equal", "neg": "negative",
+    "permute": "permute_dims", "pow": "power", "sub": "subtract", "transpose": "permute_dims",
+    "true_divide": "divide", "unsqueeze": "expand_dims", "var": "variance", "view": "reshape",
+}  # fmt: skip
+
+_KEYWORDS: Mapping[str, tuple[str, ...]] = {
+    "dim": ("axis", "axes"), "dims": ("axes", "axis"), "axes": ("axis",), "axis": ("axes",),
+    "keepdim": ("keepdims",), "sinfo": ("out_sinfo", "sinfo_args"), "type": ("dtype",),
+    "out_sinfo": ("sinfo_args",), "sinfo_args": ("out_sinfo",), "size": ("shape",),
+}  # fmt: skip
+
+_DTYPES: Mapping[str, str] = {
+    "boolean": "bool", "byte": "uint8", "char": "int8", "double": "float64", "float": "float32",
+    "half": "float16", "int": "int32", "long": "int64", "short": "int16", "single": "float32",
+    "uint": "uint32", "bf16": "bfloat16", "bfloat": "bfloat16",
+}  # fmt: skip
+_LETTERS = {"f": "float", "fp": "float", "i": "int", "u": "uint", "s": "int"}
+
+
+def meant_operator(name: str) -> str | None:
+    """The operator that another library calls `name`, as it is written behind `R.`."""
+    return _OPERATORS.get(name)
+
+
+def meant_keyword(word: str, parameters: Collection[str]) -> str | None:
+    """The parameter, one of `parameters`, that was most likely meant by `word`."""
+    known = next((name for name in _KEYWORDS.get(word, ()) if name in parameters), None)
+    return known or nearest(word, parameters)
+
+
+def other_dtype(name: str) -> str | None:
+    """The data type that others call `name`: "float32" for "fp32"."""
+    plain = name.lower()
+    short = re.fullmatch(r"(fp|[fius])(8|16|32|64)", plain)
+    return _DTYPES.get(plain) or (f"{_LETTERS[short[1]]}{short[2]}" if short else None)
+
+
+def nearest_dtype(name: str, known: Collection[str]) -> str | None:
+    """The data type, one of `known`, that was most likely meant by `name`."""
+    meant = other_dtype(name)
+    return meant if meant in known else nearest(name, known)

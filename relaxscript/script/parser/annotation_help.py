@@ -1,0 +1,88 @@
+"""What to write for an annotation that is wrong: the common slips, told by what was written."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from relaxscript.dtypes import is_dtype
+from relaxscript.errors import Edit, Source
+from relaxscript.script.annotations import Front
+
+from .corrections import gather
+
+__all__ = ["Instead", "a_shape", "arranged", "joined", "unknown_extent"]
+
+unknown_extent = 'name an extent that is not known: `"n"`, or say the rank only: `ndim=2`'
+
+
+class Instead(NamedTuple):
+    """The mistake in one sentence, where it stands, and what to write."""
+
+    at: ast.expr
+    message: str
+    help: str
+    edits: tuple[Edit, ...]
+
+
+def arranged(source: Source, front: Front, call: ast.expr) -> Instead | None:
+    """`R.Tensor(2, 3, "float32")` and `R.Tensor("float32", (2, 3))`: arguments in another order."""
+    if front.name not in ("Tensor", "Shape") or not isinstance(call, ast.Call):
+        return None
+    dims = _leading_dimensions(call.args)
+    if len(dims) > 1 and any(isinstance(dim, ast.Constant) for dim in dims):
+        edit, written = gather(source, dims)
+        return Instead(dims[0], "a shape is one tuple", f"write `{written}`", (edit,))
+    match call.args:
+        case [ast.Constant(value=str(name)) as first, ast.Tuple() | ast.List() as second, *_]:
+            if front.name == "Tensor" and is_dtype(name):
+                edits = (_put(source, first, second), _put(source, second, first))
+                message = "the shape stands before the data type"
+                return Instead(first, message, f'write `({ast.unparse(second)}, "{name}")`', edits)
+    return None
+
+
+def _leading_dimensions(args: Sequence[ast.expr]) -> list[ast.expr]:
+    found: list[ast.expr] = []
+    for argument in args:
+        match argument:
+            case ast.Constant(value=str(text)) if text.isidentifier() and not is_dtype(text):
+                found.append(argument)
+            case ast.Constant(value=int()) | ast.Name() | ast.BinOp():
+                found.append(argument)
+            case _:
+                break
+    return found
+
+
+def _put(source: Source, place: ast.expr, other: ast.expr) -> Edit:
+    return Edit(source.span(place), source.span(other).text)
+
+
+def joined(node: ast.expr) -> str | None:
+    """`"n" + 1` as `n + 1`: arithmetic of a dimension that stands in quotes alone."""
+    if not isinstance(node, ast.BinOp):
+        return None
+    texts = [n.value for n in ast.walk(node) if isinstance(n, ast.Constant)]
+    names = [text for text in texts if isinstance(text, str)]
+    if not names or not all(name.isidentifier() for name in names):
+        return None
+    return ast.unparse(node).replace("'", "")
+
+
+def a_shape(node: ast.expr) -> str | None:
+    """`R.Tensor((4, 3))` for `(4, 3)`, a shape in the place of an annotation."""
+    match node:
+        case ast.Tuple(elts=dims) | ast.List(elts=dims) if dims and all(map(_is_dimension, dims)):
+            return f"R.Tensor({ast.unparse(node)})"
+    return None
+
+
+def _is_dimension(node: ast.expr) -> bool:
+    match node:
+        case ast.Constant(value=bool()):
+            return False
+        case ast.Constant(value=int() | str()) | ast.Name() | ast.BinOp():
+            return True
+    return False

@@ -1,0 +1,174 @@
+"""Names that mean nothing here: what they were most likely meant to be.
+
+A name alone, `softmax` for `R.nn.softmax`; what stands behind a dot, `R.nn.sofmax`, `R.int64`,
+`torch.relu`; and a name that is called, where `float32` is no text. What is certain is a fix too.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from dataclasses import replace
+from types import ModuleType
+from typing import Any
+
+from relaxscript.errors import Diagnostic, Edit, Source, nearest
+from relaxscript.op.parameters import DTYPES
+from relaxscript.op.spellings import meant_operator, other_dtype
+from relaxscript.script.members import nearest_member, public_names
+
+from .blame import Blame, Failed
+from .environment import Environment
+from .reporter import Reporter
+
+__all__ = ["Naming"]
+
+# Words of Python that are written as if they were functions: `retrun(y)`.
+_WORDS = ("return", "assert", "yield", "raise", "import")
+
+
+class Naming(Blame):
+    """Records names that are not defined, with the nearest ones that are."""
+
+    # The namespaces in which a name is looked for, those of the language itself first.
+    namespaces = "RTI"
+
+    def __init__(self, source: Source, environment: Environment, reporter: Reporter) -> None:
+        super().__init__(source, reporter)
+        self.environment = environment
+        self.names: dict[str, Any] = {}
+        self._before_dot: ast.Name | None = None
+
+    def undefined(self, node: ast.Name) -> Failed:
+        """Record an undefined name, with the nearest one that is defined."""
+        name = node.id
+        dtype = f'"{name}"' if name in DTYPES and node is not self._before_dot else None
+        near = dtype or nearest(name, self.known_names())
+        member = None if near else self.member_named(node)
+        meant = near or member
+        # `R.print` is another thing than `print`, but `R.Tensor` is what `Tensor` must mean.
+        sure = member is None or not hasattr(builtins, name)
+        help = None if meant is None else f"did you mean `{meant}`?"
+        if dtype is not None:
+            help = f"write `{dtype}`"
+        return self.error(
+            node, "RX0101", f"`{name}` is not defined", help=help, fix=meant if sure else None
+        )
+
+    def known_names(self) -> list[str]:
+        """Every name that can be used here, for suggestions."""
+        return [*self.names, *(name for name in self.environment.names() if len(name) > 1)]
+
+    # ---- members of R, T and I
+
+    def namespace_of(self, letter: str) -> ModuleType | None:
+        found = self.environment.value_of(letter)
+        ours = isinstance(found, ModuleType) and found.__name__.startswith("relaxscript.")
+        return found if ours else None
+
+    def member_named(self, node: ast.Name) -> str | None:
+        """`R.Tensor` for `Tensor`: a name of a namespace that was written on its own."""
+        for letter in self.namespaces:
+            namespace = self.namespace_of(letter)
+            if namespace is None or node.id not in public_names(namespace):
+                continue
+            inner = isinstance(getattr(namespace, node.id), ModuleType)
+            if inner == (node is self._before_dot):
+                return f"{letter}.{node.id}"
+        return None if node is self._before_dot else self.operator_named(node.id)
+
+    def operator_named(self, name: str) -> str | None:
+        """`R.nn.softmax` for `softmax`, `R.permute_dims` for `transpose`."""
+        namespace = self.namespace_of("R")
+        if namespace is None:
+            return None
+        meant = meant_operator(name)
+        if meant is not None:
+            return f"R.{meant}"
+        near = nearest_member(namespace, name)
+        return f"R.{near}" if near is not None and near.rpartition(".")[2] == name else None
+
+    def namespace_member(self, namespace: ModuleType, node: ast.Attribute) -> Any:
+        """A public name of `R`, `T` or `I`; the nearest is offered for a misspelt one."""
+        if node.attr in public_names(namespace):
+            return getattr(namespace, node.attr)
+        written = ast.unparse(node.value)
+        near = nearest_member(namespace, node.attr)
+        meant = f"{written}.{near}" if near else None
+        if near is None or near.lower() != node.attr.lower():
+            meant = self.member_elsewhere(namespace, node.attr) or meant
+        layer = self.operator_named(node.attr.lower()) if meant is None else None
+        help = f"did you mean `{meant or layer}`?" if meant or layer else None
+        raise self.error(node, "RX0102", f"`{written}` has no `{node.attr}`", help=help, fix=meant)
+
+    def member_elsewhere(self, namespace: ModuleType, name: str) -> str | None:
+        """What has exactly this name, or has it in other libraries, in another namespace."""
+        if namespace is self.namespace_of("T"):
+            short = other_dtype(name)
+            return f"T.{short}" if short else self._exactly(name, "IR", namespace)
+        if name in DTYPES:
+            return f'"{name}"'
+        meant = meant_operator(name)
+        if meant is not None and self.namespace_of("R") is not None:
+            return f"R.{meant}"
+        return self._exactly(name, "RTI", namespace)
+
+    def _exactly(self, name: str, letters: str, but: ModuleType) -> str | None:
+        for letter in letters:
+            namespace = self.namespace_of(letter)
+            if namespace is not None and namespace is not but and name in public_names(namespace):
+                return f"{letter}.{name}"
+        return None
+
+    # ---- what was reported already, and can be said better by who knows more
+
+    def explain_absent(self, node: ast.Attribute) -> None:
+        """`torch.relu`, `R.op.add`: the last name of a chain says what its beginning does not."""
+        failure = self._failure_within(node, ("RX0101", "RX0102"))
+        if failure is None or failure.message.startswith(("`self`", "`cls`")):
+            return
+        meant = self.member_named(ast.Name(node.attr))
+        layer = None if meant else self.operator_named(node.attr.lower())
+        if layer is not None:  # a class of the same name, which is called in another way
+            help = f"did you mean `{layer}`?"
+            self.reporter.diagnostics[-1] = replace(failure, help=help, fix=())
+            return
+        if meant is None:
+            # `nn` is `R.nn` only where `R.nn` has what follows.
+            if failure.fix and self._leads_nowhere(failure.fix[0].new_text, node):
+                self.reporter.diagnostics[-1] = replace(failure, help=None, fix=())
+            return
+        self._mend(failure, f"did you mean `{meant}`?", node, meant)
+
+    def explain_called(self, node: ast.Call) -> None:
+        """`int64()`: what is called is no text; `retrun(y)`: a word of Python is no function."""
+        failure = self._failure_within(node.func, ("RX0101", "RX0102"))
+        name = ast.unparse(node.func).rpartition(".")[2]
+        if failure is None:
+            return
+        if name in DTYPES and self.namespace_of("T") is not None:
+            self._mend(failure, f"did you mean `T.{name}`?", node.func, f"T.{name}")
+        elif failure.help is None and isinstance(node.func, ast.Name):
+            word = nearest(name, _WORDS)
+            if word is not None:
+                help = f"did you mean `{word}`?"
+                self.reporter.diagnostics[-1] = replace(failure, help=help)
+
+    def _failure_within(self, node: ast.AST, codes: tuple[str, ...]) -> Diagnostic | None:
+        """What was reported last, if it stands at the beginning of `node`."""
+        if not self.reporter.diagnostics:
+            return None
+        last, span = self.reporter.diagnostics[-1], self.span(node)
+        at_start = span is not None and last.span is not None and last.span.start == span.start
+        return last if at_start and last.code in codes else None
+
+    def _mend(self, failure: Diagnostic, help: str, node: ast.AST, text: str) -> None:
+        span = self.span(node)
+        fix = () if span is None else (Edit(span, text),)
+        self.reporter.diagnostics[-1] = replace(failure, help=help, fix=fix)
+
+    def _leads_nowhere(self, meant: str, node: ast.Attribute) -> bool:
+        """Whether `meant`, a namespace such as `R.nn`, has nothing like what follows the dot."""
+        letter, _, name = meant.partition(".")
+        found = getattr(self.namespace_of(letter), name, None) if name else None
+        return isinstance(found, ModuleType) and nearest_member(found, node.attr) is None

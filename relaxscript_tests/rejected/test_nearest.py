@@ -1,0 +1,108 @@
+"""The nearest name is offered for one that there is not, and nothing where all are far."""
+
+from __future__ import annotations
+
+import pytest
+
+from relaxscript.errors import DiagnosticError, Source, apply_fixes
+from relaxscript.script import from_source
+
+PROGRAM = """
+@I.ir_module
+class Module:
+    @T.prim_func
+    def kernel(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
+        for i in range(4):
+            B[i] = {scalar}
+
+    @R.function
+    def double(x: R.Tensor((4,), "float32")):
+        return R.add(x, x)
+
+    @R.function
+    def main(weights: R.Tensor((4,), "float32"), batch: R.Shape(["batch"])):
+        cls = Module
+        with R.dataflow():
+            hidden = R.exp(weights)
+            R.output({output})
+        return {result}
+"""
+RIGHT = {"scalar": "A[i]", "output": "hidden", "result": "hidden"}
+
+# what is written, where -> what was meant; None where nothing is near
+WRITTEN = [
+    ("result", "R.sofmax(hidden)", "R.nn.softmax(hidden)"),
+    ("result", "R.nn.sofmax(hidden)", "R.nn.softmax(hidden)"),
+    ("result", "R.nn.exp(hidden)", "R.exp(hidden)"),
+    ("result", "R.Exp(hidden)", "R.exp(hidden)"),
+    ("result", "R.concatenate((hidden, hidden))", "R.concat((hidden, hidden))"),
+    ("result", "softmax(hidden)", "R.nn.softmax(hidden)"),
+    ("result", "nn.softmax(hidden)", "R.nn.softmax(hidden)"),
+    ("result", "torch.exp(hidden)", "R.exp(hidden)"),
+    ("result", "relax.op.exp(hidden)", "R.exp(hidden)"),
+    ("result", "R.quaternion(hidden)", None),
+    ("result", "torch.quaternion(hidden)", None),
+    ("result", "R.sum(hidden, axes=0)", "R.sum(hidden, axis=0)"),
+    ("result", "R.sum(hidden, keepdim=True)", "R.sum(hidden, keepdims=True)"),
+    ("result", "R.sum(hidden, quick=True)", None),
+    ("result", 'R.astype(hidden, "flaot16")', 'R.astype(hidden, "float16")'),
+    ("result", 'R.astype(hidden, "half")', 'R.astype(hidden, "float16")'),
+    ("result", "R.astype(hidden, float16)", 'R.astype(hidden, "float16")'),
+    ("result", 'R.astype(hidden, "quaternion")', None),
+    ("result", "wieghts", "weights"),
+    ("result", "Hidden", "hidden"),
+    ("result", "quaternion", None),
+    ("result", "hidden.sofmax()", "hidden.softmax()"),
+    ("result", "hidden.reshap((2, 2))", "hidden.reshape((2, 2))"),
+    ("result", "hidden.shpae", "hidden.shape"),
+    ("result", "hidden.quaternion()", None),
+    ("result", "cls.duoble(hidden)", "cls.double(hidden)"),
+    ("result", "Module.duoble(hidden)", "Module.double(hidden)"),
+    ("result", "double(hidden)", "Module.double(hidden)"),
+    ("result", "cls.quaternion(hidden)", None),
+    ("output", "hiden", "hidden"),
+    ("output", "quaternion", None),
+    ("scalar", "T.quaternion(A[i])", None),
+    ("scalar", "T.exq(A[i])", "T.exp(A[i])"),
+    ("scalar", "T.sigmod(A[i])", "T.sigmoid(A[i])"),
+    ("scalar", "exp(A[i])", "T.exp(A[i])"),
+    ("scalar", "R.exp(A[i])", "T.exp(A[i])"),
+    ("scalar", "math.exp(A[i])", "T.exp(A[i])"),
+    ("scalar", "a[i]", "A[i]"),
+    ("scalar", "A[i].asytpe(\"float32\")", None),
+    ("scalar", "T.float(A[i])", "T.float32(A[i])"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("place", "written", "meant"), WRITTEN)
+def test_what_was_most_likely_meant_is_offered_and_written(place, written, meant):
+    text = PROGRAM.format(**{**RIGHT, place: written})
+    with pytest.raises(DiagnosticError) as caught:
+        from_source(text)
+    (diagnostic,) = caught.value.diagnostics
+    assert ("did you mean" in (diagnostic.help or "")) <= (meant is not None)
+    mended = apply_fixes(Source("<text>", text), [diagnostic])
+    assert mended == (text if meant is None else PROGRAM.format(**{**RIGHT, place: meant}))
+
+
+def test_the_program_of_these_tests_is_right():
+    from_source(PROGRAM.format(**RIGHT))
+
+
+@pytest.mark.parametrize(
+    ("decorator", "meant"),
+    [
+        ("@R.functoin", "@R.function"),
+        ("@R.prim_func", "@T.prim_func"),
+        ("@function", "@R.function"),
+        ("@relax.function", "@R.function"),
+        ("@R.function(purr=False)", "@R.function(pure=False)"),
+        ("@R.function(impure=True)", "@R.function(pure=False)"),
+    ],
+)
+def test_the_nearest_decorator_or_option(decorator, meant):
+    text = "{}\ndef f(x: R.Object):\n    return x\n"
+    with pytest.raises(DiagnosticError) as caught:
+        from_source(text.format(decorator), mode="python")
+    (diagnostic,) = caught.value.diagnostics
+    assert apply_fixes(Source("<text>", text.format(decorator)), [diagnostic]) == text.format(meant)
