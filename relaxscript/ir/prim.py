@@ -2,14 +2,15 @@
 
 The spec's grammar takes them from TIR: variables, immediates, arithmetic, comparison, logic,
 Select, Cast, Let, calls of intrinsics, and (inside PrimFuncs) loads from buffers and vectors.
-Python's arithmetic operators and orderings build nodes; `==` compares identity, as for every
-node, so equality of scalars is written `EQ(a, b)`.
+Python's operators build nodes (`prim_operators.py`); `==` is the node `EQ(a, b)` where a scalar is
+wanted and identity, as for every node, where Python wants a truth value.
 
 Sources: spec "Grammar" (PrimExpr); TVM `tir.expr` for names and the order of fields.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -18,6 +19,7 @@ from relaxscript.dtypes import DataType, promote
 
 from .node import Node, field, node
 from .prim_checks import check_rank, lanes, number, refuse_mixed, want_bool, whole
+from .prim_operators import BUILDERS, Equality, ScalarOperators
 from .types import PointerType, PrimType
 
 if TYPE_CHECKING:
@@ -39,7 +41,7 @@ HANDLE = DataType("handle")
 
 
 @node
-class PrimExpr(Node):
+class PrimExpr(Node, ScalarOperators):
     """A scalar expression; `dtype` is the data type of its value."""
 
     __slots__ = ()
@@ -48,61 +50,6 @@ class PrimExpr(Node):
 
         @property
         def dtype(self) -> DataType: ...
-
-        # Scripts compare values by `i == 3`; to checkers that must not look always false.
-        def __eq__(self, other: object) -> bool: ...
-        def __hash__(self) -> int: ...
-
-    def __add__(self, other: PrimExprLike) -> PrimExpr:
-        return _binary(Add, self, other)
-
-    def __radd__(self, other: PrimExprLike) -> PrimExpr:
-        return _binary(Add, other, self)
-
-    def __sub__(self, other: PrimExprLike) -> PrimExpr:
-        return _binary(Sub, self, other)
-
-    def __rsub__(self, other: PrimExprLike) -> PrimExpr:
-        return _binary(Sub, other, self)
-
-    def __mul__(self, other: PrimExprLike) -> PrimExpr:
-        return _binary(Mul, self, other)
-
-    def __rmul__(self, other: PrimExprLike) -> PrimExpr:
-        return _binary(Mul, other, self)
-
-    def __truediv__(self, other: PrimExprLike) -> PrimExpr:
-        return _binary(Div, self, other)
-
-    def __rtruediv__(self, other: PrimExprLike) -> PrimExpr:
-        return _binary(Div, other, self)
-
-    def __floordiv__(self, other: PrimExprLike) -> PrimExpr:
-        return _binary(FloorDiv, self, other)
-
-    def __rfloordiv__(self, other: PrimExprLike) -> PrimExpr:
-        return _binary(FloorDiv, other, self)
-
-    def __mod__(self, other: PrimExprLike) -> PrimExpr:
-        return _binary(FloorMod, self, other)
-
-    def __rmod__(self, other: PrimExprLike) -> PrimExpr:
-        return _binary(FloorMod, other, self)
-
-    def __neg__(self) -> PrimExpr:
-        return _binary(Sub, const(0, self.dtype), self)
-
-    def __lt__(self, other: PrimExprLike) -> PrimExpr:
-        return _binary(LT, self, other)
-
-    def __le__(self, other: PrimExprLike) -> PrimExpr:
-        return _binary(LE, self, other)
-
-    def __gt__(self, other: PrimExprLike) -> PrimExpr:
-        return _binary(GT, self, other)
-
-    def __ge__(self, other: PrimExprLike) -> PrimExpr:
-        return _binary(GE, self, other)
 
     def __bool__(self) -> bool:
         raise TypeError(
@@ -139,6 +86,8 @@ def as_prim(value: Any) -> PrimExpr:
     """
     if isinstance(value, PrimExpr):
         return value
+    if isinstance(value, Equality):
+        return value.asobject()
     if isinstance(value, (bool, np.bool_)):
         return IntImm.make(BOOL, int(value))
     if isinstance(value, (float, np.floating)):
@@ -574,3 +523,10 @@ def _binary(make: Any, a: PrimExprLike, b: PrimExprLike) -> PrimExpr:
         return NotImplemented
     a, b = match_dtypes(a, b)
     return make.make(a, b)  # type: ignore[no-any-return]
+
+
+_NODES = {
+    "+": Add, "-": Sub, "*": Mul, "/": Div, "//": FloorDiv, "%": FloorMod, "<": LT, "<=": LE,
+    ">": GT, ">=": GE, "==": EQ, "!=": NE,
+}  # fmt: skip
+BUILDERS.update({symbol: partial(_binary, make) for symbol, make in _NODES.items()})

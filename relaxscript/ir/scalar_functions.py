@@ -11,6 +11,7 @@ Source: TVM `tir.op`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import ml_dtypes
@@ -41,6 +42,7 @@ from .prim import (
     const,
     match_dtypes,
 )
+from .prim_operators import BUILDERS
 
 __all__ = [
     "FUNCTIONS", "LOW_LEVEL", "absolute", "call_cpacked", "call_intrin", "call_packed", "ceildiv",
@@ -294,3 +296,22 @@ FUNCTIONS: dict[str, Callable[..., PrimExpr]] = {
     "truncdiv": _exact("truncdiv", Div),
     "truncmod": _exact("truncmod", Mod),
 }
+
+
+def _bitwise(name: str, a: Any, b: Any) -> Any:
+    """What Python's operator on bits builds; NotImplemented beside what is no scalar."""
+    if any(isinstance(side, str) or not _is_scalar(side) for side in (a, b)):
+        return NotImplemented
+    return FUNCTIONS[name](a, b)
+
+
+def _is_scalar(value: Any) -> bool:
+    return isinstance(value, PrimExpr) or hasattr(value, "__index__")
+
+
+_BITS = {
+    "<<": "shift_left", ">>": "shift_right", "&": "bitwise_and", "|": "bitwise_or",
+    "^": "bitwise_xor",
+}  # fmt: skip
+BUILDERS.update({symbol: partial(_bitwise, name) for symbol, name in _BITS.items()})
+BUILDERS["~"] = lambda x, _: FUNCTIONS["bitwise_not"](x)

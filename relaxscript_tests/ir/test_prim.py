@@ -60,7 +60,9 @@ def test_data_types_that_do_not_mix_are_refused():
 def test_comparisons_are_bool_and_equality_is_identity():
     assert (n < 1).dtype == "bool"
     assert n == n
-    assert (n == Var("n", "int64")) is False
+    assert not (n == Var("n", "int64"))
+    assert n != Var("n", "int64")
+    assert not (n != n)
 
 
 def test_a_scalar_has_no_truth_value_and_cannot_be_unpacked():

@@ -237,7 +237,7 @@ class RelaxExpressions(RelaxBlame):
         return Tuple.make(tuple(fields))
 
     def prim_value(self, value: PrimExpr, node: ast.AST) -> Expr:
-        """A scalar expression as a value (spec_notes: anything but a literal is computed)."""
+        """A scalar expression as a value (anything but a literal is computed)."""
         try:
             return relax_forms.prim_value(value)
         except OperandError as error:
@@ -275,6 +275,8 @@ class RelaxExpressions(RelaxBlame):
         if symbol in ("/", "//", "%") and operands[1] == 0 and not isinstance(operands[1], Node):
             raise self.error(node, "RX0104", "a dimension is divided by zero")
         try:
+            if symbol.removeprefix("unary ") in _BITS:
+                raise TypeError
             return PYTHON[symbol](*operands)
         except TypeError:
             written, shown = ast.unparse(node), symbol.removeprefix("unary ")
@@ -337,6 +339,10 @@ def mentions(node: ast.AST, name: str) -> bool:
                 return False
             return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(inner))
     return False
+
+
+# Operators on bits, which the arithmetic of dimensions has not.
+_BITS = frozenset({"<<", ">>", "&", "|", "^", "~"})
 
 
 def scalar_operation(symbol: str, operands: tuple[Any, ...]) -> PrimExpr | None:

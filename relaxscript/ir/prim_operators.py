@@ -1,0 +1,150 @@
+"""Python's operators on scalar expressions: each builds the node that it means.
+
+    n * 4 + 1        n // 2 < m        n << 2        analyzer.can_prove(n * 2 == n + n)
+
+`==` and `!=` have two meanings. Where a scalar is wanted they are the nodes `EQ` and `NE`; where
+Python wants a truth value, in an `if` or as a key of a dictionary, they compare identity, as for
+every node.
+
+Source: TVM `tir.expr.ExprOp`, `EqualOp` and `NotEqualOp`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .prim import PrimExpr, PrimExprLike
+
+__all__ = ["BUILDERS", "Equality", "ScalarOperators"]
+
+# What each operator builds, filled by the files that have the nodes.
+BUILDERS: dict[str, Callable[[Any, Any], PrimExpr]] = {}
+
+
+class Equality:
+    """`a == b`, or `a != b`, of two scalars, before anybody has said what is wanted of it."""
+
+    __slots__ = ("a", "b", "negated")
+
+    def __init__(self, a: Any, b: Any, negated: bool) -> None:
+        self.a, self.b, self.negated = a, b, negated
+
+    def __bool__(self) -> bool:
+        return (self.a is self.b) is not self.negated
+
+    def asobject(self) -> PrimExpr:
+        """The node that compares the two."""
+        return BUILDERS["!=" if self.negated else "=="](self.a, self.b)
+
+    def __repr__(self) -> str:
+        return repr(self.asobject())
+
+
+def _comparable(other: object) -> bool:
+    """Whether something may be equal to a scalar, so that the question is worth a node."""
+    return isinstance(other, (ScalarOperators, int, float)) or hasattr(other, "__index__")
+
+
+class ScalarOperators:
+    """Python's operators, for `PrimExpr`."""
+
+    __slots__ = ()
+    __hash__ = object.__hash__
+
+    if TYPE_CHECKING:
+        # Scripts compare values by `i == 3`; to checkers that must not look always false.
+        def __eq__(self, other: object) -> bool: ...
+
+    else:
+
+        def __eq__(self, other):
+            return Equality(self, other, False) if _comparable(other) else NotImplemented
+
+        def __ne__(self, other):
+            return Equality(self, other, True) if _comparable(other) else NotImplemented
+
+    def __add__(self, other: PrimExprLike) -> PrimExpr:
+        return BUILDERS["+"](self, other)
+
+    def __radd__(self, other: PrimExprLike) -> PrimExpr:
+        return BUILDERS["+"](other, self)
+
+    def __sub__(self, other: PrimExprLike) -> PrimExpr:
+        return BUILDERS["-"](self, other)
+
+    def __rsub__(self, other: PrimExprLike) -> PrimExpr:
+        return BUILDERS["-"](other, self)
+
+    def __mul__(self, other: PrimExprLike) -> PrimExpr:
+        return BUILDERS["*"](self, other)
+
+    def __rmul__(self, other: PrimExprLike) -> PrimExpr:
+        return BUILDERS["*"](other, self)
+
+    def __truediv__(self, other: PrimExprLike) -> PrimExpr:
+        return BUILDERS["/"](self, other)
+
+    def __rtruediv__(self, other: PrimExprLike) -> PrimExpr:
+        return BUILDERS["/"](other, self)
+
+    def __floordiv__(self, other: PrimExprLike) -> PrimExpr:
+        return BUILDERS["//"](self, other)
+
+    def __rfloordiv__(self, other: PrimExprLike) -> PrimExpr:
+        return BUILDERS["//"](other, self)
+
+    def __mod__(self, other: PrimExprLike) -> PrimExpr:
+        return BUILDERS["%"](self, other)
+
+    def __rmod__(self, other: PrimExprLike) -> PrimExpr:
+        return BUILDERS["%"](other, self)
+
+    def __lshift__(self, other: PrimExprLike) -> PrimExpr:
+        return BUILDERS["<<"](self, other)
+
+    def __rlshift__(self, other: PrimExprLike) -> PrimExpr:
+        return BUILDERS["<<"](other, self)
+
+    def __rshift__(self, other: PrimExprLike) -> PrimExpr:
+        return BUILDERS[">>"](self, other)
+
+    def __rrshift__(self, other: PrimExprLike) -> PrimExpr:
+        return BUILDERS[">>"](other, self)
+
+    def __and__(self, other: PrimExprLike) -> PrimExpr:
+        return BUILDERS["&"](self, other)
+
+    def __rand__(self, other: PrimExprLike) -> PrimExpr:
+        return BUILDERS["&"](other, self)
+
+    def __or__(self, other: PrimExprLike) -> PrimExpr:
+        return BUILDERS["|"](self, other)
+
+    def __ror__(self, other: PrimExprLike) -> PrimExpr:
+        return BUILDERS["|"](other, self)
+
+    def __xor__(self, other: PrimExprLike) -> PrimExpr:
+        return BUILDERS["^"](self, other)
+
+    def __rxor__(self, other: PrimExprLike) -> PrimExpr:
+        return BUILDERS["^"](other, self)
+
+    def __lt__(self, other: PrimExprLike) -> PrimExpr:
+        return BUILDERS["<"](self, other)
+
+    def __le__(self, other: PrimExprLike) -> PrimExpr:
+        return BUILDERS["<="](self, other)
+
+    def __gt__(self, other: PrimExprLike) -> PrimExpr:
+        return BUILDERS[">"](self, other)
+
+    def __ge__(self, other: PrimExprLike) -> PrimExpr:
+        return BUILDERS[">="](self, other)
+
+    def __neg__(self) -> PrimExpr:
+        return BUILDERS["-"](0, self)
+
+    def __invert__(self) -> PrimExpr:
+        return BUILDERS["~"](self, None)
