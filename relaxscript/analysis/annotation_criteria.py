@@ -33,7 +33,7 @@ from relaxscript.sinfo import (
 
 __all__ = ["AnnotationCriteria"]
 
-_NUMBERS = ("int", "uint", "float", "bool")
+_NUMBERS = ("int", "uint", "float", "bfloat", "bool")
 _UNBOUND = {TensorStructInfo: 14, ShapeStructInfo: 15, PrimStructInfo: 16}
 _MESSAGES = {
     4: "the declared result uses `{}`, which is not in scope at the definition",

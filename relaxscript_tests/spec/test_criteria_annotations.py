@@ -176,7 +176,7 @@ def test_a_prim_value_made_by_hand_cannot_hold_what_is_computed():
 
 
 @accepts("criterion 19")
-@pytest.mark.parametrize("dtype", ["int8", "uint64", "float16", "bool"])
+@pytest.mark.parametrize("dtype", ["int8", "uint64", "float16", "bfloat16", "bool"])
 def test_a_prim_annotation_is_of_a_number(dtype):
     f = from_source(f'@R.function\ndef f(k: R.Prim("{dtype}")):\n    return k')
     assert not ill_formed(f)
