@@ -51,7 +51,9 @@ REFUSED = {
     "`Function.params`: nothing is known of the parameter `w`": lambda: relax.Function(
         [relax.Var("w")], X
     ),
-    "the attribute `a` cannot hold a Python object": lambda: relax.Function([X], X, attrs={"a": object()}),
+    "the attribute `a` cannot hold a Python object": lambda: relax.Function(
+        [X], X, attrs={"a": object()}
+    ),
     "the attribute `a` cannot hold a Python set": lambda: relax.Attrs({"a": {1}}),
     "the name of an attribute is a text, not int (5)": lambda: relax.Attrs({5: 1}),
     "`IntImm.value` cannot be float (3.7)": lambda: prim.IntImm("int32", 3.7),
