@@ -12,6 +12,7 @@ from relaxscript.arith import NO, YES
 from relaxscript.errors import OperandError
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
+from relaxscript.ir.prim import Var as PrimVar
 from relaxscript.ir.relax import (
     Binding,
     BindingBlock,
@@ -31,7 +32,7 @@ from relaxscript.ir.struct_info import (
     TensorStructInfo,
 )
 from relaxscript.op import ArgumentError
-from relaxscript.sinfo import check_compatibility, why
+from relaxscript.sinfo import check_compatibility, definable_shape_vars, why
 
 from .derive import Context, call_purity, derived_again
 from .finding import Finding
@@ -71,6 +72,10 @@ class _Retyping:
         self.found: list[Finding] = []
         self._context = Context(module)
         self._alone = module is None
+        # The shape variables in scope; for each open function and SeqExpr, those that it brought.
+        self._shapes: set[PrimVar] = set()
+        self._brought: list[list[PrimVar]] = []
+        self._context.shape_scope = self._shapes
         # Expressions of which nothing can be derived; what holds them fails for no other reason.
         self._failed: set[int] = set()
 
@@ -80,12 +85,34 @@ class _Retyping:
             node, place, ready = stack.pop()
             if ready:
                 self._look_at(node, place)
+                self._leave(node)
                 continue
             stack.append((node, place, True))
-            inside = _Place(node) if isinstance(node, Function) else place
-            if isinstance(node, DataflowBlock):
-                inside = _Place(place.function, dataflow=True)
+            inside = place
+            match node:
+                case Function(params):
+                    inside = _Place(node)
+                    self._brought.append([])
+                    self._bring(*(p.struct_info for p in params if p.struct_info is not None))
+                case SeqExpr():
+                    self._brought.append([])
+                case DataflowBlock():
+                    inside = _Place(place.function, dataflow=True)
             stack.extend((part, inside, False) for part in reversed(list(_parts(node))))
+
+    def _bring(self, *infos: StructInfo) -> None:
+        """Bind the shape variables that stand alone in annotations of a signature or a cast."""
+        for v in (v for info in infos for v in definable_shape_vars(info)):
+            if v not in self._shapes:
+                self._shapes.add(v)
+                self._brought[-1].append(v)
+
+    def _leave(self, node: Node) -> None:
+        match node:
+            case Function() | SeqExpr():
+                self._shapes.difference_update(self._brought.pop())
+            case MatchCast(struct_info=info):
+                self._bring(info)
 
     def _look_at(self, node: Node, place: _Place) -> None:
         if any(id(part) in self._failed for part in _parts(node)):

@@ -6,6 +6,7 @@ import pytest
 
 from relaxscript import op
 from relaxscript.analysis import ill_formed, well_formed
+from relaxscript.errors import RelaxWarning
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import (
     BindingBlock,
@@ -29,6 +30,7 @@ from relaxscript.ir.struct_info import (
     TensorStructInfo,
     TupleStructInfo,
 )
+from relaxscript.script import from_source
 
 Tensor = TensorStructInfo
 F4, F5 = Tensor((4,)), Tensor((5,))
@@ -146,3 +148,27 @@ def test_a_local_function_is_pure_or_not_by_itself():
     assert ill_formed(called(g, inner)) == ()
     pure = Var("g", FuncStructInfo([F4], F4, True))
     assert [d.code for d in ill_formed(called(pure, inner.replace(is_pure=True)))] == ["RX0401"]
+
+
+def test_a_dimension_that_a_local_function_captures_is_no_variable_of_its_own():
+    f = from_source("""
+@R.function
+def f(x: R.Tensor(("n",), "float32"), y: R.Tensor((3,), "float32"), o: R.Object):
+    n, m = T.int64(), T.int64()
+
+    @R.function
+    def g(s: R.Shape([n]), a: R.Tensor((n,), "float32")) -> R.Tensor((n,), "float32"):
+        return a
+
+    z = R.match_cast(o, R.Tensor((m,), "float32"))
+
+    @R.function
+    def h(s: R.Shape([m]), a: R.Tensor((m,), "float32")) -> R.Shape([m]):
+        return s
+
+    return (g(R.shape([n]), x), h(R.shape([m]), z))
+""")
+    assert ill_formed(f) == ()
+    with pytest.warns(RelaxWarning):
+        f = from_source(f.script().replace("g(R.shape([n]), x)", "g(R.shape([2]), y)"))
+    assert ill_formed(f) == ()
