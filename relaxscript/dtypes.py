@@ -93,6 +93,14 @@ class DataType(str):
         return _numpy(self)
 
     @property
+    def has_numpy(self) -> bool:
+        """Whether arrays can hold values of it."""
+        try:
+            return self.numpy is not None
+        except TypeError:
+            return False
+
+    @property
     def in_relax(self) -> bool:
         """Whether a Relax annotation may name it (spec, well-formedness 19, 20)."""
         if self.lanes != 1:

@@ -134,3 +134,10 @@ def test_an_annotation_of_relax_may_name_scalars_of_the_widths_of_the_specificat
 @pytest.mark.parametrize("name", ["int7", "float32x4", "float128", "handle", "float4_e2m1fn"])
 def test_an_annotation_of_relax_may_not_name_other_widths_vectors_or_pointers(name):
     assert not DataType(name).in_relax
+
+
+@pytest.mark.parametrize(
+    ("dtype", "has"), [("int8", True), ("bfloat16", True), ("int1", False), ("void", False)]
+)
+def test_a_data_type_says_whether_arrays_hold_it(dtype: str, has: bool):
+    assert DataType(dtype).has_numpy is has

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from relaxscript.dtypes import DataType
 from relaxscript.errors import VMError
 
 from .check_words import (
@@ -139,7 +140,8 @@ class _Matching:
             raise refused(place, check, value)
         if check.dtype is not None and dtype != check.dtype:
             text = f"{place.part('.dtype')} is {dtype}; must be {check.dtype}"
-            help = f'`.astype("{check.dtype}")` converts an array'
+            converts = f'`.astype("{check.dtype}")` converts an array'
+            help = converts if DataType(check.dtype).has_numpy else "no array has that data type"
             raise mismatch(place, text, check, value, help)
         shape = value.shape
         ndim = check.ndim if check.dims is None else len(check.dims)

@@ -122,7 +122,10 @@ class _Writer:
         if check.dtype is None:
             self.tests.append(f"tensor_dtype({name}) is not None")
         else:  # numpy has one object for each of its data types, with rare exceptions
-            self.tests.append(f"{name}.dtype is {self.constant(DataType(check.dtype).numpy)}")
+            dtype = DataType(check.dtype)
+            if not dtype.has_numpy:
+                raise _NoQuickTest
+            self.tests.append(f"{name}.dtype is {self.constant(dtype.numpy)}")
         ndim = check.ndim if check.dims is None else len(check.dims)
         if ndim >= 0:
             self.tests.append(f"{name}.ndim == {ndim}")

@@ -15,7 +15,7 @@ from relaxscript_tests.end_to_end.executors import every_executor, failure
 @pytest.fixture(autouse=True)
 def _packed_functions():
     register_func("test.apply", lambda function, *args: function(*args))
-    register_func("test.same", lambda value: value)
+    register_func("test.same", lambda value: value, override=True)
 
     @register_func("test.bump")
     def bump(x):

@@ -152,3 +152,8 @@ def test_variables_of_what_is_proved_count_before_those_of_what_is_not():
     test = quick_test(checks, 2, 1, (1,))
     assert test((np.ones(3), np.ones(3))) == [3]
     assert test((np.ones(2), np.ones(3))) is None
+
+
+def test_a_data_type_that_numpy_has_not_fits_nothing_at_first_sight():
+    test = quick_test([TensorCheck("int1", 1, None)], 1, 0)
+    assert test([np.zeros(2, "int8")]) is None
