@@ -6,8 +6,6 @@ function says whether its calls have side effects.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from relaxscript.arith import NO, YES
 from relaxscript.errors import OperandError
 from relaxscript.ir.module import IRModule
@@ -17,16 +15,27 @@ from relaxscript.ir.relax import (
     Binding,
     BindingBlock,
     Call,
+    Constant,
     DataflowBlock,
+    DataflowVar,
+    DataTypeImm,
     Expr,
+    ExternFunc,
     Function,
+    GlobalVar,
     If,
     MatchCast,
+    Op,
+    PrimValue,
     SeqExpr,
+    ShapeExpr,
+    StringImm,
     Tuple,
     TupleGetItem,
+    Var,
 )
 from relaxscript.ir.struct_info import (
+    ObjectStructInfo,
     PrimStructInfo,
     StructInfo,
     TensorStructInfo,
@@ -78,6 +87,8 @@ class _Retyping:
         self._context.shape_scope = self._shapes
         # Expressions of which nothing can be derived; what holds them fails for no other reason.
         self._failed: set[int] = set()
+        # A binding asks again what was derived of its value just before.
+        self._derived_last: tuple[Expr | None, StructInfo] = (None, ObjectStructInfo())
 
     def function(self, root: Function) -> None:
         stack: list[tuple[Node, _Place, bool]] = [(root, _Place(root), False)]
@@ -98,7 +109,9 @@ class _Retyping:
                     self._brought.append([])
                 case DataflowBlock():
                     inside = _Place(place.function, dataflow=True)
-            stack.extend((part, inside, False) for part in reversed(list(_parts(node))))
+            # Leaves have no parts, and nothing is asked of them.
+            parts = [part for part in _parts(node) if part.__class__ not in _LEAVES]
+            stack.extend([(part, inside, False) for part in reversed(parts)])
 
     def _bring(self, *infos: StructInfo) -> None:
         """Bind the shape variables that stand alone in annotations of a signature or a cast."""
@@ -115,7 +128,7 @@ class _Retyping:
                 self._bring(info)
 
     def _look_at(self, node: Node, place: _Place) -> None:
-        if any(id(part) in self._failed for part in _parts(node)):
+        if self._failed and any(id(part) in self._failed for part in _parts(node)):
             self._fail(node)
             return
         try:
@@ -148,7 +161,9 @@ class _Retyping:
         """What the rules say of an expression now, whatever was said of it before."""
         if expr.known_info is None:
             return self._context.struct_info(expr)
-        return derived_again(expr, self._context)
+        if self._derived_last[0] is not expr:
+            self._derived_last = (expr, derived_again(expr, self._context))
+        return self._derived_last[1]
 
     def _call(self, call: Call, place: _Place) -> None:
         self._derived(call)
@@ -209,23 +224,29 @@ def _failure(error: OperandError | ArgumentError, node: Node) -> Finding:
     return Finding(error.code, message, node, None, error.help, fact)
 
 
-def _parts(node: Node) -> Iterator[Node]:
+_LEAVES = frozenset({
+    Var, DataflowVar, GlobalVar, Constant, ShapeExpr, PrimValue, StringImm, DataTypeImm, Op,
+    ExternFunc,
+})  # fmt: skip
+
+
+def _parts(node: Node) -> tuple[Node, ...]:
     """What is evaluated inside a node, in order; annotations are not."""
     match node:
         case Call(op, args):
-            yield op
-            yield from args
+            return (op, *args)
         case Tuple(fields):
-            yield from fields
+            return fields
         case TupleGetItem(value):
-            yield value
+            return (value,)
         case If(cond, true_branch, false_branch):
-            yield from (cond, true_branch, false_branch)
+            return (cond, true_branch, false_branch)
         case Function(body=body):
-            yield body
+            return (body,)
         case SeqExpr(blocks, body):
-            yield from (*blocks, body)
+            return (*blocks, body)
         case BindingBlock(bindings):
-            yield from bindings
+            return bindings
         case Binding() as binding:
-            yield binding.value
+            return (binding.value,)
+    return ()
