@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from relaxscript.errors import OperandError
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import (
+    BaseFunc,
     BindingBlock,
     Call,
     DataflowBlock,
@@ -92,6 +93,9 @@ def _value(value: Expr, within: Node) -> Iterator[Finding]:
     if isinstance(value, SeqExpr):
         message = "a SeqExpr is the body of a function or a branch, and cannot be bound"
         yield _finding(message, value, within)
+    elif isinstance(value, BaseFunc) and not isinstance(value, Function):
+        message = "a PrimFunc is a function of the module, and cannot be bound"
+        yield Finding("RX0325", message, value, within, "bind the GlobalVar that stands for it")
     operands: tuple[Expr, ...] = ()
     match value:
         case Call(op, args):

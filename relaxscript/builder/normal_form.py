@@ -38,6 +38,7 @@ from relaxscript.ir.relax import (
 )
 from relaxscript.ir.same import structural_equal
 from relaxscript.ir.struct_info import FuncStructInfo, PrimStructInfo, StructInfo, TensorStructInfo
+from relaxscript.ir.walk import rewrite_top_down
 from relaxscript.op import Obligation, lookup
 from relaxscript.sinfo import (
     check_compatibility,
@@ -269,6 +270,8 @@ class NormalForm(Scopes):
         return tuple([done.get(id(a), a) for a in args])
 
     def _check_purity(self, call: Call) -> None:
+        if not self.check_well_formed:
+            return
         in_dataflow = self.current_block_is_dataflow()
         if in_dataflow or (self._frames and self._frames[-1].checks_purity):
             code, message, help = impurity(call, in_dataflow, self.context)
@@ -320,7 +323,7 @@ class NormalForm(Scopes):
     def _flatten(self, seq: SeqExpr) -> Expr:
         for block in seq.blocks:
             self._enter_block(block)
-        return self.normal(seq.body)
+        return self.normal(self._with_typed(seq.body))
 
     def _enter_block(self, block: BindingBlock) -> None:
         inside = self.current_block_is_dataflow()
@@ -340,19 +343,18 @@ class NormalForm(Scopes):
 
     def _emit_again(self, binding: Binding) -> None:
         """Append a binding of a hand-built program, typing its variable where that is needed."""
-        value = self.normal(binding.value)
-        if isinstance(binding, MatchCast):
-            self.emit_normalized(binding.replace(value=value))
-            return
-        info = self.struct_info(value)
-        var = binding.var
+        value, var = self.normal(self._with_typed(binding.value)), binding.var
         if var.struct_info is None:
-            raise OperandError(
-                "variable", "has no StructInfo", code="RX0205",
-                message=f"the variable `{var.name_hint}` of a hand-built binding has no StructInfo",
-                help=f"it would be `{info!r}`",
-            )  # fmt: skip
-        self.emit_normalized(VarBinding.make(var, value, span=binding.span))
+            # Nodes are frozen, so a variable that is described takes its place from here on.
+            cast = isinstance(binding, MatchCast)
+            info = binding.struct_info if cast else self.struct_info(value)
+            typed = type(var).make(var.name_hint, info, span=var.span)
+            self._typed[var], var = typed, typed
+        self.emit_normalized(binding.replace(var=var, value=value))
+
+    def _with_typed(self, expr: Expr) -> Expr:
+        """The expression with the variables that `_emit_again` described."""
+        return rewrite_top_down(expr, self._typed.get) if self._typed else expr
 
     def _normalize_function(self, function: Function) -> Function:
         if function.ret_struct_info is not None and (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import Any
 
 from relaxscript.analysis.derive import Context
 from relaxscript.analysis.purity import claims_purity
@@ -75,7 +76,7 @@ class FunctionFrame:
 class Scopes(ABC):
     """The stack of scopes of a builder, and what is known in them."""
 
-    # False where a parser is told to let control flow stand in dataflow blocks.
+    # False where control flow and impure calls may stand where they should not, for others to find.
     check_well_formed = True
 
     @abstractmethod
@@ -97,6 +98,8 @@ class Scopes(ABC):
         self._scopes: list[Scope] = []
         # What was written here needs no second look.
         self._finished: set[Expr] = set()
+        # What took the place of the variables of hand-built programs that had no StructInfo.
+        self._typed: dict[Any, Var] = {}
         self._names: dict[str, int] = {}
         self._shape_scope: set[PrimVar] = set()
         # What was bound, in order; an index of it is made when somebody asks.

@@ -31,6 +31,9 @@ class Normalize(ModulePass):
         gv: R.Tensor((4,), "float32") = R.multiply(add, y)
         return gv
 
+    Variables without StructInfo get the one of their value. Whether the program is well-formed is
+    not asked: impure calls and control flow stay where they are, for `well_formed` to find.
+
     Raises `DiagnosticError` for operands that do not go together, and (RX0308) for recursion
     without a declared result. Source: spec "Normal Form" 1-5; TVM `relax.transform.Normalize`.
     """
@@ -38,21 +41,24 @@ class Normalize(ModulePass):
     opt_level = 1
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        return normalized(mod)
+        return normalized(mod, check_well_formed=False)
 
 
-def normalized(module: IRModule) -> IRModule:
+def normalized(module: IRModule, check_well_formed: bool = True) -> IRModule:
     """The module with every Relax function typed and in normal form, by the block builder.
 
-    Functions that are so already stay the same objects. Raises `DiagnosticError` for operands that
-    do not go together, and (RX0308) for recursion without a declared result.
+    Functions that are so already stay the same objects. With `check_well_formed`, impure calls and
+    control flow where they may not be are refused in the others.
+
+    Raises `DiagnosticError` for operands that do not go together, and (RX0308) for recursion
+    without a declared result.
     """
     result = module
     for var in _callees_first(module):
         function = result[var]
         if not (_is_typed(function) and is_normal(function)):
             result = result.clone() if result is module else result
-            result[var] = _normalize(function, var.name_hint, result)
+            result[var] = _normalize(function, var.name_hint, result, check_well_formed)
     return result
 
 
@@ -85,8 +91,11 @@ def _undeclared_callees(module: IRModule, var: relax.GlobalVar) -> Iterator[rela
                 yield module.get_global_var(node.name_hint)
 
 
-def _normalize(function: relax.Function, name: str, module: IRModule) -> relax.Function:
+def _normalize(
+    function: relax.Function, name: str, module: IRModule, check_well_formed: bool
+) -> relax.Function:
     builder = BlockBuilder(module)
+    builder.check_well_formed = check_well_formed
     builder.begin_function(name, function.params, function.is_pure, function.attrs)
     try:
         builder.set_result(builder.normalize(function.body))

@@ -23,7 +23,13 @@ from relaxscript.ir.relax import (
     Var,
     VarBinding,
 )
-from relaxscript.ir.struct_info import FuncStructInfo, TensorStructInfo, TupleStructInfo
+from relaxscript.ir.struct_info import (
+    FuncStructInfo,
+    ObjectStructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
+from relaxscript.ir.tir import Evaluate, PrimFunc
 from relaxscript.transform import Normalize
 
 F4 = TensorStructInfo((4,), "float32")
@@ -127,3 +133,11 @@ def test_normalize_brings_it_there(text, function):
     made = Normalize()(IRModule({"main": function.with_attr("global_symbol", "main")}))
     assert well_formed(made, check_struct_info=False)
     assert Normalize()(made) is made
+
+
+def test_a_prim_func_is_not_bound_inside_a_function():
+    f = Var("f", ObjectStructInfo())
+    body = SeqExpr([BindingBlock([VarBinding(f, PrimFunc([], Evaluate(0)))])], f)
+    (found,) = ill_formed(Function([], body, ObjectStructInfo()))
+    assert found.code == "RX0325"
+    assert found.message == "a PrimFunc is a function of the module, and cannot be bound"

@@ -9,8 +9,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import relaxscript as relax
 from relaxscript.runtime import Shape, register_func
 from relaxscript.script import ir as I, relax as R, tir as T
+from relaxscript.testing import diagnostics_of
 from relaxscript_tests.end_to_end.executors import every_executor, failure
 
 from .told import accepted, told, warned
@@ -315,6 +317,37 @@ def test_a_virtual_device_that_the_module_does_not_list_is_refused_wherever_it_s
         'error RX0324 "cuda:0"', 'error RX0324 I.vdevice("llvm", 1)', 'error RX0324 "llvm:2"',
         'error RX0324 "llvm:3"', 'error RX0324 "llvm:4"',
     ]  # fmt: skip
+
+
+ON_DEVICES = """
+    @I.ir_module
+    class M:
+        I.module_global_infos({{"vdevice": [I.vdevice("llvm"), I.vdevice("llvm", 1)]}})
+
+        @R.function
+        def main(x: R.Tensor((2,), "float32")) -> R.Tuple({declared}, {declared}):
+            y = M.g(x)
+            return y
+
+        @R.function
+        def g(x: R.Tensor((2,), "float32")) -> R.Tuple(
+            R.Tensor((2,), "float32"), R.Tensor((2,), "float32")
+        ):
+            return (x, R.add(x, x))
+    """
+
+
+def test_the_device_of_a_declared_tuple_reaches_through_calls_and_none_may_stay_unknown():
+    declared = 'R.Tensor((2,), "float32", "llvm:1")'
+    realize = relax.transform.RealizeVDevice()
+    module = realize(accepted(ON_DEVICES.format(declared=declared)))
+    for name in ("main", "g"):
+        (param,) = module[name].params
+        for info in (param.struct_info, *module[name].ret_struct_info.fields):
+            assert info.vdevice.vdevice_id == 1
+    unknown = accepted(ON_DEVICES.format(declared='R.Tensor((2,), "float32")'))
+    found = diagnostics_of(lambda: realize(unknown))
+    assert {d.severity for d in found} == {"error"}
 
 
 # ---------------------------------------------------------------- what only may fit
