@@ -94,7 +94,10 @@ def natural_converter(annotation: str) -> Callable[[Any], Any] | None:
 
 
 def brief(value: Any) -> str:
-    """A value in a message: short, and never failing."""
+    """A value in a message: short, and never failing; `__told__` is how it wants to be named."""
+    told = getattr(value, "__told__", None)
+    if isinstance(told, str):
+        return told
     try:
         text = repr(value)
     except Exception:

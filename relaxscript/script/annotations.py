@@ -119,6 +119,11 @@ class Front:
         self.__doc__ = doc
         self.__name__ = name
 
+    @property
+    def __told__(self) -> str:
+        """How messages name it where a StructInfo is wanted."""
+        return f"`{self!r}` itself; write `{self!r}()`"
+
     def __call__(self, *args: Any, **kwargs: Any) -> StructInfo:
         try:
             return self.bind(args, kwargs)

@@ -12,6 +12,7 @@ from relaxscript.ir.struct_info import (
     TensorStructInfo,
     TupleStructInfo,
 )
+from relaxscript.script import relax as R
 
 X = relax.Var("x", TensorStructInfo((2, 3), "float32"))
 N = prim.Var("n", "int64")
@@ -51,6 +52,7 @@ REFUSED = {
     "`Function.params`: nothing is known of the parameter `w`": lambda: relax.Function(
         [relax.Var("w")], X
     ),
+    "not `R.Object` itself; write `R.Object()`": lambda: relax.Var("x", R.Object),
     "the attribute `a` cannot hold a Python object": lambda: relax.Function(
         [X], X, attrs={"a": object()}
     ),
