@@ -26,6 +26,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from . import analysis, arith, errors, ir, op, script
+from .analysis.struct_infos import get_shape_of
 from .builder import BlockBuilder
 from .dtypes import DataType
 from .errors import DiagnosticError, RelaxWarning, VMError, config, explain
@@ -192,6 +193,7 @@ __all__ = [
     "get_default_pipeline",
     "get_global_func",
     "get_pipeline",
+    "get_shape_of",
     "interpreter",
     "ir",
     "ir_module",

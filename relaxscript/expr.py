@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from .analysis.struct_infos import get_shape_of
 from .ir import relax
 from .ir.relax import *  # noqa: F403
 from .script.relax_forms import const
 
-__all__ = ["const", *relax.__all__]
+__all__ = ["const", "get_shape_of", *relax.__all__]

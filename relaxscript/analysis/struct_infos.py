@@ -23,16 +23,18 @@ from relaxscript.ir.struct_info import (
     PrimStructInfo,
     ShapeStructInfo,
     StructInfo,
+    TensorStructInfo,
 )
 from relaxscript.ir.types import Type
+from relaxscript.op import operator_named
 
 from .derive import Context, call_result
 
 __all__ = [
     "collect_non_negative_expressions", "definable_tir_vars_in_struct_info",
     "defined_symbolic_vars", "derive_call_ret_struct_info", "erase_to_well_defined",
-    "free_symbolic_vars", "get_static_type", "struct_info_base_check", "struct_info_lca",
-    "tir_vars_in_struct_info", "wanted",
+    "free_symbolic_vars", "get_shape_of", "get_static_type", "struct_info_base_check",
+    "struct_info_lca", "tir_vars_in_struct_info", "wanted",
 ]  # fmt: skip
 
 
@@ -101,6 +103,21 @@ def struct_info_lca(lhs: StructInfo, rhs: StructInfo) -> StructInfo:
     wanted("struct_info_lca.lhs", lhs, StructInfo)
     wanted("struct_info_lca.rhs", rhs, StructInfo)
     return rules.unify_struct_info(lhs, rhs)
+
+
+def get_shape_of(expr: Expr) -> Expr:
+    """The shape of a tensor: what its StructInfo says of it, else a call of `R.shape_of`.
+
+    Raises `TypeError` for an expression that is no tensor.
+    """
+    wanted("get_shape_of.expr", expr, Expr)
+    match expr.struct_info:
+        case TensorStructInfo(shape=Expr() as shape):
+            return shape
+        case TensorStructInfo():
+            return Call(operator_named("relax.shape_of").op, (expr,))
+        case info:
+            raise TypeError(f"`get_shape_of.expr` must be a tensor, not {info!r}")
 
 
 class _Builder(Protocol):

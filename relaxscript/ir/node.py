@@ -125,6 +125,10 @@ class Node(Shown):
                 return cls(**values)
         return cls.make(**values)
 
+    def same_as(self, other: object) -> bool:
+        """Whether `other` is this very object; StructInfos and types compare what they say."""
+        return self is other
+
     if TYPE_CHECKING:
 
         @classmethod

@@ -530,3 +530,4 @@ _NODES = {
     ">": GT, ">=": GE, "==": EQ, "!=": NE,
 }  # fmt: skip
 BUILDERS.update({symbol: partial(_binary, make) for symbol, make in _NODES.items()})
+BUILDERS["astype"] = lambda e, dtype: cast(e, DataType(dtype))

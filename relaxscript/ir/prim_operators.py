@@ -148,3 +148,11 @@ class ScalarOperators:
 
     def __invert__(self) -> PrimExpr:
         return BUILDERS["~"](self, None)
+
+    def equal(self, other: PrimExprLike) -> PrimExpr:
+        """The node `EQ(self, other)`, whatever `==` would mean."""
+        return BUILDERS["=="](self, other)
+
+    def astype(self, dtype: str) -> PrimExpr:
+        """The value converted to another data type, as by `T.cast`."""
+        return BUILDERS["astype"](self, dtype)

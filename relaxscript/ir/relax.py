@@ -140,6 +140,11 @@ class Expr(Node):
                 remember_struct_info(self, found)
             return found
 
+    @property
+    def struct_info_(self) -> StructInfo:
+        """TVM's other spelling of `struct_info`."""
+        return self.struct_info
+
     def __add__(self, other: Any) -> Expr:
         return _operator("+", self, other)
 

@@ -182,3 +182,16 @@ def test_what_a_local_function_takes_from_outside_is_free():
 def test_what_is_no_struct_info_or_function_is_refused_by_name(ask, message):
     with pytest.raises(TypeError, match=message):
         ask()
+
+
+def test_the_shape_of_a_tensor_is_what_is_known_or_a_call():
+    known, held, unknown = Var("x", Tensor((n, 4))), Var("y", Tensor(s)), Var("z", Tensor(ndim=2))
+    assert structural_equal(analysis.struct_infos.get_shape_of(known), ShapeExpr((n, 4)))
+    assert analysis.struct_infos.get_shape_of(held) is s
+    made = analysis.struct_infos.get_shape_of(unknown)
+    assert str(made) == "R.shape_of(z)"
+    assert made.struct_info.ndim == 2
+    with pytest.raises(TypeError, match=r"must be a tensor, not R\.Shape\(ndim=2\)"):
+        analysis.struct_infos.get_shape_of(s)
+    with pytest.raises(TypeError, match="must be an Expr, not int"):
+        analysis.struct_infos.get_shape_of(3)

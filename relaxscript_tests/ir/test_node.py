@@ -164,3 +164,9 @@ def test_what_is_no_expression_is_refused_by_name():
         relax.as_expr(object())
     with pytest.raises(TypeError, match="is not a scalar expression"):
         prim.as_prim("n")
+
+
+def test_a_node_is_the_same_as_itself_only():
+    a, b = prim.Var("n"), prim.Var("n")
+    assert a.same_as(a)
+    assert not a.same_as(b)

@@ -67,3 +67,9 @@ def test_an_analyzer_takes_equalities_as_they_are_written():
     assert not analyzer.can_prove(N != M)
     with analyzer.constraint_scope(N == 4):
         assert analyzer.can_prove(N * N == 16)
+
+
+def test_methods_that_say_what_operators_mean():
+    assert structural_equal(N.equal(3), tir.EQ(N, 3))
+    assert structural_equal(N.astype("int32"), tir.Cast("int32", N))
+    assert tir.const(3, "int64").astype("int32").dtype == "int32"
