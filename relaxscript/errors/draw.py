@@ -4,8 +4,8 @@
               -  ^^^^^^^^^^^^^^^ is float16
               is float32
 
-The marks share one row of underlines. The text of the rightmost follows on that row, the others
-come on rows beneath, each under the start of its mark, and a `|` leads down past a text on its
+The marks share one row of underlines. The text of the rightmost, if it has one, follows on that
+row, the others come on rows beneath, each under the start of its mark, and a `|` leads down past a text on its
 right:
 
     f(a, b, c)
@@ -60,8 +60,10 @@ def draw(text: str, marks: Sequence[Mark], limit: int = LIMIT) -> list[Line]:
         return rows
     placed.sort(key=lambda one: (one.end, one.start))
     said = [one for one in placed if one.mark.text]
-    rows.append(_underlines(placed, said[-1].mark if said else None))
-    waiting = sorted(said[:-1], key=lambda one: one.start)
+    # On the row of underlines a text would seem to speak of the mark that it follows.
+    beside = said.pop() if said and said[-1].end == placed[-1].end else None
+    rows.append(_underlines(placed, beside.mark if beside else None))
+    waiting = sorted(said, key=lambda one: one.start)
     while waiting:
         rows.append(_text_row(waiting[:-1], waiting[-1]))
         waiting.pop()

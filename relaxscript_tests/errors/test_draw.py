@@ -49,6 +49,14 @@ f(a)
     assert drawn("f(a)", (2, 3, "one"), (2, 3, "two")).replace("-", "^") == picture
 
 
+def test_a_text_stands_under_its_mark_where_another_without_text_follows():
+    picture = """\
+y: int = x
+   ---   ^
+   declared here"""
+    assert drawn("y: int = x", (9, 10, ""), (3, 6, "declared here")) == picture
+
+
 def test_a_mark_that_is_given_twice_is_drawn_once():
     marks = [Mark(2, 3, "one", "^", "plain")] * 2
     assert len(draw("f(a)", marks)) == 2

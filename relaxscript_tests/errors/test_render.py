@@ -187,7 +187,8 @@ error[RX0103]: too many
 2 |     a,
   |     ^^
 4 |     b,
-  |     -^ second
+  |     -^
+  |     second
 5 | )  # end
   | ^ takes one
 """,
