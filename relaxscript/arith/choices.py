@@ -66,10 +66,11 @@ def _without_content(values: Sequence[Poly]) -> tuple[int, list[Poly]]:
 
 
 def _operands(space: Space, kind: str, p: Poly) -> tuple[Poly, ...]:
+    """What a "max" or "min" chooses from, if `p` is one or a positive multiple of one."""
     if len(p) == 1:
         ((m, k),) = p.items()
-        if k == 1 and len(m) == 1 and space.atoms[m[0]].kind == kind:
-            return space.atoms[m[0]].args
+        if k >= 1 and len(m) == 1 and space.atoms[m[0]].kind == kind:
+            return tuple(scaled(arg, k) for arg in space.atoms[m[0]].args)
     return (p,)
 
 

@@ -62,7 +62,7 @@ def _candidates(atoms: Sequence[Atom], p: Poly, number: int) -> Iterator[Remaind
     dividend, divisor = atom.args
     yield dividend, divisor, prim.FloorMod if atom.kind == "floordiv" else prim.Mod
     d = constant_of(divisor)
-    if d is None or atom.kind == "div":
+    if not d or atom.kind == "div":
         return
     for m in list(p):
         if len(m) != 1 or m[0] == number or atoms[m[0]].kind != "floordiv":

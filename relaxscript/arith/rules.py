@@ -272,7 +272,7 @@ def _small_truncated(space: Space, p: Poly, c: int, e: PrimExpr) -> Poly:
     if not others and abs(k) == 1 and len(m) == 1 and space.atoms[m[0]].kind == "div":
         # x / a / c == x / (a * c), whatever the signs.
         dividend, divisor = space.atoms[m[0]].args
-        if (a := constant_of(divisor)) is not None:
+        if a := constant_of(divisor):
             return truncated(space, scaled(dividend, k), {CONSTANT: a * c}, e)
     if ("div", None, (key_of(scaled(p, -1)), key_of({CONSTANT: c}))) in space.by_key:
         return scaled(space.atom("div", (scaled(p, -1), {CONSTANT: c}), e), -1)

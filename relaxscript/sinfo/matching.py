@@ -262,7 +262,7 @@ def substitute_shape_vars(
     mapping: Mapping[prim.Var, PrimExpr | int],
     in_scope: Container[prim.Var] = (),
 ) -> Info:
-    """`info` with shape variables replaced, all at once; changed dimensions are simplified.
+    """`info` with shape variables replaced, all at once; what was computed anew is simplified.
 
     A function type inside keeps the variables that it binds apart from those that arrive; it binds
     none `in_scope`. A Relax variable that holds a shape stays as it is unless its dimensions are
@@ -273,13 +273,18 @@ def substitute_shape_vars(
     replaced = {v: prim.as_prim(e) for v, e in mapping.items()}
     if isinstance(info, (TupleStructInfo, FuncStructInfo)):
         replaced |= _kept_apart(info, replaced, in_scope)
-    return walk.rewrite_top_down(info, _Substitution(replaced).step)
+    renames = all(isinstance(e, prim.Var) for e in replaced.values())
+    return walk.rewrite_top_down(info, _Substitution(replaced, renames).step)
 
 
 class _Substitution(NamedTuple):
-    """Replacements of shape variables, and how they change the parts of a StructInfo."""
+    """Replacements of shape variables, and how they change the parts of a StructInfo.
+
+    Where only names change (`renames`), dimensions stay as they were written.
+    """
 
     mapping: Mapping[prim.Var, PrimExpr]
+    renames: bool
 
     def step(self, node: Node) -> Node | None:
         """What takes the place of a part; None where its own parts are looked at."""
@@ -298,7 +303,7 @@ class _Substitution(NamedTuple):
         if isinstance(e, prim.Var):
             return self.mapping.get(e, e)
         new = walk.substitute(e, self.mapping)
-        return e if new is e else simplify(new)
+        return new if new is e or self.renames else simplify(new)
 
     def held(self, info: TensorStructInfo, shape: Expr) -> TensorStructInfo:
         known = known_dimensions(shape) or ()

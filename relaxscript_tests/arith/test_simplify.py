@@ -217,3 +217,14 @@ def test_simplifying_twice_is_simplifying_once(rng: np.random.Generator) -> None
         draw = random.choice((brute_force.expression, brute_force.condition))
         result = simplify(draw(random))
         assert simplify(result) is result, text_of(result)
+
+
+def test_what_is_divided_by_zero_stays_beside_other_quotients() -> None:
+    for e in ((N // 5) + (N // 0), (M % 8) - (N // integer(0)), prim.Mod(prim.Div(-2, N - N), 8)):
+        once = simplify(e)
+        assert simplify(once) is once
+
+
+def test_multiples_of_extrema_are_chosen_from_as_extrema_are() -> None:
+    e = prim.Min(K * 8, prim.Min(M, 5) * 8)
+    assert text_of(simplify(e)) == "min(min(k, m), 5) * 8"

@@ -289,14 +289,14 @@ def test_a_builder_survives_a_function_that_failed(x):
     assert [gv.name for gv in bb.finalize()] == ["good"]
 
 
-def test_a_hand_built_binding_needs_a_typed_variable(x):
-    bb = BlockBuilder()
-    seq = SeqExpr([BindingBlock([VarBinding(Var("y"), op.exp(x))])], x)
-    with (
-        pytest.raises(DiagnosticError, match="the variable `y` of a hand-built binding"),
-        bb.function("main", [x]),
-    ):
-        bb.emit(seq)
+def test_a_variable_of_a_hand_built_binding_gets_the_struct_info_of_its_value(x):
+    y = Var("y")
+    with (bb := BlockBuilder()).function("main", [x]):
+        z = bb.emit(SeqExpr([BindingBlock([VarBinding(y, op.exp(x))])], y))
+        assert structural_equal(z.struct_info, x.struct_info)
+        bb.emit_func_output(z)
+    (first, _) = bb.get()["main"].body.blocks[0].bindings
+    assert (first.var.name_hint, first.var.struct_info.ndim) == ("y", x.struct_info.ndim)
 
 
 def test_names_are_made_unique_from_their_second_use_on():

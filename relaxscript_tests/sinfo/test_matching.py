@@ -150,3 +150,11 @@ def test_shapes_take_the_place_of_the_variables_that_hold_them() -> None:
     assert substitute_held_shapes(info, {KNOWN: HELD}) is info
     with pytest.raises(ValueError, match=r"ndim` is 2, but the shape has 1 dim"):
         substitute_held_shapes(Tensor(HELD), {HELD: ShapeExpr((3,))})
+
+
+def test_names_that_change_leave_dimensions_as_they_were_written() -> None:
+    found = substitute_shape_vars(Tensor((N + N, 1 + N)), {N: M})
+    assert structural_equal(found, Tensor((M + M, 1 + M)))
+    assert structural_equal(
+        substitute_shape_vars(Tensor((N + N,)), {N: M + 1}), Tensor((M * 2 + 2,))
+    )
