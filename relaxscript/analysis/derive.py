@@ -261,6 +261,16 @@ def call_result(callee: FuncStructInfo, call: Call, context: Context = _NOTHING)
     return _beta_reduced(call, callee, context)
 
 
+def check_argument_count(callee: FuncStructInfo, given: int) -> None:
+    """Refuse a call with more or fewer arguments than the function has parameters (RX0206)."""
+    params = callee.params
+    if params is not None and len(params) != given:
+        takes = f"takes {len(params)} argument{'s' if len(params) != 1 else ''}"
+        raise OperandError(
+            "callee", takes, code="RX0206", message=f"the function {takes}, not {given}",
+        )  # fmt: skip
+
+
 def _derived_result(expr: Call, callee: FuncStructInfo, context: Context) -> StructInfo:
     if callable(callee.derive_func):
         return callee.derive_func(expr, context)
@@ -270,11 +280,7 @@ def _derived_result(expr: Call, callee: FuncStructInfo, context: Context) -> Str
 def _beta_reduced(expr: Call, callee: FuncStructInfo, context: Context) -> StructInfo:
     """Rules 14.2.4 to 14.2.7: the callee's shape variables take the arguments' dimensions."""
     params = callee.params or ()
-    if len(params) != len(expr.args):
-        takes = f"takes {len(params)} argument{'s' if len(params) != 1 else ''}"
-        raise OperandError(
-            "callee", takes, code="RX0206", message=f"the function {takes}, not {len(expr.args)}",
-        )  # fmt: skip
+    check_argument_count(callee, len(expr.args))
     arguments = [context.struct_info(a) for a in expr.args]
     # What is in scope has its value: only the function's own variables stand for the arguments'.
     scope = context.shape_scope or ()

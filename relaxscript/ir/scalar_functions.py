@@ -149,6 +149,7 @@ def call_intrin(dtype: str, func_name: str, *args: Any) -> PrimExpr:
             message="there is no intrinsic of this name",
             code="RX0501",
             help=f'did you mean "{near}"?' if near else None,
+            fix={"func_name": f'"{near}"'} if near else None,
         )
     arity = INTRINSICS[name].arity
     if arity not in (None, len(args)):

@@ -23,7 +23,7 @@ pass. Start reading at `Operator`.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from relaxscript.dtypes import DataType
@@ -200,6 +200,22 @@ class Operator:
             Attrs(attrs) if attrs else None,
             sinfo_args,
         )
+
+    def mistakes(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any], unknown: object
+    ) -> Iterator[ArgumentError | OperandError]:
+        """Every mistake of a call by itself, where arguments that are `unknown` make none."""
+        yield from self._signature.misfits(args, kwargs)
+        if self._prepare is not None:
+            return  # it may read attributes together with what is unknown
+        given = self._signature.given(args, kwargs)
+        for parameter in self._attributes:
+            value = given.get(parameter.name, unknown)
+            if value is not unknown:
+                try:
+                    convert_attribute(parameter, value)
+                except OperandError as error:
+                    yield error
 
     def _operand(self, parameter: Parameter, value: Any, bound: Mapping[str, Any]) -> Any:
         def alike() -> DataType | None:

@@ -9,7 +9,7 @@ Whatever is annotated otherwise is an attribute: a compile-time value that is st
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -195,13 +195,11 @@ class Signature:
         names = self._positional
         bound: dict[str, Any] = dict(zip(names, args))
         if len(args) > len(names) and self._rest is None:
-            raise _too_many(self.callee, len(names), len(args))
+            raise next(self.misfits(args, kwargs))
         for word, value in kwargs.items():
             name = word if word in self._names else SYNONYMS.get(word, word)
-            if name not in self._names:
-                raise _unknown_keyword(self.callee, name, self._order)
-            if name in bound:
-                raise _given_twice(self.callee, name)
+            if name not in self._names or name in bound:
+                raise next(self.misfits(args, kwargs))
             bound[name] = value
         if self._rest is not None:
             bound[self._rest] = tuple(args[len(names) :])
@@ -212,6 +210,33 @@ class Signature:
                         raise _missing(self.callee, parameter, self.parameters)
                     bound[parameter.name] = parameter.default
         return bound
+
+    def given(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """What those parameters are given that have an argument, whatever else is wrong."""
+        words = {w if w in self._names else SYNONYMS.get(w, w): v for w, v in kwargs.items()}
+        return words | dict(zip(self._positional, args))
+
+    def misfits(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Iterator[ArgumentError]:
+        """Each argument that has no parameter of its own; where there is none, what is missing."""
+        names = self._positional
+        given = set(names[: len(args)])
+        stray = len(args) > len(names) and self._rest is None
+        if stray:
+            yield _too_many(self.callee, len(names), len(args))
+        for word in kwargs:
+            name = word if word in self._names else SYNONYMS.get(word, word)
+            if name not in self._names:
+                stray = True
+                yield _unknown_keyword(self.callee, name, self._order)
+            elif name in given:
+                yield _given_twice(self.callee, name)
+            given.add(name)
+        if stray:
+            return  # what is missing may have been meant by what is too much
+        for parameter in self.parameters:
+            if parameter.is_required and parameter.name not in given and parameter.kind != "rest":
+                yield _missing(self.callee, parameter, self.parameters)
+                return  # which says how the whole is called
 
 
 def _given_twice(callee: str, name: str) -> ArgumentError:

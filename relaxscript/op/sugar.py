@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from relaxscript.errors import DiagnosticError, OperandError
 from relaxscript.ir.relax import Expr
 
-from .parameters import SYNONYMS, Signature, read_parameters
+from .parameters import SYNONYMS, ArgumentError, Signature, read_parameters
+from .spellings import meant_keyword
 
 __all__ = ["Sugar", "sugar"]
 
@@ -32,17 +33,38 @@ class Sugar:
 
     def build(self, args: Sequence[Any], kwargs: Mapping[str, Any] | None = None) -> Expr:
         """The expression that is meant; raises `ArgumentError` and `OperandError`."""
-        names = {parameter.name for parameter in self.parameters}
-        meant = {name: SYNONYMS.get(name, name) for name in kwargs or {}}
-        words = {
-            meant[name] if meant[name] in names else name: value
-            for name, value in (kwargs or {}).items()
-        }
-        known = words
-        if self.function.__code__.co_flags & 0x08:  # inspect.CO_VARKEYWORDS
-            known = {name: value for name, value in words.items() if name in names}
-        self._signature.bind(args, known)
+        words = self._words(kwargs or {})
+        self._signature.bind(args, self._of_parameters(words))
         return self.function(*args, **words)
+
+    def mistakes(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any], unknown: object
+    ) -> Iterator[ArgumentError]:
+        """Every argument that no parameter takes, as `Operator.mistakes` gives them."""
+        return self._signature.misfits(args, self._of_parameters(self._words(kwargs)))
+
+    def _words(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """Arguments by the names of parameters, where other names mean the same."""
+        names = {parameter.name for parameter in self.parameters}
+        meant = {name: SYNONYMS.get(name, name) for name in kwargs}
+        return {
+            meant[name] if meant[name] in names else name: value for name, value in kwargs.items()
+        }
+
+    def _of_parameters(self, words: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The arguments that must be parameters': all of them, unless the rest are attributes.
+
+        Even then one that is nearly the name of a parameter given by keyword is a slip.
+        """
+        if not self.function.__code__.co_flags & 0x08:  # inspect.CO_VARKEYWORDS
+            return words
+        names = {parameter.name for parameter in self.parameters}
+        by_keyword = [parameter.name for parameter in self.parameters if parameter.keyword_only]
+        return {
+            name: value
+            for name, value in words.items()
+            if name in names or meant_keyword(name, by_keyword)
+        }
 
     def __call__(self, *args: Any, **kwargs: Any) -> Expr:
         try:

@@ -53,6 +53,7 @@ __all__ = [
     "as_struct_info",
     "in_annotation",
     "is_element",
+    "listed",
     "typed_arguments",
 ]  # fmt: skip
 
@@ -178,9 +179,7 @@ class Front:
         for name, value in kwargs.items():
             if name not in self.parameters:
                 near = nearest(name, self.parameters)
-                help = (
-                    f"did you mean `{near}=`?" if near else f"it takes {_listed(self.parameters)}"
-                )
+                help = f"did you mean `{near}=`?" if near else f"it takes {listed(self.parameters)}"
                 raise AnnotationError(f"`R.{self.name}` has no parameter `{name}`", name, help)
             if name in bound:
                 raise AnnotationError(f"`{name}` is given twice", name)
@@ -215,7 +214,8 @@ def shape_arguments(name: str, dims: Sequence[Any]) -> dict[str, Any]:
     return {name: dims[0] if whole else tuple(dims)}
 
 
-def _listed(names: tuple[str, ...]) -> str:
+def listed(names: tuple[str, ...]) -> str:
+    """Names of parameters as a sentence shows them."""
     return ", ".join(f"`{name}`" for name in names)
 
 

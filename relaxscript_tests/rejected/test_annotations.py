@@ -55,8 +55,9 @@ def test_a_data_type_that_relax_has_not():
 def test_a_misspelt_keyword_of_an_annotation():
     @R.function
     def f(x: R.Tensor((4,), dtyp="float32")):
-    #                            ^^^^^^^^^ error: RX0108 `R.Tensor` has no parameter `dtyp`
-    #                                        help: did you mean `dtype=`?
+    #                       ^^^^ error: RX0108 `R.Tensor` has no parameter `dtyp`
+    #                            help: did you mean `dtype`?
+    #                            fix: dtype
         return x
 
 
@@ -331,10 +332,23 @@ def test_half_a_dimension_of_plain_python():
 
 
 @rejected
+def test_a_misspelt_keyword_of_plain_python():
+    info = R.Tensor((2, 4), dtyp="float32")
+    #      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0108 `R.Tensor` has no parameter `dtyp`
+    #      help: did you mean `dtype=`?
+
+
+@rejected
+def test_a_field_of_a_tuple_by_name_in_plain_python():
+    info = R.Tuple(first=R.Object)
+    #      ^^^^^^^^^^^^^^^^^^^^^^^ error: RX0108 `R.Tuple` has no parameter `first`
+
+
+@rejected
 def test_a_field_of_a_tuple_by_name():
     @R.function
     def f(x: R.Tuple(first=R.Object)):
-        #                  ^^^^^^^^ error: RX0108 `R.Tuple` has no parameter `first`
+        #            ^^^^^ error: RX0108 `R.Tuple` has no parameter `first`
         return x
 
 

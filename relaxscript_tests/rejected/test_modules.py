@@ -267,8 +267,9 @@ def test_a_name_for_a_function_that_there_is_not():
     @I.ir_module
     class Module:
         I.module_names({"mian": "main.1"})
-        #              ^^^^^^^^^^^^^^^^^^ error: RX0101 the module has no function `mian`
-        #                                 help: did you mean `main`?
+        #               ^^^^^^ error: RX0101 the module has no function `mian`
+        #                      help: did you mean "main"?
+        #                      fix: "main"
 
         @R.function
         def main(x: R.Tensor((4,), "float32")):

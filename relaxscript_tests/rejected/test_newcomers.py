@@ -302,8 +302,20 @@ def test_data_types_by_other_names():
         # help: did you mean `"float16"`?
         # fix: "float16"
         c = R.astype(x, "flaot32")
+        #               ^^^^^^^^^ error: RX0204 the attribute `dtype` must be a data type, such as
+        #        | "float32"
+        # help: write `"float32"`
+        # fix: "float32"
         d = R.astype(x, "fp16")
+        #               ^^^^^^ error: RX0204 the attribute `dtype` must be a data type, such as
+        #        | "float32"
+        # help: write `"float16"`
+        # fix: "float16"
         e = R.astype(x, "double")
+        #               ^^^^^^^^ error: RX0204 the attribute `dtype` must be a data type, such as
+        #        | "float32"
+        # help: write `"float64"`
+        # fix: "float64"
         g = R.zeros((2, 3), float32)
         #                   ^^^^^^^ error: RX0101 `float32` is not defined
         # help: write `"float32"`

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relaxscript.script import relax as R
+from relaxscript.script import ir as I, relax as R
 from relaxscript.testing import rejected
 
 # Carets stand under what they mean, wherever a formatter would rather have them.
@@ -199,4 +199,61 @@ def test_parts_and_their_replacements():
         #                  ^ error: RX0203 a grid is made of rows of numbers
         h = R.meshgrid([v, v], indexing="rows")
         #                               ^^^^^^ error: RX0204 the indexing of a grid is "ij" or "xy"
+        return x
+
+
+@rejected
+def test_arguments_beside_operands_that_are_unknown():
+    @I.ir_module
+    class Module:
+        @R.function
+        def g(x: R.Object, y: R.Object):
+            return x
+
+        @R.function
+        def f(x: R.Tensor((4,), "float32")):
+            d = R.add(x, missing)
+            #            ^^^^^^^ error: RX0101 `missing` is not defined
+            a = R.add(d, x, q=3)
+            #               ^ error: RX0103 `R.add` has no parameter `q`
+            b = R.sum(d, axis="a", keepdim=True)
+            #                 ^^^ error: RX0204 the attribute `axis` must be an integer or a list
+            #                   | of integers
+            #                      ^^^^^^^ error: RX0103 `R.sum` has no parameter `keepdim`
+            #                              help: did you mean `keepdims`?
+            #                              fix: keepdims
+            c = R.flip(absent)
+            #          ^^^^^^ error: RX0101 `absent` is not defined
+            #   ^^^^^^^^^^^^^^ error: RX0103 `R.flip` misses its argument `axis`
+            #       help: it is called as `R.flip(data, axis)`
+            e = R.astype(d, dtype=nothing)
+            #                     ^^^^^^^ error: RX0101 `nothing` is not defined
+            h = Module.g(d)
+            #   ^^^^^^^^ error: RX0206 `Module.g` takes 2 arguments, not 1
+            i = R.nn.relu(*d, axis=1)
+            k = R.full((2, unclear), x, "flaot32")
+            #              ^^^^^^^ error: RX0101 `unclear` is not defined
+            return d
+
+
+@rejected
+def test_every_argument_that_no_parameter_takes():
+    @R.function(pure=False)
+    def f(x: R.Tensor((4,), "float32")):
+        a = R.sum(x, axs=0, keepdim=True)
+        #            ^^^ error: RX0103 `R.sum` has no parameter `axs`
+        #                help: did you mean `axis`?
+        #                fix: axis
+        #                   ^^^^^^^ error: RX0103 `R.sum` has no parameter `keepdim`
+        #                           help: did you mean `keepdims`?
+        #                           fix: keepdims
+        b = R.sum(x, 0, axis=0, keepdims="yes")
+        #               ^^^^ error: RX0103 `R.sum` is given `axis` twice
+        #                   help: leave out one of them, in its place or as `axis=`
+        #                                ^^^^^ error: RX0204 the attribute `keepdims` must be True
+        #                                    | or False
+        c = R.call_packed("f", x, sinfo=R.Object)
+        #                         ^^^^^ error: RX0103 `R.call_packed` has no parameter `sinfo`
+        #                               help: did you mean `sinfo_args`?
+        #                               fix: sinfo_args
         return x

@@ -278,6 +278,7 @@ def test_an_intrinsic_that_there_is_not():
         x[0] = T.call_intrin("float32", "tir.sqtr", x[0])
         #                               ^^^^^^^^^^ error: RX0501 there is no intrinsic of this name
         # help: did you mean "tir.sqrt"?
+        # fix: "tir.sqrt"
         x[1] = T.sqtr(x[0])
         #      ^^^^^^ error: RX0102 `T` has no `sqtr`
         # help: did you mean `T.sqrt`?

@@ -30,6 +30,7 @@ def test_a_thread_that_no_gpu_has():
         tx = T.launch_thread("threadIdx.w", 32)
         #                    ^^^^^^^^^^^^^ warning: RX0501 no GPU has threads named "threadIdx.w"
         # help: did you mean "threadIdx.x"?
+        # fix: "threadIdx.x"
         ty = T.env_thread("nothing like it")
         #                 ^^^^^^^^^^^^^^^^^ warning: RX0501 no GPU has threads named "nothing like
         #        | it"
@@ -46,6 +47,7 @@ def test_a_loop_over_threads_of_an_unknown_name():
         #                                   ^^^^^^^^^^^^^ warning: RX0501 no GPU has threads named
         #        | "threadldx.x"
         # help: did you mean "threadIdx.x"?
+        # fix: "threadIdx.x"
             x[i] = 0.0
 
 

@@ -33,6 +33,7 @@ from relaxscript.script.annotations import (
     Tensor,
     as_struct_info,
     is_element,
+    listed,
 )
 
 from .abbreviated import written_out
@@ -40,6 +41,7 @@ from .annotation_help import a_shape, arranged, joined, unknown_extent
 from .base import UNKNOWN, Failed, Reporter
 from .bracketed import callable_call, prim_call, shape_call, typed_call
 from .context import ModuleContext
+from .corrections import in_parentheses
 from .environment import Environment
 from .host_python import HostPython
 from .repeated import RepeatedAnnotations
@@ -259,6 +261,10 @@ class AnnotationParser(HostPython):
         for keyword in node.keywords:
             name = keyword.arg or ""
             places[name] = keyword.value
+            if name and name not in front.parameters:
+                takes = f"it takes {listed(front.parameters)}" if front.parameters else None
+                failed = self.unknown_keyword(node, name, front.parameters, takes, code="RX0108")
+                continue
             try:
                 kwargs[name] = self.front_argument(front, name, keyword.value)
             except Failed as failure:
@@ -333,7 +339,7 @@ class AnnotationParser(HostPython):
                 raise self.error(at, error.code, message, help=help, edits=edits) from None
             at = places.get(error.parameter or "", node)
             fix = error.fix
-            if fix is not None and fix.startswith("(") and self._in_parentheses(at):
+            if fix is not None and fix.startswith("(") and in_parentheses(self.source, at):
                 fix = fix[1:-1]
             raise self.error(at, error.code, error.message, help=error.help, fix=fix) from None
         if isinstance(info, TensorStructInfo) and info.vdevice is not None:
@@ -341,14 +347,6 @@ class AnnotationParser(HostPython):
             place = places.get("vdevice", node)
             info = info.replace(vdevice=self.known_vdevice(given, info.vdevice, place))
         return info.replace(span=self.span(node))
-
-    def _in_parentheses(self, node: ast.expr) -> bool:
-        """Whether parentheses stand around `node` that are no part of it, as in `(4)`."""
-        span = self.source.span(node)
-        line = self.source.line(span.line)
-        before = line[: span.column - 1].rstrip()
-        after = self.source.line(span.end_line)[span.end_column - 1 :].lstrip()
-        return before.endswith("((") and after.startswith(")")
 
     def known_vdevice(self, given: Any, asked: VDevice, node: ast.expr) -> VDevice:
         """The module's virtual device that is asked for; `given` is how.

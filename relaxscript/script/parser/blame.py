@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 from relaxscript.errors import (
     Diagnostic,
@@ -27,11 +28,22 @@ from relaxscript.script.tir_types import ScalarType
 
 from .reporter import Reporter
 
-__all__ = ["UNKNOWN", "Blame", "Failed", "in_the_users_words"]
+__all__ = ["UNKNOWN", "Blame", "Failed", "PartlyFailed", "in_the_users_words"]
 
 
 class Failed(Exception):
     """A mistake inside was reported; whoever depends on it is unknown, and silent."""
+
+
+class PartlyFailed(Failed):
+    """Some of several values are unknown: `values` has UNKNOWN in their places.
+
+    It is None where it is not even known how many there are.
+    """
+
+    def __init__(self, values: list[Any] | None) -> None:
+        super().__init__()
+        self.values = values
 
 
 class _Unknown:

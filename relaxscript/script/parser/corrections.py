@@ -17,6 +17,7 @@ __all__ = [
     "defaults_of",
     "end_with",
     "gather",
+    "in_parentheses",
     "leave_block",
     "leave_out_argument",
     "leave_out_bases",
@@ -36,6 +37,14 @@ def _ends(source: Source, node: ast.AST) -> tuple[int, int]:
 
 def _at(source: Source, start: int, end: int, text: str) -> Edit:
     return Edit(source.between(start, end), text)
+
+
+def in_parentheses(source: Source, node: ast.expr) -> bool:
+    """Whether parentheses stand around the only argument `node` that are not its own: `f((4))`."""
+    span = source.span(node)
+    before = source.line(span.line)[: span.column - 1].rstrip()
+    after = source.line(span.end_line)[span.end_column - 1 :].lstrip()
+    return before.endswith("((") and after.startswith(")")
 
 
 def add_argument(source: Source, call: ast.expr, text: str) -> Edit:

@@ -58,8 +58,8 @@ class Misfits(Naming):
         return self.error(node, "RX0103", message, help=help, labels=labels)
 
     def unknown_keyword(
-        self, node: ast.Call, name: str, named: Sequence[str], help: str,
-        defined: Span | None,
+        self, node: ast.Call, name: str, named: Sequence[str], help: str | None,
+        defined: Span | None = None, code: str = "RX0103",
     ) -> Failed:  # fmt: skip
         """Record an argument by a name that no parameter has."""
         keyword = next((k for k in node.keywords if k.arg == name), None)
@@ -69,7 +69,7 @@ class Misfits(Naming):
         labels = () if defined is None else (Label(defined, "defined here"),)
         message = f"`{self.written(node.func)}` has no parameter `{name}`"
         offer = f"did you mean `{near}`?" if near else help
-        return self.report(Diagnostic("RX0103", message, span, labels, (), offer, edits))
+        return self.report(Diagnostic(code, message, span, labels, (), offer, edits))
 
 
 _BY_NAME = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)

@@ -101,7 +101,10 @@ class ModuleInfoParser(ExpressionParser):
 
     def no_function(self, written: Any, node: ast.expr) -> Failed:
         near = nearest(str(written), list(self.context.global_vars))
+        inside = (n for n in ast.walk(node) if isinstance(n, ast.Constant) and n.value == written)
+        place = next(inside, None)
         return self.error(
-            node, "RX0101", f"the module has no function `{written}`",
-            help=f"did you mean `{near}`?" if near else None,
+            place or node, "RX0101", f"the module has no function `{written}`",
+            help=f'did you mean "{near}"?' if near else None,
+            fix=f'"{near}"' if near and place is not None else None,
         )  # fmt: skip

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from relaxscript.analysis.derive import kind_name
+from relaxscript.analysis.derive import check_argument_count, kind_name
 from relaxscript.errors import Diagnostic, OperandError, Span, nearest
 from relaxscript.ir.prim import PrimExpr, Var as PrimVar
 from relaxscript.ir.relax import Call, Expr, GlobalVar, LeafExpr, ShapeExpr, Tuple, Var
@@ -22,7 +22,8 @@ from relaxscript.script.annotations import Front
 from relaxscript.script.relax_forms import MatchCastValue
 from relaxscript.sinfo import definable_shape_vars, free_shape_vars
 
-from .base import Failed
+from .base import UNKNOWN, Failed
+from .blame import PartlyFailed
 from .corrections import by_position, gather, leave_out_argument
 from .dimensions import plain
 from .host_python import ScriptLambda
@@ -122,7 +123,7 @@ class RelaxCalls(RelaxPython):
     def call_operands(self, nodes: list[ast.expr]) -> list[Any]:
         """Positional operands; nested calls are bound in order, mistakes in all are reported."""
         found: list[Any] = []
-        failed: Failed | None = None
+        failed = uncounted = False
         for node in nodes:
             try:
                 if type(node) is ast.Starred:
@@ -134,28 +135,36 @@ class RelaxCalls(RelaxPython):
                 elif isinstance(value, MatchCastValue):
                     value = self.cast(value, node)
                 found.append(value)
-            except Failed as failure:
-                failed = failure
-        if failed is not None:
-            raise failed
+            except Failed:
+                failed = True
+                uncounted = uncounted or type(node) is ast.Starred
+                found.append(UNKNOWN)
+        if failed:
+            raise PartlyFailed(None if uncounted else found)
         return found
 
     def general_call(self, operator: Operator | Sugar, node: ast.Call) -> Any:
         failed: Failed | None = None
-        args: list[Any] = []
+        args: list[Any] | None = []
         kwargs: dict[str, Any] = {}
         try:
             args = self.call_operands(node.args)
-        except Failed as failure:
-            failed = failure
+        except PartlyFailed as failure:
+            failed, args = failure, failure.values
         for keyword in node.keywords:
             try:
                 kwargs.update(self._keyword(keyword))
             except Failed as failure:
                 failed = failure
-        if failed is not None:
-            raise failed
-        return self.built(operator, args, kwargs, node)
+                if keyword.arg is None:
+                    args = None
+                else:
+                    kwargs[keyword.arg] = UNKNOWN
+        if failed is None and args is not None:
+            return self.built(operator, args, kwargs, node)
+        if args is not None:
+            self.blame_arguments(operator, args, kwargs, node)
+        raise failed or Failed
 
     def _keyword(self, keyword: ast.keyword) -> dict[str, Any]:
         if keyword.arg is None:
@@ -180,9 +189,10 @@ class RelaxCalls(RelaxPython):
             call = operator.build(args, kwargs)
         except (OperandError, ArgumentError) as error:
             self.explain_arguments(operator, args, kwargs, node)
-            if isinstance(error, OperandError):
-                raise self.operand_error(error, node, None, operator) from None
-            raise self.argument_error(error, node) from None
+            failed = self.blame_arguments(operator, args, kwargs, node)
+            if failed is None:
+                failed = self.mistaken_call(error, operator, node)
+            raise failed from None
         except (TypeError, ValueError) as error:
             # An attribute of a packed function that no attribute can be.
             at = next((k for k in node.keywords if f"`{k.arg}`" in str(error)), node)
@@ -193,6 +203,22 @@ class RelaxCalls(RelaxPython):
         if len(call.args) == len(node.args):
             spans = tuple([self.source.span(n) for n in node.args])
         return call.replace(span=self.source.span(node), arg_spans=spans)
+
+    def blame_arguments(
+        self, operator: Operator | Sugar, args: list[Any], kwargs: dict[str, Any], node: ast.Call
+    ) -> Failed | None:
+        """Record every mistake in the arguments that does not follow from an UNKNOWN one."""
+        failed: Failed | None = None
+        for error in operator.mistakes(args, kwargs, UNKNOWN):
+            failed = self.mistaken_call(error, operator, node)
+        return failed
+
+    def mistaken_call(
+        self, error: ArgumentError | OperandError, operator: Operator | Sugar, node: ast.Call
+    ) -> Failed:
+        if isinstance(error, OperandError):
+            return self.operand_error(error, node, None, operator)
+        return self.argument_error(error, node)
 
     def explain_arguments(
         self, operator: Operator | Sugar, args: list[Any], kwargs: dict[str, Any], node: ast.Call
@@ -309,23 +335,42 @@ class RelaxCalls(RelaxPython):
                 edits=by_position(self.source, self.definition_of(callee), node),
             )  # fmt: skip
         self.check_recursion(callee, node)
-        values = self.call_operands(node.args)
+        try:
+            values = self.call_operands(node.args)
+        except PartlyFailed as failure:
+            # A PrimFunc is not called in this way anyway.
+            if failure.values is not None and not self.is_prim_func(
+                getattr(callee, "name_hint", "")
+            ):
+                self.check_count(self.callee_type(callee, node), len(failure.values), node)
+            raise
         args = tuple([self.leaf(self.expr_of(v, n), n) for v, n in self._placed(values, node)])
         spans = tuple([self.source.span(n) for _, n in self._placed(values, node)])
         target = self.leaf(callee, node.func)
+        infos = self.results_of(self.callee_type(target, node), node)
+        return Call.make(target, args, None, infos, spans, span=self.source.span(node))
+
+    def callee_type(self, callee: Expr, node: ast.Call) -> FuncStructInfo:
+        """The type of what is called."""
         try:
-            info = self.builder.struct_info(target)
+            info = self.builder.struct_info(callee)
         except OperandError as error:
             raise self.operand_error(error, node, None) from None
-        if not isinstance(info, FuncStructInfo):
-            written = ast.unparse(node.func)
-            raise self.error(
-                node.func, "RX0201",
-                f"`{written}` is {kind_name(info)}, and only functions can be called",
-                **self.without_parentheses(node),
-            )  # fmt: skip
-        infos = self.results_of(info, node)
-        return Call.make(target, args, None, infos, spans, span=self.source.span(node))
+        if isinstance(info, FuncStructInfo):
+            return info
+        written = ast.unparse(node.func)
+        raise self.error(
+            node.func, "RX0201",
+            f"`{written}` is {kind_name(info)}, and only functions can be called",
+            **self.without_parentheses(node),
+        )  # fmt: skip
+
+    def check_count(self, callee: FuncStructInfo, given: int, node: ast.Call) -> None:
+        """Refuse more or fewer arguments than a function takes."""
+        try:
+            check_argument_count(callee, given)
+        except OperandError as error:
+            raise self.operand_error(error, node, None) from None
 
     def definition_of(self, callee: Expr) -> ast.FunctionDef | None:
         """The definition of a function of the module, where it stands in the same class."""

@@ -106,7 +106,7 @@ class RelaxExpressions(RelaxBlame):
         elif name == "self" and module:
             help = f"a module has no `self`: write `{module}`, or `cls` after `cls = {module}`"
         elif name == "cls" and module:
-            help = f"name the module first: `cls = {module}`"
+            help = f"write `{module}`, or name it first: `cls = {module}`"
         if help is None:
             return super().undefined(node)
         fix = module if module and name in ("self", "cls") else None

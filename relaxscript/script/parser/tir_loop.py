@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from relaxscript.errors import Diagnostic, nearest
+from relaxscript.errors import Diagnostic, Edit, nearest
 from relaxscript.ir import prim, tir
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import PrimExpr, const
@@ -157,17 +157,11 @@ class LoopParser(AssignParser):
             )
         if tag not in THREADS and tag not in ("vthread", "cthread"):
             near = nearest(tag, THREADS)
-            self.report(
-                Diagnostic(
-                    "RX0501",
-                    f'no GPU has threads named "{tag}"',
-                    self.span(node),
-                    help=f'did you mean "{near}"?'
-                    if near
-                    else "known are " + ", ".join(THREADS[:6]),
-                    severity="warning",
-                )
-            )
+            help = f'did you mean "{near}"?' if near else f"known are {', '.join(THREADS[:6])}"
+            message, at = f'no GPU has threads named "{tag}"', self.span(node)
+            literal = near is not None and isinstance(node, ast.Constant)
+            fix = (Edit(at, f'"{near}"'),) if literal and at is not None else ()
+            self.report(Diagnostic("RX0501", message, at, help=help, fix=fix, severity="warning"))
         return tag
 
     def loop_extras(self, form: Any, node: ast.AST) -> tuple[Attrs, tir.IterVar | None]:

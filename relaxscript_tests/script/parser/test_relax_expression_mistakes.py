@@ -35,8 +35,8 @@ def test_annotations_hold_no_computation():
             x: R.Tensor((R.exp(R.exp(R.const(1.0))),), "float32"),
             #                  ^^^^^^^^^^^^^^^^^^^ error: RX0108 nothing can be computed in an
             #        | annotation
-            y: R.Tuple(fields=3),
-            #                 ^ error: RX0108 `3` is not an annotation
+            y: R.Tuple(3),
+            #          ^ error: RX0108 `3` is not an annotation
             # help: write for example `R.Tensor((2, 3), "float32")`
             z: R.Prim("int64", {}),
             #                  ^^ error: RX0108 `{}` is not the value of a scalar
@@ -390,9 +390,9 @@ def test_an_attribute_of_a_packed_function_is_data():
         """
         @R.function(pure=False)
         def f(x: R.Tensor((2,), "float32")):
-            y = R.call_packed("f", x, sinfo=R.Object)
-            #                         ^^^^^^^^^^^^^^ error: RX0103 the attribute `sinfo` cannot hold
-            #     | a Python function
+            y = R.call_packed("f", x, kind=R.Object)
+            #                         ^^^^^^^^^^^^^ error: RX0103 the attribute `kind` cannot hold a
+            #     | Python function
             return y
         """
     )

@@ -225,7 +225,7 @@ def test_self_and_cls_are_explained():
                 # fix: Module
                 z = cls.g(x)
                 #   ^^^ error: RX0101 `cls` is not defined
-                # help: name the module first: `cls = Module`
+                # help: write `Module`, or name it first: `cls = Module`
                 # fix: Module
                 return x
 
