@@ -80,6 +80,9 @@ def test_a_cast_that_binds_a_variable_is_not_said_to_match_always() -> None:
     assert not always_matches(tensor(A, 2), tensor(N, 2), {A})
     assert not always_matches(tensor(A, B), tensor(A, A), {A, B})
     assert always_matches(tensor(A), TupleStructInfo([]), {A}) is False
+    # The same variable on both sides has its value only in its own scope.
+    assert always_matches(tensor(A), tensor(A), {A})
+    assert not always_matches(tensor(A), tensor(A), set())
 
 
 def test_arguments_that_are_all_proved_pass_for_all_values_of_the_variables(rng) -> None:
