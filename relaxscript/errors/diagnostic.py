@@ -58,17 +58,19 @@ class Diagnostic:
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
     """The candidate that somebody who wrote `name` most likely meant, or None.
 
-    Case and underscores do not count; otherwise one slip (a letter wrong, missing, too many, or two
-    swapped) is allowed for every three letters. Failing that, a candidate that begins with `name`.
+    Case and underscores count among equals only; otherwise one slip (a letter wrong, missing, too
+    many, or two swapped) is allowed for every three letters. Failing that, a candidate that begins
+    with `name`.
     """
     names = list(dict.fromkeys(candidates))
     wanted = _plain(name)
     scored = [(_slips(wanted, _plain(other)), other) for other in names if other != name]
     close = [
-        (slips, other[:1].lower() != name[:1].lower(), abs(len(other) - len(name)), place, other)
+        (slips, other[:1].lower() != name[:1].lower(), abs(len(other) - len(name)),
+         _slips(name, other), place, other)
         for place, (slips, other) in enumerate(scored)
         if slips <= max(len(wanted), len(_plain(other))) // 3
-    ]
+    ]  # fmt: skip
     if close:
         return min(close)[-1]
     longer = [other for _, other in scored if len(wanted) >= 3 and _plain(other).startswith(wanted)]

@@ -39,6 +39,11 @@ def test_among_equally_near_names_the_one_with_the_same_first_letter_wins():
     assert nearest("rank", ["bank", "rang"]) == "rang"
 
 
+def test_among_equally_near_names_the_one_in_the_same_case_wins():
+    assert nearest("mx", ["Max", "max"]) == "max"
+    assert nearest("Mx", ["max", "Max"]) == "Max"
+
+
 def test_no_name_is_near_when_there_is_none():
     assert nearest("x", []) is None
 

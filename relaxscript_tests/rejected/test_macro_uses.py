@@ -135,8 +135,8 @@ def test_axes_in_a_macro_come_before_the_statements_of_the_block():
 def test_a_mistake_in_a_macro_of_statements():
     @T.macro
     def stored(A, i):
-        A[i, 0] = valeu
-        #         ^^^^^ error: RX0101 `valeu` is not defined
+        A[i] = valeu
+        #      ^^^^^ error: RX0101 `valeu` is not defined
 
     @T.prim_func
     def f(A: T.Buffer((4,), "float32")):

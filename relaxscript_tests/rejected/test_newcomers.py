@@ -287,47 +287,6 @@ def test_shapes_and_axes_one_by_one():
 
 
 @rejected
-def test_data_types_by_other_names():
-    @R.function
-    def f(x: R.Tensor((2, 3), "float")):
-    #                         ^^^^^^^ error: RX0108 "float" is not a data type
-    # help: did you mean "float32"?
-    # fix: "float32"
-        a = R.astype(x, float16)
-        #               ^^^^^^^ error: RX0101 `float16` is not defined
-        # help: write `"float16"`
-        # fix: "float16"
-        b = R.astype(x, R.float16)
-        #               ^^^^^^^^^ error: RX0102 `R` has no `float16`
-        # help: did you mean `"float16"`?
-        # fix: "float16"
-        c = R.astype(x, "flaot32")
-        #               ^^^^^^^^^ error: RX0204 the attribute `dtype` must be a data type, such as
-        #        | "float32"
-        # help: write `"float32"`
-        # fix: "float32"
-        d = R.astype(x, "fp16")
-        #               ^^^^^^ error: RX0204 the attribute `dtype` must be a data type, such as
-        #        | "float32"
-        # help: write `"float16"`
-        # fix: "float16"
-        e = R.astype(x, "double")
-        #               ^^^^^^^^ error: RX0204 the attribute `dtype` must be a data type, such as
-        #        | "float32"
-        # help: write `"float64"`
-        # fix: "float64"
-        g = R.zeros((2, 3), float32)
-        #                   ^^^^^^^ error: RX0101 `float32` is not defined
-        # help: write `"float32"`
-        # fix: "float32"
-        h = R.arange(0, 10, "float32")
-        #                   ^^^^^^^^^ error: RX0201 `R.arange` cannot take these operands
-        # help: write `dtype="float32"`
-        # fix: dtype="float32"
-        return x
-
-
-@rejected
 def test_brackets_instead_of_parentheses():
     @R.function
     def f(x: R.Tensor((2, 3), "float32"), w: R.Tensor((3, 4), "float32")):

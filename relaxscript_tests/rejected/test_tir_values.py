@@ -216,3 +216,20 @@ def test_a_dimension_is_an_int64():
     #                  ^^^^^^^^^^^^^^^^^^^^ error: RX0108 a dimension is an int64, this is
     #        | 99999999999999999999
         x[0] = 0.0
+
+
+@rejected
+def test_the_number_of_indices_beside_one_that_is_unknown():
+    @T.prim_func
+    def f(x: T.Buffer((4, 4), "float32"), y: T.Buffer((4,), "float32")):
+        x[missing] = y[0]
+        # ^^^^^^^ error: RX0101 `missing` is not defined
+        # ^^^^^^^ error: RX0503 `x` takes 2 indices, not 1
+        y[0] = y[absent, 0]
+        #        ^^^^^^ error: RX0101 `absent` is not defined
+        #        ^^^^^^^^^ error: RX0503 `y` takes 1 index, not 2
+        x[0] = unclear
+        # ^ error: RX0503 `x` takes 2 indices, not 1
+        #      ^^^^^^^ error: RX0101 `unclear` is not defined
+        x[0, 0] = x[0, 1] + "one"
+        #                   ^^^^^ error: RX0502 `+` cannot combine these operands

@@ -414,7 +414,15 @@ class ExpressionParser(Misfits):
 
     def subscript(self, node: ast.Subscript) -> Any:
         owner = self.value(node.value)
-        return self.subscript_of(owner, self.value(node.slice), node)
+        try:
+            index = self.value(node.slice)
+        except Failed:
+            self.check_number_of_indices(owner, node)
+            raise
+        return self.subscript_of(owner, index, node)
+
+    def check_number_of_indices(self, owner: Any, node: ast.Subscript) -> None:
+        """Refuse more or fewer indices than `owner` takes, where these are not all known."""
 
     def subscript_of(self, owner: Any, index: Any, node: ast.Subscript) -> Any:
         if callable(owner) and not isinstance(owner, type) and not hasattr(owner, "__getitem__"):

@@ -268,7 +268,13 @@ class AssignParser(MemoryParser):
         """The element that a target names, and the values of what stands beside it."""
         if isinstance(target.value, ast.Subscript):
             self.check_brackets(target)
-        owner, index, *values = self.values([target.value, target.slice, *others])
+        try:
+            owner, index, *values = self.values([target.value, target.slice, *others])
+        except Failed:
+            # Only what a name stands for is asked for again without being evaluated again.
+            if isinstance(target.value, ast.Name):
+                self.check_number_of_indices(self.names.get(target.value.id), target)
+            raise
         return *self.stored_place(owner, index, target), values
 
     def stored_place(

@@ -120,7 +120,7 @@ class OperatorParser(ScalarParser):
             return match_dtypes(a, b)
         except (TypeError, ValueError) as error:
             facts = [
-                (at, f"is {v.dtype}")
+                (at, "is a text" if isinstance(v, prim.StringImm) else f"is {v.dtype}")
                 for v, at in zip((a, b), places)
                 if isinstance(v, PrimExpr)
             ]  # fmt: skip

@@ -218,6 +218,11 @@ class ScalarParser(PythonValues):
         indices = self.indices(buffer, index, places)
         return prim.BufferLoad.make(buffer, indices, span=self.span(node))
 
+    def check_number_of_indices(self, owner: Any, node: ast.Subscript) -> None:
+        indices = self.index_nodes(node)
+        if isinstance(owner, Buffer) and not any(isinstance(i, ast.Starred) for i in indices):
+            self.check_rank(owner, len(indices), node)
+
     def check_rank(self, buffer: Buffer, given: int, node: ast.Subscript) -> None:
         if given == buffer.ndim:
             return
