@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from . import op as operators
+from .analysis.formation import explained
 from .arith import NO, YES
 from .codegen.vm import Kernel, codegen
 from .errors import Diagnostic, DiagnosticError, Span, VMError, nearest
@@ -79,22 +80,23 @@ def build(
     Raises `DiagnosticError`: what the program does wrong, with its place; RX0703 for an unknown
     target, option, pipeline, mode, parameter or kind of device.
     """
-    module = _as_module(mod)
+    given = module = _as_module(mod)
     made_for = _target(target)
-    if remove_checks is not None:
-        module = _without_checks(module, remove_checks)
     if exec_mode not in _EXEC_MODES:
         raise _unknown("execution mode", str(exec_mode), _EXEC_MODES)
     _require_devices(module)
-    if relax_pipeline == "default":
-        module = realized(module)
-    else:
-        module = _run_pipeline(module, relax_pipeline, "relax_pipeline", PIPELINE_MAP)
-    module = _run_pipeline(module, tir_pipeline, "tir_pipeline", {})
-    module = normalized(module)
-    if params:
-        module = with_params(module, params)
-    executable = codegen(module, _kernels(module, made_for))
+    with explained(given):
+        if remove_checks is not None:
+            module = _without_checks(module, remove_checks)
+        if relax_pipeline == "default":
+            module = realized(module)
+        else:
+            module = _run_pipeline(module, relax_pipeline, "relax_pipeline", PIPELINE_MAP)
+        module = _run_pipeline(module, tir_pipeline, "tir_pipeline", {})
+        module = normalized(module)
+        if params:
+            module = with_params(module, params)
+        executable = codegen(module, _kernels(module, made_for))
     executable.origin = (module, made_for)
     return executable
 

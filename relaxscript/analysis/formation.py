@@ -8,7 +8,19 @@ program made by hand or by a pass has no other text. Source: spec "Well-Formedne
 
 from __future__ import annotations
 
-from relaxscript.errors import Diagnostic, DiagnosticError, InternalError, Label, OperandError, Span
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from relaxscript.errors import (
+    Diagnostic,
+    DiagnosticError,
+    InternalError,
+    Label,
+    OperandError,
+    Span,
+    VMError,
+)  # fmt: skip
+from relaxscript.errors.caller import caller_span
 from relaxscript.ir import hooks
 from relaxscript.ir.expected import brief
 from relaxscript.ir.module import IRModule
@@ -21,7 +33,7 @@ from .normal_form import not_normal
 from .retyping import retyped
 from .reuse import Reuse, reused, written_by
 
-__all__ = ["findings", "ill_formed", "well_formed"]
+__all__ = ["explained", "findings", "ill_formed", "well_formed"]
 
 
 def well_formed(obj: IRModule | Function, check_struct_info: bool = True) -> bool:
@@ -68,6 +80,37 @@ def findings(obj: IRModule | Function, check_struct_info: bool = True) -> list[F
     for function in functions:
         found.extend(_reuse(reuse) for reuse in reused(function))
     return found
+
+
+@contextmanager
+def explained(obj: IRModule | Function) -> Iterator[None]:
+    """What is refused inside because `obj` is ill-formed is refused as `ill_formed` says it.
+
+    A pass that stumbles over a hand-made program knows neither its text nor what else is wrong with
+    it. Costs nothing where nothing is refused.
+    """
+    try:
+        yield
+    except (DiagnosticError, OperandError, ArgumentError, InternalError, VMError) as error:
+        if isinstance(error, DiagnosticError) and not _has_no_place(error, caller_span()):
+            raise
+        # Passes bring programs into normal form: that one is not in it is no reason.
+        if found := [wrong for wrong in ill_formed(obj) if wrong.code != "RX0325"]:
+            raise DiagnosticError(found) from None
+        if isinstance(error, OperandError):
+            callee = error.callee or "this call"
+            raise DiagnosticError(error.diagnostic(callee, None, {})) from None
+        if isinstance(error, ArgumentError):
+            raise DiagnosticError(error.diagnostic(None)) from None
+        raise
+
+
+def _has_no_place(error: DiagnosticError, caller: Span | None) -> bool:
+    """Whether nothing is known of where a mistake of the program stands but `caller`, who asked."""
+    return all(
+        found.span in (None, caller) and not found.code.startswith("RX07")
+        for found in error.diagnostics
+    )
 
 
 def _reuse(found: Reuse) -> Finding:

@@ -1,6 +1,6 @@
 """What is wrong, as data: a `Diagnostic` has a code, one sentence, a place, facts about places.
 
-Nothing here knows how a diagnostic is shown (`render.py`) or raised (`exceptions.py`). Tone: the
+How a diagnostic is shown stands in `render.py`, how it is raised in `exceptions.py`. Tone: the
 message says what is wrong; each label states a fact about its spot; `help` is something to type.
 """
 
@@ -53,6 +53,16 @@ class Diagnostic:
         object.__setattr__(self, "labels", tuple(Label(*label) for label in self.labels))
         object.__setattr__(self, "notes", tuple(self.notes))
         object.__setattr__(self, "fix", tuple(Edit(*edit) for edit in self.fix))
+
+    def __str__(self) -> str:
+        from .render import render
+
+        return render(self)
+
+    def _repr_html_(self) -> str:
+        from .render import render
+
+        return render(self, "html")
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:

@@ -144,7 +144,7 @@ class _Lifetimes:
                 self._join([var, *_holding([_result(yes), _result(no)])])
             case Call(op=Op()):
                 self._operator(var, value)
-            case Call(op=GlobalVar() as callee) if isinstance(self.mod[callee], PrimFunc):
+            case Call(op=GlobalVar() as callee) if self._is_prim_func(callee):
                 pass
             case Call(op=callee, args=args):
                 self._handed_on(var, [callee, *args])
@@ -154,6 +154,9 @@ class _Lifetimes:
                 self.kept.append(var)
             case _:
                 self._join([var, *_holding([value])])
+
+    def _is_prim_func(self, callee: GlobalVar) -> bool:
+        return callee in self.mod and isinstance(self.mod[callee], PrimFunc)
 
     def _operator(self, var: Var, call: Call) -> None:
         operator = lookup(call.op)  # type: ignore[arg-type]

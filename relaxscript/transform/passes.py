@@ -22,6 +22,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, ClassVar
 
+from relaxscript.analysis.formation import explained
 from relaxscript.errors import Diagnostic, DiagnosticError, nearest
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import DataflowBlock, Function
@@ -58,7 +59,8 @@ class Pass(ABC):
         """The transformed module, under the instruments of the current `PassContext`.
 
         Raises `TypeError` for what is no module, `DiagnosticError` (RX0703) for an unknown required
-        pass, and where a pass gives something else than a module.
+        pass, and where a pass gives something else than a module; and what keeps `mod` from being
+        well-formed, where the pass cannot do with it.
         """
         if not isinstance(mod, IRModule):
             raise TypeError(f"a pass takes an IRModule, not {type(mod).__name__}")
@@ -67,7 +69,8 @@ class Pass(ABC):
             mod = _named(earlier)(mod)
         if not ctx.before(mod, info):
             return mod
-        result: Any = self.transform(mod, ctx)
+        with explained(mod):
+            result: Any = self.transform(mod, ctx)
         if not isinstance(result, IRModule):
             raise _gave(info.name, result, "an IRModule")
         ctx.after(result, info)
