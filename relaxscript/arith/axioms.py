@@ -60,6 +60,25 @@ def axioms(atoms: Sequence[Atom], known: Sequence[Poly], atom: Atom) -> list[Pol
             rows += [difference(p, itself) for p in atom.args]
         case "abs":
             rows += [difference(itself, atom.args[0]), total(itself, atom.args[0])]
+        case "bits":
+            rows += _bits(atoms, known, atom, itself)
+    return rows
+
+
+def _bits(atoms: Sequence[Atom], known: Sequence[Poly], atom: Atom, itself: Poly) -> list[Poly]:
+    """How bits compare with those that they come from, where these are of numbers from 0 on."""
+    rows: list[Poly] = []
+    a, b = atom.args
+    natural = [surely(atoms, known, p) for p in (a, b)]
+    match atom.detail:
+        case "tir.bitwise_and":
+            rows += [difference(p, itself) for p, good in zip((a, b), natural) if good]
+        case "tir.bitwise_or":
+            rows += [difference(itself, p) for p, good in zip((b, a), natural) if good]
+        case "tir.shift_right" if natural[0]:
+            rows.append(difference(a, itself))
+    if all(natural) and atom.detail in ("tir.bitwise_or", "tir.bitwise_xor"):
+        rows.append(difference(total(a, b), itself))
     return rows
 
 

@@ -22,6 +22,7 @@ from .polynomial import (
     key_of,
     scaled,
     tightened,
+    total,
 )
 
 if TYPE_CHECKING:
@@ -52,9 +53,13 @@ def extremum(space: Space, kind: str, x: Poly, y: Poly, e: PrimExpr) -> Poly:
 
     def bounds() -> tuple[int | None, int | None]:
         lows, highs = zip(*(interval(space.atoms, p) for p in kept))
+        # The mean of two lies between them, and may be known better: that of p and -p is 0.
+        mean = interval(space.atoms, total(*kept)) if len(kept) == 2 else (None, None)
         if kind == "max":
-            return _extreme(max, lows, some=True), _extreme(max, highs)
-        return _extreme(min, lows), _extreme(min, highs, some=True)
+            least = None if mean[0] is None else -(-mean[0] // 2)
+            return _extreme(max, (*lows, least), some=True), _extreme(max, highs)
+        most = None if mean[1] is None else mean[1] // 2
+        return _extreme(min, lows), _extreme(min, (*highs, most), some=True)
 
     return scaled(space.atom(kind, tuple(kept), e, bounds, unordered=True), g)
 

@@ -56,6 +56,25 @@ def _remainder(a: Any, b: Any) -> Any:
     return truncated_remainder(a, b)
 
 
+def _shifted(shift: Callable[[int, int], int]) -> Callable[[int, int], int]:
+    def shifted(a: int, places: int) -> int:
+        if not 0 <= places < _MOST_PLACES:
+            raise ValueError(f"nothing can be shifted by {places} bits")
+        return shift(a, places)
+
+    return shifted
+
+
+def _power(a: Any, b: Any) -> Any:
+    if isinstance(a, int) and isinstance(b, int) and b * a.bit_length() > _MOST_BITS:
+        raise OverflowError(f"{a}**{b} is too large")
+    return a**b
+
+
+# No scalar has more bits, and no power of integers that anybody needs.
+_MOST_PLACES = 64
+_MOST_BITS = 4096
+
 MEANING: dict[type[PrimExpr], Callable[[Any, Any], Any]] = {
     prim.Add: operator.add,
     prim.Sub: operator.sub,
@@ -80,9 +99,9 @@ INTRINSICS: dict[str, Callable[..., Any]] = {
     "tir.abs": abs,
     "tir.fabs": abs,
     "tir.likely": lambda a: a,
-    "tir.pow": operator.pow,
-    "tir.shift_left": operator.lshift,
-    "tir.shift_right": operator.rshift,
+    "tir.pow": _power,
+    "tir.shift_left": _shifted(operator.lshift),
+    "tir.shift_right": _shifted(operator.rshift),
     "tir.bitwise_and": operator.and_,
     "tir.bitwise_or": operator.or_,
     "tir.bitwise_xor": operator.xor,

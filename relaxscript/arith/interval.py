@@ -1,8 +1,8 @@
 """How small and how large a polynomial over atoms can be.
 
-`interval` adds up what is known of each atom. `lower` and `upper` also eliminate: a floor division
-`q = p // d` is replaced by `(p - r) / d` with a remainder `0 <= r < d`, a maximum or minimum by its
-operands, so that what cancels is seen to cancel. Both are sound, none is complete.
+`interval` adds up what is known of each atom. `lower` and `upper` also eliminate: a division
+`q = p // d` is replaced by `(p - r) / d` with what is known of the remainder `r`, a maximum or
+minimum by its operands, so that what cancels is seen to cancel. Both are sound, none is complete.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from .polynomial import (
     multiply,
     scaled,
 )
+from .quotients import remainder_ends
 
 __all__ = ["between", "interval", "lower", "substitute_atom", "surely", "upper"]
 
@@ -109,53 +110,79 @@ def _eliminations(atoms: Sequence[Atom], p: Poly, depth: int) -> Iterator[Bound]
     for m, c in p.items():
         for number in m if len(m) < 2 else dict.fromkeys(m):
             atom = atoms[number]
-            if atom.kind in _ELIMINATE and (len(m) == 1 or atom.kind == "floordiv"):
-                yield _ELIMINATE[atom.kind](atoms, p, atom, m, c, depth)
+            if atom.kind in ("floordiv", "div"):
+                yield from _division(atoms, p, atom, m, c, depth)
+            elif atom.kind in _ELIMINATE and len(m) == 1:
+                yield _ELIMINATE[atom.kind](atoms, p, atom, c, depth)
 
 
-def _floor_division(
+def _division(
     atoms: Sequence[Atom], p: Poly, atom: Atom, m: Monomial, c: int, depth: int
+) -> Iterator[Bound]:
+    d = constant_of(atom.args[1])
+    try:
+        if d is None:
+            yield from _by_symbol(atoms, p, atom, depth)
+        elif d > 0 and len(m) == 1:
+            yield _by_number(atoms, p, atom, m, c, d, depth)
+    except TooLarge:
+        return
+
+
+def _by_number(
+    atoms: Sequence[Atom], p: Poly, atom: Atom, m: Monomial, c: int, d: int, depth: int
 ) -> Bound:
     """`d * p` with `d * q` replaced by `dividend - r`, `r` at its worst end."""
-    dividend, divisor = atom.args
-    d = constant_of(divisor)
-    if d is not None and len(m) == 1 and d > 0:
-        eliminated = {n: k * d for n, k in p.items() if n != m}
-        accumulate(eliminated, dividend, c)
-        if c > 0:
-            accumulate(eliminated, {CONSTANT: -c * (d - 1)})
-        found = lower(atoms, eliminated, depth - 1)
-        return None if found is None else -(-found // d)
-    if d is None:
-        return _symbolic_division(atoms, p, atom, depth)
-    return None
+    dividend = atom.args[0]
+    low, high = 0, d - 1
+    if atom.kind == "div":
+        ends = remainder_ends(interval(atoms, dividend), (d, d), True)
+        low, high = ends[0] or 0, ends[1] or 0
+    eliminated = {n: k * d for n, k in p.items() if n != m}
+    accumulate(eliminated, dividend, c)
+    accumulate(eliminated, {CONSTANT: -c * (high if c > 0 else low)})
+    found = lower(atoms, eliminated, depth - 1)
+    return None if found is None else -(-found // d)
 
 
-def _symbolic_division(atoms: Sequence[Atom], p: Poly, atom: Atom, depth: int) -> Bound:
-    """`p = f * divisor * q + rest` is `f * (dividend - r) + rest` with `0 <= r < divisor`."""
+def _by_symbol(atoms: Sequence[Atom], p: Poly, atom: Atom, depth: int) -> Iterator[Bound]:
+    """`p = f * divisor * q + rest` is `f * (dividend - r) + rest`, `r` at its worst end."""
     dividend, divisor = atom.args
-    low = interval(atoms, divisor)[0]
-    if low is None or low < 0:
-        return None
     lead = next(iter(divisor))
     product = tuple(sorted((*lead, atom.number)))
     if p.get(product, 0) % divisor[lead]:
-        return None
+        return
     factor = p.get(product, 0) // divisor[lead]
     if not factor:
-        return None
+        return
     eliminated = dict(p)
     accumulate(eliminated, multiply(divisor, {(atom.number,): 1}), -factor)
     if any(atom.number in m for m in eliminated):
-        return None
+        return
     accumulate(eliminated, dividend, factor)
-    if factor > 0:
-        accumulate(eliminated, divisor, -factor)
-        accumulate(eliminated, {CONSTANT: factor})
-    return lower(atoms, eliminated, depth - 1)
+    for worst in _worst_remainders(atoms, atom, upwards=factor > 0):
+        rest = dict(eliminated)
+        accumulate(rest, worst, -factor)
+        yield lower(atoms, rest, depth - 1)
 
 
-def _extremum(atoms: Sequence[Atom], p: Poly, atom: Atom, m: Monomial, c: int, depth: int) -> Bound:
+def _worst_remainders(atoms: Sequence[Atom], atom: Atom, upwards: bool) -> Iterator[Poly]:
+    """What a remainder by a divisor with variables never exceeds, or never falls below."""
+    dividend, divisor = atom.args
+    truncating = atom.kind == "div"
+    ends, size = interval(atoms, dividend), interval(atoms, divisor)
+    if size[0] is not None and size[0] >= 0:
+        # It is smaller than the divisor, and unless truncation leaves a negative one, not negative.
+        if upwards:
+            yield {**divisor, CONSTANT: divisor.get(CONSTANT, 0) - 1}
+        elif truncating and (ends[0] is None or ends[0] < 0):
+            yield {**scaled(divisor, -1), CONSTANT: 1 - divisor.get(CONSTANT, 0)}
+    number = remainder_ends(ends, size, truncating)[upwards]
+    if number is not None:
+        yield {CONSTANT: number} if number else {}
+
+
+def _extremum(atoms: Sequence[Atom], p: Poly, atom: Atom, c: int, depth: int) -> Bound:
     """Each operand in the place of the maximum or minimum: the best of them or the worst.
 
     The worst is always right, since it is one of them; the best only where `p` rises or falls with
@@ -169,7 +196,7 @@ def _extremum(atoms: Sequence[Atom], p: Poly, atom: Atom, m: Monomial, c: int, d
     return _worst(found)
 
 
-def _choice(atoms: Sequence[Atom], p: Poly, atom: Atom, m: Monomial, c: int, depth: int) -> Bound:
+def _choice(atoms: Sequence[Atom], p: Poly, atom: Atom, c: int, depth: int) -> Bound:
     values = atom.args[1:]
     return _worst([lower(atoms, substitute_atom(p, atom.number, a), depth - 1) for a in values])
 
@@ -194,15 +221,13 @@ def substitute_atom(p: Poly, number: int, value: Poly) -> Poly:
     return result
 
 
-_Eliminate = Callable[[Sequence[Atom], Poly, Atom, Monomial, int, int], Bound]
+_Eliminate = Callable[[Sequence[Atom], Poly, Atom, int, int], Bound]
 
 
 def _unless_too_large(eliminate: _Eliminate) -> _Eliminate:
-    def guarded(
-        atoms: Sequence[Atom], p: Poly, atom: Atom, m: Monomial, c: int, depth: int
-    ) -> Bound:
+    def guarded(atoms: Sequence[Atom], p: Poly, atom: Atom, c: int, depth: int) -> Bound:
         try:
-            return eliminate(atoms, p, atom, m, c, depth)
+            return eliminate(atoms, p, atom, c, depth)
         except TooLarge:
             return None
 
@@ -210,7 +235,6 @@ def _unless_too_large(eliminate: _Eliminate) -> _Eliminate:
 
 
 _ELIMINATE: dict[str, _Eliminate] = {
-    "floordiv": _unless_too_large(_floor_division),
     "max": _unless_too_large(_extremum),
     "min": _unless_too_large(_extremum),
     "select": _unless_too_large(_choice),

@@ -64,6 +64,8 @@ class Writer:
         # Factors are sorted by where their atoms first stand in what is written, which is the order
         # in which a reader will meet them.
         self._ranks: dict[int, int] = {}
+        # Whether a remainder was written, which is read as a difference.
+        self.has_remainders = False
         self._depth = 0
         self._deep = False
         # How many nodes may be compared with what stood there before, so that the cost is linear.
@@ -179,6 +181,7 @@ class Writer:
             dividend, divisor, make = item.remainder
             a = self._write(dividend, dtype, None)
             b = self._write(divisor, dtype, None)
+            self.has_remainders = True
             # A reader meets the quotient here.
             self._ranks.setdefault(item.monomial[0], len(self._ranks))
             return make.make(a, b)

@@ -38,6 +38,7 @@ from .polynomial import (
     total,
     without_constant,
 )
+from .quotients import Ends, quotient_ends
 
 if TYPE_CHECKING:
     from .canonical import Space
@@ -144,7 +145,7 @@ def _by_symbol(space: Space, p: Poly, q: Poly, e: PrimExpr) -> Poly:
     if not rest or _is_remainder(space, rest, q):
         may_be_zero = not (quotient or rest) and not _never_zero(space, q)
         return _undefined(space, "floordiv", p, q, e) if may_be_zero else quotient
-    result = space.atom("floordiv", (rest, q), e, lambda: _symbolic_bounds(space, rest, q))
+    result = space.atom("floordiv", (rest, q), e, lambda: _quotient_bounds(space, rest, q, False))
     _mark_partial(space, result, q)
     accumulate(quotient, result)
     return quotient
@@ -228,17 +229,8 @@ def _is_remainder(space: Space, p: Poly, q: Poly) -> bool:
     return surely(atoms, known, p) and surely(atoms, known, gap)
 
 
-def _symbolic_bounds(space: Space, p: Poly, q: Poly) -> tuple[int | None, int | None]:
-    low, high = interval(space.atoms, p)
-    least, most = interval(space.atoms, q)
-    if least is None or least < 0:
-        return None, None
-    least = max(least, 1)
-    if low is not None:
-        low = low // least if low < 0 else 0 if most is None else low // max(most, 1)
-    if high is not None:
-        high = high // least if high >= 0 else -1
-    return low, high
+def _quotient_bounds(space: Space, p: Poly, q: Poly, truncating: bool) -> Ends:
+    return quotient_ends(interval(space.atoms, p), interval(space.atoms, q), truncating)
 
 
 # ---------------------------------------------------------------- truncating division, remainders
@@ -258,7 +250,9 @@ def truncated(space: Space, p: Poly, q: Poly, e: PrimExpr) -> Poly:
     if exact is not None:
         return exact
     if c is None:
-        return _undefined(space, "div", p, q, e)
+        result = space.atom("div", (p, q), e, lambda: _quotient_bounds(space, p, q, True))
+        _mark_partial(space, result, q)
+        return result
     high = upper(space.atoms, p)
     if high is not None and high <= 0:
         return scaled(floor_division(space, scaled(p, -1), q, e), -1)

@@ -55,12 +55,18 @@ def _rewritten(e: PrimExpr, facts: Facts | None) -> tuple[PrimExpr, bool]:
     p = space.read(e)
     if space.partial and not _keeps_all(space, p):
         return e, False
-    result = Writer(space).write(p, e)
-    return result, sum(atom.kind in DIVISIONS for atom in space.atoms) > 1
+    writer = Writer(space)
+    result = writer.write(p, e)
+    divisions = sum(atom.kind in DIVISIONS for atom in space.atoms)
+    return result, divisions > 1 or writer.has_remainders
 
 
 def _settled(e: PrimExpr, facts: Facts | None) -> PrimExpr:
-    """`e` rewritten until nothing changes: which remainders are seen depends on the order."""
+    """`e` rewritten until nothing changes.
+
+    Which remainders are seen depends on the order of terms, and what is written for a remainder
+    brings its terms into another order.
+    """
     passed = [e]
     for _ in range(MAX_ROUNDS):
         new, _ = _rewritten(passed[-1], facts)

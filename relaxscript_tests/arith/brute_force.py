@@ -55,7 +55,7 @@ def expression(random: Random, depth: int = 3) -> PrimExpr:
         if random.random() < 0.6:
             return random.choice(VARIABLES)
         return integer(random.randint(-4, 9))
-    match random.randrange(16):
+    match random.randrange(18):
         case 0:
             return shift("left", expression(random, depth - 1), random.randint(0, 3))
         case 1:
@@ -67,12 +67,31 @@ def expression(random: Random, depth: int = 3) -> PrimExpr:
             return prim.Call("int64", "tir.if_then_else", args)
         case 4:
             return prim.Call("int64", "tir.abs", (expression(random, depth - 1),))
+        case 5:
+            return bits(random, depth - 1)
     make = random.choice(ARITHMETIC)
     a, b = _two(random, depth - 1)
     if make in (prim.Mul, prim.FloorDiv, prim.FloorMod, prim.Div, prim.Mod) and random.randrange(3):
         # As in shapes, most factors and divisors are numbers.
         b = integer(random.choice((1, 2, 2, 3, 4, 4, 5, 8, 8, -1, -2, -3)))
     return make(a, b)
+
+
+def bits(random: Random, depth: int) -> PrimExpr:
+    """An operation on bits, or a shift by something that need not be a number."""
+    a, b = _two(random, depth)
+    if random.randrange(2):
+        b = integer(random.choice((0, 1, 3, 5, 7, 15, -1, -2, -3, -4, -8)))
+    match random.randrange(6):
+        case 0:
+            return prim.Call("int64", "tir.bitwise_not", (a,))
+        case 1:
+            return prim.Call("int64", "tir.shift_right", (a, b))
+        case 2:
+            return prim.Call("int64", "tir.bitwise_or", (a, b))
+        case 3:
+            return prim.Call("int64", "tir.bitwise_xor", (a, b))
+    return prim.Call("int64", "tir.bitwise_and", (a, b))
 
 
 def _two(random: Random, depth: int) -> tuple[PrimExpr, PrimExpr]:
@@ -138,6 +157,11 @@ def is_over(*expressions: PrimExpr) -> bool:
 # ---------------------------------------------------------------- values
 
 TOO_LARGE = float(1 << 61)
+BITS = {
+    "tir.bitwise_and": np.bitwise_and,
+    "tir.bitwise_or": np.bitwise_or,
+    "tir.bitwise_xor": np.bitwise_xor,
+}
 
 
 def known_values(e: PrimExpr, given: Assignments) -> NDArray[Any]:
@@ -174,20 +198,30 @@ def values(e: PrimExpr, given: Assignments) -> Values:
             return np.where(chosen, x, y), known & (
                 lazy if isinstance(e, prim.Call) else first & second
             )
-        case prim.Call(op="tir.abs", args=(a,)):
-            x, known = values(a, given)
-            return np.abs(x), known
-        case prim.Call(op=str() as op, args=(a, b)):
-            return _shifted(op, values(a, given), values(b, given))
+        case prim.Call(op=str() as op, args=args):
+            return _called(op, [values(a, given) for a in args])
         case prim.Binary(a, b) | prim.Comparison(a, b):
             return _computed(type(e), values(a, given), values(b, given))
     raise NotImplementedError(type(e).__name__)
 
 
+def _called(op: str, args: list[Values]) -> Values:
+    x, known = args[0]
+    if len(args) == 1:
+        return np.abs(x) if op == "tir.abs" else ~x, known
+    y, other = args[1]
+    return (BITS[op](x, y), known & other) if op in BITS else _shifted(op, *args)
+
+
 def _shifted(op: str, a: Values, b: Values) -> Values:
     (x, known), (y, other) = a, b
-    power = np.int64(1) << y
-    return (x * power if op == "tir.shift_left" else np.floor_divide(x, power)), known & other
+    # Shifting by a negative number or by all bits has no meaning.
+    has_value = (y >= 0) & (y < 64)
+    known = known & other & has_value
+    y = np.where(has_value, y, 0)
+    if op == "tir.shift_right":
+        return x >> y, known
+    return x << y, known & (np.abs(x.astype(np.float64)) * 2.0**y < TOO_LARGE)
 
 
 def _computed(kind: type[PrimExpr], a: Values, b: Values) -> Values:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from relaxscript.arith import Facts, bounds
+from relaxscript.arith.quotients import Ends
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr, Var
 from relaxscript_tests.arith.scalars import M, N, integer, shift
@@ -42,6 +43,49 @@ def test_ranges_bound_what_is_made_of_variables() -> None:
     assert bounds(N * M, facts) == (-8, 12)
     assert bounds(M * M, facts) == (0, 9)
     assert bounds(prim.Div(M, integer(2)), facts) == (-1, 1)
+
+
+def bit(op: str, a: PrimExpr, b: PrimExpr | int) -> PrimExpr:
+    return prim.Call("int64", f"tir.bitwise_{op}", (a, prim.as_prim(b)))
+
+
+@pytest.mark.parametrize(
+    ("e", "n", "m", "expected"),
+    [
+        (prim.Div(N, M), (-9, 4), (4, 10), (-2, 1)),
+        (prim.Div(N, M), (-9, 4), (-2, 0), (-4, 9)),
+        (prim.Div(N, M), (5, 9), (None, None), (-9, 9)),
+        (prim.Div(N, M), (-9, -5), (2, None), (-4, 0)),
+        (prim.Mod(N, M), (-9, 4), (4, 10), (-9, 4)),
+        (prim.Mod(N, M), (1, 10), (4, 10), (0, 9)),
+        (prim.Mod(N, M), (-20, 4), (-4, 3), (-3, 3)),
+        (prim.Mod(N, integer(8)), (-3, 20), (0, 0), (-3, 7)),
+        (N // M, (-9, 4), (4, 10), (-3, 1)),
+        (N // M, (-9, 4), (-2, 0), (-4, 9)),
+        (N // M, (-9, -5), (2, None), (-5, -1)),
+        (N % M, (-9, 4), (4, 10), (0, 9)),
+        (N % M, (-9, 4), (-7, 10), (-6, 9)),
+        (N % M, (1, 3), (4, None), (1, 3)),
+        (bit("and", N, 63), (-1000, 1000), (0, 0), (0, 63)),
+        (bit("and", N, M), (-5, 40), (0, 12), (0, 12)),
+        (bit("and", N, M), (-5, 40), (-1, 12), (None, None)),
+        (bit("and", N, -8), (0, 21), (0, 0), (0, 16)),
+        (bit("or", N, M), (3, 9), (2, 5), (3, 15)),
+        (bit("or", N, M), (-1, 9), (2, 5), (None, None)),
+        (bit("xor", N, M), (3, 9), (2, None), (0, None)),
+        (prim.Call("int64", "tir.bitwise_not", (N,)), (0, 7), (0, 0), (-8, -1)),
+        (prim.Call("int64", "tir.shift_right", (N, M)), (-9, 40), (1, 3), (-5, 20)),
+        (prim.Call("int64", "tir.shift_right", (N, M)), (-9, -5), (1, None), (-5, -1)),
+        (prim.Call("int64", "tir.shift_right", (N, M)), (-9, -5), (-4, -1), (None, None)),
+        (prim.Call("int64", "tir.abs", (N,)), (-5, 3), (0, 0), (0, 5)),
+        (prim.Select(N >= 0, N, -N), (-5, 3), (0, 0), (0, 5)),
+        (prim.Min(N, -N), (-5, 3), (0, 0), (-5, 0)),
+    ],
+)
+def test_quotients_remainders_and_bits_are_bounded_by_their_operands(
+    e: PrimExpr, n: Ends, m: Ends, expected: Ends
+) -> None:
+    assert bounds(e, Facts({N: n, M: m}, nonnegative=False)) == expected
 
 
 def test_conditions_bound_each_of_their_variables() -> None:

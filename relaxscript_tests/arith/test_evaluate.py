@@ -11,7 +11,7 @@ from relaxscript.arith import EvaluationError, evaluate
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr, Var
 from relaxscript.ir.tir import Buffer
-from relaxscript_tests.arith.scalars import M, N, integer
+from relaxscript_tests.arith.scalars import M, N, integer, shift
 
 NUMBERS = st.integers(-50, 50)
 
@@ -64,6 +64,9 @@ def test_a_let_binds_its_variable() -> None:
         (prim.Or(prim.IntImm("bool", 0), integer(1) // 0 > 1), "something is divided by zero"),
         (prim.Select(prim.IntImm("bool", 1), integer(1), integer(1) // 0), "divided by zero"),
         (prim.BufferLoad(Buffer("A", (4,)), (integer(0),)), "only in a running program"),
+        (shift("right", integer(4), -1), "nothing can be shifted by -1 bits"),
+        (shift("left", integer(4), 1 << 40), "nothing can be shifted by 1099511627776 bits"),
+        (prim.Call("int64", "tir.pow", (integer(10), integer(1 << 40))), "is too large"),
     ],
 )
 def test_what_has_no_value_says_why(e: PrimExpr, message: str) -> None:

@@ -1,4 +1,4 @@
-"""Calls that are arithmetic: shifts by constants, absolute values, lazy choices."""
+"""Calls that are arithmetic: shifts, bits, absolute values, lazy choices."""
 
 from __future__ import annotations
 
@@ -41,6 +41,29 @@ def choice(condition: PrimExpr, a: PrimExpr, b: PrimExpr) -> PrimExpr:
 )
 def test_a_call_is_read_as_arithmetic(e: PrimExpr, expected: str) -> None:
     assert text_of(simplify(e)) == expected
+
+
+def bitwise(op: str, *args: PrimExpr | int) -> PrimExpr:
+    return prim.Call("int64", f"tir.bitwise_{op}", tuple(map(prim.as_prim, args)))
+
+
+@pytest.mark.parametrize(
+    ("e", "expected"),
+    [
+        (bitwise("and", N, 7), "n % 8"),
+        (bitwise("and", 1, N), "n % 2"),
+        (bitwise("and", N, 0), "0"),
+        (bitwise("and", N, -1), "n"),
+        (bitwise("and", N, -8) + bitwise("and", N, 7), "n"),
+        (bitwise("and", N + 7, bitwise("not", 7)), "(n + 7) // 8 * 8"),
+        (bitwise("not", N), "0 - n - 1"),
+        (bitwise("not", bitwise("not", N)), "n"),
+        (bitwise("or", N, M) - bitwise("or", M, N), "0"),
+    ],
+)
+def test_bits_are_read_as_arithmetic_where_they_are(e: PrimExpr, expected: str) -> None:
+    signed = Facts(nonnegative=False)
+    assert text_of(simplify(e, signed)) == expected
 
 
 def test_numbers_that_may_be_negative_are_shifted_like_others() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from functools import reduce
 from pathlib import Path
 from typing import NamedTuple
@@ -23,8 +24,16 @@ FUNCTIONS: dict[str, type[PrimExpr]] = {
     "min": prim.Min, "max": prim.Max, "truncdiv": prim.Div, "truncmod": prim.Mod,
     "select": prim.Select,
 }  # fmt: skip
+UNARY: dict[type[ast.AST], Callable[[PrimExpr], PrimExpr]] = {
+    ast.USub: lambda a: prim.Sub(as_prim(0), a),
+    ast.Invert: lambda a: prim.Call("int64", "tir.bitwise_not", (a,)),
+    ast.Not: prim.Not,
+}
 INTRINSICS = {"abs": "tir.abs", "if_then_else": "tir.if_then_else"}
-SHIFTS: dict[type[ast.AST], str] = {ast.LShift: "tir.shift_left", ast.RShift: "tir.shift_right"}
+BITS: dict[type[ast.AST], str] = {
+    ast.LShift: "tir.shift_left", ast.RShift: "tir.shift_right", ast.BitAnd: "tir.bitwise_and",
+    ast.BitOr: "tir.bitwise_or", ast.BitXor: "tir.bitwise_xor",
+}  # fmt: skip
 
 
 class Fact(NamedTuple):
@@ -77,12 +86,10 @@ def _read(e: ast.expr, names: dict[str, Var]) -> PrimExpr:
             return names.setdefault(name, Var(name, "int64"))
         case ast.Constant(value=value):
             return as_prim(value)
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return prim.Sub(as_prim(0), _read(operand, names))
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return prim.Not(_read(operand, names))
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in SHIFTS:
-            return prim.Call("int64", SHIFTS[type(op)], (_read(left, names), _read(right, names)))
+        case ast.UnaryOp(op=op, operand=operand):
+            return UNARY[type(op)](_read(operand, names))
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in BITS:
+            return prim.Call("int64", BITS[type(op)], (_read(left, names), _read(right, names)))
         case (
             ast.BinOp(left=left, op=op, right=right)
             | ast.Compare(left=left, ops=[op], comparators=[right])
