@@ -147,16 +147,26 @@ class _Relaxation:
         )
 
     def _by_numbers(self, p: Poly, ends: Ends) -> Ends:
-        """`ends`, or the numbers that bound `p` where these say more."""
+        """`ends`, or the numbers that bound `p` where these say more.
+
+        Where it cannot be told which say more, numbers do if there are two.
+        """
         low, high = ends
         least, most = lower(self.space.atoms, p), upper(self.space.atoms, p)
+        both = least is not None and most is not None
         if least is not None:
             number: Poly = {CONSTANT: least} if least else {}
-            low = number if low is None or self._surely(difference(number, low)) else low
+            low = number if low is None or self._is_better(number, low, both) else low
         if most is not None:
             number = {CONSTANT: most} if most else {}
-            high = number if high is None or self._surely(difference(high, number)) else high
+            high = number if high is None or self._is_better(high, number, both) else high
         return low, high
+
+    def _is_better(self, larger: Poly, smaller: Poly, wanted: bool) -> bool:
+        """Whether one end is at least another; what is `wanted` where neither is known to be."""
+        if self._surely(difference(larger, smaller)):
+            return True
+        return wanted and not self._surely(difference(smaller, larger))
 
     def _surely(self, p: Poly) -> bool:
         return surely(self.space.atoms, self.space.inequalities, p)
