@@ -6,6 +6,6 @@ what is visible where.
 
 from __future__ import annotations
 
-from .block_builder import BlockBuilder, left_to_devices, undecided
+from .block_builder import LEFT_TO_RUN_TIME, BlockBuilder, left_to_devices, undecided
 
-__all__ = ["BlockBuilder", "left_to_devices", "undecided"]
+__all__ = ["LEFT_TO_RUN_TIME", "BlockBuilder", "left_to_devices", "undecided"]

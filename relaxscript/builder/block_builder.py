@@ -48,7 +48,7 @@ from relaxscript.sinfo import differs_in_devices_only
 from .normal_form import NormalForm
 from .scope import FunctionFrame
 
-__all__ = ["BlockBuilder", "left_to_devices", "undecided"]
+__all__ = ["LEFT_TO_RUN_TIME", "BlockBuilder", "left_to_devices", "undecided"]
 
 
 class BlockBuilder(NormalForm):
@@ -347,6 +347,10 @@ def left_to_devices(obligation: Obligation) -> bool:
     return False
 
 
+# How a warning ends that is no mistake yet.
+LEFT_TO_RUN_TIME = "; it is checked when the program runs"
+
+
 def undecided(obligation: Obligation, span: Span | None, cast: str | None = None) -> Diagnostic:
     """The warning for a precondition that is left to a check at run time.
 
@@ -360,7 +364,7 @@ def undecided(obligation: Obligation, span: Span | None, cast: str | None = None
         help = f"settle it before: `{cast}(..., {obligation.b!r})`"
     return Diagnostic(
         "RX0207",
-        f"{obligation.text}; it is checked when the program runs",
+        f"{obligation.text}{LEFT_TO_RUN_TIME}",
         span,
         help=help,
         severity="warning",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from relaxscript.errors import OperandError
 from relaxscript.ir.relax import Expr
 from relaxscript.ir.struct_info import StructInfo
 
@@ -22,8 +23,9 @@ class Obligation(NamedTuple):
     `relation` is "equal" (dimension `a` equals `b`), "broadcast" (they are equal, or one of them is
     1) or "inside" (`a` is at most `b`: checked, but nobody is warned, as nobody is of an index);
     whoever derives more than operators may add others, such as "fits" (a value of StructInfo `a`
-    has StructInfo `b`). `operand` is the one to blame, `text` the sentence for the warning.
-    Lowering puts a check before the kernel.
+    has StructInfo `b`). `operand` is the one to blame, `text` the sentence for the warning, `error`
+    what would be raised if it were never true, with facts about the operands. Lowering puts a check
+    before the kernel.
     """
 
     operand: str
@@ -31,6 +33,7 @@ class Obligation(NamedTuple):
     b: Node
     relation: str
     text: str
+    error: OperandError | None = None
 
 
 class InferContext(Protocol):

@@ -216,7 +216,7 @@ def require_equal(
     if answer is NO:
         raise error
     if answer is not YES:
-        context.require(Obligation(error.operand, a, b, "equal", text))
+        context.require(Obligation(error.operand, a, b, "equal", text, error))
 
 
 def require_inside(
@@ -227,7 +227,7 @@ def require_inside(
     if answer is NO:
         raise error
     if answer is not YES:
-        context.require(Obligation(error.operand, a, b, "inside", text))
+        context.require(Obligation(error.operand, a, b, "inside", text, error))
 
 
 def product(dims: Sequence[PrimExpr]) -> PrimExpr:
@@ -346,7 +346,7 @@ def _broadcast_dim(
     if answer is NO and a_is_one is NO and b_is_one is NO:
         raise error
     text = f"`{dim_text(a)}` and `{dim_text(b)}` must be equal, or one of them 1"
-    context.require(Obligation(error.operand, a, b, "broadcast", text))
+    context.require(Obligation(error.operand, a, b, "broadcast", text, error))
     # Where the program is right, a dimension that is never 1 is that of the result.
     if a_is_one is NO:
         return a
@@ -366,11 +366,11 @@ def require_spread(context: InferContext, a: PrimExpr, b: PrimExpr, error: Opera
         raise error
     text = f"`{dim_text(a)}` must be `{dim_text(b)}`, or 1"
     if is_one is NO:
-        context.require(Obligation(error.operand, a, b, "equal", text))
+        context.require(Obligation(error.operand, a, b, "equal", text, error))
         return
     # (a - b) * (a - 1) == 0 says it of any two integers.
     either = prim.Mul.make(prim.Sub.make(a, b), prim.Sub.make(a, ONE))
-    context.require(Obligation(error.operand, either, ZERO, "equal", text))
+    context.require(Obligation(error.operand, either, ZERO, "equal", text, error))
 
 
 # ---------------------------------------------------------------- axes

@@ -133,7 +133,7 @@ def test_a_tensor_that_is_written_in_place_may_differ_from_its_result():
             cls = M
             a = R.call_tir_inplace(cls.double, (x,), [0], R.Tensor((4,), "float32"))
             #   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-            #        | warning: RX0207 `args[0]` has n elements along axis 0, not 4; it is checked
+            #        | warning: RX0207 `x` has n elements along axis 0, not 4; it is checked
             #        | when the program runs
             return a
 

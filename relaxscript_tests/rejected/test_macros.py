@@ -104,11 +104,15 @@ def test_what_cannot_be_decided_inside_a_macro():
     @R.macro
     def product(a, b):
         return R.matmul(a, b)
-        #      ^^^^^^^^^^^^^^ warning: RX0207 `x1` has m columns, `x2` has k rows; it is checked
+        #      ^^^^^^^^^^^^^^ warning: RX0207 `a` has m columns, `b` has k rows; it is checked
         # | when the program runs
+        #               - label: has m columns
+        #                  - label: has k rows
 
     @R.function
     def f(x: R.Tensor(("n", "m"), "float32"), w: R.Tensor(("k", "n"), "float32")):
+    #        ------------------------------- label: `a` has m columns here
+    #                                                      --- label: `b` has k rows here
         return product(x, w)
         #      ------------- label: `product` is expanded here
 

@@ -257,3 +257,19 @@ def test_every_argument_that_no_parameter_takes():
         #                               help: did you mean `sinfo_args`?
         #                               fix: sinfo_args
         return x
+
+
+@rejected
+def test_what_is_not_known_of_operands_is_said_of_each():
+    @R.function(strict=True)
+    def f(x: R.Tensor(("n", "m"), "float32"), y: R.Tensor(("k",), "float32")):
+    #        ------------------------------- label: `x` has shape (n, m) here
+    #                                            --------------------------- label: `y` has shape
+    #                                            | (k,) here
+        c = R.add(x, y)
+        #   ^^^^^^^^^^^ error: RX0207 `m` and `k` must be equal, or one of them 1
+        #         - label: has shape (n, m)
+        #            - label: has shape (k,)
+        #   help: shapes are compared from the right: dimensions are equal, or one of them is 1
+        #   note: `strict=True` leaves nothing to a check at run time
+        return c

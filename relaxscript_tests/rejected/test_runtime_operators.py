@@ -21,7 +21,7 @@ def test_operands_whose_inner_axes_differ():
         @R.function
         def main(x: R.Tensor(("n", "k"), "float32"), w: R.Tensor(("j", 2), "float32")):
             y = R.matmul(x, w)
-            #   ^^^^^^^^^^^^^^ warning: RX0207 `x1` has k columns, `x2` has j rows; it is checked
+            #   ^^^^^^^^^^^^^^ warning: RX0207 `x` has k columns, `w` has j rows; it is checked
             #        | when the program runs
             #   ^^^^^^^^^^^^^^ error: RX0606 `R.matmul` cannot multiply these operands: `x2` has 1
             #        | rows; `x1` has 3 columns
@@ -37,7 +37,7 @@ def test_tensors_that_cannot_be_joined():
         @R.function
         def main(x: R.Tensor(("n", "k"), "float32"), w: R.Tensor(("m", "j"), "float32")):
             y = R.concat((x, w), axis=0)
-            #   ^^^^^^^^^^^^^^^^^^^^^^^^ warning: RX0207 `tensors[1]` has j elements along axis 1,
+            #   ^^^^^^^^^^^^^^^^^^^^^^^^ warning: RX0207 `w` has j elements along axis 1,
             #        | not k; it is checked when the program runs
             #   ^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0606 `R.concat` cannot take these operands:
             #        | `tensors[1]` has shape (2, 2); `tensors[0]` has shape (2, 3)
@@ -118,7 +118,7 @@ def test_a_convolution_of_other_channels():
             w: R.Tensor((4, "d", 3, 3), "float32"),
         ):
             y = R.nn.conv2d(x, w)
-            #   ^^^^^^^^^^^^^^^^^ warning: RX0207 `weight` takes d channels, and `data` has c; it
+            #   ^^^^^^^^^^^^^^^^^ warning: RX0207 `w` takes d channels, and `x` has c; it
             #        | is checked when the program runs
             #   ^^^^^^^^^^^^^^^^^ error: RX0606 the weight is for another number of channels:
             #        | `weight` takes 2 channels; `data` has 3 channels
@@ -134,7 +134,7 @@ def test_an_equation_whose_letters_differ():
         @R.function
         def main(x: R.Tensor(("n", "m"), "float32"), w: R.Tensor(("k", 2), "float32")):
             y = R.einsum((x, w), "ij,jk->ik")
-            #   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ warning: RX0207 axis 0 of `operands[1]`, `j`, has k
+            #   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ warning: RX0207 axis 0 of `w`, `j`, has k
             #        | elements, not m; it is checked when the program runs
             #   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0606 `R.einsum` cannot take these operands:
             #        | `operands[1]` has 2 elements along axis 0, `j`; `subscripts` has 3 elements
@@ -283,7 +283,7 @@ def test_a_tensor_that_is_written_in_place_of_another_size():
         def main(x: R.Tensor(("n",), "float32")):
             y = R.call_tir_inplace(Module.double, (x,), [0], R.Tensor((4,), "float32"))
             #   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-            #        | warning: RX0207 `args[0]` has n elements along axis 0, not 4; it is checked
+            #        | warning: RX0207 `x` has n elements along axis 0, not 4; it is checked
             #        | when the program runs
             #   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
             #        | error: RX0605 `shape[0]` of `args[0]`, which is written in place, is 5; must

@@ -7,7 +7,7 @@ first failure.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from random import Random
 
 import numpy as np
@@ -27,7 +27,7 @@ from relaxscript.ir.struct_info import (
     default_derive,
     empty_derive,
 )
-from relaxscript.sinfo import free_shape_vars, substitute_shape_vars
+from relaxscript.sinfo import definable_shape_vars, free_shape_vars, substitute_shape_vars
 from relaxscript_tests import examples
 
 N, M, P, Q, K = (prim.Var(name, "int64") for name in "nmpqk")
@@ -242,7 +242,8 @@ class Infos:
                 inner = scope + own
                 taken = [p if back is kept else self.moved(p, inner, back, step) for p in params]
                 ret = self.moved(function.ret, inner, step, back)
-                if any(v not in scope for v in free_shape_vars(FuncStructInfo(taken, ret))):
+                whole = FuncStructInfo(taken, ret)
+                if not _bind_alike(params, taken, own) or set(free_shape_vars(whole)) - {*scope}:
                     taken = list(params)  # what bound a variable has gone
                 changed = function.replace(params=tuple(taken), ret=ret)
                 return self.renamed(changed, own, scope)
@@ -277,6 +278,16 @@ class Infos:
         a, b = self.pair()
         c = self.pick([self.weaker, self.weaker, self.stronger, self.beside])(b)
         return a, b, c
+
+
+def _bind_alike(params: Sequence[StructInfo], others: Sequence[StructInfo], own: Scope) -> bool:
+    """Whether every variable that parameters bind is bound in the same place of others."""
+    before, after = (
+        [set(definable_shape_vars(p)).intersection(own) for p in infos]
+        for infos in (params, others)
+    )
+    kept = {v for a, b in zip(before, after) for v in a & b}
+    return kept == {v for a in before for v in a}
 
 
 def unchanged(info: StructInfo, scope: Scope) -> StructInfo:

@@ -268,7 +268,7 @@ class RelaxBindings(RelaxSignatures):
         except OperandError as error:
             raise self.binding_error(error, node, value, annotation_node) from None
         finally:
-            self.note_obligations(node, annotation_node)
+            self.note_obligations(node, annotation_node, value=value)
         self.bind_name(target.id, var)
         self.last_bound = target.id
 
@@ -394,7 +394,7 @@ class RelaxBindings(RelaxSignatures):
         except OperandError as error:
             raise self.operand_error(error, node, value) from None
         finally:
-            self.note_obligations(node)
+            self.note_obligations(node, value=value)
         match var.struct_info:
             case TupleStructInfo(fields=()):
                 return

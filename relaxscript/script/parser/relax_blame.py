@@ -52,16 +52,22 @@ class RelaxBlame(AnnotationParser):
         self.builder.share_signatures(module.signatures)
 
     def note_obligations(
-        self, node: ast.AST, declared: ast.expr | None = None, callee: Any = None
+        self,
+        node: ast.AST,
+        declared: ast.expr | None = None,
+        callee: Any = None,
+        value: Expr | None = None,
     ) -> None:
         """What could not be decided while `node` was typed becomes one warning each.
 
-        `declared` is the annotation that it was compared with, `callee` what Python called there.
+        `declared` is the annotation that it was compared with, `callee` what Python called there,
+        `value` what the node means.
         """
         obligations = self.builder.obligations
         if not obligations:
             return
-        places = self._operand_places(callee, node) if callee is None else {}
+        operator = self._operator_of(value)
+        places = self._operand_places(operator, node) if callee is None else {}
         for obligation in obligations:
             if self.module.global_infos.get("vdevice") and left_to_devices(obligation):
                 continue
@@ -74,8 +80,26 @@ class RelaxBlame(AnnotationParser):
                 written = declared if whole else None
                 warning = self.with_declared(warning, written)
                 warning = self.settled_by_cast(warning, obligation.b, at, written)
+            if obligation.error is not None and callee is None:
+                warning = self._with_facts(warning, obligation.error, places)
             self.reporter.undecided(warning, strict)
         obligations.clear()
+
+    def _with_facts(
+        self, warning: Diagnostic, error: OperandError, nodes: dict[str, ast.expr]
+    ) -> Diagnostic:
+        """What is known of the operands, each fact at its operand and where it got it."""
+        self._restore_places(error, nodes)
+        spans = {name: self.source.span(at) for name, at in nodes.items()}
+        said = error.diagnostic("", None, spans)
+        written = {name: self.written(at) for name, at in nodes.items()}
+        message = warning.message
+        for name in error.facts:
+            message = message.replace(f"`{name}`", f"`{written.get(name, name)}`")
+        warning = replace(
+            warning, message=message, labels=said.labels, notes=said.notes, help=said.help
+        )
+        return in_the_users_words(self._with_origins(warning, error, nodes), written)
 
     def settled_by_cast(
         self, found: Diagnostic, wanted: object, at: ast.AST, declared: ast.expr | None

@@ -172,7 +172,7 @@ class RelaxExpressions(RelaxBlame):
         except OperandError as error:
             raise self.operand_error(error, node, expr) from None
         finally:
-            self.note_obligations(node)
+            self.note_obligations(node, value=expr)
 
     def expr_of(self, value: Any, node: ast.AST) -> Expr:
         """A value as a Relax expression."""

@@ -222,7 +222,7 @@ class RelaxMetaParser(MacroUser, RelaxParser):
         except OperandError as error:
             raise self.operand_error(error, node, found) from None
         finally:
-            self.note_obligations(node)
+            self.note_obligations(node, value=found)
         return expr
 
     def local_function(self, node: ast.FunctionDef) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+from relaxscript.builder import LEFT_TO_RUN_TIME
 from relaxscript.errors import Diagnostic, DiagnosticError, Span
 
 __all__ = ["EXPANDED", "Reporter"]
@@ -58,8 +59,7 @@ class Reporter:
     def settled(self) -> list[Diagnostic]:
         """All that was found; what had to be decided and was not is an error."""
         return [
-            replace(d, severity="error") if (d.message, d.span) in self._refused else d
-            for d in self.diagnostics
+            _as_error(d) if (d.message, d.span) in self._refused else d for d in self.diagnostics
         ]
 
     def finish(self) -> list[Diagnostic]:
@@ -73,6 +73,15 @@ class Reporter:
         if errors:
             raise DiagnosticError(errors)
         return ordered
+
+
+def _as_error(warning: Diagnostic) -> Diagnostic:
+    """What is left to a check at run time, as strictness refuses it."""
+    message = warning.message.removesuffix(LEFT_TO_RUN_TIME)
+    notes = warning.notes
+    if message != warning.message:
+        notes = (*notes, "`strict=True` leaves nothing to a check at run time")
+    return replace(warning, severity="error", message=message, notes=notes)
 
 
 def _once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
