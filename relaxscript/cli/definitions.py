@@ -264,10 +264,16 @@ def branches_of(node: ast.stmt) -> list[list[ast.stmt]]:
 
 
 def stored_names(node: ast.AST) -> Iterator[str]:
-    """The names that a statement binds or deletes, those inside it included."""
-    for inner in ast.walk(node):
+    """The names that a statement binds or deletes, those in its blocks included.
+
+    What definitions in these blocks bind is their own.
+    """
+    pending = [node]
+    while pending:
+        inner = pending.pop()
         if isinstance(inner, ast.Name) and not isinstance(inner.ctx, ast.Load):
             yield inner.id
+        pending.extend(n for n in ast.iter_child_nodes(inner) if not isinstance(n, Definition))
 
 
 def changed_names(node: ast.stmt) -> Iterator[str]:

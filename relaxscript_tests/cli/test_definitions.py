@@ -265,6 +265,21 @@ def test_what_only_a_run_can_tell_is_a_warning_at_its_first_use(constants):
     assert script.value is None
 
 
+@pytest.mark.parametrize("block", ["with open('f') as f:", "for i in range(3):", "while True:"])
+def test_what_a_definition_in_a_block_binds_is_its_own(block):
+    text = f"""{IMPORTS}
+{block}
+    @R.function
+    def double(x: R.Tensor(("n",), "float32")):
+        n = T.int64()
+        y: R.Tensor((n,), "float32") = R.add(x, x)
+        return y
+"""
+    script = only_script(text)
+    assert isinstance(script.value, Function)
+    assert script.diagnostics == ()
+
+
 @pytest.mark.parametrize("change", ["sizes.append(3)", "sizes[0] = 3", "del sizes[0]", "f(sizes)"])
 def test_a_list_that_may_have_changed_is_not_known(change):
     script = shape_written_as(f"sizes = [2]\n{change}", "(sizes[0],)")
