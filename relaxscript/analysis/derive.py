@@ -62,8 +62,8 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
 __all__ = [
-    "Context", "call_purity", "call_result", "derive_struct_info", "derived_again",
-    "function_struct_info", "kind_name", "narrowed", "renamed_apart",
+    "Context", "call_purity", "call_result", "check_argument_count", "derive_struct_info",
+    "derived_again", "function_struct_info", "kind_name", "narrowed", "renamed_apart",
 ]  # fmt: skip
 
 OBJECT = ObjectStructInfo()
@@ -286,6 +286,7 @@ def _beta_reduced(expr: Call, callee: FuncStructInfo, context: Context) -> Struc
     scope = context.shape_scope or ()
     mapping = shape_var_mapping(params, arguments, scope)
     free: set[PrimExpr] = set()
+    errors: list[OperandError] = []
     for position, (param, argument) in enumerate(zip(params, arguments), 1):
         expected = substitute_shape_vars(param, mapping)
         match param:
@@ -295,21 +296,35 @@ def _beta_reduced(expr: Call, callee: FuncStructInfo, context: Context) -> Struc
                 free.add(var)  # it stands for whatever this argument is
                 expected = PrimStructInfo.make(dtype, None)
         answer = check_compatibility(argument, expected, context.facts, in_scope=scope)
-        if answer is NO:
-            raise OperandError(
+        # Sizes that come from an argument that does not fit are no reason to refuse another.
+        if answer is NO and (not errors or _never_fits(argument, param, callee, scope)):
+            errors.append(OperandError(
                 f"argument {position}", _reason(argument, expected, scope), code="RX0206",
                 message=f"argument {position} does not fit the function's parameter",
                 help=f"the parameter is `{expected!r}`", cast=narrowed(argument, expected),
-            )  # fmt: skip
-        if answer is UNKNOWN:
+            ))  # fmt: skip
+        if answer is UNKNOWN and not errors:
             reason = why(argument, expected, in_scope=scope) or "it cannot be known now"
             context.require(Obligation(f"argument {position}", argument, expected, "fits", reason))
+    if errors:
+        errors[0].others = tuple(errors[1:])
+        raise errors[0]
     return _in_scope(substitute_shape_vars(callee.ret, mapping), callee, mapping, context)
 
 
 def narrowed(given: StructInfo, wanted: StructInfo) -> StructInfo | None:
     """`wanted`, where some value known as `given` may have it, so that a match_cast can succeed."""
     return None if check_compatibility(wanted, given) is NO else wanted
+
+
+def _never_fits(
+    argument: StructInfo, param: StructInfo, callee: FuncStructInfo, scope: Container[PrimVar]
+) -> bool:
+    """Whether an argument does not fit a parameter, whatever the function's own variables are."""
+    own = (v for p in callee.params or () for v in definable_shape_vars(p) if v not in scope)
+    unknown = {v: type(v).make(v.name, v.dtype) for v in own}
+    anything = substitute_shape_vars(param, unknown, scope)
+    return check_compatibility(argument, anything, in_scope=scope) is NO
 
 
 def _reason(given: StructInfo, expected: StructInfo, scope: Container[PrimVar]) -> str:

@@ -176,6 +176,8 @@ class OperandError(Exception):
         self.cast = cast
         # The operator that was called, where the rule itself does not know it.
         self.callee: str | None = None
+        # What is wrong with other operands of the same call.
+        self.others: tuple[OperandError, ...] = ()
 
     @property
     def facts(self) -> dict[str, str]:

@@ -273,3 +273,21 @@ def test_what_is_not_known_of_operands_is_said_of_each():
         #   help: shapes are compared from the right: dimensions are equal, or one of them is 1
         #   note: `strict=True` leaves nothing to a check at run time
         return c
+
+
+@rejected
+def test_every_argument_that_does_not_fit_its_parameter():
+    @I.ir_module
+    class Module:
+        @R.function
+        def g(a: R.Tensor(("n",), "float32"), b: R.Shape(["n"]), c: R.Tensor((2,), "int32")):
+            return a
+
+        @R.function
+        def main(x: R.Tensor((3,), "int8"), s: R.Shape([3]), y: R.Tensor((4,), "int32")):
+            z = Module.g(x, s, y)
+            #            ^ error: RX0206 argument 1 does not fit the function's parameter
+            #              help: the parameter is `R.Tensor((3,), "float32")`
+            #                  ^ error: RX0206 argument 3 does not fit the function's parameter
+            #                    help: the parameter is `R.Tensor((2,), "int32")`
+            return z

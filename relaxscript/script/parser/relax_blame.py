@@ -143,6 +143,8 @@ class RelaxBlame(AnnotationParser):
         self, error: OperandError, node: ast.AST, expr: Expr | None, callee: Any = None
     ) -> Failed:
         """Operands that do not go together, each fact at its operand and where it got it."""
+        for other in error.others:
+            self.operand_error(other, node, expr, callee)
         call = node if isinstance(node, ast.Call) else None
         callee = callee or self._operator_of(expr)
         nodes = self._operand_places(callee, node)
