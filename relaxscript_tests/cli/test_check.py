@@ -142,7 +142,7 @@ def test_the_environment_may_be_strict(write, monkeypatch):
 
 # ---- --fix and --diff
 
-# Two of the mistakes show only when others are mended; the last has no fix.
+# One of the mistakes shows only when another is mended; the last has no fix.
 SEVERAL = f"""{IMPORTS}
 @R.function
 def twice(image: R.Tensor((2, 3), "float32"), é: R.Tensor((2, 3), "float32")):
@@ -166,8 +166,8 @@ def test_what_has_a_fix_is_mended_and_the_rest_is_reported(write, capsys, tmp_pa
     assert out.splitlines() == [
         "fixed a.py:5:6: `R.nn` has no `sofmax` [RX0102]",
         "fixed a.py:6:12: `R` has no `ad` [RX0102]",
+        "fixed a.py:6:24: `R.sum` has no parameter `axes` [RX0103]",
         "fixed a.py:5:19: `imaeg` is not defined [RX0101]",
-        "fixed a.py:6:25: `R.sum` has no parameter `axes` [RX0103]",
         "fixed 4 mistakes; 1 error in 1 definition of 1 file",
     ]
     assert err.startswith("error[RX0101]: `total` is not defined\n --> a.py:7:9\n")
