@@ -19,7 +19,7 @@ from relaxscript.errors import (
     OperandError,
     Span,
     VMError,
-)  # fmt: skip
+)
 from relaxscript.errors.caller import caller_span
 from relaxscript.ir import hooks
 from relaxscript.ir.expected import brief

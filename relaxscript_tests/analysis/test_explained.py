@@ -17,7 +17,7 @@ from relaxscript.ir.relax import (
     SeqExpr,
     Var,
     VarBinding,
-)  # fmt: skip
+)
 from relaxscript.ir.struct_info import TensorStructInfo
 from relaxscript.transform import PassContext
 

@@ -265,19 +265,43 @@ def test_what_only_a_run_can_tell_is_a_warning_at_its_first_use(constants):
     assert script.value is None
 
 
+def test_a_name_that_a_definition_does_not_use_may_be_unknown():
+    script = only_script(f"""{IMPORTS}
+size = len(open("x").read())
+
+@R.function
+def f(x: R.Tensor(("n", "m"), "float32")) -> R.Tensor(("n", 4), "float32"):
+    return x
+""")
+    assert [d.code for d in script.diagnostics] == ["RX0207"]
+    assert script.diagnostics[0].fix != ()
+
+
 @pytest.mark.parametrize("block", ["with open('f') as f:", "for i in range(3):", "while True:"])
 def test_what_a_definition_in_a_block_binds_is_its_own(block):
     text = f"""{IMPORTS}
 {block}
-    @R.function
-    def double(x: R.Tensor(("n",), "float32")):
-        n = T.int64()
-        y: R.Tensor((n,), "float32") = R.add(x, x)
-        return y
+    @I.ir_module
+    class Double:
+        @R.function
+        def main(x: R.Tensor(("n", "m"), "float32")):
+            n = T.int64(); m = T.int64()
+            y: R.Tensor((n, m), "float32") = x
+            return R.add(y, y)
+
+SIZE = 4
+{block}
+    @I.ir_module
+    class Constant:
+        @R.function
+        def main(x: R.Tensor((SIZE,), "float32")):
+            SIZE = R.add(x, x)
+            return SIZE
 """
-    script = only_script(text)
-    assert isinstance(script.value, Function)
-    assert script.diagnostics == ()
+    scripts, others = found_in(text)
+    assert others == []
+    assert [type(script.value) for script in scripts] == [IRModule, IRModule]
+    assert [script.diagnostics for script in scripts] == [(), ()]
 
 
 @pytest.mark.parametrize("change", ["sizes.append(3)", "sizes[0] = 3", "del sizes[0]", "f(sizes)"])

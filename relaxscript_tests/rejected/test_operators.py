@@ -276,6 +276,16 @@ def test_what_is_not_known_of_operands_is_said_of_each():
 
 
 @rejected
+def test_what_is_not_known_of_a_long_operand_is_said_by_the_name_of_the_parameter():
+    @R.function
+    def f(x: R.Tensor(("n", "m"), "float32"), w: R.Tensor(("k", 2), "float32")):
+        y = R.matmul(R.add(R.multiply(x, x), R.subtract(x, x)), w)
+        #   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ warning: RX0207 `x1` has m
+        #        | columns, `w` has k rows; it is checked when the program runs
+        return y
+
+
+@rejected
 def test_every_argument_that_does_not_fit_its_parameter():
     @I.ir_module
     class Module:

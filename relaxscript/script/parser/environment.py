@@ -80,6 +80,10 @@ class Environment:
         named = ((name, known) for scope in self.scopes for name, known in scope.items())
         return next((name for name, known in named if known is value), None)
 
+    def seen(self) -> dict[str, Any]:
+        """All names with what they stand for; to look is not to use one."""
+        return {name: value for scope in reversed(self.scopes) for name, value in scope.items()}
+
     def names(self) -> list[str]:
         """All names that can be seen, for suggestions."""
         return [name for scope in self.scopes for name in scope if not name.startswith("__")]

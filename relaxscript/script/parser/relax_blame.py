@@ -92,7 +92,7 @@ class RelaxBlame(AnnotationParser):
         self._restore_places(error, nodes)
         spans = {name: self.source.span(at) for name, at in nodes.items()}
         said = error.diagnostic("", None, spans)
-        written = {name: self.written(at) for name, at in nodes.items()}
+        written = self._short_words(nodes)
         message = warning.message
         for name in error.facts:
             message = message.replace(f"`{name}`", f"`{written.get(name, name)}`")
@@ -162,14 +162,18 @@ class RelaxBlame(AnnotationParser):
             diagnostic = self.settled_by_cast(diagnostic, error.cast, blamed, None)
         if diagnostic.code in ("RX0401", "RX0402"):
             diagnostic = self.with_ways_out(diagnostic, expr, node)
-        written = {
+        written = self._short_words(nodes)
+        return self.report(
+            in_the_users_words(self._with_origins(diagnostic, error, nodes), written)
+        )
+
+    def _short_words(self, nodes: Mapping[str, ast.expr]) -> dict[str, str]:
+        """What stands for each operand, where that is short enough to be its name in a sentence."""
+        return {
             name: text
             for name, at in nodes.items()
             if len(text := self.written(at)) < 40 and not isinstance(at, ast.Constant)
         }
-        return self.report(
-            in_the_users_words(self._with_origins(diagnostic, error, nodes), written)
-        )
 
     def with_ways_out(self, diagnostic: Diagnostic, expr: Expr | None, node: ast.AST) -> Diagnostic:
         """What can be done with an impure call where none may stand."""

@@ -67,11 +67,9 @@ class Settling:
 
     def _name_of(self, home: str) -> str | None:
         """By which name the script knows a namespace of ours: one that it uses, if there is one."""
-        known: list[str] = []
-        for name in (_HOMES[home], *self.environment.names()):
-            value = self.environment.value_of(name)
-            if isinstance(value, ModuleType) and value.__name__ == home:
-                known.append(name)
+        seen = self.environment.seen().items()
+        known = [n for n, v in seen if isinstance(v, ModuleType) and v.__name__ == home]
+        known.sort(key=lambda name: name != _HOMES[home])
         used = (name for name in known if f"{name}." in self.source.text)
         return next(used, known[0] if known else None)
 
