@@ -65,25 +65,41 @@ class Diagnostic:
         return render(self, "html")
 
 
+# Longer names are compared with none: what stands there is no slip of anybody's.
+MOST_LETTERS = 200
+
+
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
     """The candidate that somebody who wrote `name` most likely meant, or None.
 
     Case and underscores count among equals only; otherwise one slip (a letter wrong, missing, too
     many, or two swapped) is allowed for every three letters. Failing that, a candidate that begins
-    with `name`.
+    with `name`. Most candidates are passed by at a glance; the others cost their length times the
+    slips that are allowed.
     """
-    names = list(dict.fromkeys(candidates))
     wanted = _plain(name)
-    scored = [(_slips(wanted, _plain(other)), other) for other in names if other != name]
-    close = [
-        (slips, other[:1].lower() != name[:1].lower(), abs(len(other) - len(name)),
-         _slips(name, other), place, other)
-        for place, (slips, other) in enumerate(scored)
-        if slips <= max(len(wanted), len(_plain(other))) // 3
-    ]  # fmt: skip
+    if len(wanted) > MOST_LETTERS:
+        return None
+    letters = set(wanted)
+    close = []
+    longer = []
+    for place, other in enumerate(dict.fromkeys(candidates)):
+        plain = _plain(other)
+        if other == name:
+            continue
+        if len(wanted) >= 3 and plain.startswith(wanted):
+            longer.append(other)
+        limit = max(len(wanted), len(plain)) // 3
+        # A letter that only one of the two has is a slip.
+        if abs(len(wanted) - len(plain)) > limit or len(letters.difference(plain)) > limit:
+            continue
+        slips = _slips(wanted, plain, limit)
+        if slips <= limit:
+            exact = _slips(name, other, max(len(name), len(other)))
+            first = other[:1].lower() != name[:1].lower()
+            close.append((slips, first, abs(len(other) - len(name)), exact, place, other))
     if close:
         return min(close)[-1]
-    longer = [other for _, other in scored if len(wanted) >= 3 and _plain(other).startswith(wanted)]
     return min(longer, key=len, default=None)
 
 
@@ -91,16 +107,23 @@ def _plain(name: str) -> str:
     return name.lower().replace("_", "")
 
 
-def _slips(a: str, b: str) -> int:
-    """The edit distance in which swapping two neighbours is one step."""
+def _slips(a: str, b: str, limit: int) -> int:
+    """The edit distance in which swapping two neighbours is one step, or more than `limit`."""
+    far = limit + 1
     before: list[int] = []
     last = list(range(len(b) + 1))
     for i, letter in enumerate(a, 1):
-        row = [i]
-        for j, other in enumerate(b, 1):
+        # Off the diagonal by more than `limit`, there are more slips than that.
+        low, high = max(1, i - limit), min(len(b), i + limit)
+        row = [far] * (len(b) + 1)
+        row[0] = i
+        for j in range(low, high + 1):
+            other = b[j - 1]
             best = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (letter != other))
             if i > 1 and j > 1 and letter == b[j - 2] and a[i - 2] == other:
                 best = min(best, before[j - 2] + 1)
-            row.append(best)
+            row[j] = best
+        if min(row) > limit:
+            return far
         before, last = last, row
     return last[-1]
