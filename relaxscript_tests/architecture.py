@@ -62,7 +62,7 @@ def module_of(path: str) -> str:
 # rows above its own: neither from a row below nor from another room of the same row.
 FLOORS = (
     ("version",),
-    ("dtypes",),
+    ("dtypes", "format_string"),
     ("errors",),
     ("runtime.values",),
     ("ir",),
@@ -88,10 +88,11 @@ FACADES = FLOORS[-2]
 ONLY: Mapping[str, tuple[str, ...]] = {
     "version": (),
     "dtypes": (),
+    "format_string": (),
     "errors": (),
-    "runtime.values": ("dtypes", "errors"),
+    "runtime.values": ("dtypes", "errors", "format_string"),
     "ir": ("dtypes", "errors"),
-    "runtime": ("dtypes", "errors", "runtime.values"),
+    "runtime": ("dtypes", "errors", "format_string", "runtime.values"),
 }
 
 ROW = {room: row for row, rooms in enumerate(FLOORS) for room in rooms}

@@ -15,8 +15,9 @@ import numpy as np
 from relaxscript.arith import NO, YES
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError, VMError
+from relaxscript.format_string import FormatError, check_format
 from relaxscript.ir import prim
-from relaxscript.ir.relax import Call, Expr, GlobalVar, ShapeExpr
+from relaxscript.ir.relax import Call, Expr, GlobalVar, ShapeExpr, StringImm
 from relaxscript.ir.struct_info import (
     FuncStructInfo,
     ObjectStructInfo,
@@ -164,21 +165,39 @@ def _shape_fact(shape: ShapeStructInfo) -> str:
 
 @op(pure=False, order=("format", "values"), calls=True)
 def print(*values: Value, format: Text = "") -> Value:
-    """Print values on a line, one after the other or by a `format` of Python's `str.format`."""
+    """Print values on a line, one after the other or by a `format`: "n is {}, loss {:.3f}".
+
+    Fields are those of `str.format` without attributes, items and conversions; a width or precision
+    is at most 1000. Raises `VMError` (RX0606) where a value does not go with its field.
+    """
     sys.stdout.write(formatted(format, values) + "\n")
     return ()
 
 
-@print.infer_rule
-def _(context: InferContext, values: tuple[StructInfo, ...], format: StructInfo) -> StructInfo:
+@print.infer_call_rule
+def _(context: InferContext, call: Call) -> StructInfo:
+    print.operand_infos(call, context)
+    _require_format(call.args[0], len(call.args) - 1)
     return _UNIT
+
+
+def _require_format(form: Expr, count: int) -> None:
+    """Refuse a format that no values go with; one that is known only later is read then."""
+    if isinstance(form, StringImm):
+        try:
+            check_format(form.value, count)
+        except FormatError as error:
+            fact = "is given 1 value" if count == 1 else f"is given {count} values"
+            raise OperandError(
+                "format", fact, message=f"this is no format: {error}", code="RX0204"
+            ) from None
 
 
 @op(pure=False, order=("condition", "format", "format_args"), calls=True)
 def assert_op(condition: Value, format_args: Spread | None = None, format: Text = "") -> Value:
     """Stop with a message unless the condition, a bool of rank 0, holds.
 
-    The message is `format`, filled with `format_args` as `str.format` does. Raises `VMError`.
+    The message is `format`, filled with `format_args` as `R.print` does. Raises `VMError`.
     """
     if not bool(np.asarray(prim_value(condition) if isinstance(condition, Prim) else condition)):
         told = formatted(format, format_args or ())
@@ -186,10 +205,10 @@ def assert_op(condition: Value, format_args: Spread | None = None, format: Text 
     return ()
 
 
-@assert_op.infer_rule
-def _(
-    context: InferContext, condition: StructInfo, format_args: Any, format: StructInfo
-) -> StructInfo:
+@assert_op.infer_call_rule
+def _(context: InferContext, call: Call) -> StructInfo:
+    condition = assert_op.operand_infos(call, context)[0]
+    _require_format(call.args[1], len(call.args) - 2)
     match condition:
         case TensorStructInfo():
             rank = condition.ndim

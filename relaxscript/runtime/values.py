@@ -25,6 +25,7 @@ import numpy as np
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import VMError
+from relaxscript.format_string import fill
 
 __all__ = [
     "Closure",
@@ -524,41 +525,32 @@ def _dtype_words(value: np.ndarray[Any, Any] | DeviceTensor) -> str:
     return str(value.dtype.name)
 
 
-class _Shown:
-    """A value in a format: its text, or, where the format asks for more, the number it is."""
-
-    def __init__(self, value: object) -> None:
-        self._value = value
-
-    def __str__(self) -> str:
-        return text_of(self._value)
-
-    def __format__(self, spec: str) -> str:
-        if not spec:
-            return text_of(self._value)
-        number = prim_value(self._value)
-        if isinstance(self._value, (np.ndarray, DeviceTensor)) and self._value.ndim == 0:
-            array = self._value.data if isinstance(self._value, DeviceTensor) else self._value
-            number = array.item()
-        return format(text_of(self._value) if number is None else number, spec)
-
-
 def formatted(form: str, values: Iterable[object]) -> str:
-    """What `R.print` and `R.assert_op` write: values by a format of `str.format`.
+    """What `R.print` and `R.assert_op` write: values by a format (see `format_string`).
 
     Without a format their texts stand one after the other. Numbers (prim values and tensors of
     rank 0) take what numbers take, as in `"{:.2f}"`. Raises `VMError` (RX0606) for a format that
     does not go with the values.
     """
-    shown = [_Shown(value) for value in values]
+    shown = list(values)
     if not form:
-        return " ".join(map(str, shown))
+        return " ".join(map(text_of, shown))
     try:
-        return form.format(*shown)
-    except (IndexError, KeyError, ValueError, AttributeError, TypeError) as error:
+        return fill(form, len(shown), lambda position, spec: _in_format(shown[position], spec))
+    except (ValueError, OverflowError) as error:
         noun = "1 value" if len(shown) == 1 else f"{len(shown)} values"
         text = f"the format {form!r} does not go with {noun}: {error}"
         raise VMError(text, code="RX0606") from error
+
+
+def _in_format(value: object, spec: str) -> str:
+    """The text of a value, or, where the format asks for more, the number it is."""
+    if not spec:
+        return text_of(value)
+    number = prim_value(value)
+    if isinstance(value, (np.ndarray, DeviceTensor)) and value.ndim == 0:
+        number = (value.data if isinstance(value, DeviceTensor) else value).item()
+    return format(text_of(value) if number is None else number, spec)
 
 
 def text_of(value: object) -> str:

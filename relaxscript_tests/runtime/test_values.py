@@ -345,11 +345,11 @@ def test_a_format_gets_texts_and_numbers_as_numbers():
 @pytest.mark.parametrize(
     ("form", "why"),
     [
-        ("{} {}", "index"),
-        ("{name}", "name"),
+        ("{} {}", "there is no value 1"),
+        ("{name}", "no position of a value"),
         ("{:d}", "format code"),
         ("{", "Single"),
-        ("{0.x}", "x"),
+        ("{0.x}", "no position of a value"),
     ],
 )
 def test_a_format_that_does_not_go_with_the_values_is_refused(form, why):
