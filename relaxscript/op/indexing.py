@@ -17,6 +17,7 @@ from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from .context import InferContext
 from .define import op
 from .numeric import places_along
+from .ordering import ordered_like
 from .parameters import Tensor, Tensors
 from .shapes import (
     Dims,
@@ -140,7 +141,8 @@ def bucketize(
     A boundary that equals the element counts with `right` only. The result holds int64, or int32
     with `out_int32`.
     """
-    found = np.searchsorted(boundaries, input_tensor, "right" if right else "left")
+    keys = ordered_like(boundaries), ordered_like(input_tensor)
+    found = np.searchsorted(*keys, "right" if right else "left")
     return np.asarray(found).astype(np.int32 if out_int32 else np.int64)
 
 

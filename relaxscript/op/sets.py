@@ -11,6 +11,7 @@ from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStruct
 
 from .context import InferContext
 from .define import op
+from .ordering import rank_keys
 from .parameters import Tensor, Value
 from .shapes import axis_in, dims_of, require_dtype, tensor_of
 
@@ -30,22 +31,40 @@ def unique(
 ) -> Value:
     """The elements of `x` (or its slices along `axis`), each once, in ascending order.
 
-    They come in the order in which they are met where `sorted` is False. With any of the `return_…`
+    NaN is one element, the largest; -0 is 0. They come in the order in which they are met where
+    `sorted` is False. With any of the `return_…`
     they are the first of a tuple: behind them, as int64, where each is met first, which of them
     each element of `x` is, and how many of each there are.
     """
-    found, first, inverse, counts = np.unique(
-        x, return_index=True, return_inverse=True, return_counts=True, axis=axis
-    )
-    inverse = inverse.ravel()
+    rows = x.reshape(x.size, 1) if axis is None else _slices(x, axis)
+    first, inverse, counts = _distinct(rank_keys(rows))
     if not sorted:
         order = np.argsort(first, kind="stable")
-        found = np.take(found, order, axis=0 if axis is None else axis)
         first, counts = first[order], counts[order]
         inverse = np.argsort(order)[inverse]
+    found = np.take(x, first) if axis is None else np.take(x, first, axis)
     further = ((return_index, first), (return_inverse, inverse), (return_counts, counts))
     wanted = [part.astype(np.int64) for asked, part in further if asked]
     return (found, *wanted) if wanted else found
+
+
+def _slices(x: Any, axis: int) -> Any:
+    """The slices along `axis` as rows."""
+    return np.moveaxis(x, axis, 0).reshape(x.shape[axis], x.size // max(x.shape[axis], 1))
+
+
+def _distinct(rows: Any) -> tuple[Any, Any, Any]:
+    """Of the distinct rows of integers in order: the first of each, which each row is, how many."""
+    count = len(rows)
+    # By the last column first: each sorting leaves the order of the columns behind it.
+    order = np.lexsort(rows.T[::-1]) if rows.shape[1] else np.arange(count)
+    ordered = rows[order]
+    begins = np.ones(count, bool)
+    begins[1:] = np.any(ordered[1:] != ordered[:-1], axis=1)
+    starts = np.flatnonzero(begins)
+    inverse = np.empty(count, np.int64)
+    inverse[order] = np.cumsum(begins) - 1
+    return order[starts], inverse, np.diff(starts, append=count)
 
 
 @unique.infer_rule

@@ -14,6 +14,7 @@ from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStruct
 
 from .context import InferContext, Obligation
 from .define import op
+from .ordering import ordered_like
 from .parameters import DType, Tensor, Value
 from .shapes import axis_in, dims_of, number, require_dtype, require_result_dtype, tensor_of
 from .words import dim_text
@@ -23,11 +24,12 @@ __all__ = ["argsort", "sort", "topk"]
 
 def _order(x: Any, axis: int, descending: bool) -> Any:
     """Where along `axis` the elements in order are found."""
+    keys = ordered_like(x)
     if not descending:
-        return np.argsort(x, axis=axis, kind="stable")
+        return np.argsort(keys, axis=axis, kind="stable")
     # Turned round twice, so that equal elements keep their order.
     last = x.shape[axis] - 1
-    return last - np.flip(np.argsort(np.flip(x, axis), axis=axis, kind="stable"), axis)
+    return last - np.flip(np.argsort(np.flip(keys, axis), axis=axis, kind="stable"), axis)
 
 
 @op()
