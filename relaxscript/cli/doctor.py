@@ -6,6 +6,8 @@
     llvmlite     0.45.0, LLVM 20.1.8, for x86_64-unknown-linux-gnu, znver4
     threads      8
     ...
+    editors           find the package
+    one folder up     Python imports the package
     extra tutorials   complete
     extra benchmarks  onnxruntime is missing: pip install "relaxscript[benchmarks]"
 
@@ -18,11 +20,15 @@ Which packages are needed is read from the installed metadata, so it is said in 
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterable
 from importlib import metadata
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,8 +68,21 @@ class Small:
 """
 
 
+PACKAGE = Path(script.__file__).parents[1]
+
+# What another Python finds: by all that it has for finding packages, and by its path alone, which
+# is what editors and type checkers follow.
+FIND = """
+import json, sys
+from importlib.machinery import PathFinder
+from importlib.util import find_spec
+found = find_spec("relaxscript"), PathFinder.find_spec("relaxscript", sys.path[1:])
+print(json.dumps([spec and spec.origin for spec in found]))
+"""
+
+
 class Finding(NamedTuple):
-    """One line of the report; `well` is False for what keeps models from running."""
+    """One line of the report; `well` is False for what should be mended."""
 
     what: str
     says: str
@@ -72,7 +91,7 @@ class Finding(NamedTuple):
 
 def doctor() -> int:
     """Print what is installed and whether a small model runs on each executor; 1 when not."""
-    findings = [*installation(), *extras(), *trials()]
+    findings = [*installation(), *visibility(), *extras(), *trials()]
     width = max(len(finding.what) for finding in findings)
     for finding in findings:
         print(f"{finding.what:{width}}  {finding.says}")
@@ -159,6 +178,32 @@ def threads() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def visibility(package: Path = PACKAGE) -> list[Finding]:
+    """Whether editors find a package, and Python does in the folder that holds its clone.
+
+    There the clone itself, which has the package's name, may be taken for it.
+    """
+    clone = package.parent
+    asked = [sys.executable, "-c", FIND]
+    try:
+        answer = subprocess.run(asked, cwd=clone.parent, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        return [Finding("one folder up", f"Python cannot be asked: {error}", False)]
+    imported, on_path = json.loads(answer.stdout)
+    ours = str(package / "__init__.py")
+    again = f"pip install -e {clone}  (again, in this environment)"
+    editors = Finding("editors", "find the package")
+    if on_path != ours:
+        says = f"do not find the package, which is not on Python's path: {again}"
+        editors = editors._replace(says=says, well=False)
+    above = Finding("one folder up", "Python imports the package")
+    if imported != ours:
+        taken = imported or f"the folder {clone}"
+        says = f"in {clone.parent} Python takes {taken} for the package: {again}"
+        above = above._replace(says=says, well=False)
+    return [editors, above]
 
 
 def extras() -> list[Finding]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from importlib import metadata
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -35,7 +36,13 @@ def lines_of(capsys):
     return dict(line.split("  ", 1) for line in out.splitlines() if "  " in line)
 
 
-def test_a_working_installation_is_reported_piece_by_piece(required, capsys):
+@pytest.fixture
+def on_the_path(monkeypatch):
+    """However the package is installed, Python has its folder on the path."""
+    monkeypatch.setenv("PYTHONPATH", str(report.PACKAGE.parent))
+
+
+def test_a_working_installation_is_reported_piece_by_piece(required, on_the_path, capsys):
     assert main(["doctor"]) == 0
     out = capsys.readouterr().out
     said = {what.strip(): says.strip() for what, _, says in
@@ -43,11 +50,62 @@ def test_a_working_installation_is_reported_piece_by_piece(required, capsys):
     assert said["numpy"].startswith(f"{np.__version__}, BLAS ")
     assert "LLVM " in said["llvmlite"]
     assert int(said["threads"]) >= 1
+    assert said["editors"] == "find the package"
+    assert said["one folder up"] == "Python imports the package"
     assert said["extra test"] == "complete"
     assert said["a small model on the reference interpreter"] == "works"
     assert said["a small model on the virtual machine, reference"] == "works"
     assert said["a small model on the virtual machine, llvm"] == "works"
     assert out.endswith("\nall is well\n")
+
+
+def clone_in(folder: Path) -> Path:
+    """A package in a folder of its own name, as a clone has it."""
+    package = folder / "relaxscript" / "relaxscript"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    return package
+
+
+def test_a_clone_that_python_takes_for_the_package_is_named_with_what_to_do(tmp_path, monkeypatch):
+    package = clone_in(tmp_path)
+    # No folder of this environment is on the path of the Python that is asked.
+    monkeypatch.setenv("PYTHONPATH", "")
+    monkeypatch.setattr(report, "FIND", HIDDEN + report.FIND)
+    editors, above = report.visibility(package)
+    again = f"pip install -e {package.parent}  (again, in this environment)"
+    assert editors == (
+        "editors", f"do not find the package, which is not on Python's path: {again}", False,
+    )  # fmt: skip
+    assert above == (
+        "one folder up",
+        f"in {tmp_path} Python takes the folder {package.parent} for the package: {again}",
+        False,
+    )
+
+
+# As an installation without a plain path: what is installed here is not there.
+HIDDEN = """
+import os, sys
+there = os.path.join("relaxscript", "__init__.py")
+path = sys.path[1:]
+sys.path[1:] = [folder for folder in path if not os.path.exists(os.path.join(folder, there))]
+sys.meta_path[:] = [finder for finder in sys.meta_path if "editable" not in repr(finder)]
+"""
+
+
+def test_a_clone_on_the_path_is_found_by_all(tmp_path, monkeypatch):
+    package = clone_in(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(package.parent))
+    assert [finding.well for finding in report.visibility(package)] == [True, True]
+
+
+def test_a_python_that_cannot_be_asked_what_it_finds_is_a_failure(monkeypatch, tmp_path):
+    monkeypatch.setattr(report.sys, "executable", str(tmp_path / "python"))
+    [finding] = report.visibility()
+    assert finding.what == "one folder up"
+    assert finding.says.startswith("Python cannot be asked: ")
+    assert not finding.well
 
 
 def test_missing_extras_come_with_the_command_that_installs_them(required):
