@@ -29,6 +29,7 @@ from safetensors import SafetensorError
 from .compiler import build
 from .dtypes import DataType, result_dtype
 from .errors import Diagnostic, DiagnosticError, InternalError
+from .errors.files import open_regular
 from .interpreter.prim_funcs import symbol_of
 from .ir import prim, relax, tir
 from .ir.module import IRModule, Target
@@ -201,7 +202,7 @@ def inspect(path: str | os.PathLike[str]) -> Contents:
 def _files(path: str | os.PathLike[str]) -> dict[str, bytes]:
     """The three files of the archive, read whole: none is longer than the archive."""
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             length = os.fstat(file.fileno()).st_size
             if not zipfile.is_zipfile(file):
                 _refuse(path, "it is no saved program")

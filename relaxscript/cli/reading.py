@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from relaxscript.errors import Diagnostic, DiagnosticError, Source, nearest
+from relaxscript.errors.files import open_regular
 
 __all__ = ["FileText", "read", "read_text"]
 
@@ -29,7 +30,7 @@ def read(file: str) -> Source:
 def read_text(file: str) -> FileText:
     """The text and the bytes of a file; raises RX0701 when it cannot be read."""
     try:
-        raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        raw = sys.stdin.buffer.read() if file == "-" else _bytes_of(file)
         if b"\0" in raw:
             raise _unreadable(file, "it is not text: it contains null characters")
         encoding, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)
@@ -39,6 +40,11 @@ def read_text(file: str) -> FileText:
     except (SyntaxError, UnicodeDecodeError) as error:
         raise _unreadable(file, f"it is not text that Python can read: {error}") from None
     return FileText(Source("<stdin>" if file == "-" else file, text), raw, encoding)
+
+
+def _bytes_of(file: str) -> bytes:
+    with open_regular(file) as opened:
+        return opened.read()
 
 
 def _unreadable(file: str, reason: str, help: str | None = None) -> DiagnosticError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 
 import pytest
@@ -62,3 +63,10 @@ def test_a_missing_folder_has_no_nearest_file(tmp_path):
 def test_a_folder_is_refused(tmp_path):
     with pytest.raises(DiagnosticError, match="directory"):
         read(str(tmp_path))
+
+
+def test_what_has_no_end_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (str(tmp_path / "pipe"), "/dev/zero"):
+        with pytest.raises(DiagnosticError, match="it is no regular file"):
+            read(path)
