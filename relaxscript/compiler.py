@@ -30,7 +30,7 @@ from .runtime import Device, Executable, VirtualMachine
 from .runtime.values import to_tensor
 from .sinfo import check_compatibility, is_subtype, shape_var_mapping, substitute_shape_vars, why
 from .transform.device_calls import is_host, listed_devices, moved, named_device
-from .transform.normalize import normalized
+from .transform.normalize import derived_again, normalized
 from .transform.passes import Pass
 from .transform.pipeline import PIPELINE_MAP
 from .transform.realize_vdevice import realized
@@ -168,7 +168,7 @@ def _llvm_options(target: Target) -> dict[str, Any]:
     options: dict[str, Any] = {}
     for name, value in target.attrs.items():
         if name == "opt-level":
-            options["level"] = int(value) if str(value).isdigit() else value
+            options["level"] = int(value) if value in ("0", "1", "2", "3") else value
         elif name not in _ELSEWHERE:
             raise _unknown("option of the target", name, ["opt-level", *sorted(_ELSEWHERE)])
     return options
@@ -255,13 +255,15 @@ def with_params(module: IRModule, params: Mapping[str, Any]) -> IRModule:
         if name not in names:
             raise _unknown("parameter", name, names)
     result = module.clone()
+    changed = []
     for var, function in chosen.items():
         arrays = {
             p: _array(p, params[p.name_hint]) for p in function.params if p.name_hint in params
         }
         if arrays:
             result[var] = _bound(function, arrays)
-    return result
+            changed.append(var)
+    return derived_again(result, changed)
 
 
 def _array(param: relax.Var, value: Any) -> np.ndarray[Any, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import zipfile
 from io import BytesIO
 
@@ -102,6 +103,28 @@ def test_constants_of_every_type_come_back_bit_by_bit(tmp_path, array):
     expected = constant.data.astype(constant.data.dtype.newbyteorder("="))
     assert (result.dtype, result.shape) == (expected.dtype, expected.shape)
     assert result.tobytes() == expected.tobytes()
+
+
+@I.ir_module
+class Layer:
+    @R.function
+    def flat(x: R.Tensor(("n", 4), "float32"), w: R.Tensor((4, "k"), "float32")):
+        return R.nn.relu(x @ w)
+
+    @R.function
+    def inside(x: R.Tensor(("n", 4), "float32"), w: R.Tensor((4, "k"), "float32")):
+        with R.dataflow():
+            y = R.nn.relu(x @ w)
+            R.output(y)
+        return y
+
+
+def test_a_model_with_its_weights_is_a_file(tmp_path):
+    path = tmp_path / "layer.rx"
+    rx.save(rx.build(Layer, params={"w": WEIGHT}), path)
+    loaded = rx.VirtualMachine(rx.load(path))
+    for name in ("flat", "inside"):
+        assert loaded[name](X).tobytes() == np.maximum(X @ WEIGHT, 0).tobytes()
 
 
 def test_the_same_program_is_the_same_file(saved):
@@ -239,6 +262,14 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
     )  # fmt: skip
 
 
+def test_what_is_no_regular_file_is_refused_at_once(tmp_path):
+    with pytest.raises(rx.DiagnosticError, match="Is a directory"):
+        rx.load(tmp_path)
+    os.mkfifo(tmp_path / "pipe")  # nobody writes into it
+    for path in (tmp_path / "pipe", "/dev/zero"):
+        assert refused(path).message == f"cannot read `{path}`: it is no regular file"
+
+
 def test_a_later_format_asks_for_a_later_relaxscript(saved):
     content = resigned(saved.read_bytes(), lambda manifest: manifest.update(version=99))
     saved.write_bytes(content)
@@ -328,9 +359,10 @@ def test_a_program_that_is_too_long_to_be_read_is_not_written(tmp_path, monkeypa
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("level", ["x", 10**9, -1])
+@pytest.mark.parametrize("level", ["x", "²", "9" * 5000, 10**9, -1])
 def test_options_of_the_target_are_checked_when_a_program_is_compiled(saved, level):
     content = resigned(saved.read_bytes(), lambda m: m["target"].update({"opt-level": level}))
     saved.write_bytes(content)
     diagnostic = refused(saved)
     assert "level" in diagnostic.message
+    assert len(diagnostic.message) < 100

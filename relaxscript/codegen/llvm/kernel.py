@@ -8,6 +8,7 @@ in memory, read-only arrays, wrong arguments) takes the slow way, which copies o
 from __future__ import annotations
 
 import ctypes
+import reprlib
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -70,7 +71,7 @@ def _options(given: Mapping[str, Any]) -> Options:
             message = f'the code generator has no option "{key}"'
             raise DiagnosticError(Diagnostic("RX0703", message, None, help=help_))
         if not isinstance(value, known[key]) or (key == "level" and value not in range(4)):
-            message = f'the code generator cannot take {value!r} for "{key}"'
+            message = f'the code generator cannot take {reprlib.repr(value)} for "{key}"'
             raise DiagnosticError(Diagnostic("RX0703", message, None))
     return Options(**given)
 
