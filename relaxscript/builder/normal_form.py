@@ -222,7 +222,12 @@ class NormalForm(Scopes):
         return ""
 
     def _normalize_call(self, call: Call) -> Call:
-        args = call.args
+        args, op = call.args, call.op
+        if type(op) is not Op and not _is_simple(op):
+            # The callee is evaluated before its arguments (spec, Evaluating Expressions, 12.2).
+            (op,) = self._bound_inside((op,)) if _is_nested(op) else (op,)
+            op = self.operand(op)
+            call = call.replace(op=op)
         for arg in args:
             if not isinstance(arg, LeafExpr) or type(arg) is Tuple:
                 if any(_is_nested(a) for a in args):
@@ -231,7 +236,6 @@ class NormalForm(Scopes):
                 if any(a is not b for a, b in zip(args, call.args)):
                     call = call.replace(args=args)
                 break
-        op = call.op
         if type(op) is Op:
             operator = lookup(op)
             normalize = operator.normalize
@@ -242,10 +246,8 @@ class NormalForm(Scopes):
             pure = operator.pure
             self.writes_in_place = self.writes_in_place or writes_in_place(call)
         else:
-            callee = self.operand(op)
-            call = call.replace(op=callee)
             # What is no function is refused as that when the call is typed.
-            function = isinstance(self.struct_info(callee), FuncStructInfo)
+            function = isinstance(self.struct_info(op), FuncStructInfo)
             pure = not function or call_purity(call, self.context)
         if not pure:
             self._check_purity(call)
@@ -385,9 +387,12 @@ def _is_nested(expr: Expr) -> bool:
 
 
 def _operands(expr: Expr) -> tuple[Expr, ...]:
+    """The operands in the order in which they are evaluated; an operator is none."""
     match expr:
-        case Call():
+        case Call(op=Op()):
             return expr.args
+        case Call():
+            return (expr.op, *expr.args)
         case Tuple():
             return expr.fields
         case TupleGetItem():
@@ -399,8 +404,10 @@ def _with_operands(expr: Expr, done: dict[int, Expr]) -> Expr:
     """The expression over the leaves that its operands were bound to."""
     operands = tuple([done.get(id(e), e) for e in _operands(expr)])
     match expr:
-        case Call():
+        case Call(op=Op()):
             return expr.replace(args=operands)
+        case Call():
+            return expr.replace(op=operands[0], args=operands[1:])
         case Tuple():
             return expr.replace(fields=operands)
         case TupleGetItem():

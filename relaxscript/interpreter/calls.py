@@ -87,8 +87,12 @@ class CallEvaluator(ABC):
                 if name in _KILLS:
                     frame.kill(call.args)
                 return result
-        callee = yield from self._evaluate(call.op, frame)
-        args = yield from self._each(call.args, frame)
+        if isinstance(call.op, relax.ExternFunc | relax.GlobalVar):  # looked up as it is called
+            args = yield from self._each(call.args, frame)
+            callee = yield from self._evaluate(call.op, frame)
+        else:
+            callee = yield from self._evaluate(call.op, frame)
+            args = yield from self._each(call.args, frame)
         return (yield from self._apply(callee, args, call.span))
 
     def _call_pure_packed(self, call: relax.Call, frame: Frame) -> Steps:

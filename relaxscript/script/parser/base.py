@@ -109,19 +109,43 @@ class ExpressionParser(Misfits):
     def values(self, nodes: Sequence[ast.expr]) -> list[Any]:
         """The values of several expressions; mistakes in all of them are reported."""
         found: list[Any] = []
+        waiting: list[tuple[int, ast.expr]] = []
         failed: Failed | None = None
         for node in nodes:
             try:
+                if waiting and self.binds(node):
+                    for index, earlier in waiting:
+                        found[index] = self.computed(found[index], earlier)
+                    waiting = []
                 if type(node) is ast.Starred:
                     found.extend(self.host_iterable(node.value))
                     self.bounded(range(len(found)), node)
-                else:
-                    found.append(self.value(node))
+                    continue
+                value = self.value(node)
+                if self.waits(value):
+                    waiting.append((len(found), node))
+                found.append(value)
             except Failed as failure:
                 failed = failure
         if failed is not None:
             raise failed
         return found
+
+    def waits(self, value: Any) -> bool:
+        """Whether a value is a call that is written where its whole statement is."""
+        return False
+
+    def binds(self, node: ast.expr) -> bool:
+        """Whether parts of an expression are computed before it is."""
+        return False
+
+    def computed(self, value: Any, node: ast.expr) -> Any:
+        """A value, computed now."""
+        return value
+
+    def before(self, later: ast.expr, value: Any, node: ast.expr) -> Any:
+        """A value, computed now where it would otherwise come after parts of what is `later`."""
+        return self.computed(value, node) if self.waits(value) and self.binds(later) else value
 
     def bounded(self, value: Any, node: ast.AST) -> Any:
         """A value, which in data mode may not be huge: a stranger may have written the text."""
@@ -361,6 +385,7 @@ class ExpressionParser(Misfits):
             failed = failure
         for step in reversed(chain):
             try:
+                left = self.before(step.right, left, step.left)
                 right = self.value(step.right)
                 if failed is None:
                     left = self.operate(BINARY[type(step.op)], (left, right), step)
@@ -399,6 +424,7 @@ class ExpressionParser(Misfits):
                 return result
             pair = ast.copy_location(ast.BoolOp(op=node.op, values=[step, other]), node)
             pair.end_lineno, pair.end_col_offset = other.end_lineno, other.end_col_offset
+            result = self.before(other, result, step)
             step, result = pair, self.operate(symbol, (result, self.value(other)), pair)
         return result
 

@@ -200,6 +200,10 @@ class RelaxAttributes(RelaxIndices):
                 return self._dimension_of(owner, index, node)
             case Expr():
                 return self._item(owner, index, node)
+            case tuple() | list() if any(_is_unbound(item) for item in owner):
+                # What is not chosen is computed as well.
+                items = [self.computed(i, node.value) if _is_unbound(i) else i for i in owner]
+                owner = items if isinstance(owner, list) else tuple(items)
         return super().subscript_of(owner, index, node)
 
     def _item(self, owner: Expr, index: Any, node: ast.Subscript) -> Any:
@@ -209,7 +213,7 @@ class RelaxAttributes(RelaxIndices):
             and isinstance(index, int)
             and -len(owner) <= index < len(owner)
         ):
-            return owner.fields[index]
+            return self.leaf(owner, node.value).fields[index]  # type: ignore[attr-defined]
         leaf = self.leaf(owner, node.value)
         info = self.builder.struct_info(leaf)
         match info:
@@ -299,3 +303,9 @@ class RelaxAttributes(RelaxIndices):
                 first: Dim | PrimExpr = known_dims(info.dims)[0]
                 return first
         return None
+
+
+def _is_unbound(value: Any) -> bool:
+    if isinstance(value, (tuple, Tuple)):
+        return any(_is_unbound(item) for item in value)
+    return isinstance(value, Call)

@@ -335,18 +335,27 @@ class RelaxCalls(RelaxPython):
                 edits=by_position(self.source, self.definition_of(callee), node),
             )  # fmt: skip
         self.check_recursion(callee, node)
+        # The callee is evaluated first; what cannot be called is said after its arguments.
+        target, uncallable = callee, None
+        try:
+            target = self.leaf(callee, node.func)
+        except Failed as failure:
+            uncallable = failure
         try:
             values = self.call_operands(node.args)
         except PartlyFailed as failure:
+            if uncallable is not None:
+                raise uncallable from None
             # A PrimFunc is not called in this way anyway.
             if failure.values is not None and not self.is_prim_func(
                 getattr(callee, "name_hint", "")
             ):
                 self.check_count(self.callee_type(callee, node), len(failure.values), node)
             raise
+        if uncallable is not None:
+            raise uncallable
         args = tuple([self.leaf(self.expr_of(v, n), n) for v, n in self._placed(values, node)])
         spans = tuple([self.source.span(n) for _, n in self._placed(values, node)])
-        target = self.leaf(callee, node.func)
         infos = self.results_of(self.callee_type(target, node), node)
         return Call.make(target, args, None, infos, spans, span=self.source.span(node))
 

@@ -16,15 +16,17 @@ from relaxscript.errors import OperandError, Source, Span, nearest
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import EQ, NE, And, Not, Or, PrimExpr, Var as PrimVar, match_dtypes
 from relaxscript.ir.relax import (
+    Call,
     Expr,
     GlobalVar,
     LeafExpr,
+    Op,
     ShapeExpr,
     Tuple,
     Var,
     as_expr,
 )
-from relaxscript.op import SYMBOLS, Operator
+from relaxscript.op import SYMBOLS, Operator, lookup
 from relaxscript.script import relax_forms
 from relaxscript.script.annotations import Front
 from relaxscript.script.relax_forms import MatchCastValue
@@ -253,6 +255,25 @@ class RelaxExpressions(RelaxBlame):
 
     # ---- operators of Python
 
+    # ---- order
+
+    def waits(self, value: Any) -> bool:
+        match value:
+            case Call(op=Op() as op):
+                return not lookup(op).pure
+            case Tuple() | tuple() | list():
+                return any(self.waits(item) for item in value)
+        return isinstance(value, Call)
+
+    def binds(self, node: ast.expr) -> bool:
+        parts = (n for n in ast.walk(node) if isinstance(n, _OPERATIONS))
+        return next(parts, None) is not None and next(parts, None) is not None
+
+    def computed(self, value: Any, node: ast.expr) -> Any:
+        if isinstance(value, list):
+            return [self.computed(item, node) for item in value]
+        return self.leaf(self.expr_of(value, node), node)
+
     def operate(self, symbol: str, operands: tuple[Any, ...], node: ast.expr) -> Any:
         if any(isinstance(o, MatchCastValue) for o in operands):
             operands = tuple(
@@ -316,7 +337,12 @@ class RelaxExpressions(RelaxBlame):
         owner = self.value(node.value)
         if isinstance(owner, Front):
             return self.front_subscript(owner, node)
+        owner = self.before(node.slice, owner, node.value)
         return self.subscript_of(owner, self.value(node.slice), node)
+
+
+# What is computed: of two such, the inner one is bound before the outer one.
+_OPERATIONS = (ast.BinOp, ast.Call, ast.Compare, ast.Subscript, ast.UnaryOp)
 
 
 def _product(node: ast.expr) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from relaxscript.dtypes import DataType
@@ -29,10 +30,40 @@ class CallPrinter(AnnotationPrinter, ABC):
         super().__init__(session)
         # Operators that take nothing but that many tensors, with their names as syntax.
         self._plain: dict[Op, tuple[int, ast.expr]] = {}
+        # The statements that must come before the one that is being written.
+        self.pending: list[ast.stmt] = []
 
     @abstractmethod
     def expression(self, e: Expr) -> ast.expr:
         """An operand."""
+
+    @abstractmethod
+    def named_first(self, e: Expr, made: ast.expr) -> ast.expr:
+        """A name for an operand that is evaluated before the statements that are pending."""
+
+    def in_order(
+        self, operands: Iterable[Expr | None], write: Callable[[int], ast.expr]
+    ) -> list[ast.expr]:
+        """What is written of operands, from left to right.
+
+        Where one of them needs statements of its own, those before it are bound before these.
+        """
+        made: list[ast.expr] = []
+        seen: list[Expr | None] = []
+        for index, e in enumerate(operands):
+            before = len(self.pending)
+            new = write(index)
+            if len(self.pending) > before and index:
+                self.pending, later = self.pending[:before], self.pending[before:]
+                made = [m if x is None else self.named_first(x, m) for x, m in zip(seen, made)]
+                self.pending += later
+            made.append(new)
+            seen.append(e)
+        return made
+
+    def operands(self, exprs: Sequence[Expr]) -> list[ast.expr]:
+        """Operands, in the order in which they are evaluated."""
+        return self.in_order(exprs, lambda index: self.expression(exprs[index]))
 
     # call = operator "(" arguments ")" | function "(" operands ")"
     def call_expression(self, e: Any) -> ast.expr:
@@ -40,12 +71,12 @@ class CallPrinter(AnnotationPrinter, ABC):
         if op.__class__ is Op:
             plain = self._plain.get(op) or self._find_plain(op)
             if plain[0] == len(e.args) and not e.attrs and not e.sinfo_args:
-                return ast.Call(plain[1], [self.expression(arg) for arg in e.args], [])
+                return ast.Call(plain[1], self.operands(e.args), [])
             return self.operator_call(e)
         if isinstance(op, ExternFunc):
             return self.packed_call(e, op)
-        args = [self.expression(arg) for arg in e.args]
-        return tree.call(self.expression(op), args, **self.extras(e))
+        callee, *args = self.operands((op, *e.args))
+        return tree.call(callee, args, **self.extras(e))
 
     def _find_plain(self, op: Op) -> tuple[int, ast.expr]:
         operator = REGISTRY.get(op.name)
@@ -70,29 +101,27 @@ class CallPrinter(AnnotationPrinter, ABC):
                     written = self.scalar(value, DIM_DTYPE)
                     return tree.call(self.member_of_relax("prim_value"), [written])
         if operator is None:
-            args = [self.expression(arg) for arg in e.args]
-            return tree.call(word, args, **self.extras(e))
+            return tree.call(word, self.operands(e.args), **self.extras(e))
         return self.arguments_of(operator, e, word)
 
     def arguments_of(self, operator: Operator, e: Call, word: ast.expr) -> ast.expr:
         """Operands by position until one is left out, the rest by name."""
-        args: list[ast.expr] = []
-        keywords: dict[str, ast.expr] = {}
+        given: list[tuple[Parameter, Any, bool]] = []
         by_position = True
         for parameter, value in operator.arguments(e):
             if parameter.kind == "rest":
-                args += [self.expression(item) for item in value]
+                given += [(parameter, item, True) for item in value]
                 continue
             if parameter.kind in ("attribute", "sinfo") or parameter.keyword_only:
                 by_position = False
             if _is_default(parameter, value):
                 by_position = False
                 continue
-            made = self.argument(parameter, value)
-            if by_position:
-                args.append(made)
-            else:
-                keywords[parameter.name] = made
+            given.append((parameter, value, by_position))
+        exprs = [v if isinstance(v, Expr) else None for _, v, _ in given]
+        made = self.in_order(exprs, lambda index: self.argument(*given[index][:2]))
+        args = [m for m, (_, _, positional) in zip(made, given) if positional]
+        keywords = {p.name: m for m, (p, _, positional) in zip(made, given) if not positional}
         return tree.call(word, args, **keywords)
 
     def argument(self, parameter: Parameter, value: Any) -> ast.expr:
@@ -116,7 +145,7 @@ class CallPrinter(AnnotationPrinter, ABC):
             case VDevice() if parameter.annotation == "Device":
                 return self.device(value)
             case tuple() if parameter.kind == "tensors":
-                return tree.items([self.expression(item) for item in value], ast.Tuple)
+                return tree.items(self.operands(value), ast.Tuple)
         return self.value(value)
 
     def device(self, device: VDevice) -> ast.expr:
@@ -130,7 +159,7 @@ class CallPrinter(AnnotationPrinter, ABC):
     def packed_call(self, e: Call, callee: ExternFunc) -> ast.expr:
         """`R.call_packed("name", x, sinfo_args=...)`."""
         word = self.member_of_relax("call_packed")
-        args = [tree.constant(callee.global_symbol), *(self.expression(arg) for arg in e.args)]
+        args = [tree.constant(callee.global_symbol), *self.operands(e.args)]
         return tree.call(word, args, **self.extras(e))
 
     def extras(self, e: Call) -> dict[str, ast.expr]:

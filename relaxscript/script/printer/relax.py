@@ -71,8 +71,6 @@ class RelaxPrinter(CallPrinter):
         self.alias_needed = False
         self._read: set[Var] | None = None
         self._root: Node | None = None
-        # Statements that must come before the one that is being written.
-        self.pending: list[ast.stmt] = []
 
     # function = decorator "def" name "(" parameters ")" "->" annotation ":" body
     def function(self, f: Function, title: str, symbol: str | None) -> ast.FunctionDef:
@@ -361,7 +359,7 @@ class RelaxPrinter(CallPrinter):
         """`(a, b)`; unit is `R.tuple()`."""
         if not fields:
             return tree.call(self.member_of_relax("tuple"))
-        return tree.items([self.expression(f) for f in fields], ast.Tuple)
+        return tree.items(self.operands(fields), ast.Tuple)
 
     def global_function(self, var: GlobalVar) -> ast.expr:
         """`cls.f`."""
@@ -381,6 +379,17 @@ class RelaxPrinter(CallPrinter):
             made = self.use(var)
         self.pending = [*pending, *statements]
         return made
+
+    def named_first(self, e: Expr, made: ast.expr) -> ast.expr:
+        match e:
+            case Tuple(fields) if isinstance(made, ast.Tuple):
+                parts = zip(fields, made.elts)
+                return tree.items([self.named_first(f, m) for f, m in parts], ast.Tuple)
+            case LeafExpr():
+                return made
+        target = self.define(Var.make("gv", None))
+        self.pending.append(tree.assign(target, made))
+        return target
 
 
 def _last_binding(e: Expr) -> Binding | None:
