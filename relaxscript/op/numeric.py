@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -10,17 +9,12 @@ import numpy as np
 
 __all__ = [
     "accumulator",
-    "erf",
-    "erfc",
     "floats_only",
     "mean_of",
     "places_along",
     "sigmoid",
     "widened",
 ]
-
-_erf = np.frompyfunc(math.erf, 1, 1)
-_erfc = np.frompyfunc(math.erfc, 1, 1)
 
 
 def accumulator(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -45,16 +39,6 @@ def widened(function: Callable[..., Any]) -> Callable[..., Any]:
 def floats_only(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function for floats; integers, on which it does nothing, as they are."""
     return lambda x: function(x) if x.dtype.kind not in "iub" else x
-
-
-def erf(x: Any) -> Any:
-    """The error function, correct to the last place of the operand's data type or nearly so."""
-    return np.asarray(_erf(x.astype(np.float64))).astype(x.dtype)
-
-
-def erfc(x: Any) -> Any:
-    """`1 - erf(x)` without cancellation, in float64."""
-    return np.asarray(_erfc(x.astype(np.float64))).astype(np.float64)
 
 
 def mean_of(x: Any, axes: tuple[int, ...], keepdims: bool = True) -> Any:

@@ -14,8 +14,9 @@ from relaxscript.ir.struct_info import PrimStructInfo, StructInfo, TensorStructI
 
 from .context import InferContext
 from .define import op
+from .error_function import erf as error_function
 from .families import unary
-from .numeric import erf as error_function, floats_only, sigmoid as logistic, widened
+from .numeric import floats_only, sigmoid as logistic, widened
 from .operands import wrong_kind
 from .parameters import Tensor, Value
 from .shapes import require_dtype
@@ -48,7 +49,7 @@ bitwise_not = unary("bitwise_not", "bits",   np.bitwise_not,          "Every bit
 ceil        = unary("ceil",        "number", floats_only(np.ceil),    "Rounded up to a whole number.")
 cos         = unary("cos",         "float",  np.cos,                  "The cosine of an angle in radians.")
 cosh        = unary("cosh",        "float",  np.cosh,                 "The hyperbolic cosine.")
-erf         = unary("erf",         "float",  error_function,          "The Gauss error function.")
+erf         = unary("erf",         "float",  error_function,          "The Gauss error function, within 2 units in the last place.")
 exp         = unary("exp",         "float",  np.exp,                  "e to the power of `x`.")
 floor       = unary("floor",       "number", floats_only(np.floor),   "Rounded down to a whole number.")
 log         = unary("log",         "float",  np.log,                  "The natural logarithm; NaN of negative numbers.")

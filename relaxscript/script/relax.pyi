@@ -328,7 +328,7 @@ def asinh(x: Any) -> Any:
 def assert_op(condition: Any, format_args: Any = None, format: Any = "") -> Any:
     """Stop with a message unless the condition, a bool of rank 0, holds.
 
-    The message is `format`, filled with `format_args` as `str.format` does. Raises `VMError`.
+    The message is `format`, filled with `format_args` as `R.print` does. Raises `VMError`.
     """
 
 def astype(x: Any, dtype: Any) -> Any:
@@ -522,7 +522,7 @@ def equal(x1: Any, x2: Any) -> Any:
     """Whether `x1` equals `x2`."""
 
 def erf(x: Any) -> Any:
-    """The Gauss error function."""
+    """The Gauss error function, within 2 units in the last place."""
 
 def ewise_fma(x1: Any, x2: Any, x3: Any) -> Any:
     """`x1 * x2 + x3`; all three broadcast to each other."""
@@ -1242,7 +1242,11 @@ def power(x1: Any, x2: Any) -> Any:
     """`x1` to the power of `x2`; a negative power of an integer is rounded towards zero."""
 
 def print(*values: Any, format: Any = "") -> Any:
-    """Print values on a line, one after the other or by a `format` of Python's `str.format`."""
+    """Print values on a line, one after the other or by a `format`: "n is {}, loss {:.3f}".
+
+    Fields are those of `str.format` without attributes, items and conversions; a width or precision
+    is at most 1000. Raises `VMError` (RX0606) where a value does not go with its field.
+    """
 
 def prod(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
     """The product along `axis` (all axes where None), 1 of nothing."""
@@ -1426,7 +1430,8 @@ def unique(
 ) -> Any:
     """The elements of `x` (or its slices along `axis`), each once, in ascending order.
 
-    They come in the order in which they are met where `sorted` is False. With any of the `return_…`
+    NaN is one element, the largest; -0 is 0. They come in the order in which they are met where
+    `sorted` is False. With any of the `return_…`
     they are the first of a tuple: behind them, as int64, where each is met first, which of them
     each element of `x` is, and how many of each there are.
     """

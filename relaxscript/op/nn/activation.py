@@ -10,8 +10,9 @@ import numpy as np
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.op.context import InferContext
 from relaxscript.op.define import Operator, op
+from relaxscript.op.error_function import gelu as exact_gelu
 from relaxscript.op.families import unary, unary_rule
-from relaxscript.op.numeric import erfc, sigmoid, widened
+from relaxscript.op.numeric import sigmoid, widened
 from relaxscript.op.parameters import Tensor
 from relaxscript.op.shapes import axis_in, dims_of, require_dtype
 
@@ -29,13 +30,6 @@ def _activation(name: str, accepts: str, meaning: Any, doc: str) -> Operator:
 
 def _relu(x: Any) -> Any:
     return np.maximum(x, np.zeros((), x.dtype))
-
-
-def _gelu(x: Any) -> Any:
-    # erfc keeps its relative accuracy where 1 + erf would cancel.
-    exact = x.astype(np.float64)
-    value = np.where(np.isneginf(exact), 0.0, 0.5 * exact * erfc(-exact / math.sqrt(2)))
-    return value.astype(x.dtype)
 
 
 @widened
@@ -58,7 +52,7 @@ def _silu(x: Any) -> Any:
 # fmt: off
 # ruff: noqa: E501
 relu      = _activation("relu",      "number", _relu,      "`max(x, 0)`; NaN stays NaN.")
-gelu      = _activation("gelu",      "float",  _gelu,      "`x` times the standard normal distribution function, by the exact error function.")
+gelu      = _activation("gelu",      "float",  exact_gelu, "`x` times the standard normal distribution function, by the exact error function.")
 gelu_tanh = _activation("gelu_tanh", "float",  _gelu_tanh, "The approximation of gelu by a hyperbolic tangent.")
 selu      = _activation("selu",      "float",  _selu,      "The scaled exponential linear unit (ONNX `Selu` with its default constants).")
 silu      = _activation("silu",      "float",  _silu,      "`x` times its sigmoid.")
