@@ -173,16 +173,27 @@ class Signature:
         return [self._convert(i, param, arg) for i, (param, arg) in enumerate(pairs)]
 
     def _convert(self, index: int, param: Param, arg: Any) -> Any:
-        if index in self.written and isinstance(arg, np.ndarray) and not arg.flags.writeable:
-            raise failure.bad_argument(
-                f"argument `{param.name}` of `{self.name}` is read-only, but is written to"
-            )
+        if index in self.written and isinstance(arg, np.ndarray):
+            self._require_own_elements(param.name, arg)
         match param:
             case BufferParam():
                 return self._array(param, arg, param.dtype, param.buffer.ndim)
             case MemoryParam():
                 return memory(self._array(param, arg, param.dtype, None), param.name)
         return number(param.name, param.var.dtype, arg)
+
+    def _require_own_elements(self, name: str, array: Array) -> None:
+        """Refuse to write where that is forbidden, or would write several elements at once."""
+        if not array.flags.writeable:
+            raise failure.bad_argument(
+                f"argument `{name}` of `{self.name}` is read-only, but is written to (copies of "
+                "arrays in foreign byte order are read-only)"
+            )
+        if overlaps_itself(array):
+            raise failure.bad_argument(
+                f"argument `{name}` of `{self.name}` is written to, but several of its elements "
+                f"share memory (its strides are {array.strides}); `numpy.array({name})` is a copy"
+            )
 
     def _array(self, param: Param, arg: Any, dtype: np.dtype[Any] | None, ndim: int | None) -> Any:
         if isinstance(arg, DeviceTensor):
@@ -265,6 +276,29 @@ def element_type(buffer: tir.Buffer) -> np.dtype[Any]:
             f"buffer `{buffer.name}` holds {buffer.dtype}, which numpy arrays cannot hold",
             buffer.span,
         ) from None
+
+
+def overlaps_itself(array: Array) -> bool:
+    """Whether an array has elements that share memory, as broadcast ones do."""
+    if array.flags.c_contiguous or array.size <= 1:
+        return False
+    axes = [
+        (abs(step), size) for step, size in zip(array.strides, array.shape, strict=True) if size > 1
+    ]
+    reach = array.itemsize
+    for step, size in sorted(axes):
+        if step < reach:
+            break
+        reach += step * (size - 1)
+    else:
+        return False  # each axis steps over all that the axes before it reach
+    span = array.itemsize + sum(step * (size - 1) for step, size in axes)
+    if array.nbytes > span:
+        return True
+    starts = np.zeros(1, np.int64)
+    for step, size in axes:
+        starts = (starts[:, None] + step * np.arange(size)).reshape(-1)
+    return bool(np.any(np.diff(np.sort(starts)) < array.itemsize))
 
 
 def memory(array: Array, name: str) -> Array:

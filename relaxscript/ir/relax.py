@@ -301,6 +301,8 @@ def _maybe_tuple(values: Any) -> tuple[Any, ...]:
 def _array(value: Any) -> np.ndarray[Any, Any]:
     """A private, read-only copy: a constant must not change under the program that holds it."""
     array = np.array(value, copy=True, order="C")
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
     array.setflags(write=False)
     if not (dtype := result_dtype(array)).in_relax:
         raise ValueError(f'Relax has no data type "{dtype}"')

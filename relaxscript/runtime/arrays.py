@@ -23,6 +23,8 @@ def array(arr: Any, device: Device | None = None, mem_scope: str | None = None) 
     Raises `VMError` (RX0608) for elements that no tensor holds.
     """
     own = arr.numpy() if isinstance(arr, DeviceTensor) else np.array(arr)
+    if not own.dtype.isnative:
+        own = own.astype(own.dtype.newbyteorder("="))
     return to_device(to_tensor(own), device or cpu())
 
 

@@ -52,12 +52,13 @@ def coerce(value: Any, check: Check) -> Any:
 
     Tensors of other libraries become arrays, a list or tuple of integers a shape where a shape is
     wanted, a list a tuple where a tuple is wanted, a numpy scalar a prim value where that is
-    wanted, a Python function a packed function. What stands for nothing comes back as it is, and
+    wanted, a Python function a packed function. Arrays in foreign byte order become read-only
+    copies: what was written into them would be lost. What stands for nothing is itself, and
     matching then says what is wrong with it. Raises `VMError` for a tensor that cannot be taken.
     """
     match check:
         case TensorCheck() if _is_foreign_tensor(value, ("__dlpack__", "__array__")):
-            return to_tensor(value)
+            return _taken(value)
         case ShapeCheck() if isinstance(value, (list, tuple)) and not isinstance(value, Shape):
             return Shape(value) if all(map(_is_integer, value)) else value
         case TupleCheck(fields=fields) if isinstance(value, (list, tuple)):
@@ -73,8 +74,16 @@ def coerce(value: Any, check: Check) -> Any:
         case AnyCheck() if type(value) is tuple:
             return run_time_value(value)
         case AnyCheck() if _is_foreign_tensor(value, ("__dlpack__",)):
-            return to_tensor(value)
+            return _taken(value)
     return value
+
+
+def _taken(value: Any) -> Any:
+    """The tensor that a user's value stands for, read-only where it is a copy."""
+    tensor = to_tensor(value)
+    if isinstance(value, np.ndarray) and not value.dtype.isnative:
+        tensor.flags.writeable = False
+    return tensor
 
 
 def coerce_argument(value: Any, check: Check, name: str, function: str, position: int) -> Any:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import relaxscript as rx
+from relaxscript.errors import VMError
 from relaxscript.runtime import register_func
 from relaxscript.script import from_source
 from relaxscript_tests.end_to_end.executors import EXECUTORS
@@ -109,7 +110,7 @@ def read_only(array: Any) -> Any:
 
 
 def unaligned(array: Any) -> Any:
-    memory = np.frombuffer(b"x" + array.tobytes(), "u1")[1:]
+    memory = np.frombuffer(bytearray(b"x" + array.tobytes()), "u1")[1:]
     return memory.view(array.dtype).reshape(array.shape)
 
 
@@ -193,3 +194,52 @@ def test_what_a_program_returns_is_taken_by_dlpack_and_by_numpy(executor, dtype)
         shared = rx.nd.from_dlpack(ByDLPack(result))
         assert np.shares_memory(shared, result)
         np.testing.assert_array_equal(shared, x)
+
+
+IN_PLACE = """
+@I.ir_module
+class Module:
+    @T.prim_func(private=True)
+    def twice(x: T.Buffer((4,), "float32")):
+        for i in range(4):
+            x[i] = x[i] * T.float32(2)
+
+    @R.function
+    def kernel(x: R.Tensor((4,), "float32")):
+        y = R.call_tir_inplace(Module.twice, (x,), [0], out_sinfo=R.Tensor((4,), "float32"))
+        return y
+
+    @R.function(pure=False)
+    def packed(x: R.Tensor((4,), "float32")):
+        y = R.call_packed("test.twice", x, sinfo_args=R.Tensor((4,), "float32"))
+        return y
+"""
+
+
+def twice(x: Any) -> Any:
+    x *= 2
+    return x
+
+
+def refusal(call: Any, *args: Any) -> str | None:
+    """What is said of a call that fails."""
+    try:
+        call(*args)
+    except VMError as error:
+        return str(error)
+    return None
+
+
+@pytest.mark.parametrize("way", ["kernel", "packed"])
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_what_is_written_into_a_tensor_is_seen_or_refused(executor, way):
+    register_func("test.twice", twice, override=True)
+    model = EXECUTORS[executor](from_source(IN_PLACE))
+    for form, make in FORMS.items():
+        given = make(np.arange(4, dtype="float32"))
+        said = refusal(model[way], given)
+        if said is not None:
+            assert form in ("read-only", "foreign byte order", "__dlpack__"), (form, said)
+            assert "read-only" in said
+        else:
+            assert np.asarray(getattr(given, "array", given)).tolist() == [0, 2, 4, 6], form

@@ -7,10 +7,11 @@ import pytest
 
 from relaxscript.codegen.llvm import compile_prim_func
 from relaxscript.errors import DiagnosticError, VMError
-from relaxscript.interpreter.signature import Signature
+from relaxscript.interpreter.signature import Signature, overlaps_itself
 from relaxscript.interpreter.tir import evaluate
 from relaxscript.ir import prim, tir
 from relaxscript.ir.prim import Var, const
+from relaxscript_tests import examples
 from relaxscript_tests.prim_func_examples import f32, zeros
 from relaxscript_tests.prim_funcs import load, prim_func, store
 
@@ -204,5 +205,58 @@ def test_read_only_arrays_may_be_read():
     assert out[0] == 2.0
     assert evaluate(func, [given, zeros(4)]) is None
     assert refusals(func, out, given) == (
-        "RX0601", "argument `y` of `main` is read-only, but is written to",
+        "RX0601", "argument `y` of `main` is read-only, but is written to (copies of arrays in "
+        "foreign byte order are read-only)",
     )  # fmt: skip
+
+
+def windows(count, width):
+    """Rows that overlap each other, over `count + width - 1` elements."""
+    return np.lib.stride_tricks.as_strided(zeros(count + width - 1), (count, width), (4, 4))
+
+
+@pytest.mark.parametrize(
+    ("array", "overlaps"),
+    [
+        (zeros(4), False),
+        (zeros(4, 6)[::2, ::-3], False),
+        (zeros(3, 4).T, False),
+        (np.broadcast_to(zeros(1, 4), (1, 4)), False),
+        (np.broadcast_to(zeros(0), (5, 0)), False),
+        (np.broadcast_to(zeros(4), (3, 4)), True),
+        (np.broadcast_to(np.zeros(()), (10**9, 10**9)), True),
+        (windows(3, 2), True),
+        (np.lib.stride_tricks.as_strided(zeros(12), (2, 3), (12, 8)), False),
+        (np.lib.stride_tricks.as_strided(zeros(12), (3, 4), (12, 8)), True),
+        (np.lib.stride_tricks.as_strided(zeros(12), (2,), (2,)), True),
+    ],
+)
+def test_an_array_overlaps_itself_where_two_elements_share_a_byte(array, overlaps):
+    assert overlaps_itself(array) is overlaps
+
+
+def test_an_array_overlaps_itself_exactly_where_its_addresses_do(rng):
+    for _ in range(examples(2000)):
+        shape = tuple(rng.integers(0, 5, rng.integers(1, 4)))
+        strides = tuple(int(s) for s in rng.integers(-12, 13, len(shape)) * 2)
+        memory = np.zeros(200, "int8")[100:]
+        array = np.lib.stride_tricks.as_strided(memory[:4].view("int32")[0:], shape, strides)
+        starts = [sum(map(int.__mul__, i, strides)) for i in np.ndindex(shape)]
+        taken = [start + byte for start in starts for byte in range(4)]
+        assert overlaps_itself(array) == (len(taken) > len(set(taken)))
+
+
+def test_an_array_whose_elements_share_memory_is_read_but_not_written():
+    x, y = tir.Buffer("x", (4,)), tir.Buffer("y", (4,))
+    func = prim_func([x, y], store(y, load(x, 1), 0), global_symbol="main")
+    shared = np.lib.stride_tricks.as_strided(f32(4), (4,), (0,))
+    out = zeros(4)
+    compile_prim_func(func)(shared, out)
+    evaluate(func, [shared, zeros(4)])
+    assert out[0] == 1.0
+    code, message = refusals(func, out, shared)
+    assert code == "RX0601"
+    assert message == (
+        "argument `y` of `main` is written to, but several of its elements share memory (its "
+        "strides are (0,)); `numpy.array(y)` is a copy"
+    )

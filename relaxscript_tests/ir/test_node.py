@@ -6,11 +6,13 @@ import copy
 import pickle
 import sys
 
+import numpy as np
 import pytest
 
 from relaxscript.ir import prim, relax, tir
 from relaxscript.ir.node import Node, field, fields_of, node, traversal_of
 from relaxscript.ir.relax import Attrs, Call, Constant, Tuple, TupleGetItem, Var
+from relaxscript.ir.same import structural_equal
 from relaxscript.ir.struct_info import ObjectStructInfo, TensorStructInfo
 
 
@@ -170,3 +172,10 @@ def test_a_node_is_the_same_as_itself_only():
     a, b = prim.Var("n"), prim.Var("n")
     assert a.same_as(a)
     assert not a.same_as(b)
+
+
+def test_a_constant_of_foreign_byte_order_holds_the_same_numbers_in_that_of_this_computer():
+    constant = Constant(np.array([1, 2], ">i4"))
+    assert constant.data.dtype.isnative
+    assert constant.data.tolist() == [1, 2]
+    assert structural_equal(constant, Constant(np.array([1, 2], "int32")))
