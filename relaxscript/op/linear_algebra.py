@@ -14,6 +14,7 @@ from .binary import add
 from .context import InferContext
 from .define import op
 from .manipulate import permute_dims
+from .numeric import product_dtype
 from .parameters import DType, Tensor
 from .shapes import (
     broadcast_dims,
@@ -41,11 +42,10 @@ def matmul(x1: Tensor, x2: Tensor, out_dtype: DType | None = None) -> Tensor:
     without, floats of 16 bits or fewer are added up in float32 and rounded once.
     """
     dtype = x1.dtype if out_dtype is None else out_dtype.numpy
-    narrow = dtype.kind not in "iub" and dtype.itemsize <= 2
-    if not narrow and out_dtype is None:
+    inner = product_dtype(dtype)
+    if inner is dtype and out_dtype is None:
         product: Tensor = np.matmul(x1, x2)
         return product
-    inner = np.dtype(np.float32) if narrow else dtype
     product = np.matmul(x1.astype(inner, copy=False), x2.astype(inner, copy=False))
     return np.asarray(product).astype(dtype, copy=False)
 

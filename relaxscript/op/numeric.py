@@ -12,6 +12,7 @@ __all__ = [
     "floats_only",
     "mean_of",
     "places_along",
+    "product_dtype",
     "sigmoid",
     "widened",
 ]
@@ -22,6 +23,12 @@ def accumulator(dtype: np.dtype[Any]) -> np.dtype[Any]:
     if dtype.kind in "iub":
         return dtype
     return np.dtype(np.float32 if dtype.itemsize <= 2 else np.float64)
+
+
+def product_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """In which data type to multiply matrices: small floats in float32, others in their own."""
+    is_small = dtype.kind not in "iub" and dtype.itemsize <= 2
+    return np.dtype(np.float32) if is_small else dtype
 
 
 def widened(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -914,7 +914,8 @@ class nn:
         """The sums of `weight` times the windows of `data` along one spatial axis.
 
         `padding` is one number, or one before and one behind. Of the channels each of `groups` takes
-        its share. Sums of floats are computed in a wider type.
+        its share. Sums are computed in the data type of the result, those of floats of 16 bits or
+        fewer in float32.
         """
 
     @staticmethod
@@ -935,7 +936,8 @@ class nn:
 
         It undoes the shapes of a convolution with the same attributes: `padding` is taken away from the
         result, and `output_padding`, below `strides`, is added behind. Of the channels each of `groups`
-        takes its share. Sums of floats are computed in a wider type.
+        takes its share. Sums are computed in the data type of the result, those of floats of 16 bits or
+        fewer in float32.
         """
 
     @staticmethod
@@ -954,7 +956,8 @@ class nn:
         """The sums of `weight` times the windows of `data` along two spatial axes.
 
         `padding` is one number, one for each axis, or those before and then those behind. Of the
-        channels each of `groups` takes its share. Sums of floats are computed in a wider type.
+        channels each of `groups` takes its share. Sums are computed in the data type of the
+        result, those of floats of 16 bits or fewer in float32.
         """
 
     @staticmethod
@@ -975,7 +978,8 @@ class nn:
 
         It undoes the shapes of a convolution with the same attributes: `padding` is taken away from the
         result, and `output_padding`, below `strides`, is added behind. Of the channels each of `groups`
-        takes its share. Sums of floats are computed in a wider type.
+        takes its share. Sums are computed in the data type of the result, those of floats of 16 bits or
+        fewer in float32.
         """
 
     @staticmethod
@@ -994,7 +998,8 @@ class nn:
         """The sums of `weight` times the windows of `data` along three spatial axes.
 
         `padding` is one number, one for each axis, or those before and then those behind. Of the
-        channels each of `groups` takes its share. Sums of floats are computed in a wider type.
+        channels each of `groups` takes its share. Sums are computed in the data type of the
+        result, those of floats of 16 bits or fewer in float32.
         """
 
     @staticmethod
@@ -1015,7 +1020,8 @@ class nn:
 
         It undoes the shapes of a convolution with the same attributes: `padding` is taken away from the
         result, and `output_padding`, below `strides`, is added behind. Of the channels each of `groups`
-        takes its share. Sums of floats are computed in a wider type.
+        takes its share. Sums are computed in the data type of the result, those of floats of 16 bits or
+        fewer in float32.
         """
 
     @staticmethod

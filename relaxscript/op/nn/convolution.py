@@ -13,7 +13,7 @@ from relaxscript.ir.prim import IntImm
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.op.context import InferContext
 from relaxscript.op.define import Operator, op
-from relaxscript.op.numeric import accumulator
+from relaxscript.op.numeric import product_dtype
 from relaxscript.op.parameters import Axes, DType, Tensor
 from relaxscript.op.shapes import (
     Dims,
@@ -26,6 +26,7 @@ from relaxscript.op.shapes import (
 )
 from relaxscript.op.words import dim_text
 
+from .im2col import convolution
 from .windows import (
     SPATIAL,
     Windows,
@@ -34,7 +35,6 @@ from .windows import (
     read_layout,
     require_rank_of,
     require_windows,
-    sliding,
     windows_of,
 )
 
@@ -57,7 +57,8 @@ def conv1d(
     """The sums of `weight` times the windows of `data` along one spatial axis.
 
     `padding` is one number, or one before and one behind. Of the channels each of `groups` takes
-    its share. Sums of floats are computed in a wider type.
+    its share. Sums are computed in the data type of the result, those of floats of 16 bits or
+    fewer in float32.
     """
     windows = windows_of(strides, padding, dilation, 1)
     layouts = (data_layout, kernel_layout, out_layout or data_layout)
@@ -80,7 +81,8 @@ def conv2d(
     """The sums of `weight` times the windows of `data` along two spatial axes.
 
     `padding` is one number, one for each axis, or those before and then those behind. Of the
-    channels each of `groups` takes its share. Sums of floats are computed in a wider type.
+    channels each of `groups` takes its share. Sums are computed in the data type of the
+    result, those of floats of 16 bits or fewer in float32.
     """
     windows = windows_of(strides, padding, dilation, 2)
     layouts = (data_layout, kernel_layout, out_layout or data_layout)
@@ -103,7 +105,8 @@ def conv3d(
     """The sums of `weight` times the windows of `data` along three spatial axes.
 
     `padding` is one number, one for each axis, or those before and then those behind. Of the
-    channels each of `groups` takes its share. Sums of floats are computed in a wider type.
+    channels each of `groups` takes its share. Sums are computed in the data type of the
+    result, those of floats of 16 bits or fewer in float32.
     """
     windows = windows_of(strides, padding, dilation, 3)
     layouts = (data_layout, kernel_layout, out_layout or data_layout)
@@ -121,23 +124,15 @@ def _convolved(
     layouts: tuple[str, str, str],
     out_dtype: DataType | None,
 ) -> Tensor:
-    axes = len(w.strides)
-    spatial = SPATIAL[axes]
+    spatial = SPATIAL[len(w.strides)]
     element = data.dtype if out_dtype is None else out_dtype.numpy
-    wide = accumulator(element)
-    x = data.transpose(read_layout("data_layout", layouts[0], "NC" + spatial)).astype(wide)
-    k = weight.transpose(read_layout("kernel_layout", layouts[1], "OI" + spatial)).astype(wide)
-    x = np.pad(x, [(0, 0), (0, 0), *zip(w.before, w.after)])
-    views = sliding(x, k.shape[2:], w)
-    inside = [1, *range(views.ndim - axes, views.ndim)]
-    pieces = [
-        np.tensordot(part, kernel, (inside, list(range(1, k.ndim))))
-        for part, kernel in zip(np.split(views, groups, 1), np.split(k, groups, 0))
-    ]
-    result = np.moveaxis(np.concatenate(pieces, -1), -1, 1)
+    inner = np.promote_types(product_dtype(data.dtype), product_dtype(element))
+    x = data.transpose(read_layout("data_layout", layouts[0], "NC" + spatial))
+    k = weight.transpose(read_layout("kernel_layout", layouts[1], "OI" + spatial))
+    result = convolution(x.astype(inner, copy=False), k.astype(inner, copy=False), w, groups)
     letters = "NC" + spatial
     order = [letters.index(letter) for letter in layouts[2]]
-    found: Tensor = result.transpose(order).astype(element)
+    found: Tensor = result.transpose(order).astype(element, copy=False)
     return found
 
 

@@ -6,6 +6,7 @@ Source: TVM `relax.nn.conv2d_transpose`, ONNX `ConvTranspose`.
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.op.context import InferContext
 from relaxscript.op.define import Operator, register
-from relaxscript.op.numeric import accumulator
+from relaxscript.op.numeric import product_dtype
 from relaxscript.op.parameters import Parameter
 from relaxscript.op.shapes import (
     Dims,
@@ -49,7 +50,8 @@ _DOC = """The elements of `data` times `weight`, spread over windows along {}.
 
 It undoes the shapes of a convolution with the same attributes: `padding` is taken away from the
 result, and `output_padding`, below `strides`, is added behind. Of the channels each of `groups`
-takes its share. Sums of floats are computed in a wider type."""
+takes its share. Sums are computed in the data type of the result, those of floats of 16 bits or
+fewer in float32."""
 
 
 def _transposed(axes: int) -> Operator:
@@ -112,25 +114,28 @@ def _spread(
     w = windows_of(strides, padding, dilation, axes)
     more = per_axis("output_padding", output_padding, axes, 0)
     element = data.dtype if out_dtype is None else out_dtype.numpy
-    wide = accumulator(element)
-    x = data.transpose(read_layout("data_layout", data_layout, letters)).astype(wide)
+    inner = np.promote_types(product_dtype(data.dtype), product_dtype(element))
+    x = data.transpose(read_layout("data_layout", data_layout, letters)).astype(inner, copy=False)
     k = weight.transpose(read_layout("kernel_layout", kernel_layout, "IO" + SPATIAL[axes]))
     sizes = [
         max((n - 1) * s + d * (f - 1) + 1, 0) + m
         for n, s, d, f, m in zip(x.shape[2:], w.strides, w.dilation, k.shape[2:], more)
     ]
-    out = np.zeros((x.shape[0], k.shape[1] * groups, *sizes), wide)
-    parts = zip(np.split(x, groups, 1), np.split(k.astype(wide), groups, 0))
+    out = np.zeros((x.shape[0], k.shape[1] * groups, *sizes), inner)
+    columns = x.reshape(*x.shape[:2], math.prod(x.shape[2:]))
+    parts = zip(np.split(columns, groups, 1), np.split(k.astype(inner, copy=False), groups, 0))
     for group, (part, kernel) in enumerate(parts):
         share = out[:, group * k.shape[1] : (group + 1) * k.shape[1]]
         for place in itertools.product(*map(range, kernel.shape[2:])):
             here: Any = (..., *place)
-            product = np.moveaxis(np.tensordot(part, kernel[here], (1, 0)), -1, 1)
+            product = kernel[here].T @ part
             targets: Any = (..., *_targets(place, x.shape[2:], w))
-            share[targets] += product
+            share[targets] += product.reshape(*product.shape[:2], *x.shape[2:])
     cut: Any = (..., *(slice(b, n - a) for b, a, n in zip(w.before, w.after, sizes)))
     found = out[cut]
-    return found.transpose([letters.index(c) for c in out_layout or data_layout]).astype(element)
+    return found.transpose([letters.index(c) for c in out_layout or data_layout]).astype(
+        element, copy=False
+    )
 
 
 def _targets(place: tuple[int, ...], sizes: tuple[int, ...], w: Windows) -> list[slice]:

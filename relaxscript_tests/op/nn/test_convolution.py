@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import relaxscript.op as R
+from relaxscript.op.nn import im2col
 from relaxscript_tests.op.inference import obliged, ranked, refused, result, tensor
 
 
@@ -30,8 +31,14 @@ def by_definition(x: Any, k: Any, strides: Any, pads: Any, dilation: Any, groups
     return out
 
 
+@pytest.mark.parametrize("part", [1, 300, 1 << 20])
+@pytest.mark.parametrize("last", [False, True])
 @pytest.mark.parametrize("seed", range(12))
-def test_a_convolution_is_what_its_definition_says(seed: int) -> None:
+def test_a_convolution_is_what_its_definition_says(
+    seed: int, last: bool, part: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In whatever parts the columns are copied, and whatever axis runs last in memory."""
+    monkeypatch.setattr(im2col, "_PART", part)
     rng = np.random.default_rng(seed)
     axes = 1 + seed % 3
     groups = int(rng.integers(1, 3))
@@ -39,6 +46,8 @@ def test_a_convolution_is_what_its_definition_says(seed: int) -> None:
     k = rng.integers(-3, 4, (3 * groups, 2, *rng.integers(1, 3, axes))).astype("int32")
     strides, dilation = (tuple(int(n) for n in rng.integers(1, 3, axes)) for _ in range(2))
     pads = tuple(int(n) for n in rng.integers(0, 3, 2 * axes))
+    if last:
+        x = np.moveaxis(np.moveaxis(x, 1, -1).copy(), -1, 1)
     operator = (R.nn.conv1d, R.nn.conv2d, R.nn.conv3d)[axes - 1]
     found = operator(x, k, strides, pads, dilation, groups)
     assert found.tolist() == by_definition(x, k, strides, pads, dilation, groups).tolist()
@@ -46,7 +55,7 @@ def test_a_convolution_is_what_its_definition_says(seed: int) -> None:
 
 def test_layouts_say_where_the_axes_stand() -> None:
     rng = np.random.default_rng(0)
-    x, k = rng.normal(size=(1, 3, 5, 6)), rng.normal(size=(4, 3, 2, 2))
+    x, k = (rng.integers(-9, 9, shape) / 8 for shape in ((1, 3, 5, 6), (4, 3, 2, 2)))
     plain = R.nn.conv2d(x, k)
     other = R.nn.conv2d(
         x.transpose(0, 2, 3, 1), k.transpose(2, 3, 1, 0), data_layout="NHWC", kernel_layout="HWIO"
@@ -54,6 +63,29 @@ def test_layouts_say_where_the_axes_stand() -> None:
     assert (other == plain.transpose(0, 2, 3, 1)).all()
     back = R.nn.conv2d(x.transpose(0, 2, 3, 1), k, data_layout="NHWC", out_layout="NCHW")
     assert (back == plain).all()
+
+
+@pytest.mark.parametrize("groups", [1, 6])
+def test_float32_is_as_close_as_a_matrix_product(groups: int) -> None:
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(2, 6, 9, 11)).astype("float32")
+    k = rng.normal(size=(12, 6 // groups, 3, 2)).astype("float32")
+    attributes: Any = (2, 1, (1, 2), groups)
+    found = R.nn.conv2d(x, k, *attributes)
+    assert found.dtype == np.float32
+    exact = R.nn.conv2d(x.astype("float64"), k.astype("float64"), *attributes)
+    sizes = R.nn.conv2d(abs(x).astype("float64"), abs(k).astype("float64"), *attributes)
+    terms = k[0].size
+    assert (abs(found - exact) <= terms * 2.0**-24 * sizes).all()
+
+
+@pytest.mark.parametrize("shape", [(0, 3, 5, 6), (2, 0, 5, 6)])
+def test_nothing_convolved_is_nothing_or_zero(shape: tuple[int, ...]) -> None:
+    for last in (False, True):
+        x = np.ones(shape, "float32")
+        x = np.moveaxis(np.moveaxis(x, 1, -1).copy(), -1, 1) if last else x
+        found = R.nn.conv2d(x, np.ones((4, shape[1], 2, 3), "float32"))
+        assert found.tolist() == np.zeros((shape[0], 4, 4, 4)).tolist()
 
 
 def test_small_floats_are_added_up_in_a_wider_type() -> None:
