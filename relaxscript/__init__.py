@@ -15,21 +15,30 @@ Models are decorated classes that are parsed into typed IR, checked, printed, an
     Model.show()
     rx.jit(Model).main(array)
 
-Here stand the names that `tvm.relax` has, so `import relaxscript as relax` reads as before. What
-compiles and runs is imported when it is first used.
+Here stand the names that `tvm` has and those of `tvm.relax`, so `import relaxscript as tvm`,
+`import relaxscript as relax` and `from relaxscript import relax, tir, IRModule` all read as before.
+What compiles and runs is imported when it is first used.
 """
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from . import analysis, arith, errors, ir, op, script
 from .analysis.struct_infos import get_shape_of
-from .builder import BlockBuilder
+from .builder import BlockBuilder, args_converter, convert_to_expr
 from .dtypes import DataType
-from .errors import DiagnosticError, RelaxWarning, VMError, config, explain
+from .errors import (
+    DiagnosticError,
+    RelaxWarning,
+    Span,
+    TVMError,
+    VMError,
+    absent,
+    config,
+    explain,
+)
 from .ir import (
     GlobalVar,
     IRModule,
@@ -49,7 +58,9 @@ from .ir.relax import (
     DataTypeImm,
     Expr,
     ExternFunc,
+    ExternFunc as extern,
     Function,
+    Id,
     If,
     MatchCast,
     Op,
@@ -81,6 +92,8 @@ from .ir.types import (
     TupleType,
     Type,
 )
+from .op.calls import call_dps_packed, call_pure_packed, call_tir
+from .op.inplace import call_tir_inplace
 from .script import from_source, ir as I, relax as R, tir as T
 from .script.ir import ir_module
 from .script.relax_forms import const
@@ -90,9 +103,11 @@ if TYPE_CHECKING:
     from . import (
         cli,
         compiler,
+        error,
         expr,
         interpreter,
         nd,
+        relax,
         runtime,
         struct_info,
         target,
@@ -103,7 +118,8 @@ if TYPE_CHECKING:
         vm,
     )
     from .artifact import load, save
-    from .compiler import VirtualMachine, build, jit
+    from .compiler import VirtualMachine, build, compile, jit
+    from .ir import instrument
     from .runtime import (
         ExecBuilder,
         Executable,
@@ -112,11 +128,22 @@ if TYPE_CHECKING:
         VMExecutable,
         VMInstrumentReturnKind,
         cpu,
+        cuda,
         device,
+        ext_dev,
         get_global_func,
+        gpu,
+        hexagon,
         list_global_func_names,
+        metal,
+        opencl,
         register_func,
+        register_global_func,
         remove_global_func,
+        rocm,
+        vpi,
+        vulkan,
+        webgpu,
     )
     from .transform import get_default_pipeline, get_pipeline, register_pipeline
 
@@ -142,6 +169,7 @@ __all__ = [
     "GlobalVar",
     "I",
     "IRModule",
+    "Id",
     "If",
     "MatchCast",
     "ObjectStructInfo",
@@ -158,9 +186,11 @@ __all__ = [
     "ShapeExpr",
     "ShapeStructInfo",
     "ShapeType",
+    "Span",
     "StringImm",
     "StructInfo",
     "T",
+    "TVMError",
     "Target",
     "TensorStructInfo",
     "TensorType",
@@ -177,34 +207,53 @@ __all__ = [
     "VarBinding",
     "VirtualMachine",
     "analysis",
+    "args_converter",
     "arith",
     "assert_structural_equal",
     "build",
+    "call_dps_packed",
+    "call_pure_packed",
+    "call_tir",
+    "call_tir_inplace",
     "cli",
+    "compile",
     "compiler",
     "config",
     "const",
+    "convert_to_expr",
     "cpu",
+    "cuda",
     "device",
+    "error",
     "errors",
     "explain",
     "expr",
+    "ext_dev",
+    "extern",
     "from_source",
     "get_default_pipeline",
     "get_global_func",
     "get_pipeline",
     "get_shape_of",
+    "gpu",
+    "hexagon",
+    "instrument",
     "interpreter",
     "ir",
     "ir_module",
     "jit",
     "list_global_func_names",
     "load",
+    "metal",
     "nd",
     "op",
+    "opencl",
     "register_func",
+    "register_global_func",
     "register_pipeline",
+    "relax",
     "remove_global_func",
+    "rocm",
     "runtime",
     "save",
     "script",
@@ -217,11 +266,14 @@ __all__ = [
     "transform",
     "ty",
     "vm",
+    "vpi",
+    "vulkan",
+    "webgpu",
 ]
 
 # Where the names stand that are imported when they are first used; "" is the room itself.
 _LATER = {
-    **dict.fromkeys(("VirtualMachine", "build", "jit"), "compiler"),
+    **dict.fromkeys(("VirtualMachine", "build", "compile", "jit"), "compiler"),
     **dict.fromkeys(("load", "save"), "artifact"),
     **dict.fromkeys(("get_default_pipeline", "get_pipeline", "register_pipeline"), "transform"),
     **dict.fromkeys(
@@ -233,21 +285,35 @@ _LATER = {
             "VMExecutable",
             "VMInstrumentReturnKind",
             "cpu",
+            "cuda",
             "device",
+            "ext_dev",
             "get_global_func",
+            "gpu",
+            "hexagon",
             "list_global_func_names",
+            "metal",
+            "opencl",
             "register_func",
+            "register_global_func",
             "remove_global_func",
+            "rocm",
+            "vpi",
+            "vulkan",
+            "webgpu",
         ),
         "runtime",
     ),
+    "instrument": "ir",
     **dict.fromkeys(
         (
             "cli",
             "compiler",
+            "error",
             "expr",
             "interpreter",
             "nd",
+            "relax",
             "runtime",
             "struct_info",
             "target",
@@ -262,17 +328,17 @@ _LATER = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    room = _LATER.get(name)
-    if room is None:
-        raise AttributeError(
-            f"module `relaxscript` has no attribute `{name}`", name=name, obj=sys.modules[__name__]
-        )
-    if not room:
-        return import_module(f"{__name__}.{name}")
-    value = getattr(import_module(f"{__name__}.{room}"), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        room = _LATER.get(name)
+        if room is None:
+            return absent.of_package(name)
+        if not room:
+            return import_module(f"{__name__}.{name}")
+        value = getattr(import_module(f"{__name__}.{room}"), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -37,7 +37,7 @@ from .transform.realize_vdevice import realized
 from .transform.remove_redundant_checks import RemoveRedundantChecks
 from .transform.remove_unused_checks import RemoveUnusedChecks
 
-__all__ = ["TARGETS", "VirtualMachine", "build", "jit", "with_params"]
+__all__ = ["TARGETS", "VirtualMachine", "build", "compile", "jit", "with_params"]
 
 _Pipeline = str | None | Callable[[IRModule], IRModule]
 
@@ -63,8 +63,9 @@ def build(
 ) -> Executable:
     """Compile a module, or one function as a module of its own, for `VirtualMachine`.
 
-    `target` is "llvm" (the default: PrimFuncs become native code for this computer; the option
-    `-opt-level=0` to 3) or "reference" (they are interpreted, without llvmlite). `params` maps
+    `target` is "llvm" (the default, unless a `with Target(...):` is entered: PrimFuncs become
+    native code for this computer; the option `-opt-level=0` to 3) or "reference" (they are
+    interpreted, without llvmlite). `params` maps
     names of parameters of `main` (of every public function where there is no `main`) to arrays that
     become constants of the program. A pipeline is a name, None or a function from module to module;
     "default" only places tensors on the virtual devices that the module lists: the virtual machine
@@ -99,6 +100,9 @@ def build(
         executable = codegen(module, _kernels(module, made_for))
     executable.origin = (module, made_for)
     return executable
+
+
+compile = build  # TVM's name for it since 0.20
 
 
 def jit(
@@ -147,7 +151,7 @@ def _unknown(
 def _target(given: str | Target | Mapping[str, Any] | None) -> Target:
     match given:
         case None:
-            return Target("llvm")
+            target = Target.current() or Target("llvm")
         case str() if not given.split():
             raise _unknown("target", given, TARGETS)
         case Target():

@@ -1,11 +1,15 @@
 """Making IR: `BlockBuilder`, the one place where a binding is normalised and typed.
 
 Start with `block_builder.py`; `normal_form.py` is how an expression becomes a binding, `scope.py`
-what is visible where.
+what is visible where, `arguments.py` how arguments become expressions.
 """
 
 from __future__ import annotations
 
+from .arguments import args_converter, convert_to_expr
 from .block_builder import LEFT_TO_RUN_TIME, BlockBuilder, left_to_devices, undecided
 
-__all__ = ["LEFT_TO_RUN_TIME", "BlockBuilder", "left_to_devices", "undecided"]
+__all__ = [
+    "LEFT_TO_RUN_TIME", "BlockBuilder", "args_converter", "convert_to_expr", "left_to_devices",
+    "undecided",
+]  # fmt: skip

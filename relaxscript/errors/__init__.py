@@ -13,6 +13,7 @@ from .exceptions import (
     InternalError,
     OperandError,
     RelaxWarning,
+    TVMError,
     VMError,
     warn,
 )
@@ -36,6 +37,7 @@ __all__ = [
     "Severity",
     "Source",
     "Span",
+    "TVMError",
     "VMError",
     "apply_fixes",
     "automatic_style",

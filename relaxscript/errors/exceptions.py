@@ -41,7 +41,11 @@ class InternalError(RuntimeError):
         )
 
 
-class DiagnosticError(SyntaxError):
+class TVMError(Exception):
+    """The base of what is raised for programs that are wrong or fail, by the name that TVM has."""
+
+
+class DiagnosticError(SyntaxError, TVMError):
     """The program is wrong; `.diagnostics` holds every mistake that was found, at least one.
 
     Python shows file, line and caret of the first by itself. `str(error)` is the whole rendering.
@@ -89,7 +93,7 @@ class RelaxWarning(UserWarning):
         return render(self.diagnostic, style="html")
 
 
-class VMError(RuntimeError):
+class VMError(RuntimeError, TVMError):
     """A run failed; `.span` is the Relax source that was running, `.diagnostic` the whole story.
 
     Raise it `from` the exception that caused it. The virtual machine stays usable. `.argument` is
@@ -268,7 +272,7 @@ def _python_position(
 
 
 # A traceback shows the name that users import.
-for _kind in (InternalError, DiagnosticError, RelaxWarning, VMError, OperandError):
+for _kind in (InternalError, TVMError, DiagnosticError, RelaxWarning, VMError, OperandError):
     _kind.__module__ = "relaxscript.errors"
 
 

@@ -6,8 +6,12 @@ Start with `node.py` (what a node is), then `relax.py`, `struct_info.py`, `prim.
 
 from __future__ import annotations
 
-from relaxscript.errors import Span
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
+from relaxscript.errors import Span, absent
+
+from . import base
 from .module import IRModule
 from .node import Node
 from .prim import PrimExpr
@@ -23,9 +27,21 @@ from .tir import Range
 from .types import FuncType, PointerType, PrimType, TupleType, Type
 from .vdevice import DummyGlobalInfo, GlobalInfo, Target, VDevice
 
+if TYPE_CHECKING:
+    from . import instrument, transform
+
 __all__ = [
     "Attrs", "BaseFunc", "DummyGlobalInfo", "FuncType", "GlobalInfo", "GlobalVar", "IRModule",
     "Node", "Op", "PointerType", "PrimExpr", "PrimType", "Range", "Span", "StructuralMismatch",
-    "Target", "TupleType", "Type", "VDevice", "assert_structural_equal",
-    "get_first_structural_mismatch", "structural_equal", "structural_hash",
+    "Target", "TupleType", "Type", "VDevice", "assert_structural_equal", "base",
+    "get_first_structural_mismatch", "instrument", "structural_equal", "structural_hash",
+    "transform",
 ]  # fmt: skip
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name in ("instrument", "transform"):
+            return import_module(f"{__name__}.{name}")
+        return absent.of_ir(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextvars import ContextVar
 from typing import Any
 
 from .node import Node, field, node
@@ -11,11 +12,15 @@ from .relax import Attrs
 __all__ = ["DummyGlobalInfo", "GlobalInfo", "Target", "VDevice", "as_target", "as_vdevice"]
 
 
+_entered: ContextVar[tuple[Target, ...]] = ContextVar("relaxscript_targets", default=())
+
+
 @node
 class Target(Node):
     """What code is generated for: a kind such as "llvm", with options; no kind: the null target.
 
     It is also made of a text with options, "llvm -mcpu=znver4", and of a mapping with "kind".
+    `build` uses the target of the innermost `with Target(...):` where none is given.
     """
 
     kind: str = ""
@@ -27,6 +32,27 @@ class Target(Node):
             return kind, attrs
         made = as_target(kind)
         return made.kind, Attrs({**made.attrs, **attrs})
+
+    @staticmethod
+    def current(allow_none: bool = True) -> Target | None:
+        """The target of the innermost `with`; raises `ValueError` for none unless it is allowed."""
+        targets = _entered.get()
+        if not targets and not allow_none:
+            raise ValueError('no target is entered; write `with Target("llvm"):` around this')
+        return targets[-1] if targets else None
+
+    @staticmethod
+    def from_device(device: Any) -> Target:
+        """The target that compiles for a device or its text, `cpu(0)` or "cpu:0"."""
+        kind = str(device).partition(":")[0]
+        return Target("llvm" if kind == "cpu" else kind)
+
+    def __enter__(self) -> Target:
+        _entered.set((*_entered.get(), self))
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        _entered.set(_entered.get()[:-1])
 
     @property
     def tag(self) -> str:

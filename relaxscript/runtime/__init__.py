@@ -21,6 +21,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .arrays import NDArray, empty, from_dlpack, tensor
     from .benchmark import BenchmarkResult
     from .bytecode import (
         Arg,
@@ -48,19 +49,42 @@ if TYPE_CHECKING:
         TensorCheck,
         TupleCheck,
     )
+    from .devices import (
+        cuda,
+        ext_dev,
+        gpu,
+        hexagon,
+        metal,
+        opencl,
+        rocm,
+        vpi,
+        vulkan,
+        webgpu,
+    )
     from .dlpack import DLTensor
-    from .executable import ExecBuilder, Executable, VMExecutable
+    from .executable import ExecBuilder, Executable, Module, VMExecutable
     from .machine import VirtualMachine, VMInstrumentReturnKind
     from .packed_func import (
         PackedFunc,
         get_global_func,
         list_global_func_names,
         register_func,
+        register_global_func,
         remove_global_func,
     )
     from .profiler import Report
     from .stepper import Stepper
-    from .values import Closure, Device, DeviceTensor, Prim, Shape, cpu, device, to_tensor
+    from .values import (
+        Closure,
+        Device,
+        DeviceTensor,
+        Prim,
+        Shape,
+        ShapeTuple,
+        cpu,
+        device,
+        to_tensor,
+    )
 
 __all__ = [
     "AnyCheck",
@@ -84,6 +108,8 @@ __all__ = [
     "Goto",
     "If",
     "Instruction",
+    "Module",
+    "NDArray",
     "PackedFunc",
     "Prim",
     "PrimCheck",
@@ -91,6 +117,7 @@ __all__ = [
     "Ret",
     "Shape",
     "ShapeCheck",
+    "ShapeTuple",
     "SpecialReg",
     "Stepper",
     "TensorCheck",
@@ -101,16 +128,31 @@ __all__ = [
     "VMInstrumentReturnKind",
     "VirtualMachine",
     "cpu",
+    "cuda",
     "device",
+    "empty",
+    "ext_dev",
+    "from_dlpack",
     "get_global_func",
+    "gpu",
+    "hexagon",
     "list_global_func_names",
+    "metal",
+    "opencl",
     "register_func",
+    "register_global_func",
     "remove_global_func",
+    "rocm",
+    "tensor",
     "to_tensor",
+    "vpi",
+    "vulkan",
+    "webgpu",
 ]
 
 # Every room imports `values.py`, few of them the machine: the rest is imported when first used.
 _HOME = {
+    "arrays": ("NDArray", "empty", "from_dlpack", "tensor"),
     "benchmark": ("BenchmarkResult",),
     "bytecode": (
         "Arg",
@@ -139,9 +181,22 @@ _HOME = {
         "TupleCheck",
     ),
     "dlpack": ("DLTensor",),
+    "devices": (
+        "cuda",
+        "ext_dev",
+        "gpu",
+        "hexagon",
+        "metal",
+        "opencl",
+        "rocm",
+        "vpi",
+        "vulkan",
+        "webgpu",
+    ),
     "executable": (
         "ExecBuilder",
         "Executable",
+        "Module",
         "VMExecutable",
     ),
     "machine": (
@@ -153,6 +208,7 @@ _HOME = {
         "get_global_func",
         "list_global_func_names",
         "register_func",
+        "register_global_func",
         "remove_global_func",
     ),
     "profiler": ("Report",),
@@ -163,6 +219,7 @@ _HOME = {
         "DeviceTensor",
         "Prim",
         "Shape",
+        "ShapeTuple",
         "cpu",
         "device",
         "to_tensor",

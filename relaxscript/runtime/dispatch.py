@@ -14,6 +14,7 @@ import numpy as np
 
 from relaxscript.errors import InternalError, VMError
 
+from .arrays import as_given
 from .blame import blamed, raised, too_deep
 from .builtins import BUILTINS, INVOKE_CLOSURE, State, read_if_cond
 from .bytecode import VM_STATE, ArgKind
@@ -112,7 +113,8 @@ class Dispatcher:
             heap = code.quick(values := (*args, *closure.captured))
             if heap is not None:
                 return self._run(code, self._registers(code, values, heap), heap)
-        return self._run(code, *self._started(code, closure, args, kwargs))
+        result = self._run(code, *self._started(code, closure, args, kwargs))
+        return as_given((*args, *kwargs.values()), result)
 
     def _started(
         self, code: Code, closure: VMClosure, args: tuple[Any, ...], kwargs: dict[str, Any]

@@ -38,7 +38,7 @@ from .values import Closure, kind_of
 if TYPE_CHECKING:
     from .machine import VirtualMachine
 
-__all__ = ["ExecBuilder", "Executable", "VMExecutable"]
+__all__ = ["ExecBuilder", "Executable", "Module", "VMExecutable"]
 
 
 class Executable:
@@ -230,6 +230,7 @@ def _listed(value: Any, noun: str) -> tuple[Any, ...]:
 
 
 VMExecutable = Executable  # TVM's name for it since 0.20
+Module = Executable  # and that of what is in one
 
 
 def _frozen(constant: Any) -> Any:

@@ -25,7 +25,7 @@ from .packed_func import PackedFunc, get_global_func
 from .pool import Pool
 from .profiler import Recorder, Report
 from .stepper import Stepper
-from .values import Closure, Device, cpu, device, kind_of
+from .values import Closure, Device, absent_device, cpu, device, kind_of
 
 __all__ = ["VMClosure", "VMInstrumentReturnKind", "VirtualMachine"]
 
@@ -280,6 +280,9 @@ def _devices(given: Device | str | Sequence[Device | str] | None) -> tuple[Devic
         return (cpu(),)
     listed: list[Any] = list(given) if isinstance(given, (list, tuple)) else [given]
     devices = [device(one) for one in listed]
+    for one in devices:
+        if not one.exist:
+            raise absent_device(one)
     return tuple(dict.fromkeys([*devices, cpu()]))
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
@@ -24,6 +25,7 @@ __all__ = [
     "get_global_func",
     "list_global_func_names",
     "register_func",
+    "register_global_func",
     "remove_global_func",
 ]
 
@@ -207,6 +209,9 @@ def register_func(func_name: Any, f: Any = None, override: bool = False) -> Any:
     return _register(func_name, f, override)
 
 
+register_global_func = register_func  # TVM's name for it since 0.21
+
+
 def _require_name(name: object) -> None:
     if not isinstance(name, str) or not name:
         got = "an empty string" if name == "" else kind_of(name)
@@ -232,17 +237,27 @@ def get_global_func(name: str, allow_missing: bool) -> PackedFunc | None: ...
 def get_global_func(name: str, allow_missing: bool = False) -> PackedFunc | None:
     """The packed function registered as `name`.
 
-    Raises `VMError`, offering the nearest name, when there is none; gives None instead when
-    `allow_missing` is true.
+    The functions that every program may call, `vm.builtin.…`, are among them. Raises `VMError`,
+    offering the nearest name, when there is none; gives None instead when `allow_missing` is true.
     """
     try:
         found = _functions.get(name)
     except TypeError:  # no key of a dictionary at all
         found = None
+    if found is None and isinstance(name, str) and name.startswith("vm.builtin."):
+        found = _builtin(name)
     if found is None and not (allow_missing and isinstance(name, str)):
         _require_name(name)
         raise missing(name)
     return found
+
+
+@cache
+def _builtin(name: str) -> PackedFunc | None:
+    """A function that every program may call; it is no entry of the registry."""
+    from .builtins import BUILTINS
+
+    return PackedFunc(name, BUILTINS[name]) if name in BUILTINS else None
 
 
 def missing(name: str, others: tuple[str, ...] = ()) -> VMError:

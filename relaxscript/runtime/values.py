@@ -28,27 +28,11 @@ from relaxscript.errors import VMError
 from relaxscript.format_string import fill
 
 __all__ = [
-    "Closure",
-    "Device",
-    "DeviceTensor",
-    "Prim",
-    "Shape",
-    "Tensor",
-    "cpu",
-    "device",
-    "formatted",
-    "is_tensor",
-    "kind_of",
-    "make_prim",
-    "prim_dtype",
-    "prim_value",
-    "speaks",
-    "tensor_device",
-    "tensor_dtype",
-    "text_of",
-    "to_device",
-    "to_tensor",
-]
+    "DEVICE_ALIASES", "DEVICE_KINDS", "Closure", "Device", "DeviceTensor", "Prim", "Shape",
+    "ShapeTuple", "Tensor", "absent_device", "cpu", "device", "formatted", "is_tensor", "kind_of",
+    "make_prim", "prim_dtype", "prim_value", "speaks", "tensor_device", "tensor_dtype",
+    "text_of", "to_device", "to_tensor",
+]  # fmt: skip
 
 _INT64 = DataType("int64")
 _FLOAT64 = DataType("float64")
@@ -78,6 +62,9 @@ class Shape(tuple[int, ...]):
 
     def __reduce__(self) -> tuple[type[Shape], tuple[tuple[int, ...]]]:
         return (Shape, (tuple(self),))
+
+
+ShapeTuple = Shape  # TVM's name for it
 
 
 def _dimension(dim: object) -> int:
@@ -217,28 +204,36 @@ def prim_value(value: object) -> int | float | bool | None:
     return None
 
 
-class Device:
-    """A place where tensors live: a kind and an index, written `cpu:0`.
+# Kinds of devices by the numbers that DLPack has for them, and what else they are called.
+DEVICE_KINDS = {
+    1: "cpu", 2: "cuda", 4: "opencl", 7: "vulkan", 8: "metal", 9: "vpi", 10: "rocm", 12: "ext_dev",
+    15: "webgpu", 16: "hexagon",
+}  # fmt: skip
+DEVICE_ALIASES = {"llvm": "cpu", "c": "cpu", "gpu": "cuda", "nvptx": "cuda", "cl": "opencl"}
 
-    The only kind is `cpu`; `llvm`, the target that compiles for it, is an alias. Equal by value.
+
+class Device:
+    """A place where tensors live: a kind and an index, written `cpu:0`. Equal by value.
+
+    Devices of any kind have names; only those of the kind `cpu` `exist`. `llvm`, the target that
+    compiles for it, is an alias.
     """
 
     __slots__ = ("index", "kind")
     kind: str
     index: int
-    KINDS: ClassVar[dict[str, str]] = {"cpu": "cpu", "llvm": "cpu"}
+    KINDS: ClassVar[tuple[str, ...]] = ("cpu", "llvm")  # of the devices that exist
 
     def __init__(self, kind: str, index: int = 0) -> None:
-        if kind not in self.KINDS:
-            raise VMError(
-                f"there is no device of kind `{kind}`; known: {', '.join(self.KINDS)}",
-                code="RX0608",
-            )
+        named = DEVICE_ALIASES.get(kind, kind)
+        if named not in DEVICE_KINDS.values():
+            known = ", ".join(DEVICE_KINDS.values())
+            raise VMError(f"there is no device of kind `{kind}`; known: {known}", code="RX0608")
         if isinstance(index, bool) or not isinstance(index, (int, np.integer)):
             raise VMError(f"the index of a device is an int, got {kind_of(index)}", code="RX0608")
         if index < 0:
             raise VMError(f"the index of a device cannot be negative, got {index}", code="RX0608")
-        self.kind = self.KINDS[kind]
+        self.kind = named
         self.index = int(index)
 
     def __eq__(self, other: object) -> bool:
@@ -258,7 +253,22 @@ class Device:
     @property
     def is_host(self) -> bool:
         """Whether tensors on this device are plain numpy arrays."""
-        return self.index == 0
+        return self.index == 0 and self.kind == "cpu"
+
+    @property
+    def exist(self) -> bool:
+        """Whether there is such a device here."""
+        return self.kind in self.KINDS
+
+    @property
+    def device_type(self) -> int:
+        """The number of its kind in DLPack."""
+        return next(number for number, kind in DEVICE_KINDS.items() if kind == self.kind)
+
+    @property
+    def device_id(self) -> int:
+        """TVM's name of `index`."""
+        return self.index
 
 
 def cpu(dev_id: int = 0) -> Device:
@@ -280,6 +290,13 @@ def device(dev_type: str | Device, dev_id: int | None = None) -> Device:
             f'{named} names no device; write a kind and an index, as in "cpu:1"', code="RX0608"
         )
     return Device(found["kind"], int(found["index"] or 0) if dev_id is None else dev_id)
+
+
+def absent_device(named: Device) -> VMError:
+    """The error for a device that is wanted and of which there is none."""
+    known = ", ".join(Device.KINDS)
+    text = f"there is no device of kind `{named.kind}` here; known: {known}"
+    return VMError(text, code="RX0608")
 
 
 class DeviceTensor:
@@ -404,6 +421,8 @@ def to_device(value: np.ndarray[Any, Any] | DeviceTensor, target: Device) -> Any
     """A copy of the tensor on `target`; the tensor itself when it is there already."""
     if tensor_device(value) == target:
         return value
+    if not target.exist:
+        raise absent_device(target)
     array = value.numpy() if isinstance(value, DeviceTensor) else value.copy()
     return array if target.is_host else DeviceTensor(array, target)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from relaxscript.ir.module import Target, VDevice
+from relaxscript.runtime.values import DEVICE_ALIASES, DEVICE_KINDS
 
 from .parser.base import safe_callables
 
@@ -12,13 +13,6 @@ __all__ = [
     "cpu", "cuda", "device", "ext_dev", "gpu", "hexagon", "metal", "opencl", "rocm", "vpi",
     "vulkan", "webgpu",
 ]  # fmt: skip
-
-# The numbers by which DLPack knows kinds of devices.
-_KINDS = {
-    1: "cpu", 2: "cuda", 4: "opencl", 7: "vulkan", 8: "metal", 9: "vpi", 10: "rocm", 12: "ext_dev",
-    15: "webgpu", 16: "hexagon",
-}  # fmt: skip
-_ALIASES = {"gpu": "cuda", "nvptx": "cuda", "cl": "opencl", "llvm": "cpu", "c": "cpu"}
 
 
 def device(dev: str | int, dev_id: int | None = None) -> VDevice:
@@ -28,13 +22,15 @@ def device(dev: str | int, dev_id: int | None = None) -> VDevice:
     """
     if not isinstance(dev_id, int | None) or isinstance(dev_id, bool) or (dev_id or 0) < 0:
         raise ValueError("the number of a device is a whole number from 0 on")
-    if isinstance(dev, int) and not isinstance(dev, bool) and dev in _KINDS:
-        return VDevice(Target(_KINDS[dev]), dev_id or 0)
+    if isinstance(dev, int) and not isinstance(dev, bool) and dev in DEVICE_KINDS:
+        return VDevice(Target(DEVICE_KINDS[dev]), dev_id or 0)
     if not isinstance(dev, str):
         raise ValueError(f"{dev!r} is no kind of device")
     kind, _, index = dev.partition(":")
-    kind = _ALIASES.get(kind, kind)
-    if kind not in _KINDS.values() or (index and (dev_id is not None or not index.isdecimal())):
+    kind = DEVICE_ALIASES.get(kind, kind)
+    if kind not in DEVICE_KINDS.values() or (
+        index and (dev_id is not None or not index.isdecimal())
+    ):
         raise ValueError(f'"{dev}" names no device; write a kind and a number, as in "cpu:1"')
     return VDevice(Target(kind), int(index or dev_id or 0))
 

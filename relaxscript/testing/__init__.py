@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from .compare import assert_allclose
 from .rejected import check_rejected, diagnostics_of, rejected
 
-__all__ = ["check_rejected", "diagnostics_of", "rejected"]
+__all__ = ["assert_allclose", "check_rejected", "diagnostics_of", "rejected"]

@@ -25,8 +25,8 @@ from .effects import recorded
 from .inputs import inputs_of
 
 __all__ = [
-    "EXECUTORS", "Outcome", "assert_allclose_tree", "assert_same", "check_executors_agree",
-    "check_outcomes", "observed", "outcome",
+    "EXECUTORS", "Outcome", "assert_allclose", "assert_allclose_tree", "assert_same",
+    "check_executors_agree", "check_outcomes", "observed", "outcome",
 ]  # fmt: skip
 
 Run = Callable[..., Any]
@@ -35,6 +35,19 @@ Run = Callable[..., Any]
 def assert_same(actual: Any, expected: Any) -> None:
     """Two programs are the same but for the names of variables; shows the first difference."""
     assert_structural_equal(actual, expected)
+
+
+def assert_allclose(actual: Any, desired: Any, rtol: float = 1e-7, atol: float = 1e-7) -> None:
+    """Two tensors, or what numpy makes arrays of, have one shape and nearly the same elements.
+
+    Raises `AssertionError`. Source: TVM `tvm.testing.assert_allclose`.
+    """
+    one, other = (
+        given.numpy() if isinstance(given, DeviceTensor) else np.asarray(given)
+        for given in (actual, desired)
+    )
+    np.testing.assert_allclose(one.shape, other.shape)
+    np.testing.assert_allclose(one, other, rtol=rtol, atol=atol, verbose=True)
 
 
 def assert_allclose_tree(

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import relaxscript as rx
 from relaxscript.ir.module import Target, VDevice
 from relaxscript.ir.same import structural_equal
 from relaxscript.ir.struct_info import TensorStructInfo
@@ -59,3 +60,24 @@ def test_what_is_no_target_is_refused(given: Any, said: str) -> None:
         VDevice(given)
     with pytest.raises((TypeError, ValueError), match=said):
         Target(given)
+
+
+def test_the_target_that_is_entered_is_the_current_one() -> None:
+    assert Target.current() is None
+    with pytest.raises(ValueError, match=r"no target is entered; write `with Target\(\"llvm\"\):`"):
+        Target.current(allow_none=False)
+    with Target("llvm") as outer, Target("reference") as inner:
+        assert Target.current() is inner
+        assert outer.kind == "llvm"
+    assert Target.current() is None
+
+
+def test_a_target_is_left_when_what_stands_in_it_raises() -> None:
+    with pytest.raises(KeyError), Target("llvm"):
+        raise KeyError
+    assert Target.current() is None
+
+
+def test_a_device_has_the_target_that_compiles_for_it() -> None:
+    assert Target.from_device(rx.cpu(1)).kind == Target.from_device("cpu").kind == "llvm"
+    assert Target.from_device(rx.cuda()).kind == "cuda"

@@ -196,8 +196,6 @@ EXPLAINED_FUNCTIONS = {
 ABSENT = {
     "VMFuncScope": "`ExecBuilder.function` is a context manager of `contextlib`",
     "ExecutableLoadFromFile": "`rx.load`",
-    "Module": "an executable imports no other modules, and `VirtualMachine` measures time",
-    "cuda": "the processor only; so `rocm`, `opencl`, `metal`, `vulkan` and the other kinds",
     "numpyasarray": "tensors of the host are numpy's",
     "register_object": "objects are Python's",
     "register_extension": "objects are Python's",

@@ -15,6 +15,7 @@ from relaxscript.runtime.packed_func import (
     get_global_func,
     list_global_func_names,
     register_func,
+    register_global_func,
     remove_global_func,
 )
 from relaxscript.runtime.values import DeviceTensor, Prim, Shape, cpu
@@ -223,3 +224,18 @@ class TestCFunctions:
             memset(Shape([1]))
         with pytest.raises(VMError, match="C has no type for a bfloat16 prim value"):
             memset(Prim(1.0, "bfloat16"))
+
+
+def test_the_functions_of_every_program_are_found_by_their_names():
+    shape_of = get_global_func("vm.builtin.shape_of")
+    assert shape_of(np.zeros((2, 3))) == Shape([2, 3])
+    assert get_global_func("vm.builtin.shape_of") is shape_of
+    reshape = get_global_func("vm.builtin.reshape")
+    assert reshape(np.zeros((2, 3)), Shape([6])).shape == (6,)
+    assert get_global_func("vm.builtin.no_such", allow_missing=True) is None
+    with pytest.raises(VMError, match=r"there is no packed function `vm\.builtin\.no_such`"):
+        get_global_func("vm.builtin.no_such")
+
+
+def test_functions_are_registered_under_both_names_that_tvm_had():
+    assert register_global_func is register_func

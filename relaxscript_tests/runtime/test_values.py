@@ -165,8 +165,8 @@ def test_llvm_is_an_alias_of_cpu():
 
 
 def test_an_unknown_device_is_refused():
-    with pytest.raises(VMError, match="no device of kind `cuda`; known: cpu, llvm"):
-        device("cuda:0")
+    with pytest.raises(VMError, match="no device of kind `abacus`; known: cpu, cuda"):
+        device("abacus:0")
     with pytest.raises(VMError, match='"cpu:" names no device'):
         device("cpu:")
     with pytest.raises(VMError, match="cannot be negative, got -1"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from relaxscript import cpu, nd
 from relaxscript.errors import VMError
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.same import StructuralMismatch
@@ -13,7 +14,12 @@ from relaxscript.runtime import PackedFunc
 from relaxscript.runtime.values import Closure, Prim, Shape
 from relaxscript.script import ir as I, relax as R
 from relaxscript.testing import compare
-from relaxscript.testing.compare import assert_allclose_tree, assert_same, check_executors_agree
+from relaxscript.testing.compare import (
+    assert_allclose,
+    assert_allclose_tree,
+    assert_same,
+    check_executors_agree,
+)
 from relaxscript.testing.effects import current_effects
 
 X = np.arange(3, dtype="float32")
@@ -197,3 +203,12 @@ def test_exceptions_that_are_no_vm_error_are_not_caught(monkeypatch):
     names = executors(monkeypatch, one=run)
     with pytest.raises(ZeroDivisionError):
         check_executors_agree(IRModule(), [X], executors=names)
+
+
+def test_tensors_are_compared_as_tvm_compares_them():
+    assert_allclose(nd.array([1.0, 2.0]), np.array([1.0, 2.0 + 1e-8]))
+    assert_allclose(nd.array([1.0], cpu(1)), [1.0])
+    with pytest.raises(AssertionError, match="Not equal to tolerance"):
+        assert_allclose([1.0], [1.1])
+    with pytest.raises(AssertionError):
+        assert_allclose([1.0], 1.0)

@@ -1,0 +1,105 @@
+"""Names that users know as `tvm.relax`: expressions, operators, building, passes, running.
+
+    from relaxscript import relax
+
+    x = relax.Var("x", relax.TensorStructInfo((2, 3), "float32"))
+
+`import relaxscript as relax` has the same names, and `relaxscript` more.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from relaxscript.analysis.struct_infos import get_shape_of
+from relaxscript.builder import BlockBuilder, args_converter, convert_to_expr
+from relaxscript.compiler import build
+from relaxscript.errors import Span
+from relaxscript.ir.relax import (
+    Binding,
+    BindingBlock,
+    Call,
+    Constant,
+    DataflowBlock,
+    DataflowVar,
+    DataTypeImm,
+    Expr,
+    ExternFunc,
+    ExternFunc as extern,
+    Function,
+    GlobalVar,
+    Id,
+    If,
+    MatchCast,
+    Op,
+    PrimValue,
+    SeqExpr,
+    ShapeExpr,
+    StringImm,
+    Tuple,
+    TupleGetItem,
+    Var,
+    VarBinding,
+)
+from relaxscript.ir.struct_info import (
+    FuncStructInfo,
+    ObjectStructInfo,
+    PrimStructInfo,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
+from relaxscript.ir.types import (
+    DynTensorType,
+    FuncType,
+    ObjectType,
+    PackedFuncType,
+    ShapeType,
+    TensorType,
+    TupleType,
+    Type,
+)
+from relaxscript.op.calls import call_dps_packed, call_pure_packed, call_tir
+from relaxscript.op.inplace import call_tir_inplace
+from relaxscript.runtime import (
+    ExecBuilder,
+    Executable,
+    VirtualMachine,
+    VMExecutable,
+    VMInstrumentReturnKind,
+)
+from relaxscript.script.relax_forms import const
+from relaxscript.transform import get_default_pipeline, get_pipeline, register_pipeline
+
+from . import (
+    analysis,
+    block_builder,
+    exec_builder,
+    expr,
+    ir,
+    op,
+    pipeline,
+    struct_info,
+    transform,
+    ty,
+    vm,
+    vm_build,
+)
+
+if not TYPE_CHECKING:
+    from relaxscript.errors.absent import of_relax as __getattr__  # noqa: F401
+
+__all__ = [
+    "Binding", "BindingBlock", "BlockBuilder", "Call", "Constant", "DataTypeImm", "DataflowBlock",
+    "DataflowVar", "DynTensorType", "ExecBuilder", "Executable", "Expr", "ExternFunc",
+    "FuncStructInfo", "FuncType", "Function", "GlobalVar", "Id", "If", "MatchCast",
+    "ObjectStructInfo", "ObjectType", "Op", "PackedFuncType", "PrimStructInfo", "PrimValue",
+    "SeqExpr", "ShapeExpr", "ShapeStructInfo", "ShapeType", "Span", "StringImm", "StructInfo",
+    "TensorStructInfo", "TensorType", "Tuple", "TupleGetItem", "TupleStructInfo", "TupleType",
+    "Type", "VMExecutable", "VMInstrumentReturnKind", "Var", "VarBinding", "VirtualMachine",
+    "analysis", "args_converter", "block_builder", "build", "call_dps_packed", "call_pure_packed",
+    "call_tir", "call_tir_inplace", "const", "convert_to_expr", "exec_builder", "expr", "extern",
+    "get_default_pipeline", "get_pipeline", "get_shape_of", "ir", "op", "pipeline",
+    "register_pipeline", "struct_info", "transform", "ty", "vm", "vm_build",
+]  # fmt: skip

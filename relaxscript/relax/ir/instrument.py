@@ -1,0 +1,8 @@
+"""Names that users know as `relax.ir.instrument`."""
+
+from __future__ import annotations
+
+from relaxscript.ir import instrument
+from relaxscript.ir.instrument import *  # noqa: F403
+
+__all__ = [*instrument.__all__]

@@ -1,0 +1,7 @@
+"""Names that users know as `relax.op.datatype`: conversions between data types."""
+
+from __future__ import annotations
+
+from relaxscript.op.datatype import astype
+
+__all__ = ["astype"]

@@ -1,0 +1,18 @@
+"""Names that users know as `relax.op.manipulate`: the same elements in other shapes."""
+
+from __future__ import annotations
+
+from relaxscript.op.collapsing import collapse_sum_like, collapse_sum_to
+from relaxscript.op.gather import gather_elements, gather_nd, scatter_elements, scatter_nd
+from relaxscript.op.indexing import index_put, index_tensor
+from relaxscript.op.manipulate import concat, expand_dims, permute_dims, split, squeeze
+from relaxscript.op.repeating import meshgrid, one_hot, repeat, stack, tile
+from relaxscript.op.reshaping import broadcast_to, flatten, reshape
+from relaxscript.op.slicing import flip, slice_scatter
+
+__all__ = [
+    "broadcast_to", "collapse_sum_like", "collapse_sum_to", "concat", "expand_dims", "flatten",
+    "flip", "gather_elements", "gather_nd", "index_put", "index_tensor", "meshgrid", "one_hot",
+    "permute_dims", "repeat", "reshape", "scatter_elements", "scatter_nd", "slice_scatter",
+    "split", "squeeze", "stack", "tile",
+]  # fmt: skip

@@ -1,0 +1,7 @@
+"""Names that users know as `relax.op.qdq`: quantization."""
+
+from __future__ import annotations
+
+from relaxscript.op.quantization import dequantize, quantize
+
+__all__ = ["dequantize", "quantize"]

@@ -1,0 +1,86 @@
+"""Arrays of `tvm.nd` as arguments: what they are called with decides what functions give."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import relaxscript as tvm
+from relaxscript import nd, relax
+from relaxscript.script import ir as I, relax as R, tir as T
+
+
+@I.ir_module
+class Pair:
+    @R.function
+    def main(x: R.Tensor(("n",), "float32"), y: R.Tensor(("n",), "float32")):
+        with R.dataflow():
+            total = R.add(x, y)
+            product = R.multiply(x, y)
+            R.output(total, product)
+        return (total, (product, R.shape([2, 3])))
+
+    @R.function
+    def second(pair: R.Tuple(R.Tensor((2,), "float32"), R.Tensor((2,), "float32"))):
+        return pair[1]
+
+
+@I.ir_module
+class Copy:
+    @T.prim_func
+    def copied(a: T.Buffer((4,), "float32"), b: T.Buffer((4,), "float32")):
+        for i in range(4):
+            with T.block("copied"):
+                vi = T.axis.spatial(4, i)
+                b[vi] = a[vi]
+
+
+X, Y = np.array([1, 2], "float32"), np.array([3, 4], "float32")
+
+
+@pytest.mark.parametrize("target", ["llvm", "reference"])
+def test_a_function_called_with_such_an_array_gives_such_arrays(target):
+    vm = relax.VirtualMachine(tvm.build(Pair, target=target), tvm.cpu())
+    for args in ((nd.array(X), nd.array(Y)), (nd.array(X), Y), (X, nd.array(Y))):
+        total, (product, shape) = vm["main"](*args)
+        assert type(total) is type(product) is nd.NDArray
+        assert type(shape) is tvm.runtime.ShapeTuple
+        np.testing.assert_array_equal(total.numpy(), X + Y)
+    assert type(vm["second"]((X, nd.array(Y)))) is nd.NDArray
+    assert type(vm["main"](x=nd.array(X), y=Y)[0]) is nd.NDArray
+
+
+@pytest.mark.parametrize("target", ["llvm", "reference"])
+def test_a_function_called_with_plain_arrays_gives_plain_ones(target):
+    vm = relax.VirtualMachine(tvm.build(Pair, target=target), tvm.cpu())
+    total, (product, _) = vm["main"](X, Y)
+    assert type(total) is type(product) is np.ndarray
+    assert type(vm["second"]((X, Y))) is np.ndarray
+
+
+def test_saved_inputs_keep_what_they_are():
+    vm = relax.VirtualMachine(tvm.build(Pair))
+    vm.set_input("main", nd.array(X), nd.array(Y))
+    vm.invoke_stateful("main")
+    assert type(vm.get_outputs("main")[0]) is nd.NDArray
+
+
+@pytest.mark.parametrize("target", ["llvm", "reference"])
+@pytest.mark.parametrize("build", [tvm.build, tvm.compile, tvm.tir.build])
+def test_a_module_of_prim_funcs_is_called_by_name(build, target):
+    made = build(Copy, target=target)
+    for given in (np.arange(4, dtype="float32"), nd.array(np.arange(4, dtype="float32"))):
+        plain, own = np.zeros(4, "float32"), nd.array(np.zeros(4, "float32"))
+        made["copied"](given, plain)
+        made["copied"](given, own)
+        np.testing.assert_array_equal(plain, given)
+        np.testing.assert_array_equal(own.numpy(), given)
+
+
+def test_one_error_is_the_base_of_what_is_wrong_and_of_what_fails():
+    for kind in (tvm.DiagnosticError, tvm.VMError):
+        assert issubclass(kind, tvm.TVMError)
+    assert tvm.error.TVMError is tvm.TVMError
+    vm = relax.VirtualMachine(tvm.build(Pair))
+    with pytest.raises(tvm.TVMError, match=r"`y.shape\[0\]` is 3"):
+        vm["main"](X, np.zeros(3, "float32"))

@@ -1,0 +1,192 @@
+"""Facades: the names that users of TVM know are the very objects of the rooms they come from."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import relaxscript
+from relaxscript import relax
+from relaxscript_tests.architecture import FACADES, PACKAGE, ROOT
+
+# Where the public names of each facade are at home, where that is one module.
+HOMES = {
+    "relax.analysis": "analysis",
+    "relax.expr": "ir.relax",
+    "relax.ir.instrument": "ir.instrument",
+    "relax.op": "op.namespace",
+    "relax.op.builtin": "op.builtin",
+    "relax.op.grad": "op.grad",
+    "relax.op.inspect": "op.inspect",
+    "relax.op.memory": "op.memory",
+    "relax.op.nn": "op.nn",
+    "relax.op.vm": "op.vm",
+    "relax.pipeline": "transform.pipeline",
+    "relax.struct_info": "ir.struct_info",
+    "relax.transform": "transform",
+    "relax.ty": "ir.types",
+    "relax.vm": "vm",
+}
+
+
+def module(name: str) -> ModuleType:
+    return importlib.import_module(f"{PACKAGE}.{name}")
+
+
+def public(found: ModuleType) -> dict[str, object]:
+    """What a module lists, modules in it left out."""
+    listed = {name: getattr(found, name) for name in found.__all__}
+    return {name: value for name, value in listed.items() if not isinstance(value, ModuleType)}
+
+
+def facades() -> list[str]:
+    inside = [
+        found.name.removeprefix(f"{PACKAGE}.")
+        for found in pkgutil.walk_packages(relax.__path__, f"{PACKAGE}.relax.")
+    ]
+    absent = [name for name in FACADES if name == "te"]
+    return [*(name for name in FACADES if name not in absent), *inside]
+
+
+@pytest.mark.parametrize("name", sorted(HOMES))
+def test_a_facade_has_all_public_names_of_its_home(name: str):
+    facade, home = module(name), module(HOMES[name])
+    for found, value in public(home).items():
+        assert getattr(facade, found) is value, found
+
+
+@pytest.mark.parametrize("name", sorted(facades()))
+def test_what_a_facade_lists_belongs_to_a_room_that_is_none(name: str):
+    """No facade defines, wraps or copies."""
+    listed = public(module(name))
+    rooms = [found for key, found in sys.modules.items() if is_a_room(key)]
+    held = {id(value) for room in rooms for value in vars(room).values()}
+    assert [found for found, value in listed.items() if id(value) not in held] == []
+
+
+def is_a_room(name: str) -> bool:
+    inside = name.removeprefix(f"{PACKAGE}.")
+    return name.startswith(f"{PACKAGE}.") and not any(
+        inside == top or inside.startswith(f"{top}.") for top in FACADES
+    )
+
+
+@pytest.mark.parametrize("name", relax.__all__)
+def test_every_name_of_relax_is_in_the_package_itself(name: str):
+    """`import relaxscript as relax` reads as `from relaxscript import relax`."""
+    here = getattr(relax, name)
+    if not isinstance(here, ModuleType):
+        assert getattr(relaxscript, name) is here
+        assert name in relaxscript.__all__
+
+
+def test_the_operators_stand_in_the_files_that_tvm_has():
+    for name in ("binary", "unary", "manipulate", "nn", "statistical", "base"):
+        assert isinstance(getattr(relax.op, name), ModuleType)
+    assert relax.op.binary.add is relax.op.add is relaxscript.op.add
+    assert relax.op.nn.relu is relaxscript.op.nn.relu
+    assert relax.extern is relax.ExternFunc
+
+
+IMPORTS = """
+import json, sys
+import relaxscript
+first = sorted(name for name in sys.modules if name.startswith("relaxscript."))
+from relaxscript import relax
+import relaxscript.relax.transform
+import relaxscript.relax as again
+from relaxscript.relax.op.nn import relu
+from relaxscript.relax import transform, op as operators
+from relaxscript import tir, IRModule, ir
+import relaxscript.ir.transform
+from relaxscript.ir.base import assert_structural_equal
+assert again is relax and transform is relax.transform
+assert relaxscript.ir.transform.Sequential is relaxscript.transform.Sequential
+print(json.dumps(first))
+"""
+
+
+def test_importing_the_package_imports_no_facade_and_no_compiler():
+    command = [sys.executable, "-W", "error", "-c", IMPORTS]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    early = json.loads(done.stdout)
+    late = ("relaxscript.relax", "relaxscript.compiler", "relaxscript.tir", "relaxscript.transform")
+    assert not [name for name in early if name.startswith(late)]
+
+
+# ---------------------------------------------------------------- what is not built
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("from relaxscript import te", "`relaxscript.te` is not built yet; write the tensor"),
+        ("from relaxscript import topi", "`relaxscript.topi` is not built yet; call the op"),
+        (
+            "from relaxscript import dlight",
+            "`relaxscript.dlight` is not built yet; write",
+        ),
+        ("from relaxscript import meta_schedule as ms", "`relaxscript.meta_schedule` is not built"),
+        (
+            "from relaxscript.relax import frontend",
+            "`relaxscript.relax.frontend` is not built yet; write the model with `@I.ir_module`",
+        ),
+        ("from relaxscript.relax import dpl", "`relaxscript.relax.dpl` is not built yet; find"),
+        ("from relaxscript.tir import Schedule", "`relaxscript.tir.Schedule` is not built yet"),
+        ("from relaxscript.ir import load_json", "`relaxscript.ir.load_json` is not built yet"),
+    ],
+)
+def test_importing_what_is_not_built_says_so_and_what_to_use(statement: str, message: str):
+    with pytest.raises(ImportError) as raised:
+        exec(statement, {})
+    assert str(raised.value).startswith(message)
+
+
+def test_asking_for_what_is_not_built_is_an_attribute_error():
+    """So that `hasattr`, and whoever looks through a module, gets an answer."""
+    for home, name in ((relaxscript, "te"), (relax, "frontend"), (relaxscript.tir, "Schedule")):
+        assert not hasattr(home, name)
+        with pytest.raises(AttributeError, match=f"`{home.__name__}.{name}` is not built yet; "):
+            getattr(home, name)
+
+
+def test_a_name_that_nobody_knows_is_pythons_own_error():
+    with pytest.raises(ImportError, match=r"cannot import name 'fronted' from 'relaxscript.relax'"):
+        exec("from relaxscript.relax import fronted", {})
+    with pytest.raises(AttributeError, match=r"module `relaxscript.relax` has no attribute `nn`"):
+        relax.nn
+    with pytest.raises(ModuleNotFoundError, match=r"No module named 'relaxscript.te'"):
+        importlib.import_module("relaxscript.te")
+
+
+# ---------------------------------------------------------------- editors
+
+
+def test_every_name_of_every_facade_is_known_to_editors(tmp_path: Path):
+    lines = ["import relaxscript as tvm", "import relaxscript.relax.transform"]
+    lines += ["from relaxscript import relax, tir", "from relaxscript.relax import op"]
+    wrong = len(lines) + 1
+    lines += ["relax.Vra", "tvm.trasnform", "tvm.ir.transfrom", "relax.op.nn.relus"]
+    lines += ["relaxscript.relax.transform.Normalize", "op.add"]
+    lines += [f"tvm.{name}" for name in relaxscript.__all__]
+    for name in facades():
+        lines += [f"tvm.{name}.{found}" for found in module(name).__all__]
+    path = tmp_path / "names.py"
+    path.write_text("\n".join(lines) + "\n")
+    settings = {"include": ["names.py"], "extraPaths": [str(ROOT)], "reportUnusedExpression": False}
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings))
+    command = [sys.executable, "-m", "pyright", "--outputjson", "-p", str(tmp_path)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    said = json.loads(done.stdout)["generalDiagnostics"]
+    unknown = [
+        d["message"] for d in said if not wrong <= d["range"]["start"]["line"] + 1 < wrong + 4
+    ]
+    assert unknown == []
+    assert len(said) == 4
