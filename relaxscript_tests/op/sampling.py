@@ -9,7 +9,7 @@ should hold for any call (printing and parsing, the executors).
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,6 +32,12 @@ from .cases import ALONG_AXES, BINARY, CALLEES, CASES, UNARY
 from .operands import S, T, Value
 
 DTYPES = ("float32", "float64", "float16", "bfloat16", "int8", "int64", "uint8", "bool")
+# The others that arrays can hold.
+FURTHER_DTYPES = (
+    "float8_e4m3fn", "float8_e5m2", "float8_e4m3", "float8_e4m3fnuz", "float8_e5m2fnuz",
+    "float8_e4m3b11fnuz", "float8_e3m4", "float8_e8m0fnu", "int16", "int32", "uint16", "uint32",
+    "uint64",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -97,10 +103,10 @@ def cases_of(operator: Operator) -> list[Any]:
     raise LookupError(f"{operator!r} has no samples: add them to CASES")
 
 
-def samples(operator: Operator) -> Iterator[Sample]:
-    """Calls of an operator that its rule accepts, in every data type that it accepts."""
+def samples(operator: Operator, dtypes: Sequence[str] = DTYPES) -> Iterator[Sample]:
+    """Calls of an operator that its rule accepts, in every one of `dtypes` that it accepts."""
     for case in cases_of(operator):
-        for dtype in DTYPES if _has_free_dtype(case) else ("float32",):
+        for dtype in dtypes if _has_free_dtype(case) else ("float32",):
             sample = _sample(operator, case, dtype)
             if sample is not None:
                 yield sample

@@ -28,7 +28,7 @@ from relaxscript.op import REGISTRY, Operator, PlainContext
 from relaxscript.runtime.values import Shape, prim_dtype
 from relaxscript_tests import examples
 
-from .sampling import DTYPES, Sample, samples
+from .sampling import DTYPES, FURTHER_DTYPES, Sample, samples
 
 KINDS = {
     "operand",
@@ -144,6 +144,12 @@ def _tensor_disagreement(info: TensorStructInfo, value: Any) -> str | None:
 @every_operator
 def test_inference_agrees_with_meaning(operator: Operator) -> None:
     for sample in samples(operator):
+        assert disagreement(sample.infer(), sample.evaluate()) is None, str(sample)
+
+
+@every_operator
+def test_every_data_type_that_the_rule_accepts_is_computed(operator: Operator) -> None:
+    for sample in samples(operator, FURTHER_DTYPES):
         assert disagreement(sample.infer(), sample.evaluate()) is None, str(sample)
 
 

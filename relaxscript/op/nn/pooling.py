@@ -5,7 +5,6 @@ Source: TVM `relax.nn.max_pool2d`, `avg_pool2d` and `adaptive_avg_pool2d`.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -24,12 +23,12 @@ from .windows import (
     SPATIAL,
     Windows,
     arranged_as,
+    by_parts,
     out_size,
     per_axis,
     read_layout,
     require_rank_of,
     require_windows,
-    sliding,
     windows_of,
 )
 
@@ -60,7 +59,7 @@ def _pool(name: str, axes: int, accepts: str, combine: _Combine, doc: str) -> Op
         x = data.transpose(read_layout("layout", layout, letters))
         result = combine(x, kernel, windows, ceil_mode, count_include_pad)
         order = [letters.index(letter) for letter in out_layout or layout]
-        return result.transpose(order).astype(data.dtype)
+        return result.transpose(order)
 
     parameters = _parameters(axes)
     operator = _operator(name, pooled, doc, parameters)
@@ -140,14 +139,6 @@ def _resized(
 # ---------------------------------------------------------------- largest and mean
 
 
-def _windows(x: Any, kernel: tuple[int, ...], w: Windows, ceil: bool, fill: Any) -> Any:
-    """The windows of `x` padded with `fill`, their elements along the last axis."""
-    more = [s - 1 if ceil else 0 for s in w.strides]
-    pads = [(0, 0), (0, 0), *((b, a + m) for b, a, m in zip(w.before, w.after, more))]
-    views = sliding(np.pad(x, pads, constant_values=fill), kernel, w)
-    return views.reshape(*views.shape[: x.ndim], math.prod(kernel))
-
-
 def _least(dtype: Any) -> Any:
     if dtype.kind in "iu":
         return np.iinfo(dtype).min
@@ -156,17 +147,52 @@ def _least(dtype: Any) -> Any:
 
 
 def _largest(x: Any, kernel: tuple[int, ...], w: Windows, ceil: bool, padded: bool) -> Any:
-    return _windows(x, kernel, w, ceil, _least(x.dtype)).max(-1)
+    def largest(part: Any) -> Any:
+        return _combined(part, kernel, w, ceil, np.maximum, _least(x.dtype))
+
+    return by_parts(x, largest, x.dtype)
 
 
 def _mean(x: Any, kernel: tuple[int, ...], w: Windows, ceil: bool, padded: bool) -> Any:
-    wide = x.astype(accumulator(x.dtype))
-    total = _windows(wide, kernel, w, ceil, 0).sum(-1)
-    ones = np.ones((1, 1, *x.shape[2:]), wide.dtype)
+    ones = np.ones((1, *x.shape[2:]), accumulator(x.dtype))
+    inside = w
     if padded:  # what pads the tensor counts, what only rounds the number of windows up does not
-        ones = np.pad(ones, [(0, 0), (0, 0), *zip(w.before, w.after)], constant_values=1)
-        w = w._replace(before=(0,) * len(kernel), after=(0,) * len(kernel))
-    return total / np.maximum(_windows(ones, kernel, w, ceil, 0).sum(-1), 1)
+        ones = np.pad(ones, [(0, 0), *zip(w.before, w.after)], constant_values=1)
+        inside = w._replace(before=(0,) * len(kernel), after=(0,) * len(kernel))
+    counts = np.maximum(_combined(ones, kernel, inside, ceil, np.add, 0), 1)
+
+    def mean(part: Any) -> Any:
+        total = _combined(part, kernel, w, ceil, np.add, 0)
+        total /= counts
+        return total
+
+    return by_parts(x, mean, counts.dtype)
+
+
+def _combined(
+    x: Any, kernel: tuple[int, ...], w: Windows, ceil: bool, function: Any, start: Any
+) -> Any:
+    """The elements of each window combined, along one axis after the other."""
+    for axis, size in enumerate(kernel):
+        stride, step, before = w.strides[axis], w.dilation[axis], w.before[axis]
+        length = x.shape[axis + 1]
+        room = before + length + w.after[axis] - step * (size - 1) - 1
+        count = (room + (stride - 1 if ceil else 0)) // stride + 1
+        if count < 1:
+            raise ValueError("the window is larger than the tensor with its padding")
+        found = np.full((*x.shape[: axis + 1], count, *x.shape[axis + 2 :]), start, x.dtype)
+        for first in range(-before, step * size - before, step):
+            # The windows whose element at this place lies inside the tensor.
+            low = max(-(first // stride), 0)
+            high = min((length - 1 - first) // stride + 1, count)
+            if low < high:
+                places: Any = (slice(None),) * (axis + 1)
+                target = found[(*places, slice(low, high))]
+                stop = first + (high - 1) * stride + 1
+                taken = x[(*places, slice(first + low * stride, stop, stride))]
+                function(target, taken, out=target)
+        x = found
+    return x
 
 
 _MAX = "The largest element of each window along {}; what pads the tensor is below all."
@@ -192,15 +218,18 @@ def _adaptive(axes: int) -> Operator:
 
     def pooled(data: Any, output_size: Any, layout: str, out_layout: str | None) -> Any:
         x = data.transpose(read_layout("layout", layout, letters))
-        x = x.astype(accumulator(data.dtype))
-        wanted = (
-            output_size if output_size is None else per_axis("output_size", output_size, axes, 1)
-        )
-        for axis in range(axes):
-            count = x.shape[axis + 2] if wanted is None else wanted[axis]
-            x = _averaged(x, axis + 2, count)
+        wanted = x.shape[2:]
+        if output_size is not None:
+            wanted = per_axis("output_size", output_size, axes, 1)
+
+        def averaged(part: Any) -> Any:
+            for axis, count in enumerate(wanted, 1):
+                part = _averaged(part, axis, count)
+            return part
+
+        x = by_parts(x, averaged, accumulator(x.dtype))
         order = [letters.index(letter) for letter in out_layout or layout]
-        return x.transpose(order).astype(data.dtype)
+        return x.transpose(order)
 
     name = f"adaptive_avg_pool{axes}d"
     parameters = (

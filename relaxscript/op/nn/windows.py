@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,8 +18,8 @@ from relaxscript.op.shapes import Dims, dims_of, number, require_inside
 from relaxscript.op.words import count, dim_text, shape_fact
 
 __all__ = [
-    "SPATIAL", "Windows", "arranged_as", "out_size", "per_axis", "read_layout", "require_rank_of",
-    "require_windows", "sliding", "windows_of",
+    "SPATIAL", "Windows", "arranged_as", "by_parts", "out_size", "per_axis", "read_layout",
+    "require_rank_of", "require_windows", "sliding", "windows_of",
 ]  # fmt: skip
 
 SPATIAL = {1: "W", 2: "HW", 3: "DHW"}
@@ -145,3 +146,23 @@ def sliding(x: Any, kernel: Sequence[int], w: Windows) -> Any:
     views = np.lib.stride_tricks.sliding_window_view(x, reach, spatial)
     places: Any = (..., *(slice(None, None, step) for step in (*w.strides, *w.dilation)))
     return views[places]
+
+
+_PART = 1 << 16  # elements
+
+
+def by_parts(x: Any, function: Callable[[Any], Any], inner: np.dtype[Any]) -> Any:
+    """What a function makes of the spatial axes of (N, C, spatial), some channels at a time.
+
+    It gets and gives (channels, spatial) of the data type `inner`; the result has that of `x`.
+    """
+    channels = x.shape[0] * x.shape[1]
+    flat = x.reshape(channels, *x.shape[2:])
+    step = max(_PART // max(math.prod(x.shape[2:]), 1), 1)
+    first = function(flat[:step].astype(inner, copy=False))
+    result = np.empty((channels, *first.shape[1:]), x.dtype)
+    result[:step] = first.astype(x.dtype, copy=False)
+    for start in range(step, channels, step):
+        part = function(flat[start : start + step].astype(inner, copy=False))
+        result[start : start + step] = part.astype(x.dtype, copy=False)
+    return result.reshape(*x.shape[:2], *first.shape[1:])

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 import pytest
 
 import relaxscript.op as R
+from relaxscript.dtypes import DataType
+from relaxscript.op.nn import windows
 from relaxscript_tests.op.inference import ranked, refused, result, tensor
+from relaxscript_tests.op.sampling import DTYPES, FURTHER_DTYPES
 
+FLOATS = [d for d in DTYPES + FURTHER_DTYPES if DataType(d).is_float]
+MAX = (R.nn.max_pool1d, R.nn.max_pool2d, R.nn.max_pool3d)
+AVG = (R.nn.avg_pool1d, R.nn.avg_pool2d, R.nn.avg_pool3d)
 ROW = np.array([[[1, 5, 2, 4, 3]]], "float32")
 X = tensor("n", 3, "h", 28)
 
@@ -19,6 +26,93 @@ def test_the_largest_and_the_mean_of_windows() -> None:
     assert R.nn.max_pool1d(ROW, 2, 2).tolist() == [[[5, 4]]]
     assert R.nn.max_pool1d(ROW, 2, dilation=2).tolist() == [[[2, 5, 3]]]
     assert R.nn.avg_pool1d(ROW, 2).tolist() == [[[3, 3.5, 3, 3.5]]]
+
+
+def by_definition(x: Any, options: dict[str, Any], largest: bool, counted: bool) -> Any:
+    """The windows of (N, C, spatial) float64 numbers one by one."""
+    axes = x.ndim - 2
+    pads = options["padding"]
+    slack = [s - 1 if options["ceil_mode"] else 0 for s in options["strides"]]
+    sizes = [
+        (x.shape[2 + i] + pads[i] + pads[axes + i] + slack[i] - d * (k - 1) - 1) // s + 1
+        for i, (k, s, d) in enumerate(
+            zip(options["pool_size"], options["strides"], options["dilation"])
+        )
+    ]
+    out = np.zeros((*x.shape[:2], *sizes))
+    for place in itertools.product(*map(range, out.shape)):
+        found, count = [], 0
+        for inner in itertools.product(*map(range, options["pool_size"])):
+            where = [
+                place[2 + i] * options["strides"][i] + j * options["dilation"][i] - pads[i]
+                for i, j in enumerate(inner)
+            ]
+            inside = [0 <= p < n for p, n in zip(where, x.shape[2:])]
+            padded = [-pads[i] <= p < x.shape[2 + i] + pads[axes + i] for i, p in enumerate(where)]
+            found += [x[(*place[:2], *where)]] if all(inside) else []
+            count += all(padded if counted else inside)
+        if largest:
+            out[place] = max(found, default=-np.inf)
+        else:
+            out[place] = sum(found) / max(count, 1)
+    return out
+
+
+@pytest.mark.parametrize("part", [1, 1 << 16])
+@pytest.mark.parametrize("seed", range(20))
+def test_a_pooling_is_what_its_definition_says(
+    seed: int, part: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(windows, "_PART", part)
+    rng = np.random.default_rng(seed)
+    axes = 1 + seed % 3
+
+    def numbers(low: int, high: int, count: int = axes) -> tuple[int, ...]:
+        return tuple(int(n) for n in rng.integers(low, high, count))
+
+    x = rng.integers(-9, 9, (2, 3, *numbers(5, 8))).astype("float64")
+    options: dict[str, Any] = {
+        "pool_size": numbers(1, 4),
+        "strides": numbers(1, 4),
+        "padding": numbers(0, 3, 2 * axes),
+        "dilation": numbers(1, 3),
+        "ceil_mode": bool(seed % 2),
+    }
+    for operators, largest in ((MAX, True), (AVG, False)):
+        for counted in (False, True):
+            found = operators[axes - 1](x, **options, count_include_pad=counted)
+            np.testing.assert_allclose(
+                found, by_definition(x, options, largest, counted), rtol=1e-15, atol=1e-15
+            )
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_floats_of_every_size_are_pooled(dtype: str) -> None:
+    x = np.arange(1, 13).reshape(1, 1, 3, 4).astype(DataType(dtype).numpy)
+    largest = R.nn.max_pool2d(x, 2, 1, 1)
+    assert largest.dtype == x.dtype
+    wanted = [[1, 2, 3, 4, 4], [5, 6, 7, 8, 8], [9, 10, 11, 12, 12], [9, 10, 11, 12, 12]]
+    wanted = np.array(wanted).astype(x.dtype).astype(float).tolist()
+    assert largest[0, 0].astype(float).tolist() == wanted
+    assert R.nn.avg_pool2d(x[..., :2], 1).tolist() == x[..., :2].tolist()
+    assert float(R.nn.adaptive_avg_pool2d(x[:, :, :1, :2], 1).item()) in (1, 1.5, 2)
+
+
+def test_nan_is_the_largest() -> None:
+    x = np.array([[[1, np.nan, 2, 3]]], "float32")
+    assert np.isnan(R.nn.max_pool1d(x, 2)[0, 0]).tolist() == [True, True, False]
+
+
+def test_means_of_many_floats_are_added_up_in_a_wider_type() -> None:
+    x = np.full((1, 1, 300, 300), 0.1, "float32")
+    assert R.nn.avg_pool2d(x, 300).item() == x[0, 0, 0, 0]
+    assert R.nn.adaptive_avg_pool2d(x, 1).item() == x[0, 0, 0, 0]
+
+
+def test_a_window_that_fits_nowhere_is_an_error() -> None:
+    given = {p.name: p.default for p in R.nn.max_pool1d.parameters if p.kind == "attribute"}
+    with pytest.raises(ValueError, match="the window is larger than the tensor with its padding"):
+        R.nn.max_pool1d.meaning(np.zeros((1, 1, 2)), **{**given, "pool_size": (3,)})
 
 
 def test_padding_is_below_all_and_counts_where_it_is_told_to() -> None:
