@@ -24,6 +24,7 @@ for _name in __future__.all_feature_names:
     _FUTURES |= getattr(__future__, _name).compiler_flag
 
 _PRIVATE = re.compile(r"^_\w*?(__\w+)$")
+WORD = re.compile(r"\w+")
 _REWRITTEN = "@"  # pytest's assertions use names that begin so, which nobody can write
 
 
@@ -121,10 +122,12 @@ def plausible(node: ast.AST, code: CodeType, text: str) -> bool:
             return False
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
-    words = _names(code)
+    names = _names(code)
     if is_rewritten(code):
-        words = {name for name in code.co_varnames if not _implicit(name)}
-    return all(_unmangled(name) in text for name in words)
+        names = {name for name in code.co_varnames if not _implicit(name)}
+    missing = {_unmangled(name) for name in names}.difference(WORD.findall(text))
+    # What is left are names of modules with dots, and pieces of words: the text has few of these.
+    return all(name in text for name in missing)
 
 
 def is_rewritten(code: CodeType) -> bool:
