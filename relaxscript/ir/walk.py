@@ -16,7 +16,7 @@ from .struct_info import PrimStructInfo, ShapeStructInfo, TensorStructInfo, Tupl
 from .tir import Buffer
 
 __all__ = [
-    "bound_vars", "children", "defined_by", "free_vars", "is_variable", "post_order", "rewrite",
+    "Substitution", "bound_vars", "children", "defined_by", "free_vars", "is_variable", "post_order", "rewrite",
     "rewrite_top_down", "scope_order", "sees_itself", "substitute", "variables", "walk",
 ]  # fmt: skip
 
@@ -140,27 +140,54 @@ def _replaced(value: Any, done: dict[int, Node]) -> Any:
     return value
 
 
-def substitute(root: N, mapping: Mapping[Any, Node]) -> N:
-    """`root` with variables (of Relax, scalars or buffers) replaced, where defined and where used.
+class Substitution:
+    """Variables (of Relax, scalars or buffers) and what takes the place of each.
 
-    Where a mapped variable is defined, the replacement must be a variable too. Replacements are
-    not substituted again. Since one object is one variable, nothing is ever captured.
+    Each is checked once, when it is entered, so that a pass may enter a variable, apply what it
+    knows so far, and go on to the next.
     """
-    if not mapping:
-        return root
-    for old, new in mapping.items():
+
+    def __init__(self, mapping: Mapping[Any, Node] | None = None) -> None:
+        self._mapping: dict[Node, Node] = {}
+        # Whether variables become variables only, which can stand where they are defined.
+        self._renames = True
+        for old, new in (mapping or {}).items():
+            self[old] = new
+
+    def __setitem__(self, old: Node, new: Node) -> None:
         if not (isinstance(old, Node) and is_variable(old)):
             raise TypeError(f"only variables are substituted, not {brief(old)}")
         if not isinstance(new, Node):
             raise TypeError(f"`{_hint(old)}` can be replaced by a node only, not by {brief(new)}")
-    if all(isinstance(new, _kind(old)) for old, new in mapping.items()):
-        return rewrite_top_down(root, mapping.get)
+        self._renames = self._renames and isinstance(new, _kind(old))
+        self._mapping[old] = new
 
-    def step(node: Node) -> Node | None:
-        _refuse_definition(node, mapping)
-        return mapping.get(node)
+    def __bool__(self) -> bool:
+        return bool(self._mapping)
 
-    return rewrite_top_down(root, step)
+    def get(self, var: Any, default: Any = None) -> Any:
+        """What takes the place of a variable, or `default`."""
+        return self._mapping.get(var, default)
+
+    def apply(self, root: N) -> N:
+        """`root` with the variables replaced, where defined and where used."""
+        if not self._mapping:
+            return root
+        return rewrite_top_down(root, self._mapping.get if self._renames else self._step)
+
+    def _step(self, node: Node) -> Node | None:
+        _refuse_definition(node, self._mapping)
+        return self._mapping.get(node)
+
+
+def substitute(root: N, mapping: Mapping[Any, Node]) -> N:
+    """`root` with variables (of Relax, scalars or buffers) replaced, where defined and where used.
+
+    Where a mapped variable is defined, the replacement must be a variable too. Replacements are
+    not substituted again. Since one object is one variable, nothing is ever captured. Where one
+    mapping is applied to many roots, `Substitution` checks it once.
+    """
+    return Substitution(mapping).apply(root)
 
 
 def _hint(var: Any) -> str:

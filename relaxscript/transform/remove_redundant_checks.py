@@ -9,7 +9,6 @@ from relaxscript.arith import YES
 from relaxscript.errors import DiagnosticError, OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.relax import (
     Binding,
     Call,
@@ -23,7 +22,7 @@ from relaxscript.ir.relax import (
     TupleGetItem,
     Var,
 )
-from relaxscript.ir.walk import substitute, walk
+from relaxscript.ir.walk import Substitution, walk
 from relaxscript.sinfo import always_matches, definable_shape_vars, is_subtype, sizes_taken
 
 from .bindings import BindingRewriter
@@ -73,14 +72,15 @@ def _with_known_sizes(func: Function) -> Function:
     params = (p.struct_info for f in walk(func) if isinstance(f, Function) for p in f.params)
     infos = [*(info for info in params if info is not None), *(c.struct_info for c in casts)]
     places = Counter(v for info in infos for v in definable_shape_vars(info))
-    sizes: dict[prim.Var, PrimExpr] = {}
+    sizes = Substitution()
     for cast in casts:
         known = cast.value.struct_info
         fresh = [v for v in definable_shape_vars(cast.struct_info) if places[v] == 1]
         if known is not None and fresh:
             taken = sizes_taken(known, cast.struct_info, fresh)
-            sizes |= {v: substitute(e, sizes) for v, e in taken.items()}
-    return substitute(func, sizes)
+            for v, e in {v: sizes.apply(e) for v, e in taken.items()}.items():
+                sizes[v] = e
+    return sizes.apply(func)
 
 
 class _InScope:

@@ -39,7 +39,7 @@ from relaxscript.ir.struct_info import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from relaxscript.ir.walk import free_vars, substitute
+from relaxscript.ir.walk import Substitution, free_vars
 from relaxscript.runtime.check import (
     AnyCheck,
     Check,
@@ -189,8 +189,9 @@ class HeapWriter(BindingRewriter):
             v: _cast(prim.BufferLoad.make(buffer, (_index(slot),)), v.dtype)
             for v, slot in ((v, self.slot(v)) for e in wanted.values() for v in shape_vars_in(e))
         }
+        loaded = Substitution(loads)
         stores = tuple(
-            tir.BufferStore.make(buffer, _cast(substitute(e, loads), "int64"), (_index(slot),))
+            tir.BufferStore.make(buffer, _cast(loaded.apply(e), "int64"), (_index(slot),))
             for slot, e in wanted.items()
         )
         body = stores[0] if len(stores) == 1 else tir.SeqStmt.make(stores)

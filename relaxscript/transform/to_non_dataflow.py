@@ -5,7 +5,7 @@ from __future__ import annotations
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import BindingBlock, DataflowBlock, DataflowVar, Function, SeqExpr, Var
-from relaxscript.ir.walk import bound_vars, rewrite, substitute
+from relaxscript.ir.walk import Substitution, bound_vars, rewrite
 
 from .context import PassContext
 from .passes import FunctionPass
@@ -33,12 +33,12 @@ class ToNonDataflow(FunctionPass):
 
     def transform_function(self, func: Function, mod: IRModule, ctx: PassContext) -> Function:
         made = rewrite(func, _without_dataflow)
-        ordinary: dict[Node, Node] = {}
+        ordinary = Substitution()
         for var in bound_vars(made):
             if isinstance(var, DataflowVar):
-                info = var.struct_info and substitute(var.struct_info, ordinary)
+                info = var.struct_info and ordinary.apply(var.struct_info)
                 ordinary[var] = Var.make(var.name_hint, info, span=var.span)
-        return substitute(made, ordinary)
+        return ordinary.apply(made)
 
 
 def _without_dataflow(node: Node) -> Node | None:

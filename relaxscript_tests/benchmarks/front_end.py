@@ -1,4 +1,4 @@
-"""Parsing, printing and comparing, as multiples of `ast.parse` of the same text.
+"""Parsing, lowering, printing and comparing, as multiples of `ast.parse` of the same text.
 
 The program is a function of N bindings over a symbolic batch: matmul, bias add, relu, multiply,
 tanh, residual add, again and again. Every run parses a text that was never parsed before.
@@ -10,10 +10,11 @@ import ast
 import itertools
 from collections.abc import Callable
 
-from relaxscript.ir import structural_equal
+from relaxscript.ir import IRModule, structural_equal
 from relaxscript.script import from_source
+from relaxscript.transform.pipeline import default_build_pipeline
 
-from .timing import in_turns
+from .timing import in_turns, seconds
 
 STEPS = (
     "R.matmul({0}, w)", "R.add({0}, b)", "R.nn.relu({0})", "R.multiply({0}, x)", "R.tanh({0})",
@@ -89,8 +90,29 @@ def print_and_compare_figures() -> None:
     )
 
 
+def lowering_figures() -> None:
+    modules = {n: IRModule({"main": from_source(program(n))}) for n in (1_000, 10_000)}
+    times = in_turns(
+        {
+            "tree": lambda: ast.parse(program(1_000)),
+            "short": lambda: default_build_pipeline()(modules[1_000]),
+            "long": lambda: default_build_pipeline()(modules[10_000]),
+        },
+        runs=3,
+    )
+    print(f"lower 1,000 (default_build)      {times['short'] / times['tree']:8.2f} x ast.parse")
+    growth = times["long"] / times["short"]
+    print(f"lower 10,000, as multiple        {growth:8.2f}    (aim: at most 12)")
+    for step in default_build_pipeline().passes:
+        taken = {n: seconds(lambda n=n, step=step: step(modules[n])) for n in modules}
+        modules = {n: step(module) for n, module in modules.items()}
+        name = f"  {type(step).__name__}, 10,000 as multiple"
+        print(f"{name:<42} {taken[10_000] / taken[1_000]:6.2f}")
+
+
 def main() -> None:
     parse_figures()
+    lowering_figures()
     print_and_compare_figures()
 
 

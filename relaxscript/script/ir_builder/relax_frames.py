@@ -20,7 +20,7 @@ from relaxscript.ir.relax import (
     as_expr,
 )
 from relaxscript.ir.struct_info import StructInfo
-from relaxscript.ir.walk import substitute
+from relaxscript.ir.walk import Substitution
 from relaxscript.script.annotations import AnnotationError, as_struct_info
 
 from .base import Frame, IRBuilder, innermost, refused
@@ -71,11 +71,11 @@ class _Writer(BlockBuilder):
         """Whether something was bound in the innermost block."""
         return bool(self._scopes[-1].bindings or self._scopes[-1].blocks)
 
-    def replace_in_block(self, mapping: Mapping[Any, Any]) -> None:
+    def replace_in_block(self, others: Substitution) -> None:
         """Variables of the open block become others."""
         scope = self._scopes[-1]
-        scope.bindings = [substitute(binding, mapping) for binding in scope.bindings]
-        scope.vars = [mapping.get(var, var) for var in scope.vars]
+        scope.bindings = [others.apply(binding) for binding in scope.bindings]
+        scope.vars = [others.get(var, var) for var in scope.vars]
 
     def bound_in_block(self) -> list[Var]:
         """What the open block has bound, in order."""
@@ -113,7 +113,7 @@ class FunctionFrame(Frame):
         self.writer = _Writer()
         self.module: ModuleFrame | None = None
         # The variables of dataflow blocks that left them, by what they were inside.
-        self.replaced: dict[Any, Any] = {}
+        self.replaced = Substitution()
         self.has_value = False
 
     def open(self, builder: IRBuilder) -> FunctionFrame:
@@ -190,16 +190,13 @@ class FunctionFrame(Frame):
     def bound(self, binding: Any) -> Var:
         """A binding as it is."""
         self.check_open()
-        self.writer.emit_normalized(
-            substitute(binding, self.replaced) if self.replaced else binding
-        )
+        self.writer.emit_normalized(self.replaced.apply(binding))
         var: Var = binding.var
         return var
 
     def seen(self, value: Any) -> Expr:
         """A value outside of dataflow blocks: what left them is another variable there."""
-        expr = self.writer.expression(value)
-        return substitute(expr, self.replaced) if self.replaced else expr
+        return self.replaced.apply(self.writer.expression(value))
 
     def check_open(self) -> None:
         if self.has_value:
@@ -263,8 +260,9 @@ class BlockFrame(Frame):
     def close(self, builder: IRBuilder) -> None:
         assert self.function is not None
         left = {var: Var.make(var.name_hint, var.struct_info) for var in self.outputs}
-        self.function.writer.replace_in_block(left)
-        self.function.replaced.update(left)
+        self.function.writer.replace_in_block(Substitution(left))
+        for var, other in left.items():
+            self.function.replaced[var] = other
         self.output_vars = tuple(left.values())
         self.function.writer.end_dataflow()
 

@@ -1,0 +1,114 @@
+"""Every pass of the lowering, and the rewriting below all of them, is linear."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from relaxscript.ir import IRModule
+from relaxscript.ir.prim import Add, IntImm, Var
+from relaxscript.ir.walk import Substitution
+from relaxscript.script import from_source
+from relaxscript.transform.passes import Pass
+from relaxscript.transform.pipeline import default_build_pipeline
+from relaxscript_tests.growth import growth
+
+OPERATORS = """
+@I.ir_module
+class Long:
+    @R.function
+    def main(x: R.Tensor((2, 3), "float32")):
+        with R.dataflow():
+            v0 = R.exp(x)
+{bindings}
+            R.output(v{last})
+        return v{last}
+"""
+PRIM_FUNCS = """
+@I.ir_module
+class Long:
+    @T.prim_func(private=True)
+    def twice(a: T.Buffer((2, 3), "float32"), b: T.Buffer((2, 3), "float32")):
+        for i, j in T.grid(2, 3):
+            b[i, j] = a[i, j] * T.float32(2)
+
+    @R.function
+    def main(x: R.Tensor((2, 3), "float32")):
+        with R.dataflow():
+            v0 = R.exp(x)
+{bindings}
+            R.output(v{last})
+        return v{last}
+"""
+SHAPES = """
+@I.ir_module
+class Long:
+    @R.function(pure=False)
+    def main(x: R.Tensor(("n", 3), "float32")):
+        n = T.int64()
+        v0 = R.exp(x)
+{bindings}
+        return v{last}
+"""
+CASTS = """
+@I.ir_module
+class Long:
+    @R.function
+    def main(x: R.Tensor((2, 3), "float32"), s: R.Shape(ndim=1)):
+{dimensions}
+        v0 = s
+{bindings}
+        return v{last}
+"""
+IN_DATAFLOW, OUTSIDE = " " * 12, " " * 8
+PROGRAMS = {
+    "operators": (OPERATORS, IN_DATAFLOW + "v{i} = R.add(v{before}, x)"),
+    "prim_funcs": (
+        PRIM_FUNCS,
+        IN_DATAFLOW + 'v{i} = R.call_tir(Long.twice, (v{before},), R.Tensor((2, 3), "float32"))',
+    ),
+    "shapes": (SHAPES, OUTSIDE + 'v{i} = R.zeros((n + {i}, 3), "float32")'),
+    "casts": (CASTS, OUTSIDE + "v{i} = R.match_cast(v{before}, R.Shape((m{i},)))"),
+}
+
+
+def module(kind: str, count: int) -> IRModule:
+    text, line = PROGRAMS[kind]
+    bindings = "\n".join(line.format(i=i, before=i - 1) for i in range(1, count + 1))
+    dimensions = "\n".join(f"        m{i} = T.int64()" for i in range(1, count + 1))
+    made = from_source(text.format(bindings=bindings, last=count, dimensions=dimensions))
+    assert isinstance(made, IRModule)
+    return made
+
+
+PASSES = [step for step in default_build_pipeline().passes if isinstance(step, Pass)]
+
+
+@pytest.mark.parametrize("kind", PROGRAMS)
+def test_each_pass_of_the_lowering_is_linear_in_the_bindings(kind: str):
+    lowered = {size: module(kind, size) for size in (2, 24, 24 * 8)}
+    grown = {}
+    for transform in PASSES:
+
+        def prepare(count: int, transform: Pass = transform) -> Callable[[], Any]:
+            return lambda: lowered.update({count: transform(lowered[count])})
+
+        grown[type(transform).__name__] = growth(prepare, 24)
+    assert {name: times for name, times in grown.items() if times > 10} == {}
+
+
+def test_a_substitution_that_is_applied_as_it_grows_is_linear():
+    def prepare(count: int) -> Callable[[], Any]:
+        variables = [Var(f"v{i}", "int64") for i in range(count)]
+
+        def act() -> None:
+            known = Substitution()
+            for var in variables:
+                known.apply(Add(var, IntImm("int64", 1)))
+                known[var] = Var(var.name, "int64")
+
+        return act
+
+    assert growth(prepare, 50) < 10
