@@ -16,8 +16,9 @@ from .struct_info import PrimStructInfo, ShapeStructInfo, TensorStructInfo, Tupl
 from .tir import Buffer
 
 __all__ = [
-    "Substitution", "bound_vars", "children", "defined_by", "free_vars", "is_variable", "post_order", "rewrite",
-    "rewrite_top_down", "scope_order", "sees_itself", "substitute", "variables", "walk",
+    "Substitution", "bound_vars", "children", "defined_by", "free_vars", "is_variable",
+    "post_order", "rewrite", "rewrite_top_down", "scope_order", "sees_itself", "substitute",
+    "variables", "walk",
 ]  # fmt: skip
 
 N = TypeVar("N", bound=Node)

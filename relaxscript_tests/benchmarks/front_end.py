@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Callable
+from functools import partial
 
 from relaxscript.ir import IRModule, structural_equal
 from relaxscript.script import from_source
@@ -104,7 +105,7 @@ def lowering_figures() -> None:
     growth = times["long"] / times["short"]
     print(f"lower 10,000, as multiple        {growth:8.2f}    (aim: at most 12)")
     for step in default_build_pipeline().passes:
-        taken = {n: seconds(lambda n=n, step=step: step(modules[n])) for n in modules}
+        taken = {n: seconds(partial(step, module)) for n, module in modules.items()}
         modules = {n: step(module) for n, module in modules.items()}
         name = f"  {type(step).__name__}, 10,000 as multiple"
         print(f"{name:<42} {taken[10_000] / taken[1_000]:6.2f}")

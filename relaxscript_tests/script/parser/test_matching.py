@@ -1,4 +1,4 @@
-"""A definition is found plausible by its words, each of which is looked up and none searched for."""
+"""A definition is found plausible by its words, which are looked up, not searched for."""
 
 from __future__ import annotations
 
