@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from relaxscript.arith import NO, UNKNOWN, Facts
 from relaxscript.dtypes import DataType
-from relaxscript.errors import InternalError, OperandError
+from relaxscript.errors import InternalError, Nature, OperandError
 from relaxscript.ir import hooks
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim import IntImm, PrimExpr, Var as PrimVar
@@ -35,6 +35,7 @@ from relaxscript.ir.relax import (
     Var,
     remember_struct_info,
 )
+from relaxscript.ir.same import structural_equal
 from relaxscript.ir.struct_info import (
     FuncStructInfo,
     ObjectStructInfo,
@@ -63,7 +64,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Context", "call_purity", "call_result", "check_argument_count", "derive_struct_info",
-    "derived_again", "function_struct_info", "kind_name", "narrowed", "renamed_apart",
+    "derived_again", "function_struct_info", "kind_name", "narrowed", "nature_of_misfit",
+    "renamed_apart",
 ]  # fmt: skip
 
 OBJECT = ObjectStructInfo()
@@ -302,6 +304,7 @@ def _beta_reduced(expr: Call, callee: FuncStructInfo, context: Context) -> Struc
                 f"argument {position}", _reason(argument, expected, scope), code="RX0206",
                 message=f"argument {position} does not fit the function's parameter",
                 help=f"the parameter is `{expected!r}`", cast=narrowed(argument, expected),
+                nature=nature_of_misfit(argument, expected),
             ))  # fmt: skip
         if answer is UNKNOWN and not errors:
             reason = why(argument, expected, in_scope=scope) or "it cannot be known now"
@@ -315,6 +318,24 @@ def _beta_reduced(expr: Call, callee: FuncStructInfo, context: Context) -> Struc
 def narrowed(given: StructInfo, wanted: StructInfo) -> StructInfo | None:
     """`wanted`, where some value known as `given` may have it, so that a match_cast can succeed."""
     return None if check_compatibility(wanted, given) is NO else wanted
+
+
+def nature_of_misfit(given: StructInfo, wanted: StructInfo) -> Nature:
+    """What does not fit: the values of dimensions, or already the kind, data type or device."""
+    match given, wanted:
+        case TensorStructInfo(), TensorStructInfo():
+            alike = wanted.dtype.is_void or given.dtype is wanted.dtype
+            placed = wanted.vdevice is None or structural_equal(given.vdevice, wanted.vdevice)
+            return "value" if alike and placed else "type"
+        case ShapeStructInfo(), ShapeStructInfo():
+            return "value"
+        case PrimStructInfo(), PrimStructInfo():
+            return "value" if given.dtype is wanted.dtype else "type"
+        case TupleStructInfo(), TupleStructInfo() if len(given.fields) == len(wanted.fields):
+            pairs = zip(given.fields, wanted.fields)
+            differ = [pair for pair in pairs if check_compatibility(*pair) is NO]
+            return nature_of_misfit(*differ[0]) if differ else "value"
+    return "type"
 
 
 def _never_fits(
@@ -416,5 +437,6 @@ _RULES: dict[type, Callable[[Any, Context], StructInfo]] = {
     Tuple: _tuple,
     TupleGetItem: _tuple_get_item,
 }
+
 
 hooks.struct_info_of.fill(derive_struct_info)

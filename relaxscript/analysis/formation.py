@@ -16,8 +16,8 @@ from relaxscript.errors import (
     DiagnosticError,
     InternalError,
     Label,
-    OperandError,
     Span,
+    UnplacedError,
     VMError,
 )
 from relaxscript.errors.caller import caller_span
@@ -25,7 +25,6 @@ from relaxscript.ir import hooks
 from relaxscript.ir.expected import brief
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Function
-from relaxscript.op import ArgumentError
 
 from .criteria import Criteria
 from .finding import Finding
@@ -91,17 +90,14 @@ def explained(obj: IRModule | Function) -> Iterator[None]:
     """
     try:
         yield
-    except (DiagnosticError, OperandError, ArgumentError, InternalError, VMError) as error:
+    except (DiagnosticError, UnplacedError, InternalError, VMError) as error:
         if isinstance(error, DiagnosticError) and not _has_no_place(error, caller_span()):
             raise
         # Passes bring programs into normal form: that one is not in it is no reason.
         if found := [wrong for wrong in ill_formed(obj) if wrong.code != "RX0325"]:
             raise DiagnosticError(found) from None
-        if isinstance(error, OperandError):
-            callee = error.callee or "this call"
-            raise DiagnosticError(error.diagnostic(callee, None, {})) from None
-        if isinstance(error, ArgumentError):
-            raise DiagnosticError(error.diagnostic(None)) from None
+        if isinstance(error, UnplacedError):
+            raise error.placed("this call", None) from None
         raise
 
 
@@ -123,7 +119,7 @@ def _places(obj: IRModule | Function, found: list[Finding]) -> list[Span | None]
     wanted = [(finding.node, finding.within) for finding in found]
     try:
         spans: list[Span | None] = hooks.places(obj, wanted)
-    except (InternalError, DiagnosticError, OperandError, ArgumentError, RecursionError):
+    except (InternalError, DiagnosticError, UnplacedError, RecursionError):
         # A program may be too ill-formed to be printed, or nested too deeply.
         return [None] * len(wanted)
     return spans

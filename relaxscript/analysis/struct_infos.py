@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from relaxscript import sinfo as rules
-from relaxscript.errors import DiagnosticError, OperandError
+from relaxscript.errors import UnplacedError
 from relaxscript.errors.caller import caller_span
 from relaxscript.ir import walk
 from relaxscript.ir.expected import brief
@@ -140,9 +140,8 @@ def derive_call_ret_struct_info(
         raise TypeError(f"{what}, not {brief(ctx)}")
     try:
         return call_result(func_sinfo, call, context)
-    except OperandError as error:
-        place = call.span or caller_span()
-        raise DiagnosticError(error.diagnostic(_callee(call.op), place, {})) from None
+    except UnplacedError as error:
+        raise error.placed(_callee(call.op), call.span or caller_span()) from None
 
 
 def _callee(op: Expr) -> str:

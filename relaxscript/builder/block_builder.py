@@ -24,7 +24,15 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from relaxscript.errors import Diagnostic, DiagnosticError, OperandError, Span, is_strict, warn
+from relaxscript.errors import (
+    Diagnostic,
+    DiagnosticError,
+    OperandError,
+    Span,
+    UnplacedError,
+    is_strict,
+    warn,
+)
 from relaxscript.errors.caller import caller_span
 from relaxscript.ir.module import IRModule, ModuleFunction
 from relaxscript.ir.prim import Var as PrimVar
@@ -35,15 +43,18 @@ from relaxscript.ir.relax import (
     ExternFunc,
     Function,
     GlobalVar,
+    SeqExpr,
     Tuple,
     Var,
     as_expr,
+    remember_struct_info,
 )
 from relaxscript.ir.same import structural_equal, structural_hash
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.ir.tir import PrimFunc
+from relaxscript.ir.walk import free_vars
 from relaxscript.op import Obligation
-from relaxscript.sinfo import differs_in_devices_only
+from relaxscript.sinfo import differs_in_devices_only, free_shape_vars
 
 from .normal_form import NormalForm
 from .scope import FunctionFrame
@@ -77,9 +88,8 @@ class BlockBuilder(NormalForm):
         outer, self._is_called = self._is_called, True
         try:
             yield
-        except OperandError as error:
-            callee = error.callee or "the builder"
-            raise DiagnosticError(error.diagnostic(callee, caller_span(), {})) from None
+        except UnplacedError as error:
+            raise error.placed("the builder", caller_span()) from None
         except RecursionError:
             message, help = "the expression is nested too deeply", "emit its parts one by one"
             raise DiagnosticError(Diagnostic("RX0104", message, caller_span(), help=help)) from None
@@ -228,9 +238,49 @@ class BlockBuilder(NormalForm):
             return self.bind(_expression(expr), name_hint)
 
     def normalize(self, expr: Any) -> Expr:
-        """The expression in normal form; operands that are no leaves are bound to variables."""
+        """The expression in normal form, with its StructInfo; what does not fit is refused.
+
+        Operands that are no leaves are bound to variables. Where no function is open there is no
+        place for these: then the expression is checked and typed as it stands.
+        """
         with self._blaming_the_caller():
-            return self.normal(_expression(expr))
+            given = _expression(expr)
+            if self.has_open_scope:
+                normal = self.normal(given)
+                self.struct_info(normal)
+                return normal
+            return self._normal_alone(given)
+
+    def _normal_alone(self, expr: Expr) -> Expr:
+        """`normalize` in a scope of its own, in which all that is free in `expr` is known."""
+        self._begin_scope_of(expr)
+        depth = len(self._scopes)
+        scope = self._scopes[-1]
+        try:
+            normal = self.normal(expr)
+            info = self.struct_info(normal)
+            if isinstance(expr, SeqExpr):
+                return self.end_scope(normal, expr.span)
+            if not scope.bindings:
+                return normal
+            if expr.known_info is None:
+                remember_struct_info(expr, info)
+            return expr
+        finally:
+            while len(self._scopes) >= depth:
+                self._leave(self._scopes.pop())
+
+    def _begin_scope_of(self, expr: Expr) -> None:
+        """Open a scope in which all that is free in `expr` has a value."""
+        free = free_vars(expr)
+        self.begin_scope([var for var in free if isinstance(var, Var)])
+        scope = self._scopes[-1]
+        infos = [var.struct_info for var in free if isinstance(var, Var)]
+        for var in (*free, *(v for info in infos if info for v in free_shape_vars(info))):
+            if isinstance(var, PrimVar) and var not in self._shape_scope:
+                self._shape_scope.add(var)
+                scope.shape_vars.append(var)
+        scope.signature = frozenset(scope.shape_vars)
 
     def _check_open(self) -> None:
         """Bindings stand inside a function that has no result yet."""

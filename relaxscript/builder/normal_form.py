@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from relaxscript.analysis.derive import call_purity, kind_name, narrowed
+from relaxscript.analysis.derive import call_purity, kind_name, narrowed, nature_of_misfit
 from relaxscript.analysis.normal_form import is_normal
 from relaxscript.analysis.purity import impurity
 from relaxscript.analysis.reuse import writes_in_place
@@ -133,6 +133,7 @@ class NormalForm(Scopes):
                 "the value", reason, code="RX0205",
                 message="the value does not fit the annotation",
                 help=f"it is `{struct_info!r}`, declared as `{annotation!r}`",
+                nature=nature_of_misfit(struct_info, annotation),
             )  # fmt: skip
 
     def emit_function(self, var: Var, function: Function) -> None:
@@ -171,6 +172,7 @@ class NormalForm(Scopes):
             raise OperandError(
                 operand, reason, code=code, message=f"{operand} does not fit {declared}",
                 help=f"it is `{given!r}`, declared as `{wanted!r}`", cast=narrowed(given, wanted),
+                nature=nature_of_misfit(given, wanted),
             )  # fmt: skip
         if answer is UNKNOWN:
             reason = why(given, wanted, facts, in_scope=scope) or "it cannot be known now"

@@ -7,13 +7,16 @@ what is raised, `explain/` the page of every code, `fixes.py` applies offered co
 
 from __future__ import annotations
 
-from .diagnostic import Diagnostic, Edit, Label, Severity, nearest
+from .diagnostic import Diagnostic, Edit, Label, Nature, Severity, nearest
 from .exceptions import (
     DiagnosticError,
+    DiagnosticTypeError,
+    DiagnosticValueError,
     InternalError,
     OperandError,
     RelaxWarning,
     TVMError,
+    UnplacedError,
     VMError,
     warn,
 )
@@ -27,10 +30,13 @@ __all__ = [
     "CODES",
     "Diagnostic",
     "DiagnosticError",
+    "DiagnosticTypeError",
+    "DiagnosticValueError",
     "Edit",
     "InternalError",
     "Label",
     "Mended",
+    "Nature",
     "OperandError",
     "Page",
     "RelaxWarning",
@@ -38,6 +44,7 @@ __all__ = [
     "Source",
     "Span",
     "TVMError",
+    "UnplacedError",
     "VMError",
     "apply_fixes",
     "automatic_style",

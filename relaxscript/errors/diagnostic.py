@@ -6,13 +6,30 @@ message says what is wrong; each label states a fact about its spot; `help` is s
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from .span import Span
 
 Severity = Literal["error", "warning"]
+
+# What Python would call such a mistake: a `TypeError` (a value of another kind, data type or device
+# is wanted, or other arguments) or a `ValueError` (the kind is right and the value is not).
+Nature = Literal["type", "value"]
+
+# The nature of all mistakes of a code; others have none, or say theirs where they are raised.
+NATURES: Mapping[str, Nature] = {
+    "RX0103": "type",
+    "RX0201": "type",
+    "RX0202": "type",
+    "RX0203": "value",
+    "RX0204": "value",
+    "RX0205": "type",
+    "RX0206": "type",
+    "RX0210": "type",
+    "RX0211": "type",
+}
 
 
 class Label(NamedTuple):
@@ -36,7 +53,7 @@ class Diagnostic:
     `code` is stable and has a page (`explain(code)`). `message` is one sentence without jargon.
     `span` is the culprit, exactly, or None where no text is to blame. A label whose span equals
     `span` says what is true of the culprit itself. `fix` is the help as edits, where it is
-    mechanical.
+    mechanical. `nature` is what Python would call it; that of the code, where nothing is said.
     """
 
     code: str
@@ -47,12 +64,14 @@ class Diagnostic:
     help: str | None = None
     fix: tuple[Edit, ...] = ()
     severity: Severity = "error"
+    nature: Nature | None = None
 
     def __post_init__(self) -> None:
         # People write lists and plain pairs; everybody who reads finds tuples of labels and edits.
         object.__setattr__(self, "labels", tuple(Label(*label) for label in self.labels))
         object.__setattr__(self, "notes", tuple(self.notes))
         object.__setattr__(self, "fix", tuple(Edit(*edit) for edit in self.fix))
+        object.__setattr__(self, "nature", self.nature or NATURES.get(self.code))
 
     def __str__(self) -> str:
         from .render import render

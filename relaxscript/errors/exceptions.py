@@ -2,9 +2,9 @@
 
 `DiagnosticError` is the one for programs that are wrong, `VMError` for runs that fail,
 `RelaxWarning` for what cannot be decided beforehand, `InternalError` for mistakes of ours.
-`OperandError` never reaches a user: an operator's rule raises it with the names of operands, and
-whoever knows their places turns it into a diagnostic. No hook of Python is replaced: a
-`SyntaxError` is shown with its line anyway.
+`UnplacedError` never reaches a user: who knows the names of operands and no places raises it (an
+operator's rule an `OperandError`), and whoever knows the places turns it into a diagnostic. No hook
+of Python is replaced: a `SyntaxError` is shown with its line anyway.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from .diagnostic import Diagnostic, Edit, Label
+from .diagnostic import Diagnostic, Edit, Label, Nature
 from .render import render, render_body
 from .span import Span
 
@@ -49,15 +50,19 @@ class DiagnosticError(SyntaxError, TVMError):
     """The program is wrong; `.diagnostics` holds every mistake that was found, at least one.
 
     Python shows file, line and caret of the first by itself. `str(error)` is the whole rendering.
+    What is made is a `DiagnosticTypeError` or `DiagnosticValueError` where the first is of that
+    nature, so that `except TypeError` and `except ValueError` catch it as they do elsewhere.
     """
 
-    def __init__(self, diagnostics: Diagnostic | Iterable[Diagnostic]) -> None:
-        found = (diagnostics,) if isinstance(diagnostics, Diagnostic) else tuple(diagnostics)
-        if not found:
-            raise InternalError("a DiagnosticError was raised without a diagnostic")
-        errors = [diagnostic for diagnostic in found if diagnostic.severity == "error"]
-        first = (errors or found)[0]
-        more = len(errors) - 1
+    def __new__(cls, diagnostics: Diagnostic | Sequence[Diagnostic]) -> DiagnosticError:
+        found = _in_a_row(diagnostics)
+        kind = _OF_NATURE[_first(found).nature] if cls is DiagnosticError else cls
+        return super().__new__(kind, found)
+
+    def __init__(self, diagnostics: Diagnostic | Sequence[Diagnostic]) -> None:
+        found = _in_a_row(diagnostics)
+        first = _first(found)
+        more = sum(diagnostic.severity == "error" for diagnostic in found) - 1
         message = first.message + (f" (and {more} more)" if more > 0 else "")
         others = ["\n" + render(other) for other in found if other is not first]
         notes = [note for note in ("\n".join(remarks(first)), *others) if note]
@@ -77,6 +82,33 @@ class DiagnosticError(SyntaxError, TVMError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.diagnostics,), self.__dict__
+
+
+class DiagnosticTypeError(DiagnosticError, TypeError):
+    """A value of another kind, data type or device is wanted, or a call has other parameters."""
+
+
+class DiagnosticValueError(DiagnosticError, ValueError):
+    """A value is of the right kind and cannot be what it is: a shape, an attribute."""
+
+
+_OF_NATURE: Mapping[Nature | None, type[DiagnosticError]] = {
+    None: DiagnosticError,
+    "type": DiagnosticTypeError,
+    "value": DiagnosticValueError,
+}
+
+
+def _in_a_row(diagnostics: Diagnostic | Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
+    found = (diagnostics,) if isinstance(diagnostics, Diagnostic) else tuple(diagnostics)
+    if not found:
+        raise InternalError("a DiagnosticError was raised without a diagnostic")
+    return found
+
+
+def _first(found: Sequence[Diagnostic]) -> Diagnostic:
+    """The first mistake, or the first of all where there are only warnings."""
+    return next((one for one in found if one.severity == "error"), found[0])
 
 
 class RelaxWarning(UserWarning):
@@ -145,14 +177,34 @@ class VMError(RuntimeError, TVMError):
         return _vm_error, (type(self), self.diagnostic), self.__dict__
 
 
-class OperandError(Exception):
+class UnplacedError(Exception):
+    """A mistake, said by who knows no places; it is not for users.
+
+    `callee` is what was called ("R.matmul"), where that is known.
+    """
+
+    callee: str | None = None
+
+    @abstractmethod
+    def diagnostic(
+        self, callee: str, span: Span | None, operands: Mapping[str, Span | None]
+    ) -> Diagnostic:
+        """The diagnostic for a call of `callee` at `span`, its operands at `operands`."""
+
+    def placed(self, callee: str, span: Span | None) -> DiagnosticError:
+        """What a user is told: the mistake at `span`; `callee` where the error names none."""
+        return DiagnosticError(self.diagnostic(self.callee or callee, span, {}))
+
+
+class OperandError(UnplacedError):
     """Operands do not go together, said by a rule that knows their names and no places.
 
     `fact` is what is true of `operand`, the one to blame ("has 63 rows"); `also` says what is true
     of others. `dims` maps an operand to the node of its annotation that makes the fact true; where
     the node has a `.span`, that place is shown too. `fix` maps an operand to the text to write in
     its place, in which `{}` stands for the text that is there. `cast` is the StructInfo that a
-    match_cast of the operand could have, and with which it would fit.
+    match_cast of the operand could have, and with which it would fit. `nature` is that of the
+    diagnostic, where the code does not say it.
     """
 
     def __init__(
@@ -167,6 +219,7 @@ class OperandError(Exception):
         fix: Mapping[str, str] | None = None,
         dims: Mapping[str, object] | None = None,
         cast: object = None,
+        nature: Nature | None = None,
     ) -> None:
         super().__init__(operand, fact)
         self.operand = operand
@@ -178,8 +231,7 @@ class OperandError(Exception):
         self.fix = dict(fix or {})
         self.dims = dict(dims or {})
         self.cast = cast
-        # The operator that was called, where the rule itself does not know it.
-        self.callee: str | None = None
+        self.nature = nature
         # What is wrong with other operands of the same call.
         self.others: tuple[OperandError, ...] = ()
 
@@ -217,6 +269,7 @@ class OperandError(Exception):
             tuple(f"`{name}` {self.facts[name]}" for name, at in placed.items() if at is None),
             self.help,
             tuple(edits),
+            nature=self.nature,
         )
 
     def __str__(self) -> str:
@@ -272,7 +325,10 @@ def _python_position(
 
 
 # A traceback shows the name that users import.
-for _kind in (InternalError, TVMError, DiagnosticError, RelaxWarning, VMError, OperandError):
+for _kind in (
+    InternalError, TVMError, DiagnosticError, DiagnosticTypeError, DiagnosticValueError,
+    RelaxWarning, VMError, UnplacedError, OperandError,
+):  # fmt: skip
     _kind.__module__ = "relaxscript.errors"
 
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from relaxscript.dtypes import DataType
+from relaxscript.errors import DiagnosticError
 
 __all__ = ["Expected", "brief", "expected", "natural_converter", "refuse", "refuse_conversion"]
 
@@ -136,6 +137,8 @@ def refuse_conversion(
             continue
         try:
             convert(value)
+        except DiagnosticError as found:
+            return found
         except (TypeError, ValueError, KeyError, IndexError) as found:
             if wanted is not None and wanted.items is not None and not _is_sequence(value):
                 return refuse(cls, name, wanted, value)

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from relaxscript.errors import InternalError
+from relaxscript.errors import InternalError, UnplacedError
+from relaxscript.errors.caller import caller_span
 
 __all__ = [
     "Hook", "apply_operator", "blame", "html_of", "is_base_of", "metadata_of", "operator_of",
-    "parsed", "places", "script_of", "struct_info_of", "unfilled",
+    "parsed", "places", "script_of", "struct_info_for_users", "struct_info_of", "unfilled",
 ]  # fmt: skip
 
 
@@ -52,6 +53,15 @@ metadata_of = Hook("metadata_of", "(node) -> the constants that its script refer
 is_base_of = Hook("is_base_of", "(base, derived) -> whether what has one surely has the other")
 blame = Hook("blame", "(root, node, message) -> the printed root with the node underlined")
 places = Hook("places", "(root, [(node, within)]) -> where they stand in the printed root")
+
+
+def struct_info_for_users(expr: Any) -> Any:
+    """`struct_info_of`; what does not fit is blamed on the place of `expr`, or on who asks."""
+    try:
+        return struct_info_of(expr)
+    except UnplacedError as error:
+        raise error.placed("this call", expr.span or caller_span()) from None
+
 
 _ALL = (
     apply_operator, operator_of, struct_info_of, script_of, html_of, parsed, metadata_of,

@@ -204,7 +204,7 @@ class IRModule(Shown):
 
     def struct_info(self, var: GlobalVar | str) -> StructInfo:
         """What is known of a function of the module: its FuncStructInfo."""
-        info: StructInfo = hooks.struct_info_of(self[var])
+        info: StructInfo = self[var].struct_info
         return info
 
     def relax_functions(self) -> dict[GlobalVar, Function]:

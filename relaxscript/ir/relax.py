@@ -136,7 +136,7 @@ class Expr(Node):
         def struct_info(self):
             found = self.known_info
             if found is None:
-                found = hooks.struct_info_of(self)
+                found = hooks.struct_info_for_users(self)
                 remember_struct_info(self, found)
             return found
 

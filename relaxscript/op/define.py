@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from relaxscript.dtypes import DataType
-from relaxscript.errors import DiagnosticError, InternalError, OperandError, nearest
+from relaxscript.errors import InternalError, OperandError, UnplacedError, nearest
 from relaxscript.ir.relax import Attrs, Call, Expr, Op
 from relaxscript.ir.struct_info import ObjectStructInfo, StructInfo, TensorStructInfo
 
@@ -74,7 +74,7 @@ class Operator:
 
     Called with a Relax expression among the arguments, or with no array, it builds the `Call`;
     called with numpy arrays it computes. Raises `DiagnosticError` for operands that do not go
-    together and `ArgumentError` (a TypeError) for arguments that do not fit the signature.
+    together and for arguments that do not fit the signature (which is a TypeError, too).
     """
 
     def __init__(
@@ -163,9 +163,8 @@ class Operator:
             if self._is_data and eager.is_eager((args, kwargs)):
                 return eager.run(self, args, kwargs)
             return self.build(args, kwargs)
-        except OperandError as error:
-            callee = f"R.{self.script_name}"
-            raise DiagnosticError(error.diagnostic(callee, None, {})) from None
+        except UnplacedError as error:
+            raise error.placed(f"R.{self.script_name}", None) from None
 
     def build(self, args: Sequence[Any], kwargs: Mapping[str, Any] | None = None) -> Call:
         """The call of this operator with these arguments, converted as `operands.py` says.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from relaxscript.errors import InternalError
+from relaxscript.errors import Diagnostic, DiagnosticError, InternalError
 from relaxscript.ir import prim, relax
 from relaxscript.ir.relax import Expr
 from relaxscript.runtime.values import Shape, make_prim
@@ -104,7 +104,7 @@ def run(operator: Operator, args: Sequence[Any], kwargs: Mapping[str, Any]) -> A
         match value:
             case np.ndarray() | np.generic():
                 array = np.asarray(value)
-                var = relax.Var.make("array", array_struct_info(array))
+                var = relax.Var.make("array", _known_of(array))
                 arrays[var] = array
                 return var
             case list() | tuple():
@@ -116,6 +116,14 @@ def run(operator: Operator, args: Sequence[Any], kwargs: Mapping[str, Any]) -> A
     operator.infer(call, _Concrete())
     values = [_value(arg, arrays) for arg in call.args]
     return operator.evaluate(call, values, call.sinfo_args)
+
+
+def _known_of(array: np.ndarray[Any, Any]) -> StructInfo:
+    try:
+        return array_struct_info(array)
+    except ValueError as error:
+        message = f"an array is no tensor whose {error}"
+        raise DiagnosticError(Diagnostic("RX0202", message, None)) from None
 
 
 def _value(expr: Expr, arrays: Mapping[Expr, Any]) -> Any:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from relaxscript.dtypes import DataType
-from relaxscript.ir import prim, relax
+from relaxscript.ir import hooks, prim, relax
 from relaxscript.ir.struct_info import (
     FuncStructInfo,
     ObjectStructInfo,
@@ -58,4 +58,9 @@ def struct_info_of_leaf(
             found = FuncStructInfo.make(None, _OBJECT, False, default_derive)
     if found is not None:
         return found
-    return expr.struct_info if otherwise is None else otherwise(expr)
+    if otherwise is not None:
+        return otherwise(expr)
+    if isinstance(expr, relax.Var):
+        return expr.struct_info or _OBJECT
+    found = expr.known_info
+    return hooks.struct_info_of(expr) if found is None else found

@@ -120,12 +120,21 @@ def dtype_among(values: Iterable[Any]) -> DataType | None:
     It is "void" where the first tensor's data type is not known.
     """
     for value in values:
-        if isinstance(value, (np.ndarray, np.generic)):
-            return DataType(value.dtype.name)
+        array = isinstance(value, (np.ndarray, np.generic))
+        if array and (dtype := _data_type(value)) is not None:
+            return dtype
         info = struct_info_of_leaf(value) if isinstance(value, Expr) else None
         if isinstance(info, (TensorStructInfo, PrimStructInfo)):
             return info.dtype
     return None
+
+
+def _data_type(array: np.ndarray[Any, Any] | np.generic) -> DataType | None:
+    """The data type of an array; None for one that no tensor has, which is refused elsewhere."""
+    try:
+        return DataType(array.dtype.name)
+    except ValueError:
+        return None
 
 
 def number_constant(operand: str, value: float, dtype: DataType | None) -> Constant:
@@ -350,13 +359,21 @@ def convert_sinfo(parameter: Parameter, value: Any) -> tuple[StructInfo, ...]:
         return ()
     if isinstance(value, (list, tuple)):
         return tuple(info for item in value for info in convert_sinfo(parameter, item))
-    if callable(value) and not isinstance(value, StructInfo):
-        value = value()
+    if callable(value) and not isinstance(value, (StructInfo, Expr)):
+        try:
+            value = value()
+        except TypeError:  # no annotation that can stand without its parentheses
+            raise _no_annotation(parameter, value) from None
     if not isinstance(value, StructInfo):
-        raise OperandError(
-            parameter.name,
-            f"is a Python `{type(value).__name__}`, not an annotation",
-            code="RX0204",
-            help='write for example `R.Tensor((2, 3), "float32")`',
-        )
+        raise _no_annotation(parameter, value)
     return (value,)
+
+
+def _no_annotation(parameter: Parameter, value: Any) -> OperandError:
+    return OperandError(
+        parameter.name,
+        f"is a Python `{type(value).__name__}`, not an annotation",
+        code="RX0204",
+        help='write for example `R.Tensor((2, 3), "float32")`',
+        nature="type",
+    )

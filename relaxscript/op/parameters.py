@@ -16,7 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from relaxscript.dtypes import DataType
-from relaxscript.errors import Diagnostic, InternalError, Label, OperandError, Span
+from relaxscript.errors import (
+    Diagnostic,
+    InternalError,
+    Label,
+    OperandError,
+    Span,
+    UnplacedError,
+)
 from relaxscript.ir import prim, relax
 from relaxscript.ir.vdevice import VDevice, as_vdevice
 from relaxscript.runtime import values
@@ -107,7 +114,7 @@ class Parameter(NamedTuple):
         return self.kind not in ("attribute", "sinfo")
 
 
-class ArgumentError(TypeError):
+class ArgumentError(UnplacedError, TypeError):
     """A call gives too many or too few arguments, or one by a keyword that there is not.
 
     `parameter` is the parameter that misses its argument or has two; `position` the index of an
@@ -132,8 +139,10 @@ class ArgumentError(TypeError):
         self.keyword = keyword
         self.help = help
 
-    def diagnostic(self, span: Span | None) -> Diagnostic:
-        """The diagnostic, with `span` the place to blame."""
+    def diagnostic(
+        self, callee: str, span: Span | None, operands: Mapping[str, Span | None]
+    ) -> Diagnostic:
+        """The diagnostic, with `span` the place to blame; the message names the callee itself."""
         labels = () if span is None else (Label(span, ""),)
         return Diagnostic(self.code, self.message, span, labels, help=self.help)
 
@@ -292,12 +301,14 @@ def _refused(
     """The error for a value that an attribute cannot be; `meant` is what to write instead."""
     later = isinstance(value, (relax.Expr, prim.PrimExpr))
     shown = "known only when the program runs" if later else repr(value)
+    named = parameter.annotation.removesuffix(" | None") in ("DType", "VirtualDevice", "Device")
     return OperandError(
         parameter.name,
         f"is {shown}, not {wanted}",
         message=f"the attribute `{parameter.name}` must be {wanted}",
         code="RX0204",
         help=None if meant is None else f"write `{meant}`",
+        nature="value" if isinstance(value, str) and named else "type",
         fix=None if meant is None else {parameter.name: meant},
     )
 
@@ -319,23 +330,21 @@ def _plain(value: Any) -> Any:
 
 
 def _integer(parameter: Parameter, value: Any) -> int:
-    if type(value) is int:
-        return value
     value = _plain(value)
     if isinstance(value, bool) or not isinstance(value, int):
         raise _refused(parameter, value, "an integer")
+    if not -(1 << 63) <= value < 1 << 63:
+        raise _refused(parameter, value, "an integer that fits in int64")
     return value
 
 
 def _integers(parameter: Parameter, value: Any) -> tuple[int, ...]:
-    if type(value) is tuple and all(type(item) is int for item in value):
-        return value
     value = _plain(value)
     if isinstance(value, (list, tuple, np.ndarray)):
-        return tuple(_integer(parameter, item) for item in value)
+        return tuple([_integer(parameter, item) for item in value])
     if isinstance(value, bool) or not isinstance(value, int):
         raise _refused(parameter, value, "an integer or a list of integers")
-    return (value,)
+    return (_integer(parameter, value),)
 
 
 def _integer_or_integers(parameter: Parameter, value: Any) -> int | tuple[int, ...]:

@@ -139,6 +139,7 @@ def common_vdevice(operands: dict[str, TensorStructInfo]) -> VDevice | None:
                 also={where: f"is on {found.short}"},
                 message="the operands are on different devices",
                 help="put the operands on one device",
+                nature="type",
             )
     return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from relaxscript.errors import DiagnosticError, OperandError
+from relaxscript.errors import UnplacedError
 from relaxscript.ir.relax import Expr
 
 from .parameters import SYNONYMS, ArgumentError, Signature, read_parameters
@@ -69,9 +69,8 @@ class Sugar:
     def __call__(self, *args: Any, **kwargs: Any) -> Expr:
         try:
             return self.build(args, kwargs)
-        except OperandError as error:
-            callee = f"R.{self.script_name}"
-            raise DiagnosticError(error.diagnostic(callee, None, {})) from None
+        except UnplacedError as error:
+            raise error.placed(f"R.{self.script_name}", None) from None
 
     def __repr__(self) -> str:
         return f"R.{self.script_name}"

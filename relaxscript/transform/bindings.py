@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from relaxscript.builder import BlockBuilder
-from relaxscript.errors import DiagnosticError, OperandError, Span
+from relaxscript.errors import Span, UnplacedError
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import (
     Binding,
@@ -71,14 +71,14 @@ class BindingRewriter:
         self.changed = True
         try:
             return self.builder.bind(value, name, span)
-        except OperandError as error:
-            raise DiagnosticError(error.diagnostic(error.callee or "a pass", span, {})) from None
+        except UnplacedError as error:
+            raise error.placed("a pass", span) from None
 
     def _placed(self, value: Expr, span: Span | None) -> Expr:
         try:
             return self.builder.normal(value)
-        except OperandError as error:
-            raise DiagnosticError(error.diagnostic(error.callee or "a pass", span, {})) from None
+        except UnplacedError as error:
+            raise error.placed("a pass", span) from None
 
     # -- going through -----------------------------------------------------------------------------
 

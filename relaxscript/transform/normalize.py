@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from relaxscript.analysis.finding import undeclared_recursion
 from relaxscript.analysis.normal_form import is_normal
 from relaxscript.builder import BlockBuilder
-from relaxscript.errors import Diagnostic, DiagnosticError, OperandError
+from relaxscript.errors import Diagnostic, DiagnosticError, UnplacedError
 from relaxscript.ir import relax
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.walk import post_order
@@ -114,9 +114,8 @@ def _normalize(
         return builder.end_function(
             function.ret_struct_info, function.span, function.body.span, function.ret_span
         )
-    except OperandError as error:
-        callee = f"the function `{name}`"
-        raise DiagnosticError(error.diagnostic(callee, function.span, {})) from None
+    except UnplacedError as error:
+        raise error.placed(f"the function `{name}`", function.span) from None
 
 
 def _is_typed(function: relax.Function) -> bool:

@@ -7,7 +7,7 @@ import pytest
 
 from relaxscript import op
 from relaxscript.analysis import Context, call_purity, derive_struct_info, function_struct_info
-from relaxscript.errors import InternalError, OperandError
+from relaxscript.errors import DiagnosticError, InternalError, OperandError
 from relaxscript.ir import IRModule, structural_equal
 from relaxscript.ir.node import node
 from relaxscript.ir.prim import Var as PrimVar
@@ -101,7 +101,7 @@ def test_a_call_substitutes_the_dimensions_of_its_arguments():
 
 
 def test_an_argument_that_cannot_fit_is_refused():
-    with pytest.raises(OperandError, match="argument 1 does not fit the function's parameter"):
+    with pytest.raises(DiagnosticError, match="argument 1 does not fit the function's parameter"):
         _ = Call(function(tensor(n, 4), tensor(n)), [Var("y", tensor(m, 5))]).struct_info
 
 

@@ -7,9 +7,20 @@ import pytest
 from relaxscript import op
 from relaxscript.builder import BlockBuilder
 from relaxscript.errors import DiagnosticError
-from relaxscript.ir import structural_equal
+from relaxscript.ir import relax, structural_equal
 from relaxscript.ir.prim import Var as PrimVar
-from relaxscript.ir.relax import Call, Function, GlobalVar, If, Tuple, TupleGetItem, Var
+from relaxscript.ir.relax import (
+    BindingBlock,
+    Call,
+    Function,
+    GlobalVar,
+    If,
+    SeqExpr,
+    Tuple,
+    TupleGetItem,
+    Var,
+    VarBinding,
+)
 from relaxscript.ir.struct_info import ObjectStructInfo, TensorStructInfo, TupleStructInfo
 
 
@@ -31,7 +42,6 @@ def refused(match: str, code: str, action) -> None:
         lambda bb, x: bb.emit(op.add(x, x)),
         lambda bb, x: bb.match_cast(x, ObjectStructInfo()),
         lambda bb, x: bb.emit_func_output(x),
-        lambda bb, x: bb.normalize(op.add(op.add(x, x), x)),
         lambda bb, x: bb.dataflow().__enter__(),
         lambda bb, x: bb.end_scope(),
         lambda bb, x: bb.end_dataflow(),
@@ -178,6 +188,38 @@ def test_branches_that_nest_too_deeply_are_refused():
     with bb.function("main", [c]):
         bb.emit_func_output(c)
     assert isinstance(bb.finalize()["main"], Function)
+
+
+def test_what_is_normalized_is_typed_and_refused_at_once(x):
+    bb = BlockBuilder()
+    made = bb.normalize(op.add(x, x))
+    assert made.known_info is not None
+    other = Var("y", TensorStructInfo(("n", 5), "float32"))
+    refused("cannot take these operands", "RX0203", lambda: bb.normalize(op.add(x, other)))
+    refused("misses its argument", "RX0103", lambda: bb.normalize(Call(op.add.op, [x])))
+    with bb.function("main", [x]):
+        refused("cannot take these operands", "RX0203", lambda: bb.normalize(op.add(x, other)))
+        bb.emit_func_output(x)
+
+
+def test_outside_a_function_a_nested_call_is_typed_as_it_stands(x):
+    bb = BlockBuilder()
+    (n, four) = x.struct_info.dims
+    call = op.eye(relax.PrimValue(n), relax.PrimValue(n + 1), relax.PrimValue(0), "float32")
+    for given in (call, op.add(op.exp(x), x), Tuple([op.exp(x)]), op.tril(x, n * 2)):
+        assert bb.normalize(given) is given
+        assert given.known_info is not None
+    assert structural_equal(call.struct_info, TensorStructInfo((n, n + 1), "float32"))
+    assert structural_equal(op.add(op.exp(x), x).struct_info, x.struct_info)
+    assert not bb.has_open_scope
+
+
+def test_outside_a_function_a_body_is_brought_into_normal_form(x):
+    value = op.add(op.exp(x), x)
+    z = Var("z", x.struct_info)
+    made = BlockBuilder().normalize(SeqExpr([BindingBlock([VarBinding(z, value)])], z))
+    assert len(made.blocks[0].bindings) == 2
+    assert structural_equal(made.struct_info, x.struct_info)
 
 
 def test_a_call_is_normalized_on_its_own(x):

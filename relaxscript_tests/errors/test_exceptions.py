@@ -57,6 +57,35 @@ def test_the_message_is_the_first_sentence_and_counts_further_errors():
     assert DiagnosticError(SECOND).msg.split("\n")[0] == "`R.nn` has no `sofmax`"
 
 
+@pytest.mark.parametrize(
+    ("code", "nature", "kind"),
+    [
+        ("RX0201", None, TypeError),
+        ("RX0202", None, TypeError),
+        ("RX0203", None, ValueError),
+        ("RX0203", "type", TypeError),
+        ("RX0204", None, ValueError),
+        ("RX0101", None, None),
+        ("RX0101", "value", ValueError),
+    ],
+)
+def test_an_error_is_a_type_or_value_error_as_well_where_its_diagnostic_is(code, nature, kind):
+    diagnostic = Diagnostic(code, "no", None, nature=nature)
+    error = DiagnosticError([CAUTION, diagnostic, FIRST])
+    assert [k for k in (TypeError, ValueError) if isinstance(error, k)] == [k for k in [kind] if k]
+    assert error.diagnostics[1] is diagnostic
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is type(error)
+    assert (str(again), again.diagnostics) == (str(error), error.diagnostics)
+
+
+def test_a_subclass_of_a_users_own_is_what_it_is():
+    class Mine(DiagnosticError):
+        pass
+
+    assert type(Mine(FIRST)) is Mine
+
+
 def test_a_warning_before_the_error_does_not_take_its_place():
     error = DiagnosticError([CAUTION, FIRST])
     assert error.msg.split("\n")[0] == "cannot multiply"

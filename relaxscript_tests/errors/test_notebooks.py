@@ -76,8 +76,8 @@ def trace_of(printed: str, error: str) -> list[str]:
 
 def test_a_mistake_in_a_cell_takes_few_lines(tmp_path):
     printed, _ = shown(WRONG, folder=tmp_path)
-    assert len(trace_of(printed, "DiagnosticError")) <= LINES
-    assert "DiagnosticError: `R.matmul` cannot multiply these operands" in printed
+    assert len(trace_of(printed, "DiagnosticValueError")) <= LINES
+    assert "DiagnosticValueError: `R.matmul` cannot multiply these operands" in printed
     assert "y = R.matmul(x, w)" in printed
     assert "has 4 rows" in printed
 

@@ -82,7 +82,7 @@ def test_an_argument_error_is_a_type_error_and_a_diagnostic() -> None:
     error = ArgumentError("what", help="how")
     assert isinstance(error, TypeError)
     assert str(error) == "what; how"
-    diagnostic = error.diagnostic(None)
+    diagnostic = error.diagnostic("R.add", None, {})
     assert (diagnostic.code, diagnostic.message, diagnostic.help) == ("RX0103", "what", "how")
 
 

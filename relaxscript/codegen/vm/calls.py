@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from relaxscript.arith import YES
-from relaxscript.errors import DiagnosticError, OperandError
+from relaxscript.errors import UnplacedError
 from relaxscript.interpreter.blame import name_of_call
 from relaxscript.interpreter.checks import function_check, place_of
 from relaxscript.interpreter.prim_funcs import result_infos
@@ -381,9 +381,8 @@ def _needs_check(call: relax.Call, struct_info: Callable[[relax.Expr], StructInf
     context: Any = _Collecting(struct_info)
     try:
         operator.infer(call, context)
-    except OperandError as error:
-        callee = f"R.{operator.script_name}"
-        raise DiagnosticError(error.diagnostic(callee, call.span, {})) from None
+    except UnplacedError as error:
+        raise error.placed(f"R.{operator.script_name}", call.span) from None
     return bool(context.undecided)
 
 

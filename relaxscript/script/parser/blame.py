@@ -18,9 +18,9 @@ from relaxscript.errors import (
     Edit,
     InternalError,
     Label,
-    OperandError,
     Source,
     Span,
+    UnplacedError,
 )
 from relaxscript.errors.caller import caller_span, raised_span
 from relaxscript.ir.node import Node
@@ -113,7 +113,7 @@ class Blame:
                 replace(d, span=near) if d.span == far else d for d in error.diagnostics
             )
             raise Failed from None
-        except OperandError as error:
+        except UnplacedError as error:
             raise self.report(error.diagnostic("this", self.span(node), {})) from None
         except Exception as error:
             reason = in_words(str(error) or type(error).__name__)

@@ -133,7 +133,7 @@ class RelaxBlame(AnnotationParser):
         elif error.position is not None and error.position < len(node.args):
             at = node.args[error.position]
         span = self.source.name_span(at) if isinstance(at, ast.keyword) else self.source.span(at)
-        diagnostic = error.diagnostic(span)
+        diagnostic = error.diagnostic("", span, {})
         suggested = re.fullmatch(r"did you mean `(\w+)`\?", diagnostic.help or "")
         if isinstance(at, ast.keyword) and suggested is not None and span is not None:
             diagnostic = replace(diagnostic, fix=(Edit(span, suggested[1]),))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from relaxscript.dtypes import DataType
+from relaxscript.errors import UnplacedError
 from relaxscript.ir.module import VDevice
 from relaxscript.ir.prim import Immediate
 from relaxscript.ir.relax import Call, Expr, ExternFunc, Op, ShapeExpr, StringImm
@@ -100,9 +101,12 @@ class CallPrinter(AnnotationPrinter, ABC):
                 case (ShapeExpr(values=(value,)),) if not isinstance(value, Immediate):
                     written = self.scalar(value, DIM_DTYPE)
                     return tree.call(self.member_of_relax("prim_value"), [written])
-        if operator is None:
-            return tree.call(word, self.operands(e.args), **self.extras(e))
-        return self.arguments_of(operator, e, word)
+        if operator is not None:
+            try:
+                return self.arguments_of(operator, e, word)
+            except UnplacedError:  # it does not fit the operator: it is written as it is
+                pass
+        return tree.call(word, self.operands(e.args), **self.extras(e))
 
     def arguments_of(self, operator: Operator, e: Call, word: ast.expr) -> ast.expr:
         """Operands by position until one is left out, the rest by name."""
