@@ -177,12 +177,13 @@ def print(*values: Value, format: Text = "") -> Value:
 @print.infer_call_rule
 def _(context: InferContext, call: Call) -> StructInfo:
     print.operand_infos(call, context)
-    _require_format(call.args[0], len(call.args) - 1)
+    _require_format(call.args)
     return _UNIT
 
 
-def _require_format(form: Expr, count: int) -> None:
-    """Refuse a format that no values go with; one that is known only later is read then."""
+def _require_format(args: Sequence[Expr]) -> None:
+    """Refuse a format that its values do not go with; one that is known only later is read then."""
+    form, count = (args[0] if args else None), len(args) - 1
     if isinstance(form, StringImm):
         try:
             check_format(form.value, count)
@@ -208,7 +209,7 @@ def assert_op(condition: Value, format_args: Spread | None = None, format: Text 
 @assert_op.infer_call_rule
 def _(context: InferContext, call: Call) -> StructInfo:
     condition = assert_op.operand_infos(call, context)[0]
-    _require_format(call.args[1], len(call.args) - 2)
+    _require_format(call.args[1:])
     match condition:
         case TensorStructInfo():
             rank = condition.ndim
