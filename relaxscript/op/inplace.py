@@ -12,13 +12,14 @@ from typing import Any
 
 from relaxscript.arith import NO
 from relaxscript.errors import OperandError
-from relaxscript.ir.relax import Call
+from relaxscript.ir.relax import Call, Tuple
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
 from relaxscript.sinfo import can_cast, why
 
 from . import prim_func_calls
 from .context import InferContext
 from .define import op
+from .leaves import struct_info_of_leaf
 from .operands import kind_name
 from .parameters import Axes, Callee, Packed, ResultInfo, ShapeLike, Value, Values
 from .results import (
@@ -69,7 +70,25 @@ def _(bound: dict[str, Any]) -> dict[str, Any]:
     return {**bound, "out_sinfo": one_description(bound["out_sinfo"])}
 
 
-call_tir_inplace.normalize_rule(prim_func_calls.with_literal_tuple)
+@call_tir_inplace.normalize_rule
+def _(call: Call) -> Call:
+    """Criterion 23; a variable that holds the tuple would have its fields written unseen."""
+    held = call.args[1]
+    if isinstance(held, Tuple):
+        return call
+    info = struct_info_of_leaf(held)
+    if not isinstance(info, TupleStructInfo):
+        return call  # said when the call is typed
+    written = ", ".join(f"{{}}[{index}]" for index in range(len(info.fields)))
+    written = f"({written},)" if len(info.fields) == 1 else f"({written})"
+    raise OperandError(
+        "args",
+        "is no tuple that is written out",
+        message="`R.call_tir_inplace` takes its arguments in a tuple that is written out",
+        code="RX0323",
+        help="name what is written in place: `(x, y)`",
+        fix={"args": written},
+    )
 
 
 @call_tir_inplace.infer_call_rule

@@ -68,7 +68,7 @@ class InPlace:
     def tuple_argument(t: R.Tuple(R.Tensor((4,), "float32"), R.Tensor((4,), "float32"))):
         cls = InPlace
         info = R.Tensor((4,), "float32")
-        z = R.call_tir_inplace(cls.add_to, t, inplace_indices=[0], out_sinfo=info)
+        z = R.call_tir_inplace(cls.add_to, (t[0], t[1]), inplace_indices=[0], out_sinfo=info)
         return z
 
     @R.function

@@ -69,17 +69,6 @@ def test_a_return_as_the_only_statement_of_a_branch():
 
 
 @rejected
-def test_a_return_in_a_dataflow_block():
-    @R.function
-    def f(x: R.Tensor((4,), "float32")):
-        with R.dataflow():
-            y = R.add(x, x)
-            return y
-            # <^^^^^^^ error: RX0105 `return` cannot stand in a dataflow block
-            #           help: close the block with `R.output(...)`, then return
-
-
-@rejected
 def test_an_if_without_else():
     @R.function
     def f(c: R.Tensor((), "bool"), x: R.Tensor((4,), "float32")):

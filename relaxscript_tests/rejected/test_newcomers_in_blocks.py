@@ -40,41 +40,6 @@ def test_a_block_that_is_named():
 
 
 @rejected
-def test_a_return_at_the_end_of_a_block():
-    @R.function
-    def f(x: R.Tensor((2, 3), "float32")):
-        with R.dataflow():
-            y = R.exp(x)
-            return y
-            # <^^^^^^^ error: RX0105 `return` cannot stand in a dataflow block
-            # help: close the block with `R.output(...)`, then return
-            # fix:             R.output(y)\n
-
-
-@rejected
-def test_a_return_behind_the_outputs_of_a_block():
-    @R.function
-    def f(x: R.Tensor((2, 3), "float32")):
-        with R.dataflow():
-            y = R.exp(x)
-            R.output(y)
-            return y
-            # <^^^^^^^ error: RX0105 `return` cannot stand in a dataflow block
-            # help: close the block with `R.output(...)`, then return
-            # fix:
-
-
-@rejected
-def test_a_block_that_is_a_return():
-    @R.function
-    def f(x: R.Tensor((2, 3), "float32")):
-        with R.dataflow():
-            return x
-            # <^^^^^^^ error: RX0105 `return` cannot stand in a dataflow block
-            # help: close the block with `R.output(...)`, then return
-
-
-@rejected
 def test_an_output_in_quotes():
     @R.function
     def f(x: R.Tensor((2, 3), "float32")):

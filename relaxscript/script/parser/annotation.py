@@ -37,7 +37,7 @@ from relaxscript.script.annotations import (
 )
 
 from .abbreviated import written_out
-from .annotation_help import a_shape, arranged, joined, unknown_extent
+from .annotation_help import a_shape, arranged, joined, other_than_int64, unknown_extent
 from .base import UNKNOWN, Failed, Reporter
 from .bracketed import callable_call, prim_call, shape_call, typed_call
 from .context import ModuleContext
@@ -46,7 +46,7 @@ from .environment import Environment
 from .host_python import HostPython
 from .repeated import RepeatedAnnotations
 
-__all__ = ["AnnotationParser"]
+__all__ = ["AnnotationParser", "dimension_names"]
 
 
 N = TypeVar("N", bound=Node)
@@ -67,6 +67,7 @@ class AnnotationParser(HostPython):
         self.check_well_formed = module.check_well_formed
         self.dims: dict[str, PrimVar] = {}
         self._own: dict[PrimVar, PrimVar] = {}
+        self._other_dtypes: set[PrimVar] = set()
         self.introduces = False
         self.binding = 0
         self.in_function_type = False
@@ -431,7 +432,7 @@ class AnnotationParser(HostPython):
             known = self.dims.get(node.id)
             if known is not None:
                 self.check_bound_here(known, node)
-                return known
+                return known if known.dtype is INT64 else self.as_dimension(known, node)
             if self.is_undefined(node.id):
                 if self.in_function_type or (self.names_dims and self.introduces):
                     return self.named_dimension(node.id, node)
@@ -452,8 +453,9 @@ class AnnotationParser(HostPython):
         outer, self._inside_string = self._inside_string, node
         try:
             if isinstance(inner, ast.Name):
-                return self.named_dimension(inner.id, node)
-            for name in _plain_names(inner):
+                named = self.named_dimension(inner.id, node)
+                return self.as_dimension(named, node) if whole else named
+            for name in dimension_names(inner):
                 if name not in self.dims:
                     self.named_dimension(name, node)
             value = self.value(inner)
@@ -520,6 +522,11 @@ class AnnotationParser(HostPython):
             raise self.error(
                 node, "RX0108", f"a dimension cannot be negative, this is {value.value}"
             )
+        if isinstance(value, PrimVar) and value.dtype is not INT64:
+            if value in self._other_dtypes:
+                raise Failed  # said where it stood first
+            self._other_dtypes.add(value)
+            raise self.report(other_than_int64(value, self.span(node)))
         if not value.dtype.is_integer:
             raise self.error(
                 node, "RX0108", f"a dimension is a whole number, this is {value.dtype}"
@@ -579,7 +586,7 @@ class AnnotationParser(HostPython):
         return self.named_dimension(value.__name__, node) if isinstance(value, TypeVar) else value
 
 
-def _plain_names(node: ast.expr) -> list[str]:
+def dimension_names(node: ast.expr) -> list[str]:
     """The names in a dimension that are no functions and no namespaces: those of dimensions."""
     others = {
         id(inner.func if isinstance(inner, ast.Call) else inner.value)

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from relaxscript.dtypes import is_dtype
-from relaxscript.errors import Edit, Source
+from relaxscript.errors import Diagnostic, Edit, Label, Source, Span
+from relaxscript.ir.prim import Var
 from relaxscript.script.annotations import Front
 
 from .corrections import gather
 
-__all__ = ["Instead", "a_shape", "arranged", "joined", "unknown_extent"]
+__all__ = ["Instead", "a_shape", "arranged", "joined", "other_than_int64", "unknown_extent"]
 
 unknown_extent = 'name an extent that is not known: `"n"`, or say the rank only: `ndim=2`'
 
@@ -24,6 +25,18 @@ class Instead(NamedTuple):
     message: str
     help: str
     edits: tuple[Edit, ...]
+
+
+def other_than_int64(var: Var, span: Span | None) -> Diagnostic:
+    """A dimension that is a variable of another data type than dimensions have."""
+    dtype, declared = str(var.dtype), var.span
+    labels: tuple[Label, ...] = ()
+    fix: tuple[Edit, ...] = ()
+    if declared is not None and declared.text.endswith(dtype):
+        labels = (Label(declared, f"`{var.name}` is {dtype}"),)
+        fix = (Edit(declared, f"{declared.text.removesuffix(dtype)}int64"),)
+    message = f"a dimension is an int64, and `{var.name}` is {dtype}"
+    return Diagnostic("RX0108", message, span, labels, (), f"write `{var.name} = T.int64()`", fix)
 
 
 def arranged(source: Source, front: Front, call: ast.expr) -> Instead | None:

@@ -13,7 +13,7 @@ leaves its targets unknown, so that one run reports every independent mistake an
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from inspect import signature
 from itertools import islice
 from types import ModuleType
@@ -469,6 +469,7 @@ class ExpressionParser(Misfits):
         return self.bounded(self.values(node.elts), node)
 
     def dict(self, node: ast.Dict) -> Any:
+        self.check_distinct_keys(node)
         found: dict[Any, Any] = {}
         for key, value in zip(node.keys, node.values):
             if key is None:
@@ -479,6 +480,30 @@ class ExpressionParser(Misfits):
                 hash(name)
             found[name] = self.value(value)
         return self.bounded(found, node)
+
+    def check_distinct_keys(self, node: ast.Dict) -> None:
+        """A text that is a key twice is a slip, whose first value would be lost."""
+        first: MutableMapping[str, ast.expr] = {}
+        for key in node.keys:
+            match key:
+                case ast.Constant(value=str(name)):
+                    earlier = first.setdefault(name, key)
+                    if earlier is not key:
+                        raise self.error(
+                            key, "RX0302", f"`{name}` is given twice",
+                            labels=[(earlier, "the first one")], help="leave one of them out",
+                        )  # fmt: skip
+
+    def add_attributes(
+        self, known: MutableMapping[str, Any], found: Mapping[str, Any], node: ast.AST, owner: str
+    ) -> None:
+        """Attributes beside those that a function or block has; each has one value."""
+        for key, value in found.items():
+            if key in known:
+                message = f"{owner} has the attribute `{key}` already"
+                place = key_of(node, key)
+                raise self.error(place or node, "RX0302", message, help="leave one of them out")
+            known[key] = value
 
     def conditional(self, node: ast.IfExp) -> Any:
         """`a if c else b` of values known now; the languages say what it is of others."""
@@ -518,3 +543,9 @@ class ExpressionParser(Misfits):
     def slice(self, node: ast.Slice) -> Any:
         parts = [None if p is None else self.value(p) for p in (node.lower, node.upper, node.step)]
         return slice(*parts)
+
+
+def key_of(node: ast.AST, key: str) -> ast.expr | None:
+    """Where a key of a dict is written."""
+    keys = node.keys if isinstance(node, ast.Dict) else ()
+    return next((k for k in keys if isinstance(k, ast.Constant) and k.value == key), None)

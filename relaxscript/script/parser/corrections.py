@@ -18,7 +18,6 @@ __all__ = [
     "end_with",
     "gather",
     "in_parentheses",
-    "leave_block",
     "leave_out_argument",
     "leave_out_bases",
     "leave_out_default",
@@ -192,12 +191,3 @@ def add_output(source: Source, block: ast.With, output: ast.Call | None, name: s
     indent = source.line(last.lineno)[: source.span(last).column - 1]
     _, end = _ends(source, last)
     return _at(source, end, end, f"\n{indent}R.output({name})")
-
-
-def leave_block(source: Source, block: ast.With, last: ast.Return, output: str | None) -> Edit:
-    """A `return` that ends a dataflow block stands behind it, `output` in its place."""
-    start = source.offset(last.lineno, 1)
-    end = source.offset(*source.span(last).start)
-    indent = " " * (source.span(block).column - 1)
-    first = "" if output is None else f"{source.text[start:end]}R.output({output})\n"
-    return _at(source, start, end, first + indent)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, count
 from typing import Any
 
 from relaxscript.analysis.derive import renamed_apart
@@ -31,9 +32,9 @@ from relaxscript.ir.struct_info import FuncStructInfo, ObjectStructInfo
 from relaxscript.ir.walk import free_vars
 from relaxscript.script.relax_forms import dataflow
 
-from .assigned import last_targets, names_inside
+from .assigned import assigned_names, last_targets, names_inside
 from .base import UNKNOWN, Failed
-from .corrections import between, end_with, leave_block, leave_out_name
+from .corrections import between, end_with, leave_out_name
 from .decorators import our_decorators, read_options
 from .dimensions import is_number
 from .relax_control import RelaxControl
@@ -156,6 +157,7 @@ class RelaxParser(RelaxControl):
         """After a mistake in a statement the names that it binds are unknown."""
         for name in names_inside(statement):
             self.bind_name(name, UNKNOWN)
+        self.forget_dimensions(statement)
         if isinstance(statement, ast.Return):
             self.returned = True
 
@@ -241,12 +243,15 @@ class RelaxParser(RelaxControl):
     # block = { statement } "R.output(" names ")"
     def dataflow(self, node: ast.With) -> None:
         left = node.body[-1] if isinstance(node.body[-1], ast.Return) else None
-        if self.expanding or len(node.body) == 1:
+        if self.expanding:
             left = None  # said of the statement itself
         body, output = self.split_output(node.body if left is None else node.body[:-1])
         last = last_targets(body)
         before = len(self.reporter.diagnostics)
         names = self.output_names(output, body, last)
+        if left is not None and left.value is not None and output is None:
+            body, names, left = self.returned_from(body, left, left.value)
+            last = last_targets(body)
         outer, self.outputs = self.outputs, {t for name in names for t in last.get(name, ())}
         unrolling, self.unrolling = self.unrolling, False
         self.leaving = set(names)
@@ -261,8 +266,6 @@ class RelaxParser(RelaxControl):
         finally:
             self.builder.end_dataflow(self.source.span(node))
             self.outputs, self.leaving, self.unrolling = outer, set(), unrolling
-        if left is not None:
-            self.leaves_by_return(node, left, output)
         # Where the outputs themselves are wrong, nobody knows what was to leave the block.
         known = not self.failed_outputs(body, output, before)
         for name, earlier in inside:
@@ -272,36 +275,39 @@ class RelaxParser(RelaxControl):
                 self.bind_name(name, UNKNOWN)
         for name, value in kept.items():
             self.bind_name(name, value)
+        if left is not None:
+            self.result(left, left.value)
+
+    def returned_from(
+        self, body: list[ast.stmt], last: ast.Return, value: ast.expr
+    ) -> tuple[list[ast.stmt], list[str], ast.Return]:
+        """`return y` at the end of a block: `R.output(y)`, and `return y` behind the block."""
+        parts = list(value.elts) if isinstance(value, ast.Tuple) else [value]
+        if all(isinstance(part, (ast.Name, ast.Constant)) for part in parts):
+            bound = {name for statement in body for name in assigned_names(statement)}
+            used = [part.id for part in parts if isinstance(part, ast.Name) and part.id in bound]
+            return body, list(dict.fromkeys(used)), last
+        known = {*self.names, *(name for statement in body for name in names_inside(statement))}
+        name = next(n for n in map("gv{}".format, chain([""], count(1))) if n not in known)
+        target = ast.copy_location(ast.Name(name, ast.Store()), value)
+        computed = ast.copy_location(ast.Assign([target], value), last)
+        use = ast.copy_location(ast.Name(name, ast.Load()), value)
+        return [*body, computed], [name], ast.copy_location(ast.Return(use), last)
 
     def failed_outputs(self, body: list[ast.stmt], output: ast.Call | None, before: int) -> bool:
         """Whether a mistake was found in `R.output`, or in what stands in its place."""
         at = self.span(body[-1]) if output is None and body else None
         if output is not None:
             at = self.span(output)
-        elif not isinstance(body[-1], ast.Expr):
+        elif not body or not isinstance(body[-1], ast.Expr):
             return False
         found = [d.span for d in self.reporter.diagnostics[before:] if d.severity == "error"]
         return at is not None and any(span is not None and at.contains(span) for span in found)
 
-    def leaves_by_return(self, block: ast.With, last: ast.Return, output: ast.Call | None) -> None:
-        """Record a `return` that ends a dataflow block, behind which it is to stand."""
-        self.returned = True
-        inside = isinstance(last.value, ast.Name) and last.value.id in self.bound_in(block)
-        name = ast.unparse(last.value) if inside and last.value is not None else None
-        sure = output is not None or name is not None
-        new = leave_block(self.source, block, last, name if output is None else None)
-        self.error(
-            last, "RX0105", "`return` cannot stand in a dataflow block",
-            help="close the block with `R.output(...)`, then return", edits=[new] if sure else [],
-        )  # fmt: skip
-
-    def bound_in(self, block: ast.With) -> set[str]:
-        return {name for statement in block.body for name in names_inside(statement)}
-
     def split_output(self, body: list[ast.stmt]) -> tuple[list[ast.stmt], ast.Call | None]:
         """The statements of a dataflow block and the `R.output` that closes it."""
-        match body[-1]:
-            case ast.Expr(value=ast.Call(func=ast.Attribute(attr="output" | "outputs")) as call):
+        match body[-1:]:
+            case [ast.Expr(value=ast.Call(func=ast.Attribute(attr="output" | "outputs")) as call)]:
                 return body[:-1], call
         return body, None
 

@@ -30,6 +30,7 @@ from relaxscript.script.tir_types import ScalarType
 from relaxscript.sinfo import definable_shape_vars
 
 from .abbreviated import written_out
+from .annotation import dimension_names
 from .base import UNKNOWN, Failed
 from .context import ModuleName
 from .corrections import between
@@ -189,10 +190,24 @@ class RelaxBindings(RelaxSignatures):
             found = self.value(value)
         except Failed as failure:
             failed = failure
+            self.forget_dimensions(value)
         info = self._declared_beside(found, annotation)
         if failed is not None:
             raise failed
         self.bind(target, found, value, info, annotation)
+
+    def forget_dimensions(self, value: ast.AST) -> None:
+        """After a mistake in a cast, the dimensions that it was to bind are unknown."""
+        for node in ast.walk(value):
+            match node:
+                case ast.Call(func=ast.Attribute(attr="match_cast" | "match_shape")):
+                    parts = (*node.args[1:], *(k.value for k in node.keywords))
+                    for name in {n for part in parts for n in dimension_names(part)}:
+                        known = self.dims.get(name)
+                        if known is not None and not self.is_bound(known):
+                            self.unknown_dims.add(known)
+                        elif known is None and self.is_undefined(name):
+                            self.bind_name(name, UNKNOWN)
 
     def _declared_beside(self, value: Any, annotation: ast.expr) -> StructInfo:
         """The annotation of a value; it may name the dimensions that a match_cast binds."""

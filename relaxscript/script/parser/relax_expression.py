@@ -60,6 +60,8 @@ class RelaxExpressions(RelaxBlame):
         self.lost: dict[str, Lost] = {}
         self.undeclared: dict[str, Span | None] = {}
         self.hidden: set[str] = set()
+        # The dimensions that a cast with a mistake was to bind.
+        self.unknown_dims: set[PrimVar] = set()
         self.leaving: set[str] = set()
         self.function_name = ""
         # The local functions that are being read, each by the variable that it is bound to.
@@ -152,7 +154,7 @@ class RelaxExpressions(RelaxBlame):
         return super().attribute_of(owner, node)
 
     def is_bound(self, var: PrimVar) -> bool:
-        return self.builder.is_in_scope(var)
+        return var in self.unknown_dims or self.builder.is_in_scope(var)
 
     # ---- operands
 
@@ -231,7 +233,8 @@ class RelaxExpressions(RelaxBlame):
         failed: Failed | None = None
         for value, part in zip(values, parts):
             try:
-                fields.append(self.expr_of(value, part))
+                # Computed here, a field is blamed by itself.
+                fields.append(self.leaf(self.expr_of(value, part), part))
             except Failed as failure:
                 failed = failure
         if failed is not None:

@@ -19,7 +19,7 @@ from relaxscript.ir.relax import Attrs, Var
 from relaxscript.ir.struct_info import ObjectStructInfo, ShapeStructInfo, StructInfo
 from relaxscript.sinfo import definable_shape_vars, free_shape_vars
 
-from .base import Failed, Reporter
+from .base import Failed, Reporter, key_of
 from .context import ModuleContext
 from .corrections import add_argument, defaults_of, leave_out_default, leave_out_parameter
 from .decorators import our_decorators
@@ -315,7 +315,8 @@ class RelaxSignatures(RelaxOlderForms):
             match statement:
                 case ast.Expr(value=ast.Call(func=ast.Attribute(attr="func_attr"), args=[given])):
                     try:
-                        attrs.update(self.attributes(given, header))
+                        found = self.attributes(given, header)
+                        self.add_attributes(attrs, found, given, "the function")
                     except Failed:
                         header.failed = True
         if self.check_well_formed:
@@ -356,7 +357,15 @@ class RelaxSignatures(RelaxOlderForms):
         # A function that stands alone cannot have every name, but can have every symbol.
         alone = not self.module.name and not is_name(str(symbol))
         # Criterion 13 is one of global functions.
-        if symbol != name and not alone and not local:
+        if header.private and not local and "global_symbol" in attrs:
+            places = (key_of(inner, "global_symbol") for inner in ast.walk(node))
+            self.error(
+                next((place for place in places if place is not None), node), "RX0313",
+                f"`{header.name}` is private and has a global symbol",
+                help="leave out `private=True`, or the attribute `global_symbol`",
+            )  # fmt: skip
+            header.failed = True
+        elif symbol != name and not alone and not local:
             self.error_at(
                 self.source.name_span(node), "RX0313",
                 f"the global symbol of `{header.name}` is `{symbol}`", "use one name for both",

@@ -407,7 +407,8 @@ class BlockParser(SignatureParser, ABC):
     def block_attr(self, form: Form, call: ast.Call) -> None:
         block = self.in_block(form, call)
         at = self.argument_nodes(form.maker, call)["attrs"]
-        block.annotations.update(self.attributes(form.arguments["attrs"], at))
+        found = self.attributes(form.arguments["attrs"], at)
+        self.add_attributes(block.annotations, found, at, "the block")
 
     def attributes(self, value: Any, node: ast.AST) -> Attrs:
         """A dict of attributes or annotations; None has none."""

@@ -15,6 +15,22 @@ HEAD = (
 )
 
 BODIES = {
+    "a return at the end of a dataflow block": """
+        with R.dataflow():
+            z = R.exp(x)
+            return z
+        """,
+    "a value returned from a dataflow block": """
+        with R.dataflow():
+            return (R.exp(x), x)
+        """,
+    "a return behind the outputs of a dataflow block": """
+        with R.dataflow():
+            gv = R.exp(x)
+            z = R.exp(gv)
+            R.output(z)
+            return (z, x)
+        """,
     "a binding": "z = R.add(x, y)\nreturn z",
     "a name that is bound again": "x = R.add(x, y)\nx = R.exp(x)\nreturn x",
     "an annotation that says the same": """
