@@ -40,6 +40,19 @@ def test_a_block_that_is_named():
 
 
 @rejected
+def test_a_return_before_the_end_of_a_block():
+    @R.function
+    def f(x: R.Tensor((2, 3), "float32")):
+        with R.dataflow():
+            y = R.exp(x)
+            return y
+            # <^^^^^^^ error: RX0105 `return` cannot stand in a dataflow block
+            # help: close the block with `R.output(...)`, then return
+            z = R.exp(y)
+            # <^^^^^^^^^^^ error: RX0105 nothing can follow `return`
+
+
+@rejected
 def test_an_output_in_quotes():
     @R.function
     def f(x: R.Tensor((2, 3), "float32")):
