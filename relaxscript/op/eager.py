@@ -149,12 +149,27 @@ def finished(result: Any, operands: Sequence[Any]) -> Any:
     """A result as every operator gives it: arrays that are new, C-contiguous, never scalars."""
     if type(result) is tuple:
         return tuple(finished(item, operands) for item in result)
-    if isinstance(result, np.ndarray) and result.base is None:
+    if isinstance(result, np.ndarray):
         flags = result.flags
         if flags.c_contiguous and flags.writeable:
-            for operand in operands:
-                if result is operand:
-                    break
-            else:
+            if result.base is None:
+                for operand in operands:
+                    if result is operand:
+                        break
+                else:
+                    return result
+            elif _is_all_of_a_new_array(result, operands):
                 return result
     return np.array(result, order="C")
+
+
+def _is_all_of_a_new_array(view: np.ndarray[Any, Any], operands: Sequence[Any]) -> bool:
+    """Whether a view shows the whole of an array that is no operand's, in another shape."""
+    owner = view.base
+    if type(owner) is not np.ndarray or not owner.flags.owndata or owner.nbytes != view.nbytes:
+        return False
+    # The base of a plain array's view is the owner of the memory; of others numpy does not say so.
+    return all(
+        type(operand) is np.ndarray and operand is not owner and operand.base is not owner
+        for operand in operands
+    )

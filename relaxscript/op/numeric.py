@@ -10,7 +10,6 @@ import numpy as np
 __all__ = [
     "accumulator",
     "floats_only",
-    "mean_of",
     "places_along",
     "product_dtype",
     "sigmoid",
@@ -46,13 +45,6 @@ def widened(function: Callable[..., Any]) -> Callable[..., Any]:
 def floats_only(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function for floats; integers, on which it does nothing, as they are."""
     return lambda x: function(x) if x.dtype.kind not in "iub" else x
-
-
-def mean_of(x: Any, axes: tuple[int, ...], keepdims: bool = True) -> Any:
-    """The mean of floats along some axes, in their own data type; NaN of nothing."""
-    # Sum and division, since numpy warns of the mean of nothing.
-    count = np.prod([x.shape[axis] for axis in axes], dtype=np.float64).astype(x.dtype)
-    return np.sum(x, axis=axes, keepdims=keepdims) / count
 
 
 def places_along(indices: Any, size: int, axis: int) -> Any:

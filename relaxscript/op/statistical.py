@@ -13,7 +13,8 @@ import ml_dtypes
 import numpy as np
 
 from .families import reduction
-from .numeric import accumulator, mean_of
+from .moments import moments
+from .numeric import accumulator
 
 __all__ = ["max", "mean", "min", "prod", "std", "sum", "variance"]
 
@@ -29,13 +30,15 @@ def _prod(x: Any, axes: _Axes, keepdims: bool) -> Any:
 
 
 def _mean(x: Any, axes: _Axes, keepdims: bool) -> Any:
-    return mean_of(x.astype(accumulator(x.dtype)), axes, keepdims).astype(x.dtype)
+    total = np.sum(x, axis=axes, dtype=accumulator(x.dtype), keepdims=keepdims)
+    # Sum and division, since numpy warns of the mean of nothing.
+    count = np.prod([x.shape[axis] for axis in axes], dtype=np.float64).astype(total.dtype)
+    return (total / count).astype(x.dtype)
 
 
 def _wide_variance(x: Any, axes: _Axes, keepdims: bool) -> Any:
-    wide = x.astype(accumulator(x.dtype))
-    centred = wide - mean_of(wide, axes, True)
-    return mean_of(np.square(centred), axes, keepdims)
+    _, variance = moments(x, axes)
+    return variance if keepdims else variance.squeeze(axes)
 
 
 def _variance(x: Any, axes: _Axes, keepdims: bool) -> Any:

@@ -823,7 +823,8 @@ class nn:
         The operands have the axes batch, sequence, heads, and features of a head; `bias` is spread to
         batch, heads, queries, keys. Without `scale` it is 1 divided by the square root of the number of
         features. A `causal_mask` hides keys that come after a query: "TopLeft" counts both from the
-        start, "BottomRight" from the end. Of the others `window_size` leaves the last so many.
+        start, "BottomRight" from the end. Of the others `window_size` leaves the last so many. Floats
+        of 16 bits or fewer are computed in float32 and rounded once, others in their own data type.
         """
 
     @staticmethod
@@ -1095,7 +1096,7 @@ class nn:
 
         `gamma` and `beta` have the dimensions of `axes`, in the order in which `axes` names them;
         `scale=False` leaves out `gamma`, `center=False` leaves out `beta`. The variance is that of the
-        population. Statistics of floats are computed in a wider type.
+        population. All is computed in a wider type and rounded once.
         """
 
     @staticmethod

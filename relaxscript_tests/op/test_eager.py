@@ -11,7 +11,7 @@ import relaxscript.op as R
 from relaxscript.dtypes import DataType
 from relaxscript.errors import DiagnosticError, InternalError
 from relaxscript.ir import prim, relax
-from relaxscript.op.eager import quiet, run
+from relaxscript.op.eager import finished, quiet, run
 
 from .inference import dim, tensor
 
@@ -107,3 +107,17 @@ def test_an_operator_that_fails_leaves_numpy_as_it_was() -> None:
         with pytest.raises(ValueError, match="no"):
             quiet(fail)(np.zeros(2))
         assert set(np.geterr().values()) == {"raise"}
+
+
+def test_a_new_array_seen_in_another_shape_is_not_copied_and_an_operand_is() -> None:
+    operand = np.ones((2, 3))
+    new = np.ones(6)
+    assert finished(new.reshape(2, 3), (operand,)).base is new
+    for view in (operand.reshape(3, 2), operand.reshape(6), operand[:]):
+        assert not np.shares_memory(finished(view, (operand,)), operand)
+    part = operand[:1]
+    assert not np.shares_memory(finished(operand.reshape(6), (part,)), operand)
+    assert finished(new[:3], ()).base is None  # it would keep the whole of `new` alive
+    assert not np.shares_memory(finished(operand.reshape(6), ((operand,),)), operand)
+    lent = np.frombuffer(bytearray(8), np.uint8)
+    assert not np.shares_memory(finished(lent.reshape(2, 4), (lent,)), lent)

@@ -12,6 +12,7 @@ from relaxscript.op.context import InferContext
 from relaxscript.op.define import Operator, op
 from relaxscript.op.error_function import gelu as exact_gelu
 from relaxscript.op.families import unary, unary_rule
+from relaxscript.op.moments import by_pieces
 from relaxscript.op.numeric import sigmoid, widened
 from relaxscript.op.parameters import Tensor
 from relaxscript.op.shapes import axis_in, dims_of, require_dtype
@@ -98,7 +99,7 @@ def softmax(data: Tensor, axis: int = -1) -> Tensor:
         np.exp(e, out=e)
         return np.divide(e, np.add.reduce(e, axis=axis, keepdims=True), out=e)
 
-    wide: Tensor = widened(stable)(data)
+    wide: Tensor = by_pieces(widened(stable), data, (axis % max(data.ndim, 1),))
     return wide
 
 
@@ -110,7 +111,7 @@ def log_softmax(data: Tensor, axis: int = -1) -> Tensor:
         shifted = _shifted(x, axis)
         return shifted - np.log(np.add.reduce(np.exp(shifted), axis=axis, keepdims=True))
 
-    wide: Tensor = widened(stable)(data)
+    wide: Tensor = by_pieces(widened(stable), data, (axis % max(data.ndim, 1),))
     return wide
 
 

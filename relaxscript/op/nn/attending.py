@@ -12,7 +12,7 @@ from relaxscript.ir.relax import Expr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.op.context import InferContext
 from relaxscript.op.define import op
-from relaxscript.op.numeric import accumulator
+from relaxscript.op.numeric import product_dtype
 from relaxscript.op.parameters import Tensor
 from relaxscript.op.shapes import (
     Dims,
@@ -48,19 +48,23 @@ def attention(
     The operands have the axes batch, sequence, heads, and features of a head; `bias` is spread to
     batch, heads, queries, keys. Without `scale` it is 1 divided by the square root of the number of
     features. A `causal_mask` hides keys that come after a query: "TopLeft" counts both from the
-    start, "BottomRight" from the end. Of the others `window_size` leaves the last so many.
+    start, "BottomRight" from the end. Of the others `window_size` leaves the last so many. Floats
+    of 16 bits or fewer are computed in float32 and rounded once, others in their own data type.
     """
-    wide = accumulator(query.dtype)
-    q, k, v = (x.astype(wide).transpose(0, 2, 1, 3) for x in (query, key, value))
+    inner = product_dtype(query.dtype)
+    q, k, v = (x.astype(inner, copy=False).transpose(0, 2, 1, 3) for x in (query, key, value))
     scores = q @ k.transpose(0, 1, 3, 2)
     scores *= 1 / math.sqrt(max(q.shape[-1], 1)) if scale is None else scale
     if bias is not None:
-        scores = scores + bias.astype(wide)
-    scores = np.where(_visible(q.shape[2], k.shape[2], causal_mask, window_size), scores, -np.inf)
+        scores += bias.astype(inner, copy=False)
+    if causal_mask is not None:
+        hidden = ~_visible(q.shape[2], k.shape[2], causal_mask, window_size)
+        np.copyto(scores, -np.inf, where=hidden)
     top = np.maximum.reduce(scores, axis=-1, keepdims=True, initial=-np.inf)
-    weights = np.exp(scores - np.where(np.isneginf(top), 0, top))
-    total = weights.sum(-1, keepdims=True)
-    weights = weights / np.where(total == 0, 1, total)
+    scores -= np.where(np.isneginf(top), 0, top)
+    weights = np.exp(scores, out=scores)
+    total = np.add.reduce(weights, axis=-1, keepdims=True)
+    weights /= np.where(total == 0, 1, total)
     found: Tensor = (weights @ v).transpose(0, 2, 1, 3).astype(query.dtype)
     return found
 
@@ -79,10 +83,8 @@ def attention_bias(
     return attention.build((query, key, value, bias, scale, causal_mask, window_size))
 
 
-def _visible(queries: int, keys: int, mask: str | None, window: int | None) -> Any:
+def _visible(queries: int, keys: int, mask: str, window: int | None) -> Any:
     """Which keys each query sees."""
-    if mask is None:
-        return np.ones((queries, keys), bool)
     shift = keys - queries if mask == "BottomRight" else 0
     last = np.arange(queries)[:, None] + shift
     place = np.arange(keys)

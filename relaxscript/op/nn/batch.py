@@ -1,14 +1,12 @@
 """Normalizations of channels: by batches, by groups of channels, and one by one.
 
-Source: TVM `relax.nn.batch_norm`, `group_norm`; ONNX `InstanceNormalization`. Statistics of floats
-are computed in a wider type; variances are those of the population.
+Source: TVM `relax.nn.batch_norm`, `group_norm`; ONNX `InstanceNormalization`. All is computed in a
+wider type and rounded once; variances are those of the population.
 """
 
 from __future__ import annotations
 
 from typing import Any
-
-import numpy as np
 
 from relaxscript.arith import simplify
 from relaxscript.errors import OperandError
@@ -16,7 +14,8 @@ from relaxscript.ir import prim
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
 from relaxscript.op.context import InferContext
 from relaxscript.op.define import op
-from relaxscript.op.numeric import accumulator, mean_of
+from relaxscript.op.moments import moments, normalized, rescaled
+from relaxscript.op.numeric import accumulator
 from relaxscript.op.parameters import Axes, Tensor, Tensors
 from relaxscript.op.shapes import (
     axes_in,
@@ -56,40 +55,33 @@ def batch_norm(
     `gamma`, `beta` and the statistics have one element for each along `axis`; `scale=False` leaves
     out `gamma`, `center=False` leaves out `beta`.
     """
-    wide = data.astype(accumulator(data.dtype))
-    others = tuple(i for i in range(data.ndim) if i != axis % data.ndim)
-    mean, variance = moving_mean.astype(wide.dtype), moving_var.astype(wide.dtype)
+    place = axis % data.ndim
+    mean, variance = (_along(m, axis, data.ndim) for m in (moving_mean, moving_var))
     if training:
-        mean = _mean(wide, others)
-        variance = _mean(np.square(wide - _along(mean, axis, data.ndim)), others)
-        blend = momentum * np.array((mean, variance))
-        blend += (1 - momentum) * np.array((moving_mean, moving_var)).astype(wide.dtype)
-        moving_mean, moving_var = blend.astype(moving_mean.dtype)
-    result = wide - _along(mean, axis, data.ndim)
-    result = result / np.sqrt(_along(variance, axis, data.ndim) + epsilon)
-    result = _scaled(result, axis, gamma if scale else None, beta if center else None)
-    return result.astype(data.dtype), moving_mean, moving_var
+        mean, variance = moments(data, tuple(i for i in range(data.ndim) if i != place))
+        moving_mean = _blended(moving_mean, mean.reshape(moving_mean.shape), momentum)
+        moving_var = _blended(moving_var, variance.reshape(moving_var.shape), momentum)
+    else:
+        mean, variance = (m.astype(accumulator(data.dtype)) for m in (mean, variance))
+    factor, term = _parameters(gamma, beta, scale, center, axis, data.ndim)
+    return rescaled(data, mean, variance, epsilon, factor, term), moving_mean, moving_var
 
 
-def _mean(x: Any, axes: tuple[int, ...]) -> Any:
-    # Sum and division, since numpy warns of the mean of nothing, which is NaN.
-    count = np.prod([x.shape[axis] for axis in axes], dtype=np.float64).astype(x.dtype)
-    return np.sum(x, axis=axes) / count
+def _blended(moving: Any, own: Any, momentum: float) -> Any:
+    return (momentum * own + (1 - momentum) * moving.astype(own.dtype)).astype(moving.dtype)
 
 
 def _along(parameter: Any, axis: int, rank: int) -> Any:
     """A parameter of rank 1 with its elements along an axis."""
     shape = [1] * rank
-    shape[axis] = -1 if parameter.size else 0
+    shape[axis] = parameter.size
     return parameter.reshape(shape)
 
 
-def _scaled(x: Any, axis: int, gamma: Any, beta: Any) -> Any:
-    if gamma is not None:
-        x = x * _along(gamma.astype(x.dtype), axis, x.ndim)
-    if beta is not None:
-        x = x + _along(beta.astype(x.dtype), axis, x.ndim)
-    return x
+def _parameters(gamma: Any, beta: Any, scale: bool, center: bool, axis: int, rank: int) -> Any:
+    """`gamma` and `beta` along an axis, None for what is left out."""
+    used = ((gamma, scale), (beta, center))
+    return [_along(given, axis, rank) if is_used else None for given, is_used in used]
 
 
 @batch_norm.infer_rule
@@ -163,21 +155,16 @@ def group_norm(
     `center=False` leaves out `beta`.
     """
     axis = channel_axis % data.ndim
-    wide = data.astype(accumulator(data.dtype))
-    size = data.shape[axis]
-    grouped = wide.reshape(
-        *data.shape[:axis], num_groups, size // num_groups, *data.shape[axis + 1 :]
-    )
+    split = (num_groups, data.shape[axis] // num_groups)
+    grouped = data.reshape(*data.shape[:axis], *split, *data.shape[axis + 1 :])
     others = {a % data.ndim for a in axes} - {axis}
     over = (axis + 1, *sorted(a + (a > axis) for a in others))
-    result = _normalized(grouped, over, epsilon).reshape(data.shape)
-    found: Tensor = _scaled(result, axis, gamma if scale else None, beta if center else None)
-    return found.astype(data.dtype)
-
-
-def _normalized(x: Any, axes: tuple[int, ...], epsilon: float) -> Any:
-    centred = x - mean_of(x, axes)
-    return centred / np.sqrt(mean_of(np.square(centred), axes) + epsilon)
+    factor, term = (
+        None if p is None else p.reshape(*p.shape[:axis], *split, *p.shape[axis + 1 :])
+        for p in _parameters(gamma, beta, scale, center, axis, data.ndim)
+    )
+    found: Tensor = normalized(grouped, over, epsilon, factor, term).reshape(data.shape)
+    return found
 
 
 @group_norm.infer_rule
@@ -231,12 +218,10 @@ def instance_norm(
     `gamma` and `beta` have one element for each channel; `scale=False` leaves out `gamma`,
     `center=False` leaves out `beta`.
     """
-    wide = data.astype(accumulator(data.dtype))
-    result = _normalized(wide, tuple(a % data.ndim for a in axes), epsilon)
-    found: Tensor = _scaled(
-        result, channel_axis, gamma if scale else None, beta if center else None
-    )
-    return found.astype(data.dtype)
+    over = tuple(a % data.ndim for a in axes)
+    factor, term = _parameters(gamma, beta, scale, center, channel_axis, data.ndim)
+    found: Tensor = normalized(data, over, epsilon, factor, term)
+    return found
 
 
 @instance_norm.infer_rule

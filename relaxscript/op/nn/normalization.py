@@ -12,7 +12,7 @@ from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.op.context import InferContext
 from relaxscript.op.define import op
-from relaxscript.op.numeric import accumulator, mean_of
+from relaxscript.op.moments import normalized
 from relaxscript.op.parameters import Axes, Tensor
 from relaxscript.op.shapes import (
     axes_in,
@@ -43,18 +43,13 @@ def layer_norm(
 
     `gamma` and `beta` have the dimensions of `axes`, in the order in which `axes` names them;
     `scale=False` leaves out `gamma`, `center=False` leaves out `beta`. The variance is that of the
-    population. Statistics of floats are computed in a wider type.
+    population. All is computed in a wider type and rounded once.
     """
-    wide = data.astype(accumulator(data.dtype))
     where = tuple(axis % data.ndim for axis in axes)
-    centred = wide - mean_of(wide, where)
-    result = centred / np.sqrt(mean_of(np.square(centred), where) + epsilon)
-    if scale:
-        result = result * _aligned(gamma, where, data.ndim)
-    if center:
-        result = result + _aligned(beta, where, data.ndim)
-    normalized: Tensor = result.astype(data.dtype)
-    return normalized
+    factor = _aligned(gamma, where, data.ndim) if scale else None
+    term = _aligned(beta, where, data.ndim) if center else None
+    found: Tensor = normalized(data, where, epsilon, factor, term)
+    return found
 
 
 @op("nn.rms_norm")
@@ -63,11 +58,10 @@ def rms_norm(data: Tensor, weight: Tensor, axes: Axes = -1, epsilon: float = 1e-
 
     `weight` has the dimensions of `axes`, in the order in which `axes` names them.
     """
-    wide = data.astype(accumulator(data.dtype))
     where = tuple(axis % data.ndim for axis in axes)
-    result = wide / np.sqrt(mean_of(np.square(wide), where) + epsilon)
-    normalized: Tensor = (result * _aligned(weight, where, data.ndim)).astype(data.dtype)
-    return normalized
+    factor = _aligned(weight, where, data.ndim)
+    found: Tensor = normalized(data, where, epsilon, factor, None, centred=False)
+    return found
 
 
 def _aligned(parameter: Any, axes: Sequence[int], rank: int) -> Any:
