@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from . import op as operators
-from .analysis.formation import explained
+from .analysis.formation import explained, ill_formed
 from .arith import NO, YES
 from .codegen.vm import Kernel, codegen
 from .errors import Diagnostic, DiagnosticError, Span, VMError, nearest
@@ -30,7 +30,7 @@ from .runtime import Device, Executable, VirtualMachine
 from .runtime.values import to_tensor
 from .sinfo import check_compatibility, is_subtype, shape_var_mapping, substitute_shape_vars, why
 from .transform.device_calls import is_host, listed_devices, moved, named_device
-from .transform.normalize import derived_again, normalized
+from .transform.normalize import normalized
 from .transform.passes import Pass
 from .transform.pipeline import PIPELINE_MAP
 from .transform.realize_vdevice import realized
@@ -259,15 +259,16 @@ def with_params(module: IRModule, params: Mapping[str, Any]) -> IRModule:
         if name not in names:
             raise _unknown("parameter", name, names)
     result = module.clone()
-    changed = []
     for var, function in chosen.items():
         arrays = {
             p: _array(p, params[p.name_hint]) for p in function.params if p.name_hint in params
         }
         if arrays:
             result[var] = _bound(function, arrays)
-            changed.append(var)
-    return derived_again(result, changed)
+    # Calls that fitted for all values of a shape variable need not fit for the one that it got.
+    if wrong := ill_formed(result):
+        raise DiagnosticError(wrong)
+    return result
 
 
 def _array(param: relax.Var, value: Any) -> np.ndarray[Any, Any]:
@@ -299,9 +300,18 @@ def _bound(
     )
     body = specialised.body
     assert isinstance(body, relax.SeqExpr)
-    blocks = (relax.BindingBlock.make(bindings), *body.blocks)
+    blocks = _after(bindings, body.blocks)
     kept = tuple(renamed[p] for p in function.params if p not in constants)
     return specialised.replace(params=kept, body=body.replace(blocks=blocks))
+
+
+def _after(
+    bindings: tuple[relax.Binding, ...], blocks: tuple[relax.BindingBlock, ...]
+) -> tuple[relax.BindingBlock, ...]:
+    """Blocks with bindings before them, which join a first block that is no dataflow block."""
+    if blocks and not isinstance(blocks[0], relax.DataflowBlock):
+        bindings, blocks = (*bindings, *blocks[0].bindings), blocks[1:]
+    return (relax.BindingBlock.make(bindings), *blocks)
 
 
 def _constant_binding(var: relax.Var, constant: relax.Constant, info: StructInfo) -> relax.Binding:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from relaxscript.analysis.finding import undeclared_recursion
 from relaxscript.analysis.normal_form import is_normal
@@ -59,18 +59,6 @@ def normalized(module: IRModule, check_well_formed: bool = True) -> IRModule:
         if not (_is_typed(function) and is_normal(function)):
             result = result.clone() if result is module else result
             result[var] = _normalize(function, var.name_hint, result, check_well_formed)
-    return result
-
-
-def derived_again(module: IRModule, vars: Iterable[relax.GlobalVar]) -> IRModule:
-    """The module with these functions typed as if nothing were known of what they bind.
-
-    For functions in which something was replaced: a call that fitted may not fit any more. Raises
-    as `normalized` does.
-    """
-    result = module.clone()
-    for var in vars:
-        result[var] = _normalize(result[var], var.name_hint, result, check_well_formed=True)
     return result
 
 
