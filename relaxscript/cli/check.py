@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TextIO
 
-from relaxscript.errors import Diagnostic, DiagnosticError
+from relaxscript.errors import Diagnostic, DiagnosticError, Source
 
 from .mending import Looked, difference, look, mend
-from .reading import FileText, read_text
+from .notebooks import is_notebook
+from .reading import FileText, files_in, read_text, sources_of
 from .report import complain, errors_of
 from .writing import encoded, write_back
 
@@ -26,13 +27,17 @@ Form = Literal["text", "json", "sarif"]
 
 @dataclass(frozen=True)
 class Checked:
-    """One file: its scripts, what was (or would be) fixed, what is left, and why it failed."""
+    """One file: its scripts, what was (or would be) fixed, what is left, and why it failed.
+
+    What depends on `unknown`, which only a run can tell, was not checked.
+    """
 
     name: str
     scripts: int = 0
     left: tuple[Diagnostic, ...] = ()
     fixed: tuple[Diagnostic, ...] = ()
     failed: bool = False
+    unknown: tuple[str, ...] = ()
 
 
 def check(
@@ -41,11 +46,12 @@ def check(
 ) -> int:  # fmt: skip
     """Report the mistakes of every script in the files; 1 when there are errors.
 
-    `strict=True` makes errors of what can only be checked at run time. With `diff` the status is
-    that of the files as they are. A file that cannot be read or written does not keep the others
-    from being checked; it makes 2 of it.
+    For a folder, those of all Python files and notebooks below it. `strict=True` makes errors of
+    what can only be checked at run time. With `diff` the status is that of the files as they are. A
+    file that cannot be read or written does not keep the others from being checked; it makes 2 of
+    it.
     """
-    checked = [check_file(file, fix=fix, diff=diff, strict=strict) for file in files]
+    checked = [check_file(file, fix=fix, diff=diff, strict=strict) for file in files_in(files)]
     if form == "text":
         aside = diff or (fix and "-" in files)
         report(checked, sys.stderr if aside else sys.stdout, "would fix" if diff else "fixed")
@@ -62,6 +68,8 @@ def check(
 def check_file(file: str, *, fix: bool, diff: bool, strict: bool | None) -> Checked:
     """Look at one file, and mend it or show how; whatever fails is among what is left."""
     try:
+        if is_notebook(file):
+            return check_notebook(file, fix or diff, strict)
         before = read_text(file)
     except DiagnosticError as error:
         name = "<stdin>" if file == "-" else file
@@ -78,7 +86,20 @@ def check_file(file: str, *, fix: bool, diff: bool, strict: bool | None) -> Chec
         except DiagnosticError as error:
             left = (*first.found, *error.diagnostics)
             return Checked(before.source.filename, first.scripts, left, failed=True)
-    return Checked(before.source.filename, looked.scripts, looked.found, looked.fixed)
+    name, unknown = before.source.filename, looked.unknown
+    return Checked(name, looked.scripts, looked.found, looked.fixed, unknown=unknown)
+
+
+def check_notebook(file: str, mends: bool, strict: bool | None) -> Checked:
+    """Look at the cells of a notebook, which are not mended."""
+    looked = look(Source(file, ""), strict, sources_of(file))
+    found = looked.found
+    if mends and any(diagnostic.fix for diagnostic in found):
+        message = f"cannot write `{file}`: fixes of notebooks are shown and not applied"
+        found = (*found, Diagnostic("RX0707", message, None))
+    return Checked(
+        file, looked.scripts, found, failed=found != looked.found, unknown=looked.unknown
+    )
 
 
 def put(file: str, before: FileText, looked: Looked) -> None:
@@ -109,6 +130,11 @@ def report(checked: Sequence[Checked], stream: TextIO, verb: str) -> None:
     if fixed:
         said = f"{verb} {number(len(fixed), 'mistake')}; {said}"
     print(said, file=stream)
+    for file in checked:
+        if file.unknown:
+            names = ", ".join(f"`{name}`" for name in file.unknown)
+            what = f"what depends on {names} is checked in a run only"
+            print(f"{file.name}: {what}: `relaxscript run {file.name}`", file=stream)
 
 
 def summary(diagnostics: Sequence[Diagnostic], scripts: int, files: int) -> str:

@@ -80,7 +80,12 @@ def command_line() -> Grammar:
     run.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="its arguments")
 
     check = commands.add_parser("check", help="report the mistakes in files without running them")
-    check.add_argument("files", nargs="+", metavar="FILE", help="a Python file, - for the input")
+    check.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="a Python file, a notebook, a folder, - for the input",
+    )
     check.add_argument(
         "--strict", action="store_true", default=None,
         help="make errors of what can only be checked at run time",

@@ -10,24 +10,34 @@ far as possible, and a warning names it.
 from __future__ import annotations
 
 import ast
+import builtins
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
 from relaxscript import script
-from relaxscript.errors import Diagnostic, DiagnosticError, Source, is_strict
+from relaxscript.errors import Diagnostic, DiagnosticError, Source, is_strict, nearest
 from relaxscript.script.parser.base import UNKNOWN, ExpressionParser, Failed, Reporter
 from relaxscript.script.parser.crash import reported_as_ours
 from relaxscript.script.parser.decorators import OurDecorator, read_options
 from relaxscript.script.parser.macro import Macro, macro_of
 from relaxscript.script.parser.module import module_of_class, relax_function, tir_function
-from relaxscript.script.parser.plain import bind, imported, known_from_the_start, literal
+from relaxscript.script.parser.not_python import syntax_error
+from relaxscript.script.parser.plain import (
+    EVERYTHING,
+    bind,
+    imported,
+    known_from_the_start,
+    literal,
+)
 from relaxscript.script.parser.source import parse_text
 from relaxscript.script.parser.statements import TRY_STAR
 
+from .harmless import member_of, outer_module
 from .names import FileNames, merged
+from .notebooks import plain_python
 
 __all__ = ["Script", "definitions"]
 
@@ -40,12 +50,16 @@ _BRANCHING = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.Try, TRY_STAR, ast.M
 
 @dataclass(frozen=True)
 class Script:
-    """A decorated definition: `value` is its module or function, None when it is not complete."""
+    """A decorated definition: `value` is its module or function, None when it is not complete.
+
+    What depends on `unknown`, which only a run of the file can tell, was not checked.
+    """
 
     name: str
     line: int
     value: Any
     diagnostics: tuple[Diagnostic, ...]
+    unknown: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -89,39 +103,69 @@ LANGUAGES: dict[Any, _Language] = {
 
 
 def definitions(
-    source: Source, *, strict: bool | None = None
+    sources: Source | Sequence[Source], *, strict: bool | None = None
 ) -> tuple[list[Script], list[Diagnostic]]:
     """The scripts of a file in their order, and the mistakes that belong to none of them.
 
-    `strict=True` makes errors of the warnings about what can only be checked at run time, where a
-    definition says nothing else; None leaves that to `relaxscript.config` and the environment.
+    The cells of a notebook are one file, of which each is a source. `strict=True` makes errors of
+    the warnings about what can only be checked at run time, where a definition says nothing else;
+    None leaves that to `relaxscript.config` and the environment.
     """
+    given = [sources] if isinstance(sources, Source) else sources
+    walk = _Walk(is_strict(strict))
+    parsed: list[tuple[Source, ast.Module]] = []
+    for source in given:
+        try:
+            parsed.append(tree_of(source))
+        except DiagnosticError as error:
+            walk.reporter.diagnostics.extend(error.diagnostics)
+    walk.file(parsed)
+    return walk.found(), walk.reporter.diagnostics
+
+
+def tree_of(source: Source) -> tuple[Source, ast.Module]:
+    """A text with its tree; raises RX0113 where it is not Python."""
+    if source.cell is None:
+        return parse_text(source.filename, source.text)
     try:
-        source, tree = parse_text(source.filename, source.text)
-    except DiagnosticError as error:
-        return [], list(error.diagnostics)
-    walk = _Walk(source, is_strict(strict))
-    walk.file(tree)
-    return sorted(walk.scripts, key=lambda found: found.line), walk.reporter.diagnostics
+        return source, ast.parse(plain_python(source.text), source.filename)
+    except SyntaxError as error:
+        raise DiagnosticError(syntax_error(source, error)) from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        refused = SyntaxError(str(error) or "this is nested too deeply")
+        raise DiagnosticError(syntax_error(source, refused)) from None
 
 
 class _Walk:
     """Goes through the statements of one file as Python would, keeping what is plainly known."""
 
-    def __init__(self, source: Source, strict: bool) -> None:
-        self.source = source
+    def __init__(self, strict: bool) -> None:
+        self.source = Source("", "")
         self.strict = strict
-        self.scripts: list[Script] = []
+        self.scripts: list[tuple[int, Script]] = []  # with the number of the source
+        self.number = 0
         self.reporter = Reporter()
+        self.bound: set[str] = set()  # names that any statement of the file may bind
         # Bodies of functions run later than the statements around them, and see all their names.
-        self.later: deque[tuple[PythonFunction, Scopes, str]] = deque()
+        self.later: deque[tuple[int, PythonFunction, Scopes, str]] = deque()
 
-    def file(self, tree: ast.Module) -> None:
-        self.block(tree.body, [known_from_the_start()], "")
+    def file(self, parsed: Sequence[tuple[Source, ast.Module]]) -> None:
+        trees = [tree for _, tree in parsed]
+        self.bound = set().union(*map(bound_somewhere, trees))
+        known = {} if any(map(imports_ours, trees)) else known_from_the_start()
+        for number, (source, tree) in enumerate(parsed):
+            self.number, self.source = number, source
+            self.block(tree.body, [known], "")
         while self.later:
-            node, scopes, prefix = self.later.popleft()
+            self.number, node, scopes, prefix = self.later.popleft()
+            self.source = parsed[self.number][0]
             parameters = [n.arg for n in ast.walk(node.args) if isinstance(n, ast.arg)]
             self.block(node.body, [dict.fromkeys(parameters, UNKNOWN), *scopes], prefix)
+
+    def found(self) -> list[Script]:
+        """The scripts in the order in which they stand."""
+        ordered = sorted(self.scripts, key=lambda pair: (pair[0], pair[1].line))
+        return [script for _, script in ordered]
 
     def block(self, statements: list[ast.stmt], scopes: Scopes, prefix: str) -> None:
         """Statements in their order; `prefix` is what the names of definitions begin with."""
@@ -135,7 +179,7 @@ class _Walk:
                 self.definition(node, scopes, prefix)
                 return
             case ast.Import() | ast.ImportFrom():
-                scope.update(imported(node))
+                scope.update(self.imported(node))
                 return
             case _ if isinstance(node, _BRANCHING):
                 self.branches(node, scopes, prefix)
@@ -147,14 +191,36 @@ class _Walk:
         scope.update(dict.fromkeys(stored_names(node), UNKNOWN))
         match node:
             case ast.Assign(targets=targets, value=value):
-                found = literal(self.source, value, scopes)
+                found = self.literal(value, scopes)
                 for target in targets:
                     bind(target, found, scope)
             case ast.AnnAssign(target=target, value=ast.expr() as value):
-                bind(target, literal(self.source, value, scopes), scope)
+                bind(target, self.literal(value, scopes), scope)
         for name in changed_names(node):
             if isinstance(scope.get(name), (list, dict)):
                 scope[name] = UNKNOWN
+
+    def imported(self, node: ast.Import | ast.ImportFrom) -> dict[str, Any]:
+        """The names that an import binds; of numpy and math more is known than of others."""
+        found = imported(node)
+        for alias in node.names:
+            bound = alias.asname or alias.name.partition(".")[0]
+            if found.get(bound) is not UNKNOWN:
+                continue
+            if isinstance(node, ast.Import):
+                known = outer_module(alias.name if alias.asname else bound)
+            else:
+                known = outer_module(f"{node.module}.{alias.name}")
+                owner = None if node.level else outer_module(node.module or "")
+                if known is None and hasattr(owner, alias.name):
+                    allowed, value = member_of(owner, alias.name)
+                    known = value if allowed else None
+            found[bound] = UNKNOWN if known is None else known
+        return found
+
+    def literal(self, node: ast.expr, scopes: Scopes) -> Any:
+        """The value of an expression, as far as it is known without running the file."""
+        return literal(self.source, node, scopes, FileNames(scopes, Reporter()))
 
     def branches(self, node: ast.stmt, scopes: Scopes, prefix: str) -> None:
         """Statements of which some are run, nobody knows which."""
@@ -179,14 +245,14 @@ class _Walk:
         if ours is not None:
             found = self.script(node, *ours, scopes, prefix + node.name)
             if not isinstance(found.value, Macro):
-                self.scripts.append(found)
+                self.scripts.append((self.number, found))
             scopes[0][node.name] = UNKNOWN if found.value is None else found.value
             return
         scopes[0][node.name] = UNKNOWN
         if isinstance(node, ast.ClassDef):
             self.block(node.body, [{}, *scopes], f"{prefix}{node.name}.")
         else:
-            self.later.append((node, scopes, f"{prefix}{node.name}."))
+            self.later.append((self.number, node, scopes, f"{prefix}{node.name}."))
 
     def language(self, node: Definition, scopes: Scopes) -> tuple[_Language, OurDecorator] | None:
         """The language that a decorator chooses, and that; a misspelt one of ours is a mistake."""
@@ -196,7 +262,22 @@ class _Walk:
             for ours, language in LANGUAGES.items():
                 if value is ours:
                     return language, OurDecorator(ours.__name__, decorator)
+            self.require_defined(target, scopes)
         return None
+
+    def require_defined(self, target: ast.expr, scopes: Scopes) -> None:
+        """Refuse a decorator that looks like one of ours and begins with a name of nobody."""
+        last: str = getattr(target, "attr", getattr(target, "id", ""))
+        root = target
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if not isinstance(root, ast.Name) or root.id in self.bound or EVERYTHING in self.bound:
+            return
+        if hasattr(builtins, root.id) or any(root.id in scope for scope in scopes):
+            return
+        if nearest(f"{last} ", _DECORATORS) is not None:
+            names = FileNames(scopes, self.reporter)
+            ExpressionParser(self.source, names, self.reporter).value(target)
 
     def decorator_value(self, node: ast.expr, scopes: Scopes) -> Any:
         match node:
@@ -228,23 +309,40 @@ class _Walk:
         with reported_as_ours():
             value = language.parse(self.source, node, names, reporter, decorator)
         complete = not any(d.severity == "error" for d in reporter.settled())
-        found = [self.placed(d, node, names) for d in reporter.settled()]
-        return Script(name, line, value if complete else None, tuple(found))
-
-    def placed(self, diagnostic: Diagnostic, node: Definition, names: FileNames) -> Diagnostic:
-        """What is unknown without running the file is no mistake; a warning says where it is."""
-        for name, unknown in names.unknown.items():
-            if replace(diagnostic, labels=()) == unknown:
-                uses = (n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id == name)
-                first = min(uses, key=lambda n: (n.lineno, n.col_offset), default=node)
-                at = self.source.span(first)
-                if first is node and diagnostic.labels:
-                    at = diagnostic.labels[-1].span  # the use of the macro that uses it
-                return replace(diagnostic, span=at, labels=(), severity="warning")
-        return diagnostic
+        left = names.unknown.values()
+        found = [
+            d
+            for d in dict.fromkeys(reporter.settled())
+            if replace(d, span=None, labels=()) not in left
+        ]
+        return Script(name, line, value if complete else None, tuple(found), tuple(names.unknown))
 
 
 # ---- what statements do to names
+
+_DECORATORS = ("ir_module", "function", "func", "prim_func", "macro")
+
+
+def imports_ours(tree: ast.Module) -> bool:
+    """Whether a file imports our namespaces anywhere, and so has those only that it imports."""
+    nodes = (node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom)))
+    return any(value is not UNKNOWN for node in nodes for value in imported(node).values())
+
+
+def bound_somewhere(tree: ast.Module) -> set[str]:
+    """All names that the statements of a file bind, in whatever scope."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                found.add(name)
+            case ast.Import() | ast.ImportFrom():
+                found.update(imported(node))
+            case ast.ClassDef(name=name) | ast.FunctionDef(name=name):
+                found.add(name)
+            case ast.AsyncFunctionDef(name=name) | ast.Global(names=[name, *_]):
+                found.add(name)
+    return found
 
 
 def branches_of(node: ast.stmt) -> list[list[ast.stmt]]:

@@ -5,6 +5,8 @@
       "relaxscript": "0.1.0",
       "diagnostics": [ diagnostic ],  what is wrong, file by file, in the order of the places
       "fixed": [ diagnostic ],        what --fix has mended, with the places it had then
+      "unknown": [{"file": "model.py", "names": ["W"]}],   what only a run can tell; what depends
+                                      on it was not checked
       "summary": {"files": 1, "definitions": 2, "errors": 1, "warnings": 0}
     }
 
@@ -21,6 +23,8 @@
     }
 
     span: {"file": "model.py", "line": 5, "column": 25, "end_line": 5, "end_column": 30}
+
+The span in a notebook has "cell" as well, the number of a cell of code; lines count in that cell.
 
 Lines and columns count from 1, columns in characters (Unicode code points); the end is exclusive.
 A byte order mark is no character. `sarif.py` is the other form.
@@ -59,6 +63,9 @@ def as_json(checked: Sequence[Checked]) -> dict[str, Any]:
         "relaxscript": __version__,
         "diagnostics": [_diagnostic(file.name, d) for file in checked for d in file.left],
         "fixed": [_diagnostic(file.name, d) for file in checked for d in file.fixed],
+        "unknown": [
+            {"file": file.name, "names": list(file.unknown)} for file in checked if file.unknown
+        ],
         "summary": {
             "files": len(checked),
             "definitions": sum(file.scripts for file in checked),
@@ -89,4 +96,5 @@ def _span(span: Span) -> dict[str, Any]:
         "column": span.column,
         "end_line": span.end_line,
         "end_column": span.end_column,
+        **({} if span.source.cell is None else {"cell": span.source.cell}),
     }

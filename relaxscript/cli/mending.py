@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from difflib import unified_diff
 
 from relaxscript.errors import Diagnostic, Source, mended
 
 from .definitions import definitions
-from .report import in_order
+from .report import errors_of, in_order
 
 __all__ = ["Looked", "difference", "look", "mend"]
 
@@ -28,17 +28,23 @@ class Looked:
     scripts: int
     found: tuple[Diagnostic, ...]
     fixed: tuple[Diagnostic, ...] = ()
+    unknown: tuple[str, ...] = ()
 
     @property
     def is_python(self) -> bool:
         return not (self.scripts == 0 and any(d.code == "RX0113" for d in self.found))
 
 
-def look(source: Source, strict: bool | None) -> Looked:
-    """The mistakes of a text in the order of their places."""
-    scripts, others = definitions(source, strict=strict)
+def look(
+    source: Source, strict: bool | None, cells: Sequence[Source] | None = None
+) -> Looked:  # fmt: skip
+    """The mistakes of a text, or of the cells that it holds, in the order of their places."""
+    scripts, others = definitions(source if cells is None else cells, strict=strict)
     found = in_order([*others, *(d for script in scripts for d in script.diagnostics)])
-    return Looked(source, len(scripts), tuple(found))
+    wrong = {script.name for script in scripts if errors_of(script.diagnostics)}
+    unknown = dict.fromkeys(name for script in scripts for name in script.unknown)
+    left = tuple(name for name in unknown if name not in wrong)
+    return Looked(source, len(scripts), tuple(found), unknown=left)
 
 
 def mend(looked: Looked, strict: bool | None) -> Looked:
@@ -57,7 +63,7 @@ def mend(looked: Looked, strict: bool | None) -> Looked:
         if not after.is_python:
             break
         fixed = (*looked.fixed, *applied)
-        looked = Looked(after.source, after.scripts, after.found, fixed)
+        looked = replace(after, fixed=fixed)
     return looked
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -12,14 +12,16 @@ from relaxscript.script.parser.base import UNKNOWN, Reporter
 from relaxscript.script.parser.environment import Environment
 from relaxscript.script.parser.plain import EVERYTHING
 
+from .harmless import BUILTINS, is_harmless, member_of
+
 __all__ = ["FileNames", "merged"]
 
 
 class FileNames(Environment):
     """The names that a definition of a file can see, innermost scope first.
 
-    A name whose value only a run of the file can tell is unknown. It is noted in `unknown`, with
-    the mistake that was reported for it so that whatever depends on it is left unfinished.
+    What only a run of the file can tell is unknown. It is noted in `unknown`, with a mistake that
+    is reported for it so that whatever depends on it is left unfinished.
     """
 
     def __init__(self, scopes: Sequence[Mapping[str, Any]], reporter: Reporter) -> None:
@@ -28,20 +30,31 @@ class FileNames(Environment):
         self.unknown: dict[str, Diagnostic] = {}
 
     def lookup(self, name: str) -> Any:
-        try:
-            value = super().lookup(name)
-        except KeyError:
-            if not hasattr(builtins, name) and not any(EVERYTHING in s for s in self.scopes):
-                raise
-            value = UNKNOWN
-        if value is UNKNOWN and name not in self.unknown:
-            message = (
-                f"`{name}` is known only when the file runs; what depends on it is not checked"
-            )
-            help = "`relaxscript run FILE` runs it, and checks what depends on that too"
-            self.unknown[name] = Diagnostic("RX0112", message, None, help=help)
-            self.reporter.diagnostics.append(self.unknown[name])
+        for scope in self.scopes:
+            if name in scope:
+                value = scope[name]
+                break
+        else:
+            starred = any(EVERYTHING in scope for scope in self.scopes)
+            if not hasattr(builtins, name) and not starred:
+                raise KeyError(name)
+            value = BUILTINS.get(name, UNKNOWN)
+        if value is UNKNOWN:
+            self.leave_to_run(name)
         return value
+
+    def member(self, owner: Any, name: str) -> tuple[bool, Any]:
+        return member_of(owner, name)
+
+    def may_call(self, callee: Any, args: Iterable[Any]) -> bool:
+        return is_harmless(callee, args)
+
+    def leave_to_run(self, written: str) -> bool:
+        if written not in self.unknown:
+            message = f"`{written}` is known only when the file runs"
+            self.unknown[written] = Diagnostic("RX0112", message, None)
+            self.reporter.diagnostics.append(self.unknown[written])
+        return True
 
     def names(self) -> list[str]:
         return [name for name in super().names() if name != EVERYTHING]

@@ -9,7 +9,7 @@ from relaxscript.errors import Diagnostic, DiagnosticError, nearest
 from relaxscript.ir import hooks
 
 from .definitions import Script, definitions
-from .reading import read
+from .reading import sources_of
 from .report import complain, errors_of, in_order
 
 __all__ = ["print_scripts"]
@@ -21,7 +21,7 @@ def print_scripts(file: str, name: str | None = None, *, annotations: bool = Tru
     `name` is that of a module or function, `Digits.main` for a function of a module. Raises RX0701
     when the file cannot be read, RX0703 when nothing in it is called so.
     """
-    scripts, others = definitions(read(file))
+    scripts, others = definitions(sources_of(file))
     shown = scripts if name is None else [chosen(scripts, name, file)]
     complete = [script for script in shown if script.value is not None]
     for place, script in enumerate(complete):

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 import tokenize
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from relaxscript.errors import Diagnostic, DiagnosticError, Source, nearest
 from relaxscript.errors.files import open_regular
 
-__all__ = ["FileText", "read", "read_text"]
+from .notebooks import cells_of, is_notebook
+
+__all__ = ["FileText", "files_in", "read", "read_text", "sources_of"]
+
+# Folders whose Python nobody here wrote.
+_NOT_WRITTEN_HERE = ("__pycache__", "build", "dist", "node_modules", "site-packages", "venv")
 
 
 class FileText(NamedTuple):
@@ -25,6 +32,42 @@ class FileText(NamedTuple):
 def read(file: str) -> Source:
     """The text of a file, "-" being the standard input; raises RX0701 when it cannot be read."""
     return read_text(file).source
+
+
+def sources_of(file: str) -> list[Source]:
+    """The text of a file, or the cells of a notebook; raises RX0701 as `read` does."""
+    source = read(file)
+    if not is_notebook(file):
+        return [source]
+    try:
+        return cells_of(file, source.text)
+    except ValueError as error:
+        raise _unreadable(file, str(error)) from None
+
+
+def files_in(names: Sequence[str]) -> list[str]:
+    """The files named, and instead of a folder all Python files and notebooks below it.
+
+    Folders of tools are passed by: those whose name begins with a dot or says so, and environments.
+    """
+    found: list[str] = []
+    for name in names:
+        if name == "-" or not os.path.isdir(name):
+            found.append(name)
+            continue
+        for folder, inner, files in os.walk(name):
+            inner[:] = sorted(
+                each for each in inner
+                if not each.startswith(".")
+                and each not in _NOT_WRITTEN_HERE
+                and not os.path.exists(os.path.join(folder, each, "pyvenv.cfg"))
+            )  # fmt: skip
+            found += [
+                os.path.normpath(os.path.join(folder, file))
+                for file in sorted(files)
+                if file.endswith((".py", ".ipynb")) and not file.startswith(".")
+            ]
+    return list(dict.fromkeys(found))
 
 
 def read_text(file: str) -> FileText:

@@ -27,4 +27,9 @@ def errors_of(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """Those of one file, by their places."""
-    return sorted(diagnostics, key=lambda d: (0, 0) if d.span is None else d.span.start)
+    return sorted(diagnostics, key=_place)
+
+
+def _place(diagnostic: Diagnostic) -> tuple[int, int, int]:
+    span = diagnostic.span
+    return (0, 0, 0) if span is None else (span.source.cell or 0, *span.start)

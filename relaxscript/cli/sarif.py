@@ -118,10 +118,13 @@ def _replacement(edit: Edit) -> dict[str, Any]:
 
 
 def _physical(span: Span) -> dict[str, Any]:
-    return {"artifactLocation": _artifact(span.filename), "region": _region(span)}
+    region = _region(span)
+    if span.source.cell is not None:
+        region["properties"] = {"cell": span.source.cell}
+    return {"artifactLocation": _artifact(span.filename), "region": region}
 
 
-def _region(span: Span) -> dict[str, int]:
+def _region(span: Span) -> dict[str, Any]:
     return {
         "startLine": span.line,
         "startColumn": span.column,

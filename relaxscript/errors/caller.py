@@ -7,6 +7,7 @@ import dis
 import linecache
 import os
 import sys
+import sysconfig
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
@@ -14,6 +15,10 @@ from .span import Source, Span
 
 __all__ = ["caller_frame", "caller_span", "raised_span", "source_lines", "step_span"]
 
+# Where Python and what was installed beside it have their own files.
+LIBRARIES = tuple({
+    sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")
+})  # fmt: skip
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
@@ -39,6 +44,8 @@ def raised_span(error: BaseException) -> Span | None:
     step = error.__traceback__
     while step is not None and step.tb_frame.f_code.co_filename.startswith(PACKAGE):
         step = step.tb_next
+    if step is not None and step.tb_frame.f_code.co_filename.startswith(LIBRARIES):
+        return None
     return None if step is None else _span_in(step.tb_frame, step.tb_lineno, step.tb_lasti)
 
 

@@ -150,11 +150,11 @@ def _block_lines(block: _Block, diagnostic: Diagnostic, margin: int) -> Iterator
     main = diagnostic.span
     numbers = sorted(block.marks)
     if main is not None and main.source == block.source:
-        arrow, place = "-->", f"{main.line}:{main.column}"
+        arrow, at = "-->", main.start
     else:
-        arrow, place = ":::", f"{numbers[0]}:{block.marks[numbers[0]][0].start + 1}"
-    name = visible(block.source.filename)
-    yield [(f"{'':{margin}}{arrow} ", "gutter"), (f"{name}:{place}", "plain")]
+        arrow, at = ":::", (numbers[0], block.marks[numbers[0]][0].start + 1)
+    place = visible(block.source.location(*at))
+    yield [(f"{'':{margin}}{arrow} ", "gutter"), (place, "plain")]
     yield _beside("", "|", margin, [])
     for number in numbers:
         if number <= len(block.source.lines):

@@ -15,6 +15,8 @@ import re
 from bisect import bisect_right
 from typing import Any
 
+from .notebook import live_cell
+
 LINE_END = re.compile(r"\r\n|\r|\n")
 DEFINED_NAME = re.compile(r"(?:async\s+def|def|class)\s+(\w+)")
 FIRST_WORD = re.compile(r"\w+")
@@ -24,14 +26,16 @@ LAST_WORD = re.compile(r"\w+\Z")
 class Source:
     """A text and the name it goes by: a file, a notebook cell, or IR that was printed.
 
-    Two sources are equal when name and text are. A byte order mark at the beginning is dropped, as
+    `cell` is the number of a cell in the notebook that the file is. Two sources are equal when
+    name, cell and text are. A byte order mark at the beginning is dropped, as
     Python drops that of a file.
     """
 
-    __slots__ = ("_filename", "_lines", "_starts", "_text")
+    __slots__ = ("_cell", "_filename", "_lines", "_starts", "_text")
 
-    def __init__(self, filename: str, text: str) -> None:
+    def __init__(self, filename: str, text: str, cell: int | None = None) -> None:
         self._filename = filename
+        self._cell = cell
         self._text = text.removeprefix("\ufeff")
         self._lines: tuple[str, ...] | None = None
         self._starts: list[int] | None = None
@@ -40,6 +44,11 @@ class Source:
     def filename(self) -> str:
         """The path of the file, or a name in angle brackets for a text that is in no file."""
         return self._filename
+
+    @property
+    def cell(self) -> int | None:
+        """Which cell of a notebook it is, from 1; None for what is a whole file."""
+        return self._cell
 
     @property
     def text(self) -> str:
@@ -57,6 +66,13 @@ class Source:
     def whole(self) -> Span:
         """The span of the whole text."""
         return Span(self, 1, 1, len(self.lines), len(self.lines[-1]) + 1)
+
+    def location(self, line: int, column: int) -> str:
+        """How a place is said: `model.py:5:25`, or `Cell In[8], line 5` in a notebook."""
+        if self._cell is not None:
+            return f"{self._filename}: cell {self._cell}, line {line}"
+        cell = live_cell(self._filename)
+        return f"{self._filename}:{line}:{column}" if cell is None else f"{cell}, line {line}"
 
     def line(self, number: int) -> str:
         """Line `number`, counted from 1; empty for a line that does not exist."""
@@ -140,13 +156,14 @@ class Source:
             return True
         if not isinstance(other, Source):
             return NotImplemented
-        return self._filename == other._filename and self._text == other._text
+        same = self._filename == other._filename and self._cell == other._cell
+        return same and self._text == other._text
 
     def __hash__(self) -> int:
-        return hash((self._filename, self._text))
+        return hash((self._filename, self._cell, self._text))
 
-    def __reduce__(self) -> tuple[type[Source], tuple[str, str]]:
-        return Source, (self._filename, self._text)
+    def __reduce__(self) -> tuple[type[Source], tuple[str, str, int | None]]:
+        return Source, (self._filename, self._text, self._cell)
 
     def __repr__(self) -> str:
         return f"Source({self._filename!r}, {len(self.lines)} lines)"
@@ -238,8 +255,9 @@ class Span:
         end = max(span.end for span in spans)
         return Span(self._source, *start, *end)
 
-    def _key(self) -> tuple[str, int, int, int, int]:
-        return self.filename, self.line, self.column, self.end_line, self.end_column
+    def _key(self) -> tuple[str, int, int, int, int, int]:
+        cell = self._source.cell or 0
+        return self.filename, cell, self.line, self.column, self.end_line, self.end_column
 
     def __eq__(self, other: object) -> bool:
         if self is other:
@@ -275,7 +293,7 @@ class Span:
         return Span, (self._source, *self.start, *self.end)
 
     def __str__(self) -> str:
-        return f"{self.filename}:{self.line}:{self.column}"
+        return self._source.location(self.line, self.column)
 
     def __repr__(self) -> str:
         return f"Span({self}-{self.end_line}:{self.end_column})"

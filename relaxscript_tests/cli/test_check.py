@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import json
+import os
 import sys
 
 import pytest
@@ -45,11 +47,58 @@ def turned(x: Image, w: R.Tensor[R.f32, m, n * 2]) -> R.Tensor[R.f32, n, n * 2]:
 
 
 def test_what_only_a_run_tells_names_the_command_that_runs_it(write, capsys):
-    text = IMPORTS + "N = sum(range(4))\n" + GOOD.replace('"n", 3', "N, 3")
+    text = IMPORTS + "N = len(open('x').read())\n" + GOOD.replace('"n", 3', "N, 3")
     assert main(["check", write("computed.py", text)]) == 0
-    err = capsys.readouterr().err
-    assert "`N` is known only when the file runs" in err
-    assert "`relaxscript run FILE` runs it" in err
+    assert capsys.readouterr() == (
+        "0 errors in 1 definition of 1 file\n"
+        "computed.py: what depends on `N` is checked in a run only: "
+        "`relaxscript run computed.py`\n",
+        "",
+    )
+
+
+def notebook(*cells):
+    made = [{"cell_type": "markdown", "source": ["# A title"]}]
+    made += [{"cell_type": "code", "source": cell.splitlines(keepends=True)} for cell in cells]
+    return json.dumps({"cells": made, "nbformat": 4})
+
+
+def test_a_notebook_is_checked_cell_by_cell(write, capsys):
+    file = write("a.ipynb", notebook(IMPORTS + "%pip list", BAD.removeprefix(IMPORTS)))
+    assert main(["check", file]) == 1
+    out, err = capsys.readouterr()
+    assert out == "1 error in 1 definition of 1 file\n"
+    assert " --> a.ipynb: cell 2, line 4\n" in err
+    assert main(["check", "--json", file]) == 1
+    [found] = json.loads(capsys.readouterr().out)["diagnostics"]
+    assert (found["span"]["file"], found["span"]["cell"], found["span"]["line"]) == (file, 2, 4)
+
+
+def test_fixes_of_a_notebook_are_not_applied_and_that_is_said(write, capsys):
+    file = write("a.ipynb", notebook(IMPORTS, BAD.removeprefix(IMPORTS)))
+    assert main(["check", "--fix", file]) == 2
+    assert "fixes of notebooks are shown and not applied" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"cells": [{}]}', '{"cells": ' * 9999])
+def test_a_notebook_that_is_none_is_a_mistake_of_the_command(write, text, capsys):
+    assert main(["check", write("a.ipynb", text)]) == 2
+    assert "cannot read `a.ipynb`: it is no notebook" in capsys.readouterr().err
+
+
+def test_a_folder_stands_for_the_files_below_it(write, tmp_path, capsys):
+    write("a.py", GOOD)
+    for folder in ("inner", ".git", "env", "build"):
+        (tmp_path / folder).mkdir()
+        write(f"{folder}/b.py", BAD)
+    write("env/pyvenv.cfg", "")
+    write("inner/c.ipynb", notebook(GOOD))
+    write("inner/d.txt", BAD)
+    assert main(["check", "."]) == 1
+    out, err = capsys.readouterr()
+    assert out == "1 error in 3 definitions of 3 files\n"
+    assert err.count(" --> ") == 1
+    assert f" --> {os.path.join('inner', 'b.py')}:5:25\n" in err
 
 
 def test_mistakes_are_drawn_and_counted(write, capsys):

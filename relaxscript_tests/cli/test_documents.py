@@ -41,9 +41,16 @@ def test_a_document_says_what_it_is(printed):
             "relaxscript": __version__,
             "diagnostics": [],
             "fixed": [],
+            "unknown": [],
             "summary": {"files": 1, "definitions": 1, "errors": 0, "warnings": 0},
         },
     )
+
+
+def test_what_only_a_run_can_tell_is_listed(printed):
+    status, document = printed(a=GOOD.replace("3", "len(open('x').read())"))
+    assert (status, document["diagnostics"]) == (0, [])
+    assert document["unknown"] == [{"file": "a.py", "names": ["open"]}]
 
 
 def test_every_part_of_a_diagnostic_is_there(printed):

@@ -11,7 +11,7 @@ import pytest
 
 import relaxscript as rx
 from relaxscript.artifact import inspect
-from relaxscript.errors import DiagnosticError, VMError
+from relaxscript.errors import DiagnosticError
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.same import structural_equal
 from relaxscript.ir.walk import walk
@@ -45,12 +45,7 @@ def executables(seed: int) -> list[tuple[rx.Executable, list[Any]]]:
     left = [v for p, v in zip(main.params, inputs, strict=True) if p.name_hint not in bound]
     try:
         return [*found, (rx.build(mod, target="reference", params=bound), left)]
-    except DiagnosticError:
-        # Shapes of the arrays may show that a call cannot be right, which then shows in a run too.
-        run = observed(
-            lambda name, *args: rx.VirtualMachine(found[0][0])[name](*args), "main", inputs
-        )
-        assert isinstance(run.value, VMError), seed
+    except DiagnosticError:  # the shapes of the arrays refute a call, which may not be reached
         return found
 
 

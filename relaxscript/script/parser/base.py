@@ -26,7 +26,7 @@ from relaxscript.script.attributes import attribute
 from relaxscript.script.printer.constants import METADATA_KEY, MetadataError, decode_all
 
 from .blame import UNKNOWN, Failed
-from .environment import HARMLESS, Environment
+from .environment import Environment
 from .misfits import Misfits
 from .python_operators import (
     BINARY,
@@ -245,12 +245,16 @@ class ExpressionParser(Misfits):
         if namespace:
             return self.namespace_member(owner, node)
         readable = isinstance(owner, (str, Node)) and not node.attr.startswith("__")
-        if self.environment.mode == "data" and not readable:
-            raise self.error(
-                node, "RX0104", "attributes of Python values are not read in data mode"
-            )
+        if readable:
+            with self.at(node):
+                return getattr(owner, node.attr)
         with self.at(node):
-            return getattr(owner, node.attr)
+            known, value = self.environment.member(owner, node.attr)
+        if known:
+            return value
+        if self.environment.leave_to_run(ast.unparse(node)):
+            raise Failed
+        raise self.error(node, "RX0104", "attributes of Python values are not read in data mode")
 
     def call(self, node: ast.Call) -> Any:
         return self.call_value(self.callee(node), node)
@@ -275,10 +279,8 @@ class ExpressionParser(Misfits):
                 f"`{ast.unparse(node.func)}` is no function and cannot be called",
                 **self.without_parentheses(node),
             )  # fmt: skip
-        if self.environment.mode == "data" and not is_safe(callee) and not self._harmless(callee):
-            written = ast.unparse(node.func)
-            raise self.error(node, "RX0104", f"`{written}` is not called in data mode")
-        args, kwargs = self.arguments(node)
+        args, kwargs = self.arguments_for(callee, node)
+        self.check_taken(callee, (*args, *kwargs.values()), node)
         if getattr(callee, "__module__", None) in _NAMESPACES:
             self.check_signature(callee, args, kwargs, node)
         code = "RX0201" if getattr(callee, "__module__", "") in _OF_RELAX else "RX0112"
@@ -292,6 +294,20 @@ class ExpressionParser(Misfits):
             return result.replace(span=self.span(node))
         return result
 
+    def arguments_for(self, callee: Any, node: ast.Call) -> tuple[list[Any], dict[str, Any]]:
+        """The arguments of a function of Python, if it may be called with them."""
+        ours = is_safe(callee) or getattr(callee, "__module__", None) in _NAMESPACES
+        environment = self.environment
+        if not ours and not environment.may_call(callee, ()):
+            written = ast.unparse(node.func)
+            if not environment.leave_to_run(written):
+                raise self.error(node, "RX0104", f"`{written}` is not called in data mode")
+        args, kwargs = self.arguments(node)
+        if not ours and not environment.may_call(callee, (*args, *kwargs.values())):
+            environment.leave_to_run(ast.unparse(node.func))
+            raise Failed
+        return args, kwargs
+
     def without_parentheses(self, node: ast.Call) -> dict[str, Any]:
         """What to write for `x.shape()`: an attribute that is no method is not called."""
         if not isinstance(node.func, ast.Attribute) or node.args or node.keywords:
@@ -302,6 +318,9 @@ class ExpressionParser(Misfits):
         written = func.text
         edit = Edit(whole, written)
         return {"help": f"leave the parentheses out: `{written}`", "edits": [edit]}
+
+    def check_taken(self, callee: Any, args: Sequence[Any], node: ast.Call) -> None:
+        """A chance to refuse a call of Python that cannot mean what it says."""
 
     def explain_failure(self, args: Sequence[Any], node: ast.Call) -> None:
         """A chance to say more about a call of Python that was just reported to have failed."""
@@ -318,10 +337,6 @@ class ExpressionParser(Misfits):
             taken.bind(*args, **kwargs)
         except TypeError:
             raise self.misfit_of(taken, node, len(args), kwargs) from None
-
-    def _harmless(self, callee: Any) -> bool:
-        ours = getattr(callee, "__module__", None) in _NAMESPACES
-        return ours or any(callee is function for function in HARMLESS.values())
 
     def arguments(self, node: ast.Call) -> tuple[list[Any], dict[str, Any]]:
         """The values of positional and keyword arguments; mistakes in all of them are reported."""

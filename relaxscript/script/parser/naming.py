@@ -23,6 +23,11 @@ from .reporter import Reporter
 
 __all__ = ["Naming"]
 
+# How the namespaces are imported, by the names that scripts have for them.
+_IMPORTS = {
+    "I": "ir as I", "R": "relax as R", "T": "tir as T", "ir": "ir", "relax": "relax", "tir": "tir",
+}  # fmt: skip
+
 # Words of Python that are written as if they were functions: `retrun(y)`.
 _WORDS = ("return", "assert", "yield", "raise", "import")
 
@@ -51,6 +56,10 @@ class Naming(Blame):
         help = None if meant is None else f"did you mean `{meant}`?"
         if dtype is not None:
             help = f"write `{dtype}`"
+        elif node is self._before_dot and self.namespace_of(name.upper()) is not None:
+            help, meant, sure = f"did you mean `{name.upper()}`?", name.upper(), True
+        elif meant is None and name in _IMPORTS:
+            help = f"write `from relaxscript.script import {_IMPORTS[name]}`"
         return self.error(
             node, "RX0101", f"`{name}` is not defined", help=help, fix=meant if sure else None
         )

@@ -12,6 +12,8 @@ from functools import cache
 from types import ModuleType
 from typing import Any, TypeVar
 
+import numpy as np
+
 from relaxscript.errors import DiagnosticError, Source
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.script.annotations import (
@@ -31,12 +33,16 @@ EVERYTHING = "*"  # the name under which a scope keeps that names of an unknown 
 class _Plain(ExpressionParser):
     """Evaluates what costs nothing: literals, names, arithmetic on small numbers, annotations."""
 
+    # Whether those functions of Python are called that the environment allows.
+    calls_python = False
+
     def call_value(self, callee: Any, node: ast.Call) -> Any:
         if isinstance(callee, Front):
             return self.struct_info(callee, *self.arguments(node))
         if callee is TypeVar:
             return self.type_variable(node)
-        if not str(getattr(callee, "__module__", "")).startswith(f"{SCRIPT}."):
+        ours = str(getattr(callee, "__module__", "")).startswith(f"{SCRIPT}.")
+        if not ours and not self.calls_python:
             raise Failed
         return self.call_python(callee, node)
 
@@ -66,7 +72,8 @@ class _Plain(ExpressionParser):
         return super().text(node)
 
     def operate(self, symbol: str, operands: tuple[Any, ...], node: ast.expr) -> Any:
-        if any(_size(operand) > SMALL for operand in operands) or _grows(symbol, operands):
+        arrays = [operand for operand in operands if isinstance(operand, np.ndarray)]
+        if len(arrays) > 1 or any(_size(o) > SMALL for o in operands) or _grows(symbol, operands):
             raise Failed
         return super().operate(symbol, operands, node)
 
@@ -95,10 +102,18 @@ def _grows(symbol: str, operands: tuple[Any, ...]) -> bool:
     return False
 
 
-def literal(source: Source, node: ast.expr, scopes: Sequence[Mapping[str, Any]]) -> Any:
-    """The value of an expression, or `UNKNOWN` where it is not plain."""
+def literal(
+    source: Source, node: ast.expr, scopes: Sequence[Mapping[str, Any]],
+    environment: Environment | None = None,
+) -> Any:  # fmt: skip
+    """The value of an expression, or `UNKNOWN` where it is not plain.
+
+    An environment that is given says which functions of Python are called.
+    """
+    parser = _Plain(source, environment or Environment(scopes, "data"), Reporter())
+    parser.calls_python = environment is not None
     try:
-        return _Plain(source, Environment(scopes, "data"), Reporter()).value(node)
+        return parser.value(node)
     except (Failed, RecursionError):
         return UNKNOWN
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import math
 import operator
 import re
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 __all__ = [
     "BINARY", "COMPARE", "CONVERSIONS", "MOST_ITEMS", "MOST_STEPS", "PYTHON", "UNARY",
@@ -40,6 +43,7 @@ CONVERSIONS: dict[str, Callable[[Any], str]] = {"r": repr, "s": str, "a": ascii}
 # What literals may grow to in data mode, where a text of a stranger must not use up the machine.
 MOST_BITS = 4096
 MOST_ITEMS = 1_000_000
+MOST_ELEMENTS = 1 << 26  # of an array
 
 # How many steps of loops, comprehensions and lambdas are written out for one definition.
 MOST_STEPS = 100_000
@@ -52,6 +56,8 @@ def is_excessive(symbol: str, operands: tuple[Any, ...]) -> bool:
     if any(isinstance(value, int) and value.bit_length() > MOST_BITS for value in operands):
         return True
     match symbol, operands:
+        case _, (np.ndarray() as a, np.ndarray() as b):
+            return _elements(symbol, a.shape, b.shape) > MOST_ELEMENTS
         case "**", (int() as base, int() as power):
             return power > 0 and base.bit_length() * power > MOST_BITS
         case "<<", (int() as base, int() as places):
@@ -69,6 +75,16 @@ def is_excessive(symbol: str, operands: tuple[Any, ...]) -> bool:
             form = form.decode("latin-1") if isinstance(form, bytes) else form
             return "*" in form or is_wide(form) or len(form) * size(value) > MOST_ITEMS
     return False
+
+
+def _elements(symbol: str, a: tuple[int, ...], b: tuple[int, ...]) -> int:
+    """How many elements an operation on arrays of these shapes makes; 0 where it cannot be done."""
+    if symbol == "@" and a and b:
+        return math.prod(a[:-1]) * math.prod(b[:-2]) * math.prod(b[-1:])
+    try:
+        return math.prod(np.broadcast_shapes(a, b))
+    except ValueError:
+        return 0
 
 
 def is_wide(form: str) -> bool:

@@ -7,14 +7,14 @@ when the program runs is refused, with the operator that does the same.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 from typing import Any
 
 from relaxscript.errors import Edit
 from relaxscript.ir.prim import Max, Min, PrimExpr, match_dtypes
-from relaxscript.ir.relax import Expr
+from relaxscript.ir.relax import Expr, PrimValue
 
 from .base import Failed
 from .relax_attribute import RelaxAttributes
@@ -24,6 +24,8 @@ __all__ = ["RelaxPython"]
 # What functions of Python are called where values are known only later.
 _LATER = {"max": "maximum", "min": "minimum", "pow": "power", "len": "shape_of"}
 _CONVERSIONS = {"float": "float32", "int": "int64", "bool": "bool"}
+# Libraries whose functions take arrays, and so no values of a program.
+_OF_ARRAYS = frozenset({"numpy", "scipy", "torch", "jax", "tensorflow", "cupy"})
 _LATER_LOOP = "loop in a `@T.prim_func`, or write a recursive function"
 
 
@@ -68,20 +70,33 @@ class RelaxPython(RelaxAttributes):
             scalars.append(match_dtypes(callee(numbers), scalars[0])[0])
         return reduce(lambda a, b: maker.make(*match_dtypes(a, b)), scalars)
 
+    def check_taken(self, callee: Any, args: Sequence[Any], node: ast.Call) -> None:
+        """numpy makes an array of objects of what it does not know, and computes with that."""
+        home = getattr(callee, "__module__", None) or type(callee).__module__
+        if home.partition(".")[0] not in _OF_ARRAYS:
+            return
+        if any(isinstance(part, Expr) and type(part) is not PrimValue for part in _parts(args)):
+            message, help, fix = self.taken_too_early(node)
+            self.error(node, "RX0112", message, help=help, edits=fix)
+            raise Failed
+
     def explain_failure(self, args: Sequence[Any], node: ast.Call) -> None:
         """A function of Python that failed on values of the program gets a better message."""
-        given = [p for a in args for p in (a if isinstance(a, (list, tuple)) else (a,))]
         failure = self.reporter.diagnostics[-1]
         if failure.code != "RX0112" or not any(
-            isinstance(part, (Expr, PrimExpr)) for part in given
+            isinstance(part, (Expr, PrimExpr)) for part in _parts(args)
         ):
             return
         if failure.labels:  # a function of the user's own, which says more about itself
             return
+        message, help, fix = self.taken_too_early(node)
+        self.reporter.diagnostics[-1] = replace(failure, message=message, help=help, fix=fix)
+
+    def taken_too_early(self, node: ast.Call) -> tuple[str, str | None, tuple[Edit, ...]]:
+        """What is said of a call of Python's own, what to write, and the edit."""
         written = ast.unparse(node.func)
         message = f"`{written}` is Python's own, and cannot take values that are known only later"
-        help, fix = self.instead_of_python(written, node)
-        self.reporter.diagnostics[-1] = replace(failure, message=message, help=help, fix=fix)
+        return message, *self.instead_of_python(written, node)
 
     def instead_of_python(
         self, written: str, node: ast.Call
@@ -110,3 +125,9 @@ class RelaxPython(RelaxAttributes):
                     node, "RX0112", "`print` would print now, while the program is read",
                     help=f"print values by `R.print({argument.id}, format=...)`",
                 )  # fmt: skip
+
+
+def _parts(args: Sequence[Any]) -> Iterator[Any]:
+    """Arguments, and what stands in lists and tuples among them."""
+    for arg in args:
+        yield from arg if isinstance(arg, (list, tuple)) else (arg,)
