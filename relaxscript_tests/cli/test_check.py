@@ -77,7 +77,8 @@ def test_a_notebook_is_checked_cell_by_cell(write, capsys):
 def test_fixes_of_a_notebook_are_not_applied_and_that_is_said(write, capsys):
     file = write("a.ipynb", notebook(IMPORTS, BAD.removeprefix(IMPORTS)))
     assert main(["check", "--fix", file]) == 2
-    assert "fixes of notebooks are shown and not applied" in capsys.readouterr().err
+    said = "error[RX0707]: cannot write `a.ipynb`: fixes of notebooks are shown and not applied"
+    assert said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"cells": [{}]}', '{"cells": ' * 9999])
