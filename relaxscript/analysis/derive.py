@@ -59,6 +59,8 @@ from relaxscript.sinfo import (
     why,
 )
 
+from .dimensions import with_readable_dimensions
+
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
@@ -240,7 +242,7 @@ def _call(expr: Call, context: Context) -> StructInfo:
     if type(expr.op) is Op:
         operator = lookup(expr.op)
         try:
-            return operator.infer(expr, context)
+            return with_readable_dimensions(operator.infer(expr, context))
         except OperandError as error:
             error.callee = error.callee or f"R.{operator.script_name}"
             raise
@@ -250,7 +252,7 @@ def _call(expr: Call, context: Context) -> StructInfo:
             "callee", f"is {kind_name(callee)}", code="RX0201",
             message="only a function can be called",
         )  # fmt: skip
-    return call_result(callee, expr, context)
+    return with_readable_dimensions(call_result(callee, expr, context))
 
 
 def call_result(callee: FuncStructInfo, call: Call, context: Context = _NOTHING) -> StructInfo:

@@ -137,7 +137,9 @@ def _compared(space: Space, condition: Poly, gap: Poly) -> str | None:
 def cast(space: Space, value: Poly, e: PrimExpr) -> Poly:
     """An int32, int64 or bool as int32 or int64."""
     assert isinstance(e, prim.Cast)
-    if e.value.dtype is e.dtype:
+    widened = isinstance(e.value, prim.Var) and e.value.dtype.bits <= e.dtype.bits
+    if e.value.dtype is e.dtype or (widened and e.value.dtype.is_integer):
+        # A variable is the same number in more bits; written, it is cast where its place wants it.
         return dict(value)
     low, high = lower(space.atoms, value, 1), upper(space.atoms, value, 1)
     fits = low is not None and high is not None and low >= -_INT32_LIMIT and high < _INT32_LIMIT

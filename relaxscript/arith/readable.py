@@ -185,15 +185,15 @@ class Writer:
             # A reader meets the quotient here.
             self._ranks.setdefault(item.monomial[0], len(self._ranks))
             return make.make(a, b)
-        return self._product(item.monomial)
+        return self._product(item.monomial, dtype)
 
-    def _product(self, m: Monomial) -> PrimExpr:
+    def _product(self, m: Monomial, dtype: DataType) -> PrimExpr:
         if len(m) > 1:
             late = len(self.atoms)
             m = tuple(sorted(m, key=lambda n: self._ranks.get(n, late + n)))
-        result = self.factor(m[0])
+        result = prim.cast(self.factor(m[0]), dtype)
         for number in m[1:]:
-            result = prim.Mul.make(result, self.factor(number))
+            result = prim.Mul.make(result, prim.cast(self.factor(number), dtype))
         return result
 
     # ------------------------------------------------------------ atoms

@@ -29,8 +29,8 @@ __all__ = [
     "EQ", "GE", "GT", "LE", "LT", "NE", "Add", "And", "Binary", "Broadcast", "BufferLoad", "Call",
     "Cast", "Comparison", "Div", "FloatImm", "FloorDiv", "FloorMod", "Immediate", "IntImm", "Let",
     "Logic", "Max", "Min", "Mod", "Mul", "Not", "Or", "PointerType", "PrimExpr", "PrimExprLike",
-    "PrimType", "Ramp", "Select", "Shuffle", "SizeVar", "StringImm", "Sub", "Var", "as_dims",
-    "as_prim", "const", "match_dtypes",
+    "PrimType", "Ramp", "Select", "Shuffle", "SizeVar", "StringImm", "Sub", "Var",
+    "as_dimension", "as_dims", "as_prim", "const", "match_dtypes",
 ]  # fmt: skip
 
 BOOL = DataType("bool")
@@ -111,6 +111,14 @@ def as_dims(values: Any, dtype: DataType = INT64) -> tuple[PrimExpr, ...]:
         if not dim.dtype.is_integer:
             raise TypeError(f"a dimension is a whole number, not of {dim.dtype}")
     return dims
+
+
+def as_dimension(e: PrimExpr) -> PrimExpr:
+    """A whole number as a dimension, which is an int64.
+
+    A variable that stands alone stays what it is: here it may be defined.
+    """
+    return e if e.dtype is INT64 or isinstance(e, Var) else cast(e, INT64)
 
 
 def _optional(value: Any) -> PrimExpr | None:

@@ -19,7 +19,7 @@ from relaxscript.dtypes import DataType, result_dtype
 from . import hooks
 from .expected import brief
 from .node import Node, field, node
-from .prim import FloatImm, PrimExpr, as_dims, as_prim
+from .prim import FloatImm, PrimExpr, as_dimension, as_dims, as_prim
 
 if TYPE_CHECKING:
     from relaxscript.errors import Span
@@ -407,7 +407,7 @@ class DataTypeImm(LeafExpr):
 class ShapeExpr(LeafExpr):
     """A shape; its dimensions may use the shape variables in scope."""
 
-    values: tuple[PrimExpr, ...] = field(convert=as_dims)
+    values: tuple[PrimExpr, ...] = field(convert=lambda v: tuple(map(as_dimension, as_dims(v))))
 
     def __len__(self) -> int:
         return len(self.values)

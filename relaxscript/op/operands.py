@@ -338,7 +338,7 @@ def dimension(operand: str, value: Any) -> prim.PrimExpr:
         raise OperandError(
             operand, f"has the dimension {value}, which does not fit in int64", code="RX0204"
         )
-    return prim.as_prim(value)
+    return prim.as_dimension(prim.as_prim(value))
 
 
 def convert_callee(parameter: Parameter, value: Any) -> Expr:

@@ -19,7 +19,7 @@ from relaxscript.dtypes import DataType, is_dtype
 from relaxscript.errors import Source, Span, nearest
 from relaxscript.ir.module import VDevice
 from relaxscript.ir.node import Node
-from relaxscript.ir.prim import INT64, IntImm, PrimExpr, Var as PrimVar
+from relaxscript.ir.prim import INT64, IntImm, PrimExpr, Var as PrimVar, as_dimension
 from relaxscript.ir.relax import BaseFunc, Constant, Expr, ShapeExpr, Var
 from relaxscript.ir.struct_info import PrimStructInfo, ShapeStructInfo, StructInfo, TensorStructInfo
 from relaxscript.ir.walk import free_vars, substitute
@@ -531,8 +531,7 @@ class AnnotationParser(HostPython):
             raise self.error(
                 node, "RX0108", f"a dimension is a whole number, this is {value.dtype}"
             )
-        dim: PrimExpr = value
-        return dim
+        return as_dimension(value)
 
     def not_a_dimension(self, value: Any, node: ast.expr) -> Failed:
         if isinstance(value, Expr):

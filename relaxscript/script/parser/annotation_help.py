@@ -77,7 +77,14 @@ def joined(node: ast.expr) -> str | None:
     """`"n" + 1` as `n + 1`: arithmetic of a dimension that stands in quotes alone."""
     if not isinstance(node, ast.BinOp):
         return None
-    texts = [n.value for n in ast.walk(node) if isinstance(n, ast.Constant)]
+    operands: list[ast.expr] = [node]
+    for operand in operands:  # grows while it is walked; a text in a call is an argument of it
+        match operand:
+            case ast.BinOp(left, _, right):
+                operands += (left, right)
+            case ast.UnaryOp(operand=inner):
+                operands.append(inner)
+    texts = [o.value for o in operands if isinstance(o, ast.Constant)]
     names = [text for text in texts if isinstance(text, str)]
     if not names or not all(name.isidentifier() for name in names):
         return None

@@ -1,0 +1,110 @@
+"""What a derived StructInfo says of dimensions: int64 values, as long as they can be read.
+
+A rule combines dimensions of its operands as they come, so that a scalar of another data type gets
+into an expression of int64. And every product of two dimensions is as long as both, so that what is
+derived from what was derived soon has more factors than anybody can read, print or compare. From
+`MOST_NODES` on, a dimension is forgotten: then only the rank is known.
+"""
+
+from __future__ import annotations
+
+from relaxscript.arith.operands import operands_of
+from relaxscript.ir import prim
+from relaxscript.ir.node import Node
+from relaxscript.ir.prim import INT64, IntImm, PrimExpr
+from relaxscript.ir.relax import ShapeExpr
+from relaxscript.ir.struct_info import (
+    PrimStructInfo,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
+from relaxscript.ir.walk import post_order, rewrite
+
+__all__ = ["MOST_NODES", "with_readable_dimensions"]
+
+MOST_NODES = 1_000
+
+_ALONE = frozenset({prim.Var, prim.SizeVar})
+
+
+def with_readable_dimensions(info: StructInfo) -> StructInfo:
+    """What a rule derived, with dimensions of int64; those that nobody can read are forgotten."""
+    match info:
+        case TensorStructInfo(dims=dims):
+            return info if dims is None else _tensor(info, dims)
+        case ShapeStructInfo(values=tuple(values)):
+            return _shape(info, values)
+        case PrimStructInfo(value=PrimExpr() as value):
+            return _scalar(info, value)
+        case TupleStructInfo():
+            return _tuple(info)
+    return info
+
+
+def _tuple(info: TupleStructInfo) -> StructInfo:
+    """Fields may be shared, and tuples of tuples be far larger than what they are made of."""
+    done: dict[int, StructInfo] = {}
+    for node in post_order(info):
+        if isinstance(node, TupleStructInfo):
+            new = tuple([done.get(id(field), field) for field in node.fields])
+            same = all(a is b for a, b in zip(new, node.fields))
+            done[id(node)] = node if same else node.replace(fields=new)
+        elif isinstance(node, StructInfo):
+            done[id(node)] = with_readable_dimensions(node)
+    return done[id(info)]
+
+
+def _tensor(info: TensorStructInfo, dims: tuple[PrimExpr, ...]) -> TensorStructInfo:
+    if all(map(_is_readable, dims)):
+        return info
+    new = _dimensions(dims)
+    return info.replace(shape=None if new is None else ShapeExpr.make(new))
+
+
+def _shape(info: ShapeStructInfo, values: tuple[PrimExpr, ...]) -> ShapeStructInfo:
+    return info if all(map(_is_readable, values)) else info.replace(values=_dimensions(values))
+
+
+def _scalar(info: PrimStructInfo, value: PrimExpr) -> PrimStructInfo:
+    return info if _is_short(value) else info.replace(value=None)
+
+
+def _dimensions(dims: tuple[PrimExpr, ...]) -> tuple[PrimExpr, ...] | None:
+    if not all(map(_is_short, dims)):
+        return None
+    return tuple([dim if _is_readable(dim) else _lifted(dim) for dim in dims])
+
+
+def _is_readable(dim: PrimExpr) -> bool:
+    """Whether a dimension can stay as it is: in most cases it is a variable or a number."""
+    if dim.__class__ in _ALONE or (dim.__class__ is IntImm and dim.dtype is INT64):
+        return True
+    return dim.dtype is INT64 and _is_short(dim) and not any(map(_is_mixed, post_order(dim)))
+
+
+def _is_short(e: PrimExpr) -> bool:
+    """Whether an expression has at most so many nodes, of which each use counts."""
+    stack = [e]
+    for _ in range(MOST_NODES):
+        stack.extend(operands_of(stack.pop()))
+        if not stack:
+            return True
+    return False
+
+
+def _lifted(dim: PrimExpr) -> PrimExpr:
+    """A dimension in int64, and each operation inside in one data type."""
+    return prim.cast(rewrite(dim, _in_one_dtype), INT64)
+
+
+def _is_mixed(node: Node) -> bool:
+    return isinstance(node, (prim.Binary, prim.Comparison)) and node.a.dtype is not node.b.dtype
+
+
+def _in_one_dtype(node: Node) -> Node | None:
+    if not isinstance(node, (prim.Binary, prim.Comparison)) or not _is_mixed(node):
+        return None
+    a, b = prim.match_dtypes(node.a, node.b)
+    return type(node).make(a, b, span=node.span)
