@@ -18,9 +18,7 @@ from relaxscript_tests import examples
 
 HEADER = """
 @R.function
-def main(
-    x: R.Tensor(("n",), "float32"), y: R.Tensor(("m",), "float32"), z: R.Tensor(("k",), "float32")
-):
+def main(x: R.Tensor(("n",), "float32"), p: R.Prim(value="m"), q: R.Prim(value="k")):
     n = T.int64()
     m = T.int32()
     k = T.int16()
@@ -35,9 +33,11 @@ def function(*lines: str, header: str = HEADER) -> Function:
 
 def scalar(rng: random.Random, depth: int) -> str:
     """A scalar of any of the data types, which is at least 0."""
+    number = rng.randrange(5)
     if depth == 0:
-        number = rng.randrange(5)
-        return rng.choice(["n", "m", "k", str(number), f"T.int32({number})", f"T.int64({number})"])
+        # Alone, a variable of less than 64 bits is no dimension.
+        names = ["n", "(m + k)", "T.max(m, 2)", "(k // 2)"]
+        return rng.choice([*names, str(number), f"T.int32({number})", f"T.int64({number})"])
     a, b = scalar(rng, depth - 1), scalar(rng, depth - 1)
     form = rng.choice(["{} + {}", "{} * {}", "T.max({}, {})", "T.min({}, {})", "{} // 2 + {} % 3"])
     return f"({form.format(a, b)})"
@@ -48,16 +48,15 @@ STEPS = (
     "v{i} = R.flatten(v{j})",
     "v{i} = R.concat([v{j}, v{j}])",
     "v{i} = R.outer(R.flatten(v{j}), x)",
-    "v{i} = R.outer(y, R.flatten(v{j}))",
-    "v{i} = R.outer(R.flatten(v{j}), z)",
+    'v{i} = R.outer(R.zeros(({a},), "float32"), R.flatten(v{j}))',
     "v{i} = R.expand_dims(v{j}, 0)",
-    'v{i} = R.full((m, {a}), R.const(1.0, "float32"))',
+    'v{i} = R.full((m * k, {a}), R.const(1.0, "float32"))',
     "v{i} = R.repeat(v{j}, 3)",
 )
 
 
 def program(rng: random.Random) -> Function:
-    lines = ["v0 = R.outer(x, y)"]
+    lines = ["v0 = R.outer(x, x)"]
     for i in range(1, rng.randint(2, 6)):
         a, b = scalar(rng, rng.randint(0, 2)), scalar(rng, rng.randint(0, 1))
         lines.append(rng.choice(STEPS).format(i=i, j=i - 1, a=a, b=b))
@@ -93,7 +92,8 @@ def test_a_variable_of_int32_that_stands_alone_stays_one():
 
 
 def test_a_variable_is_proved_equal_to_itself_in_more_bits():
-    main = function('w: R.Tensor((n * m,), "float32") = R.flatten(R.outer(x, y))', "return w")
+    value = 'R.flatten(R.zeros((n, T.Cast("int64", m)), "float32"))'
+    main = function(f'w: R.Tensor((m * n,), "float32") = {value}', "return w")
     assert structural_equal(from_source(main.script()), main)
 
 
