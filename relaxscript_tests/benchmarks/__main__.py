@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from . import arithmetic, checking, execution, front_end, import_time
+from . import arithmetic, checking, execution, front_end, import_time, networks
 
 ALL = {
     "import_time": import_time.main,
@@ -12,6 +12,7 @@ ALL = {
     "checking": checking.main,
     "arithmetic": arithmetic.main,
     "execution": execution.main,
+    "networks": networks.main,
 }
 
 
