@@ -14,6 +14,7 @@ from typing import Any
 from relaxscript.dtypes import DataType
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
+from relaxscript.ir.relax import Op
 
 __all__ = ["EvaluationError", "evaluate", "truncated_division", "truncated_remainder"]
 
@@ -140,7 +141,7 @@ def _operands(e: PrimExpr) -> tuple[PrimExpr, ...]:
             return (a,)
         case prim.Select(condition, a, b):
             return (condition, a, b)
-        case prim.Call(op=str() as name, args=args) if name in INTRINSICS:
+        case prim.Call(op=Op(name), args=args) if name in INTRINSICS:
             return args
         case prim.Let(value=value, body=body):
             return (value, body)
@@ -216,7 +217,7 @@ def _apply(e: PrimExpr, operands: list[Any]) -> Any:
             return operands[1]
         case prim.Cast(dtype=dtype):
             return _cast(operands[0], dtype)
-        case prim.Call(op=str() as name):
+        case prim.Call(op=Op(name)):
             return INTRINSICS[name](*operands)
     return MEANING[type(e)](*operands)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
+from relaxscript.ir.relax import Op
 
 from .operands import operands_of
 
@@ -90,8 +91,8 @@ def _name(e: PrimExpr) -> str:
     match e:
         case prim.Cast(dtype=dtype):
             return dtype
-        case prim.Call(op=str() as op):
-            return op.rpartition(".")[2]
+        case prim.Call(op=Op(name)):
+            return name.rpartition(".")[2]
         case prim.Call(op=op):
             return getattr(op, "name_hint", "call")
     return NAMED.get(type(e), type(e).__name__.lower())

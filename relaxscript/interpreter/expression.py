@@ -281,7 +281,7 @@ class Expressions:
             return self.call_function(e, e.op)
         row = table.lookup(e.op)
         if row is None or not row.compiled:
-            name = row.script_name if row else str(e.op)
+            name = row.script_name if row else getattr(e.op, "name", "")
             raise failure.no_code(name, "evaluated on the CPU", e.span)
         failure.check_arity(e, row)
         if row.script_name in EXTERNAL:

@@ -15,7 +15,7 @@ import ml_dtypes
 
 from relaxscript.dtypes import DataType
 from relaxscript.ir import prim
-from relaxscript.ir.intrinsic import FUSED
+from relaxscript.ir.intrinsic import FUSED, op_named
 from relaxscript.ir.prim import PrimExpr, const
 from relaxscript.ir.scalar_functions import FUNCTIONS as T
 
@@ -84,7 +84,7 @@ def first(x: PrimExpr, *others: PrimExpr) -> PrimExpr:
 
 def fused(a: PrimExpr, b: PrimExpr, c: PrimExpr) -> PrimExpr:
     """`a * b + c`, rounded once."""
-    return prim.Call.make(a.dtype, FUSED, (a, b, c))
+    return prim.Call.make(a.dtype, op_named(FUSED), (a, b, c))
 
 
 def twice_rounded(a: PrimExpr, b: PrimExpr, c: PrimExpr) -> PrimExpr:

@@ -1,7 +1,8 @@
 """Scalar intrinsics: the named functions that scalar expressions call, as one table.
 
-`INTRINSICS` maps the name in a `prim.Call` ("tir.exp") to an `Intrinsic`: its parameters, the data
-type of its result, its effect, whether code can be made for it. The Python functions that build
+`INTRINSICS` maps the name of the operator of a `prim.Call` ("tir.exp") to an `Intrinsic`: the
+operator itself, its parameters, the data type of its result, its effect, whether code can be made
+for it. The Python functions that build
 such calls, under their names in scripts, stand in `scalar_functions.py`; what an intrinsic computes
 for given numbers is said in `interpreter/scalar.py`.
 
@@ -11,13 +12,14 @@ Source: TVM `tir.op` for names, order of parameters and results.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from relaxscript.dtypes import DataType
 
 from .low_level import COMPILED, PURE, LowLevel, low_level
 from .node import Node
 from .prim import PrimExpr
+from .relax import Op
 
 __all__ = [
     "ANYTHING",
@@ -30,6 +32,7 @@ __all__ = [
     "Effect",
     "Intrinsic",
     "lookup",
+    "op_named",
 ]
 
 FLOATS = "a floating-point number"
@@ -80,6 +83,10 @@ class Intrinsic:
     compiled: bool = True
     texts: frozenset[str] = frozenset()
     defaults: tuple[int | bool | None, ...] = ()
+    op: Op = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "op", Op.make(self.name))
 
     @property
     def script_name(self) -> str:
@@ -174,8 +181,15 @@ FUSED = "llvm.fma"
 _UNNAMED = {FUSED: Intrinsic(FUSED, ("a", "b", "c"))}
 
 
-def lookup(op: str | Node) -> Intrinsic | None:
+_ALL = INTRINSICS | _UNNAMED
+
+
+def op_named(name: str) -> Op:
+    """The operator of a name; an unknown name is one too, for which no code can be made."""
+    row = _ALL.get(name)
+    return Op.make(name) if row is None else row.op
+
+
+def lookup(op: Node) -> Intrinsic | None:
     """The intrinsic that a call calls; None for a function of the module or an unknown name."""
-    if not isinstance(op, str):
-        return None
-    return INTRINSICS.get(op) or _UNNAMED.get(op)
+    return _ALL.get(op.name) if isinstance(op, Op) else None

@@ -74,7 +74,7 @@ def low_level_function(row: Intrinsic) -> Callable[..., PrimExpr]:
         check = _CHECKS.get(row.name)
         if check is not None:
             check(row, result, operands)
-        return Call.make(result, row.name, tuple(operands))
+        return Call.make(result, row.op, tuple(operands))
 
     build.__name__ = build.__qualname__ = row.script_name
     vars(build)["__signature__"] = signature

@@ -23,6 +23,7 @@ from .prim_operators import BUILDERS, Equality, ScalarOperators
 from .types import PointerType, PrimType
 
 if TYPE_CHECKING:
+    from .relax import GlobalVar, Op
     from .tir import Buffer
 
 __all__ = [
@@ -420,15 +421,22 @@ class Let(PrimExpr):
         refuse_mixed(self, self.var, self.value)
 
 
+def _callee(value: Any) -> Any:
+    from .intrinsic import op_named
+
+    return op_named(value) if isinstance(value, str) else value
+
+
 @node
 class Call(PrimExpr):
-    """A call of an intrinsic by its name, for example `tir.exp`; see `ir/intrinsic.py`.
+    """A call of an intrinsic, for example `tir.exp`; see `ir/intrinsic.py`.
 
-    `op` is the intrinsic's name, or the GlobalVar of a PrimFunc of the module.
+    `op` is the intrinsic's Op, for which its name may be given, or the GlobalVar of a PrimFunc of
+    the module.
     """
 
     dtype: DataType = field(convert=DataType)
-    op: str | Node
+    op: Op | GlobalVar = field(convert=_callee)
     args: tuple[PrimExpr, ...] = field(convert=_exprs)
 
 

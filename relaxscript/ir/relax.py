@@ -421,16 +421,26 @@ class ShapeExpr(LeafExpr):
 
 @node
 class Op(Expr):
-    """A built-in operator by its full name, for example `relax.add`; only ever called."""
+    """A built-in operator, for example `relax.add` or `tir.exp`; it is equal to its full name."""
 
     keeps_identity = True
     name: str
 
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Op):
+            return self.name == other.name
+        return self.name == other if isinstance(other, str) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
     @staticmethod
     def get(op_name: str) -> Op:
         """The operator of a full name; an unknown one is refused, with the nearest there is."""
-        found: Op = hooks.operator_of(op_name)
-        return found
+        from .intrinsic import INTRINSICS
+
+        row = INTRINSICS.get(op_name)
+        return hooks.operator_of(op_name) if row is None else row.op
 
     @property
     def op_name(self) -> str:

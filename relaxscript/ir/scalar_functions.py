@@ -20,7 +20,7 @@ import numpy as np
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError, nearest
 
-from .intrinsic import FLOATS, INTRINSICS, Intrinsic
+from .intrinsic import FLOATS, INTRINSICS, Intrinsic, op_named
 from .low_level import low_level
 from .low_level_functions import low_level_function, operand
 from .prim import (
@@ -97,7 +97,7 @@ def _builder(row: Intrinsic) -> Callable[..., PrimExpr]:
         for parameter, arg in zip(row.parameters, checked, strict=False):
             if not row.accepts(arg.dtype):
                 raise _refuse(row, parameter, arg.dtype)
-        return Call.make(row.result_dtype(args), row.name, args)
+        return Call.make(row.result_dtype(args), row.op, args)
 
     return _named(build, row)
 
@@ -160,19 +160,19 @@ def call_intrin(dtype: str, func_name: str, *args: Any) -> PrimExpr:
             code="RX0103",
         )
     operands = tuple(operand("call_intrin", f"args[{i}]", v) for i, v in enumerate(args))
-    return Call.make(DataType(dtype), name, operands)
+    return Call.make(DataType(dtype), INTRINSICS[name].op, operands)
 
 
 def call_packed(*args: Any) -> PrimExpr:
     """A call of a packed function by its name, the first operand."""
     operands = tuple(operand("call_packed", f"args[{i}]", v) for i, v in enumerate(args))
-    return Call.make(INT32, "tir.tvm_call_packed", operands)
+    return Call.make(INT32, op_named("tir.tvm_call_packed"), operands)
 
 
 def call_cpacked(*args: Any) -> PrimExpr:
     """A call of a packed function of C by its symbol, the first operand."""
     operands = tuple(operand("call_cpacked", f"args[{i}]", v) for i, v in enumerate(args))
-    return Call.make(INT32, "tir.tvm_call_cpacked", operands)
+    return Call.make(INT32, op_named("tir.tvm_call_cpacked"), operands)
 
 
 def if_then_else(cond: PrimExprLike, t: PrimExprLike, f: PrimExprLike) -> PrimExpr:
@@ -181,14 +181,14 @@ def if_then_else(cond: PrimExprLike, t: PrimExprLike, f: PrimExprLike) -> PrimEx
     if not condition.dtype.is_bool:
         condition = cast(condition, BOOL)
     yes, no = _matched("if_then_else", ("t", "f"), t, f)
-    return Call.make(yes.dtype, "tir.if_then_else", (condition, yes, no))
+    return Call.make(yes.dtype, op_named("tir.if_then_else"), (condition, yes, no))
 
 
 def absolute(x: PrimExprLike) -> PrimExpr:
     """The absolute value: `tir.fabs` of floats, a Select of signed integers."""
     e = operand("abs", "x", x)
     if e.dtype.is_float:
-        return Call.make(e.dtype, "tir.fabs", (e,))
+        return Call.make(e.dtype, op_named("tir.fabs"), (e,))
     if e.dtype.kind != "int":
         return e
     return Select.make(e >= 0, e, const(0, e.dtype) - e)
@@ -204,7 +204,7 @@ def reinterpret(dtype: str, value: PrimExprLike) -> PrimExpr:
             message=f"`T.reinterpret` cannot take the bits of {e.dtype} for those of {target}",
             code="RX0502",
         )
-    return Call.make(target, "tir.reinterpret", (e,))
+    return Call.make(target, op_named("tir.reinterpret"), (e,))
 
 
 def _exact(name: str, make: Any) -> Callable[[PrimExprLike, PrimExprLike], PrimExpr]:

@@ -24,7 +24,7 @@ from relaxscript.ir.prim import (
     PrimExprLike as _PrimExprLike,
     Var as _Var,
 )
-from relaxscript.ir.relax import GlobalVar as _GlobalVar
+from relaxscript.ir.relax import GlobalVar as _GlobalVar, Op as _Op
 from relaxscript.ir.tir import IterVar as _IterVar
 from relaxscript.ir.tir_compute import (
     CommReducer as _CommReducer,
@@ -943,7 +943,7 @@ def thread_binding(
     *,
     annotations: _Attributes | None = None,
 ) -> _Iterator[_Var]:
-    """A loop whose iterations are the threads of a device; `thread` such as "threadIdx.x"."""
+    """A loop whose iterations are the threads of a device: `T.thread_binding(4, "threadIdx.x")`."""
 
 def unroll(
     start: _Any, stop: _Any = None, *, annotations: _Attributes | None = None
@@ -1035,7 +1035,7 @@ def BufferLoad(
 ) -> _PrimExpr:
     """The element of a buffer at some indices; with `predicate`, only the lanes where it holds."""
 
-def Call(dtype: _DType, op: _str | _GlobalVar, args: _Sequence[_PrimExprLike]) -> _PrimExpr:
+def Call(dtype: _DType, op: _str | _Op | _GlobalVar, args: _Sequence[_PrimExprLike]) -> _PrimExpr:
     """A call of an intrinsic by its name ("tir.exp") or of a function of the module."""
 
 def Cast(dtype: _DType, value: _PrimExprLike) -> _PrimExpr:

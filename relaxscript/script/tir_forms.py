@@ -57,7 +57,9 @@ def thread_binding(
     *,
     annotations: Attributes | None = None,
 ) -> Form:
-    """A loop whose iterations are the threads of a device; `thread` such as "threadIdx.x"."""
+    """A loop whose iterations are the threads of a device: `T.thread_binding(4, "threadIdx.x")`."""
+    if thread is None and isinstance(stop, str):
+        stop, thread = None, stop
     return Form(thread_binding, start=start, stop=stop, thread=thread, annotations=annotations)
 
 

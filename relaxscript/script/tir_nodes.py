@@ -17,7 +17,7 @@ from relaxscript.errors import OperandError
 from relaxscript.ir import prim, tir
 from relaxscript.ir.module import Target, as_target
 from relaxscript.ir.prim import PrimExpr, PrimExprLike, StringImm, const, match_dtypes
-from relaxscript.ir.relax import GlobalVar
+from relaxscript.ir.relax import GlobalVar, Op
 from relaxscript.ir.scalar_functions import FUNCTIONS
 
 from .tir_types import ScalarType, converted
@@ -156,9 +156,9 @@ def BufferLoad(
     return prim.BufferLoad.make(buffer, tuple(_scalar(i) for i in indices), predicate)
 
 
-def Call(dtype: str, op: str | GlobalVar, args: Sequence[PrimExprLike]) -> PrimExpr:
+def Call(dtype: str, op: str | Op | GlobalVar, args: Sequence[PrimExprLike]) -> PrimExpr:
     """A call of an intrinsic by its name ("tir.exp") or of a function of the module."""
-    if not isinstance(op, (str, GlobalVar)):
+    if not isinstance(op, (str, Op, GlobalVar)):
         raise OperandError(
             "op", f"is a Python {type(op).__name__}", code="RX0502",
             message="`T.Call` calls an intrinsic by its name, or a function of the module",
@@ -168,7 +168,7 @@ def Call(dtype: str, op: str | GlobalVar, args: Sequence[PrimExprLike]) -> PrimE
         raise OperandError("args", "is no list", code="RX0502",
                            message="the operands of `T.Call` stand in a list")  # fmt: skip
     operands = tuple(StringImm(a) if isinstance(a, str) else _scalar(a) for a in args)
-    return prim.Call.make(_dtype(dtype), op, operands)
+    return prim.Call(_dtype(dtype), op, operands)  # type: ignore[arg-type]
 
 
 def Let(expr: PrimExprLike, where: Mapping[prim.Var, PrimExprLike]) -> PrimExpr:

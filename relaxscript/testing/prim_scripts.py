@@ -248,7 +248,7 @@ class KernelWriter:
         fitting = [row for row in CALLS if row.accepts(dtype)]
         row: Intrinsic = self.choices.pick(fitting)
         args = tuple([self.scalar(dtype, depth - 1) for _ in row.parameters])
-        return prim.Call(dtype, row.name, args)
+        return prim.Call(dtype, row.op, args)
 
     def condition(self, depth: int) -> prim.PrimExpr:
         known = [v for v in self.scalars if v.dtype.is_bool]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from relaxscript.ir import prim, tir
+from relaxscript.ir.intrinsic import op_named
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Attrs, Binding, Call, Op, ShapeExpr, Var
 from relaxscript.ir.walk import free_vars, substitute
@@ -73,7 +74,7 @@ class _Rewriter(BindingRewriter):
 def _function(value: prim.PrimExpr, used: list[prim.Var]) -> tir.PrimFunc:
     """The PrimFunc that returns a scalar expression over its parameters."""
     params = {v: prim.Var.make(v.name, v.dtype) for v in used}
-    result = prim.Call.make(value.dtype, "tir.ret", (substitute(value, params),))
+    result = prim.Call.make(value.dtype, op_named("tir.ret"), (substitute(value, params),))
     return tir.PrimFunc.make(
         tuple(params.values()), tir.Evaluate.make(result), prim.PrimType.make(value.dtype), {},
         Attrs({HOST_FUNC: True}),

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from relaxscript.ir import prim, walk
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import PrimExpr, Var
+from relaxscript.ir.relax import Op
 from relaxscript_tests.arith.scalars import VARIABLES, integer, shift
 
 __all__ = [
@@ -198,8 +199,8 @@ def values(e: PrimExpr, given: Assignments) -> Values:
             return np.where(chosen, x, y), known & (
                 lazy if isinstance(e, prim.Call) else first & second
             )
-        case prim.Call(op=str() as op, args=args):
-            return _called(op, [values(a, given) for a in args])
+        case prim.Call(op=Op(name), args=args):
+            return _called(name, [values(a, given) for a in args])
         case prim.Binary(a, b) | prim.Comparison(a, b):
             return _computed(type(e), values(a, given), values(b, given))
     raise NotImplementedError(type(e).__name__)

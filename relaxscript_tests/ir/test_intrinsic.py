@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
+from relaxscript import tir
 from relaxscript.ir import prim
-from relaxscript.ir.intrinsic import INTRINSICS, Effect, lookup
-from relaxscript.ir.relax import GlobalVar
+from relaxscript.ir.intrinsic import INTRINSICS, Effect, lookup, op_named
+from relaxscript.ir.relax import GlobalVar, Op
 
 
 def test_the_result_of_most_has_the_dtype_of_the_operands():
@@ -48,6 +51,27 @@ def test_effects_tell_what_may_be_dropped():
 
 
 def test_a_function_of_the_module_is_no_intrinsic():
-    assert lookup("tir.exp") is INTRINSICS["tir.exp"]
-    assert lookup("tir.nothing") is None
+    assert lookup(op_named("tir.exp")) is INTRINSICS["tir.exp"]
+    assert lookup(op_named("tir.nothing")) is None
     assert lookup(GlobalVar("f")) is None
+
+
+def test_the_callee_of_an_intrinsic_is_its_operator():
+    x = prim.Var("x", "float32")
+    call = tir.exp(x)
+    assert isinstance(call.op, Op)
+    assert call.op.name == "tir.exp"
+    assert call.op is Op.get("tir.exp") is prim.Call("float32", "tir.exp", [x]).op
+
+
+def test_an_operator_is_equal_to_its_name():
+    assert op_named("tir.exp") == "tir.exp"
+    assert op_named("tir.exp") != "tir.log"
+    assert {op_named("tir.exp"): 1}["tir.exp"] == 1
+    assert Op.get("relax.add") == Op("relax.add") != Op("relax.multiply")
+
+
+def test_an_operator_that_was_pickled_is_still_the_operator():
+    call = tir.exp(prim.Var("x", "float32"))
+    assert pickle.loads(pickle.dumps(call)).op == call.op
+    assert lookup(pickle.loads(pickle.dumps(call)).op) is INTRINSICS["tir.exp"]

@@ -52,6 +52,18 @@ def test_a_loop_over_threads_of_an_unknown_name():
 
 
 @rejected
+def test_a_loop_over_threads_of_an_unknown_name_in_second_place():
+    @T.prim_func
+    def f(x: T.Buffer((4,), "float32")):
+        for i in T.thread_binding(4, "threadldx.x"):
+        #                            ^^^^^^^^^^^^^ warning: RX0501 no GPU has threads named
+        #        | "threadldx.x"
+        # help: did you mean "threadIdx.x"?
+        # fix: "threadIdx.x"
+            x[i] = 0.0
+
+
+@rejected
 def test_a_loop_over_threads_of_no_name():
     @T.prim_func
     def f(x: T.Buffer((4,), "float32")):

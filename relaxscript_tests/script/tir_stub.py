@@ -39,7 +39,7 @@ from relaxscript.dtypes import DataType as _DataType
 from relaxscript.ir.module import Target as _Target
 from relaxscript.ir.prim import BufferLoad as _BufferLoad, PrimExpr as _PrimExpr
 from relaxscript.ir.prim import PrimExprLike as _PrimExprLike, Var as _Var
-from relaxscript.ir.relax import GlobalVar as _GlobalVar
+from relaxscript.ir.relax import GlobalVar as _GlobalVar, Op as _Op
 from relaxscript.ir.tir import IterVar as _IterVar
 from relaxscript.ir.tir_compute import CommReducer as _CommReducer, IndexMap as _IndexMap
 from relaxscript.ir.tir_compute import ProducerLoad as _Load, Reduce as _Reduce

@@ -71,7 +71,7 @@ def written_params(function: tir.PrimFunc) -> set[prim.Var]:
                 written.add(own[buffer])
             case tir.BufferStore(buffer=buffer) if buffer not in local:
                 return set(function.params)  # another name of who knows which memory
-            case prim.Call(op=op, args=args) if not isinstance(op, str) or _takes_memory(args):
+            case prim.Call(op=op, args=args) if not isinstance(op, relax.Op) or _takes_memory(args):
                 return set(function.params)
     return written
 

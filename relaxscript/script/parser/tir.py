@@ -23,6 +23,7 @@ from typing import Any
 
 from relaxscript.errors import Diagnostic, Source, Span
 from relaxscript.ir import prim
+from relaxscript.ir.intrinsic import op_named
 from relaxscript.ir.prim import PrimType
 from relaxscript.ir.relax import Attrs, GlobalVar
 from relaxscript.ir.tir import Buffer, BufferRegion, Evaluate, PrimFunc, Stmt
@@ -375,7 +376,7 @@ class TirParser(EffectParser):
             )
         else:
             e = self.scalar(value, node.value)
-        call = prim.Call.make(e.dtype, "tir.ret", (e,), span=self.span(node))
+        call = prim.Call.make(e.dtype, op_named("tir.ret"), (e,), span=self.span(node))
         self.items.append(Evaluate.make(call, span=self.span(node)))
 
 

@@ -176,7 +176,8 @@ class LoopParser(AssignParser):
         if form.maker is not tir_forms.thread_binding:
             return annotations, None
         places = self.argument_nodes(form.maker, node) if isinstance(node, ast.Call) else {}
-        thread = self.known_thread(form.arguments["thread"], places.get("thread", node))
+        second = places.get("stop", node) if form.arguments["stop"] is None else node
+        thread = self.known_thread(form.arguments["thread"], places.get("thread", second))
         var = prim.Var.make("", TIR_INT_DTYPE)
         return annotations, tir.IterVar.make(None, var, "ThreadIndex", thread)
 

@@ -18,7 +18,7 @@ from relaxscript.ir import prim
 from relaxscript.ir.intrinsic import lookup
 from relaxscript.ir.low_level_functions import TYPED_LAST, builds
 from relaxscript.ir.node import Node, fields_of
-from relaxscript.ir.relax import GlobalVar
+from relaxscript.ir.relax import GlobalVar, Op
 from relaxscript.ir.scalar_functions import LOW_LEVEL
 from relaxscript.script.syntax import SCALAR_CALLS, SCALAR_OPERATORS, Level
 from relaxscript.script.tir_dtypes import __all__ as LITERAL_DTYPES
@@ -211,7 +211,7 @@ class ScalarPrinter:
         args = self.arguments(e.args)
         if isinstance(e.op, GlobalVar):
             return tree.call(self.global_function(e.op), args)
-        if not isinstance(e.op, str):
+        if not isinstance(e.op, Op):
             raise InternalError(f"the printer does not know the callee {e.op!r}")
         row = lookup(e.op)
         dtype = tree.constant(str(e.dtype))
@@ -222,7 +222,7 @@ class ScalarPrinter:
         if row is None or row.arity not in (None, len(e.args)):
             # No function of `T` builds it.
             operands = tree.items([self.scalar(x, prim.INT32) for x in e.args])
-            return tree.call(self.member("Call"), [dtype, tree.constant(e.op), operands])
+            return tree.call(self.member("Call"), [dtype, tree.constant(e.op.name), operands])
         word = self.member(row.script_name)
         if row.is_typed:
             return tree.call(word, [*args, dtype] if row.name in TYPED_LAST else [dtype, *args])

@@ -34,6 +34,20 @@ def test_kinds_of_loops():
     assert nodes(f, For)[-1].thread_binding.thread_tag == "threadIdx.x"
 
 
+def test_a_text_in_second_place_is_the_thread():
+    @T.prim_func
+    def f(x: T.Buffer((4,), "float32")):
+        for i in T.thread_binding(4, "threadIdx.x"):
+            x[i] = 0.0
+
+    @T.prim_func
+    def g(x: T.Buffer((4,), "float32")):
+        for i in T.thread_binding(0, 4, thread="threadIdx.x"):
+            x[i] = 0.0
+
+    assert_structural_equal(f, g.with_attr("global_symbol", "f"))
+
+
 def test_a_loop_variable_has_the_data_type_of_the_extent():
     @T.prim_func
     def f(x: T.Buffer(("n",), "float32"), m: T.int32):
