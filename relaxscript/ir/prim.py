@@ -31,7 +31,7 @@ __all__ = [
     "Cast", "Comparison", "Div", "FloatImm", "FloorDiv", "FloorMod", "Immediate", "IntImm", "Let",
     "Logic", "Max", "Min", "Mod", "Mul", "Not", "Or", "PointerType", "PrimExpr", "PrimExprLike",
     "PrimType", "Ramp", "Select", "Shuffle", "SizeVar", "StringImm", "Sub", "Var",
-    "as_dimension", "as_dims", "as_prim", "const", "match_dtypes",
+    "as_dimension", "as_dims", "as_prim", "as_scalar", "const", "match_dtypes",
 ]  # fmt: skip
 
 BOOL = DataType("bool")
@@ -66,12 +66,8 @@ PrimExprLike: TypeAlias = "PrimExpr | int | float | bool"
 
 
 def const(value: float, dtype: str | None = None) -> PrimExpr:
-    """An immediate of `dtype`; without one, int32, float32 or bool as TIR reads Python numbers."""
-    if dtype is None:
-        dtype = (
-            "bool" if isinstance(value, bool) else "int32" if isinstance(value, int) else FLOAT32
-        )
-    wanted = DataType(dtype)
+    """An immediate of `dtype`; without one, of that in which TIR reads a Python number."""
+    wanted = plain_dtype(value) if dtype is None else DataType(dtype)
     scalar = (
         FloatImm(wanted.element, float(value))
         if wanted.is_float
@@ -80,8 +76,26 @@ def const(value: float, dtype: str | None = None) -> PrimExpr:
     return scalar if wanted.lanes == 1 else Broadcast.make(scalar, wanted.lanes)
 
 
+def plain_dtype(value: Any) -> DataType:
+    """How TIR reads a Python number: int32 (int64 where it does not fit), float32 or bool."""
+    if isinstance(value, (bool, np.bool_)):
+        return BOOL
+    if not hasattr(value, "__index__"):
+        return FLOAT32
+    return INT32 if -(1 << 31) <= value.__index__() < 1 << 31 else INT64
+
+
+def as_scalar(value: Any) -> PrimExpr:
+    """What a person wrote where a scalar of TIR stands; see `plain_dtype` for numbers.
+
+    Raises `TypeError` for anything that is not a number or a PrimExpr.
+    """
+    whole_number = hasattr(value, "__index__") and not isinstance(value, (Node, bool, np.bool_))
+    return const(value.__index__()) if whole_number else as_prim(value)
+
+
 def as_prim(value: Any) -> PrimExpr:
-    """What a person wrote where a dimension or index stands: whole numbers are int64 immediates.
+    """What a person wrote where a dimension of Relax stands: whole numbers are int64 immediates.
 
     Raises `TypeError` for anything that is not a number or a PrimExpr.
     """
@@ -123,11 +137,11 @@ def as_dimension(e: PrimExpr) -> PrimExpr:
 
 
 def _optional(value: Any) -> PrimExpr | None:
-    return None if value is None else as_prim(value)
+    return None if value is None else as_scalar(value)
 
 
 def _exprs(values: Any) -> tuple[PrimExpr, ...]:
-    return tuple(as_prim(v) for v in values)
+    return tuple(as_scalar(v) for v in values)
 
 
 @node
@@ -205,18 +219,21 @@ class SizeVar(Var):
     __slots__ = ()
 
 
-def _operands(a: Any, b: Any) -> tuple[PrimExpr, PrimExpr]:
+def alike(a: Any, b: Any) -> tuple[PrimExpr, PrimExpr]:
     """Two operands; a number takes the data type of the expression beside it."""
-    return like(a, b), like(b, a)
+    a, b = like(a, b), like(b, a)
+    if isinstance(a, IntImm) and isinstance(b, IntImm) and {a.dtype, b.dtype} == {INT32, INT64}:
+        return const(a.value, INT64), const(b.value, INT64)
+    return a, b
 
 
 def like(value: Any, other: Any) -> PrimExpr:
     """A number in the data type of the expression beside it, where it fits there."""
     if isinstance(value, PrimExpr) or not isinstance(other, PrimExpr):
-        return as_prim(value)
+        return as_scalar(value)
     if other.dtype.is_bool or not (other.dtype.is_integer or other.dtype.is_float):
-        return as_prim(value)
-    plain = as_prim(value)
+        return as_scalar(value)
+    plain = as_scalar(value)
     if isinstance(plain, FloatImm) and not other.dtype.is_float:
         return plain
     return const(plain.value, other.dtype)  # type: ignore[attr-defined]
@@ -234,7 +251,7 @@ class Cast(PrimExpr):
     """Conversion of a scalar to another data type, with C's rules."""
 
     dtype: DataType = field(convert=DataType)
-    value: PrimExpr = field(convert=as_prim)
+    value: PrimExpr = field(convert=as_scalar)
 
 
 @node
@@ -244,7 +261,7 @@ class Binary(PrimExpr):
     a: PrimExpr
     b: PrimExpr
     __derived__ = {"dtype": lambda a: a.dtype}
-    _arrange = staticmethod(_operands)
+    _arrange = staticmethod(alike)
 
     def _check(self) -> None:
         refuse_mixed(self, self.a, self.b)
@@ -314,7 +331,7 @@ class Comparison(PrimExpr):
     a: PrimExpr
     b: PrimExpr
     __derived__ = {"dtype": _bool_of}
-    _arrange = staticmethod(_operands)
+    _arrange = staticmethod(alike)
 
     def _check(self) -> None:
         refuse_mixed(self, self.a, self.b)
@@ -357,8 +374,8 @@ class Logic(PrimExpr):
     (Of vectors both operands are evaluated.)
     """
 
-    a: PrimExpr = field(convert=as_prim)
-    b: PrimExpr = field(convert=as_prim)
+    a: PrimExpr = field(convert=as_scalar)
+    b: PrimExpr = field(convert=as_scalar)
     __derived__ = {"dtype": _bool_of}
 
     def _check(self) -> None:
@@ -378,7 +395,7 @@ class Or(Logic):
 
 @node
 class Not(PrimExpr):
-    a: PrimExpr = field(convert=as_prim)
+    a: PrimExpr = field(convert=as_scalar)
     __derived__ = {"dtype": _bool_of}
 
     def _check(self) -> None:
@@ -389,14 +406,14 @@ class Not(PrimExpr):
 class Select(PrimExpr):
     """One of two values by a condition; both values are evaluated."""
 
-    condition: PrimExpr = field(convert=as_prim)
+    condition: PrimExpr = field(convert=as_scalar)
     true_value: PrimExpr
     false_value: PrimExpr
     __derived__ = {"dtype": lambda true_value: true_value.dtype}
 
     @staticmethod
     def _arrange(condition: Any, true_value: Any, false_value: Any) -> tuple[Any, ...]:
-        return condition, *_operands(true_value, false_value)
+        return condition, *alike(true_value, false_value)
 
     def _check(self) -> None:
         want_bool(self, "condition", self.condition)
@@ -409,7 +426,7 @@ class Let(PrimExpr):
 
     var: Var = field(definition=True)
     value: PrimExpr = field(outer=True)
-    body: PrimExpr = field(convert=as_prim)
+    body: PrimExpr = field(convert=as_scalar)
     is_scope = True
     __derived__ = {"dtype": lambda body: body.dtype}
 
@@ -463,8 +480,8 @@ class BufferLoad(PrimExpr):
 class Ramp(PrimExpr):
     """The vector `base, base + stride, ...` of `lanes` elements."""
 
-    base: PrimExpr = field(convert=as_prim)
-    stride: PrimExpr = field(convert=as_prim)
+    base: PrimExpr = field(convert=as_scalar)
+    stride: PrimExpr = field(convert=as_scalar)
     lanes: int = field(convert=lanes)
     __derived__ = {"dtype": lambda base, lanes: base.dtype.with_lanes(lanes)}
 
@@ -473,7 +490,7 @@ class Ramp(PrimExpr):
 class Broadcast(PrimExpr):
     """The vector of `lanes` copies of a scalar."""
 
-    value: PrimExpr = field(convert=as_prim)
+    value: PrimExpr = field(convert=as_scalar)
     lanes: int = field(convert=lanes)
     __derived__ = {"dtype": lambda value, lanes: value.dtype.with_lanes(value.dtype.lanes * lanes)}
 
@@ -524,7 +541,7 @@ def cast(e: PrimExpr, dtype: DataType) -> PrimExpr:
 def _like(value: Any, other: PrimExprLike) -> PrimExpr:
     dtype = other.dtype if isinstance(other, PrimExpr) else None
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return as_prim(value)
+        return as_scalar(value)
     if dtype is None or dtype.is_bool or dtype.kind == "handle":
         return const(value)
     if isinstance(value, float) and not dtype.is_float:

@@ -27,8 +27,10 @@ from .prim import (
     PrimType,
     StringImm,
     Var,
+    alike,
     as_dims,
     as_prim,
+    as_scalar,
     const,
     like,
 )
@@ -46,15 +48,19 @@ __all__ = [
 
 
 def _exprs(values: Any) -> tuple[PrimExpr, ...]:
-    return tuple(as_prim(v) for v in values)
+    return tuple(as_scalar(v) for v in values)
 
 
 def _tuple(values: Any) -> tuple[Any, ...]:
     return tuple(values)
 
 
+def _dims(values: Any) -> tuple[PrimExpr, ...]:
+    return tuple(as_prim(v) for v in values or ())
+
+
 def _maybe_expr(value: Any) -> PrimExpr | None:
-    return None if value is None else as_prim(value)
+    return None if value is None else as_scalar(value)
 
 
 def _buffer_type(value: Any) -> str:
@@ -80,8 +86,10 @@ class Buffer(Node):
     shape: tuple[PrimExpr, ...] = field(convert=as_dims)
     dtype: DataType = field(convert=DataType, default=DataType("float32"))
     data: Var | None = None
-    strides: tuple[PrimExpr, ...] = field(convert=lambda v: _exprs(v or ()), default=())
-    elem_offset: PrimExpr | None = field(convert=_maybe_expr, default=None)
+    strides: tuple[PrimExpr, ...] = field(convert=_dims, default=())
+    elem_offset: PrimExpr | None = field(
+        convert=lambda v: None if v is None else as_prim(v), default=None
+    )
     scope: str = "global"
     data_alignment: int = 64
     offset_factor: int = 1
@@ -116,23 +124,24 @@ class Buffer(Node):
                 "are given"
             )
         if not any(isinstance(index, slice) for index in given):
-            return BufferLoad(self, tuple(_index(i) for i in given))
+            return BufferLoad(self, tuple(as_scalar(i) for i in given))
         return BufferRegion(self, tuple(_range_of(i, d) for i, d in zip(given, self.shape)))
-
-
-def _index(value: Any) -> PrimExpr:
-    return value if isinstance(value, PrimExpr) else const(value, INT32)
 
 
 def _range_of(index: Any, extent: PrimExpr) -> Range:
     """The part of a dimension that an index or a slice means; raises `IndexError` for a step."""
     if not isinstance(index, slice):
-        return Range.from_min_extent(_index(index), const(1, _index(index).dtype))
+        return Range.from_min_extent(as_scalar(index), const(1, as_scalar(index).dtype))
     if index.step not in (None, 1):
         raise IndexError("a region of a buffer has no steps")
-    low = const(0, extent.dtype) if index.start is None else _index(index.start)
-    high = extent if index.stop is None else _index(index.stop)
+    low = 0 if index.start is None else index.start
+    high = plain_extent(extent) if index.stop is None else index.stop
     return Range(low, high)
+
+
+def plain_extent(extent: PrimExpr) -> Any:
+    """The size of a dimension as a bound of a region: a known number is a plain one."""
+    return extent.value if isinstance(extent, IntImm) else extent
 
 
 @node
@@ -163,14 +172,14 @@ class Range(Node):
         """`min` and `extent` of what is written `Range(begin, end)`."""
         if end is None:
             begin, end = 0, begin
-        low, high = like(begin, end), like(end, begin)
+        low, high = alike(begin, end)
         if isinstance(low, IntImm) and isinstance(high, IntImm):
             return low, const(high.value - low.value, high.dtype)
         return low, high if isinstance(low, IntImm) and low.value == 0 else high - low
 
     @staticmethod
     def _arrange(min: Any, extent: Any) -> tuple[Any, ...]:
-        return like(min, extent), like(extent, min)
+        return alike(min, extent)
 
     @staticmethod
     def from_min_extent(min: PrimExprLike, extent: PrimExprLike) -> Range:
@@ -230,7 +239,7 @@ class IterVar(Node):
 
 
 def _stored(value: Any, buffer: Any) -> PrimExpr:
-    number = as_prim(value)
+    number = as_scalar(value)
     if not isinstance(buffer, Buffer) or buffer.dtype.kind == "handle":
         return number
     if buffer.dtype.is_float or isinstance(number, IntImm):
@@ -265,7 +274,7 @@ class AttrStmt(Stmt):
 
     node: Any
     attr_key: str
-    value: PrimExpr = field(convert=as_prim)
+    value: PrimExpr = field(convert=as_scalar)
     body: Stmt
 
 
@@ -273,7 +282,7 @@ class AttrStmt(Stmt):
 class AssertStmt(Stmt):
     """Stop with `message` unless `condition` holds; then `body`."""
 
-    condition: PrimExpr = field(convert=as_prim)
+    condition: PrimExpr = field(convert=as_scalar)
     message: PrimExpr = field(convert=lambda v: StringImm(v) if isinstance(v, str) else v)
     body: Stmt
 
@@ -309,7 +318,7 @@ class Allocate(Stmt):
     buffer_var: Var = field(definition=True)
     dtype: DataType = field(convert=DataType)
     extents: tuple[PrimExpr, ...] = field(convert=_exprs, outer=True)
-    condition: PrimExpr = field(convert=as_prim, outer=True)
+    condition: PrimExpr = field(convert=as_scalar, outer=True)
     body: Stmt
     annotations: Attrs = field(convert=Attrs, default=Attrs())
     is_scope = True
@@ -357,7 +366,7 @@ class SeqStmt(Stmt):
 
 @node
 class IfThenElse(Stmt):
-    condition: PrimExpr = field(convert=as_prim)
+    condition: PrimExpr = field(convert=as_scalar)
     then_case: Stmt
     else_case: Stmt | None = None
 
@@ -366,7 +375,7 @@ class IfThenElse(Stmt):
 class Evaluate(Stmt):
     """Compute a value for its effect."""
 
-    value: PrimExpr = field(convert=as_prim)
+    value: PrimExpr = field(convert=as_scalar)
 
 
 @node
@@ -395,7 +404,7 @@ class For(Stmt):
 
 @node
 class While(Stmt):
-    condition: PrimExpr = field(convert=as_prim)
+    condition: PrimExpr = field(convert=as_scalar)
     body: Stmt
 
 
@@ -423,7 +432,7 @@ class BlockRealize(Stmt):
     """A block with values for its axes, run where `predicate` holds."""
 
     iter_values: tuple[PrimExpr, ...] = field(convert=_exprs)
-    predicate: PrimExpr = field(convert=as_prim)
+    predicate: PrimExpr = field(convert=as_scalar)
     block: Block
 
     def _check(self) -> None:

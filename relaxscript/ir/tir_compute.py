@@ -13,14 +13,14 @@ from __future__ import annotations
 from typing import Any
 
 from .node import Node, field, node
-from .prim import PrimExpr, Var, as_prim
+from .prim import PrimExpr, Var, as_scalar
 from .tir import Buffer, IterVar, Range, Stmt
 
 __all__ = ["BufferRealize", "CommReducer", "IndexMap", "Prefetch", "ProducerLoad", "Reduce"]
 
 
 def _exprs(values: Any) -> tuple[PrimExpr, ...]:
-    return tuple(as_prim(v) for v in values)
+    return tuple(as_scalar(v) for v in values)
 
 
 def _tuple(values: Any) -> tuple[Any, ...]:
@@ -53,7 +53,7 @@ class Reduce(PrimExpr):
     combiner: CommReducer
     source: tuple[PrimExpr, ...] = field(convert=_exprs)
     axis: tuple[IterVar, ...] = field(convert=_tuple, first=True)
-    condition: PrimExpr = field(convert=as_prim)
+    condition: PrimExpr = field(convert=as_scalar)
     value_index: int
     init: tuple[PrimExpr, ...] = field(convert=_exprs, default=())
     is_scope = True
@@ -83,7 +83,7 @@ class BufferRealize(Stmt):
 
     buffer: Buffer
     bounds: tuple[Range, ...] = field(convert=_tuple)
-    condition: PrimExpr = field(convert=as_prim)
+    condition: PrimExpr = field(convert=as_scalar)
     body: Stmt
 
 

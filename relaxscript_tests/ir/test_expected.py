@@ -82,7 +82,7 @@ REFUSED = {
         [I], True, tir.Block([], [], [], "b", NOTHING)
     ),
     "`IterVar.dom` is of int64, but the variable `i` is of int32": lambda: tir.IterVar(
-        tir.Range(0, 8), I
+        tir.Range(0, prim.IntImm("int64", 8)), I
     ),
     "a SeqStmt has at least two statements, not 1": lambda: tir.SeqStmt([NOTHING]),
     "`Buffer.buffer_type` cannot be str ('mine')": lambda: tir.Buffer("B", (), buffer_type="mine"),

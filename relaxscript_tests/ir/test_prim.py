@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from relaxscript import ir, relax, tir
 from relaxscript.ir import prim
 from relaxscript.ir.prim import (
     Add,
@@ -118,3 +119,28 @@ def test_a_hundred_thousand_operations_nest():
         e = Add(e, 1)
     assert e.dtype == "int64"
     assert type(Sub(e, e)) is prim.Sub
+
+
+def test_a_plain_number_of_tir_is_an_int32_where_it_fits():
+    a = Var("a", "int32")
+    buffer = tir.decl_buffer((32,))
+    assert tir.Evaluate(0).value.dtype == "int32"
+    assert Ramp(a, 1, 32).dtype == "int32x32"
+    assert ir.Range(0, 10).extent.dtype == "int32"
+    assert tir.BufferLoad(buffer, [12]).indices[0].dtype == "int32"
+    assert buffer[0:8].region[0].extent.dtype == buffer[:].region[0].extent.dtype == "int32"
+    assert tir.Max(1, 2).dtype == "int32"
+    assert const(2**31).dtype == tir.Evaluate(2**31).value.dtype == "int64"
+    assert str(tir.Evaluate(0)) == "T.evaluate(0)"
+
+
+def test_a_plain_number_beside_an_int64_is_one():
+    assert ir.Range(0, n).min.dtype == ir.Range(n, 9).extent.dtype == "int64"
+    assert ir.Range(0, 2**40).min.dtype == "int64"
+    assert tir.decl_buffer((n,))[0:].region[0].min.dtype == "int64"
+
+
+def test_dimensions_of_relax_are_int64():
+    assert relax.ShapeExpr([3]).values[0].dtype == "int64"
+    assert relax.TensorStructInfo([3, 4]).shape[0].dtype == "int64"
+    assert relax.PrimValue(3).value.dtype == "int64"

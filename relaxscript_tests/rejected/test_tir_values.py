@@ -163,6 +163,8 @@ def test_attributes_hold_no_buffers():
             T.block_attr({"stages": [x[0:4], 1]})
             #            ^^^^^^^^^^^^^^^^^^^^^^^ error: RX0103 an attribute cannot hold a region
             #        | of a buffer
+            x[0] = 0.0
+        with T.block("c"):
             T.block_attr({"buffer": x})
             #            ^^^^^^^^^^^^^ error: RX0103 an attribute cannot hold the buffer `x`
             x[0] = 0.0

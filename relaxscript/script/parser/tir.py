@@ -26,7 +26,7 @@ from relaxscript.ir import prim
 from relaxscript.ir.intrinsic import op_named
 from relaxscript.ir.prim import PrimType
 from relaxscript.ir.relax import Attrs, GlobalVar
-from relaxscript.ir.tir import Buffer, BufferRegion, Evaluate, PrimFunc, Stmt
+from relaxscript.ir.tir import Block, Buffer, BufferRegion, Evaluate, PrimFunc, Stmt
 from relaxscript.ir.walk import free_vars
 from relaxscript.script import tir_forms
 from relaxscript.script.tir_types import Form
@@ -34,6 +34,7 @@ from relaxscript.script.tir_types import Form
 from .base import Failed, Reporter
 from .environment import Environment
 from .statements import TRY_STAR, of_later_pythons
+from .tir_axis_kinds import doubtful_blocks
 from .tir_block import OpenBlock, folded
 from .tir_buffer import BufferSyntax
 from .tir_call import vstore
@@ -85,6 +86,8 @@ class TirParser(EffectParser):
         self.root = self.block = OpenBlock("root")
         self.loops = {}
         self.derived = {}
+        self.axis_places = {}
+        self.realized = {}
         self.depth = 0
         self.bound_at = {}
         self.visited = set()
@@ -172,7 +175,13 @@ class TirParser(EffectParser):
         self.check_declared(function)
         self.check_launched(function)
         self.check_memory()
+        for doubt in doubtful_blocks(body, self.axis_places, self.says_reads):
+            self.report(doubt)
         return function
+
+    def says_reads(self, block: Block) -> bool:
+        """Whether the script says itself what a block reads."""
+        return not self.derived.get(block, (False, False))[0]
 
     def returns(self, node: ast.expr) -> None:
         """The type of what the function returns."""
@@ -203,6 +212,7 @@ class TirParser(EffectParser):
         self.items = []
         try:
             self.statements(body)
+            self.check_realized()
             return folded(self.items)
         finally:
             self.items = outer
@@ -332,6 +342,11 @@ class TirParser(EffectParser):
                     self.let_of(value, item.context_expr, node)
                 else:
                     self.effect(value, item.context_expr)
+                    if all(isinstance(made, Stmt) for made in self.items):
+                        raise self.error(
+                            item.context_expr, "RX0501", f"`{value.name}` opens no scope",
+                            help=f"write `{self.written(item.context_expr)}` on its own line",
+                        )  # fmt: skip
                 self.statements(body)
             made = folded(self.items)
         finally:

@@ -15,6 +15,7 @@ import ast
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from relaxscript.dtypes import DataType
@@ -42,6 +43,7 @@ from relaxscript.script.syntax import AXIS_LETTERS, TIR_INT_DTYPE
 from relaxscript.script.tir_types import Form
 
 from .base import Failed
+from .tir_axis_kinds import AxisPlace
 from .tir_region import access_regions
 from .tir_scalar import counted, describe, extent_between
 from .tir_signature import SignatureParser
@@ -67,6 +69,19 @@ def folded(items: Sequence[Stmt | Opener]) -> Stmt:
         else:
             rest = [item(_sequence(rest))]
     return _sequence(rest)
+
+
+def _kinds_with(kinds: str, place: int, literal: bool, letter: str) -> str | None:
+    """The text of `T.axis.remap` with another kind for one axis."""
+    return f'"{kinds[:place]}{letter}{kinds[place + 1 :]}"' if literal else None
+
+
+def _word_with(written: str, letter: str) -> str | None:
+    """`T.axis.reduce` for `T.axis.spatial`, where it is written with its dots."""
+    front, dot, word = written.rpartition(".")
+    if not dot:
+        return None
+    return f"{front}.{letter if len(word) == 1 else AXIS_KINDS[letter]}"
 
 
 def _items(value: Any) -> Iterator[Any]:
@@ -101,6 +116,8 @@ class OpenBlock:
         self.annotations: dict[str, Any] = {}
         self.alloc_buffers: list[Buffer] = []
         self.match_buffers: list[MatchBufferRegion] = []
+        # The calls that describe it, by what they say.
+        self.said: dict[str, ast.Call] = {}
         # The scalar variables that its statements bind.
         self.bound: set[prim.Var] = set()
 
@@ -113,6 +130,8 @@ class BlockParser(SignatureParser, ABC):
     root: OpenBlock
     # The ranges of the loops around, by their variables.
     loops: dict[prim.Var, Range]
+    # Where the kinds of axes are written.
+    axis_places: dict[prim.Var, AxisPlace]
     # Blocks whose regions the script left out, in what respect: (reads, writes).
     derived: dict[Block, tuple[bool, bool]]
     has_blocks: bool = False
@@ -227,7 +246,10 @@ class BlockParser(SignatureParser, ABC):
         ranged = None if bounds is None else self.domain(bounds, kind, places["dom"])
         if ranged is not None:
             self.check_before_axes(ranged, places["dom"], form)
-        return self.add_axis(name, ranged, binding, AXIS_MAKERS[form.maker], kind, call)
+        var = self.add_axis(name, ranged, binding, AXIS_MAKERS[form.maker], kind, call)
+        written = self.written(call.func)
+        self.axis_places[var] = AxisPlace(self.span(call.func), partial(_word_with, written))
+        return var
 
     def axis_dtype(self, given: ast.expr | None, values: Sequence[Any]) -> DataType:
         """The data type of an axis: the widest of what it is made of, and at least int32."""
@@ -265,6 +287,13 @@ class BlockParser(SignatureParser, ABC):
         self, name: str, domain: Range | None, value: PrimExpr, kind: str, dtype: DataType,
         node: ast.AST,
     ) -> prim.Var:  # fmt: skip
+        for known in self.block.iter_vars:
+            # A macro that is expanded twice names its axes twice.
+            if known.var.name == name and known.var.span != self.span(node):
+                raise self.error(
+                    node, "RX0504", f"this block has an axis `{name}` already",
+                    labels=[(known.var.span, "the axis")], help="give this axis another name",
+                )  # fmt: skip
         var = prim.Var.make(name, dtype, span=self.span(node))
         self.block.iter_vars.append(IterVar.make(domain, var, kind, "", span=var.span))
         self.block.iter_values.append(value)
@@ -296,10 +325,15 @@ class BlockParser(SignatureParser, ABC):
         nodes = places["bindings"]
         elements = nodes.elts if isinstance(nodes, (ast.List, ast.Tuple)) else [nodes] * len(names)
         ranges = [self.loop_range(v, at) for v, at in zip(bindings, elements)]
-        return [
+        made = [
             self.add_axis(name, domain, value, AXIS_KINDS[letter], value.dtype, call)
             for name, domain, value, letter in zip(names, ranges, bindings, kinds)
         ]
+        literal = isinstance(places["kinds"], ast.Constant)
+        for i, var in enumerate(made):
+            other = partial(_kinds_with, kinds, i, literal)
+            self.axis_places[var] = AxisPlace(self.span(places["kinds"]), other)
+        return made
 
     def count_mismatch(
         self, places: dict[str, ast.expr], what: str, count: int, other: str, others: int
@@ -330,13 +364,22 @@ class BlockParser(SignatureParser, ABC):
                              help='open one: `with T.block("name"):`')  # fmt: skip
         return self.block
 
-    def reads(self, form: Form, call: ast.Call) -> None:
+    def once(self, form: Form, call: ast.Call) -> OpenBlock:
+        """The block that a statement describes, which it says one time only."""
         block = self.in_block(form, call)
-        block.reads = (*(block.reads or ()), *self.regions(form, call))
+        before = block.said.setdefault(form.name, call)
+        if before is not call:
+            raise self.error(
+                call, "RX0504", f"`{form.name}` is said of this block already",
+                labels=[(before, "here")], help="say it once, with all that belongs to it",
+            )  # fmt: skip
+        return block
+
+    def reads(self, form: Form, call: ast.Call) -> None:
+        self.once(form, call).reads = tuple(self.regions(form, call))
 
     def writes(self, form: Form, call: ast.Call) -> None:
-        block = self.in_block(form, call)
-        block.writes = (*(block.writes or ()), *self.regions(form, call))
+        self.once(form, call).writes = tuple(self.regions(form, call))
 
     def regions(self, form: Form, call: ast.Call) -> list[BufferRegion]:
         """The arguments of `T.reads` and `T.writes`; whole buffers and lists are taken too."""
@@ -385,7 +428,7 @@ class BlockParser(SignatureParser, ABC):
         return Range.make(index, const(1, index.dtype))
 
     def where(self, form: Form, call: ast.Call) -> None:
-        block = self.in_block(form, call)
+        block = self.once(form, call)
         at = self.argument_nodes(form.maker, call)["predicate"]
         block.predicate = self.condition(form.arguments["predicate"], at)
         self.check_outside(block.predicate, at, form)
@@ -405,7 +448,7 @@ class BlockParser(SignatureParser, ABC):
                 )  # fmt: skip
 
     def block_attr(self, form: Form, call: ast.Call) -> None:
-        block = self.in_block(form, call)
+        block = self.once(form, call)
         at = self.argument_nodes(form.maker, call)["attrs"]
         found = self.attributes(form.arguments["attrs"], at)
         self.add_attributes(block.annotations, found, at, "the block")

@@ -42,6 +42,8 @@ class ComputeParser(LoopParser):
 
     # The variables that `T.env_thread` gave, the names of their threads, and where they stand.
     threads: dict[prim.Var, tuple[str, ast.AST]]
+    # What `T.realize` opened, and where.
+    realized: dict[Any, ast.Call]
 
     def call_value(self, callee: Any, node: ast.Call) -> Any:
         if callee is tir_compute.comm_reducer:
@@ -329,6 +331,16 @@ class ComputeParser(LoopParser):
             return AttrStmt.make(region.buffer, "realize_scope", text, made, span=span)
 
         self.items.append(opened)
+        self.realized[opened] = call
+
+    def check_realized(self) -> None:
+        """Refuse a region that exists for no statement at all."""
+        call = self.realized.get(self.items[-1]) if self.items else None
+        if call is not None:
+            self.error(
+                call, "RX0501", "`T.realize` holds the statements after it, and here are none",
+                help="write what uses the buffer after it",
+            )  # fmt: skip
 
     def prefetch(self, form: Form, call: ast.Call) -> None:
         places = self.argument_nodes(form.maker, call)

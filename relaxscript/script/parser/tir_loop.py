@@ -277,6 +277,8 @@ class LoopParser(AssignParser):
         """One range; plain numbers take the data type of the other bound, else int32."""
         bounds: list[Any] = []
         for value, at in ((start, start_node or node), (stop, node)):
+            if isinstance(value, np.integer):
+                value = int(value)
             if type(value) is not int:
                 value = self.scalar(value, at)
                 if not value.dtype.is_integer:
@@ -284,9 +286,7 @@ class LoopParser(AssignParser):
                                      labels=[(at, f"is {value.dtype}")])  # fmt: skip
             bounds.append(value)
         if all(type(v) is int for v in bounds):
-            fits = all(-(1 << 31) <= v < 1 << 31 for v in bounds)
-            dtype = TIR_INT_DTYPE if fits else prim.INT64
-            bounds = [self.immediate(v, dtype, node) for v in bounds]
+            bounds = [bound.replace(span=self.span(node)) for bound in prim.alike(*bounds)]
         low, high = prim.match_dtypes(*bounds)
         return Range.make(low, extent_between(low, high))
 

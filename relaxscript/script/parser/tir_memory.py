@@ -82,6 +82,12 @@ class MemoryParser(BlockParser):
         at = syntax.nodes["param"]
         source = self.value(at)
         if isinstance(source, prim.Var):
+            if "shape" not in syntax.nodes:
+                name = self.written(at)
+                raise self.error(
+                    syntax.node, "RX0501", f"the buffer of `{name}` needs a shape",
+                    help=f'write for example `T.match_buffer({name}, (n,), "float32")`',
+                )  # fmt: skip
             buffer = self.buffer(target.id, syntax, span)
             self.match_parameter(source, buffer, at)
             return buffer

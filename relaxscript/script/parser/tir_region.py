@@ -17,7 +17,7 @@ from relaxscript.arith import Facts, simplify
 from relaxscript.ir import prim, tir
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import IntImm, PrimExpr, Var, const
-from relaxscript.ir.tir import Buffer, BufferRegion, Range, Stmt
+from relaxscript.ir.tir import Buffer, BufferRegion, Range, Stmt, plain_extent
 from relaxscript.ir.walk import children
 
 __all__ = ["access_regions"]
@@ -50,7 +50,7 @@ def _regions(found: Mapping[Buffer, list[Interval]]) -> tuple[BufferRegion, ...]
 
 def _range(interval: Interval, extent: PrimExpr) -> Range:
     if interval is None:
-        return Range.make(const(0, extent.dtype), extent)
+        return Range(0, plain_extent(extent))
     low, high = interval
     if low is high:
         return Range.make(low, const(1, low.dtype))

@@ -20,10 +20,9 @@ from relaxscript.arith import Facts, simplify
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Diagnostic
 from relaxscript.ir import prim
-from relaxscript.ir.prim import INT64, IntImm, PrimExpr, const, match_dtypes
+from relaxscript.ir.prim import IntImm, PrimExpr, alike, const, match_dtypes, plain_dtype
 from relaxscript.ir.same import structural_equal
-from relaxscript.ir.tir import Buffer, BufferRegion, Range
-from relaxscript.script.syntax import TIR_INT_DTYPE
+from relaxscript.ir.tir import Buffer, BufferRegion, Range, plain_extent
 from relaxscript.script.tir_types import Form, ScalarType
 
 from .base import Failed
@@ -94,8 +93,7 @@ class ScalarParser(PythonValues):
             case bool() | float():
                 return const(value)
             case int():
-                fits = -(1 << 31) <= value < 1 << 31
-                return self.immediate(value, TIR_INT_DTYPE if fits else INT64, node)
+                return self.immediate(value, plain_dtype(value), node)
             case np.generic():
                 return const(value.item(), DataType(value.dtype))
             case BufferRegion():
@@ -258,9 +256,7 @@ class ScalarParser(PythonValues):
         """One index: an integer."""
         if type(value) is int:
             self.check_bounds(value, place, buffer, axis)
-            return self.immediate(
-                value, TIR_INT_DTYPE if -(1 << 31) <= value < 1 << 31 else INT64, place
-            )
+            return self.immediate(value, plain_dtype(value), place)
         e = self.scalar(value, place)
         if e.dtype.is_integer:
             return e
@@ -289,11 +285,10 @@ class ScalarParser(PythonValues):
         """Where a slice begins and ends, in one data type."""
         extent = buffer.shape[axis]
         low = 0 if value.start is None else value.start
-        high = extent if value.stop is None else value.stop
+        high = plain_extent(extent) if value.stop is None else value.stop
         if type(low) is int and type(high) is int:
-            return self.immediate(low, TIR_INT_DTYPE, place), self.immediate(
-                high, TIR_INT_DTYPE, place
-            )
+            a, b = alike(low, high)
+            return a.replace(span=self.span(place)), b.replace(span=self.span(place))
         parts = [v if type(v) is int else self.index(v, place, buffer, axis) for v in (low, high)]
         return match_dtypes(*parts)
 

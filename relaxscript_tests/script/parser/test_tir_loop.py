@@ -179,3 +179,15 @@ def test_long_chains_of_elif_are_read():
         f"    if n == 0:\n        x[0] = 0\n{cases}"
     )
     assert len(nodes(f, tir.IfThenElse)) == 900
+
+
+def test_loops_over_numbers_of_numpy_count_in_int32():
+    sizes = tuple(np.array([2, 3]))
+
+    @T.prim_func
+    def f(x: T.Buffer((2, 3), "float32")):
+        for i, j in T.grid(*sizes):
+            x[i, j] = 0.0
+
+    assert [loop.extent.dtype for loop in nodes(f, For)] == ["int32", "int32"]
+    assert "T.grid(2, 3)" in f.script()
