@@ -21,6 +21,7 @@ from relaxscript.ir import relax, tir
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.runtime import Closure, PackedFunc, get_global_func
+from relaxscript.runtime.arrays import as_given
 from relaxscript.runtime.blame import tell_calls, too_deep
 from relaxscript.runtime.builtins import (
     BUILTINS,
@@ -142,7 +143,7 @@ class Interpreter(CallEvaluator):
                 if len(args) != len(names):
                     raise wrong_number(closure.name, names, len(args))
                 frame = self._enter(closure, self._converted(closure, args))
-            return self._run(closure, frame)
+            return as_given((*args, *kwargs.values()), self._run(closure, frame))
 
     def _converted(self, closure: RelaxClosure, args: Sequence[Any]) -> list[Any]:
         checks = Frame(closure.name, closure.outer).signature(closure.function.params)

@@ -106,6 +106,13 @@ class IRModule(Shown):
     def __len__(self) -> int:
         return len(self.functions)
 
+    def __bool__(self) -> bool:
+        return True  # an empty module is a module
+
+    def same_as(self, other: object) -> bool:
+        """Whether `other` is this very module."""
+        return self is other
+
     def functions_items(self) -> list[tuple[GlobalVar, ModuleFunction]]:
         """The functions with their names, sorted by name."""
         return sorted(self.functions.items(), key=lambda item: item[0].name_hint)

@@ -192,10 +192,19 @@ class FloatImm(Immediate):
 
 @node
 class StringImm(PrimExpr):
-    """A literal text, as an argument of an intrinsic."""
+    """A literal text, as an argument of an intrinsic; equal to the text itself."""
 
     value: str
     __derived__ = {"dtype": lambda: HANDLE}
+
+    def __eq__(self, other: object) -> bool:
+        return self.value == (other.value if isinstance(other, StringImm) else other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(self.value)
 
 
 @node

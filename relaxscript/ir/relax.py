@@ -288,10 +288,6 @@ def _exprs(values: Any) -> tuple[Expr, ...]:
     return tuple(as_expr(v) for v in values)
 
 
-def _tuple(values: Any) -> tuple[Any, ...]:
-    return tuple(values)
-
-
 def _maybe_tuple(values: Any) -> tuple[Any, ...]:
     return (
         () if values is None else tuple(values) if isinstance(values, (list, tuple)) else (values,)
@@ -510,7 +506,7 @@ class MatchCast(Binding):
 
 @node
 class BindingBlock(Node):
-    bindings: tuple[Binding, ...] = field(convert=_tuple)
+    bindings: tuple[Binding, ...] = field(convert=tuple)
 
 
 @node
@@ -524,7 +520,7 @@ class DataflowBlock(BindingBlock):
 class SeqExpr(Expr):
     """Binding blocks in order, then a result."""
 
-    blocks: tuple[BindingBlock, ...] = field(convert=_tuple)
+    blocks: tuple[BindingBlock, ...] = field(convert=tuple)
     body: Expr
     is_scope = True
     body_span: Span | None = field(default=None, place=True)
@@ -548,6 +544,9 @@ class BaseFunc(Expr):
 
         @property
         def attrs(self) -> Attrs | None: ...
+
+    def __bool__(self) -> bool:
+        return True  # a function is no tensor whose truth one could mean
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -576,7 +575,7 @@ class Function(BaseFunc):
     `ret_struct_info` is None while nothing was declared and nothing derived.
     """
 
-    params: tuple[Var, ...] = field(convert=_tuple, definition=True)
+    params: tuple[Var, ...] = field(convert=tuple, definition=True)
     body: Expr
     ret_struct_info: StructInfo | None = None
     is_pure: bool = True

@@ -10,7 +10,7 @@ Source: TVM `ir.structural_equal` (names and parameters).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,8 +43,11 @@ class Mismatch(NamedTuple):
     within: tuple[Any, Any] | None = None
 
 
-class StructuralMismatch(AssertionError):
-    """Two programs that should be the same are not; the message shows where in both scripts."""
+class StructuralMismatch(AssertionError, ValueError):
+    """Two programs that should be the same are not; the message shows where in both scripts.
+
+    It also says which part that is, from the root on: "<root>.body.blocks[0].bindings".
+    """
 
     def __init__(self, message: str, mismatch: Mismatch) -> None:
         super().__init__(message)
@@ -109,10 +112,13 @@ class _Comparison:
         # once found equal stays equal, and each pair is compared once: the cost is linear.
         self.equal_infos: set[tuple[int, int]] = set()
         self.roots: tuple[Any, Any] = (None, None)
+        # How each pair is reached, where somebody wants to know.
+        self.paths: dict[tuple[int, int], str] | None = None
+        self.last_field = ""
 
     # One loop over pairs: a call for each kind of pair would cost more than comparing it.
     def run(self, lhs: Any, rhs: Any) -> Mismatch | None:  # noqa: C901
-        self.roots = (lhs, rhs)
+        self.roots = lhs, rhs = _as_tuples(lhs), _as_tuples(rhs)
         stack: list[Entry] = [(lhs, rhs, _USE, None)]
         equal_infos, forth = self.equal_infos, self.forth
         while stack:
@@ -120,7 +126,7 @@ class _Comparison:
             cls = type(a)
             if role < _USE:
                 if role == _LENGTHS:
-                    return _lengths(a, b, within)
+                    return self._lengths(a, b, within)
                 self._end_scope(a)
                 continue
             if cls is not type(b):
@@ -156,6 +162,8 @@ class _Comparison:
             if is_scope:
                 stack.append((len(self.trail), None, _END, None))
             here = (a, b)
+            if self.paths is not None:
+                self._reach(a, b, [name for name, _ in reversed(inner)])
             for name, own_role in inner:
                 x, y = getattr(a, name), getattr(b, name)
                 if x is None and y is None:
@@ -169,6 +177,31 @@ class _Comparison:
                 else:
                     stack.append((x, y, part_role, here))
         return None
+
+    def _reach(self, a: Any, b: Any, names: Sequence[str]) -> None:
+        """Take note of how the parts of a pair are reached; where in two ways, by the first."""
+        assert self.paths is not None
+        base, found = self.paths.get((id(a), id(b)), "<root>"), dict[tuple[int, int], str]()
+        for name in names:
+            x, y = getattr(a, name), getattr(b, name)
+            if isinstance(x, tuple) and isinstance(y, tuple):
+                for index, (p, q) in enumerate(zip(x, y)):
+                    found.setdefault((id(p), id(q)), f"{base}.{name}[{index}]")
+            else:
+                found.setdefault((id(x), id(y)), f"{base}.{name}")
+        self.paths.update(found)
+
+    def path(self, lhs: Any, rhs: Any) -> str:
+        """How the first difference of two programs is reached."""
+        self.paths = {}
+        mismatch = self.run(lhs, rhs)
+        if mismatch is None:
+            return "<root>"
+        holders = mismatch.within or self.roots
+        at = self.paths.get((id(holders[0]), id(holders[1])), "<root>")
+        if self.last_field:
+            return at + self.last_field
+        return self.paths.get((id(mismatch.lhs), id(mismatch.rhs)), at)
 
     def _variable(self, a: Any, b: Any, known: Any, role: int) -> str | None:
         """Why a pair of variables cannot correspond; makes them correspond when they can."""
@@ -204,6 +237,15 @@ class _Comparison:
         self.trail.append((table, key, table.get(key)))
         table[key] = value
 
+    def _lengths(self, x: Any, y: Any, within: Any) -> Mismatch:
+        """The items that both have are the same: the first that only one has is the difference."""
+        a, b, name = within
+        self.last_field = f".{name}"
+        common = min(len(x), len(y))
+        reason = f"`{name}` has {len(x)} items here, {len(y)} there"
+        lhs, rhs = (v[common] if len(v) > common else owner for v, owner in ((x, a), (y, b)))
+        return Mismatch(lhs, rhs, reason, (a, b))
+
     def _end_scope(self, length: int) -> None:
         if len(self.trail) > length:
             self.equal_infos.clear()
@@ -220,6 +262,9 @@ class _Comparison:
             case IRModule():
                 return self._modules(a, b, stack)
             case tuple():
+                if self.paths is not None and within is None:
+                    pairs = enumerate(zip(a, b))
+                    self.paths |= {(id(p), id(q)): f"<root>[{i}]" for i, (p, q) in pairs}
                 if len(a) != len(b):
                     return Mismatch(a, b, f"{len(a)} items here, {len(b)} there", within)
                 stack.extend([(p, q, role, within) for p, q in zip(reversed(a), reversed(b))])
@@ -251,11 +296,22 @@ class _Comparison:
                 which = "second" if name in mine else "first"
                 at = (mine.get(name, a), theirs.get(name, b))
                 return Mismatch(*at, f"the {which} has no function `{name}`")
+        if self.paths is not None:
+            for name in mine:
+                pair = (id(mine[name]), id(theirs[name]))
+                self.paths[pair] = f'<root>.functions[I.GlobalVar("{name}")]'
         here = (a, b)
         stack.append((a.attrs or Attrs(), b.attrs or Attrs(), _USE, here))
         stack.append((Attrs(a.global_infos), Attrs(b.global_infos), _USE, here))
         stack.extend([(mine[name], theirs[name], _USE, here) for name in reversed(list(mine))])
         return None
+
+
+def _as_tuples(value: Any) -> Any:
+    """A list of nodes is one of their tuple."""
+    if type(value) is list or type(value) is tuple:
+        return tuple(map(_as_tuples, value))
+    return value
 
 
 def _realized(root: Any) -> set[Buffer]:
@@ -286,15 +342,6 @@ _NESTED = (Node, tuple, Attrs)
 def _is_empty(value: Any) -> bool:
     # No attributes may be written in two ways.
     return value is None or (isinstance(value, Attrs) and not value)
-
-
-def _lengths(x: Any, y: Any, within: Any) -> Mismatch:
-    """The items that both have are the same: the first that only one has is the difference."""
-    a, b, name = within
-    common = min(len(x), len(y))
-    reason = f"`{name}` has {len(x)} items here, {len(y)} there"
-    lhs, rhs = (v[common] if len(v) > common else owner for v, owner in ((x, a), (y, b)))
-    return Mismatch(lhs, rhs, reason, (a, b))
 
 
 def _leaf_reason(a: Any, b: Any, name: str) -> str:
@@ -384,7 +431,8 @@ def assert_structural_equal(lhs: Any, rhs: Any, map_free_vars: bool = False) -> 
     holders = mismatch.within or (None, None)
     sides = zip((lhs, rhs), mismatch[:2], holders, _occurrences(mismatch), ("first", "second"))
     shown = [_place(*side) for side in sides]
-    message = f"the programs differ: {mismatch.reason}"
+    path = _Comparison(map_free_vars).path(lhs, rhs)
+    message = f"the programs differ: {mismatch.reason} (at {path})"
     raise StructuralMismatch("\n\n".join([message, *filter(None, shown)]), mismatch)
 
 
@@ -429,7 +477,7 @@ class _Hashing:
 
     def of(self, root: Any) -> int:
         """The hash of a node, function or module."""
-        self.stack.append((root, _USE))
+        self.stack.append((_as_tuples(root), _USE))
         while self.stack:
             value, role = self.stack.pop()
             if role == _END:

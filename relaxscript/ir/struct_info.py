@@ -13,7 +13,7 @@ from relaxscript.dtypes import DataType
 from . import hooks
 from .expected import brief
 from .node import Node, field, node
-from .prim import PrimExpr, as_prim
+from .prim import IntImm, PrimExpr, as_prim
 from .relax import Expr, ShapeExpr
 from .types import checked_rank
 from .vdevice import VDevice, as_vdevice
@@ -31,7 +31,7 @@ VOID = DataType("void")
 
 @node
 class StructInfo(Node):
-    """What is known of a value. Two are compared by `structural_equal`, never by `==`."""
+    """What is known of a value. Two that say the same are equal, as `structural_equal` has it."""
 
     __slots__ = ()
     keeps_identity = True
@@ -42,12 +42,34 @@ class StructInfo(Node):
 
         return structural_equal(self, other)
 
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return type(self) is type(other) and self.same_as(other)
+
+    def __hash__(self) -> int:
+        # What is seen at first sight: looking into a StructInfo is for those that may be equal.
+        parts = (_at_first_sight(getattr(self, f.name)) for f in self._fields if not f.place)
+        return hash((type(self), *parts))
+
     def is_base_of(self, derived: StructInfo) -> bool:
         """Whether every value with `derived` is sure to have this StructInfo, too."""
         if not isinstance(derived, StructInfo):
             raise TypeError(f"`is_base_of` compares with a StructInfo, not with {brief(derived)}")
         found: bool = hooks.is_base_of(self, derived)
         return found
+
+
+def _at_first_sight(value: Any) -> Any:
+    """Something hashable that equal parts of StructInfos have in common."""
+    match value:
+        case ShapeExpr(values=values):
+            return tuple(v.value if isinstance(v, IntImm) else None for v in values)
+        case tuple():
+            return len(value)
+        case str() | int() | None:
+            return value
+    return None
 
 
 @node

@@ -7,6 +7,7 @@ to a function of the module then, and its turn comes with that one.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -76,13 +77,13 @@ class LambdaLift(ModulePass):
     After:
 
         @R.function(private=True)
-        def lifted_func_0(z: R.Tensor((4,), "float32"), x: R.Tensor((4,), "float32")):
+        def main_plus(z: R.Tensor((4,), "float32"), x: R.Tensor((4,), "float32")):
             s = R.add(z, x)
             return s
 
         @R.function
         def main(x: R.Tensor((4,), "float32"), y: R.Tensor((4,), "float32")):
-            plus = R.make_closure(cls.lifted_func_0, (x,))
+            plus = R.make_closure(cls.main_plus, (x,))
             r = R.invoke_pure_closure(plus, (y,), sinfo_args=R.Tensor((4,), "float32"))
             return r
 
@@ -103,7 +104,7 @@ class LambdaLift(ModulePass):
         while lifting.pending:
             var, function = lifting.pending.pop(0)
             local = _local_functions(function)
-            made = _Scope(lifting, function).function() if local else function
+            made = _Scope(lifting, var, function).function() if local else function
             if local or var.name_hint in lifting.signatures:
                 # Types of functions say no more of held shapes than the lifted functions do.
                 lifting.module[var] = rewrite(made, _weak_type)
@@ -125,19 +126,16 @@ class _Lifting:
 
     module: IRModule
     pending: list[tuple[GlobalVar, Function]] = field(default_factory=list)
-    count: int = 0
 
     def __post_init__(self) -> None:
         self.signatures: dict[str, StructInfo] = {}
         self.context = Context(self.module, self.signatures)
 
-    def name(self) -> GlobalVar:
-        """The name of the next lifted function."""
-        while True:
-            name = f"lifted_func_{self.count}"
-            self.count += 1
-            if name not in self.module:
-                return GlobalVar(name)
+    def name(self, outer: GlobalVar, local: Var) -> GlobalVar:
+        """The name of a lifted function: `main_inner` for `inner` of `main`, made unique."""
+        base = f"{outer.name_hint}_{local.name_hint}"
+        names = (base if count == 0 else f"{base}_{count}" for count in itertools.count())
+        return GlobalVar(next(name for name in names if name not in self.module))
 
     def add(self, var: GlobalVar, function: Function) -> None:
         """Put a lifted function into the module."""
@@ -161,8 +159,9 @@ class _Scope:
     that stood for them, and `closures` the variables that stand for those that capture something.
     """
 
-    def __init__(self, lifting: _Lifting, func: Function) -> None:
+    def __init__(self, lifting: _Lifting, owner: GlobalVar, func: Function) -> None:
         self.lifting = lifting
+        self.owner = owner
         self.context = lifting.context
         self.func = func
         self.uses = _uses(func)
@@ -263,7 +262,7 @@ class _Scope:
         params = [*captured, *scalars]
         if sizes:
             params.append(Var("shape", ShapeStructInfo.make(sizes, len(sizes))))
-        name = self.lifting.name()
+        name = self.lifting.name(self.owner, var)
         ret = function.ret_struct_info
         attrs = None if function.attrs is None else function.attrs.without(_GLOBAL_SYMBOL) or None
         lifted = function.replace(

@@ -206,12 +206,14 @@ def test_a_module_whose_functions_are_all_private():
 
 @rejected
 def test_a_global_symbol_that_is_not_the_name():
-    @R.function
-    def f(x: R.Tensor((4,), "float32")):
-    #   ^ error: RX0313 the global symbol of `f` is `g`
-    #       help: use one name for both
-        R.func_attr({"global_symbol": "g"})
-        return x
+    @I.ir_module
+    class Module:
+        @R.function
+        def f(x: R.Tensor((4,), "float32")):
+        #   ^ error: RX0313 the global symbol of `f` is `g`
+        #       help: use one name for both
+            R.func_attr({"global_symbol": "g"})
+            return x
 
 
 @rejected

@@ -27,12 +27,12 @@ def test_a_function_that_captures_nothing_is_called_by_its_name():
     """
     after = """
     @R.function(private=True)
-    def lifted_func_0(y: R.Tensor((3,), "float32")) -> R.Tensor((3,), "float32"):
+    def main_double(y: R.Tensor((3,), "float32")) -> R.Tensor((3,), "float32"):
         return R.add(y, y)
 
     @R.function
     def main(x: R.Tensor((3,), "float32")):
-        return M.lifted_func_0(x)
+        return M.main_double(x)
     """
     np.testing.assert_array_equal(check(before, after, X), 2 * X)
 
@@ -48,14 +48,14 @@ def test_a_captured_tensor_is_the_last_parameter():
     """
     after = """
     @R.function(private=True)
-    def lifted_func_0(
+    def main_minus(
         z: R.Tensor((3,), "float32"), x: R.Tensor((3,), "float32")
     ) -> R.Tensor((3,), "float32"):
         return R.subtract(z, x)
 
     @R.function
     def main(x: R.Tensor((3,), "float32"), y: R.Tensor((3,), "float32")):
-        minus = R.make_closure(M.lifted_func_0, (x,))
+        minus = R.make_closure(M.main_minus, (x,))
         return R.invoke_pure_closure(minus, (y,), sinfo_args=R.Tensor((3,), "float32"))
     """
     np.testing.assert_array_equal(check(before, after, X, Y), Y - X)
@@ -74,14 +74,14 @@ def test_captured_shape_variables_are_one_shape():
     """
     after = """
     @R.function(private=True)
-    def lifted_func_0(y: R.Tensor(("k",), "float32"), s: R.Shape(["n", "m"])) -> R.Shape(ndim=2):
+    def main_size(y: R.Tensor(("k",), "float32"), s: R.Shape(["n", "m"])) -> R.Shape(ndim=2):
         k, n, m = T.int64(), T.int64(), T.int64()
         return R.shape([n * k, m])
 
     @R.function
     def main(x: R.Tensor(("n", "m"), "float32")):
         n, m = T.int64(), T.int64()
-        size = R.make_closure(M.lifted_func_0, (R.shape([n, m]),))
+        size = R.make_closure(M.main_size, (R.shape([n, m]),))
         return R.invoke_pure_closure(
             size, (R.const([1.0, 2.0], "float32"),), sinfo_args=R.Shape(ndim=2)
         )
@@ -103,7 +103,7 @@ def test_shape_variables_that_captured_tensors_tell_are_not_captured_again():
     """
     after = """
     @R.function(private=True)
-    def lifted_func_0(
+    def main_add(
         y: R.Tensor(("n",), "float32"),
         x: R.Tensor(("n",), "float32"),
         z: R.Tensor(("m * 2",), "float32"),
@@ -115,7 +115,7 @@ def test_shape_variables_that_captured_tensors_tell_are_not_captured_again():
     @R.function
     def main(x: R.Tensor(("n",), "float32"), z: R.Tensor(("m * 2",), "float32"), s: R.Shape(["m"])):
         n, m = T.int64(), T.int64()
-        add = R.make_closure(M.lifted_func_0, (x, z, R.shape([m])))
+        add = R.make_closure(M.main_add, (x, z, R.shape([m])))
         return R.invoke_pure_closure(
             add,
             (x,),
@@ -138,12 +138,12 @@ def test_a_shape_variable_that_each_call_gives_is_not_captured():
     """
     after = """
     @R.function(private=True)
-    def lifted_func_0(y: R.Tensor(("n",), "float32")) -> R.Tensor(("n",), "float32"):
+    def main_double(y: R.Tensor(("n",), "float32")) -> R.Tensor(("n",), "float32"):
         return R.add(y, y)
 
     @R.function
     def main(x: R.Tensor(("n",), "float32")):
-        return M.lifted_func_0(M.lifted_func_0(x))
+        return M.main_double(M.main_double(x))
     """
     np.testing.assert_array_equal(check(before, after, X), 4 * X)
 
@@ -165,7 +165,7 @@ def test_an_argument_that_may_be_of_another_size_is_checked_as_before(argument):
         warnings.simplefilter("ignore")  # it is checked when the program runs
         mod = module(before)
     made = lifted(mod)
-    assert len(made["lifted_func_0"].params) == 2
+    assert len(made["main_double"].params) == 2
     found = same_meaning(mod, made, X, np.ones(2, "float32"))
     assert isinstance(found, VMError)
     assert (found.code, found.span.line) == ("RX0601", 12)
@@ -184,7 +184,7 @@ def test_a_scalar_is_captured_as_a_value():
     """
     after = """
     @R.function(private=True)
-    def lifted_func_0(y: R.Tensor(("n",), "float32"), i: R.Prim(value="j")) -> R.Prim("int64"):
+    def main_add(y: R.Tensor(("n",), "float32"), i: R.Prim(value="j")) -> R.Prim("int64"):
         n, j = T.int64(), T.int64()
         return R.prim_value(n + j)
 
@@ -192,7 +192,7 @@ def test_a_scalar_is_captured_as_a_value():
     def main(k: R.Prim(value="i")):
         i = T.int64()
         value = R.prim_value(i)
-        add = R.make_closure(M.lifted_func_0, (value,))
+        add = R.make_closure(M.main_add, (value,))
         return R.invoke_pure_closure(
             add, (R.const([1.0, 2.0], "float32"),), sinfo_args=R.Prim("int64")
         )
@@ -214,7 +214,7 @@ def test_a_shape_that_a_captured_variable_holds_is_checked_in_the_body():
     """
     after = """
     @R.function(private=True)
-    def lifted_func_0(
+    def main_double(
         y: R.Tensor(ndim=1, dtype="float32"), s: R.Shape(ndim=1)
     ) -> R.Tensor(ndim=1, dtype="float32"):
         y_1 = R.match_cast(y, R.Tensor(s, "float32"))
@@ -225,7 +225,7 @@ def test_a_shape_that_a_captured_variable_holds_is_checked_in_the_body():
     @R.function
     def main(x: R.Tensor(ndim=1, dtype="float32"), s: R.Shape(ndim=1)) -> R.Object:
         z = R.match_cast(x, R.Tensor(s, "float32"))
-        double = R.make_closure(M.lifted_func_0, (s,))
+        double = R.make_closure(M.main_double, (s,))
         a: R.Tensor(s, "float32") = R.invoke_pure_closure(
             double, (z,), sinfo_args=R.Tensor(s, "float32")
         )
@@ -253,21 +253,21 @@ def test_functions_in_functions_capture_from_both_levels():
     """
     after = """
     @R.function(private=True)
-    def lifted_func_0(
+    def main_outer(
         y: R.Tensor((3,), "float32"), x: R.Tensor((3,), "float32")
     ) -> R.Tensor((3,), "float32"):
-        inner = R.make_closure(M.lifted_func_1, (x, y))
+        inner = R.make_closure(M.main_outer_inner, (x, y))
         return R.invoke_pure_closure(inner, (y,), sinfo_args=R.Tensor((3,), "float32"))
 
     @R.function(private=True)
-    def lifted_func_1(
+    def main_outer_inner(
         z: R.Tensor((3,), "float32"), x: R.Tensor((3,), "float32"), y: R.Tensor((3,), "float32")
     ) -> R.Tensor((3,), "float32"):
         return R.add(R.subtract(x, y), z)
 
     @R.function
     def main(x: R.Tensor((3,), "float32")):
-        outer = R.make_closure(M.lifted_func_0, (x,))
+        outer = R.make_closure(M.main_outer, (x,))
         return R.invoke_pure_closure(outer, (x,), sinfo_args=R.Tensor((3,), "float32"))
     """
     np.testing.assert_array_equal(check(before, after, X), X)
@@ -291,29 +291,29 @@ def test_a_function_calls_an_earlier_one_that_it_captures():
     """
     after = """
     @R.function(private=True)
-    def lifted_func_0(y: R.Tensor(("k",), "float32")) -> R.Tensor(("k",), "float32"):
+    def main_free(y: R.Tensor(("k",), "float32")) -> R.Tensor(("k",), "float32"):
         return R.add(y, y)
 
     @R.function(private=True)
-    def lifted_func_1(
+    def main_bound(
         y: R.Tensor(("n",), "float32"), x: R.Tensor(("n",), "float32")
     ) -> R.Tensor(("n",), "float32"):
         return R.add(y, x)
 
     @R.function(private=True)
-    def lifted_func_2(
+    def main_both(
         y: R.Tensor(("n",), "float32"),
         bound: R.Callable((R.Tensor(("n",), "float32"),), R.Tensor(("n",), "float32")),
     ) -> R.Tensor(("n",), "float32"):
         n = T.int64()
         a = R.invoke_pure_closure(bound, (y,), sinfo_args=R.Tensor((n,), "float32"))
-        return M.lifted_func_0(a)
+        return M.main_free(a)
 
     @R.function
     def main(x: R.Tensor(("n",), "float32")):
         n = T.int64()
-        bound = R.make_closure(M.lifted_func_1, (x,))
-        both = R.make_closure(M.lifted_func_2, (bound,))
+        bound = R.make_closure(M.main_bound, (x,))
+        both = R.make_closure(M.main_both, (bound,))
         return R.invoke_pure_closure(both, (x,), sinfo_args=R.Tensor((n,), "float32"))
     """
     np.testing.assert_array_equal(check(before, after, X), 4 * X)
@@ -336,18 +336,18 @@ def test_a_function_that_calls_itself_calls_the_lifted_one():
     """
     after = """
     @R.function(private=True)
-    def lifted_func_0(
+    def main_loop(
         a: R.Tensor((3,), "float32"), i: R.Tensor((), "int64"), x: R.Tensor((3,), "float32")
     ) -> R.Tensor((3,), "float32"):
         if R.greater(i, R.const(0, "int64")):
-            r = M.lifted_func_0(R.add(a, x), R.subtract(i, R.const(1, "int64")), x)
+            r = M.main_loop(R.add(a, x), R.subtract(i, R.const(1, "int64")), x)
         else:
             r = a
         return r
 
     @R.function
     def main(x: R.Tensor((3,), "float32"), i: R.Tensor((), "int64")):
-        loop = R.make_closure(M.lifted_func_0, (x,))
+        loop = R.make_closure(M.main_loop, (x,))
         return R.invoke_pure_closure(loop, (x, i), sinfo_args=R.Tensor((3,), "float32"))
     """
     np.testing.assert_array_equal(check(before, after, X, np.array(4)), 5 * X)
@@ -368,16 +368,16 @@ def test_a_function_without_captures_that_mentions_itself_mentions_the_lifted_on
     """
     after = """
     @R.function(private=True)
-    def lifted_func_0(y: R.Tensor((3,), "float32"), b: R.Tensor((), "bool")) -> R.Object:
+    def main_again(y: R.Tensor((3,), "float32"), b: R.Tensor((), "bool")) -> R.Object:
         if b:
-            r = (M.lifted_func_0, M.lifted_func_0(y, R.const(False)))
+            r = (M.main_again, M.main_again(y, R.const(False)))
         else:
-            r = (M.lifted_func_0, y)
+            r = (M.main_again, y)
         return r
 
     @R.function
     def main(x: R.Tensor((3,), "float32")):
-        return M.lifted_func_0(x, R.const(True))
+        return M.main_again(x, R.const(True))
     """
     found = check(before, after, X)
     np.testing.assert_array_equal(found[1][1], X)
@@ -396,14 +396,14 @@ def test_a_function_that_mentions_itself_makes_the_closure_again():
     """
     after = """
     @R.function(private=True)
-    def lifted_func_0(y: R.Tensor(("k",), "float32"), x: R.Tensor(("n",), "float32")) -> R.Object:
-        again = R.make_closure(M.lifted_func_0, (x,))
+    def main_again(y: R.Tensor(("k",), "float32"), x: R.Tensor(("n",), "float32")) -> R.Object:
+        again = R.make_closure(M.main_again, (x,))
         r = (again, x)
         return r
 
     @R.function
     def main(x: R.Tensor(("n",), "float32")):
-        again = R.make_closure(M.lifted_func_0, (x,))
+        again = R.make_closure(M.main_again, (x,))
         return R.invoke_pure_closure(again, (x,), sinfo_args=R.Object)
     """
     assert isinstance(check(before, after, X)[0], Closure)

@@ -38,21 +38,21 @@ def test_lifted_functions_stand_in_tuples_and_are_chosen():
     """
     after = """
     @R.function(private=True)
-    def lifted_func_0(
+    def main_plus(
         y: R.Tensor((3,), "float32"), x: R.Tensor((3,), "float32")
     ) -> R.Tensor((3,), "float32"):
         return R.add(x, y)
 
     @R.function(private=True)
-    def lifted_func_1(y: R.Tensor((3,), "float32")) -> R.Tensor((3,), "float32"):
+    def main_minus(y: R.Tensor((3,), "float32")) -> R.Tensor((3,), "float32"):
         return R.negative(y)
 
     @R.function
     def main(x: R.Tensor((3,), "float32"), flag: R.Tensor((), "bool")):
-        plus = R.make_closure(M.lifted_func_0, (x,))
-        t = (plus, M.lifted_func_1)
+        plus = R.make_closure(M.main_plus, (x,))
+        t = (plus, M.main_minus)
         if flag:
-            f = M.lifted_func_1
+            f = M.main_minus
         else:
             f = plus
         g = t[0]
@@ -78,13 +78,13 @@ def test_a_function_in_a_branch_is_lifted_out_of_it():
     """
     after = """
     @R.function(private=True)
-    def lifted_func_0(y: R.Tensor((3,), "float32")) -> R.Tensor((3,), "float32"):
+    def main_double(y: R.Tensor((3,), "float32")) -> R.Tensor((3,), "float32"):
         return R.add(y, y)
 
     @R.function
     def main(x: R.Tensor((3,), "float32"), flag: R.Tensor((), "bool")):
         if flag:
-            r = M.lifted_func_0(x)
+            r = M.main_double(x)
         else:
             r = x
         return r
@@ -115,11 +115,11 @@ def test_functions_in_dataflow_blocks_and_their_outputs_are_lifted():
     """
     after = """
     @R.function(private=True)
-    def lifted_func_0(y: R.Tensor((3,), "float32")) -> R.Tensor((3,), "float32"):
+    def main_double(y: R.Tensor((3,), "float32")) -> R.Tensor((3,), "float32"):
         return R.add(y, y)
 
     @R.function(private=True)
-    def lifted_func_1(
+    def main_minus(
         y: R.Tensor((3,), "float32"), x: R.Tensor((3,), "float32"), i: R.Prim(value="i")
     ) -> R.Tuple(R.Tensor((3,), "float32"), R.Prim("int64")):
         i = T.int64()
@@ -131,10 +131,10 @@ def test_functions_in_dataflow_blocks_and_their_outputs_are_lifted():
         with R.dataflow():
             a = R.add(x, x)
             value = R.prim_value(i)
-            minus = R.make_closure(M.lifted_func_1, (x, value))
+            minus = R.make_closure(M.main_minus, (x, value))
             b = R.invoke_pure_closure(
                 minus,
-                (M.lifted_func_0(a),),
+                (M.main_double(a),),
                 sinfo_args=R.Tuple(R.Tensor((3,), "float32"), R.Prim("int64")),
             )
             R.output(a, b, minus)
@@ -186,14 +186,14 @@ def test_a_closure_is_passed_to_a_function_that_asks_for_its_type():
     """
     after = """
     @R.function(private=True)
-    def lifted_func_0(
+    def main_plus(
         y: R.Tensor(("n",), "float32"), x: R.Tensor(("n",), "float32")
     ) -> R.Tensor(("n",), "float32"):
         return R.add(y, x)
 
     @R.function
     def main(x: R.Tensor(("n",), "float32")):
-        plus = R.make_closure(M.lifted_func_0, (x,))
+        plus = R.make_closure(M.main_plus, (x,))
         return M.apply(plus, x)
     """
     np.testing.assert_array_equal(check(apply + before, apply + after, X), 2 * X)
@@ -216,7 +216,7 @@ RETURNED = """
 def test_a_closure_is_returned_where_its_type_is_declared():
     after = """
     @R.function(private=True)
-    def lifted_func_0(
+    def main_double(
         y: R.Tensor(("n",), "float32"), shape: R.Shape(["n"])
     ) -> R.Tensor(("n",), "float32"):
         z = R.add(y, y)
@@ -227,7 +227,7 @@ def test_a_closure_is_returned_where_its_type_is_declared():
         (R.Tensor(("n",), "float32"),), R.Tensor(("n",), "float32")
     ):
         n = T.int64()
-        double = R.make_closure(M.lifted_func_0, (R.shape([n]),))
+        double = R.make_closure(M.main_double, (R.shape([n]),))
         return double
     """
     assert isinstance(check(RETURNED, after, X), Closure)
@@ -258,7 +258,7 @@ def test_impure_functions_and_attributes_stay_what_they_are():
     """
     after = """
     @R.function(private=True, pure=False)
-    def lifted_func_0(
+    def main_check(
         y: R.Tensor((3,), "float32"), b: R.Tensor((), "bool")
     ) -> R.Tensor((3,), "float32"):
         R.func_attr({"kept": 1})
@@ -267,7 +267,7 @@ def test_impure_functions_and_attributes_stay_what_they_are():
 
     @R.function(pure=False)
     def main(x: R.Tensor((3,), "float32"), b: R.Tensor((), "bool")):
-        check = R.make_closure(M.lifted_func_0, (b,))
+        check = R.make_closure(M.main_check, (b,))
         return R.invoke_closure(check, (x,), sinfo_args=R.Tensor((3,), "float32"))
     """
     np.testing.assert_array_equal(check(before, after, X, YES), X)
@@ -278,15 +278,20 @@ def test_names_of_the_module_are_not_taken():
     made = lifted(
         module("""
     @R.function
-    def lifted_func_0(x: R.Tensor((3,), "float32")):
+    def main(x: R.Tensor((3,), "float32")):
         @R.function
         def double(y: R.Tensor((3,), "float32")) -> R.Tensor((3,), "float32"):
             return R.add(y, y)
         return double(x)
+
+    @R.function
+    def main_double(x: R.Tensor((3,), "float32")):
+        return x
     """)
     )
-    assert [var.name_hint for var in made.functions] == ["lifted_func_0", "lifted_func_1"]
-    assert made["lifted_func_1"].is_private
+    names = [var.name_hint for var in made.functions]
+    assert names == ["main", "main_double", "main_double_1"]
+    assert made["main_double_1"].is_private
 
 
 FAILING = """
@@ -320,7 +325,7 @@ def test_no_two_functions_share_a_variable_and_operands_stay_where_they_stood():
         return add(x)
     """)
     made = lifted(mod)
-    main, function = (set(variables(made[name])) for name in ("main", "lifted_func_0"))
+    main, function = (set(variables(made[name])) for name in ("main", "main_add"))
     assert not main & function
     invoked = [n for n in post_order(made["main"]) if isinstance(n, Call)][-1]
     assert [span.line for span in (invoked.span, *invoked.args[1].field_spans)] == [12, 12]
@@ -345,12 +350,12 @@ def test_a_function_that_no_variable_is_bound_to_is_lifted_too():
         made,
         module("""
     @R.function(private=True)
-    def lifted_func_0(s: R.Shape(["n"]), x: R.Tensor(("n",), "float32")):
+    def main_gv(s: R.Shape(["n"]), x: R.Tensor(("n",), "float32")):
         return (s, x)
 
     @R.function
     def main(x: R.Tensor(("n",), "float32")):
-        f = R.make_closure(M.lifted_func_0, (x,))
+        f = R.make_closure(M.main_gv, (x,))
         return (f, x)
     """),
     )

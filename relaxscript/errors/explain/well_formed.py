@@ -248,20 +248,25 @@ Right:
     "RX0313": """
 RX0313: the global symbol is not the name of the function
 
-A function that can be called from outside has one name: `global_symbol` is that of its GlobalVar.
+A function of a module that can be called from outside has one name: `global_symbol` is that of its
+GlobalVar. A function that stands alone may have any.
 
 Wrong:
 
-    @R.function
-    def main(x: R.Tensor((4,), "float32")):
-        R.func_attr({"global_symbol": "entry"})
-        return x
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(x: R.Tensor((4,), "float32")):
+            R.func_attr({"global_symbol": "entry"})
+            return x
 
 Right:
 
-    @R.function
-    def entry(x: R.Tensor((4,), "float32")):
-        return x
+    @I.ir_module
+    class Module:
+        @R.function
+        def entry(x: R.Tensor((4,), "float32")):
+            return x
 """,
     "RX0314": """
 RX0314: the shape of a tensor annotation is not permitted here

@@ -110,6 +110,8 @@ class RelaxAttributes(RelaxIndices):
         # A function of the same name as an attribute comes second: `x.shape` is no operator.
         if node.attr in ("T", "shape", "dtype", "ndim", "strides") or node.attr in _OFFSETS:
             return self._tensor_attribute(owner, node)
+        if node.attr in ("struct_info", "struct_info_"):
+            return self.builder.struct_info(self.leaf(owner, node.value))
         operator = self._method(node.attr)
         if operator is not None:
             return Method(operator, self.leaf(owner, node.value), node.value)

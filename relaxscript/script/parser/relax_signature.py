@@ -7,7 +7,6 @@ parameters = name [":" annotation] { "," ... }
 from __future__ import annotations
 
 import ast
-import keyword
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -354,9 +353,7 @@ class RelaxSignatures(RelaxOlderForms):
         """Criteria 13 and 21: what attributes say agrees with the rest of the header."""
         name = self.module.symbol(header.name)
         symbol = attrs.get("global_symbol", name)
-        # A function that stands alone cannot have every name, but can have every symbol.
-        alone = not self.module.name and not is_name(str(symbol))
-        # Criterion 13 is one of global functions.
+        # Criterion 13 is one of global functions: one that stands alone may have any symbol.
         if header.private and not local and "global_symbol" in attrs:
             places = (key_of(inner, "global_symbol") for inner in ast.walk(node))
             self.error(
@@ -365,7 +362,7 @@ class RelaxSignatures(RelaxOlderForms):
                 help="leave out `private=True`, or the attribute `global_symbol`",
             )  # fmt: skip
             header.failed = True
-        elif symbol != name and not alone and not local:
+        elif symbol != name and self.module.name and not local:
             self.error_at(
                 self.source.name_span(node), "RX0313",
                 f"the global symbol of `{header.name}` is `{symbol}`", "use one name for both",
@@ -387,11 +384,6 @@ class RelaxSignatures(RelaxOlderForms):
         return self.error_at(
             keyword or span, "RX0104", f"{name} cannot be used in a Relax function", help
         )
-
-
-def is_name(text: str) -> bool:
-    """Whether Python can call something by this name."""
-    return text.isidentifier() and not keyword.iskeyword(text)
 
 
 def _has_function_type(node: ast.arg) -> bool:

@@ -49,13 +49,13 @@ class AnnotationPrinter(ScalarPrinter, ABC):
         self.quoting = False
         # The first scope whose dimensions are strings while quoting.
         self.quoted_from = 0
-        self._annotations: dict[Any, ast.expr] = {}
+        self._annotations: dict[Any, tuple[ast.expr, StructInfo]] = {}
 
     def annotation(self, info: StructInfo) -> ast.expr:
         """The annotation that means a StructInfo."""
         if self.quoting or self.session.record:
             return self.session.at(info, self._annotation(info))
-        key: Any = info
+        key: Any = id(info)
         if isinstance(info, TensorStructInfo) and info.dims is not None:
             dims = [
                 d.value if isinstance(d, prim.IntImm) and d.dtype is DIM_DTYPE else d
@@ -63,9 +63,9 @@ class AnnotationPrinter(ScalarPrinter, ABC):
             ]
             key = (info.dtype, info.vdevice, info.ndim, *dims)
         found = self._annotations.get(key)
-        if found is None:
-            found = self._annotations[key] = self._annotation(info)
-        return found
+        if found is None:  # the StructInfo is kept, so that its number stays its own
+            found = self._annotations[key] = (self._annotation(info), info)
+        return found[0]
 
     def signature(self, info: StructInfo) -> ast.expr:
         """An annotation in the signature of a function."""

@@ -11,8 +11,8 @@ somebody asks for them: the script is then made once more, with places recorded.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from relaxscript.errors import InternalError, Source, Span
 from relaxscript.ir import prim, tir
@@ -61,11 +61,30 @@ def metadata(root: Any) -> dict[str, Any]:
     return {METADATA_KEY: [encode(e) for e in constants_of(root)]}
 
 
+V = TypeVar("V")
+
+
 def constants_of(root: Any) -> list[Constant]:
     """The constants that the script of `root` refers to by their numbers."""
     session = Session(Options.read({}))
     _Script(session).of(root)
     return list(session.constants)
+
+
+class ByNode(Mapping[Any, V]):
+    """A mapping from nodes, each of which is itself only, though others may be equal to it."""
+
+    def __init__(self, values: Iterable[tuple[Any, V]]) -> None:
+        self._values = {id(node): (node, value) for node, value in values}
+
+    def __getitem__(self, node: Any) -> V:
+        return self._values[id(node)][1]
+
+    def __iter__(self) -> Iterator[Any]:
+        return (node for node, _ in self._values.values())
+
+    def __len__(self) -> int:
+        return len(self._values)
 
 
 class Printer:
@@ -79,7 +98,7 @@ class Printer:
         self.options = Options.read(options)
         self.source = Source(filename, "")
         self._root: Any = None
-        self._places: dict[Any, list[Span]] | None = None
+        self._places: ByNode[list[Span]] | None = None
 
     def print(self, root: Any) -> str:
         """The script of a node, function or module."""
@@ -104,7 +123,7 @@ class Printer:
     @property
     def where(self) -> Mapping[Any, Span]:
         """The place of each printed node; of one that stands in several places, the first."""
-        return {node: spans[0] for node, spans in self.places.items()}
+        return ByNode((node, spans[0]) for node, spans in self.places.items())
 
     @property
     def places(self) -> Mapping[Any, list[Span]]:
@@ -122,7 +141,7 @@ class Printer:
         spans = [span for part in parts if (span := self.place(part)) is not None]
         return spans[0].cover(*spans[1:]) if spans else None
 
-    def _recorded(self) -> dict[Any, list[Span]]:
+    def _recorded(self) -> ByNode[list[Span]]:
         made = _Script(Session(self.options, record=True)).of(self._root)
         unparser = self._unparser(made, True)
         if unparser.text != self.source.text:
@@ -131,13 +150,14 @@ class Printer:
         for piece in unparser.pieces:
             starts.append(starts[-1] + len(piece))
         text = unparser.text
-        spans: dict[Any, list[Span]] = {}
+        spans: dict[int, tuple[Any, list[Span]]] = {}
         for node, first, last in sorted(unparser.marks, key=lambda mark: mark[1:]):
             start, end = max(starts[first], 0), starts[last]
             while start < end and text[start] in " \n":
                 start += 1
-            spans.setdefault(node, []).append(self.source.between(start, end))
-        return spans
+            _, places = spans.setdefault(id(node), (node, []))
+            places.append(self.source.between(start, end))
+        return ByNode(spans.values())
 
 
 def _wants_marks(options: Options) -> bool:

@@ -53,7 +53,8 @@ def test_a_variable_is_blamed_where_it_differs_and_not_where_it_is_defined():
         function([x, w], (y, add(x, operand)), result=y, ret=tensor(2)) for operand in (x, w)
     )
     assert message_of(first, second) == text("""
-        the programs differ: variable `x` here, variable `w` there
+        the programs differ: variable `x` here, variable `w` there \
+(at <root>.body.blocks[0].bindings[0].value.args[1])
 
          --> <script>:6:45
           |

@@ -1,0 +1,200 @@
+"""What people who know TVM write and expect of nodes, modules and scripts."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import relaxscript as tvm
+from relaxscript import IRModule, ir, relax, tir
+from relaxscript.relax import transform
+from relaxscript.relax.ir.instrument import WellFormedInstrument
+from relaxscript.script import from_source, ir as I, relax as R
+from relaxscript.script.printer.module import Printer
+
+X = relax.Var("x", R.Tensor((2,), "float32"))
+
+
+@R.function
+def identity(x: R.Tensor((2,), "float32")):
+    return x
+
+
+def by_hand(**attrs: str) -> relax.Function:
+    """A function whose body is in no normal form."""
+    call = relax.op.add(relax.op.add(X, X), X)
+    return relax.Function([X], call, R.Tensor((2,), "float32"), attrs=attrs or None)
+
+
+# ---------------------------------------------------------------- truth
+
+
+def test_functions_and_modules_are_true_as_all_objects_are():
+    assert identity
+    assert IRModule()
+    for value in (X, relax.op.add(X, X), relax.const(1)):
+        with pytest.raises(TypeError, match="has no truth value while the program is being built"):
+            bool(value)
+
+
+# ---------------------------------------------------------------- equality
+
+
+def test_struct_infos_that_say_the_same_are_equal_and_have_one_hash():
+    n = tir.Var("n", "int64")
+    one = [
+        relax.PrimStructInfo("int32"), relax.ObjectStructInfo(), relax.ShapeStructInfo((n, 2)),
+        relax.TensorStructInfo((n, 2), "float32"), relax.TensorStructInfo(ndim=2),
+        relax.TupleStructInfo([relax.PrimStructInfo("bool")]), relax.PrimStructInfo(value=n),
+        relax.FuncStructInfo([relax.TensorStructInfo((n,))], relax.ShapeStructInfo((n,))),
+    ]  # fmt: skip
+    two = [relax.PrimStructInfo("int32"), relax.ObjectStructInfo(), relax.ShapeStructInfo((n, 2)),
+        relax.TensorStructInfo((n, 2), "float32"), relax.TensorStructInfo(ndim=2),
+        relax.TupleStructInfo([relax.PrimStructInfo("bool")]), relax.PrimStructInfo(value=n),
+        relax.FuncStructInfo([relax.TensorStructInfo((n,))], relax.ShapeStructInfo((n,))),
+    ]  # fmt: skip
+    for i, a in enumerate(one):
+        for j, b in enumerate(two):
+            assert (a == b) is (i == j) is not (a != b)
+        assert hash(a) == hash(two[i])
+    assert len({*one, *two}) == len(one)
+    assert relax.PrimStructInfo("int32") != "int32"
+    assert relax.TensorStructInfo((2,)) != relax.TensorStructInfo((3,))
+
+
+def test_each_of_two_equal_struct_infos_has_a_place_of_its_own():
+    made = from_source(
+        "from relaxscript.script import relax as R\n@R.function\n"
+        'def f(x: R.Tensor((2,), "float32"), y: R.Tensor((2,), "float32")):\n    return x\n'
+    )
+    printer = Printer()
+    printer.print(made)
+    x, y = made.params
+    assert x.struct_info == y.struct_info
+    assert printer.where[x.struct_info].column < printer.where[y.struct_info].column
+
+
+def test_a_list_of_nodes_is_the_tuple_of_them():
+    call = relax.op.add(X, X)
+    ir.assert_structural_equal(call.args, [X, X])
+    ir.assert_structural_equal([X, [X]], ((X), (X,)))
+    assert ir.structural_hash([X, X]) == ir.structural_hash(call.args)
+    with pytest.raises(ValueError, match=r"\(at <root>\)"):
+        ir.assert_structural_equal(call.args, [X])
+
+
+def test_a_text_of_tir_is_equal_to_the_text():
+    texts = (tir.StringImm("a"), tir.StringImm("b"))
+    assert "a" in texts
+    assert "c" not in texts
+    assert texts[0] == tir.StringImm("a") != texts[1] != "a"
+    assert len({texts[0], tir.StringImm("a")}) == 1
+
+
+def test_a_module_is_the_same_as_itself_only():
+    module = IRModule({"main": identity})
+    assert module.same_as(module)
+    assert not module.same_as(module.clone())
+
+
+PATHS = [
+    ("y = R.add(x, x)\n    return y", "y = R.multiply(x, x)\n    return y",
+     "<root>.body.blocks[0].bindings[0].value.op"),
+    ("y = R.add(x, x)\n    return y", "y = R.add(x, x)\n    z = R.add(y, x)\n    return z",
+     "<root>.body.blocks[0].bindings"),
+    ("y = R.add(x, x)\n    z = R.add(y, y)\n    return z",
+     "y = R.add(x, x)\n    z = R.add(y, x)\n    return z",
+     "<root>.body.blocks[0].bindings[1].value.args[1]"),
+    ("y = R.sum(x, axis=[0])\n    return y", "y = R.sum(x, axis=[0], keepdims=True)\n    return y",
+     "<root>.body.blocks[0].bindings[0].value.attrs"),
+]  # fmt: skip
+
+
+def function(body: str) -> relax.Function:
+    header = 'def f(x: R.Tensor((2,), "float32")):'
+    return from_source(f"@R.function\n{header}\n    {body}\n")
+
+
+@pytest.mark.parametrize(("one", "other", "path"), PATHS)
+def test_a_mismatch_says_how_it_is_reached(one: str, other: str, path: str):
+    with pytest.raises(ValueError, match="the programs differ") as raised:
+        ir.assert_structural_equal(function(one), function(other))
+    assert isinstance(raised.value, AssertionError)
+    assert f"(at {path})" in str(raised.value)
+    modules = [IRModule({"f": function(body)}) for body in (one, other)]
+    inside = path.replace("<root>", '<root>.functions[I.GlobalVar("f")]')
+    with pytest.raises(ValueError, match=re.escape(f"(at {inside})")):
+        ir.assert_structural_equal(*modules)
+
+
+# ---------------------------------------------------------------- normal form
+
+
+def test_nothing_is_asked_around_the_pass_that_makes_programs_well_formed():
+    module = IRModule({"f": by_hand(global_symbol="f")})
+    with tvm.transform.PassContext(instruments=[WellFormedInstrument()]):
+        made = transform.Normalize()(module)
+        assert relax.analysis.well_formed(made)
+        with pytest.raises(tvm.DiagnosticError, match="before the pass `ToNonDataflow`"):
+            transform.ToNonDataflow()(module)
+
+
+def test_a_function_put_into_a_module_keeps_its_attributes_when_it_is_normalised():
+    made = transform.Normalize()(IRModule({"main": by_hand()}))["main"]
+    assert made.attrs is None
+    assert [type(block) for block in made.body.blocks] == [relax.BindingBlock]
+    assert len(made.body.blocks[0].bindings) == 2
+
+
+def test_blocks_that_are_empty_go_and_neighbours_merge():
+    a, b = (relax.Var(name, R.Tensor((2,), "float32")) for name in "ab")
+    first = relax.BindingBlock([relax.VarBinding(a, relax.op.add(X, X))])
+    second = relax.BindingBlock([relax.VarBinding(b, relax.op.add(a, X))])
+    blocks = [first, relax.BindingBlock([]), relax.DataflowBlock([]), second]
+    func = relax.Function([X], relax.SeqExpr(blocks, b), R.Tensor((2,), "float32"))
+    made = transform.Normalize()(IRModule({"main": func}))["main"]
+    assert len(made.body.blocks) == 1
+    assert [binding.var.name_hint for binding in made.body.blocks[0].bindings] == ["a", "b"]
+
+
+# ---------------------------------------------------------------- scripts
+
+
+def test_a_function_that_stands_alone_may_have_any_global_symbol():
+    @R.function
+    def before(x: R.Tensor((2,), "float32")):
+        R.func_attr({"global_symbol": "main"})
+        return x
+
+    assert before.attrs.global_symbol == "main"
+    ir.assert_structural_equal(from_source(before.script()), before)
+    ir.assert_structural_equal(IRModule({"main": before}), IRModule.from_expr(before))
+
+
+def test_what_is_known_of_a_value_describes_the_result_of_a_call():
+    @R.function(pure=False)
+    def f(x: R.Tensor((2,), "float32")):
+        y = R.call_packed("g", x, sinfo_args=[x.struct_info])
+        z: R.Tensor = R.call_pure_packed("h", y, sinfo_args=(y.struct_info_,))
+        return z
+
+    for binding in f.body.blocks[0].bindings:
+        assert binding.var.struct_info == R.Tensor((2,), "float32") or binding.var.name_hint == "z"
+        assert binding.value.sinfo_args == (f.params[0].struct_info,)
+
+
+def test_a_local_function_is_lifted_under_both_names():
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(x: R.Tensor((2,), "float32"), y: R.Tensor((2,), "float32")):
+            @R.function
+            def inner(a: R.Tensor((2,), "float32")) -> R.Tensor((2,), "float32"):
+                z = R.add(a, y)
+                return z
+
+            r = inner(x)
+            return r
+
+    assert [v.name_hint for v in transform.LambdaLift()(Module)] == ["main", "main_inner"]
