@@ -165,9 +165,11 @@ class CallEvaluator(ABC):
         """New tensors for results that a destination-passing call describes."""
         made = []
         for info in infos:
-            dims = [frame.dim(dim) for dim in info.dims or ()]
-            place = place_of(info.vdevice) or "cpu:0"
-            made.append(alloc_tensor(make_shape(frame.state, dims), info.dtype, place))
+            if isinstance(info.shape, relax.Var):
+                shape = frame.lookup(info.shape)
+            else:
+                shape = make_shape(frame.state, [frame.dim(dim) for dim in info.dims or ()])
+            made.append(alloc_tensor(shape, info.dtype, place_of(info.vdevice) or "cpu:0"))
         return made
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from relaxscript.errors import OperandError
-from relaxscript.ir.relax import Call, Expr, ExternFunc
+from relaxscript.ir.relax import Call, Expr, ExternFunc, Var
 from relaxscript.ir.struct_info import (
     FuncStructInfo,
     ObjectStructInfo,
@@ -148,7 +148,7 @@ def require_allocatable(out_sinfo: StructInfo) -> None:
     for info in flat(out_sinfo):
         if not isinstance(info, TensorStructInfo):
             fact = f"describes {kind_name(info)}"
-        elif info.dims is None:
+        elif info.dims is None and not isinstance(info.shape, Var):
             fact = "does not say the dimensions of a tensor"
         elif info.dtype.is_void:
             fact = "does not say the data type of a tensor"

@@ -27,6 +27,7 @@ from relaxscript.ir.relax import (
     StringImm,
     Tuple,
     TupleGetItem,
+    Var,
     VarBinding,
 )
 from relaxscript.ir.struct_info import (
@@ -212,7 +213,8 @@ class _Rewriter(BindingRewriter):
         """New tensors for results that a call describes."""
         made: list[Expr] = []
         for info in infos:
-            shape = ShapeExpr.make(info.dims or ())
+            held = info.shape
+            shape = held if isinstance(held, Var) else ShapeExpr.make(info.dims or ())
             args = (
                 shape,
                 DataTypeImm(info.dtype),

@@ -1,7 +1,7 @@
-"""The guide-level programs of the Relax RFC, with what the final specification demands of them.
+"""The guide-level programs of the Relax RFC.
 
-Impure functions say so, pure calls of packed functions describe their results, output shapes are
-dimensions, and packed functions stand for operators that there are not.
+The first one and that of its section D1 are as they stand there, but for the names of packed
+functions. The others say what the final specification demands of them.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from relaxscript.compiler import VirtualMachine, build
+from relaxscript.errors import VMError
 from relaxscript.ir import IRModule
-from relaxscript.runtime import register_func, remove_global_func
+from relaxscript.runtime import Shape, register_func, remove_global_func
 from relaxscript.script import from_source
 from relaxscript_tests.end_to_end.executors import every_executor
 from relaxscript_tests.script.accepted.round_trip import round_trip
@@ -43,29 +45,39 @@ def packed():
 
 
 OPENING = """
+import tvm.script
 from tvm.script import relax as R, tir as T
 
+# Relax IRModule written in TVMScript
 @tvm.script.ir_module
 class MyIRModule:
+    # This is a TIR PrimFunc which calls the TIR intrinsic T.exp
     @T.prim_func
-    def tir_exp_func(x: T.handle, y: T.handle):
-        n = T.int64()
+    def tir_exp_func(x: T.handle, y: T.handle): ## <= D2
         X = T.match_buffer(x, (n,), "float32")
         Y = T.match_buffer(y, (n,), "float32")
         with T.grid(n) as i:
             Y[i] = T.exp(X[i])
 
-    @R.function(pure=False)
-    def main(x: R.Tensor[(n, k), "float32"], w: R.Tensor[_, "float32"]):
-        with R.dataflow():
-            lv0 = R.match_shape(w, (k, m))
+    # This is a Relax function which contains a dataflow block
+    # representing a computational graph, as well as a call to an
+    # opaque packed function which performs an in-place update to the
+    # data in variable gv0.
+    # We mark the corresponding design points (D0, D1, D2) that map to
+    # the following sections throughout the relax function bellow.
+    @R.function
+    def relax_func(x: R.Tensor[(n, k), "float32"], w: R.Tensor[_, "float32"]):
+    # n, k above are implicitly defined within the function signature
+    # so we will be able to refer to n, k within all of relax_func
+        with R.dataflow(): ## <= D2
+            lv0 = R.match_shape(w, (k, m)) ## <= D1
             lv1: R.Tensor[(n, m), "float32"] = R.dot(x, lv0)
-            lv2: R.Tensor[(n * m,), "float32"] = R.flatten(lv1)
-            lv3: R.Shape = (n * m,)
-            gv0 = R.call_tir(tir_exp_func, [lv2], (n * m,), dtype="float32")
+            lv2: R.Tensor[(n * m,), "float32"] = R.flatten(lv1) ## <= D1
+            lv3: R.Shape = (n * m,)  ## <= D1
+            gv0 = R.call_tir(tir_exp_func, [lv2], lv3, dtype="float32") ## <= D0
             R.outputs(gv0)
 
-        R.call_packed("rfc.inplace_update", gv0)
+        R.call_packed("rfc.inplace_update", gv0) ## <= D0, D2
         return gv0
 """
 
@@ -75,7 +87,7 @@ def test_the_opening_example(load, packed):
     seen = []
     packed("rfc.inplace_update", lambda x: seen.append(x.copy()))
     x, w = np.arange(6, dtype="float32").reshape(2, 3) / 7, np.ones((3, 4), "float32") / 5
-    found = load(module_of(OPENING)).main(x, w)
+    found = load(module_of(OPENING)).relax_func(x, w)
     np.testing.assert_allclose(found, np.exp(x @ w).reshape(-1), rtol=1e-6)
     np.testing.assert_array_equal(seen, [found])
 
@@ -99,7 +111,7 @@ class MyIRModule:
                     C[i, j] = 0.0
                 C[i, j] += A[i, l] * B[l, j]
 
-    @R.function(pure=False)
+    @R.function
     def main(x: R.Tensor[(m, n), "float32"], y: R.Tensor[(n, k), "float32"]):
         with R.dataflow():
             gv0 = R.call_tir(tir_matmul, (x, y), (m, k), dtype="float32")
@@ -130,22 +142,26 @@ def test_calls_of_prim_funcs_and_packed_functions(load, packed):
 
 
 SHAPES = """
+from tvm.script import relax as R
+
 @R.function
 def main(x: R.Tensor[(n, 2, 2), "float32"]):
     with R.dataflow():
+        # V0: symbolic and static shape deduction
         lv0: R.Tensor[(n, 4), "float32"] = R.reshape(x, (n, 4))
         lv1: R.Tensor[(n * 4,), "float32"] = R.flatten(lv0)
         lv2: R.Shape = (n * 4,)
 
-        lv3: R.Shape = R.call_pure_packed("rfc.shape", lv2, sinfo_args=R.Shape)
-        _ = R.match_shape(lv3, (k,))
-        lv4 = R.call_dps_packed("rfc.custom", (lv1,), (k,), dtype="float32")
+        # V1: external opaque shape function
+        lv3: R.Shape = R.call_packed("rfc.shape", lv2)
+        lv4 = R.call_tir("rfc.custom", (lv1,), lv3, dtype="float32")
 
-        lv5: R.Tensor[_, "float32"] = R.call_pure_packed(
-            "rfc.unique", lv4, sinfo_args=R.Tensor("float32", ndim=1))
+        # V2: runtime dependent case: _ is used to represent RuntimeDepShape
+        lv5: R.Tensor[_, "float32"] = R.unique(lv4)
 
+        # re-match shape
         lv6: R.Tensor[(m,), "float32"] = R.match_shape(lv5, (m,))
-        lv7: R.Shape = R.match_shape(lv3, (j,))
+        lv7: R.Shape = R.match_shape(lv3, (m,))
 
         gv0: R.Tensor[(m,), "float32"] = R.exp(lv6)
         R.outputs(gv0)
@@ -157,14 +173,57 @@ def main(x: R.Tensor[(n, 2, 2), "float32"]):
 @every_executor
 def test_shapes_that_are_known_later(load, packed):
     def custom(x, y):
-        y[:] = x[: len(y)]
+        y[:] = x[1 : 1 + len(y)]
 
-    packed("rfc.shape", lambda shape: type(shape)((shape[0] - 1,)))
+    packed("rfc.shape", lambda shape: type(shape)((shape[0] - 5,)))
     packed("rfc.custom", custom)
-    packed("rfc.unique", np.unique)
+    module = module_of(SHAPES)
     x = np.array([1, 1, 0, 2, 2, 2, 0, 5], "float32").reshape(2, 2, 2)
-    found = load(module_of(SHAPES)).main(x)
-    np.testing.assert_allclose(found, np.exp([0, 1, 2]), rtol=1e-6)
+    np.testing.assert_allclose(load(module).main(x), np.exp([0, 1, 2]), rtol=1e-6)
+    x[0, 1, 0] = 1
+    with pytest.raises(VMError, match="must be `m = 2`"):
+        load(module).main(x)
+
+
+IN_VARIABLES = """
+@I.ir_module
+class Model:
+    @T.prim_func
+    def twice(x: T.handle, y: T.handle):
+        n = T.int64()
+        X = T.match_buffer(x, (n,), "float32")
+        Y = T.match_buffer(y, (n,), "float32")
+        for i in range(n):
+            Y[i] = X[i] * T.float32(2)
+
+    @R.function
+    def main(x: R.Tensor(("n",), "float32"), s: R.Shape(ndim=1), t: R.Shape):
+        cls = Model
+        a = R.call_tir(cls.twice, (x,), s, dtype="float32")
+        b = R.call_tir(cls.twice, (a,), out_sinfo=R.Tensor(t, "float32"))
+        c = R.call_dps_packed("rfc.fill", (b,), s, dtype="int8")
+        return (b, c)
+"""
+
+
+@every_executor
+def test_shapes_in_variables_describe_results(load, packed):
+    def fill(given, made):
+        made[:] = given + 1
+
+    packed("rfc.fill", fill)
+    b, c = load(module_of(IN_VARIABLES)).main(np.array([1, 2], "float32"), Shape([2]), Shape([2]))
+    np.testing.assert_array_equal(b, np.array([4, 8], "float32"))
+    np.testing.assert_array_equal(c, np.array([5, 9], "int8"))
+    with pytest.raises(VMError, match=r"RX060"):
+        load(module_of(IN_VARIABLES)).main(np.array([1, 2], "float32"), Shape([2]), Shape([3]))
+
+
+def test_shapes_in_variables_are_lowered(packed):
+    packed("rfc.fill", lambda given, made: made.fill(3))
+    built = build(module_of(IN_VARIABLES), relax_pipeline="default_build")
+    b, c = VirtualMachine(built).main(np.array([1, 2], "float32"), Shape([2]), Shape([2]))
+    assert (b.tolist(), c.tolist()) == ([4, 8], [3, 3])
 
 
 BLOCKS = """

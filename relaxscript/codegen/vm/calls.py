@@ -324,7 +324,8 @@ class CallEmitter(FunctionEmitter):
         for info in infos:
             place = place_of(info.vdevice)
             where = [] if place is None else [str(place)]
-            shape = self.shape(info.dims or ())
+            held = info.shape  # by a variable, where the dimensions are not said
+            shape = self.value(held) if isinstance(held, relax.Var) else self.shape(info.dims or ())
             made.append(self.call("vm.builtin.alloc_tensor", [shape, info.dtype, *where]))
         return made
 

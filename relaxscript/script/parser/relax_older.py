@@ -4,25 +4,30 @@
     R.call_tir(f, [x], (n, m), dtype="float32")  R.call_tir(cls.f, [x], R.Tensor((n, m), "float32"))
     R.call_dps_packed("f", (x,), output_shape=(n,), output_dtype="float32")
 
+The RFC knows no purity. A function in its spelling without `pure=` is impure where it calls
+packed functions outside of dataflow blocks; inside of them its `R.call_packed` is pure.
+
 Source: the Relax RFC (2022), sections D0 and D1.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import Any
 
 from relaxscript.analysis.derive import kind_name
-from relaxscript.ir.relax import Expr, ShapeExpr
+from relaxscript.errors import nearest
+from relaxscript.ir.relax import Expr, ShapeExpr, Var
 from relaxscript.ir.struct_info import ShapeStructInfo, StructInfo, TensorStructInfo
-from relaxscript.op import Operator, Sugar
+from relaxscript.op import REGISTRY, Operator, Sugar
 from relaxscript.script import relax_forms
-from relaxscript.script.annotations import Tensor
+from relaxscript.script.annotations import Object, Tensor
 from relaxscript.script.relax_forms import MatchCastValue
 
 from .relax_call import RelaxCalls
 
-__all__ = ["RelaxOlderForms"]
+__all__ = ["RelaxOlderForms", "calls_packed"]
 
 _CALLING = ("relax.call_tir", "relax.call_tir_inplace", "relax.call_dps_packed")
 _SHAPES, _DTYPES = ("output_shape", "shape"), ("dtype", "output_dtype")
@@ -30,6 +35,14 @@ _SHAPES, _DTYPES = ("output_shape", "shape"), ("dtype", "output_dtype")
 
 class RelaxOlderForms(RelaxCalls):
     """Reads older spellings of calls."""
+
+    # Whether the function that is read is in the spelling of the RFC and does not say its purity.
+    older = False
+
+    def is_older(self, node: ast.FunctionDef) -> bool:
+        """Whether a function has calls that only the RFC spells so."""
+        calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)]
+        return any(map(_is_older_call, calls))
 
     def call_value(self, callee: Any, node: ast.Call) -> Any:
         if callee is relax_forms.match_shape:
@@ -65,10 +78,60 @@ class RelaxOlderForms(RelaxCalls):
                     help=f"say what it is: `R.match_cast({written}, R.Tensor((n, m)))`",
                 )  # fmt: skip
 
+    def sugar_call(self, sugar: Sugar, node: ast.Call) -> Any:
+        in_dataflow = self.older and self.builder.current_block_is_dataflow()
+        if sugar.script_name == "call_packed" and in_dataflow:
+            return self.general_call(REGISTRY["relax.call_pure_packed"], self._described_call(node))
+        return super().sugar_call(sugar, node)
+
+    def _described_call(self, node: ast.Call) -> ast.Call:
+        """A call of a packed function whose result is what its variable is said to be."""
+        if any(keyword.arg in ("sinfo_args", "ty_args") for keyword in node.keywords):
+            return node
+        match self.current:
+            case ast.AnnAssign(annotation=annotation, value=value) if value is node:
+                info = annotation
+            case _:
+                info = ast.copy_location(ast.Constant(Object), node)  # type: ignore[arg-type]
+        keywords = [*node.keywords, ast.keyword("sinfo_args", info)]
+        return ast.copy_location(ast.Call(node.func, node.args, keywords), node)
+
     def general_call(self, operator: Operator | Sugar, node: ast.Call) -> Any:
         if getattr(operator, "name", "") in _CALLING:
-            node = self._as_today(operator, node)
+            today = self._as_today(operator, node)
+            if today is not node and self._is_packed(node):
+                operator = REGISTRY["relax.call_dps_packed"]
+            node = today
         return super().general_call(operator, node)
+
+    def _is_packed(self, node: ast.Call) -> bool:
+        """Whether the name of what is called can only be that of a packed function."""
+        match node.args[:1]:
+            case [ast.Constant(value=str(name))]:
+                known = self.module.global_vars
+                return name not in known and nearest(name, known) is None
+        return False
+
+    def built(
+        self, operator: Operator | Sugar, args: list[Any], kwargs: dict[str, Any], node: ast.Call
+    ) -> Any:
+        if getattr(operator, "name", "") in _CALLING:
+            args = [self._of_known_shape(value) for value in args]
+            kwargs = {name: self._of_known_shape(value) for name, value in kwargs.items()}
+        return super().built(operator, args, kwargs, node)
+
+    def _of_known_shape(self, value: Any) -> Any:
+        """A result whose shape a variable holds, with the dimensions where they are known."""
+        match value:
+            case list():
+                return [self._of_known_shape(item) for item in value]
+            case TensorStructInfo(shape=Var() as held):
+                bound = self.builder.lookup_binding(held)
+                info = self.builder.struct_info(bound if isinstance(bound, ShapeExpr) else held)
+                dims = info.values if isinstance(info, ShapeStructInfo) else None
+                if dims is not None:
+                    return value.replace(shape=ShapeExpr.make(dims), ndim=len(dims))
+        return value
 
     def _as_today(self, operator: Operator | Sugar, node: ast.Call) -> ast.Call:
         """The call with its callee and result written in today's form."""
@@ -112,3 +175,25 @@ class RelaxOlderForms(RelaxCalls):
                 return ast.copy_location(ast.List(each, ast.Load()), shape)
         front = ast.copy_location(ast.Constant(Tensor), shape)  # type: ignore[arg-type]
         return ast.copy_location(ast.Call(front, [shape, dtype], []), shape)
+
+
+def _is_older_call(call: ast.Call) -> bool:
+    match call.func:
+        case ast.Attribute(attr="outputs" | "match_shape"):
+            return True
+        case ast.Attribute(attr="call_tir" | "call_dps_packed"):
+            return any(keyword.arg in _DTYPES for keyword in call.keywords)
+    return False
+
+
+def calls_packed(body: Sequence[ast.stmt]) -> bool:
+    """Whether packed functions are called outside of dataflow blocks."""
+    pending: list[ast.AST] = [s for s in body if not isinstance(s, ast.With)]
+    while pending:
+        match pending.pop():
+            case ast.Call(func=ast.Attribute(attr="call_packed")):
+                return True
+            case node:
+                inner = ast.iter_child_nodes(node)
+                pending += [n for n in inner if not isinstance(n, (ast.With, ast.FunctionDef))]
+    return False

@@ -24,7 +24,7 @@ from .corrections import add_argument, defaults_of, leave_out_default, leave_out
 from .decorators import our_decorators
 from .environment import Environment
 from .relax_expression import mentions
-from .relax_older import RelaxOlderForms
+from .relax_older import RelaxOlderForms, calls_packed
 from .statements import STATEMENTS, first_word
 
 __all__ = ["Header", "RelaxSignatures"]
@@ -91,7 +91,9 @@ class RelaxSignatures(RelaxOlderForms):
             self.strict = options.get("strict")
             self.check_well_formed &= options.get("check_well_formed", True)
             self.builder.check_well_formed = self.check_well_formed
-        header.pure = options.get("pure", True)
+        if not local:
+            self.older = "pure" not in options and self.is_older(node)
+        header.pure = options.get("pure", not (self.older and calls_packed(node.body)))
         header.private = options.get("private", False) or local
         if not failed and self.check_well_formed:
             self.check_bound(node, params, ret, set(outer.values()))
