@@ -43,8 +43,8 @@ from .bracketed import callable_call, prim_call, shape_call, typed_call
 from .context import ModuleContext
 from .corrections import in_parentheses
 from .environment import Environment
-from .host_python import HostPython
 from .repeated import RepeatedAnnotations
+from .several_annotations import SeveralAnnotations
 
 __all__ = ["AnnotationParser", "dimension_names"]
 
@@ -55,7 +55,7 @@ N = TypeVar("N", bound=Node)
 UNBOUND = {"Tensor": "RX0314", "Shape": "RX0315", "Prim": "RX0316"}
 
 
-class AnnotationParser(HostPython):
+class AnnotationParser(SeveralAnnotations):
     """Adds annotations to expressions; `dims` holds the shape variables in scope by name."""
 
     def __init__(
@@ -253,10 +253,15 @@ class AnnotationParser(HostPython):
         args: list[Any] = []
         kwargs: dict[str, Any] = {}
         failed: Failed | None = None
-        for position, argument in enumerate(node.args):
-            name = front.parameters[position] if position < len(front.parameters) else ""
+        for argument in node.args:
+            name = front.parameters[len(args)] if len(args) < len(front.parameters) else ""
             try:
-                args.append(self.front_argument(front, name, argument))
+                if not isinstance(argument, ast.Starred):
+                    args.append(self.front_argument(front, name, argument))
+                elif front.variadic:
+                    args += self.unpacked_annotations(argument.value)
+                else:
+                    args += self.host_iterable(argument.value)
             except Failed as failure:
                 failed = failure
         for keyword in node.keywords:
@@ -391,12 +396,6 @@ class AnnotationParser(HostPython):
         if name in ("shape", "values"):
             return self._shape_value(value, node)
         return value
-
-    def annotation_argument(self, node: ast.expr) -> Any:
-        """Annotations inside annotations: one, or several in a tuple or list."""
-        if isinstance(node, (ast.Tuple, ast.List)):
-            return [self.annotation(e) for e in node.elts]
-        return self.annotation(node)
 
     def _shape_value(self, value: Any, node: ast.expr) -> Any:
         if isinstance(value, (tuple, list)):

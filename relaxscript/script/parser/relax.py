@@ -83,6 +83,8 @@ class RelaxParser(RelaxControl):
         """Parameters by their names; one whose annotation failed is unknown."""
         for param in header.params:
             self.bind_name(param.name_hint, UNKNOWN if param.name_hint in header.unknown else param)
+        for name, value in header.gathered.items():
+            self.bind_name(name, value)
 
     def begin(self, header: Header) -> None:
         self.returned = self.has_result = False

@@ -191,10 +191,24 @@ class RelaxBindings(RelaxSignatures):
         except Failed as failure:
             failed = failure
             self.forget_dimensions(value)
+        if failed is None and self.is_bare_tuple(annotation):
+            found = self.normal(self.expr_of(found, value), value)
+            if isinstance(self.builder.struct_info(found), TupleStructInfo):
+                self.bind(target, found, value)
+                return
         info = self._declared_beside(found, annotation)
         if failed is not None:
             raise failed
         self.bind(target, found, value, info, annotation)
+
+    def normal(self, expr: Expr, node: ast.expr) -> Expr:
+        """An expression over leaves, of which it is known what it is."""
+        try:
+            made = self.builder.normal(expr)
+            self.builder.struct_info(made)
+        except OperandError as error:
+            raise self.operand_error(error, node, expr) from None
+        return made
 
     def forget_dimensions(self, value: ast.AST) -> None:
         """After a mistake in a cast, the dimensions that it was to bind are unknown."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 from relaxscript.dtypes import is_dtype
@@ -16,9 +17,10 @@ from relaxscript.errors import Diagnostic, Edit, Label, Source, Span, nearest
 from relaxscript.ir.prim import INT64, Var as PrimVar
 from relaxscript.ir.relax import Attrs, Var
 from relaxscript.ir.struct_info import ObjectStructInfo, ShapeStructInfo, StructInfo
+from relaxscript.script.annotations import Tuple as TUPLE
 from relaxscript.sinfo import definable_shape_vars, free_shape_vars
 
-from .base import Failed, Reporter, key_of
+from .base import UNKNOWN, Failed, Reporter, key_of
 from .context import ModuleContext
 from .corrections import add_argument, defaults_of, leave_out_default, leave_out_parameter
 from .decorators import our_decorators
@@ -43,6 +45,8 @@ class Header:
     failed: bool = False
     introduced: dict[str, PrimVar] = field(default_factory=dict)
     returns: ast.expr | None = None
+    # What is bound beside parameters: all that `*ws` gathers.
+    gathered: dict[str, Any] = field(default_factory=dict)
     unknown: frozenset[str] = frozenset()
 
 
@@ -80,13 +84,15 @@ class RelaxSignatures(RelaxOlderForms):
         self.unknown_parameters = set()
         self.definition = node
         params = self.parameters(node)
+        gathered = self.gathered_parameters(node.args, params)
         unknown = frozenset(self.unknown_parameters)
         ret = self.return_annotation(node, params)
         failed = any(d.severity == "error" for d in self.reporter.diagnostics[before:])
         failed = failed or bool(unknown)  # by a mistake elsewhere, of what an annotation names
         header = Header(
-            node.name, params, ret, failed=failed, returns=node.returns, unknown=unknown
-        )
+            node.name, params, ret, failed=failed, returns=node.returns, unknown=unknown,
+            gathered=gathered,
+        )  # fmt: skip
         if not local:
             self.strict = options.get("strict")
             self.check_well_formed &= options.get("check_well_formed", True)
@@ -193,12 +199,11 @@ class RelaxSignatures(RelaxOlderForms):
 
     def refuse_other_parameters(self, args: ast.arguments) -> None:
         """Defaults, `*args` and keyword-only parameters are refused, never dropped in silence."""
-        for arg, what in ((args.vararg, f"*{getattr(args.vararg, 'arg', '')}"),
-                          (args.kwarg, f"**{getattr(args.kwarg, 'arg', '')}")):  # fmt: skip
-            if arg is not None:
-                self.error(
-                    arg, "RX0104", f"a Relax function has no `{what}`", help="name each parameter"
-                )
+        if args.kwarg is not None:
+            self.error(
+                args.kwarg, "RX0104", f"a Relax function has no `**{args.kwarg.arg}`",
+                help="name each parameter",
+            )  # fmt: skip
         for arg in args.kwonlyargs:
             self.error(
                 arg, "RX0104", f"`{arg.arg}` cannot be keyword-only in a Relax function",
@@ -213,6 +218,38 @@ class RelaxSignatures(RelaxOlderForms):
                 edits=[leave_out_default(self.source, arg, default)]
                 if bare or arg.annotation is not None else [],
             )  # fmt: skip
+
+    def gathered_parameters(self, args: ast.arguments, params: list[Var]) -> dict[str, Any]:
+        """What `*ws: *annotations` stands for: a parameter for each, a tuple of them in the script.
+
+        Adds these to the parameters. Names of parameters that there are not are unknown.
+        """
+        others = [arg for arg in (*args.kwonlyargs, args.kwarg) if arg is not None]
+        names: dict[str, Any] = {arg.arg: UNKNOWN for arg in others}
+        star = args.vararg
+        if star is None:
+            return names
+        infos: list[StructInfo] | None = None
+        names[star.arg], span = UNKNOWN, self.source.name_span(star)
+        try:
+            with self.introducing():
+                if star.annotation is not None:
+                    infos = self.gathered_annotations(star.annotation)
+        except Failed:
+            self.unknown_parameters.add(star.arg)
+            return names
+        if infos is None:
+            self.error_at(
+                span, "RX0104", f"it is not known how many parameters `*{star.arg}` are",
+                f"take a tuple, `{star.arg}: R.Tuple(...)`, or say what each of them is: "
+                f"`*{star.arg}: [R.Tensor((2,)), R.Tensor((3,))]`",
+            )  # fmt: skip
+            return names
+        taken = {param.name_hint for param in params}
+        free = (name for i in count() if (name := f"{star.arg}{i}") not in taken)
+        made = [Var.make(next(free), info, span=span) for info in infos]
+        params += made
+        return {**names, star.arg: tuple(made)}
 
     def parameter(self, node: ast.arg) -> Var:
         span = self.source.name_span(node)
@@ -264,9 +301,22 @@ class RelaxSignatures(RelaxOlderForms):
         named = [Edit(self.source.span(n), self.module.name) for n in uses if n.id == "self"]
         return (leave_out_parameter(self.source, function, parameter), *named)
 
+    def is_bare_tuple(self, node: ast.expr) -> bool:
+        """Whether an annotation is `R.Tuple` alone: a tuple, its fields as they are derived."""
+        return (
+            isinstance(node, ast.Attribute) and node.attr == "Tuple" and self.value(node) is TUPLE
+        )
+
+    def calls_itself(self, node: ast.FunctionDef) -> bool:
+        """Whether a function may call itself, so that its result must be declared."""
+        own = any(isinstance(n, ast.Name) and n.id == node.name for n in ast.walk(node))
+        return own or self.module.reaches(node.name, node.name)
+
     def return_annotation(self, node: ast.FunctionDef, params: list[Var]) -> StructInfo | None:
         """The declared result; a parameter that is a shape may be the shape of a tensor in it."""
         if node.returns is None:
+            return None
+        if self.is_bare_tuple(node.returns) and not self.calls_itself(node):
             return None
         shapes = [p for p in params if isinstance(p.struct_info, ShapeStructInfo)]
         before = self.names
@@ -285,7 +335,8 @@ class RelaxSignatures(RelaxOlderForms):
         """Criteria 4 and 6: each shape variable stands alone in some parameter."""
         bound = outer.union(*(definable_shape_vars(p.struct_info) for p in params))
         arguments = [*node.args.posonlyargs, *node.args.args]
-        for param, arg in zip(params, arguments):
+        gathered = [node.args.vararg] * len(params) if node.args.vararg else []
+        for param, arg in zip(params, [*arguments, *gathered]):
             for var in free_shape_vars(param.struct_info):
                 if var not in bound:
                     self.unbound_dimension(var, arg.annotation or arg, "RX0306", bound)
