@@ -19,8 +19,8 @@ def test_default_values_and_other_kinds_of_parameters():
     #                                        help: pass the value at every call
     #                                        ^^^^ error: RX0104 it is not known how many
     #        | parameters `*rest` are
-    #                                             help: take a tuple, `rest: R.Tuple(...)`, or say what
-    #        | each of them is: `*rest: [R.Tensor((2,)), R.Tensor((3,))]`
+    #                                             help: take a tuple, `rest: R.Tuple(...)`, or say
+    #        | what each of them is: `*rest: [R.Tensor((2,)), R.Tensor((3,))]`
     #                                              ^^^^^^^^^^^^^^ error: RX0104 `flag` cannot be
     #        | keyword-only in a Relax function
     #                                                               ^ error: RX0104 a Relax
