@@ -98,7 +98,7 @@ def test_keys_that_stand_twice_in_a_dict():
 
 
 @rejected
-def test_attributes_of_a_prim_func_and_of_a_block_that_are_given_twice():
+def test_an_attribute_of_a_prim_func_that_is_given_twice():
     @T.prim_func
     def clear(x: T.Buffer((2,), "float32")):
         T.func_attr({"tir.noalias": True})
@@ -106,13 +106,7 @@ def test_attributes_of_a_prim_func_and_of_a_block_that_are_given_twice():
         #            ^^^^^^^^^^^^^ error: RX0302 the function has the attribute `tir.noalias` already
         #                          help: leave one of them out
         for i in range(2):
-            with T.block("clear"):
-                vi = T.axis.spatial(2, i)
-                T.block_attr({"a": 1})
-                T.block_attr({"a": 2})
-                #             ^^^ error: RX0302 the block has the attribute `a` already
-                #                 help: leave one of them out
-                x[vi] = T.float32(0)
+            x[i] = T.float32(0)
 
 
 @rejected

@@ -510,12 +510,12 @@ class ExpressionParser(Misfits):
                         )  # fmt: skip
 
     def add_attributes(
-        self, known: MutableMapping[str, Any], found: Mapping[str, Any], node: ast.AST, owner: str
+        self, known: MutableMapping[str, Any], found: Mapping[str, Any], node: ast.AST
     ) -> None:
-        """Attributes beside those that a function or block has; each has one value."""
+        """Attributes beside those that a function has; each has one value."""
         for key, value in found.items():
             if key in known:
-                message = f"{owner} has the attribute `{key}` already"
+                message = f"the function has the attribute `{key}` already"
                 place = key_of(node, key)
                 raise self.error(place or node, "RX0302", message, help="leave one of them out")
             known[key] = value

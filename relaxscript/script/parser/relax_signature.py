@@ -368,7 +368,7 @@ class RelaxSignatures(RelaxOlderForms):
                 case ast.Expr(value=ast.Call(func=ast.Attribute(attr="func_attr"), args=[given])):
                     try:
                         found = self.attributes(given, header)
-                        self.add_attributes(attrs, found, given, "the function")
+                        self.add_attributes(attrs, found, given)
                     except Failed:
                         header.failed = True
         if self.check_well_formed:

@@ -451,7 +451,7 @@ class BlockParser(SignatureParser, ABC):
         block = self.once(form, call)
         at = self.argument_nodes(form.maker, call)["attrs"]
         found = self.attributes(form.arguments["attrs"], at)
-        self.add_attributes(block.annotations, found, at, "the block")
+        block.annotations.update(found)
 
     def attributes(self, value: Any, node: ast.AST) -> Attrs:
         """A dict of attributes or annotations; None has none."""

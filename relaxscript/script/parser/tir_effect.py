@@ -68,7 +68,7 @@ class EffectParser(ComputeParser):
     def func_attr(self, form: Form, call: ast.Call) -> None:
         at = self.argument_nodes(form.maker, call)["attrs"]
         found = self.attributes(form.arguments["attrs"], at)
-        self.add_attributes(self.attrs, found, at, "the function")
+        self.add_attributes(self.attrs, found, at)
 
     def launch_thread(self, form: Form, call: ast.Call) -> None:
         """`T.launch_thread(tx, 32)` without a name of its own."""
