@@ -29,6 +29,7 @@ from safetensors import SafetensorError
 from .compiler import build
 from .dtypes import DataType, result_dtype
 from .errors import Diagnostic, DiagnosticError, InternalError
+from .errors.exceptions import is_users
 from .errors.files import open_regular
 from .interpreter.prim_funcs import symbol_of
 from .ir import prim, relax, tir
@@ -43,6 +44,8 @@ from .script.printer.module import constants_of
 from .version import __version__
 
 __all__ = ["FORMAT_VERSION", "Contents", "inspect", "load", "readable", "save"]
+
+__tracebackhide__ = is_users
 
 FORMAT = "relaxscript program"
 FORMAT_VERSION = 1

@@ -20,6 +20,7 @@ from .analysis.formation import explained, ill_formed
 from .arith import NO, YES
 from .codegen.vm import Kernel, codegen
 from .errors import Diagnostic, DiagnosticError, Span, VMError, nearest
+from .errors.exceptions import is_users
 from .interpreter import tir as prim_func_evaluator
 from .ir import relax, tir
 from .ir.module import IRModule, Target
@@ -38,6 +39,8 @@ from .transform.remove_redundant_checks import RemoveRedundantChecks
 from .transform.remove_unused_checks import RemoveUnusedChecks
 
 __all__ = ["TARGETS", "VirtualMachine", "build", "compile", "jit", "with_params"]
+
+__tracebackhide__ = is_users
 
 _Pipeline = str | None | Callable[[IRModule], IRModule]
 

@@ -22,6 +22,7 @@ from .exceptions import (
 )
 from .explain import CODES, Page, explain, page_of
 from .fixes import Mended, apply_fixes, mended
+from .ipython import register
 from .render import automatic_style, render
 from .settings import config, is_strict
 from .span import Source, Span
@@ -57,3 +58,5 @@ __all__ = [
     "render",
     "warn",
 ]
+
+register()

@@ -19,6 +19,7 @@ from dataclasses import replace
 from typing import Any
 
 from .diagnostic import Diagnostic, Edit, Label, Nature
+from .notebook import live_cell
 from .render import render, render_body
 from .span import Span
 
@@ -65,7 +66,7 @@ class DiagnosticError(SyntaxError, TVMError):
         more = sum(diagnostic.severity == "error" for diagnostic in found) - 1
         message = first.message + (f" (and {more} more)" if more > 0 else "")
         others = ["\n" + render(other) for other in found if other is not first]
-        notes = [note for note in ("\n".join(remarks(first)), *others) if note]
+        notes = [note for note in (_below(first), *others) if note]
         if sys.version_info < (3, 11):
             message = "\n".join([message, *notes])
         super().__init__(message, _python_position(first.span))
@@ -168,7 +169,7 @@ class VMError(RuntimeError, TVMError):
         frames: list[str] = []
         cause: BaseException | None = self
         while cause is not None:
-            frames += _frames_of_users(cause)[-SHOWN_FRAMES:]
+            frames += frames_of_users(cause)[-SHOWN_FRAMES:]
             cause = cause.__cause__
         text = "".join([*frames, f"{type(self).__name__}: {self}"])
         return ["Traceback (most recent call last):", *text.split("\n")]
@@ -299,10 +300,21 @@ def remarks(diagnostic: Diagnostic) -> list[str]:
     lines += [f"note: {note}" for note in diagnostic.notes]
     if diagnostic.help:
         lines.append(f"help: {diagnostic.help}")
-    return [*lines, f"code: {diagnostic.code} (`relaxscript explain {diagnostic.code}` says more)"]
+    return [*lines, _code_of(diagnostic)]
 
 
-def _frames_of_users(error: BaseException) -> list[str]:
+def _below(first: Diagnostic) -> str:
+    """What follows file, line, caret and message: the picture, where it says more than these."""
+    if first.span is None or not (first.labels or first.fix):
+        return "\n".join(remarks(first))
+    return "\n".join([render_body(first), _code_of(first)])
+
+
+def _code_of(diagnostic: Diagnostic) -> str:
+    return f"code: {diagnostic.code} (`relaxscript explain {diagnostic.code}` says more)"
+
+
+def frames_of_users(error: BaseException) -> list[str]:
     """The frames of a traceback that are neither ours nor the notebook's own."""
     shown = [
         frame
@@ -310,7 +322,23 @@ def _frames_of_users(error: BaseException) -> list[str]:
         if not frame.filename.startswith(PACKAGE)
         and f"{os.sep}IPython{os.sep}" not in frame.filename
     ]
-    return traceback.format_list(shown)
+    return [
+        _with_cell(frame.filename, text) for frame, text in zip(shown, traceback.format_list(shown))
+    ]
+
+
+def is_users(info: Any) -> bool:
+    """Whether pytest may leave out our frames, where a module says `__tracebackhide__ = is_users`.
+
+    It asks with what it knows of an exception. Frames of a mistake of ours stay.
+    """
+    return isinstance(info.value, (DiagnosticError, VMError))
+
+
+def _with_cell(filename: str, text: str) -> str:
+    """A frame of a traceback, in which a cell of a notebook goes by its number."""
+    cell = live_cell(filename)
+    return text if cell is None else text.replace(f'File "{filename}"', cell, 1)
 
 
 def _python_position(

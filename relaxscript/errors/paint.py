@@ -44,6 +44,9 @@ DARK: dict[Role, str] = {
     "note": "#7fdbe0",
 }
 
+# The page of a notebook may give any text a font in which columns do not align.
+MONOSPACE = "ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace"
+
 # What a terminal would obey instead of showing: control characters and changes of direction.
 HIDDEN = {
     **{code: chr(0x2400 + code) for code in range(0x20) if chr(code) != "\n"},
@@ -113,6 +116,7 @@ def _stylesheet() -> str:
         return "".join(f".relaxscript-diagnostics .{r}{{color:{c}}}" for r, c in colours.items())
 
     frame = "padding:0.6em 0.8em;border-radius:4px;overflow-x:auto;line-height:1.35"
+    frame += f";font-family:{MONOSPACE};white-space:pre"
     bold = ",".join(f".relaxscript-diagnostics .{role}" for role in ANSI if role != "gutter")
     return (
         f".relaxscript-diagnostics pre{{background:#f7f8fa;color:#1c2127;{frame}}}"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from relaxscript.errors import Diagnostic, DiagnosticError, InternalError
+from relaxscript.errors.exceptions import is_users
 from relaxscript.ir import prim, relax
 from relaxscript.ir.relax import Expr
 from relaxscript.runtime.values import Shape, make_prim
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from .define import Operator
 
 __all__ = ["finished", "is_eager", "quiet", "quietly", "run"]
+
+__tracebackhide__ = is_users
 
 _is_quiet: ContextVar[bool] = ContextVar("relaxscript_is_quiet", default=False)
 

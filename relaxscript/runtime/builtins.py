@@ -24,6 +24,7 @@ import numpy as np
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import VMError
+from relaxscript.errors.exceptions import is_users
 
 from . import shape_heap
 from .check import (
@@ -56,6 +57,8 @@ from .values import (
 )
 
 __all__ = ["BUILTINS", "INVOKE_CLOSURE", "MAKE_CLOSURE", "State", "allocating", "read_if_cond"]
+
+__tracebackhide__ = is_users
 
 INVOKE_CLOSURE = "vm.builtin.invoke_closure"
 MAKE_CLOSURE = "vm.builtin.make_closure"

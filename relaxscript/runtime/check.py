@@ -16,6 +16,7 @@ import numpy as np
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import VMError
+from relaxscript.errors.exceptions import is_users
 
 from .check_words import (
     Place,
@@ -85,6 +86,8 @@ __all__ = [
     "variables",
     "wrong_number",
 ]
+
+__tracebackhide__ = is_users
 
 
 _VALUE = -1  # stands in the place of an axis for the value of a prim

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from relaxscript.errors import InternalError, VMError
+from relaxscript.errors.exceptions import is_users
 
 from .arrays import as_given
 from .blame import blamed, raised, too_deep
@@ -48,6 +49,8 @@ from .packed_func import PackedFunc, get_global_func
 from .values import Closure, kind_of
 
 __all__ = ["Dispatcher", "VMClosure"]
+
+__tracebackhide__ = is_users
 
 CALL_DEPTH_LIMIT = 10_000
 

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from relaxscript.errors import VMError, nearest
+from relaxscript.errors.exceptions import is_users
 
 from .benchmark import BenchmarkResult, evaluate_time
 from .builtins import BUILTINS, allocating
@@ -28,6 +29,8 @@ from .stepper import Stepper
 from .values import Closure, Device, absent_device, cpu, device, kind_of
 
 __all__ = ["VMClosure", "VMInstrumentReturnKind", "VirtualMachine"]
+
+__tracebackhide__ = is_users
 
 
 class VirtualMachine(Dispatcher):

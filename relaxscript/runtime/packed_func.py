@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeVar, overload
 import numpy as np
 
 from relaxscript.errors import VMError, nearest
+from relaxscript.errors.exceptions import is_users
 
 from .dlpack import DLTensor, dl_tensor
 from .values import DeviceTensor, Prim, kind_of
@@ -28,6 +29,8 @@ __all__ = [
     "register_global_func",
     "remove_global_func",
 ]
+
+__tracebackhide__ = is_users
 
 F = TypeVar("F", bound=Callable[..., Any])
 

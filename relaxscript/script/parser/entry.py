@@ -15,6 +15,7 @@ from typing import Any, overload
 
 from relaxscript.errors import Diagnostic, DiagnosticError, Source, is_strict, warn
 from relaxscript.errors.caller import caller_span
+from relaxscript.errors.exceptions import is_users
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Function
 from relaxscript.ir.tir import PrimFunc
@@ -34,6 +35,8 @@ from .finding import (
 from .module import module_of_class, relax_function, tir_function
 
 __all__ = ["function", "in_module_class", "ir_module", "prim_func"]
+
+__tracebackhide__ = is_users
 
 
 @overload

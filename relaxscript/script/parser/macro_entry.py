@@ -16,6 +16,7 @@ from typing import Any
 
 from relaxscript.errors import Diagnostic, DiagnosticError
 from relaxscript.errors.caller import caller_span
+from relaxscript.errors.exceptions import is_users
 
 from .base import ExpressionParser, Failed, Reporter
 from .entry import in_module_class
@@ -24,6 +25,8 @@ from .finding import definition_of_function, undecorated
 from .macro import KINDS, Macro, macro_of
 
 __all__ = ["relax_macro", "tir_macro"]
+
+__tracebackhide__ = is_users
 
 
 def relax_macro(f: Any = None, *, hygienic: bool = True, **unknown: Any) -> Any:

@@ -8,8 +8,11 @@ from dataclasses import replace
 
 from relaxscript.builder import LEFT_TO_RUN_TIME
 from relaxscript.errors import Diagnostic, DiagnosticError, Span
+from relaxscript.errors.exceptions import is_users
 
 __all__ = ["EXPANDED", "Reporter"]
+
+__tracebackhide__ = is_users
 
 
 # What is said of the place where a macro is used.

@@ -21,6 +21,7 @@ from typing import Any
 
 from relaxscript.errors import Diagnostic, DiagnosticError, Source, Span
 from relaxscript.errors.caller import caller_span, step_span
+from relaxscript.errors.exceptions import is_users
 from relaxscript.ir import hooks
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Function
@@ -46,6 +47,8 @@ from .source import parse_text
 from .statements import first_word
 
 __all__ = ["from_source", "read_again"]
+
+__tracebackhide__ = is_users
 
 Definition = ast.ClassDef | ast.FunctionDef
 RUN_IT = 'Python is run with `mode="python"`, or by `relaxscript run FILE`'

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from relaxscript.errors.paint import MONOSPACE
+
 __all__ = ["html"]
 
 LIGHT, DARK = "default", "monokai"
@@ -48,7 +50,8 @@ def _rules(name: str, style: str) -> list[tuple[str, str]]:
     background = get_style_by_name(style).background_color
     text = "#1c2127" if _is_light(background) else "#e3e6ea"
     # The page may write in any colour, so ours is said, not inherited.
-    found = [("", f".{name} {{ background: {background}; color: {text}; overflow-x: auto }}")]
+    shape = f"font-family: {MONOSPACE}; white-space: pre; padding: 0.6em 0.8em; overflow-x: auto"
+    found = [("", f".{name} {{ background: {background}; color: {text}; {shape} }}")]
     for line in HtmlFormatter(style=style).get_style_defs(f".{name}").split("\n"):
         rule = re.match(r"\.[-\w]+ \.(\w+) \{[^}]*\}", line)
         if rule is not None:

@@ -1,0 +1,43 @@
+"""How IPython shows a mistake that nobody caught: its pictures, in notebooks as HTML.
+
+IPython shows a `SyntaxError` as a file that could not be read, under frames of ours and its own. So
+a handler for `DiagnosticError`, and for nothing else, is registered with it, by its own
+`set_custom_exc`, where the user has registered none.
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any
+
+from .exceptions import DiagnosticError, frames_of_users
+from .notebook import live_shell
+from .render import render
+
+__all__ = ["register"]
+
+
+def register() -> None:
+    """Have a running IPython show our mistakes, unless its user has a handler of their own."""
+    shell = live_shell()
+    if shell is not None and not shell.custom_exceptions:
+        shell.set_custom_exc((DiagnosticError,), show)
+
+
+def show(
+    shell: Any, kind: type[BaseException], error: DiagnosticError, trace: TracebackType | None,
+    tb_offset: int | None = None,
+) -> list[str]:  # fmt: skip
+    """Show the pictures, and the frames of the user's where nothing else says a place."""
+    placed = any(diagnostic.span is not None for diagnostic in error.diagnostics)
+    lines = [] if placed else "".join(frames_of_users(error)).splitlines()
+    # A kernel shows what is published in the colours of the page; the line below marks the failure.
+    if hasattr(shell, "kernel"):
+        pictures = {"text/html": error._repr_html_(), "text/plain": str(error)}
+        shell.display_pub.publish(pictures)
+        lines.append(f"{kind.__name__}: {str(error.msg).partition(chr(10))[0]}")
+    else:
+        dull = str(shell.colors).lower() == "nocolor"
+        lines += render(error.diagnostics, "text" if dull else "ansi").splitlines()
+    shell._showtraceback(kind, error, lines)
+    return lines
