@@ -7,6 +7,7 @@ what is raised, `explain/` the page of every code, `fixes.py` applies offered co
 
 from __future__ import annotations
 
+from . import ipython
 from .diagnostic import Diagnostic, Edit, Label, Nature, Severity, nearest
 from .exceptions import (
     DiagnosticError,
@@ -22,7 +23,6 @@ from .exceptions import (
 )
 from .explain import CODES, Page, explain, page_of
 from .fixes import Mended, apply_fixes, mended
-from .ipython import register
 from .render import automatic_style, render
 from .settings import config, is_strict
 from .span import Source, Span
@@ -59,4 +59,4 @@ __all__ = [
     "warn",
 ]
 
-register()
+ipython.register()
