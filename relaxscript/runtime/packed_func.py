@@ -8,7 +8,6 @@ any time and from any thread.
 from __future__ import annotations
 
 import ctypes
-import threading
 from collections.abc import Callable
 from functools import cache
 from typing import Any, Literal, TypeVar, overload
@@ -19,6 +18,7 @@ from relaxscript.errors import VMError, nearest
 from relaxscript.errors.exceptions import is_users
 
 from .dlpack import DLTensor, dl_tensor
+from .forks import lock_across_forks
 from .values import DeviceTensor, Prim, kind_of
 
 __all__ = [
@@ -181,7 +181,7 @@ def _fits_c(arg: Prim) -> bool:
     return True
 
 
-_lock = threading.Lock()
+_lock = lock_across_forks()
 _functions: dict[str, PackedFunc] = {}  # read without the lock: a lookup is one atomic step
 
 

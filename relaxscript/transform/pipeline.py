@@ -11,13 +11,13 @@ Source: TVM `relax.pipeline`.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Any
 
 from relaxscript.errors import Diagnostic, DiagnosticError, nearest
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.vdevice import Target, as_target
+from relaxscript.runtime.forks import lock_across_forks
 
 from .call_tir_rewrite import CallTIRRewrite
 from .compute_prim_value import ComputePrimValue
@@ -64,7 +64,7 @@ PIPELINE_MAP: dict[str, Callable[..., Pipeline]] = {
     "default": zero_pipeline,
     "default_build": default_build_pipeline,
 }
-_registering = threading.Lock()
+_registering = lock_across_forks()
 
 
 def get_pipeline(name: str = "zero", **kwargs: Any) -> Pipeline:

@@ -4,8 +4,8 @@ Text is made rather than objects, because it is short and needs nothing of LLVM 
 compiled. An `Assembler` knows LLVM's syntax and nothing of our nodes but data types.
 
 A function returns 0, or the number of the failure that ended it. Failures are numbered over the
-whole module by `Sites`; each stores what its message needs into `%details`, an array of eight
-64-bit words whose last two are kept for a returned value.
+whole module by `Sites`; each stores what its message needs into `%details`, an array of nine
+64-bit words whose last three are kept for a returned value and for `interrupts`.
 """
 
 from __future__ import annotations

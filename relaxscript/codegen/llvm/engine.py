@@ -11,22 +11,34 @@ do not depend on the level of optimisation.
 from __future__ import annotations
 
 import itertools
-import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any, NamedTuple
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+from weakref import WeakValueDictionary
 
 from relaxscript.errors import InternalError
 from relaxscript.interpreter.external import c_function
+from relaxscript.runtime.forks import lock_across_forks
 
 __all__ = ["Code", "assembly_text", "compile_text", "optimised_text"]
 
 
-class Code(NamedTuple):
+_lock = lock_across_forks()
+
+
+class Code:
     """Machine code: the address of its entry, and what keeps it alive."""
 
-    address: int
-    tracker: Any
+    __slots__ = ("__weakref__", "address", "tracker")
+
+    def __init__(self, address: int, tracker: Any) -> None:
+        self.address = address
+        self.tracker = tracker
+
+    def __del__(self, lock: AbstractContextManager[object] = _lock) -> None:
+        # Letting go of code is work of LLVM, too, in which no process may fork.
+        with lock:
+            self.tracker = None
 
 
 class Engine:
@@ -95,7 +107,9 @@ class Engine:
         """Run LLVM's own pipeline."""
         options = self.llvm.create_pipeline_tuning_options(speed_level=level)
         options.loop_vectorization = level > 1
-        options.slp_vectorization = level > 1
+        # It gains nothing where code is loops, and constants near the ends of int64 in an index end
+        # the process by one of its assertions.
+        options.slp_vectorization = False
         options.loop_interleaving = level > 1
         options.loop_unrolling = level > 1
         builder = self.llvm.create_pass_builder(machine, options)
@@ -117,8 +131,9 @@ def _address(name: str) -> int:
     return found
 
 
-_lock = threading.Lock()
 _engine: list[Engine] = []
+# What is compiled and in use, by all that it is made from.
+_codes: WeakValueDictionary[tuple[Any, ...], Code] = WeakValueDictionary()
 
 
 def _the_engine() -> Engine:
@@ -128,11 +143,18 @@ def _the_engine() -> Engine:
 
 
 def compile_text(text: str, entry: str, functions: Mapping[str, str | int], level: int) -> Code:
-    """Compile a module of LLVM; `functions` are those of the C library that it calls,
-    by their symbols; others
-    are named by their addresses."""
+    """Compile a module of LLVM.
+
+    `functions` are those that it calls, by their symbols: functions of the C library by their
+    names, others by their addresses. Equal modules are one code while anybody holds it: it costs
+    time, and LLVM keeps some memory of each compilation for good.
+    """
+    key = (text, entry, tuple(sorted(functions.items())), level)
     with _lock:
-        return _the_engine().compile(text, entry, functions, level)
+        code = _codes.get(key)
+        if code is None:
+            code = _codes[key] = _the_engine().compile(text, entry, functions, level)
+        return code
 
 
 def optimised_text(text: str, level: int) -> str:

@@ -25,12 +25,13 @@ from relaxscript.ir.module import IRModule
 from .dispatch import fast_call
 from .engine import Code, assembly_text, compile_text, optimised_text
 from .function import ENTRY, RESULT, RETURNED, ModuleText
+from .interrupts import POLL, poll_address
 from .intrinsics import C_FUNCTIONS
 from .memory import Options
 
 __all__ = ["Kernel", "compile_prim_func"]
 
-_C_SYMBOLS = (*C_FUNCTIONS, "malloc", "free")
+_C_SYMBOLS = (*C_FUNCTIONS, "malloc", "free", "time")
 
 
 def compile_prim_func(
@@ -164,7 +165,8 @@ class _Details(threading.local):
     """The words into which code writes what a message needs; each thread has its own."""
 
     def __init__(self) -> None:
-        self.words = (ctypes.c_int64 * 8)()
+        self.words = (ctypes.c_int64 * (POLL + 1))()
+        self.words[POLL], self._poll = poll_address()
         self.address = ctypes.addressof(self.words)
 
 

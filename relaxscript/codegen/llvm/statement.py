@@ -14,6 +14,7 @@ from relaxscript.ir import prim, tir
 from relaxscript.ir.tir import ForKind
 from relaxscript.ir.tir_compute import BufferRealize, Prefetch
 
+from . import interrupts
 from .external import External
 
 __all__ = ["Statements"]
@@ -120,10 +121,12 @@ class Statements(External):
     def repeat(self, s: tir.While) -> None:
         asm = self.asm
         head, body, done = asm.name(), asm.name(), asm.name()
+        rounds, since = interrupts.begin_loop(asm)
         asm.jump(head)
         asm.begin(head)
         asm.branch(self.emit(s.condition), body, done)
         asm.begin(body)
+        interrupts.begin_round(asm, rounds, since)
         self.run(s.body)
         asm.jump(head)
         asm.begin(done)

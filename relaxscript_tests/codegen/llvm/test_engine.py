@@ -1,9 +1,21 @@
 from __future__ import annotations
 
+import gc
+import json
+import subprocess
+import sys
+import weakref
+
+import numpy as np
 import pytest
 
+from relaxscript import register_func
+from relaxscript.codegen.llvm import compile_prim_func
 from relaxscript.codegen.llvm.engine import compile_text
-from relaxscript.errors import InternalError
+from relaxscript.errors import InternalError, VMError
+from relaxscript.script import from_source
+from relaxscript_tests import examples
+from relaxscript_tests.fresh_python import ROOT
 
 
 def test_text_that_llvm_refuses_is_a_mistake_of_ours():
@@ -26,3 +38,146 @@ def test_functions_that_are_nowhere_are_missed():
     missing = "relaxscript_no_such_function"
     with pytest.raises(InternalError, match="this computer has no function `relaxscript_no"):
         compile_text(text, "f", {missing: missing}, 0)
+
+
+DOUBLED = """
+@T.prim_func
+def doubled(x: T.Buffer((4,), "int64"), y: T.Buffer((4,), "int64")):
+    for i in range(4):
+        y[i] = x[i] * T.int64({factor})
+"""
+
+
+def test_equal_code_is_compiled_once_while_anybody_uses_it():
+    first, again, other = (
+        compile_prim_func(from_source(DOUBLED.format(factor=factor))) for factor in (2, 2, 3)
+    )
+    assert first._code is again._code
+    assert first._code is not other._code
+    assert first.llvm_ir == again.llvm_ir != other.llvm_ir
+
+
+def test_code_that_nobody_uses_any_more_is_let_go():
+    kernel = compile_prim_func(from_source(DOUBLED.format(factor=5)))
+    code = weakref.ref(kernel._code)
+    del kernel
+    gc.collect()
+    assert code() is None
+
+
+def test_equal_code_fails_at_the_place_in_the_text_of_each():
+    text = """
+@T.prim_func
+def positive(x: T.Buffer((), "int64")):
+    assert x[()] > T.int64(0), "{message}"
+"""
+    for message in ("first", "second"):
+        kernel = compile_prim_func(from_source(text.format(message=message)))
+        with pytest.raises(VMError, match=message):
+            kernel(np.array(0))
+
+
+def test_code_that_calls_python_is_not_shared():
+    text = """
+@T.prim_func
+def call():
+    T.evaluate(T.call_packed("test.engine.count"))
+"""
+    calls = []
+    register_func("test.engine.count", lambda: calls.append(1), override=True)
+    first, again = (compile_prim_func(from_source(text)) for _ in range(2))
+    assert first._code is not again._code
+    first(), again()
+    assert len(calls) == 2
+
+
+# One in twenty thousand such programs ended the process in an assertion of LLVM.
+AT_THE_ENDS = """
+@T.prim_func
+def k(a: T.Buffer(("n", "m"), "{dtype}"), out: T.Buffer(("n", "m"), "{dtype}")):
+    n = T.int64()
+    m = T.int64()
+    for i, j in T.grid(n, m):
+        out[i, j] = {value}
+"""
+CONSTANTS = [2**63 - 1, 2**63 - 2, 2**63 - 3, -(2**63), 1 - 2**63, 2**62, 2**62 - 1, -7]
+COMPILE = """
+import json, sys
+from relaxscript.codegen.llvm import compile_prim_func
+from relaxscript.script import from_source
+for text in json.load(sys.stdin):
+    compile_prim_func(from_source(text), options={"check": False})
+print("all of them")
+"""
+
+
+def far_index(rng: np.random.Generator, size: str, depth: int) -> str:
+    if depth == 0 or rng.integers(4) == 0:
+        return str(rng.choice(["i", "j", f"T.int64({rng.choice(CONSTANTS)})"]))
+    a, b = (far_index(rng, size, depth - 1) for _ in range(2))
+    forms = [f"T.floormod({a}, {size})", f"({a} + {b})", f"({a} - {b})", f"({a} * {b})"]
+    forms += [f"T.max({a}, {b})", f"T.floordiv({a}, {size})", f"({a} ^ {b})"]
+    return str(rng.choice(forms))
+
+
+def test_constants_near_the_ends_of_int64_do_not_end_the_process(rng):
+    texts = []
+    for _ in range(examples(600)):
+        loads = [f"a[{far_index(rng, 'n', 3)}, {far_index(rng, 'm', 3)}]" for _ in range(4)]
+        value = " + ".join(loads[: rng.integers(1, 5)])
+        dtype = rng.choice(["int8", "float16", "float32", "int64"])
+        texts.append(AT_THE_ENDS.format(dtype=dtype, value=value))
+    done = subprocess.run(
+        [sys.executable, "-c", COMPILE], input=json.dumps(texts), text=True, capture_output=True,
+        check=False, cwd=ROOT,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "all of them\n"), done.stderr[-2000:]
+
+
+FORKS = """
+import os, sys, threading
+import numpy as np
+import relaxscript as rx
+from relaxscript.codegen.llvm import compile_prim_func
+from relaxscript.script import from_source
+
+TEXT = '''
+@T.prim_func
+def scaled(x: T.Buffer((4,), "int64"), y: T.Buffer((4,), "int64")):
+    for i in range(4):
+        y[i] = x[i] * T.int64(%d)
+'''
+
+def run(factor):
+    y = np.zeros(4, "int64")
+    compile_prim_func(from_source(TEXT % factor))(np.arange(4), y)
+    return y.tolist() == [0, factor, 2 * factor, 3 * factor]
+
+run(2)  # so that the thread imports nothing: a child has no use for what is half imported
+running, factor = True, 1000
+def build():
+    global factor
+    while running:
+        factor += 1
+        assert run(factor)
+thread = threading.Thread(target=build)
+thread.start()
+failed = 0
+for child in range(5):
+    pid = os.fork()
+    if not pid:
+        rx.register_func(f"test.child.{child}", lambda: None)
+        os._exit(0 if run(child + 2) else 1)
+    failed += os.waitpid(pid, 0)[1] != 0
+running = False
+thread.join()
+print("failed:", failed)
+"""
+
+
+def test_a_child_forked_while_another_thread_builds_can_build_and_run():
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORKS], text=True, capture_output=True, check=False,
+        timeout=300, cwd=ROOT,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "failed: 0\n"), done.stderr[-2000:]
