@@ -64,9 +64,12 @@ def normalized(module: IRModule, check_well_formed: bool = True) -> IRModule:
 
 def _callees_first(module: IRModule) -> list[relax.GlobalVar]:
     """The Relax functions, those without declared result before whatever calls them."""
+    functions = module.relax_functions()
+    if all(function.ret_struct_info is not None for function in functions.values()):
+        return list(functions)
     done: dict[relax.GlobalVar, None] = {}
     open_: dict[relax.GlobalVar, Iterator[relax.GlobalVar]] = {}
-    for root in module.relax_functions():
+    for root in functions:
         stack = [] if root in done else [root]
         while stack:
             var = stack[-1]

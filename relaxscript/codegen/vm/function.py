@@ -61,7 +61,7 @@ from .program import LocalFunction, Program
 from .registers import Places, Registers, last_uses
 from .scalars import compiled
 from .trusted import binds, loosened, needed_shape_vars, trusts
-from .usage import captured, escaping, has_kills, matched_shape_vars, used_as_value
+from .usage import captured, used_as_value
 
 __all__ = ["FunctionEmitter"]
 
@@ -85,14 +85,13 @@ class FunctionEmitter(ABC):
         self.places = Places()
         self.local: dict[relax.Var, tuple[LocalFunction, list[Arg]]] = {}
         self.shapes: dict[tuple[Any, ...], Arg] = {}  # shape values that are at hand in this scope
-        self.escaping = escaping(function, program.module)
+        self.usage = program.usage(function)
         # Of a function that `VMShapeLower` made, the bytecode checks what is to be checked.
         self.checks_itself = bool((function.attrs or relax.Attrs()).get("relax.shapes_lowered"))
         self.trusts = trusts(function)
         self.needed = needed_shape_vars(function) if self.trusts else set[prim.Var]()
         self.captures: dict[relax.Var, list[int]] = {}  # registers that calls of a function pass on
         self.killed: dict[relax.Var, list[int]] = {}  # registers that variables held until then
-        self.lets_go = has_kills(function)
         self.full: set[int] = set()  # registers with values that may have memory
 
     # -- functions ---------------------------------------------------------------------------------
@@ -136,7 +135,7 @@ class FunctionEmitter(ABC):
         found = [v for info in infos for v in definable_shape_vars(info)]
         if self.function.ret_struct_info is not None:
             found += definable_shape_vars(self.function.ret_struct_info)
-        return [*found, *matched_shape_vars(self.function.body)]
+        return [*found, *self.usage.matched]
 
     def _param_checks(
         self, params: Sequence[relax.Var], shape_vars: Sequence[prim.Var]
@@ -394,7 +393,7 @@ class FunctionEmitter(ABC):
     def _let_go(self, numbers: Iterable[int]) -> None:
         """In a function that gives values back, free registers do not hold on to any."""
         for number in numbers:
-            if self.lets_go and number in self.full:
+            if self.usage.gives_back and number in self.full:
                 self._empty(number)
 
     def _empty(self, number: int) -> None:
@@ -427,14 +426,14 @@ class FunctionEmitter(ABC):
         var, value = binding.var, binding.value
         match binding, value:
             case relax.MatchCast(struct_info=info), _:
-                only_read = isinstance(value, relax.Constant) and var not in self.escaping
+                only_read = isinstance(value, relax.Constant) and var not in self.usage.escaping
                 arg = self.value(value, only_read)
                 known = self.program.context.struct_info(value)
                 if not (self.checks_itself or always_matches(known, info, self.bound)):
                     arg = self.matched(arg, info, _place(value))
             case _, relax.Function():
                 arg = self.local_function(value, var)
-            case _, relax.Constant() if var not in self.escaping:
+            case _, relax.Constant() if var not in self.usage.escaping:
                 arg = self.value(value, read_only=True)
             case _:
                 arg = self.value(value)

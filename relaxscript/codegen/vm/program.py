@@ -20,11 +20,12 @@ from relaxscript.interpreter.prim_funcs import arranging, called_directly, plain
 from relaxscript.ir import prim, relax, tir
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.struct_info import FuncStructInfo
-from relaxscript.ir.walk import post_order
 from relaxscript.op.results import returned_in_place
 from relaxscript.runtime import Closure, ExecBuilder, VMFuncKind, get_global_func
 from relaxscript.runtime.builtins import BUILTINS, MAKE_CLOSURE, State
 from relaxscript.runtime.coercion import call_packed
+
+from .usage import Usage, usage_of
 
 __all__ = ["CLOSURE_TYPE", "Kernel", "LocalFunction", "Program"]
 
@@ -62,19 +63,24 @@ class Program:
         self._functions = dict.fromkeys(
             [*(gv.name_hint for gv in self.module.relax_functions()), *self.entries]
         )
-        self._symbols = self._extern_symbols()
-        self._taken = {*self._functions, *self._symbols, *BUILTINS}
+        functions = self.module.functions.values()
+        self._usages = {
+            f: usage_of(f, self.module) for f in functions if isinstance(f, relax.Function)
+        }
+        self._taken = {*self._functions, *self._extern_symbols(), *BUILTINS}
         self._known: dict[Any, str] = {}
         self._constants: dict[int, Any] = {}
         for name in self._functions:
             self.builder.declare_function(name, VMFuncKind.VM_FUNC)
 
     def _extern_symbols(self) -> set[str]:
-        found: set[str] = set()
-        for function in self.module.functions.values():
-            parts = post_order(function) if isinstance(function, relax.Function) else (function,)
-            found.update(p.global_symbol for p in parts if isinstance(p, relax.ExternFunc))
-        return found
+        named = {symbol for usage in self._usages.values() for symbol in usage.symbols}
+        functions = self.module.functions.values()
+        return named | {f.global_symbol for f in functions if isinstance(f, relax.ExternFunc)}
+
+    def usage(self, function: relax.Function) -> Usage:
+        """What a function does with its values."""
+        return self._usages.get(function) or usage_of(function, self.module)
 
     def unique(self, wanted: str) -> str:
         """`wanted`, with a number where something else has that name."""

@@ -7,18 +7,19 @@ one tensor of the program where it is only read.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 from relaxscript.ir import prim, relax, tir
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
-from relaxscript.ir.struct_info import PrimStructInfo
+from relaxscript.ir.struct_info import PrimStructInfo, StructInfo
 from relaxscript.ir.walk import children, post_order, variables, walk
 from relaxscript.op import lookup
 from relaxscript.sinfo import definable_shape_vars
 
 __all__ = [
-    "captured", "escaping", "has_kills", "is_plain_operator", "matched_shape_vars",
-    "read_only_args", "read_only_direct_args", "used_as_value", "written_params",
+    "Usage", "captured", "is_plain_operator", "read_only_args", "read_only_direct_args", "usage_of",
+    "used_as_value", "written_params",
 ]  # fmt: skip
 
 # Operators that hand their operands to somebody else.
@@ -43,12 +44,57 @@ _KILLS = frozenset(
 )
 
 
-def has_kills(function: relax.Function) -> bool:
-    """Whether a function gives values back before its end."""
-    return any(
-        isinstance(node, relax.Call) and isinstance(node.op, relax.Op) and node.op.name in _KILLS
-        for node in post_order(function.body)
-    )
+@dataclass
+class Usage:
+    """What one walk over a function finds.
+
+    `escaping` are the variables whose values may be written into or kept by somebody else,
+    `symbols` the packed functions that it names, `matched` the shape variables that the
+    match_casts of its own body bind; `gives_back` says whether it gives values back before its end.
+    """
+
+    escaping: set[relax.Var] = field(default_factory=set)
+    symbols: set[str] = field(default_factory=set)
+    matched: dict[prim.Var, None] = field(default_factory=dict)
+    gives_back: bool = False
+
+
+# Inside these is nothing of which a use could be made.
+_LEAVES = (relax.Var, relax.Constant, relax.GlobalVar, relax.Op, prim.PrimExpr, StructInfo)
+
+
+def usage_of(function: relax.Function, module: IRModule) -> Usage:
+    """What a function does with its values, those of the functions inside it included."""
+    found = Usage()
+    seen: set[int] = set()
+    stack: list[tuple[Node, bool]] = [(function.body, True)]
+    while stack:
+        node, is_own = stack.pop()
+        if isinstance(node, _LEAVES) or id(node) in seen:
+            continue
+        seen.add(id(node))
+        match node:
+            case relax.VarBinding(value=value):
+                found.escaping.update(_operands([value]))
+            case relax.MatchCast(value=value, struct_info=info):
+                found.escaping.update(_operands([value]))
+                if is_own:
+                    found.matched.update(dict.fromkeys(definable_shape_vars(info)))
+            case relax.ExternFunc(symbol):
+                found.symbols.add(symbol)
+            case relax.Function():
+                is_own = False
+                found.escaping.update(_escaping_from(node, module))
+            case relax.Expr():
+                found.gives_back |= _is_kill(node)
+                found.escaping.update(_escaping_from(node, module))
+        stack.extend((child, is_own) for child in children(node))
+    return found
+
+
+def _is_kill(node: relax.Expr) -> bool:
+    """Whether a value is given back."""
+    return isinstance(node, relax.Call) and isinstance(node.op, relax.Op) and node.op.name in _KILLS
 
 
 def is_plain_operator(call: relax.Call) -> bool:
@@ -80,33 +126,24 @@ def _takes_memory(args: Sequence[prim.PrimExpr]) -> bool:
     return any(isinstance(a, prim.Var) and a.dtype.kind == "handle" for a in args)
 
 
-def escaping(function: relax.Function, module: IRModule) -> set[relax.Var]:
-    """The variables whose values may be written into or kept by somebody else."""
-    found: set[relax.Var] = set()
-    for node in post_order(function.body):
-        match node:
-            case relax.Var() | relax.Constant():
-                pass
-            case relax.Call() if is_plain_operator(node):
-                pass
-            case relax.Call(op=relax.Op("relax.call_tir")):
-                read = read_only_args(node, module)
-                found.update(v for v in _operands(node.args) if v not in read)
-            case relax.Call(op=relax.GlobalVar()):
-                read = read_only_direct_args(node.op, node.args, module)
-                found.update(v for v in _operands(node.args) if v not in read)
-            case relax.If(cond=cond):
-                found.update(
-                    v for v in children(node) if isinstance(v, relax.Var) and v is not cond
-                )
-            case relax.VarBinding(value=value) | relax.MatchCast(value=value):
-                found.update(_operands([value]))
-            case relax.Tuple():
-                pass  # its fields are found where the tuple is used
-            case relax.Expr():
-                found.update(v for v in children(node) if isinstance(v, relax.Var))
-                found.update(_operands([c for c in children(node) if isinstance(c, relax.Tuple)]))
-    return found
+def _escaping_from(node: relax.Expr, module: IRModule) -> Iterator[relax.Var]:
+    """The variables that an expression hands to somebody else."""
+    match node:
+        case relax.Call() if is_plain_operator(node):
+            pass
+        case relax.Call(op=relax.Op("relax.call_tir")):
+            read = read_only_args(node, module)
+            yield from (v for v in _operands(node.args) if v not in read)
+        case relax.Call(op=relax.GlobalVar()):
+            read = read_only_direct_args(node.op, node.args, module)
+            yield from (v for v in _operands(node.args) if v not in read)
+        case relax.If(cond=cond):
+            yield from (v for v in children(node) if isinstance(v, relax.Var) and v is not cond)
+        case relax.Tuple():
+            pass  # its fields are found where the tuple is used
+        case _:
+            yield from (v for v in children(node) if isinstance(v, relax.Var))
+            yield from _operands([c for c in children(node) if isinstance(c, relax.Tuple)])
 
 
 def _operands(exprs: Sequence[Node]) -> Iterator[relax.Var]:
@@ -168,19 +205,3 @@ def used_as_value(function: relax.Function, var: relax.Var) -> bool:
         if mentions > (isinstance(node, relax.Call) and node.op is var):
             return True
     return False
-
-
-def matched_shape_vars(body: relax.Expr) -> list[prim.Var]:
-    """The shape variables that the match_casts of a body bind, nested functions left out."""
-    found: dict[prim.Var, None] = {}
-    stack: list[Node] = [body]
-    while stack:
-        node = stack.pop()
-        match node:
-            case relax.Function():
-                continue
-            case relax.MatchCast(struct_info=info):
-                found.update(dict.fromkeys(definable_shape_vars(info)))
-        if isinstance(node, (relax.SeqExpr, relax.BindingBlock, relax.Binding, relax.If)):
-            stack.extend(children(node))
-    return list(found)
