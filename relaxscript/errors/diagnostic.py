@@ -92,9 +92,10 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     """The candidate that somebody who wrote `name` most likely meant, or None.
 
     Case and underscores count among equals only; otherwise one slip (a letter wrong, missing, too
-    many, or two swapped) is allowed for every three letters. Failing that, a candidate that begins
-    with `name`. Most candidates are passed by at a glance; the others cost their length times the
-    slips that are allowed.
+    many, or two swapped) is allowed for every three letters. Two letters swapped, one doubled and
+    an `s` at the end are likelier slips than others. Failing that, a candidate that begins with
+    `name`. Most candidates are passed by at a glance; the others cost their length times the slips
+    that are allowed.
     """
     wanted = _plain(name)
     if len(wanted) > MOST_LETTERS:
@@ -116,7 +117,8 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
         if slips <= limit:
             exact = _slips(name, other, max(len(name), len(other)))
             first = other[:1].lower() != name[:1].lower()
-            close.append((slips, first, abs(len(other) - len(name)), exact, place, other))
+            likely = _unlikelihood(wanted, plain)
+            close.append((likely, first, abs(len(other) - len(name)), exact, place, other))
     if close:
         return min(close)[-1]
     return min(longer, key=len, default=None)
@@ -124,6 +126,30 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
 
 def _plain(name: str) -> str:
     return name.lower().replace("_", "")
+
+
+# How unlikely slips are: two neighbours swapped, a letter doubled or single, an `s` at the end; any
+# other letter that is missing; one that is too many, or wrong.
+_LIKELY, _MISSING, _OTHER = 4, 5, 6
+
+
+def _unlikelihood(written: str, meant: str) -> int:
+    """How unlikely it is that somebody who meant one plain name wrote the other."""
+    singled = [_LIKELY if j and meant[j] == meant[j - 1] else _MISSING for j in range(len(meant))]
+    before: list[int] = []
+    last = [sum(singled[:j]) for j in range(len(meant) + 1)]
+    for i, letter in enumerate(written):
+        repeats = (i > 0 and letter == written[i - 1]) or (letter == "s" == written[i:])
+        extra = _LIKELY if repeats else _OTHER
+        row = [last[0] + extra]
+        for j, other in enumerate(meant):
+            wrong = 0 if letter == other else _OTHER
+            best = min(last[j + 1] + extra, row[j] + singled[j], last[j] + wrong)
+            if i and j and letter == meant[j - 1] and written[i - 1] == other != letter:
+                best = min(best, before[j - 1] + _LIKELY)
+            row.append(best)
+        before, last = last, row
+    return last[-1]
 
 
 def _slips(a: str, b: str, limit: int) -> int:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
-from relaxscript.errors import DiagnosticError, Source, apply_fixes
+from relaxscript.errors import DiagnosticError, Source, apply_fixes, nearest
+from relaxscript.op import REGISTRY
 from relaxscript.script import from_source, relax as R
 from relaxscript.testing import rejected
 
@@ -37,6 +40,8 @@ RIGHT = {"scalar": "A[i]", "output": "hidden", "result": "hidden"}
 WRITTEN = [
     ("result", "R.sofmax(hidden)", "R.nn.softmax(hidden)"),
     ("result", "R.nn.sofmax(hidden)", "R.nn.softmax(hidden)"),
+    ("result", "R.nn.relus(hidden)", "R.nn.relu(hidden)"),
+    ("scalar", "T.expp(A[i])", "T.exp(A[i])"),
     ("result", "R.nn.exp(hidden)", "R.exp(hidden)"),
     ("result", "R.Exp(hidden)", "R.exp(hidden)"),
     ("result", "R.concatenate((hidden, hidden))", "R.concat((hidden, hidden))"),
@@ -151,3 +156,42 @@ def test_data_types_by_other_names():
         # help: write `dtype="float32"`
         # fix: dtype="float32"
         return x
+
+
+def typical_slips(name: str) -> Iterator[tuple[str, str]]:
+    """What people write who mean a name, by the kind of slip."""
+    for i, letter in enumerate(name):
+        if letter != "_":
+            yield "doubled", name[:i] + letter + name[i:]
+        yield "dropped", name[:i] + name[i + 1 :]
+        if i + 1 < len(name) and letter != name[i + 1]:
+            yield "swapped", name[:i] + name[i + 1] + letter + name[i + 2 :]
+    yield "plural", name + "s"
+    yield "case", name.upper()
+    yield "case", "".join(part.capitalize() for part in name.split("_"))
+
+
+def names_of(namespace: str) -> list[str]:
+    ours = [name.removeprefix("relax.") for name in REGISTRY]
+    inside = [name.removeprefix(namespace) for name in ours if name.startswith(namespace)]
+    return [name for name in inside if "." not in name]
+
+
+# Of slips that do not make another name, so many in a thousand lead back to the one that was meant.
+# A letter less often fits two names: "convd" is `conv1d` as much as `conv2d`.
+@pytest.mark.parametrize(
+    ("namespace", "share"),
+    [
+        ("", {"doubled": 1000, "dropped": 980, "swapped": 995, "plural": 1000, "case": 1000}),
+        ("nn.", {"doubled": 1000, "dropped": 950, "swapped": 995, "plural": 1000, "case": 1000}),
+    ],
+)
+def test_typical_slips_in_any_name_lead_back_to_it(namespace, share):
+    names = names_of(namespace)
+    found: dict[str, list[bool]] = {kind: [] for kind in share}
+    for name in (n for n in names if len(n) > 2):
+        for kind, slipped in typical_slips(name):
+            if slipped not in names:
+                found[kind].append(nearest(slipped, names) == name)
+    reached = {kind: 1000 * sum(right) // len(right) for kind, right in found.items()}
+    assert all(reached[kind] >= least for kind, least in share.items()), reached
