@@ -33,7 +33,7 @@ from .errors.exceptions import is_users
 from .errors.files import open_regular
 from .interpreter.prim_funcs import symbol_of
 from .ir import prim, relax, tir
-from .ir.module import IRModule, Target
+from .ir.module import IRModule, Target, as_target
 from .ir.relax import Attrs
 from .ir.same import structural_equal
 from .ir.walk import walk
@@ -171,7 +171,7 @@ def load(
     may call; `target` is instead of the one for which it was built. Nothing in the file is run, and
     all of it is checked first. Raises `DiagnosticError`: RX0701 for a file that cannot be read, is
     damaged or of a later version, RX0705 for a program that calls what was not allowed, and what
-    its module does wrong.
+    its module does wrong. Indices are always checked, whatever `check` the program was built with.
     """
     found = inspect(path)
     may = set(allowed)
@@ -182,7 +182,25 @@ def load(
         message = f"the program calls {names}, which was not allowed"
         help = f"if you trust it, write `allowed=[{listed}]`"
         raise DiagnosticError(Diagnostic("RX0705", message, None, help=help))
-    return build(found.module, found.target if target is None else target)
+    return build(found.module, _checking(found.target) if target is None else _asked(target))
+
+
+def _checking(target: Target) -> Target:
+    """The target without the option that leaves checks out: who wrote a file may not choose that.
+
+    An option that no target has is left, for `build` to refuse.
+    """
+    return Target(target.kind, Attrs({k: v for k, v in target.attrs.items() if k != "check"}))
+
+
+def _asked(given: str | Target | Mapping[str, Any]) -> Target:
+    """The target that a caller wants, which cannot leave out checks either."""
+    target = as_target(given)
+    if _checking(target).attrs != target.attrs and str(target.attrs["check"]) != "1":
+        message = "the indices of a program that was read from a file are always checked"
+        help = "leave out the option `check`"
+        raise DiagnosticError(Diagnostic("RX0703", message, None, help=help))
+    return target
 
 
 def inspect(path: str | os.PathLike[str]) -> Contents:

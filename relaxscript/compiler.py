@@ -68,7 +68,9 @@ def build(
 
     `target` is "llvm" (the default, unless a `with Target(...):` is entered: PrimFuncs become
     native code for this computer; the option `-opt-level=0` to 3) or "reference" (they are
-    interpreted, without llvmlite). `params` maps
+    interpreted, without llvmlite). Every index of a PrimFunc that is not proved to lie in its
+    buffer is checked when it runs; "llvm -check=0" leaves that out, and such a program then reads
+    and writes wherever its indices lead. `params` maps
     names of parameters of `main` (of every public function where there is no `main`) to arrays that
     become constants of the program. A pipeline is a name, None or a function from module to module;
     "default" only places tensors on the virtual devices that the module lists: the virtual machine
@@ -176,9 +178,22 @@ def _llvm_options(target: Target) -> dict[str, Any]:
     for name, value in target.attrs.items():
         if name == "opt-level":
             options["level"] = int(value) if value in ("0", "1", "2", "3") else value
+        elif name == "check":
+            options["check"] = _switch(name, value)
         elif name not in _ELSEWHERE:
-            raise _unknown("option of the target", name, ["opt-level", *sorted(_ELSEWHERE)])
+            known = ["check", "opt-level", *sorted(_ELSEWHERE)]
+            raise _unknown("option of the target", name, known)
     return options
+
+
+def _switch(name: str, value: Any) -> bool:
+    """An option that is 0 or 1."""
+    if str(value) in ("0", "1"):
+        return str(value) == "1"
+    if isinstance(value, bool):
+        return value
+    message = f'the option "{name}" of the target is 0 or 1, not {value!r}'
+    raise DiagnosticError(Diagnostic("RX0703", message, None, help=f'write "llvm -{name}=0"'))
 
 
 def _run_pipeline(

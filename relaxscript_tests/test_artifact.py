@@ -95,6 +95,19 @@ def test_a_program_is_loaded_for_the_target_it_was_built_for(tmp_path):
     assert structural_equal(module, rx.build(Model).origin[0])
 
 
+def test_what_is_loaded_checks_its_indices_whatever_it_was_built_for(tmp_path):
+    path = tmp_path / "model.rx"
+    rx.save(rx.build(Model, target="llvm -opt-level=1 -check=0"), path)
+    assert str(inspect(path).target) == "llvm -opt-level=1 -check=0"
+    assert str(rx.load(path).origin[1]) == "llvm -opt-level=1"
+    diagnostic = refused(path, target="llvm -check=0")
+    assert diagnostic.code == "RX0703"
+    assert diagnostic.message == (
+        "the indices of a program that was read from a file are always checked"
+    )
+    assert str(rx.load(path, target="llvm -check=1").origin[1]) == "llvm -check=1"
+
+
 @pytest.mark.parametrize("array", UNUSUAL.values(), ids=UNUSUAL)
 def test_constants_of_every_type_come_back_bit_by_bit(tmp_path, array):
     path, constant = tmp_path / "model.rx", rx.const(array)

@@ -75,6 +75,19 @@ def test_unknown_words_are_named_with_the_nearest():
     assert (found.code, found.help) == ("RX0703", "there are x, w")
 
 
+@pytest.mark.parametrize("value", ["0", "1"])
+def test_a_target_says_whether_indices_are_checked(value):
+    assert VirtualMachine(build(Model, f"llvm -check={value}")).main(X, W) is not None
+    assert (
+        build(Model, {"kind": "llvm", "check": value == "1"}).origin[1].attrs["check"] is not None
+    )
+
+
+def test_the_option_check_is_0_or_1():
+    found = refused('option "check" of the target is 0 or 1, not', target="llvm -check=no")
+    assert (found.code, found.help) == ("RX0703", 'write "llvm -check=0"')
+
+
 def test_only_modules_and_functions_can_be_built():
     with pytest.raises(TypeError, match="takes an IRModule, a Relax function or a PrimFunc"):
         build("main")

@@ -7,6 +7,7 @@ Place 0 of a frame holds the `Caller` through which functions of the module are 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -31,6 +32,7 @@ __all__ = [
     "Run",
     "Scope",
     "positions",
+    "require_inside",
     "writer",
 ]
 
@@ -82,6 +84,8 @@ class Expressions:
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
+        # How a sum or product of integers fails, where it may not wrap.
+        self.wraps: Callable[[], VMError] | None = None
 
     def compile(self, e: prim.PrimExpr) -> Run:
         """The function that evaluates `e`; raises `DiagnosticError` where `e` has no meaning."""
@@ -161,8 +165,11 @@ class Expressions:
         operation = scalar.binary(type(e), e.dtype.element)
         if operation is None:
             raise failure.invalid("RX0502", f"there is no {type(e).__name__} of {e.dtype}", e.span)
-        if e.dtype.lanes == 1 and e.dtype.is_integer and type(e) in (prim.Add, prim.Mul):
-            return self.frequent(e)
+        if e.dtype.lanes == 1 and e.dtype.is_integer and type(e) in _RING:
+            if self.wraps is not None:
+                return self.exact(e, self.wraps)
+            if type(e) is not prim.Sub:
+                return self.frequent(e)
         run = self.apply(operation, (e.a, e.b), e.dtype.lanes)
         if e.dtype.is_float or not isinstance(e, _DIVISIONS):
             return run
@@ -190,6 +197,19 @@ class Expressions:
             return x if low <= x <= high else fit(x)
 
         return add if isinstance(e, prim.Add) else multiply
+
+    def exact(self, e: prim.Binary, wraps: Callable[[], VMError]) -> Run:
+        """A sum, difference or product that fails where it does not fit its data type."""
+        a, b, operation = self.compile(e.a), self.compile(e.b), _RING[type(e)]
+        low, high = scalar.limits(e.dtype)
+
+        def run(f: Frame) -> int:
+            x: int = operation(a(f), b(f))
+            if not low <= x <= high:
+                raise wraps()
+            return x
+
+        return run
 
     def select(self, e: prim.Select) -> Run:
         failure.check_operands(e, (e.true_value, e.false_value))
@@ -268,8 +288,8 @@ class Expressions:
 
         def run(f: Frame) -> list[Any]:
             array = f[slot]
-            on = [True] * lanes if mask is None else mask(f)
             places = positions([i(f) for i in indices], lanes)
+            on = [True] * lanes if mask is None else mask(f)
             return [read(array, place) if p else zero for p, place in zip(on, places, strict=True)]
 
         return run
@@ -337,6 +357,9 @@ class Expressions:
         return lambda f: f[0](function, [arg(f) for arg in args], span)
 
 
+_RING: dict[type[prim.Binary], Callable[[Any, Any], Any]] = {
+    prim.Add: operator.add, prim.Sub: operator.sub, prim.Mul: operator.mul,
+}  # fmt: skip
 _DIVISIONS = (prim.Div, prim.Mod, prim.FloorDiv, prim.FloorMod)
 
 
@@ -354,6 +377,14 @@ def outside(
         k for k, (i, n) in enumerate(zip(place, array.shape, strict=True)) if not 0 <= i < n
     )
     return failure.out_of_bounds(buffer.name, axis, place[axis], array.shape[axis], span)
+
+
+def require_inside(
+    buffer: tir.Buffer, array: np.ndarray[Any, Any], place: Sequence[int], span: Span | None
+) -> None:
+    """Raise unless a place is in the array."""
+    if not all(0 <= i < n for i, n in zip(place, array.shape, strict=True)):
+        raise outside(buffer, array, place, span)
 
 
 def number_reader(dtype: DataType) -> Callable[[Any], Any] | None:

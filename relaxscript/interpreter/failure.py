@@ -15,7 +15,7 @@ from relaxscript.ir.tir_compute import ProducerLoad, Reduce
 
 __all__ = [
     "assertion_failed", "bad_argument", "check_arity", "check_assignment", "check_axes",
-    "check_hint", "check_operands", "check_rank", "check_store", "division_by_zero",
+    "check_hint", "check_operands", "check_rank", "check_region", "check_store", "division_by_zero",
     "does_not_fit", "invalid", "misused", "no_code", "no_number", "not_run", "out_of_bounds",
     "out_of_memory", "region_mismatch", "undefined",
 ]  # fmt: skip
@@ -184,6 +184,20 @@ def check_assignment(var: prim.Var, value: prim.PrimExpr) -> None:
             f"`{var.name}` is {var.dtype}, but its value is {value.dtype}",
             value.span or var.span,
         )
+
+
+def check_region(m: tir.MatchBufferRegion) -> None:
+    """Raise unless a buffer can name a region: with no more dimensions, of its data type."""
+    buffer, source, span = m.buffer, m.source.buffer, m.span or m.buffer.span
+    if buffer.ndim > len(m.source.region):
+        message = f"buffer `{buffer.name}` has more dimensions than its region"
+        raise invalid("RX0503", message, span)
+    if buffer.dtype != source.dtype:
+        message = (
+            f"buffer `{buffer.name}` holds {buffer.dtype}, but its region of `{source.name}` "
+            f"holds {source.dtype}"
+        )
+        raise invalid("RX0502", message, span)
 
 
 def check_axes(s: tir.BlockRealize) -> None:

@@ -7,13 +7,13 @@ that are declared over it are views of that.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from relaxscript.dtypes import DataType
-from relaxscript.errors import Span
+from relaxscript.errors import Span, VMError
 from relaxscript.ir import prim, tir
 
 from . import failure, scalar
@@ -88,17 +88,21 @@ class Memory(External):
 
         return run
 
-    def extents(self, shape: Sequence[prim.PrimExpr]) -> Run:
+    def extents(self, shape: Sequence[prim.PrimExpr], wraps: Callable[[], VMError]) -> Run:
+        """Dimensions, strides or offsets; those that do not fit their data type fail."""
+        outer, self.wraps = self.wraps, wraps
         runs = [self.compile(e) for e in shape]
+        self.wraps = outer
         return lambda f: tuple([run(f) for run in runs])
 
     def allocation(self, buffer: tir.Buffer, span: Span | None) -> Run:
         """New memory for a buffer; strides are only a matter of layout."""
-        slot, shape = self.scope.define(buffer), self.extents(buffer.shape)
+        name = buffer.name
+        slot = self.scope.define(buffer)
+        shape = self.extents(buffer.shape, lambda: failure.out_of_memory(name, span))
         data = None if buffer.data is None else self.scope.define(buffer.data)
         dtype = element_type(buffer)
         views = [] if buffer.data is None else self.views.setdefault(buffer.data, [])
-        name = buffer.name
 
         def run(f: Frame) -> None:
             f[slot] = new_array(name, shape(f), dtype, span)
@@ -110,9 +114,10 @@ class Memory(External):
         return run
 
     def allocate(self, s: tir.Allocate | tir.AllocateConst) -> Run:
-        slot, shape = self.scope.define(s.buffer_var), self.extents(s.extents)
-        views = self.views.setdefault(s.buffer_var, [])
         name, span = s.buffer_var.name, s.span
+        slot = self.scope.define(s.buffer_var)
+        shape = self.extents(s.extents, lambda: failure.out_of_memory(name, span))
+        views = self.views.setdefault(s.buffer_var, [])
         given = None
         if isinstance(s, tir.AllocateConst):
             given = np.array(s.data, s.dtype.numpy).reshape(-1)
@@ -135,24 +140,30 @@ class Memory(External):
     def view(self, buffer: tir.Buffer, data: prim.Var, span: Span | None) -> Run:
         """A buffer over memory that exists."""
         source, slot = self.scope.define(data), self.scope.define(buffer)
-        shape, name = self.extents(buffer.shape), buffer.name
-        strides = self.extents(buffer.strides) if buffer.strides else None
-        offset = self.compile(buffer.elem_offset or prim.const(0, "int64"))
+        name = buffer.name
+
+        def wraps() -> VMError:
+            return failure.does_not_fit(name, span)
+
+        shape = self.extents(buffer.shape, wraps)
+        start = prim.const(0, "int64") if buffer.elem_offset is None else buffer.elem_offset
+        offset = self.extents([start], wraps)
+        strides = self.extents(buffer.strides, wraps) if buffer.strides else None
         dtype = element_type(buffer)
 
         def run(f: Frame) -> None:
-            cells = memory(f[source], name)
-            cells = cells if cells.dtype == dtype else cells.view(dtype)
-            dims, start = shape(f), offset(f)
+            cells = cells_of(memory(f[source], name), dtype)
+            dims, (start,) = shape(f), offset(f)
             steps = compact_strides(dims) if strides is None else strides(f)
             reach = [(n - 1) * step for n, step in zip(dims, steps, strict=True)]
             first = start + sum(r for r in reach if r < 0)
             last = start + sum(r for r in reach if r > 0)
-            if 0 in dims:
+            empty, negative = 0 in dims, min(dims, default=1) < 0
+            if negative or (not empty and (first < 0 or last >= cells.size)):
+                raise failure.does_not_fit(name, span)
+            if empty:
                 f[slot] = np.empty(dims, dtype)
                 return
-            if min(dims, default=1) < 0 or first < 0 or last >= cells.size:
-                raise failure.does_not_fit(name, span)
             itemsize = dtype.itemsize
             f[slot] = np.lib.stride_tricks.as_strided(
                 cells[start:], dims, [step * itemsize for step in steps]
@@ -165,6 +176,7 @@ class Memory(External):
     def match(self, m: tir.MatchBufferRegion) -> Run:
         """A name for a region of a buffer; variables in its shape take their values."""
         source, buffer, span = m.source, m.buffer, m.span or m.buffer.span
+        failure.check_region(m)
         slot = self.buffer(source.buffer, span)
         ranges = [(self.compile(r.min), self.compile(r.extent)) for r in source.region]
         fit = self.fitting(buffer, span)
@@ -204,7 +216,7 @@ class Memory(External):
 
         def run(f: Frame, part: Array, whole: Array) -> None:
             dropped = part.ndim - buffer.ndim
-            if dropped < 0 or part.shape[:dropped] != (1,) * dropped:
+            if part.shape[:dropped] != (1,) * dropped:
                 raise failure.region_mismatch(buffer.name, part.shape, span)
             part = part[(0,) * dropped]
             start = part.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
@@ -221,6 +233,14 @@ class Memory(External):
                 f[data] = part
 
         return run
+
+
+def cells_of(array: Array, dtype: np.dtype[Any]) -> Array:
+    """The memory of an array as so many whole elements of a data type as it holds."""
+    if array.dtype == dtype:
+        return array
+    count = array.nbytes // dtype.itemsize
+    return array.view("uint8")[: count * dtype.itemsize].view(dtype)
 
 
 def compact_strides(shape: Sequence[int]) -> list[int]:

@@ -23,7 +23,7 @@ from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.tir_compute import BufferRealize, Prefetch
 
 from . import failure
-from .expression import Frame, Returned, Run, positions, writer
+from .expression import Frame, Returned, Run, positions, require_inside, writer
 from .memory import Memory
 from .realized import realized
 from .signature import Signature
@@ -284,11 +284,15 @@ class Statements(Memory):
         mask = None if s.predicate is None else self.compile(s.predicate)
 
         def run_lanes(f: Frame) -> None:
-            array, numbers = f[slot], value(f)
-            on = [True] * lanes if mask is None else mask(f)
+            array = f[slot]
             places = positions([i(f) for i in indices], lanes)
-            for lane, (place, x) in enumerate(zip(places, numbers, strict=True)):
-                if on[lane]:
+            numbers = value(f)
+            on = [True] * lanes if mask is None else mask(f)
+            for chosen, place in zip(on, places, strict=True):
+                if chosen:
+                    require_inside(s.buffer, array, place, s.span)
+            for chosen, place, x in zip(on, places, numbers, strict=True):
+                if chosen:
                     write(array, place, x)
 
         return run_lanes

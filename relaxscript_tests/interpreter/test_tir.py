@@ -134,8 +134,13 @@ def test_a_region_lies_in_its_buffer():
 def test_a_region_has_the_shape_of_its_name():
     error = failing(region(0, 3, tir.Buffer("part", (2,))))
     assert "buffer `part` does not have the shape of its region, (3,)" in str(error)
-    error = failing(region(0, 3, tir.Buffer("part", (1, 3))))
-    assert "buffer `part` does not have the shape of its region" in str(error)
+
+
+def test_a_region_has_as_many_dimensions_and_the_data_type_of_its_name():
+    error = failing(region(0, 3, tir.Buffer("part", (1, 3))), error=DiagnosticError)
+    assert error.msg == "buffer `part` has more dimensions than its region"
+    error = failing(region(0, 3, tir.Buffer("part", (3,), "int8")), error=DiagnosticError)
+    assert "`part` holds int8, but its region of `y` holds" in error.msg
 
 
 def test_recursion_without_end_is_an_error():

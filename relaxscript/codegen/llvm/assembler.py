@@ -4,7 +4,7 @@ Text is made rather than objects, because it is short and needs nothing of LLVM 
 compiled. An `Assembler` knows LLVM's syntax and nothing of our nodes but data types.
 
 A function returns 0, or the number of the failure that ended it. Failures are numbered over the
-whole module by `Sites`; each stores what its message needs into `%details`, an array of nine
+whole module by `Sites`; each stores what its message needs into `%details`, an array of `DETAILS`
 64-bit words whose last three are kept for a returned value and for `interrupts`.
 """
 
@@ -18,9 +18,12 @@ from relaxscript.dtypes import DataType
 from .small_floats import decoder, encoder
 from .types import SMALL_FLOATS, constant, register, storage, suffix
 
-__all__ = ["Assembler", "Explain", "Sites", "Value"]
+__all__ = ["DETAILS", "Assembler", "Explain", "Sites", "Value"]
 
 Explain = Callable[[Sequence[int]], BaseException]
+
+# As many as numpy has dimensions, and some more.
+DETAILS = 73
 
 PURE = "nounwind willreturn memory(none)"
 
@@ -122,6 +125,15 @@ class Assembler:
         if result is not None:
             kinds = f"{suffix(result)}.{kinds}"
         return self.call(f"llvm.{name}.{kinds}", result or args[0].type, args)
+
+    def overflowing(self, name: str, a: Value, b: Value) -> tuple[Value, Value]:
+        """A sum, difference or product such as "sadd", and whether it wraps."""
+        pair = f"{{{a.type}, i1}}"
+        both = self.call(f"llvm.{name}.with.overflow.{suffix(a.type)}", pair, [a, b])
+        return (
+            self.value(a.type, f"extractvalue {both}, 0"),
+            self.value("i1", f"extractvalue {both}, 1"),
+        )
 
     # ------------------------------------------------------------ vectors
 

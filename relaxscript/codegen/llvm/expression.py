@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 from relaxscript.dtypes import DataType
@@ -22,8 +23,9 @@ from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.scalar_functions import LOW_LEVEL
 from relaxscript.ir.walk import walk
 
-from .assembler import Assembler, Sites, Value, element_of
+from .assembler import Assembler, Explain, Sites, Value, element_of
 from .intrinsics import INTEGER_INTRINSICS, emit_float, next_after, rounded_to_odd
+from .proofs import Proofs
 from .ranges import Ranges
 from .types import ARITHMETIC, COMPARISON, column, register
 
@@ -39,6 +41,15 @@ class Expressions(ABC):
         self.asm = Assembler(sites)
         self.values: dict[Node, Value] = {}
         self.ranges = Ranges()
+        self.proofs = Proofs()
+        # How a sum or product of integers fails, where it may not wrap.
+        self.wraps: Explain | None = None
+
+    def scope(
+        self, *conditions: prim.PrimExpr, unless: bool = False
+    ) -> AbstractContextManager[None]:
+        """Where some conditions hold, or `unless`, does not."""
+        return self.proofs.scope(*conditions, unless=unless)
 
     def emit(self, e: prim.PrimExpr) -> Value:
         """The value of `e`; raises `DiagnosticError` where there is no code for it."""
@@ -90,6 +101,7 @@ class Expressions(ABC):
         self.values[var] = self.fitted(value, var)
         if value.dtype.is_integer:
             self.ranges.define(var, self.ranges.of(value))
+            self.proofs.assign(var, value)
 
     def fitted(self, e: prim.PrimExpr, var: prim.Var) -> Value:
         """The value of `e` for a variable; an integer may be of another width."""
@@ -131,6 +143,11 @@ class Expressions(ABC):
             return self.asm.rounded(self.asm.operation(name, self.emit(e.a), self.emit(e.b)), dtype)
         if kind in (prim.Div, prim.Mod):
             return self.truncating(e, name)
+        if self.wraps is not None and e.dtype.lanes == 1 and not self.ranges.is_exact(e):
+            kind_of = "s" if dtype.kind == "int" else "u"
+            value, wraps = self.asm.overflowing(kind_of + name, self.emit(e.a), self.emit(e.b))
+            self.asm.fail_if(wraps, self.wraps)
+            return value
         return self.asm.operation(name, self.emit(e.a), self.emit(e.b), self.no_wrap(e))
 
     def no_wrap(self, e: prim.PrimExpr) -> str:
@@ -344,8 +361,8 @@ class Expressions(ABC):
             return self.asm.operation("and" if conjunction else "or", first, self.emit(e.b))
         known = self.asm.number(first.type, int(not conjunction))
         if conjunction:
-            return self.branches(first, lambda: self.emit(e.b), lambda: known)
-        return self.branches(first, lambda: known, lambda: self.emit(e.b))
+            return self.branches(e.a, first, lambda: self.emit(e.b), lambda: known)
+        return self.branches(e.a, first, lambda: known, lambda: self.emit(e.b))
 
     def if_then_else(
         self, e: prim.Call, cond: prim.PrimExpr, t: prim.PrimExpr, f: prim.PrimExpr
@@ -355,18 +372,26 @@ class Expressions(ABC):
         condition = self.emit(cond)
         if cond.dtype.lanes > 1:
             return self.asm.choose(condition, self.emit(t), self.emit(f))
-        return self.branches(condition, lambda: self.emit(t), lambda: self.emit(f))
+        return self.branches(cond, condition, lambda: self.emit(t), lambda: self.emit(f))
 
-    def branches(self, condition: Value, t: Callable[[], Value], f: Callable[[], Value]) -> Value:
+    def branches(
+        self,
+        asked: prim.PrimExpr,
+        condition: Value,
+        t: Callable[[], Value],
+        f: Callable[[], Value],
+    ) -> Value:
         """One of two values, of which only the chosen one is computed."""
         asm = self.asm
         yes, no, done = asm.name(), asm.name(), asm.name()
         asm.branch(condition, yes, no)
         asm.begin(yes)
-        a, after_a = t(), asm.current
+        with self.scope(asked):
+            a, after_a = t(), asm.current
         asm.jump(done)
         asm.begin(no)
-        b, after_b = f(), asm.current
+        with self.scope(asked, unless=True):
+            b, after_b = f(), asm.current
         asm.jump(done)
         asm.begin(done)
         return asm.value(a.type, f"phi {a.type} [{a.text}, %{after_a}], [{b.text}, %{after_b}]")

@@ -14,6 +14,7 @@ from relaxscript.interpreter.packed_calls import PackedCall
 from relaxscript.ir import prim
 
 from .assembler import Value
+from .elements import Access
 from .memory import Memory
 from .types import register
 
@@ -98,8 +99,9 @@ class External(Memory):
             case prim.Call(op="tir.address_of", args=(prim.BufferLoad() as load,)):
                 failure.check_rank(load.buffer, load.indices, load.span)
                 place = self.place(load.buffer, load.span)
-                indices = [self.asm.extract(self.wide(i), 0) for i in load.indices]
-                return self.element(load.buffer, place, indices, load.span)
+                access = Access(self, load.buffer, place, load.indices, load.span)
+                access.check(0)
+                return access.address(0)
             case prim.Var() if e.dtype.kind == "handle":
                 owner = self.owners.get(e)
                 return self.variable(e) if owner is None else owner.pointer

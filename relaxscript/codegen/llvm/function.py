@@ -2,7 +2,8 @@
 
 Every PrimFunc is a function `i32 (ptr details, parameters..., variables...)`: buffers are pointers,
 integers and bools i64, floats double; the variables are the dimensions, strides and offsets that
-the buffers define, each i64, in the order of `interpreter.signature.Signature`. Who calls has
+the buffers define, each i64, in the order of `interpreter.signature.Signature`, and behind these
+the sizes in bytes of parameters that are plain memory. Who calls has
 checked that arguments fit the signature. The result is 0, or the number of a failure.
 """
 
@@ -18,16 +19,16 @@ from relaxscript.ir import prim, tir
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import GlobalVar
 
-from .assembler import Explain, Sites, Value
-from .memory import Options, Place
-from .ranges import DIMENSION
+from .assembler import DETAILS, Explain, Sites, Value
+from .elements import Options, Place
+from .ranges import DIMENSION, Interval, limits
 from .statement import Statements
 from .types import register, storage
 
 __all__ = ["ENTRY", "ModuleText"]
 
 ENTRY = "relaxscript_entry"
-RETURNED, RESULT = 6, 7
+RETURNED, RESULT = DETAILS - 3, DETAILS - 2
 
 
 class ModuleText:
@@ -72,6 +73,11 @@ def _abi(dtype: DataType) -> str:
     return "double" if dtype.is_float else "i64"
 
 
+def memories(signature: Signature) -> list[int]:
+    """The parameters that are plain memory, by their positions."""
+    return [i for i, p in enumerate(signature.params) if isinstance(p, MemoryParam)]
+
+
 class FunctionText(Statements):
     """Writes one PrimFunc; `result` is the data type of what it returns, if anything."""
 
@@ -91,6 +97,7 @@ class FunctionText(Statements):
             else:
                 params.append(f"{_abi(param.var.dtype)} %a{i}")
         params += [f"i64 %n{i}" for i in range(len(self.signature.variables))]
+        params += [f"i64 %m{i}" for i in memories(self.signature)]
         self.begin_variables()
         self.begin_buffers()
         self.run(self.func.body)
@@ -108,14 +115,16 @@ class FunctionText(Statements):
         for i, (var, source) in enumerate(pairs):
             given = Value("i64", f"%n{i}")
             if source.kind == "dimension":
-                self.limit(source, given)
-                self.ranges.define(var, DIMENSION)
+                interval = (0, min(DIMENSION[1], limits(var.dtype)[1]))
+                self.limit(source, given, interval)
+                self.ranges.define(var, interval)
+                self.proofs.define(var, interval)
             self.values[var] = self.asm.convert("trunc", given, register(var.dtype))
 
-    def limit(self, source: Extent, given: Value) -> None:
+    def limit(self, source: Extent, given: Value, interval: Interval) -> None:
         """Fail for dimensions that no memory can hold: code for indices relies on it."""
         name = self.signature.params[source.param].name
-        beyond = self.asm.compare("icmp ugt", given, self.i64(DIMENSION[1]))
+        beyond = self.asm.compare("icmp ugt", given, self.i64(interval[1]))
         self.asm.fail_if(
             beyond, lambda details: failure.bad_argument(f"argument `{name}` is too large")
         )
@@ -124,14 +133,17 @@ class FunctionText(Statements):
         for i, param in enumerate(self.signature.params):
             pointer = Value("ptr", f"%a{i}")
             if isinstance(param, MemoryParam):
-                self.owners[param.var] = Place(pointer, DataType("uint8"), ())
+                size = Value("i64", f"%m{i}")
+                known = self.proofs.unknown((0, limits(prim.INT64)[1]))
+                self.owners[param.var] = Place(pointer, DataType("uint8"), (size,), (known,))
             if not isinstance(param, BufferParam):
                 continue
             buffer = param.buffer
             storage(buffer.dtype, buffer.span)
             shape = tuple(self.extent(e) for e in buffer.shape)
             strides = tuple(self.extent(e) for e in buffer.strides) if buffer.strides else None
-            self.define(buffer, Place(pointer, buffer.dtype, shape, strides))
+            extents = self.terms(buffer.shape)
+            self.define(buffer, Place(pointer, buffer.dtype, shape, extents, strides))
 
     # ------------------------------------------------------------ returning
 
@@ -180,10 +192,11 @@ class FunctionText(Statements):
         for i, (param, arg) in enumerate(zip(signature.params, e.args, strict=True)):
             passed.append(self.argument(i, param, arg, places))
         numbers = [self.extent_of(source, places) for source in signature.sources]
+        sizes = [self.size_of(places[i]) for i in memories(signature)]
         self.verify(signature, passed[1:], numbers, places, e.span)
         asm = self.asm
         self.detail(RESULT, self.i64(0))
-        text = ", ".join(map(str, [*passed, *numbers]))
+        text = ", ".join(map(str, [*passed, *numbers, *sizes]))
         status = asm.value("i32", f"call i32 @{symbol}({text})")
         failed, ahead = asm.name(), asm.name()
         asm.branch(asm.compare("icmp ne", status, asm.number("i32", 0)), failed, ahead)
@@ -214,6 +227,10 @@ class FunctionText(Statements):
         places[index] = place
         if isinstance(param, BufferParam):
             self.check_buffer(param, place, arg)
+        elif place.strides is not None:
+            raise failure.invalid(
+                "RX0505", f"the array behind `{param.name}` is not compact", arg.span
+            )
         return place.pointer
 
     def check_buffer(self, param: BufferParam, place: Place, arg: prim.PrimExpr) -> None:

@@ -11,12 +11,12 @@ import ctypes
 import threading
 from collections.abc import Iterator, Sequence
 
-from .assembler import Assembler
+from .assembler import DETAILS, Assembler
 
 __all__ = ["POLL", "begin_loop", "begin_round", "poll_address"]
 
 # The word of `%details` that holds the function to call, 0 in threads that handle no signals.
-POLL = 8
+POLL = DETAILS - 1
 # How many rounds go by from one look at the clock to the next, as the bits that are 0 then.
 _ROUNDS = 7
 

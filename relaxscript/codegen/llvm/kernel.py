@@ -22,12 +22,13 @@ from relaxscript.interpreter.signature import BufferParam, MemoryParam, Signatur
 from relaxscript.ir import tir
 from relaxscript.ir.module import IRModule
 
+from .assembler import DETAILS
 from .dispatch import fast_call
+from .elements import Options
 from .engine import Code, assembly_text, compile_text, optimised_text
 from .function import ENTRY, RESULT, RETURNED, ModuleText
 from .interrupts import POLL, poll_address
 from .intrinsics import C_FUNCTIONS
-from .memory import Options
 
 __all__ = ["Kernel", "compile_prim_func"]
 
@@ -42,10 +43,11 @@ def compile_prim_func(
 ) -> Kernel:
     """Compile a PrimFunc, and the PrimFuncs of `module` that it calls, for this computer.
 
-    `name` is the name in messages, that of the function unless given. Options: `check` (False)
-    tests every index and raises `VMError` for those out of bounds; `level` (3) is the level of
-    optimisation from 0 to 3. Loops of kind parallel run serially. Raises `DiagnosticError` (RX0505)
-    naming what cannot be compiled, (RX0703) for an unknown option.
+    `name` is the name in messages, that of the function unless given. Options: `check` (True)
+    tests every index that is not proved inside its buffer and raises `VMError` for those outside;
+    `level` (3) is the level of optimisation from 0 to 3. Loops of kind parallel run serially.
+    Raises `DiagnosticError` (RX0505) naming what cannot be compiled, (RX0703) for an unknown
+    option.
     """
     chosen = _options(options or {})
     text = ModuleText(chosen, module)
@@ -81,8 +83,8 @@ class Kernel:
     """A compiled PrimFunc; any number of threads may call it at once.
 
     Called with numpy arrays and numbers in the order of `func.params`, it writes into the arrays
-    and gives what `T.ret` returns, else None. Raises `VMError` as `interpreter.tir.evaluate` does,
-    except that indices are tested only when it was compiled with `check`.
+    and gives what `T.ret` returns, else None. Raises `VMError` as `interpreter.tir.evaluate` does;
+    compiled without `check`, it reads and writes wherever its indices lead.
     """
 
     def __init__(
@@ -100,7 +102,8 @@ class Kernel:
         self._result = text.results[func]
         self._local = _Details()
         kinds = [_c_type(p.var.dtype) for p in self.signature.params]
-        kinds += [ctypes.c_int64] * len(self.signature.variables)
+        memory = [p for p in self.signature.params if isinstance(p, MemoryParam)]
+        kinds += [ctypes.c_int64] * (len(self.signature.variables) + len(memory))
         self._entry = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, *kinds)(code.address)
         tools = {"slow": self.call_slowly, "entry": self._entry, "local": self._local,
                  "finish": self.finish}  # fmt: skip
@@ -125,15 +128,17 @@ class Kernel:
     def call_slowly(self, args: Sequence[Any]) -> Any:
         """Check everything, copy arrays whose layout the code does not know, call, copy back."""
         frame = self.signature.bind(args)
-        values, copies = [], _Copies()
+        values, sizes, copies = [], [], _Copies()
         for i, param in enumerate(self.signature.params):
             value = frame[1 + i]
             if isinstance(param, BufferParam | MemoryParam):
                 strided = isinstance(param, BufferParam) and bool(param.buffer.strides)
+                if isinstance(param, MemoryParam):
+                    sizes.append(value.nbytes)
                 value = copies.usable(value, strided, i in self.signature.written).ctypes.data
             values.append(value)
         variables = frame[1 + len(values) :][: len(self.signature.variables)]
-        result = self.finish(self._entry(self._local.address, *values, *variables))
+        result = self.finish(self._entry(self._local.address, *values, *variables, *sizes))
         copies.write_back()
         return result
 
@@ -165,7 +170,7 @@ class _Details(threading.local):
     """The words into which code writes what a message needs; each thread has its own."""
 
     def __init__(self) -> None:
-        self.words = (ctypes.c_int64 * (POLL + 1))()
+        self.words = (ctypes.c_int64 * DETAILS)()
         self.words[POLL], self._poll = poll_address()
         self.address = ctypes.addressof(self.words)
 

@@ -10,7 +10,7 @@ from relaxscript.dtypes import DataType
 from relaxscript.interpreter import scalar
 from relaxscript.ir import prim
 
-__all__ = ["DIMENSION", "Interval", "Ranges"]
+__all__ = ["DIMENSION", "Interval", "Ranges", "arithmetic", "limits", "of_loop"]
 
 Interval = tuple[int, int]
 
@@ -26,9 +26,9 @@ class Ranges:
         self._found: dict[prim.PrimExpr, tuple[Interval, bool]] = {}
 
     def define(self, var: prim.Var, interval: Interval) -> None:
-        """The value of a variable lies in an interval, both ends included."""
-        low, high = _limits(var.dtype)
-        known = (max(low, interval[0]), min(high, interval[1]))
+        """The value of a variable is one in an interval, both ends included, or its lower bits."""
+        low, high = limits(var.dtype)
+        known = interval if low <= interval[0] and interval[1] <= high else (low, high)
         if self._known.get(var, known) != known:
             # The variable was used before, for another loop: what followed from that is void.
             self._found.clear()
@@ -45,7 +45,7 @@ class Ranges:
     def _find(self, e: prim.PrimExpr) -> tuple[Interval, bool]:
         found = self._found.get(e)
         if found is None:
-            low, high = _limits(e.dtype)
+            low, high = limits(e.dtype)
             raw = self._raw(e) if e.dtype.is_integer else None
             exact = raw is not None and low <= raw[0] and raw[1] <= high
             found = (raw if raw is not None and exact else (low, high)), exact
@@ -59,7 +59,7 @@ class Ranges:
             case prim.Var():
                 return self._known.get(e)
             case prim.Binary(a, b):
-                return self._arithmetic(e, self.of(a), self.of(b))
+                return arithmetic(type(e), self.of(a), self.of(b))
             case prim.Cast(value=value) if value.dtype.is_integer or value.dtype.is_bool:
                 return self.of(value)
             case prim.Broadcast(value=value):
@@ -73,28 +73,42 @@ class Ranges:
                 return min(low, first), max(high, last)
         return None
 
-    def _arithmetic(self, e: prim.Binary, a: Interval, b: Interval) -> Interval | None:
-        match e:
-            case prim.Add():
-                return a[0] + b[0], a[1] + b[1]
-            case prim.Sub():
-                return a[0] - b[1], a[1] - b[0]
-            case prim.Mul():
-                corners = [x * y for x in a for y in b]
-                return min(corners), max(corners)
-            case prim.FloorDiv() if b[0] > 0:
-                corners = [x // y for x in a for y in b]
-                return min(corners), max(corners)
-            case prim.FloorMod() if b[0] > 0:
-                return (a[0], a[1]) if a[0] >= 0 and a[1] < b[0] else (0, b[1] - 1)
-            case prim.Min():
-                return min(a[0], b[0]), min(a[1], b[1])
-            case prim.Max():
-                return max(a[0], b[0]), max(a[1], b[1])
-        return None
+
+def arithmetic(kind: type[prim.Binary], a: Interval, b: Interval) -> Interval | None:
+    """In which interval the results of an operation lie; None where nothing is known of it."""
+    if kind is prim.Add:
+        return a[0] + b[0], a[1] + b[1]
+    if kind is prim.Sub:
+        return a[0] - b[1], a[1] - b[0]
+    if kind is prim.Min:
+        return min(a[0], b[0]), min(a[1], b[1])
+    if kind is prim.Max:
+        return max(a[0], b[0]), max(a[1], b[1])
+    if kind is prim.Mul:
+        corners = [x * y for x in a for y in b]
+        return min(corners), max(corners)
+    if kind is prim.FloorDiv and b[0] > 0:
+        corners = [x // y for x in a for y in b]
+        return min(corners), max(corners)
+    if kind is prim.FloorMod and b[0] > 0:
+        return a if a[0] >= 0 and a[1] < b[0] else (0, b[1] - 1)
+    return None
 
 
-def _limits(dtype: DataType) -> Interval:
+def of_loop(start: Interval, extent: Interval, dtype: DataType) -> tuple[Interval, bool]:
+    """In which interval the variable of a loop lies, and whether it is less than the loop's end.
+
+    Code counts in the data type of the variable, so an end that does not fit there is another.
+    """
+    low, high = limits(dtype)
+    fits = low <= start[0] and start[1] <= high and low <= extent[0] and extent[1] <= high
+    if not fits or start[0] + extent[0] < low:
+        return (start[0] if low <= start[0] and start[1] <= high else low, high), False
+    return (start[0], min(high, max(start[0], start[1] + extent[1] - 1))), True
+
+
+def limits(dtype: DataType) -> Interval:
+    """The least and the greatest value of a data type."""
     if dtype.is_bool:
         return 0, 1
     return scalar.limits(dtype.element) if dtype.is_integer else (0, 0)

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from relaxscript.interpreter import scalar
 from relaxscript.interpreter.reductions import starts
 from relaxscript.ir import prim, tir
 from relaxscript.ir.tir_compute import Reduce
 
 from .assembler import Value
 from .expression import Expressions
+from .ranges import limits, of_loop
 from .types import register
 
 __all__ = ["Reductions"]
@@ -31,8 +31,9 @@ class Reductions(Expressions):
         """A loop: `body` writes what is done for each value of the variable."""
         asm = self.asm
         low, size = self.fitted(start, var), self.fitted(extent, var)
-        first, count = self.ranges.of(start), self.ranges.of(extent)
-        self.ranges.define(var, (first[0], max(first[0], first[1] + count[1] - 1)))
+        interval, _ = of_loop(self.ranges.of(start), self.ranges.of(extent), var.dtype)
+        self.ranges.define(var, interval)
+        self.proofs.loop(var, start, extent)
         signed = var.dtype.kind == "int"
         less, flag = ("icmp slt", "add nsw") if signed else ("icmp ult", "add nuw")
         end = asm.operation("add", low, size)
@@ -82,7 +83,8 @@ class Reductions(Expressions):
         inside, done = self.asm.name(), self.asm.name()
         self.asm.branch(self.emit(e.condition), inside, done)
         self.asm.begin(inside)
-        self.combine(e, slots)
+        with self.scope(e.condition):
+            self.combine(e, slots)
         self.asm.jump(done)
         self.asm.begin(done)
 
@@ -102,4 +104,5 @@ class Reductions(Expressions):
         """Let a variable stand for a value of which nothing is known."""
         self.values[var] = value
         if var.dtype.is_integer:
-            self.ranges.define(var, scalar.limits(var.dtype.element))
+            self.ranges.define(var, limits(var.dtype))
+            self.proofs.define(var, limits(var.dtype))

@@ -7,6 +7,8 @@ of known and small extent are written out.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from relaxscript.interpreter import failure
 from relaxscript.interpreter.realized import realized
 from relaxscript.interpreter.tir import flat, start_of, text_of
@@ -66,8 +68,7 @@ class Statements(External):
             case tir.AttrStmt():
                 failure.check_hint(s)
             case tir.Allocate(var, dtype, extents):
-                shape = [self.extent(e) for e in extents]
-                self.owners[var] = self.allocate(var.name, dtype, shape, s.span)
+                self.owners[var] = self.allocate(var.name, dtype, extents, s.span)
             case tir.AllocateConst(var):
                 self.owners[var] = self.constant_data(s)
             case tir.DeclBuffer(buffer):
@@ -89,7 +90,7 @@ class Statements(External):
             )
         if s.kind == ForKind.UNROLLED and self.unroll(s):
             return
-        self.counted(s.loop_var, s.min, s.extent, lambda: self.run(s.body))
+        self.counted(s.loop_var, s.min, s.extent, lambda: self.inside(s.body))
 
     def unroll(self, s: tir.For) -> bool:
         """Write the body once for each value of the loop variable, unless these are too many."""
@@ -101,20 +102,27 @@ class Statements(External):
         outer, self.copies = self.copies, self.copies * max(count, 1)
         for value in range(start, start + count):
             self.assign(s.loop_var, prim.const(value, s.loop_var.dtype))
-            self.run(s.body)
+            self.inside(s.body)
         self.copies = outer
         return True
+
+    def inside(self, s: tir.Stmt) -> None:
+        """Write the body of a loop."""
+        with self.scope():
+            self.run(s)
 
     def branch(self, s: tir.IfThenElse) -> None:
         asm = self.asm
         yes, no, done = asm.name(), asm.name(), asm.name()
         asm.branch(self.emit(s.condition), yes, no if s.else_case is not None else done)
         asm.begin(yes)
-        self.run(s.then_case)
+        with self.scope(s.condition):
+            self.run(s.then_case)
         asm.jump(done)
         if s.else_case is not None:
             asm.begin(no)
-            self.run(s.else_case)
+            with self.scope(s.condition, unless=True):
+                self.run(s.else_case)
             asm.jump(done)
         asm.begin(done)
 
@@ -127,7 +135,8 @@ class Statements(External):
         asm.branch(self.emit(s.condition), body, done)
         asm.begin(body)
         interrupts.begin_round(asm, rounds, since)
-        self.run(s.body)
+        with self.scope(s.condition):
+            self.run(s.body)
         asm.jump(head)
         asm.begin(done)
 
@@ -136,6 +145,7 @@ class Statements(External):
         condition = self.emit(s.condition)
         fails = self.asm.operation("xor", condition, self.asm.number("i1", 1))
         self.asm.fail_if(fails, lambda details: failure.assertion_failed(message, span))
+        self.proofs.learn(s.condition)
 
     # ------------------------------------------------------------ blocks
 
@@ -147,7 +157,15 @@ class Statements(External):
             inside = asm.name()
             asm.branch(self.emit(s.predicate), inside, done)
             asm.begin(inside)
-        for axis, value in zip(block.iter_vars, s.iter_values, strict=True):
+        with self.scope(s.predicate):
+            self.enter(block, s.iter_values)
+            self.run(block.body)
+        asm.jump(done)
+        asm.begin(done)
+
+    def enter(self, block: tir.Block, values: Sequence[prim.PrimExpr]) -> None:
+        """What a block does before its body."""
+        for axis, value in zip(block.iter_vars, values, strict=True):
             self.assign(axis.var, value)
         for buffer in block.alloc_buffers:
             self.new_buffer(buffer, block.span)
@@ -155,9 +173,6 @@ class Statements(External):
             self.match(region)
         if block.init is not None:
             self.initialisation(block, block.init)
-        self.run(block.body)
-        asm.jump(done)
-        asm.begin(done)
 
     def initialisation(self, block: tir.Block, init: tir.Stmt) -> None:
         """Run `init` where all reduction axes are at their start."""
@@ -171,6 +186,6 @@ class Statements(External):
                 condition = asm.operation("and", condition, at_start)
         asm.branch(condition, inside, done)
         asm.begin(inside)
-        self.run(init)
+        self.inside(init)
         asm.jump(done)
         asm.begin(done)

@@ -1,0 +1,51 @@
+"""The executors agree on PrimFuncs whose indices leave their buffers: on every value and error."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+
+import numpy as np
+
+import relaxscript as rx
+from relaxscript.codegen.llvm import compile_prim_func
+from relaxscript.errors import DiagnosticError, VMError
+from relaxscript.interpreter.tir import evaluate
+from relaxscript.testing.accesses import arguments_of, random_accesses
+from relaxscript_tests import examples
+
+
+def outcome(run, args):
+    """What a run gives: a value, or the code, the text and the place of its failure."""
+    try:
+        return run(*args)
+    except VMError as error:
+        return error.diagnostic.code, error.diagnostic.message, error.span
+
+
+def compared(seed):
+    """How the runs of one random script ended, which must be the same for both executors."""
+    text = random_accesses(seed)
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            function = rx.from_source(text)
+    except DiagnosticError:
+        return ["refused"]
+    kernel = compile_prim_func(function, options={"level": 3 if seed % 8 == 0 else 0})
+    ends = []
+    for case in range(4 * seed, 4 * seed + 4):
+        ours, theirs = arguments_of(case), arguments_of(case)
+        expected = outcome(lambda *args: evaluate(function, args), ours)
+        assert outcome(kernel, theirs) == expected, text
+        for a, b in zip(theirs, ours, strict=True):
+            np.testing.assert_array_equal(a, b, err_msg=text)
+        ends.append("ran" if expected is None else expected[0])
+    return ends
+
+
+def test_they_agree_on_random_accesses():
+    ends = Counter(end for seed in range(examples(4000)) for end in compared(seed))
+    ran = sum(ends.values()) - ends["refused"]
+    # Both ways to end are common, so neither is tested by few programs only.
+    assert ran / 5 < ends["ran"] < ran * 4 / 5
+    assert ends["RX0614"] > ran / 5
