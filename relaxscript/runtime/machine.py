@@ -1,7 +1,8 @@
 """The virtual machine as users see it: functions by name, instruments, calls in several steps.
 
 What runs the bytecode is `dispatch.py`. The machine holds no state of any run but what `set_input`
-and `save_function` store.
+and `save_function` store. Its functions, which it keeps, hold the dispatcher and not the machine:
+no cycle keeps a program's tensors after its last use.
 
 Source: TVM `relax.VirtualMachine`.
 """
@@ -33,7 +34,7 @@ __all__ = ["VMClosure", "VMInstrumentReturnKind", "VirtualMachine"]
 __tracebackhide__ = is_users
 
 
-class VirtualMachine(Dispatcher):
+class VirtualMachine:
     """Runs the functions of an executable: `vm["main"](x)` or `vm.main(x)`.
 
     Arguments are numpy arrays or what `to_tensor` takes, numbers for prim values, tuples, shapes;
@@ -62,12 +63,14 @@ class VirtualMachine(Dispatcher):
             raise VMError(
                 f"a virtual machine runs an Executable, got {kind_of(rt_mod)}", code="RX0608"
             )
-        super().__init__(rt_mod)
+        self.executable = rt_mod
+        self._dispatcher = Dispatcher(rt_mod)
+        self._functions: dict[str, VMClosure] = {}
         self.devices = _devices(device)
         self.memory_cfg = _memory(memory_cfg, self.devices)
         if _allocator(self.memory_cfg) == "pooled":
             pool = Pool()
-            self._builtins = {
+            self._dispatcher._builtins = {
                 **BUILTINS,
                 "vm.builtin.alloc_storage": allocating(pool.storage),
                 "vm.builtin.memory_manager.clear": pool.clear,
@@ -77,14 +80,25 @@ class VirtualMachine(Dispatcher):
         self._inputs: dict[str, tuple[Closure, tuple[Any, ...], dict[str, Any]]] = {}
         self._outputs: dict[str, Any] = {}
 
+    @property
+    def call_depth_limit(self) -> int:
+        """How deep bytecode calls nest."""
+        return self._dispatcher.call_depth_limit
+
+    @call_depth_limit.setter
+    def call_depth_limit(self, limit: int) -> None:
+        self._dispatcher.call_depth_limit = limit
+
     # -- finding functions -------------------------------------------------------------------------
 
     def __getitem__(self, key: str) -> Closure:
         """The public function `key`; raises `VMError` when there is none."""
         if not isinstance(key, str):
             raise self._no_function(key)
-        if key in self._saved:
-            return self._saved[key]
+        found = self._functions.get(key) or self._saved.get(key)
+        return self._found(key) if found is None else found
+
+    def _found(self, key: str) -> VMClosure:
         index = self.executable.function_index.get(key)
         function = self.executable.functions[index] if index is not None else None
         if index is None or function is None or function.kind is not VMFuncKind.VM_FUNC:
@@ -95,15 +109,17 @@ class VirtualMachine(Dispatcher):
                 code="RX0607",
                 span=function.span,
             )
-        return self._closure(index)
+        return self._functions.setdefault(key, self._dispatcher._closure(index))
 
     def __getattr__(self, name: str) -> Closure:
         if name.startswith("__") or "executable" not in self.__dict__:
             raise AttributeError(name)
         try:
-            return self[name]
+            found = self[name]
         except VMError as error:
             raise AttributeError(error.diagnostic.message) from error
+        self.__dict__[name] = found  # Python asks here for what it does not find; now it does
+        return found
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self.executable.public_functions})
@@ -139,8 +155,8 @@ class VirtualMachine(Dispatcher):
         found = get_global_func(instrument) if isinstance(instrument, str) else instrument
         if found is not None and not callable(found):
             raise VMError(f"{kind_of(found)} cannot be an instrument", code="RX0613")
-        self._instrument = found
-        self._codes = [None] * len(self.executable.functions)
+        self._dispatcher._instrument = found
+        self._dispatcher._codes = [None] * len(self.executable.functions)
 
     def time_evaluator(
         self,
@@ -189,7 +205,7 @@ class VirtualMachine(Dispatcher):
         watched.set_instrument(recorder)
         for index, function in enumerate(watched.executable.functions):
             if function.kind is VMFuncKind.VM_FUNC:
-                watched._code(index)  # decoded here, so that it is no part of the time
+                watched._dispatcher._code(index)  # decoded here, so that it is no part of the time
         return recorder.run(func_name, lambda: watched[func_name](*args))
 
     def step(self, func_name: str, *args: Any, **kwargs: Any) -> Stepper:
@@ -215,7 +231,7 @@ class VirtualMachine(Dispatcher):
                 f"`{func_name}` is a call that was saved; step the function that it calls",
                 code="RX0607",
             )
-        return Stepper(self, function, args, kwargs)
+        return Stepper(self._dispatcher, function, args, kwargs)
 
     # -- calls in several steps --------------------------------------------------------------------
 
@@ -257,7 +273,8 @@ class VirtualMachine(Dispatcher):
     ) -> None:
         """Raise now what a later call with these arguments would raise before it runs."""
         if isinstance(function, VMClosure):
-            self._started(self._code(function.index), function, args, kwargs)
+            runs = self._dispatcher
+            runs._started(runs._code(function.index), function, args, kwargs)
 
     def invoke_stateful(self, func_name: str) -> None:
         """Call `func_name` with what `set_input` stored; `get_outputs` has the result."""

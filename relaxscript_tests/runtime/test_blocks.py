@@ -28,7 +28,7 @@ class M:
 
 def blocks(machine, name="main"):
     """How many operators each row of a function has."""
-    (code,) = [c for c in machine._codes if c is not None and c.function.name == name]
+    (code,) = [c for c in machine._dispatcher._codes if c is not None and c.function.name == name]
     return [len(step[2][0].__self__.row) for step in code.fused if step[0] == BLOCK]
 
 

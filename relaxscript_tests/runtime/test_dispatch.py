@@ -34,6 +34,19 @@ def test_a_closure_is_gone_with_what_it_captures_when_nobody_holds_it(no_collect
     assert made() is None
 
 
+def test_a_machine_keeps_its_functions_and_they_do_not_keep_the_machine(no_collector):
+    register_func("test.double", lambda x: x + x)
+    vm = machine(calling("test.double"))
+    main = vm.main
+    assert vm.main is main is vm["main"]
+    alive, executable = weakref.ref(vm), weakref.ref(vm.executable)
+    del vm
+    assert alive() is None
+    assert main(np.ones(2)).tolist() == [2.0, 2.0]
+    del main
+    assert executable() is None
+
+
 def test_a_failing_call_holds_none_of_its_tensors(no_collector):
     def fail(x):
         raise ValueError("no")

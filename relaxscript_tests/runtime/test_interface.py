@@ -143,7 +143,7 @@ EXPLAINED = {
     # -- one host
     "VirtualMachine.__init__: device has the default None": "the host, if nothing is said",
     "VirtualMachine.time_evaluator: dev has the default None": "the machine has its devices",
-    "VirtualMachine.call_from_outside: ours alone": "how closures reach their machine",
+    "VirtualMachine.call_depth_limit: ours alone": "recursion ends in an error of ours",
     "VirtualMachine.step: ours alone": "runs step by step",
     "Report.__init__: ours alone": "a report is data that can be made by hand",
     "Report.chrome_trace: ours alone": "a picture of where the time goes",

@@ -180,8 +180,8 @@ class TestPrograms:
     def test_the_text_does_what_the_machine_does(self, mod, seed):
         executable = rx.build(mod, target="reference")
         inputs = [inputs_for(mod["main"], seed) for _ in "12"]
-        vm = VirtualMachine(executable)
-        args = vm._started(vm._code(vm["main"].index), vm["main"], tuple(inputs[0]), {})[0]
+        main = VirtualMachine(executable)["main"]
+        args = main.vm._started(main.vm._code(main.index), main, tuple(inputs[0]), {})[0]
         expected = outcome(lambda: executable["main"](*inputs[1]))
         actual = outcome(lambda: loaded(executable)["main"](*args[: len(inputs[0])]))
         if isinstance(expected, VMError):
