@@ -106,6 +106,7 @@ class Operator:
         self._call_rule: Rule | None = None
         self._prepare: Callable[[dict[str, Any]], dict[str, Any]] | None = None
         self._normalize: Callable[[Call], Call] | None = None
+        self._of_attributes: Callable[..., None] = lambda **attributes: None
         self._layout = CallLayout(self.parameters, order)
         tensors = [p.name for p in self.parameters if p.wants in ("tensor", "scalar")]
         self._alike = tuple(tensors) if alike is None else alike
@@ -134,6 +135,11 @@ class Operator:
         """Declare what is done with the arguments, by parameter, before they are converted."""
         self._prepare = rule
         self._plain = -1
+        return rule
+
+    def attribute_rule(self, rule: Callable[..., None]) -> Callable[..., None]:
+        """Declare what attributes are refused whatever the operands are: `rule(**attributes)`."""
+        self._of_attributes = rule
         return rule
 
     def normalize_rule(self, rule: Callable[[Call], Call]) -> Callable[[Call], Call]:
@@ -193,6 +199,7 @@ class Operator:
             elif parameter.is_operand:
                 expressions[parameter.name] = self._operand(parameter, value, bound)
         attrs = {p.name: convert_attribute(p, bound[p.name]) for p in self._attributes}
+        self._of_attributes(**attrs)
         return Call.make(
             self.op,
             self._layout.arrange(expressions),
@@ -208,13 +215,20 @@ class Operator:
         if self._prepare is not None:
             return  # it may read attributes together with what is unknown
         given = self._signature.given(args, kwargs)
+        known = dict(self._defaults)
         for parameter in self._attributes:
-            value = given.get(parameter.name, unknown)
+            value = given.get(parameter.name, known.get(parameter.name, unknown))
+            known.pop(parameter.name, None)
             if value is not unknown:
                 try:
-                    convert_attribute(parameter, value)
+                    known[parameter.name] = convert_attribute(parameter, value)
                 except OperandError as error:
                     yield error
+        if len(known) == len(self._attributes):
+            try:
+                self._of_attributes(**known)
+            except OperandError as error:
+                yield error
 
     def _operand(self, parameter: Parameter, value: Any, bound: Mapping[str, Any]) -> Any:
         def alike() -> DataType | None:

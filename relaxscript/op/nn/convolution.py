@@ -27,13 +27,12 @@ from relaxscript.op.shapes import (
 from relaxscript.op.words import dim_text
 
 from .im2col import convolution
+from .layouts import Layout, read_layout
 from .windows import (
     SPATIAL,
     Windows,
-    arranged_as,
     out_size,
-    read_layout,
-    require_rank_of,
+    require_groups,
     require_windows,
     windows_of,
 )
@@ -127,12 +126,11 @@ def _convolved(
     spatial = SPATIAL[len(w.strides)]
     element = data.dtype if out_dtype is None else out_dtype.numpy
     inner = np.promote_types(product_dtype(data.dtype), product_dtype(element))
-    x = data.transpose(read_layout("data_layout", layouts[0], "NC" + spatial))
-    k = weight.transpose(read_layout("kernel_layout", layouts[1], "OI" + spatial))
+    x = read_layout("data_layout", layouts[0], "NC" + spatial).unpacked(data)
+    k = read_layout("kernel_layout", layouts[1], "OI" + spatial).unpacked(weight)
     result = convolution(x.astype(inner, copy=False), k.astype(inner, copy=False), w, groups)
-    letters = "NC" + spatial
-    order = [letters.index(letter) for letter in layouts[2]]
-    found: Tensor = result.transpose(order).astype(element, copy=False)
+    out = read_layout("out_layout", layouts[2], "NC" + spatial)
+    found: Tensor = out.packed(result).astype(element, copy=False)
     return found
 
 
@@ -154,27 +152,35 @@ def _convolution_rule(operator: Operator, axes: int) -> None:
         out_layout: str | None,
         out_dtype: DataType | None,
     ) -> StructInfo:
-        letters = "NC" + SPATIAL[axes]
         windows = windows_of(strides, padding, dilation, axes)
-        out = out_layout or data_layout
-        x_order = read_layout("data_layout", data_layout, letters)
-        k_order = read_layout("kernel_layout", kernel_layout, "OI" + SPATIAL[axes])
-        read_layout("out_layout", out, letters)
-        if groups < 1:
-            raise OperandError(
-                "groups", f"is {groups}", message="there is at least one group", code="RX0204"
-            )
+        layouts = _layouts(axes, data_layout, kernel_layout, out_layout)
+        require_groups(groups)
         operands = {"data": data, "weight": weight}
         dtype, vdevice = common_dtype(operands), common_vdevice(operands)
         require_dtype("data", data.dtype, "number")
-        x = require_rank_of("data", data, data_layout)
-        k = require_rank_of("weight", weight, kernel_layout)
+        x = layouts[0].dims(context, "data", data)
+        k = layouts[1].dims(context, "weight", weight)
         if x is None or k is None:
-            return tensor_of(None, out_dtype or dtype, vdevice, len(letters))
-        ordered = (tuple(x[axis] for axis in x_order), tuple(k[axis] for axis in k_order))
-        _require_channels(context, *ordered, groups)
-        dims = _sizes(context, *ordered, windows)
-        return tensor_of(arranged_as(letters, dims, out), out_dtype or dtype, vdevice)
+            return tensor_of(None, out_dtype or dtype, vdevice, layouts[2].rank)
+        _require_channels(context, x, k, groups)
+        dims = layouts[2].arranged(context, "weight", _sizes(context, x, k, windows))
+        return tensor_of(dims, out_dtype or dtype, vdevice)
+
+    @operator.attribute_rule
+    def alone(strides: Any, padding: Any, dilation: Any, groups: int, **others: Any) -> None:
+        windows_of(strides, padding, dilation, axes)
+        require_groups(groups)
+        _layouts(axes, others["data_layout"], others["kernel_layout"], others["out_layout"])
+
+
+def _layouts(axes: int, data: str, kernel: str, out: str | None) -> tuple[Layout, Layout, Layout]:
+    """The layouts of the data, the kernel and the result."""
+    letters = "NC" + SPATIAL[axes]
+    return (
+        read_layout("data_layout", data, letters),
+        read_layout("kernel_layout", kernel, "OI" + SPATIAL[axes]),
+        read_layout("out_layout", out or data, letters),
+    )
 
 
 def _sizes(context: InferContext, x: Dims, k: Dims, windows: Windows) -> list[Any]:

@@ -19,15 +19,13 @@ from relaxscript.op.numeric import accumulator
 from relaxscript.op.parameters import Parameter
 from relaxscript.op.shapes import number, require_dtype, tensor_of
 
+from .layouts import Layout, read_layout
 from .windows import (
     SPATIAL,
     Windows,
-    arranged_as,
     by_parts,
     out_size,
     per_axis,
-    read_layout,
-    require_rank_of,
     require_windows,
     windows_of,
 )
@@ -56,10 +54,9 @@ def _pool(name: str, axes: int, accepts: str, combine: _Combine, doc: str) -> Op
     ) -> Any:
         windows = windows_of(strides, padding, dilation, axes)
         kernel = per_axis("pool_size", pool_size, axes, 1)
-        x = data.transpose(read_layout("layout", layout, letters))
+        x = read_layout("layout", layout, letters).unpacked(data)
         result = combine(x, kernel, windows, ceil_mode, count_include_pad)
-        order = [letters.index(letter) for letter in out_layout or layout]
-        return result.transpose(order)
+        return read_layout("out_layout", out_layout or layout, letters).packed(result)
 
     parameters = _parameters(axes)
     operator = _operator(name, pooled, doc, parameters)
@@ -86,7 +83,13 @@ def _pool(name: str, axes: int, accepts: str, combine: _Combine, doc: str) -> Op
             require_windows(context, "data", dim, found, SPATIAL[axes][axis])
             return found
 
-        return _resized(data, layout, out_layout, letters, size)
+        return _resized(context, data, (layout, out_layout, letters), size)
+
+    @operator.attribute_rule
+    def alone(pool_size: Any, strides: Any, padding: Any, dilation: Any, **others: Any) -> None:
+        windows_of(strides, padding, dilation, axes)
+        per_axis("pool_size", pool_size, axes, 1)
+        _layouts(others["layout"], others["out_layout"], letters)
 
     return operator
 
@@ -118,22 +121,24 @@ def _operator(name: str, meaning: Any, doc: str, parameters: tuple[Parameter, ..
 
 
 def _resized(
+    context: InferContext,
     data: TensorStructInfo,
-    layout: str,
-    out_layout: str | None,
-    letters: str,
+    layouts: tuple[str, str | None, str],
     size: Callable[[PrimExpr, int], PrimExpr],
 ) -> StructInfo:
-    """`data` with other spatial dimensions."""
-    order = read_layout("layout", layout, letters)
-    out = out_layout or layout
-    read_layout("out_layout", out, letters)
-    dims = require_rank_of("data", data, layout)
+    """`data` with other spatial dimensions; `layouts` are its own, the result's and the plain."""
+    own, out = _layouts(*layouts)
+    dims = own.dims(context, "data", data)
     if dims is None:
-        return tensor_of(None, data.dtype, data.vdevice, len(letters))
-    ordered = [dims[axis] for axis in order]
-    ordered[2:] = [size(dim, axis) for axis, dim in enumerate(ordered[2:])]
-    return tensor_of(arranged_as(letters, ordered, out), data.dtype, data.vdevice)
+        return tensor_of(None, data.dtype, data.vdevice, out.rank)
+    resized = [*dims[:2], *(size(dim, axis) for axis, dim in enumerate(dims[2:]))]
+    return tensor_of(out.arranged(context, "data", resized), data.dtype, data.vdevice)
+
+
+def _layouts(layout: str, out_layout: str | None, letters: str) -> tuple[Layout, Layout]:
+    """The layouts of the data and of the result."""
+    own = read_layout("layout", layout, letters)
+    return own, read_layout("out_layout", out_layout or layout, letters)
 
 
 # ---------------------------------------------------------------- largest and mean
@@ -154,7 +159,7 @@ def _largest(x: Any, kernel: tuple[int, ...], w: Windows, ceil: bool, padded: bo
 
 
 def _mean(x: Any, kernel: tuple[int, ...], w: Windows, ceil: bool, padded: bool) -> Any:
-    ones = np.ones((1, *x.shape[2:]), accumulator(x.dtype))
+    ones = np.ones((1, *x.shape[2:]), _sum_dtype(x.dtype))
     inside = w
     if padded:  # what pads the tensor counts, what only rounds the number of windows up does not
         ones = np.pad(ones, [(0, 0), *zip(w.before, w.after)], constant_values=1)
@@ -162,9 +167,7 @@ def _mean(x: Any, kernel: tuple[int, ...], w: Windows, ceil: bool, padded: bool)
     counts = np.maximum(_combined(ones, kernel, inside, ceil, np.add, 0), 1)
 
     def mean(part: Any) -> Any:
-        total = _combined(part, kernel, w, ceil, np.add, 0)
-        total /= counts
-        return total
+        return _mean_of(_combined(part, kernel, w, ceil, np.add, 0), counts)
 
     return by_parts(x, mean, counts.dtype)
 
@@ -196,17 +199,21 @@ def _combined(
 
 
 _MAX = "The largest element of each window along {}; what pads the tensor is below all."
-_AVG = "The mean of each window along {}; padding counts where `count_include_pad` says so."
-_ADAPTIVE = "The means of as many windows of about one size as `output_size` says, along {}."
+_AVG = """The mean of each window along {}; padding counts where `count_include_pad` says so.
+
+Means of integers are rounded toward zero."""
+_ADAPTIVE = """The means of as many windows of about one size as `output_size` says, along {}.
+
+Means of integers are rounded toward zero."""
 _ONE, _TWO, _THREE = "one spatial axis", "two spatial axes", "three spatial axes"
 
 # fmt: off
 max_pool1d = _pool("max_pool1d", 1, "number", _largest, _MAX.format(_ONE))
 max_pool2d = _pool("max_pool2d", 2, "number", _largest, _MAX.format(_TWO))
 max_pool3d = _pool("max_pool3d", 3, "number", _largest, _MAX.format(_THREE))
-avg_pool1d = _pool("avg_pool1d", 1, "float",  _mean,    _AVG.format(_ONE))
-avg_pool2d = _pool("avg_pool2d", 2, "float",  _mean,    _AVG.format(_TWO))
-avg_pool3d = _pool("avg_pool3d", 3, "float",  _mean,    _AVG.format(_THREE))
+avg_pool1d = _pool("avg_pool1d", 1, "number", _mean,    _AVG.format(_ONE))
+avg_pool2d = _pool("avg_pool2d", 2, "number", _mean,    _AVG.format(_TWO))
+avg_pool3d = _pool("avg_pool3d", 3, "number", _mean,    _AVG.format(_THREE))
 # fmt: on
 
 
@@ -217,19 +224,20 @@ def _adaptive(axes: int) -> Operator:
     letters = "NC" + SPATIAL[axes]
 
     def pooled(data: Any, output_size: Any, layout: str, out_layout: str | None) -> Any:
-        x = data.transpose(read_layout("layout", layout, letters))
+        x = read_layout("layout", layout, letters).unpacked(data)
         wanted = x.shape[2:]
         if output_size is not None:
             wanted = per_axis("output_size", output_size, axes, 1)
 
         def averaged(part: Any) -> Any:
+            counts = np.ones((1,) * part.ndim, np.int64)
             for axis, count in enumerate(wanted, 1):
-                part = _averaged(part, axis, count)
-            return part
+                part, sizes = _summed(part, axis, count)
+                counts = counts * sizes.reshape(-1, *(1,) * (part.ndim - 1 - axis))
+            return _mean_of(part, counts)
 
-        x = by_parts(x, averaged, accumulator(x.dtype))
-        order = [letters.index(letter) for letter in out_layout or layout]
-        return x.transpose(order)
+        x = by_parts(x, averaged, _sum_dtype(x.dtype))
+        return read_layout("out_layout", out_layout or layout, letters).packed(x)
 
     name = f"adaptive_avg_pool{axes}d"
     parameters = (
@@ -248,29 +256,52 @@ def _adaptive(axes: int) -> Operator:
         layout: str,
         out_layout: str | None,
     ) -> StructInfo:
-        require_dtype("data", data.dtype, "float")
-        wanted = (
-            output_size if output_size is None else per_axis("output_size", output_size, axes, 1)
-        )
+        require_dtype("data", data.dtype, "number")
+        wanted = _wanted(output_size)
+        if wanted is None and out_layout in (None, layout):
+            read_layout("layout", layout, letters).dims(context, "data", data)
+            return data
 
         def size(dim: PrimExpr, axis: int) -> PrimExpr:
             return dim if wanted is None else number(wanted[axis])
 
-        return _resized(data, layout, out_layout, letters, size)
+        return _resized(context, data, (layout, out_layout, letters), size)
+
+    @operator.attribute_rule
+    def alone(output_size: Any, layout: str, out_layout: str | None) -> None:
+        _wanted(output_size)
+        _layouts(layout, out_layout, letters)
+
+    def _wanted(output_size: Any) -> tuple[int, ...] | None:
+        return None if output_size is None else per_axis("output_size", output_size, axes, 1)
 
     return operator
 
 
-def _averaged(x: Any, axis: int, count: int) -> Any:
-    """The means of `count` windows of about one size along an axis."""
+def _summed(x: Any, axis: int, count: int) -> tuple[Any, Any]:
+    """The sums of `count` windows of about one size along an axis, and how long each is."""
     size = x.shape[axis]
     if count == size:
-        return x
+        return x, np.ones(count, np.int64)
     if not size:
         raise ValueError("there is nothing to take the mean of")
     edges = [(i * size // count, -(-(i + 1) * size // count)) for i in range(count)]
-    means = [x.take(range(a, b), axis).mean(axis, keepdims=True) for a, b in edges]
-    return np.concatenate(means, axis)
+    sums = [x.take(range(a, b), axis).sum(axis, x.dtype, keepdims=True) for a, b in edges]
+    return np.concatenate(sums, axis), np.array([b - a for a, b in edges])
+
+
+def _sum_dtype(dtype: Any) -> Any:
+    """In which data type windows are added up: no sum of integers overflows."""
+    wide = {"i": np.int64, "u": np.uint64}.get(dtype.kind)
+    return accumulator(dtype) if wide is None else np.dtype(wide)
+
+
+def _mean_of(total: Any, counts: Any) -> Any:
+    """A sum divided by how many there are; of integers the quotient is rounded toward zero."""
+    if total.dtype.kind not in "iu":
+        return total / counts.astype(total.dtype)
+    counts = counts.astype(total.dtype)
+    return (total - np.fmod(total, counts)) // counts
 
 
 adaptive_avg_pool1d = _adaptive(1)

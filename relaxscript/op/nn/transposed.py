@@ -32,13 +32,12 @@ from relaxscript.op.shapes import (
 )
 from relaxscript.op.words import dim_text
 
+from .layouts import Layout, read_layout
 from .windows import (
     SPATIAL,
     Windows,
-    arranged_as,
     per_axis,
-    read_layout,
-    require_rank_of,
+    require_groups,
     require_windows,
     windows_of,
 )
@@ -86,6 +85,14 @@ def _transposed(axes: int) -> Operator:
     ) -> StructInfo:
         return _inferred(context, data, weight, axes, **attributes)
 
+    @operator.attribute_rule
+    def alone(
+        strides: Any, padding: Any, output_padding: Any, dilation: Any, groups: int, **others: Any
+    ) -> None:
+        _further(output_padding, windows_of(strides, padding, dilation, axes))
+        require_groups(groups)
+        _layouts(axes, others["data_layout"], others["kernel_layout"], others["out_layout"])
+
     return operator
 
 
@@ -110,13 +117,13 @@ def _spread(
     out_layout: str | None,
     out_dtype: DataType | None,
 ) -> Any:
-    letters = "NC" + SPATIAL[axes]
+    of_data, of_kernel, of_result = _layouts(axes, data_layout, kernel_layout, out_layout)
     w = windows_of(strides, padding, dilation, axes)
     more = per_axis("output_padding", output_padding, axes, 0)
     element = data.dtype if out_dtype is None else out_dtype.numpy
     inner = np.promote_types(product_dtype(data.dtype), product_dtype(element))
-    x = data.transpose(read_layout("data_layout", data_layout, letters)).astype(inner, copy=False)
-    k = weight.transpose(read_layout("kernel_layout", kernel_layout, "IO" + SPATIAL[axes]))
+    x = of_data.unpacked(data).astype(inner, copy=False)
+    k = of_kernel.unpacked(weight)
     sizes = [
         max((n - 1) * s + d * (f - 1) + 1, 0) + m
         for n, s, d, f, m in zip(x.shape[2:], w.strides, w.dilation, k.shape[2:], more)
@@ -132,9 +139,16 @@ def _spread(
             targets: Any = (..., *_targets(place, x.shape[2:], w))
             share[targets] += product.reshape(*product.shape[:2], *x.shape[2:])
     cut: Any = (..., *(slice(b, n - a) for b, a, n in zip(w.before, w.after, sizes)))
-    found = out[cut]
-    return found.transpose([letters.index(c) for c in out_layout or data_layout]).astype(
-        element, copy=False
+    return of_result.packed(out[cut]).astype(element, copy=False)
+
+
+def _layouts(axes: int, data: str, kernel: str, out: str | None) -> tuple[Layout, Layout, Layout]:
+    """The layouts of the data, the kernel and the result."""
+    letters = "NC" + SPATIAL[axes]
+    return (
+        read_layout("data_layout", data, letters),
+        read_layout("kernel_layout", kernel, "IO" + SPATIAL[axes]),
+        read_layout("out_layout", out or data, letters),
     )
 
 
@@ -165,31 +179,24 @@ def _inferred(
     out_layout: str | None,
     out_dtype: DataType | None,
 ) -> StructInfo:
-    letters, out = "NC" + SPATIAL[axes], out_layout or data_layout
     windows = windows_of(strides, padding, dilation, axes)
     more = _further(output_padding, windows)
-    x_order = read_layout("data_layout", data_layout, letters)
-    k_order = read_layout("kernel_layout", kernel_layout, "IO" + SPATIAL[axes])
-    read_layout("out_layout", out, letters)
-    if groups < 1:
-        raise OperandError(
-            "groups", f"is {groups}", message="there is at least one group", code="RX0204"
-        )
+    layouts = _layouts(axes, data_layout, kernel_layout, out_layout)
+    require_groups(groups)
     operands = {"data": data, "weight": weight}
     dtype, vdevice = common_dtype(operands), common_vdevice(operands)
     require_dtype("data", data.dtype, "number")
-    x = require_rank_of("data", data, data_layout)
-    k = require_rank_of("weight", weight, kernel_layout)
+    x = layouts[0].dims(context, "data", data)
+    k = layouts[1].dims(context, "weight", weight)
     if x is None or k is None:
-        return tensor_of(None, out_dtype or dtype, vdevice, len(letters))
-    x, k = tuple(x[axis] for axis in x_order), tuple(k[axis] for axis in k_order)
+        return tensor_of(None, out_dtype or dtype, vdevice, layouts[2].rank)
     _require_channels(context, x, k, groups)
     dims = [x[0], _times(k[1], groups)]
     for axis, letter in enumerate(SPATIAL[axes]):
         found = _size(x[axis + 2], k[axis + 2], windows, axis, more[axis])
         require_windows(context, "data", x[axis + 2], found, letter)
         dims.append(found)
-    return tensor_of(arranged_as(letters, dims, out), out_dtype or dtype, vdevice)
+    return tensor_of(layouts[2].arranged(context, "weight", dims), out_dtype or dtype, vdevice)
 
 
 def _further(output_padding: Any, windows: Windows) -> tuple[int, ...]:

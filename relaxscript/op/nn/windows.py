@@ -1,4 +1,4 @@
-"""What convolutions and poolings share: layouts, and windows that move along spatial axes."""
+"""What convolutions and poolings share: windows that move along spatial axes."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from relaxscript.arith import simplify
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
-from relaxscript.ir.struct_info import TensorStructInfo
 from relaxscript.op.context import InferContext
-from relaxscript.op.shapes import Dims, dims_of, number, require_inside
-from relaxscript.op.words import count, dim_text, shape_fact
+from relaxscript.op.shapes import number, require_inside
+from relaxscript.op.words import count, dim_text
 
 __all__ = [
-    "SPATIAL", "Windows", "arranged_as", "by_parts", "out_size", "per_axis", "read_layout",
-    "require_rank_of", "require_windows", "sliding", "windows_of",
+    "SPATIAL", "Windows", "by_parts", "out_size", "per_axis", "require_groups",
+    "require_windows", "sliding", "windows_of",
 ]  # fmt: skip
 
 SPATIAL = {1: "W", 2: "HW", 3: "DHW"}
@@ -78,37 +77,12 @@ def windows_of(
     )
 
 
-# ---------------------------------------------------------------- layouts
-
-
-def read_layout(name: str, layout: str, letters: str) -> list[int]:
-    """Where in a layout such as "NHWC" each of `letters` stands; raises `OperandError` (RX0204)."""
-    if sorted(layout) != sorted(letters):
+def require_groups(groups: int) -> None:
+    """Refuse channels in no groups (RX0204)."""
+    if groups < 1:
         raise OperandError(
-            name,
-            f'is "{layout}"',
-            message=f'it names the axes {", ".join(letters)} in some order, as "{letters}" does',
-            code="RX0204",
+            "groups", f"is {groups}", message="there is at least one group", code="RX0204"
         )
-    return [layout.index(letter) for letter in letters]
-
-
-def arranged_as(letters: str, values: Sequence[Any], layout: str) -> list[Any]:
-    """Values that stand in the order of `letters` in the order of a layout."""
-    return [values[letters.index(letter)] for letter in layout]
-
-
-def require_rank_of(name: str, info: TensorStructInfo, layout: str) -> Dims | None:
-    """The dimensions of an operand that has the axes of a layout; raises `OperandError`."""
-    dims = dims_of(info)
-    rank = info.ndim if dims is None else len(dims)
-    if rank not in (-1, len(layout)):
-        raise OperandError(
-            name,
-            shape_fact(info, dims),
-            message=f'the layout "{layout}" has {count(len(layout), "axis")}',
-        )
-    return dims
 
 
 # ---------------------------------------------------------------- how many windows there are

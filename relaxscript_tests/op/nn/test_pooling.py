@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,11 @@ import pytest
 
 import relaxscript.op as R
 from relaxscript.dtypes import DataType
+from relaxscript.ir.relax import Var
+from relaxscript.ir.same import structural_equal
+from relaxscript.ir.struct_info import ShapeStructInfo, TensorStructInfo
 from relaxscript.op.nn import windows
-from relaxscript_tests.op.inference import ranked, refused, result, tensor
+from relaxscript_tests.op.inference import infer, ranked, refused, result, tensor
 from relaxscript_tests.op.sampling import DTYPES, FURTHER_DTYPES
 
 FLOATS = [d for d in DTYPES + FURTHER_DTYPES if DataType(d).is_float]
@@ -169,5 +173,28 @@ def test_what_cannot_be_pooled() -> None:
     assert refused(R.nn.max_pool2d, X, 2, layout="CHW").operand == "layout"
     assert refused(R.nn.max_pool2d, X, [1, 29]).fact == "has 28 elements along W"
     assert refused(R.nn.max_pool2d, tensor(2, 3, 4, 4, dtype="bool")).code == "RX0202"
-    assert refused(R.nn.avg_pool1d, tensor(2, 3, 4, dtype="int8")).code == "RX0202"
+    assert refused(R.nn.avg_pool1d, tensor(2, 3, 4, dtype="bool")).code == "RX0202"
     assert refused(R.nn.adaptive_avg_pool1d, tensor(2, 3, 4), [2, 2]).operand == "output_size"
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64"])
+def test_means_of_integers_are_exact_and_rounded_toward_zero(dtype: str) -> None:
+    rng = np.random.default_rng(5)
+    info = np.iinfo(dtype)
+    x = rng.integers(max(info.min, -(10**9)), min(info.max, 10**9), (1, 2, 5, 7)).astype(dtype)
+    found = R.nn.avg_pool2d(x, (2, 3))
+    adaptive = R.nn.adaptive_avg_pool2d(x, (3, 2))
+    assert found.dtype == adaptive.dtype == x.dtype
+    for c, i, j in np.ndindex(found.shape[1:]):
+        window = [int(v) for v in x[0, c, i : i + 2, j : j + 3].ravel()]
+        assert found[0, c, i, j] == int(Fraction(sum(window), 6))
+    for c, i, j in np.ndindex(adaptive.shape[1:]):
+        rows, columns = slice(i * 5 // 3, -(-(i + 1) * 5 // 3)), slice(j * 7 // 2, 4 + 3 * j)
+        window = [int(v) for v in x[0, c, rows, columns].ravel()]
+        assert adaptive[0, c, i, j] == int(Fraction(sum(window), len(window)))
+
+
+def test_a_pooling_that_keeps_its_sizes_keeps_what_is_known_of_the_shape() -> None:
+    s = Var("s", ShapeStructInfo(ndim=4))
+    x = Var("x", TensorStructInfo(s, "float32"))
+    assert structural_equal(infer(R.nn.adaptive_avg_pool2d, x), x.struct_info)

@@ -1,0 +1,178 @@
+"""Layouts such as "NHWC" and "NCHW16c": where the axes of a tensor stand, and which are packed.
+
+A capital is an axis. A number with a small letter is the inner part of an axis: in "NCHW16c" the
+last axis holds 16 neighbouring channels, and C counts these groups. Source: TVM `tir.Layout`.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from relaxscript.arith import simplify
+from relaxscript.errors import OperandError
+from relaxscript.ir import prim
+from relaxscript.ir.prim import PrimExpr
+from relaxscript.ir.struct_info import TensorStructInfo
+from relaxscript.op.context import InferContext
+from relaxscript.op.shapes import ZERO, Dims, dims_of, number, require_equal
+from relaxscript.op.words import count, dim_text, shape_fact
+
+__all__ = ["Layout", "read_layout"]
+
+_PART = re.compile(r"([A-Z])|([1-9]\d{0,8})([a-z])")
+
+
+class _Place(NamedTuple):
+    """What stands at one axis: which axis of the plain order, and the factor of an inner part."""
+
+    axis: int
+    factor: int | None
+
+
+class Layout(NamedTuple):
+    """A layout as it is written, and what stands at each of its axes.
+
+    Dimensions and arrays are plain where they stand in the order of the letters, unpacked.
+    """
+
+    text: str
+    letters: str
+    places: tuple[_Place, ...]
+
+    @property
+    def rank(self) -> int:
+        """How many axes a tensor of this layout has."""
+        return len(self.places)
+
+    def _parts(self, axis: int) -> list[int]:
+        """Where the parts of a plain axis stand, the outermost first."""
+        found = [i for i, place in enumerate(self.places) if place.axis == axis]
+        return sorted(found, key=lambda i: self.places[i].factor is not None)
+
+    def _factor(self, axis: int) -> int:
+        return math.prod(p.factor for p in self.places if p.axis == axis and p.factor is not None)
+
+    # ------------------------------------------------------------ arrays
+
+    def unpacked(self, array: Any) -> Any:
+        """An array of this layout as a plain one."""
+        axes = range(len(self.letters))
+        ordered = array.transpose([place for axis in axes for place in self._parts(axis)])
+        if self.rank == len(self.letters):
+            return ordered
+        sizes = [math.prod(array.shape[i] for i in self._parts(axis)) for axis in axes]
+        return ordered.reshape(sizes)
+
+    def packed(self, array: Any) -> Any:
+        """A plain array as one of this layout."""
+        axes = range(len(self.letters))
+        order = [place for axis in axes for place in self._parts(axis)]
+        if self.rank > len(self.letters):
+            sizes: list[int] = []
+            for axis in axes:
+                inner = [self.places[i].factor for i in self._parts(axis)[1:]]
+                outer = array.shape[axis] // self._factor(axis)
+                sizes += [outer, *(factor for factor in inner if factor is not None)]
+            array = array.reshape(sizes)
+        return array.transpose([order.index(place) for place in range(self.rank)])
+
+    # ------------------------------------------------------------ dimensions
+
+    def dims(self, context: InferContext, operand: str, info: TensorStructInfo) -> Dims | None:
+        """The plain dimensions of an operand of this layout; raises `OperandError` (RX0203)."""
+        dims = dims_of(info)
+        rank = info.ndim if dims is None else len(dims)
+        if rank not in (-1, self.rank):
+            raise OperandError(
+                operand,
+                shape_fact(info, dims),
+                message=f'the layout "{self.text}" has {count(self.rank, "axis")}',
+            )
+        if dims is None:
+            return None
+        for dim, place in zip(dims, self.places):
+            if place.factor is not None:
+                self._require_factor(context, operand, dim, place)
+        return tuple([self._plain(dims, axis) for axis in range(len(self.letters))])
+
+    def _require_factor(
+        self, context: InferContext, operand: str, dim: PrimExpr, place: _Place
+    ) -> None:
+        part = f"{place.factor}{self.letters[place.axis].lower()}"
+        error = OperandError(
+            operand,
+            f"has {dim_text(dim)} elements along the inner part of {self.letters[place.axis]}",
+            message=f'the layout "{self.text}" packs {place.factor} of them, as `{part}` says',
+        )
+        text = f"`{operand}` is packed by {place.factor}, and its inner part is {dim_text(dim)}"
+        require_equal(context, dim, number(place.factor or 1), error, text)
+
+    def _plain(self, dims: Dims, axis: int) -> PrimExpr:
+        dim, factor = dims[self._parts(axis)[0]], self._factor(axis)
+        return dim if factor == 1 else simplify(prim.Mul.make(dim, number(factor)))
+
+    def arranged(
+        self, context: InferContext, operand: str, dims: Sequence[PrimExpr]
+    ) -> list[PrimExpr]:
+        """Plain dimensions in this layout; `operand` is to blame where one cannot be packed."""
+        found = []
+        for axis, factor in self.places:
+            if factor is not None:
+                found.append(number(factor))
+                continue
+            whole, by = dims[axis], self._factor(axis)
+            if by > 1:
+                self._require_whole(context, operand, whole, axis, by)
+            outer = simplify(prim.FloorDiv.make(whole, number(by))) if by > 1 else whole
+            found.append(outer)
+        return found
+
+    def _require_whole(
+        self, context: InferContext, operand: str, dim: PrimExpr, axis: int, by: int
+    ) -> None:
+        letter = self.letters[axis]
+        error = OperandError(
+            operand,
+            f"gives the result {dim_text(dim)} elements along {letter}",
+            message=f'the layout "{self.text}" of the result packs {by} of them at a time',
+        )
+        rest = simplify(prim.FloorMod.make(dim, number(by)))
+        text = f"the result has {dim_text(dim)} elements along {letter}, packed by {by}"
+        require_equal(context, rest, ZERO, error, text)
+
+
+def read_layout(name: str, text: str, letters: str) -> Layout:
+    """The layout that an attribute says; raises `OperandError` (RX0204) for none of `letters`."""
+    found = _read(text, letters)
+    if found is None:
+        packed = f"{letters}16{letters[1].lower()}"
+        raise OperandError(
+            name,
+            f'is "{text}"',
+            message=f"it names the axes {', '.join(letters)} in some order, "
+            f'as "{letters}" does, and inner parts of them, as "{packed}"',
+            code="RX0204",
+        )
+    return found
+
+
+@functools.lru_cache
+def _read(text: str, letters: str) -> Layout | None:
+    parts = list(_PART.finditer(text))
+    if "".join(part[0] for part in parts) != text:
+        return None
+    outer = [part[1] for part in parts if part[1]]
+    inner = [part[3].upper() for part in parts if part[3]]
+    if sorted(outer) != sorted(letters) or not set(inner) <= set(letters):
+        return None
+    if len(set(inner)) < len(inner):
+        return None
+    places = [
+        _Place(letters.index(part[1] or part[3].upper()), int(part[2]) if part[2] else None)
+        for part in parts
+    ]
+    return Layout(text, letters, tuple(places))
