@@ -67,6 +67,11 @@ def _unreadable(subscripts: str, rule: str) -> OperandError:
     return OperandError("subscripts", f'is "{subscripts}"', message=rule, code="RX0204")
 
 
+@einsum.attribute_rule
+def _(subscripts: str) -> None:
+    _read(subscripts)
+
+
 @einsum.infer_rule
 def _(context: InferContext, operands: tuple[TensorStructInfo, ...], subscripts: str) -> StructInfo:
     inputs, output = _read(subscripts)

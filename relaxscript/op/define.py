@@ -107,6 +107,7 @@ class Operator:
         self._prepare: Callable[[dict[str, Any]], dict[str, Any]] | None = None
         self._normalize: Callable[[Call], Call] | None = None
         self._of_attributes: Callable[..., None] = lambda **attributes: None
+        self._of_operands: Callable[..., None] | None = None
         self._layout = CallLayout(self.parameters, order)
         tensors = [p.name for p in self.parameters if p.wants in ("tensor", "scalar")]
         self._alike = tuple(tensors) if alike is None else alike
@@ -138,8 +139,16 @@ class Operator:
         return rule
 
     def attribute_rule(self, rule: Callable[..., None]) -> Callable[..., None]:
-        """Declare what attributes are refused whatever the operands are: `rule(**attributes)`."""
+        """Declare what attributes are refused whatever the operands are: `rule(**attributes)`.
+
+        It is asked when the call is made, and of calls that are made by hand when they are typed.
+        """
         self._of_attributes = rule
+        return rule
+
+    def operand_rule(self, rule: Callable[..., None]) -> Callable[..., None]:
+        """Declare what operands are refused as they are written: `rule(**expressions)`."""
+        self._of_operands = rule
         return rule
 
     def normalize_rule(self, rule: Callable[[Call], Call]) -> Callable[[Call], Call]:
@@ -178,7 +187,7 @@ class Operator:
         Raises `ArgumentError` and `OperandError`; whether the operands go together is `infer`'s
         business.
         """
-        if not kwargs and len(args) == self._plain:
+        if not kwargs and len(args) == self._plain and self._of_operands is None:
             for arg in args:
                 if not isinstance(arg, Expr):
                     break
@@ -200,6 +209,8 @@ class Operator:
                 expressions[parameter.name] = self._operand(parameter, value, bound)
         attrs = {p.name: convert_attribute(p, bound[p.name]) for p in self._attributes}
         self._of_attributes(**attrs)
+        if self._of_operands is not None:
+            self._of_operands(**expressions)
         return Call.make(
             self.op,
             self._layout.arrange(expressions),
@@ -299,6 +310,7 @@ class Operator:
                 raise ArgumentError(f"`R.{self.script_name}` misses its argument `{name}`", name)
             # Calls made by hand may hold a list or a number where others hold a tuple.
             named[parameter.name] = convert_attribute(parameter, value)
+        self._of_attributes(**named)
         return named
 
     def normalize(self, call: Call) -> Call:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from relaxscript.errors import OperandError
+from relaxscript.ir.relax import Expr, Var
+
 from .define import Operator, register
 from .families import unary_rule
 from .parameters import Parameter
@@ -18,6 +21,27 @@ def _mark(name: str, doc: str) -> Operator:
     return register(operator)
 
 
+def _of_variables(operator: Operator) -> Operator:
+    """Let an operator mark variables only: it is where a value was bound that is marked."""
+
+    @operator.operand_rule
+    def variable(input: Expr) -> None:
+        if not isinstance(input, Var):
+            raise OperandError(
+                "input",
+                "is no variable",
+                message=f"`R.{operator.script_name}` marks a variable",
+                code="RX0201",
+                help="bind the value first, and mark its variable",
+            )
+
+    return operator
+
+
 no_grad = _mark("no_grad", "The tensor itself; no gradient flows through it.")
-start_checkpoint = _mark("start_checkpoint", "The tensor itself; what follows is computed anew.")
-end_checkpoint = _mark("end_checkpoint", "The tensor itself; up to here values are computed anew.")
+start_checkpoint = _of_variables(
+    _mark("start_checkpoint", "The tensor itself; what follows is computed anew.")
+)
+end_checkpoint = _of_variables(
+    _mark("end_checkpoint", "The tensor itself; up to here values are computed anew.")
+)

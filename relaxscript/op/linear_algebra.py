@@ -58,7 +58,7 @@ def _(
     out_dtype: DataType | None = None,
 ) -> StructInfo:
     dtype = x1.dtype
-    if dtype is not x2.dtype:
+    if dtype is not x2.dtype and out_dtype is None:
         dtype = common_dtype({"x1": x1, "x2": x2})
     require_dtype("x1", x1.dtype, "number")
     require_dtype("x2", x2.dtype, "number")

@@ -169,11 +169,11 @@ def _(
     for (name, info), dims in zip(named.items(), shapes):
         if dims is not None and shapes[0] is not None:
             _require_aligned(context, name, info, dims, tensors[0], shapes[0], place)
+    if len(tensors) == 1:
+        return tensors[0]
     known = [dims for dims in shapes if dims is not None]
     if len(known) < len(shapes):
         return tensor_of(None, dtype, vdevice, rank)
-    if len(tensors) == 1 and tensors[0].vdevice is vdevice:
-        return tensors[0]
     total = _sum([dims[place] for dims in known])
     others = [_best(dims[index] for dims in known) for index in range(rank)]
     return tensor_of([*others[:place], total, *others[place + 1 :]], dtype, vdevice)
@@ -246,8 +246,10 @@ def split(x: Tensor, indices_or_sections: int | Axes, axis: int = 0) -> Tensors:
 
     A list of indices says where each piece but the first begins. A number says how many pieces
     there are: all have the same length, rounded up, as far as the elements go, so the last may be
-    shorter.
+    shorter. One piece is no tuple: it is the tensor.
     """
+    if indices_or_sections == 1:
+        return x.copy()  # type: ignore[return-value]
     size = x.shape[axis]
     if isinstance(indices_or_sections, tuple):
         starts = list(indices_or_sections)
@@ -269,10 +271,11 @@ def _(
     dims = dims_of(x)
     rank = x.ndim if dims is None else len(dims)
     place = axis_in(axis, rank)
-    pieces = _pieces(indices_or_sections)
+    if indices_or_sections == 1:
+        return x
     if dims is None:
         piece = tensor_of(None, x.dtype, x.vdevice, rank)
-        return TupleStructInfo.make((piece,) * pieces)
+        return TupleStructInfo.make((piece,) * _pieces(indices_or_sections))
     size = dims[place]
     if isinstance(indices_or_sections, tuple):
         lengths = _between(context, size, indices_or_sections, place)
@@ -280,6 +283,11 @@ def _(
         lengths = _sections(context, size, indices_or_sections)
     shapes = [(*dims[:place], length, *dims[place + 1 :]) for length in lengths]
     return TupleStructInfo.make(tuple(tensor_of(s, x.dtype, x.vdevice) for s in shapes))
+
+
+@split.attribute_rule
+def _(indices_or_sections: int | tuple[int, ...], axis: int) -> None:
+    _pieces(indices_or_sections)
 
 
 def _pieces(indices_or_sections: int | tuple[int, ...]) -> int:

@@ -12,7 +12,9 @@ __all__ = [
     "floats_only",
     "places_along",
     "product_dtype",
+    "quotient",
     "sigmoid",
+    "sum_dtype",
     "widened",
 ]
 
@@ -22,6 +24,20 @@ def accumulator(dtype: np.dtype[Any]) -> np.dtype[Any]:
     if dtype.kind in "iub":
         return dtype
     return np.dtype(np.float32 if dtype.itemsize <= 2 else np.float64)
+
+
+def sum_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """As `accumulator`; sums of integers are those of 64 bits."""
+    wide = {"i": np.int64, "u": np.uint64}.get(dtype.kind)
+    return accumulator(dtype) if wide is None else np.dtype(wide)
+
+
+def quotient(total: Any, counts: Any) -> Any:
+    """A sum divided by how many there are; of integers it is rounded toward zero."""
+    counts = np.asarray(counts).astype(total.dtype)
+    if total.dtype.kind not in "iu":
+        return total / counts
+    return (total - np.fmod(total, counts)) // counts
 
 
 def product_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:

@@ -320,8 +320,17 @@ def convert_shape(parameter: Parameter, value: Any) -> Expr | None:
             return value
         case list() | tuple():
             return ShapeExpr.make(tuple(dimension(name, item) for item in value))
-        case int() | prim.PrimExpr() | np.integer() if not isinstance(value, bool):
+        case int() | prim.IntImm() | np.integer() if not isinstance(value, bool):
             return ShapeExpr.make((dimension(name, value),))
+        case prim.PrimExpr():
+            raise OperandError(
+                name,
+                "is a single dimension",
+                message=f"`{name}` is a shape: a tuple of dimensions",
+                code="RX0201",
+                help=f"write `({value},)`",
+                fix={name: "({},)"},
+            )
     raise not_an_operand(name, value, "shape")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from relaxscript.dtypes import DataType
@@ -38,9 +39,14 @@ def quantize(
 ) -> Tensor:
     """`data / scale + zero_point`, rounded to even and held in the range of `out_dtype`; NaN is 0.
 
-    `scale` and `zero_point` are of rank 0, or have one element for each along `axis`.
+    A float of 8 bits keeps NaN and rounds once, to the nearest that it has. `scale` and
+    `zero_point` are of rank 0, or have one element for each along `axis`.
     """
     wide = data.astype(accumulator(data.dtype))
+    if out_dtype.is_float:
+        exact = wide / _along(scale, axis, data.ndim) + _along(zero_point, axis, data.ndim)
+        most = float(ml_dtypes.finfo(out_dtype.numpy).max)  # type: ignore[no-untyped-call]
+        return np.asarray(np.clip(exact, -most, most)).astype(out_dtype.numpy)
     limits = np.iinfo(out_dtype.numpy)
     whole = np.rint(wide / _along(scale, axis, data.ndim)) + _along(zero_point, axis, data.ndim)
     whole = np.where(np.isnan(whole), 0, whole)
@@ -86,7 +92,8 @@ def _quantization_rule(operator: Operator, data_is: str, result_is: str) -> None
         require_dtype("data", data.dtype, data_is)
         require_dtype("scale", scale.dtype, "float")
         require_dtype("zero_point", zero_point.dtype, "number")
-        require_result_dtype("out_dtype", out_dtype, result_is)
+        if not (out_dtype.is_float and out_dtype.bits == 8):
+            require_result_dtype("out_dtype", out_dtype, result_is)
         parameters = {"scale": scale, "zero_point": zero_point}
         vdevice = common_vdevice({"data": data, **parameters})
         for name, info in parameters.items():

@@ -55,11 +55,15 @@ def repeat(data: Tensor, repeats: int, axis: int | None = None) -> Tensor:
     return np.repeat(data, repeats, axis)
 
 
+@repeat.attribute_rule
+def _(repeats: int, axis: int | None) -> None:
+    _require_count("repeats", repeats)
+
+
 @repeat.infer_rule
 def _(
     context: InferContext, data: TensorStructInfo, repeats: int, axis: int | None = None
 ) -> StructInfo:
-    _require_count("repeats", repeats)
     dims = dims_of(data)
     rank = data.ndim if dims is None else len(dims)
     if axis is None:
@@ -82,11 +86,15 @@ def tile(data: Tensor, repeats: int | Axes) -> Tensor:
     return np.tile(data, repeats)
 
 
+@tile.attribute_rule
+def _(repeats: int | tuple[int, ...]) -> None:
+    for count in (repeats,) if isinstance(repeats, int) else repeats:
+        _require_count("repeats", count)
+
+
 @tile.infer_rule
 def _(context: InferContext, data: TensorStructInfo, repeats: int | tuple[int, ...]) -> StructInfo:
     counts = (repeats,) if isinstance(repeats, int) else repeats
-    for count in counts:
-        _require_count("repeats", count)
     dims = dims_of(data)
     rank = data.ndim if dims is None else len(dims)
     total = -1 if rank < 0 else max(rank, len(counts))
@@ -149,15 +157,19 @@ def meshgrid(tensors: Tensors, indexing: str = "ij") -> Tensors:
     return tuple(np.meshgrid(*rows, indexing=indexing))  # type: ignore[call-overload]
 
 
+@meshgrid.attribute_rule
+def _(indexing: str) -> None:
+    if indexing not in ("ij", "xy"):
+        message = 'the indexing of a grid is "ij" or "xy"'
+        raise OperandError("indexing", f"is {indexing!r}", message=message, code="RX0204")
+
+
 @meshgrid.infer_rule
 def _(
     context: InferContext, tensors: tuple[TensorStructInfo, ...], indexing: str = "ij"
 ) -> StructInfo:
     if not tensors:
         raise OperandError("tensors", "is empty", help="give at least one row of numbers")
-    if indexing not in ("ij", "xy"):
-        message = 'the indexing of a grid is "ij" or "xy"'
-        raise OperandError("indexing", f"is {indexing!r}", message=message, code="RX0204")
     named = {f"tensors[{index}]": info for index, info in enumerate(tensors)}
     dtype, vdevice = common_dtype(named), common_vdevice(named)
     lengths: list[PrimExpr | None] = []
@@ -200,6 +212,14 @@ def _dtype_of(value: Any) -> Any:
     return None if dtype is None else dtype.numpy
 
 
+@one_hot.attribute_rule
+def _(depth: int, axis: int) -> None:
+    if depth < 0:
+        raise OperandError(
+            "depth", f"is {depth}", message="a tensor has no dimension below 0", code="RX0204"
+        )
+
+
 @one_hot.infer_rule
 def _(
     context: InferContext,
@@ -217,10 +237,6 @@ def _(
             f"is a prim value of {off.dtype}",
             also={"on_value": f"is a prim value of {on.dtype}"},
             code="RX0202",
-        )
-    if depth < 0:
-        raise OperandError(
-            "depth", f"is {depth}", message="a tensor has no dimension below 0", code="RX0204"
         )
     dims = dims_of(indices)
     rank = indices.ndim if dims is None else len(dims)

@@ -78,6 +78,17 @@ def take(x: Tensor, indices: Scalar, axis: int | None = None, *, mode: str = "fa
     return taken
 
 
+@take.attribute_rule
+def _(axis: int | None, mode: str) -> None:
+    if mode not in ("fast", "clip", "wrap"):
+        raise OperandError(
+            "mode",
+            f"is {mode!r}",
+            message='the mode of `R.take` is "fast", "clip" or "wrap"',
+            code="RX0204",
+        )
+
+
 @take.infer_rule
 def _(
     context: InferContext,
@@ -86,13 +97,6 @@ def _(
     axis: int | None = None,
     mode: str = "fast",
 ) -> StructInfo:
-    if mode not in ("fast", "clip", "wrap"):
-        raise OperandError(
-            "mode",
-            f"is {mode!r}",
-            message='the mode of `R.take` is "fast", "clip" or "wrap"',
-            code="RX0204",
-        )
     require_dtype("indices", indices.dtype, "integer")
     vdevice = common_vdevice({"x": x, "indices": indices})
     dims, places = dims_of(x), dims_of(indices)

@@ -13,7 +13,7 @@ from .context import InferContext
 from .define import op
 from .ordering import rank_keys
 from .parameters import Tensor, Value
-from .shapes import axis_in, dims_of, require_dtype, tensor_of
+from .shapes import ONE, axis_in, dims_of, require_dtype, tensor_of
 
 __all__ = ["nonzero", "unique"]
 
@@ -82,8 +82,9 @@ def _(
     rank = x.ndim if dims is None else len(dims)
     if axis is not None:
         axis_in(axis, rank)
-    found = tensor_of(None, x.dtype, x.vdevice, 1 if axis is None else rank)
-    places = tensor_of(None, _INT64, x.vdevice, 1)
+    single = (ONE,) if rank == 0 else None
+    found = tensor_of(single, x.dtype, x.vdevice, 1 if axis is None else rank)
+    places = tensor_of(single, _INT64, x.vdevice, 1)
     further = [places for asked in (return_index, return_inverse, return_counts) if asked]
     return TupleStructInfo.make((found, *further)) if further else found
 

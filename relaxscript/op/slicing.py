@@ -6,7 +6,7 @@ at the end, and with a negative stride the elements come in reverse.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr
+from relaxscript.ir.relax import Expr, Tuple
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 
 from .context import InferContext, Obligation
@@ -98,6 +99,8 @@ def _(
     dims = dims_of(x)
     rank = x.ndim if dims is None else len(dims)
     ranges = _ranges(rank, axes, begin, end, strides)
+    if not ranges:
+        return x
     if dims is None:
         return tensor_of(None, x.dtype, x.vdevice, rank)
     lengths: list[PrimExpr | None] = list(dims)
@@ -117,15 +120,7 @@ def _ranges(
     given = {"begin": begin, "end": end}
     if strides is not None:
         given["strides"] = strides
-    for name, infos in given.items():
-        if len(infos) != len(axes):
-            raise OperandError(
-                name,
-                f"has {count(len(infos), 'value')}",
-                also={"axes": f"names {count(len(axes), 'axis')}"},
-                message="each axis has a bound of each kind",
-                code="RX0204",
-            )
+    _require_as_many({name: len(infos) for name, infos in given.items()}, len(axes))
     values = {name: _scalars(name, infos) for name, infos in {"axes": axes, **given}.items()}
     found = []
     places = axes_in([_known_axis(value) for value in values["axes"]], rank, "axes")
@@ -141,6 +136,25 @@ def _ranges(
             )
         found.append(_Range(*parts, index))
     return found
+
+
+@strided_slice.operand_rule
+def _(x: Expr, axes: Expr, **bounds: Expr | None) -> None:
+    if isinstance(axes, Tuple):
+        written = {name: len(e.fields) for name, e in bounds.items() if isinstance(e, Tuple)}
+        _require_as_many(written, len(axes.fields))
+
+
+def _require_as_many(bounds: Mapping[str, int], axes: int) -> None:
+    for name, many in bounds.items():
+        if many != axes:
+            raise OperandError(
+                name,
+                f"has {count(many, 'value')}",
+                also={"axes": f"names {count(axes, 'axis')}"},
+                message="each axis has a bound of each kind",
+                code="RX0204",
+            )
 
 
 def _scalars(name: str, infos: Sequence[StructInfo]) -> list[PrimExpr | None]:

@@ -6,18 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from relaxscript.arith import NO, YES, prove_equal, simplify
+from relaxscript.arith import simplify
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
 
-from .context import InferContext, Obligation
+from .context import InferContext
 from .define import op
 from .ordering import ordered_like
 from .parameters import DType, Tensor, Value
 from .shapes import axis_in, dims_of, number, require_dtype, require_result_dtype, tensor_of
-from .words import dim_text
 
 __all__ = ["argsort", "sort", "topk"]
 
@@ -66,7 +65,7 @@ def _(
     context: InferContext, data: TensorStructInfo, axis: int, descending: bool, dtype: DataType
 ) -> StructInfo:
     require_dtype("data", data.dtype, "any")
-    require_result_dtype("dtype", dtype, "integer")
+    require_result_dtype("dtype", dtype, "number")
     dims = dims_of(data)
     axis_in(axis, data.ndim if dims is None else len(dims), "axis", "data")
     return TensorStructInfo.make(data.shape, dtype, data.vdevice, data.ndim)
@@ -81,18 +80,29 @@ def topk(
     largest: bool = True,
     dtype: DType = "int32",  # type: ignore[assignment]
 ) -> Value:
-    """The `k` largest elements along `axis` in order, or the smallest; all where `k` is below 1.
+    """The `k` largest elements along `axis` in order, or the smallest.
+
+    They are all of them where `k` is below 1, or more than there are.
 
     `ret_type` says what of them: "values", "indices" (where they are found, counted from 0, in
     `dtype`), or "both", as a tuple.
     """
-    count = data.shape[axis] if k < 1 else k
-    if count > data.shape[axis]:
-        raise IndexError(f"there are no {count} elements along axis {axis}")
+    count = data.shape[axis] if k < 1 else min(k, data.shape[axis])
     places = np.take(_order(data, axis, largest), np.arange(count), axis=axis)
     values = np.take_along_axis(data, places, axis)
     indices = places.astype(dtype.numpy)
     return {"both": (values, indices), "values": values, "indices": indices}[ret_type]
+
+
+@topk.attribute_rule
+def _(ret_type: str, **others: Any) -> None:
+    if ret_type not in ("both", "values", "indices"):
+        raise OperandError(
+            "ret_type",
+            f"is {ret_type!r}",
+            message='`R.topk` gives "both", "values" or "indices"',
+            code="RX0204",
+        )
 
 
 @topk.infer_rule
@@ -107,38 +117,14 @@ def _(
 ) -> StructInfo:
     require_dtype("data", data.dtype, "any")
     require_result_dtype("dtype", dtype, "integer")
-    if ret_type not in ("both", "values", "indices"):
-        raise OperandError(
-            "ret_type",
-            f"is {ret_type!r}",
-            message='`R.topk` gives "both", "values" or "indices"',
-            code="RX0204",
-        )
     dims = dims_of(data)
     rank = data.ndim if dims is None else len(dims)
     place = axis_in(axis, rank, "axis", "data")
     if dims is not None and k >= 1:
-        _require_as_many(context, dims[place], k, place)
-        dims = (*dims[:place], number(k), *dims[place + 1 :])
+        most = simplify(prim.Min.make(dims[place], number(k)))
+        dims = (*dims[:place], most, *dims[place + 1 :])
     values = tensor_of(dims, data.dtype, data.vdevice, rank)
     indices = tensor_of(dims, dtype, data.vdevice, rank)
     if ret_type == "both":
         return TupleStructInfo.make((values, indices))
     return values if ret_type == "values" else indices
-
-
-def _require_as_many(context: InferContext, size: prim.PrimExpr, k: int, axis: int) -> None:
-    wanted = number(k)
-    shorter = simplify(prim.Min.make(size, wanted))
-    answer = prove_equal(shorter, wanted, context.facts)
-    if answer is NO:
-        raise OperandError(
-            "k",
-            f"is {k}",
-            also={"data": f"has {dim_text(size)} elements along axis {axis}"},
-            message="there are not as many elements",
-            code="RX0204",
-        )
-    if answer is not YES:
-        text = f"`data` has {dim_text(size)} elements along axis {axis}, and {k} are taken"
-        context.require(Obligation("data", shorter, wanted, "equal", text))

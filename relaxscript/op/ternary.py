@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from relaxscript.errors import OperandError
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 
 from .context import InferContext
@@ -29,5 +30,22 @@ def _(
     for name, info in operands.items():
         require_dtype(name, info.dtype, "number")
     vdevice = common_vdevice(operands)
+    _require_one_rank(operands)
+    if x1.shape is not None and all(info.shape is x1.shape for info in operands.values()):
+        return TensorStructInfo.make(x1.shape, dtype, vdevice, x1.ndim)
     dims, rank = broadcast_shapes(context, operands)
     return tensor_of(dims, dtype, vdevice, rank)
+
+
+def _require_one_rank(operands: dict[str, TensorStructInfo]) -> None:
+    """Refuse tensors of different ranks; numbers, of rank 0, go with all."""
+    ranked = [(name, info) for name, info in operands.items() if info.ndim > 0]
+    for name, info in ranked:
+        first, other = ranked[0]
+        if info.ndim != other.ndim:
+            raise OperandError(
+                name,
+                f"has rank {info.ndim}",
+                also={first: f"has rank {other.ndim}"},
+                message="the tensors that are multiplied and added have one rank",
+            )

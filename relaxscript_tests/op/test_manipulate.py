@@ -195,7 +195,7 @@ def test_pieces_of_what_is_not_known() -> None:
 
 
 def test_pieces_that_there_cannot_be() -> None:
-    for pieces in (0, -1, 10**30):
+    for pieces in (0, -1, 10**18):
         error = refused(R.split, tensor(4), pieces)
         assert error.message == "a tensor is split into 1 to 65536 pieces"
     error = refused(R.split, tensor(4), [3, 1])

@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 import pytest
 
 import relaxscript.op as R
+from relaxscript.dtypes import DataType
 
 from .inference import obliged, ranked, refused, result, tensor
 
 DATA = np.array([[-1.0, 0.25, 0.75], [100.0, np.nan, 0.0]], "float32")
 HALF, THREE = np.array(0.5, "float32"), np.array(3, "int8")
+
+
+@pytest.mark.parametrize("name", ["float8_e4m3fn", "float8_e5m2"])
+def test_small_floats_are_rounded_once_and_held_in_range(name: str) -> None:
+    found = R.quantize(DATA * 1000, HALF, THREE, out_dtype=name)
+    dtype = DataType(name).numpy
+    exact = DATA.astype(np.float64) * 2000 + 3
+    most = float(ml_dtypes.finfo(dtype).max)
+    wanted = np.clip(exact, -most, most).astype(dtype)
+    assert found.dtype == dtype
+    assert np.array_equal(found.astype(float), wanted.astype(float), equal_nan=True)
+    assert result(R.quantize, tensor("n"), tensor(), tensor(dtype="int8"), out_dtype=name) == (
+        f"(n,) {name}"
+    )
+    back = R.dequantize(found, HALF, THREE)
+    assert back.dtype == np.float32
 
 
 def test_numbers_are_rounded_to_even_and_held_in_range() -> None:

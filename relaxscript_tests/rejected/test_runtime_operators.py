@@ -230,20 +230,6 @@ def test_an_index_that_is_not_there():
 
 
 @rejected
-def test_more_elements_than_there_are():
-    @I.ir_module
-    class Module:
-        @R.function
-        def main(x: R.Tensor("float32", ndim=1)):
-            y = R.topk(x, 5)
-            #   ^^^^^^^^^^^^ error: RX0606 there are not as many elements: `k` is 5; `data` has 3
-            #        | elements along axis 0
-            return y
-
-    fails(Module, np.ones(3, "float32"))
-
-
-@rejected
 def test_a_bound_behind_the_end():
     @I.ir_module
     class Module:

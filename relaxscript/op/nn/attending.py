@@ -103,7 +103,6 @@ def _(
     causal_mask: str | None = None,
     window_size: int | None = None,
 ) -> StructInfo:
-    _require_mask(causal_mask, window_size)
     operands = {"query": query, "key": key, "value": value}
     if bias is not None:
         operands["bias"] = bias
@@ -121,7 +120,9 @@ def _(
     return tensor_of((*q[:3], v[3]), dtype, vdevice)
 
 
-def _require_mask(mask: str | None, window: int | None) -> None:
+@attention.attribute_rule
+def _(causal_mask: str | None, window_size: int | None, **others: Any) -> None:
+    mask, window = causal_mask, window_size
     if mask not in _MASKS:
         message = 'the mask is "TopLeft", "BottomRight" or None'
         raise OperandError("causal_mask", f"is {mask!r}", message=message, code="RX0204")

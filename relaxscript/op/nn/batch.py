@@ -100,7 +100,7 @@ def _(
     }  # fmt: skip
     result = _per_channel(context, data, parameters, axis, "axis")
     dims = dims_of(result)
-    channels = None if dims is None else (dims[axis],)
+    channels = dims_of(gamma) if dims is None else (dims[axis],)
     moving = tensor_of(channels, result.dtype, result.vdevice, 1)
     return TupleStructInfo.make((result, moving, moving))
 
@@ -167,6 +167,14 @@ def group_norm(
     return found
 
 
+@group_norm.attribute_rule
+def _(num_groups: int, **others: Any) -> None:
+    if num_groups < 1:
+        raise OperandError(
+            "num_groups", f"is {num_groups}", message="there is at least one group", code="RX0204"
+        )
+
+
 @group_norm.infer_rule
 def _(
     context: InferContext,
@@ -178,10 +186,6 @@ def _(
     axes: tuple[int, ...],
     **options: Any,
 ) -> StructInfo:
-    if num_groups < 1:
-        raise OperandError(
-            "num_groups", f"is {num_groups}", message="there is at least one group", code="RX0204"
-        )
     result = _per_channel(
         context, data, {"gamma": gamma, "beta": beta}, channel_axis, "channel_axis"
     )

@@ -96,8 +96,8 @@ def pixel_shuffle(data: Tensor, upscale_factor: int) -> Tensor:
     return moved.reshape(*front, channels // (r * r), height * r, width * r)
 
 
-@pixel_shuffle.infer_rule
-def _(context: InferContext, data: TensorStructInfo, upscale_factor: int) -> StructInfo:
+@pixel_shuffle.attribute_rule
+def _(upscale_factor: int) -> None:
     if upscale_factor < 1:
         raise OperandError(
             "upscale_factor",
@@ -105,6 +105,10 @@ def _(context: InferContext, data: TensorStructInfo, upscale_factor: int) -> Str
             message="a tensor grows by a factor of at least 1",
             code="RX0204",
         )
+
+
+@pixel_shuffle.infer_rule
+def _(context: InferContext, data: TensorStructInfo, upscale_factor: int) -> StructInfo:
     dims = dims_of(data)
     rank = data.ndim if dims is None else len(dims)
     if 0 <= rank < 3:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from relaxscript.arith import simplify
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim
@@ -16,6 +17,7 @@ from relaxscript.op.define import Operator, op
 from relaxscript.op.numeric import product_dtype
 from relaxscript.op.parameters import Axes, DType, Tensor
 from relaxscript.op.shapes import (
+    ZERO,
     Dims,
     common_dtype,
     common_vdevice,
@@ -154,7 +156,6 @@ def _convolution_rule(operator: Operator, axes: int) -> None:
     ) -> StructInfo:
         windows = windows_of(strides, padding, dilation, axes)
         layouts = _layouts(axes, data_layout, kernel_layout, out_layout)
-        require_groups(groups)
         operands = {"data": data, "weight": weight}
         dtype, vdevice = common_dtype(operands), common_vdevice(operands)
         require_dtype("data", data.dtype, "number")
@@ -194,13 +195,16 @@ def _sizes(context: InferContext, x: Dims, k: Dims, windows: Windows) -> list[An
 
 
 def _require_channels(context: InferContext, x: Dims, k: Dims, groups: int) -> None:
-    if isinstance(k[0], IntImm) and k[0].value % groups:
-        raise OperandError(
+    if groups > 1:
+        error = OperandError(
             "weight",
-            f"has {k[0].value} output channels",
+            f"has {dim_text(k[0])} output channels",
             also={"groups": f"is {groups}"},
             message="each group has as many output channels",
         )
+        rest = simplify(prim.FloorMod.make(k[0], number(groups)))
+        text = f"`weight` has {dim_text(k[0])} output channels, in {groups} groups of one size"
+        require_equal(context, rest, ZERO, error, text)
     inside = prim.Mul.make(k[1], number(groups)) if groups > 1 else k[1]
     if isinstance(k[1], IntImm):
         inside = number(k[1].value * groups)

@@ -8,7 +8,7 @@ from relaxscript.errors import OperandError
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
 from relaxscript.op.context import InferContext
 from relaxscript.op.define import op
-from relaxscript.op.numeric import accumulator
+from relaxscript.op.numeric import quotient, sum_dtype
 from relaxscript.op.parameters import Tensor, Tensors
 from relaxscript.op.shapes import (
     Dims,
@@ -36,12 +36,16 @@ def dropout(data: Tensor, rate: float = 0.5) -> Tensors:
 
 @dropout.infer_rule
 def _(context: InferContext, data: TensorStructInfo, rate: float = 0.5) -> StructInfo:
-    require_dtype("data", data.dtype, "float")
+    require_dtype("data", data.dtype, "number")
+    return TupleStructInfo.make((data, data))
+
+
+@dropout.attribute_rule
+def _(rate: float) -> None:
     if not 0 <= rate < 1:
         raise OperandError(
             "rate", f"is {rate}", message="a rate is from 0 to below 1", code="RX0204"
         )
-    return TupleStructInfo.make((data, data))
 
 
 def _rank(info: TensorStructInfo, dims: Dims | None) -> int:
@@ -54,17 +58,17 @@ def cross_entropy_with_logits(predictions: Tensor, labels: Tensor) -> Tensor:
 
     Both have one shape, of rank 1 or 2, and `predictions` are logarithms of probabilities.
     """
-    wide = accumulator(predictions.dtype)
+    wide = sum_dtype(predictions.dtype)
     total = np.sum(predictions.astype(wide) * labels.astype(wide))
     rows = len(predictions) if predictions.ndim > 1 else 1
-    return np.asarray(-total / wide.type(rows)).astype(predictions.dtype)
+    return np.asarray(quotient(-total, rows)).astype(predictions.dtype)
 
 
 @cross_entropy_with_logits.infer_rule
 def _(context: InferContext, predictions: TensorStructInfo, labels: TensorStructInfo) -> StructInfo:
     operands = {"predictions": predictions, "labels": labels}
     dtype, vdevice = common_dtype(operands), common_vdevice(operands)
-    require_dtype("predictions", predictions.dtype, "float")
+    require_dtype("predictions", predictions.dtype, "number")
     dims, other = dims_of(predictions), dims_of(labels)
     for name, info in operands.items():
         if _rank(info, dims_of(info)) not in (-1, 1, 2):
@@ -107,7 +111,7 @@ def nll_loss(
     the weights), or "none". Raises `IndexError` for a class that there is not.
     """
     axis = 1 if predictions.ndim > 1 else 0
-    wide = predictions.astype(accumulator(predictions.dtype))
+    wide = predictions.astype(sum_dtype(predictions.dtype))
     classes = wide.shape[axis]
     counted = targets != ignore_index
     places = np.where(counted, targets, 0)
@@ -123,7 +127,7 @@ def nll_loss(
     if reduction == "sum":
         losses = losses.sum()
     elif reduction == "mean":
-        losses = losses.sum() / weight.sum()
+        losses = quotient(losses.sum(), weight.sum())
     return np.asarray(losses).astype(predictions.dtype)
 
 
@@ -136,14 +140,9 @@ def _(
     reduction: str = "mean",
     ignore_index: int = -100,
 ) -> StructInfo:
-    if reduction not in _REDUCTIONS:
-        listed = ", ".join(f'"{name}"' for name in _REDUCTIONS)
-        raise OperandError(
-            "reduction", f"is {reduction!r}", message=f"it is one of {listed}", code="RX0204"
-        )
     floats = {"predictions": predictions} | ({} if weights is None else {"weights": weights})
     dtype = common_dtype(floats)
-    require_dtype("predictions", predictions.dtype, "float")
+    require_dtype("predictions", predictions.dtype, "number")
     require_dtype("targets", targets.dtype, "integer")
     vdevice = common_vdevice({**floats, "targets": targets})
     dims, places = dims_of(predictions), dims_of(targets)
@@ -166,3 +165,12 @@ def _(
     if own < 0:
         own = -1 if rank < 0 else wanted
     return tensor_of(places, dtype, vdevice, own)
+
+
+@nll_loss.attribute_rule
+def _(reduction: str, ignore_index: int) -> None:
+    if reduction not in _REDUCTIONS:
+        listed = ", ".join(f'"{name}"' for name in _REDUCTIONS)
+        raise OperandError(
+            "reduction", f"is {reduction!r}", message=f"it is one of {listed}", code="RX0204"
+        )

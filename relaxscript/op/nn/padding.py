@@ -52,11 +52,6 @@ def _(
     pad_value: float = 0.0,
 ) -> StructInfo:
     require_dtype("data", data.dtype, "any")
-    if pad_mode not in _MODES:
-        listed = ", ".join(f'"{name}"' for name in _MODES)
-        raise OperandError(
-            "pad_mode", f"is {pad_mode!r}", message=f"it is one of {listed}", code="RX0204"
-        )
     dims = dims_of(data)
     rank = data.ndim if dims is None else len(dims)
     if len(pad_width) % 2 or rank not in (-1, len(pad_width) // 2):
@@ -67,14 +62,6 @@ def _(
             message="there are two for each axis, how many before and how many behind",
             code="RX0204",
         )
-    if any(width < 0 for width in pad_width):
-        raise OperandError(
-            "pad_width",
-            f"is {list(pad_width)}",
-            message="nothing is taken away by padding",
-            code="RX0204",
-            help="write `R.strided_slice`",
-        )
     if dims is None:
         return tensor_of(None, data.dtype, data.vdevice, len(pad_width) // 2)
     more = [before + behind for before, behind in zip(pad_width[::2], pad_width[1::2])]
@@ -83,3 +70,20 @@ def _(
         for dim, width in zip(dims, more)
     ]
     return tensor_of(padded, data.dtype, data.vdevice)
+
+
+@pad.attribute_rule
+def _(pad_width: tuple[int, ...], pad_mode: str, pad_value: float) -> None:
+    if pad_mode not in _MODES:
+        listed = ", ".join(f'"{name}"' for name in _MODES)
+        raise OperandError(
+            "pad_mode", f"is {pad_mode!r}", message=f"it is one of {listed}", code="RX0204"
+        )
+    if any(width < 0 for width in pad_width):
+        raise OperandError(
+            "pad_width",
+            f"is {list(pad_width)}",
+            message="nothing is taken away by padding",
+            code="RX0204",
+            help="write `R.strided_slice`",
+        )

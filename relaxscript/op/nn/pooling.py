@@ -15,7 +15,7 @@ from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.op.context import InferContext
 from relaxscript.op.define import Operator, register
-from relaxscript.op.numeric import accumulator
+from relaxscript.op.numeric import quotient, sum_dtype
 from relaxscript.op.parameters import Parameter
 from relaxscript.op.shapes import number, require_dtype, tensor_of
 
@@ -159,7 +159,7 @@ def _largest(x: Any, kernel: tuple[int, ...], w: Windows, ceil: bool, padded: bo
 
 
 def _mean(x: Any, kernel: tuple[int, ...], w: Windows, ceil: bool, padded: bool) -> Any:
-    ones = np.ones((1, *x.shape[2:]), _sum_dtype(x.dtype))
+    ones = np.ones((1, *x.shape[2:]), sum_dtype(x.dtype))
     inside = w
     if padded:  # what pads the tensor counts, what only rounds the number of windows up does not
         ones = np.pad(ones, [(0, 0), *zip(w.before, w.after)], constant_values=1)
@@ -167,7 +167,7 @@ def _mean(x: Any, kernel: tuple[int, ...], w: Windows, ceil: bool, padded: bool)
     counts = np.maximum(_combined(ones, kernel, inside, ceil, np.add, 0), 1)
 
     def mean(part: Any) -> Any:
-        return _mean_of(_combined(part, kernel, w, ceil, np.add, 0), counts)
+        return quotient(_combined(part, kernel, w, ceil, np.add, 0), counts)
 
     return by_parts(x, mean, counts.dtype)
 
@@ -234,9 +234,9 @@ def _adaptive(axes: int) -> Operator:
             for axis, count in enumerate(wanted, 1):
                 part, sizes = _summed(part, axis, count)
                 counts = counts * sizes.reshape(-1, *(1,) * (part.ndim - 1 - axis))
-            return _mean_of(part, counts)
+            return quotient(part, counts)
 
-        x = by_parts(x, averaged, _sum_dtype(x.dtype))
+        x = by_parts(x, averaged, sum_dtype(x.dtype))
         return read_layout("out_layout", out_layout or layout, letters).packed(x)
 
     name = f"adaptive_avg_pool{axes}d"
@@ -288,20 +288,6 @@ def _summed(x: Any, axis: int, count: int) -> tuple[Any, Any]:
     edges = [(i * size // count, -(-(i + 1) * size // count)) for i in range(count)]
     sums = [x.take(range(a, b), axis).sum(axis, x.dtype, keepdims=True) for a, b in edges]
     return np.concatenate(sums, axis), np.array([b - a for a, b in edges])
-
-
-def _sum_dtype(dtype: Any) -> Any:
-    """In which data type windows are added up: no sum of integers overflows."""
-    wide = {"i": np.int64, "u": np.uint64}.get(dtype.kind)
-    return accumulator(dtype) if wide is None else np.dtype(wide)
-
-
-def _mean_of(total: Any, counts: Any) -> Any:
-    """A sum divided by how many there are; of integers the quotient is rounded toward zero."""
-    if total.dtype.kind not in "iu":
-        return total / counts.astype(total.dtype)
-    counts = counts.astype(total.dtype)
-    return (total - np.fmod(total, counts)) // counts
 
 
 adaptive_avg_pool1d = _adaptive(1)

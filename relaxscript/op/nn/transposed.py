@@ -182,7 +182,6 @@ def _inferred(
     windows = windows_of(strides, padding, dilation, axes)
     more = _further(output_padding, windows)
     layouts = _layouts(axes, data_layout, kernel_layout, out_layout)
-    require_groups(groups)
     operands = {"data": data, "weight": weight}
     dtype, vdevice = common_dtype(operands), common_vdevice(operands)
     require_dtype("data", data.dtype, "number")

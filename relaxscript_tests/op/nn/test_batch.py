@@ -61,7 +61,7 @@ def test_what_is_known_of_the_result() -> None:
         "[(n, 6, h) float32; (6,) float32; (6,) float32]"
     )
     assert result(R.nn.batch_norm, ranked(3), P, P, P, P, 1) == (
-        "[rank 3 float32; rank 1 float32; rank 1 float32]"
+        "[rank 3 float32; (6,) float32; (6,) float32]"
     )
     assert result(R.nn.group_norm, X, P, P, 3, 1, [2]) == "(n, 6, h) float32"
     assert result(R.nn.group_norm, ranked(-1, "void"), P, P, 3, 1, [2]) == "rank -1 void"

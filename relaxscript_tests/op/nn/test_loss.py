@@ -17,7 +17,7 @@ def test_nothing_is_dropped_outside_of_training() -> None:
     assert (kept.tolist(), mask.tolist()) == (data.tolist(), [1, 1, 1, 1])
     assert result(R.nn.dropout, tensor("n")) == "[(n,) float32; (n,) float32]"
     assert refused(R.nn.dropout, tensor(2), 1.0).fact == "is 1.0"
-    assert refused(R.nn.dropout, tensor(2, dtype="int8")).code == "RX0202"
+    assert refused(R.nn.dropout, tensor(2, dtype="bool")).code == "RX0202"
 
 
 def test_cross_entropy_is_the_mean_over_rows() -> None:
@@ -69,3 +69,12 @@ def test_the_operands_of_the_loss() -> None:
     assert refused(loss, predictions, targets, None, "max").fact == "is 'max'"
     assert refused(loss, tensor(), targets).fact == "has rank 0"
     assert refused(loss, predictions, tensor("n", "h")).code == "RX0202"
+
+
+def test_losses_of_integers_are_rounded_toward_zero() -> None:
+    x = np.array([[10, -3, 7], [-10, 5, 9]], "int8")
+    y = np.array([[1, 2, -1], [1, 1, 2]], "int8")
+    assert R.nn.cross_entropy_with_logits(x, y).tolist() == -5  # -(-3 + 13) / 2
+    assert R.nn.cross_entropy_with_logits(x, y + np.int8(10)).tolist() == -95
+    assert R.nn.nll_loss(x, np.array([0, 2])).tolist() == -9  # -(10 + 9) / 2
+    assert R.nn.dropout(x)[0].tolist() == x.tolist()
