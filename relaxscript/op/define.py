@@ -315,7 +315,10 @@ class Operator:
 
     def normalize(self, call: Call) -> Call:
         """The call in this operator's own normal form; most have none."""
-        return call if self._normalize is None else self._normalize(call)
+        if self._normalize is None:
+            return call
+        self._layout.split(self, call)  # a call by hand may have too few operands
+        return self._normalize(call)
 
     # ------------------------------------------------------------ StructInfo
 

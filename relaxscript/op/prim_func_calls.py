@@ -69,8 +69,8 @@ def prim_func_of(context: InferContext, call: Call, operator: str) -> GlobalVar:
 
 def with_literal_tuple(call: Call) -> Call:
     """The call with its arguments as a tuple literal, also where a variable holds the tuple."""
-    held = call.args[1] if len(call.args) > 1 else None
-    if held is None or isinstance(held, Tuple):  # what is missing is said when the call is typed
+    held = call.args[1]
+    if isinstance(held, Tuple):
         return call
     info = struct_info_of_leaf(held)
     if not isinstance(info, TupleStructInfo):

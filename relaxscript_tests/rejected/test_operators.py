@@ -36,7 +36,7 @@ def test_elements_in_order():
         #                      ^^^^^ error: RX0204 `R.topk` gives "both", "values" or "indices"
         d = R.argsort(x, dtype="bool")
         #                      ^^^^^^ error: RX0202 the result holds numbers, not bools
-        #                          help: write for example `dtype="int64"`
+        #                          help: write for example `dtype="float32"`
         e = R.cumsum(x, axis=1)
         #                    ^ error: RX0204 there is no axis 1
         #                        help: the axes are 0 to 0, or -1 to -1 counted from the end
