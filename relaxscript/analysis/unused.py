@@ -8,6 +8,8 @@ fields, constants, names, local functions. Source: TVM `relax.analysis.remove_al
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from relaxscript.ir import walk
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
@@ -32,14 +34,19 @@ from .struct_infos import wanted
 __all__ = ["remove_all_unused"]
 
 
-def remove_all_unused(func: Function, *, module: IRModule | None = None) -> Function:
-    """The function without the bindings that nothing needs; `func` itself where all are needed.
+F = TypeVar("F", Function, SeqExpr)
 
-    Bindings of branches and local functions go as well. Impure calls stay. What calls a function
-    of the module goes from a dataflow block, where only pure calls stand; in a function that is
-    pure by force (`relax.force_pure`) it stays unless `module` says that it is pure.
+
+def remove_all_unused(func: F, *, module: IRModule | None = None) -> F:
+    """The function, or sequence of blocks, without the bindings that nothing needs.
+
+    It is `func` itself where all are needed. Bindings of branches and local functions go as well.
+    Impure calls stay. What calls a function of the module goes from a dataflow block, where only
+    pure calls stand; in a function that is pure by force (`relax.force_pure`) it stays unless
+    `module` says that it is pure.
     """
-    wanted("remove_all_unused.func", func, Function)
+    if not isinstance(func, SeqExpr):
+        wanted("remove_all_unused.func", func, Function)
     uses = _Uses(func, Context(module))
     dead = uses.droppable - uses.live()
 
@@ -76,14 +83,15 @@ class _Uses:
     is none: a function that nothing needs needs nothing itself.
     """
 
-    def __init__(self, func: Function, context: Context) -> None:
+    def __init__(self, func: Function | SeqExpr, context: Context) -> None:
         self.context = context
         self.droppable: set[Node] = set()
         self._needs: dict[Node | None, list[Node]] = {}
         # What is to be looked at: an expression, and who needs it.
         self._todo: list[tuple[Expr, Node | None]] = [(func, None)]
         # What the parameters say is known without any cast.
-        self._given = set(walk.defined_by(func, func.params))
+        params = func.params if isinstance(func, Function) else ()
+        self._given = set(walk.defined_by(func, params))
         functions = (node for node in walk.post_order(func) if isinstance(node, Function))
         self._trusts = not any((f.attrs or Attrs()).get("relax.force_pure") for f in functions)
         while self._todo:

@@ -24,7 +24,10 @@ BUILDERS: dict[str, Callable[[Any, Any], PrimExpr]] = {}
 
 
 class Equality:
-    """`a == b`, or `a != b`, of two scalars, before anybody has said what is wanted of it."""
+    """`a == b`, or `a != b`, of two scalars, before anybody has said what is wanted of it.
+
+    As a truth value it says whether they are one object, or of two numbers whether they are equal.
+    """
 
     __slots__ = ("a", "b", "negated")
 
@@ -32,7 +35,9 @@ class Equality:
         self.a, self.b, self.negated = a, b, negated
 
     def __bool__(self) -> bool:
-        return (self.a is self.b) is not self.negated
+        a, b = _number(self.a), _number(self.b)
+        same = self.a is self.b if a is None or b is None else a == b
+        return same is not self.negated
 
     def asobject(self) -> PrimExpr:
         """The node that compares the two."""
@@ -40,6 +45,12 @@ class Equality:
 
     def __repr__(self) -> str:
         return repr(self.asobject())
+
+
+def _number(operand: Any) -> int | float | None:
+    """The number that an operand is, None where it is no literal."""
+    value = getattr(operand, "value", operand)
+    return value if isinstance(value, (int, float)) else None
 
 
 def _comparable(other: object) -> bool:

@@ -4,7 +4,7 @@
     x.numpy(), x.copyfrom(other), x.copyto(cpu(1))
 
 A function that is called with an `NDArray` gives `NDArray`s, one that is called with arrays of
-numpy only gives these.
+numpy only gives these. Registered functions that such a call reaches are given `NDArray`s too.
 
 Source: TVM `tvm.nd.array`, `tvm.nd.NDArray`, `tvm.runtime.tensor`.
 """
@@ -19,9 +19,13 @@ import numpy as np
 from relaxscript.dtypes import DataType
 from relaxscript.errors import VMError
 
+from .packed_func import PackedFunc, get_global_func
 from .values import Device, DeviceTensor, cpu, kind_of, to_device, to_tensor
 
-__all__ = ["NDArray", "array", "as_given", "as_ndarray", "empty", "from_dlpack", "tensor"]
+__all__ = [
+    "NDArray", "array", "as_given", "as_ndarray", "empty", "from_dlpack", "given_ndarrays",
+    "has_ndarray", "tensor",
+]  # fmt: skip
 
 
 class NDArray(np.ndarray[Any, Any]):
@@ -100,13 +104,21 @@ def from_dlpack(dltensor: Any) -> Any:
 
 def as_given(args: Iterable[Any], result: Any) -> Any:
     """The result of a call: its tensors are `NDArray`s where an argument was one."""
-    return as_ndarray(result) if any(map(_has_ndarray, args)) else result
+    return as_ndarray(result) if has_ndarray(args) else result
 
 
-def _has_ndarray(value: Any) -> bool:
-    if type(value) is tuple or type(value) is list:
-        return any(map(_has_ndarray, value))
-    return type(value) is NDArray
+def has_ndarray(values: Iterable[Any]) -> bool:
+    """Whether one of the values is an `NDArray`, or a tuple or list that holds one."""
+    return any(
+        has_ndarray(value) if type(value) in (tuple, list) else type(value) is NDArray
+        for value in values
+    )
+
+
+def given_ndarrays(name: str) -> PackedFunc:
+    """The packed function of a name, which is given `NDArray`s for arrays of numpy."""
+    found = get_global_func(name)
+    return PackedFunc(name, lambda *args: found.function(*map(as_ndarray, args)))
 
 
 def as_ndarray(value: Any) -> Any:

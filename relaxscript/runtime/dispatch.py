@@ -15,7 +15,7 @@ import numpy as np
 from relaxscript.errors import InternalError, VMError
 from relaxscript.errors.exceptions import is_users
 
-from .arrays import as_given
+from .arrays import as_ndarray, given_ndarrays, has_ndarray
 from .blame import blamed, raised, too_deep
 from .builtins import BUILTINS, INVOKE_CLOSURE, State, read_if_cond
 from .bytecode import VM_STATE, ArgKind
@@ -52,6 +52,7 @@ __all__ = ["Dispatcher", "VMClosure"]
 
 __tracebackhide__ = is_users
 
+Lookup = Callable[[str], PackedFunc]
 CALL_DEPTH_LIMIT = 10_000
 
 
@@ -116,8 +117,10 @@ class Dispatcher:
             heap = code.quick(values := (*args, *closure.captured))
             if heap is not None:
                 return self._run(code, self._registers(code, values, heap), heap)
-        result = self._run(code, *self._started(code, closure, args, kwargs))
-        return as_given((*args, *kwargs.values()), result)
+        started = self._started(code, closure, args, kwargs)
+        if has_ndarray((*args, *kwargs.values())):
+            return as_ndarray(self._run(code, *started, lookup=given_ndarrays))
+        return self._run(code, *started)
 
     def _started(
         self, code: Code, closure: VMClosure, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -187,13 +190,15 @@ class Dispatcher:
             regs[code.state] = State(code.function.name, heap, code.origins)
         return regs
 
-    def _run(self, code: Code, regs: list[Any], heap: Heap) -> Any:  # noqa: C901
+    def _run(  # noqa: C901
+        self, code: Code, regs: list[Any], heap: Heap, lookup: Lookup = get_global_func
+    ) -> Any:
         """Run a call to its end. `frames` holds the callers: their steps, registers and so on.
 
         A packed call costs one step: unpacking it, one `itemgetter` over the registers, the callee
         and a type test. `__setstate__` of a tuple's iterator is a jump. Only registers keep values.
         """
-        ndarray, plain, lookup, frames = np.ndarray, run_time_value, get_global_func, list[Any]()
+        ndarray, plain, frames = np.ndarray, run_time_value, list[Any]()
         steps: Any = iter(code.fused)
         pc = code.function.start_instr
         try:

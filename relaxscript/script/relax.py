@@ -18,7 +18,7 @@ from .parser.macro_entry import relax_macro as macro
 from .relax_devices import *  # noqa: F403
 from .relax_devices import __all__ as _devices
 from .relax_forms import *  # noqa: F403
-from .relax_forms import __all__ as _forms
+from .relax_forms import __all__ as _forms, builder_forms as _builder_forms
 from .relax_typed import *  # noqa: F403
 from .relax_typed import __all__ as _typed
 
@@ -34,6 +34,14 @@ __all__ = [
 ]  # fmt: skip
 
 if not _TYPE_CHECKING:
+    # What only programs say that are written as calls, inside of an `IRBuilder`.
+    _BUILDER_NAMES = frozenset({
+        "Else", "If", "Then", "arg", "emit", "emit_match_cast", "emit_var_binding",
+        "emit_with_sinfo", "func_name", "func_ret_struct_info", "func_ret_value",
+    })  # fmt: skip
 
     def __getattr__(name):  # type: ignore[no-untyped-def]
+        forms = _builder_forms() if name in _BUILDER_NAMES else None
+        if forms is not None:
+            return getattr(forms, name)
         return _absent_member(_sys.modules[__name__], "R", name)

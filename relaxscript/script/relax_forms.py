@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import builtins
+import sys
 from collections.abc import Mapping
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -44,13 +46,17 @@ class Dataflow:
 def dataflow() -> Any:
     """A block of bindings without side effects or control flow; `R.output` says what leaves it.
 
-    In a builder program write `with bb.dataflow():`.
+    In a builder program write `with bb.dataflow():`; inside an `IRBuilder` it is a frame.
     """
-    return Dataflow()
+    frames = builder_forms()
+    return Dataflow() if frames is None else frames.dataflow()
 
 
 def output(*names: Any) -> None:
     """The variables of a dataflow block that can be used after it."""
+    frames = builder_forms()
+    if frames is not None:
+        frames.output(*names)
 
 
 outputs = output
@@ -58,6 +64,19 @@ outputs = output
 
 def func_attr(attrs: Mapping[str, Any]) -> None:  # type: ignore[valid-type]
     """Attributes of the function."""
+    frames = builder_forms()
+    if frames is not None:
+        frames.func_attr(attrs)
+
+
+def builder_forms() -> ModuleType | None:
+    """What `R.` means inside of an open `IRBuilder`; None outside, where scripts are parsed."""
+    # Asked for, not imported: while a script is read nothing is, and then no builder is open.
+    room = sys.modules.get(f"{__package__}.ir_builder")
+    if room is None or not room.IRBuilder.is_in_scope():
+        return None
+    forms: ModuleType = room.relax
+    return forms
 
 
 def const(value: npt.ArrayLike, dtype: Any = None) -> ir.Constant:

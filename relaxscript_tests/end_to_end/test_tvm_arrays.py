@@ -58,6 +58,41 @@ def test_a_function_called_with_plain_arrays_gives_plain_ones(target):
     assert type(vm["second"]((X, Y))) is np.ndarray
 
 
+@tvm.register_func("test.tvm_arrays.scale", override=True)
+def scale(x, factor, out):
+    """As people write destination-passing functions for TVM."""
+    out.copyfrom(x.numpy() * factor.numpy())
+
+
+@tvm.register_func("test.tvm_arrays.kind", override=True)
+def kind(x):
+    KINDS.append(type(x))
+    return x
+
+
+KINDS: list[type] = []
+
+
+@I.ir_module
+class Packed:
+    @R.function(pure=False)
+    def main(x: R.Tensor((2,), "float32"), y: R.Tensor((2,), "float32")):
+        z = R.call_dps_packed("test.tvm_arrays.scale", (x, y), out_sinfo=R.Tensor((2,), "float32"))
+        k = R.call_packed("test.tvm_arrays.kind", z, sinfo_args=R.Tensor((2,), "float32"))
+        return k
+
+
+def test_registered_functions_are_given_the_arrays_that_the_program_was_called_with():
+    vm = relax.VirtualMachine(tvm.build(Packed), tvm.cpu())
+    KINDS.clear()
+    result = vm["main"](nd.array(X), nd.array(Y))
+    np.testing.assert_array_equal(result.numpy(), X * Y)
+    with pytest.raises(tvm.VMError, match=r"'numpy\.ndarray' object has no attribute"):
+        vm["main"](X, Y)
+    assert KINDS == [nd.NDArray]
+    assert type(result) is nd.NDArray
+
+
 def test_saved_inputs_keep_what_they_are():
     vm = relax.VirtualMachine(tvm.build(Pair))
     vm.set_input("main", nd.array(X), nd.array(Y))

@@ -198,3 +198,55 @@ def test_a_local_function_is_lifted_under_both_names():
             return r
 
     assert [v.name_hint for v in transform.LambdaLift()(Module)] == ["main", "main_inner"]
+
+
+# ---------------------------------------------------------------- analyses and passes
+
+
+def test_a_sequence_of_blocks_loses_what_nothing_needs_as_a_function_does():
+    a, b = (relax.DataflowVar(name, R.Tensor((2,), "float32")) for name in "ab")
+    c = relax.Var("c", R.Tensor((2,), "float32"))
+    bindings = [(a, relax.op.add(X, X)), (b, relax.op.add(a, X)), (c, relax.op.add(a, a))]
+    block = relax.DataflowBlock([relax.VarBinding(*pair) for pair in bindings])
+    whole = relax.SeqExpr([block], c)
+    made = relax.analysis.remove_all_unused(whole)
+    assert [binding.var for binding in made.blocks[0].bindings] == [a, c]
+    assert relax.analysis.remove_all_unused(made) is made
+    assert relax.analysis.remove_all_unused(relax.SeqExpr([block], X)).blocks == ()
+
+
+def test_the_number_of_a_virtual_device_in_its_list_names_it():
+    @I.ir_module
+    class Module:
+        I.module_global_infos({"vdevice": [I.vdevice("llvm"), I.vdevice("cuda", 0)]})
+
+        @R.function
+        def main(x: R.Tensor((4,), "float32", "vdevice:1")) -> R.Tensor((4,), "float32", "cuda"):
+            y = R.add(x, x)
+            return y
+
+    listed = Module.global_infos["vdevice"]
+    assert Module["main"].params[0].struct_info.vdevice is listed[1]
+    with pytest.raises(tvm.DiagnosticError, match="the module has no virtual device `vdevice:2`"):
+        from_source(Module.script().replace('"cuda:0"', '"vdevice:2"'))
+
+
+def test_a_hint_names_devices_that_are_not_there():
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+        y = R.hint_on_device(x, tvm.cuda(1))
+        return y
+
+    wanted = f.body.blocks[0].bindings[0].value.attrs.dst_vdevice
+    assert (wanted.target.kind, wanted.vdevice_id) == ("cuda", 1)
+
+
+def test_literals_are_compared_as_numbers():
+    shape = relax.ShapeExpr([96, 4])
+    n = tir.Var("n", "int64")
+    assert shape[0] == 96 == tir.IntImm("int64", 96)
+    assert shape[0] != shape[1]
+    assert not shape[0] == 95
+    assert n == n
+    assert n != tir.Var("n", "int64")
+    assert not n == 96

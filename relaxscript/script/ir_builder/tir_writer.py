@@ -20,9 +20,9 @@ from relaxscript.ir.relax import Attrs
 from relaxscript.ir.tir import Buffer, PrimFunc, Stmt, handle_var
 from relaxscript.script.parser.base import Failed, Reporter
 from relaxscript.script.parser.environment import Environment
-from relaxscript.script.parser.tir import TirParser
 from relaxscript.script.parser.tir_block import Opener, folded
 from relaxscript.script.parser.tir_buffer import BUFFER_MAKERS, BufferSyntax
+from relaxscript.script.parser.tir_function import TirParser
 from relaxscript.script.parser.tir_scalar import describe
 from relaxscript.script.parser.tir_signature import PARAMETER_HELP
 from relaxscript.script.tir_types import BufferFront, Form, ScalarType

@@ -4,4 +4,25 @@
 what they captured; `base.py` is what the languages share, `relax*.py` and `tir*.py` are the
 languages, `module.py` the class around them. The printer's methods of the same names are the
 inverse of these.
+
+`from relaxscript.script.parser import ir as I, relax as R, tir as T` has the namespaces of scripts,
+as `relaxscript.script` has, for those who know them from there.
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relaxscript.script import ir, relax, tir
+
+__all__ = ["ir", "relax", "tir"]
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name in __all__:
+            return import_module(f"relaxscript.script.{name}")
+        raise AttributeError(f"module `{__name__}` has no attribute `{name}`")

@@ -142,8 +142,13 @@ class ModuleContext:
         return self.vdevice(asked.replace(target=Target(near))) if near else None
 
     def vdevice(self, asked: VDevice) -> VDevice | None:
-        """The module's own virtual device that an annotation names, or None."""
+        """The module's own virtual device that an annotation names, or None.
+
+        "vdevice:1" is number 1 of the list.
+        """
         listed = self._listed_devices()
+        if asked.target.kind == "vdevice":
+            return listed[asked.vdevice_id] if asked.vdevice_id < len(listed) else None
         for known in listed:
             if structural_equal(known, asked):
                 return known

@@ -45,7 +45,7 @@ def parse_prim_func(
     *args: Any, module: ModuleContext | None = None, **options: Any
 ) -> PrimFunc | None:
     """`tir.parse_prim_func`; the parser of TIR is imported by the first PrimFunc that needs it."""
-    from .tir import parse_prim_func as parse
+    from .tir_function import parse_prim_func as parse
     from .tir_meta import TirMetaParser
 
     def make(source: Source, environment: Environment, reporter: Reporter) -> TirMetaParser:

@@ -32,7 +32,7 @@ from .context import ModuleName
 from .finding import definition_place
 from .handmade import is_handmade, placed
 from .macro import Macro, MacroUser, Returned, macro_in
-from .relax import RelaxParser
+from .relax_function import RelaxParser
 from .relax_signature import Header
 
 __all__ = ["RelaxMetaParser"]

@@ -24,10 +24,10 @@ from .capture import adopted, adopted_member, macro_of_module
 from .context import ModuleContext
 from .environment import Environment
 from .macro import Macro, MacroUser, Returned, macro_in
-from .tir import TirParser
 from .tir_block import Opener, folded
 from .tir_buffer import BUFFER_MAKERS, BufferSyntax
 from .tir_call import given
+from .tir_function import TirParser
 from .tir_scalar import counted
 
 __all__ = ["TirMetaParser"]

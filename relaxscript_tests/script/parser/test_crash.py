@@ -7,7 +7,7 @@ import pytest
 from relaxscript.cli import main
 from relaxscript.errors import InternalError
 from relaxscript.script import from_source, relax as R
-from relaxscript.script.parser.relax import RelaxParser
+from relaxscript.script.parser.relax_function import RelaxParser
 
 PROGRAM = """
 @R.function

@@ -1,0 +1,25 @@
+"""Programs as people write them for TVM, of which only the word `tvm` is changed."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent / "tvm_programs"
+PROGRAMS = sorted(path.name for path in HERE.glob("*.py"))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_for_tvm_runs_with_its_imports_changed(name: str, tmp_path: Path):
+    text = (HERE / name).read_text("utf-8")
+    assert re.search(r"^import tvm$", text, re.MULTILINE)
+    changed = tmp_path / name
+    changed.write_text(re.sub(r"\btvm\b", "relaxscript", text), "utf-8")
+    runpy.run_path(str(changed), run_name="program")
+
+
+def test_there_are_programs_for_each_part():
+    assert len(PROGRAMS) >= 9
