@@ -1,4 +1,4 @@
-"""Structural equality and hashing: two programs are the same up to the names of what they define.
+"""Structural equality: two programs are the same up to the names of what they define.
 
 Variables are compared by where they are defined: a pair met in a defining position is put in
 correspondence, and until the end of the scope each may only meet the other. A free variable equals
@@ -9,7 +9,6 @@ Source: TVM `ir.structural_equal` (names and parameters).
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -18,13 +17,27 @@ import numpy as np
 from relaxscript.errors import DiagnosticError, InternalError
 
 from . import hooks, prim, relax
+from .digest import structural_hash
 from .module import IRModule
 from .node import Node
 from .relax import Attrs, Id
 from .struct_info import StructInfo
+from .structure import (
+    DEFINE,
+    INSIDE,
+    MAYBE,
+    USE,
+    VARIABLES,
+    as_tuples,
+    functions_of,
+    plan_of,
+    plans,
+    rule_name,
+)
 from .tir import Buffer
 from .tir_compute import BufferRealize
-from .walk import children, scope_order, sees_itself, walk
+from .types import Type
+from .walk import children, sees_itself, walk
 
 __all__ = [
     "Mismatch", "StructuralMismatch", "assert_structural_equal", "get_first_structural_mismatch",
@@ -57,43 +70,12 @@ class StructuralMismatch(AssertionError, ValueError):
         return (StructuralMismatch, (self.args[0], self.mismatch))
 
 
-class Plan(NamedTuple):
-    """How nodes of one class are compared: the fields to compare directly, those to descend into
-    (the last first), and whether definitions inside end with the node.
-    """
-
-    leaves: tuple[str, ...]
-    inner: tuple[tuple[str, int], ...]
-    is_scope: bool
-
-
-_plans: dict[tuple[type[Node], bool], Plan] = {}
-_VARIABLES = (prim.Var, relax.Var, Buffer)
-
-# What a variable does where it stands: it is used; it is defined unless it is known already (a
-# dimension of a parameter); it is defined, whatever it meant before; and so is the variable of a
-# binding, whose StructInfo defines nothing.
-_USE, _MAYBE, _DEFINE, _BIND = range(4)
-_INSIDE = (_USE, _MAYBE, _MAYBE, _USE)
-# On the stack beside these: the end of a scope, and items that only one of two tuples has.
+# On the stack beside what variables do: the end of a scope, and items that one of two tuples has.
 _END, _LENGTHS = -1, -2
 # Two values, what variables do there, and the two nodes that hold them.
 Entry = tuple[Any, Any, int, Any]
 
-
-def _plan(cls: type[Node], recursive: bool = False) -> Plan:
-    found = _plans.get((cls, recursive))
-    if found is None:
-        hint = "name" if issubclass(cls, (prim.Var, Buffer)) else "name_hint"
-        fields = scope_order(cls, recursive)
-        if issubclass(cls, _VARIABLES) or cls.__name__ == "Block":
-            fields = tuple(f for f in fields if f.name != hint)
-        defines = _BIND if issubclass(cls, relax.VarBinding) else _DEFINE
-        leaves = tuple(f.name for f in fields if f.leaf)
-        inner = [(f.name, defines if f.definition else _USE) for f in fields if not f.leaf]
-        found = _plans[cls, recursive] = Plan(leaves, tuple(reversed(inner)), cls.is_scope)
-    return found
-
+_SHARED = (StructInfo, prim.PrimExpr, Type)
 
 # The partner of a variable whose own partner has been defined anew, so it has none in this scope.
 _HIDDEN = Id()
@@ -108,9 +90,12 @@ class _Comparison:
         self.back: dict[Any, Any] = {}
         # What `forth` and `back` held before each definition, to be restored when its scope ends.
         self.trail: list[tuple[dict[Any, Any], Any, Any]] = []
-        # StructInfos are shared by many variables. As long as correspondence only grows, a pair
-        # once found equal stays equal, and each pair is compared once: the cost is linear.
-        self.equal_infos: set[tuple[int, int]] = set()
+        # StructInfos are shared by many variables, scalars by what was made of them. As long as
+        # correspondence only grows, a pair once found equal stays equal, and each pair is compared
+        # once: the cost is linear in the graph.
+        self.equal: set[tuple[int, int]] = set()
+        # These pairs in their order: those of a scope are forgotten with it.
+        self.order: list[tuple[int, int]] = []
         self.roots: tuple[Any, Any] = (None, None)
         # How each pair is reached, where somebody wants to know.
         self.paths: dict[tuple[int, int], str] | None = None
@@ -118,16 +103,16 @@ class _Comparison:
 
     # One loop over pairs: a call for each kind of pair would cost more than comparing it.
     def run(self, lhs: Any, rhs: Any) -> Mismatch | None:  # noqa: C901
-        self.roots = lhs, rhs = _as_tuples(lhs), _as_tuples(rhs)
-        stack: list[Entry] = [(lhs, rhs, _USE, None)]
-        equal_infos, forth = self.equal_infos, self.forth
+        self.roots = lhs, rhs = as_tuples(lhs), as_tuples(rhs)
+        stack: list[Entry] = [(lhs, rhs, USE, None)]
+        equal, order, forth = self.equal, self.order, self.forth
         while stack:
             a, b, role, within = stack.pop()
             cls = type(a)
-            if role < _USE:
+            if role < USE:
                 if role == _LENGTHS:
                     return self._lengths(a, b, within)
-                self._end_scope(a)
+                self._end_scope(a, b)
                 continue
             if cls is not type(b):
                 if (_is_empty(a) and _is_empty(b)) or _is_one_rule(a, b):
@@ -138,29 +123,31 @@ class _Comparison:
                 if different is not None:
                     return different
                 continue
-            if isinstance(a, _VARIABLES):
+            if isinstance(a, VARIABLES):
                 known = forth.get(a)
-                if known is b and role <= _MAYBE:
+                if known is b and role <= MAYBE:
                     continue
                 reason = self._variable(a, b, known, role)
                 if reason is not None:
                     return Mismatch(a, b, reason, within)
                 if a not in forth:
                     continue
-            elif isinstance(a, StructInfo):
-                if (id(a), id(b)) in equal_infos:
-                    continue
-                equal_infos.add((id(a), id(b)))
             elif a is b and isinstance(a, (relax.Op, prim.Immediate)):
                 continue
+            elif isinstance(a, _SHARED):
+                pair = (id(a), id(b))
+                if pair in equal:
+                    continue
+                equal.add(pair)
+                order.append(pair)
             recursive = cls is relax.VarBinding and sees_itself(a)
-            leaves, inner, is_scope = _plans.get((cls, recursive)) or _plan(cls, recursive)
+            leaves, inner, is_scope = plans.get((cls, recursive)) or plan_of(cls, recursive)
             for name in leaves:
                 x, y = getattr(a, name), getattr(b, name)
                 if x is not y and not _same_leaf(x, y):
                     return Mismatch(a, b, _leaf_reason(a, b, name), within)
             if is_scope:
-                stack.append((len(self.trail), None, _END, None))
+                stack.append((len(self.trail), len(order), _END, None))
             here = (a, b)
             if self.paths is not None:
                 self._reach(a, b, [name for name, _ in reversed(inner)])
@@ -168,7 +155,7 @@ class _Comparison:
                 x, y = getattr(a, name), getattr(b, name)
                 if x is None and y is None:
                     continue
-                part_role = own_role or _INSIDE[role]
+                part_role = own_role or INSIDE[role]
                 if x.__class__ is tuple and y.__class__ is tuple:
                     if len(x) != len(y):
                         stack.append((x, y, _LENGTHS, (a, b, name)))
@@ -205,7 +192,7 @@ class _Comparison:
 
     def _variable(self, a: Any, b: Any, known: Any, role: int) -> str | None:
         """Why a pair of variables cannot correspond; makes them correspond when they can."""
-        if role >= _DEFINE or (known is None and b not in self.back and self._may_map(a, b, role)):
+        if role >= DEFINE or (known is None and b not in self.back and self._may_map(a, b, role)):
             self._correspond(a, b, known)
             return None
         if known is not None or b in self.back:
@@ -213,7 +200,7 @@ class _Comparison:
         return None if a is b else f"the free {_describe(a)} here, {_describe(b)} there"
 
     def _may_map(self, a: Any, b: Any, role: int) -> bool:
-        if role == _MAYBE or self.map_free_vars:
+        if role == MAYBE or self.map_free_vars:
             return True
         # A buffer that a region gives memory is no other's, though it may be named before.
         return isinstance(a, Buffer) and all(
@@ -226,10 +213,10 @@ class _Comparison:
             return
         if known is not None:
             self._set(self.back, known, _HIDDEN)
-            self.equal_infos.clear()
+            self.equal.clear()
         if other is not None:
             self._set(self.forth, other, _HIDDEN)
-            self.equal_infos.clear()
+            self.equal.clear()
         self._set(self.forth, a, b)
         self._set(self.back, b, a)
 
@@ -246,9 +233,10 @@ class _Comparison:
         lhs, rhs = (v[common] if len(v) > common else owner for v, owner in ((x, a), (y, b)))
         return Mismatch(lhs, rhs, reason, (a, b))
 
-    def _end_scope(self, length: int) -> None:
+    def _end_scope(self, length: int, compared: int) -> None:
         if len(self.trail) > length:
-            self.equal_infos.clear()
+            self.equal.difference_update(self.order[compared:])
+            del self.order[compared:]
         while len(self.trail) > length:
             table, key, before = self.trail.pop()
             if before is None:
@@ -290,7 +278,7 @@ class _Comparison:
         return None
 
     def _modules(self, a: IRModule, b: IRModule, stack: list[Any]) -> Mismatch | None:
-        mine, theirs = dict(_named(a)), dict(_named(b))
+        mine, theirs = dict(functions_of(a)), dict(functions_of(b))
         for name in [*mine, *theirs]:
             if name not in mine or name not in theirs:
                 which = "second" if name in mine else "first"
@@ -301,17 +289,10 @@ class _Comparison:
                 pair = (id(mine[name]), id(theirs[name]))
                 self.paths[pair] = f'<root>.functions[I.GlobalVar("{name}")]'
         here = (a, b)
-        stack.append((a.attrs or Attrs(), b.attrs or Attrs(), _USE, here))
-        stack.append((Attrs(a.global_infos), Attrs(b.global_infos), _USE, here))
-        stack.extend([(mine[name], theirs[name], _USE, here) for name in reversed(list(mine))])
+        stack.append((a.attrs or Attrs(), b.attrs or Attrs(), USE, here))
+        stack.append((Attrs(a.global_infos), Attrs(b.global_infos), USE, here))
+        stack.extend([(mine[name], theirs[name], USE, here) for name in reversed(list(mine))])
         return None
-
-
-def _as_tuples(value: Any) -> Any:
-    """A list of nodes is one of their tuple."""
-    if type(value) is list or type(value) is tuple:
-        return tuple(map(_as_tuples, value))
-    return value
 
 
 def _realized(root: Any) -> set[Buffer]:
@@ -346,12 +327,8 @@ def _is_empty(value: Any) -> bool:
 
 def _leaf_reason(a: Any, b: Any, name: str) -> str:
     x, y = getattr(a, name), getattr(b, name)
-    of = f" of {_describe(a)}" if isinstance(a, _VARIABLES) else ""
+    of = f" of {_describe(a)}" if isinstance(a, VARIABLES) else ""
     return f"`{name}`{of} is {_show(x)} here, {_show(y)} there"
-
-
-def _named(module: IRModule) -> list[tuple[str, Any]]:
-    return [(gv.name_hint, function) for gv, function in module.functions.items()]
 
 
 def _same_leaf(x: Any, y: Any) -> bool:
@@ -371,13 +348,7 @@ def _same_leaf(x: Any, y: Any) -> bool:
 
 def _is_one_rule(a: Any, b: Any) -> bool:
     """A `derive_func` is a function of Python or, where a script was read, its name."""
-    return callable(a) != callable(b) and _rule_name(a) == _rule_name(b) is not None
-
-
-def _rule_name(rule: Any) -> str | None:
-    if isinstance(rule, str):
-        return str(rule)
-    return str(getattr(rule, "__name__", rule)) if callable(rule) else None
+    return callable(a) != callable(b) and rule_name(a) == rule_name(b) is not None
 
 
 def _describe(value: Any) -> str:
@@ -461,100 +432,3 @@ def _place(root: Any, at: Any, within: Any, occurrence: int, which: str) -> str:
     except (InternalError, DiagnosticError):
         return ""
     return text
-
-
-class _Hashing:
-    """One computation of a hash: variables count by the order of their definitions."""
-
-    def __init__(self, map_free_vars: bool) -> None:
-        self.map_free_vars = map_free_vars
-        self.digest = hashlib.blake2b(digest_size=8)
-        self.numbers: dict[Any, int] = {}
-        self.free: dict[Any, int] = {}
-        self.count = 0
-        self.trail: list[tuple[Any, int | None]] = []
-        self.stack: list[tuple[Any, int]] = []
-
-    def of(self, root: Any) -> int:
-        """The hash of a node, function or module."""
-        self.stack.append((_as_tuples(root), _USE))
-        while self.stack:
-            value, role = self.stack.pop()
-            if role == _END:
-                self._end_scope(value)
-            elif not isinstance(value, _VARIABLES) or self._variable(value, role):
-                self.digest.update(_token(value).encode())
-                self._push_parts(value, role)
-        return int.from_bytes(self.digest.digest(), "little")
-
-    def _variable(self, var: Any, role: int) -> bool:
-        """Whether this defines the variable, so that what is known of it counts too."""
-        known = self.numbers.get(var)
-        fresh = role >= _DEFINE or (known is None and (role == _MAYBE or self.map_free_vars))
-        if fresh:
-            self.trail.append((var, known))
-            self.numbers[var] = known = self.count
-            self.count += 1
-        # A free variable counts by its first occurrence: names are hints, addresses change.
-        number = f"free{self.free.setdefault(var, len(self.free))}" if known is None else known
-        self.digest.update(f"{type(var).__name__} {number}".encode())
-        return fresh
-
-    def _end_scope(self, length: int) -> None:
-        while len(self.trail) > length:
-            var, before = self.trail.pop()
-            if before is None:
-                del self.numbers[var]
-            else:
-                self.numbers[var] = before
-
-    def _push_parts(self, value: Any, role: int) -> None:
-        stack = self.stack
-        match value:
-            case IRModule():
-                stack.extend((f, _USE) for _, f in sorted(_named(value), reverse=True))
-                stack.extend([(value.attrs, _USE), (Attrs(value.global_infos), _USE)])
-            case Node():
-                plan = _plan(type(value), sees_itself(value))
-                if plan.is_scope:
-                    stack.append((len(self.trail), _END))
-                parts = [(getattr(value, name), own or _INSIDE[role]) for name, own in plan.inner]
-                stack.extend(parts)
-            case tuple():
-                stack.extend((item, role) for item in reversed(value))
-            case Attrs():
-                stack.extend((value[key], role) for key in sorted(value))
-            case Mapping():
-                known = sorted(value, key=lambda key: self.numbers.get(key, -1), reverse=True)
-                stack.extend((value[key], role) for key in known)
-
-
-def structural_hash(node: Any, map_free_vars: bool = False) -> int:
-    """A 64-bit number, the same for programs that are `structural_equal`, in every process."""
-    return _Hashing(map_free_vars).of(node)
-
-
-def _token(value: Any) -> str:
-    match value:
-        case Node():
-            leaves = _plan(type(value)).leaves
-            parts = [_token(getattr(value, name)) for name in leaves]
-            return f"{type(value).__name__}({','.join(parts)})"
-        case IRModule():
-            return f"IRModule({sorted(name for name, _ in _named(value))})"
-        case tuple():
-            return f"tuple{len(value)}"
-        case Attrs():
-            return f"Attrs{sorted(value)}" if value else _token(None)
-        case Mapping():
-            return f"map{len(value)}"
-        case np.ndarray():
-            content = hashlib.blake2b(value.tobytes(), digest_size=8).hexdigest()
-            return f"array({value.dtype},{value.shape},{content})"
-        case float():
-            return f"float({value.hex() if value == value else 'nan'})"
-        case str():
-            return f"str:{str(value)!r}"
-    if callable(value):
-        return f"str:{_rule_name(value)!r}"
-    return f"{type(value).__name__}:{value!r}"

@@ -256,8 +256,14 @@ def defined_by(node: Node, value: Any) -> list[Node]:
     stack: list[Node] = []
     _collect(value, stack)
     stack.reverse()
+    # Tuples may share their fields: what one of them defines is defined.
+    tuples: set[int] = set()
     while stack:
         item = stack.pop()
+        if isinstance(item, TupleStructInfo):
+            if id(item) in tuples:
+                continue
+            tuples.add(id(item))
         match item:
             case relax.Var():
                 found.append(item)

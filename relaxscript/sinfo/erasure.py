@@ -74,6 +74,8 @@ class _Eraser:
         self.root = root
         self.relax_vars = relax_vars
         self.leaving = leaving
+        # A part that several tuples share is erased once in each scope.
+        self.erased: dict[tuple[int, _InScope], StructInfo] = {}
 
     @functools.cached_property
     def outside(self) -> frozenset[prim.Var]:
@@ -81,11 +83,21 @@ class _Eraser:
         return frozenset(free_shape_vars(self.root))
 
     def erase(self, info: StructInfo, shape_vars: _InScope) -> StructInfo:
+        if not isinstance(info, (TupleStructInfo, FuncStructInfo)):
+            return self.leaf(info, shape_vars)
+        key = (id(info), shape_vars)
+        found = self.erased.get(key)
+        if found is None:
+            if isinstance(info, FuncStructInfo):
+                found = self.function(info, shape_vars)
+            else:
+                found = info.replace(fields=self.each(info.fields, shape_vars))
+            self.erased[key] = found
+        return found
+
+    def leaf(self, info: StructInfo, shape_vars: _InScope) -> StructInfo:
+        """What has no StructInfo inside."""
         match info:
-            case TupleStructInfo(fields):
-                return info.replace(fields=self.each(fields, shape_vars))
-            case FuncStructInfo():
-                return self.function(info, shape_vars)
             case TensorStructInfo(shape=Expr() as shape) if not isinstance(shape, ShapeExpr):
                 return info if self.relax_vars(shape) else info.replace(shape=None)
         if all(_known(e, shape_vars) for e in dimensions(info)):

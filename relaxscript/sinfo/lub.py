@@ -48,16 +48,30 @@ def unify_struct_info(
 ) -> StructInfo:
     """The least StructInfo above both; `a` itself wherever nothing of it is lost."""
     if isinstance(a, (TupleStructInfo, FuncStructInfo)) and a is not b:
-        return _unify(a, b, facts, surroundings(a, b, in_scope))
-    return _unify(a, b, facts, frozenset())
+        return _unify(a, b, facts, surroundings(a, b, in_scope), {})
+    return _unify(a, b, facts, frozenset(), {})
+
+
+# Parts that several tuples share are unified once, by both and by what is known there.
+_Done = dict[tuple[int, int, frozenset[prim.Var]], StructInfo]
 
 
 def _unify(
-    a: StructInfo, b: StructInfo, facts: Facts | None, known: frozenset[prim.Var]
+    a: StructInfo, b: StructInfo, facts: Facts | None, known: frozenset[prim.Var], done: _Done
 ) -> StructInfo:
     """The least upper bound; `known` are the variables that no function type binds."""
     if a is b or type(a) is ObjectStructInfo:
         return a
+    if not isinstance(a, (TupleStructInfo, FuncStructInfo)):
+        return _unify_leaves(a, b, facts)
+    key = (id(a), id(b), known)
+    found = done.get(key)
+    if found is None:
+        found = done[key] = _unify_parts(a, b, facts, known, done)
+    return found
+
+
+def _unify_leaves(a: StructInfo, b: StructInfo, facts: Facts | None) -> StructInfo:
     match a, b:
         case TensorStructInfo(), TensorStructInfo():
             return _tensors(a, b, facts)
@@ -65,12 +79,19 @@ def _unify(
             return _shapes(a, b, facts)
         case PrimStructInfo(dtype=x), PrimStructInfo(dtype=y) if x is y:
             return a if a.value is None else a.replace(value=_value(a.value, b.value, facts))
+    return ObjectStructInfo()
+
+
+def _unify_parts(
+    a: StructInfo, b: StructInfo, facts: Facts | None, known: frozenset[prim.Var], done: _Done
+) -> StructInfo:
+    match a, b:
         case TupleStructInfo(fields=mine), TupleStructInfo(fields=theirs):
             if len(mine) == len(theirs):
-                unified = [_unify(x, y, facts, known) for x, y in zip(mine, theirs)]
+                unified = [_unify(x, y, facts, known, done) for x, y in zip(mine, theirs)]
                 return _with_fields(a, tuple(unified))
         case FuncStructInfo(), FuncStructInfo():
-            return _functions(a, b, facts, known)
+            return _functions(a, b, facts, known, done)
     return ObjectStructInfo()
 
 
@@ -109,23 +130,28 @@ def _shape(a: TensorStructInfo, b: TensorStructInfo, facts: Facts | None) -> Exp
 
 
 def _functions(
-    a: FuncStructInfo, b: FuncStructInfo, facts: Facts | None, known: frozenset[prim.Var]
+    a: FuncStructInfo,
+    b: FuncStructInfo,
+    facts: Facts | None,
+    known: frozenset[prim.Var],
+    done: _Done,
 ) -> StructInfo:
     purity = a.purity and b.purity
     if a.params is None and b.params is None:
-        return _packed(a, b, purity, facts, known)
+        return _packed(a, b, purity, facts, known, done)
     if a.params is None or b.params is None or len(a.params) != len(b.params):
         return ObjectStructInfo()
     own = own_shape_vars(a.params, known)
     b = substitute_shape_vars(b, _renaming(a.params, b.params, known), known)
-    known = known.union(own)
+    # Ids of what was substituted are no one's later on: the inner parts have a record of their own.
+    known, done = known.union(own), {}
     params: list[StructInfo] = []
     for x, y in zip(a.params, b.params or ()):
-        unified = _unify(x, y, facts, known)
+        unified = _unify(x, y, facts, known, done)
         if not all(is_subtype(unified, z, facts, in_scope=known) is YES for z in (x, y)):
             return ObjectStructInfo()
         params.append(unified)
-    ret = _unify(a.ret, b.ret, facts, known)
+    ret = _unify(a.ret, b.ret, facts, known, done)
     kept = all(x is y for x, y in zip(params, a.params))
     return a.replace(params=a.params if kept else tuple(params), ret=ret, purity=purity)
 
@@ -152,9 +178,10 @@ def _packed(
     purity: bool,
     facts: Facts | None,
     known: frozenset[prim.Var],
+    done: _Done,
 ) -> StructInfo:
     if a.derive_func is None and b.derive_func is None:
-        return a.replace(ret=_unify(a.ret, b.ret, facts, known), purity=purity)
+        return a.replace(ret=_unify(a.ret, b.ret, facts, known, done), purity=purity)
     if a.derive_func == b.derive_func:
         return a.replace(purity=purity)
     return FuncStructInfo.make(None, ObjectStructInfo(), purity, empty_derive)

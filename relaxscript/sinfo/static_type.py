@@ -27,6 +27,7 @@ from relaxscript.ir.types import (
     TupleType,
     Type,
 )
+from relaxscript.ir.walk import post_order
 
 from .subtyping import is_subtype
 
@@ -35,6 +36,15 @@ __all__ = ["described_by", "erase_struct_info", "is_static_subtype"]
 
 def erase_struct_info(info: StructInfo) -> Type:
     """The type of the values that `info` describes: ranks, data types and structure only."""
+    done: dict[int, Type] = {}
+    for part in post_order(info):
+        if isinstance(part, StructInfo):
+            done[id(part)] = _erased(part, done)
+    return done[id(info)]
+
+
+def _erased(info: StructInfo, done: dict[int, Type]) -> Type:
+    """The type of a StructInfo whose parts are `done`."""
     match info:
         case TensorStructInfo(dtype=dtype, ndim=ndim):
             return TensorType.make(ndim, dtype)
@@ -43,12 +53,11 @@ def erase_struct_info(info: StructInfo) -> Type:
         case PrimStructInfo(dtype=dtype):
             return PrimType.make(dtype)
         case TupleStructInfo(fields):
-            return TupleType.make(tuple(erase_struct_info(f) for f in fields))
+            return TupleType.make(tuple(done[id(f)] for f in fields))
         case FuncStructInfo(params=None):
             return PackedFuncType.make()
         case FuncStructInfo(params=params, ret=ret):
-            erased = tuple(erase_struct_info(p) for p in params or ())
-            return FuncType.make(erased, erase_struct_info(ret))
+            return FuncType.make(tuple(done[id(p)] for p in params or ()), done[id(ret)])
     return ObjectType.make()
 
 
@@ -57,6 +66,18 @@ def described_by(static: Type) -> StructInfo:
 
     Raises `InternalError` for a type that no Relax value has.
     """
+    return _described(static, {})
+
+
+def _described(static: Type, done: dict[int, StructInfo]) -> StructInfo:
+    """As `described_by`; a part that several types share is described once."""
+    found = done.get(id(static))
+    if found is None:
+        found = done[id(static)] = _description(static, done)
+    return found
+
+
+def _description(static: Type, done: dict[int, StructInfo]) -> StructInfo:
     match static:
         case TensorType(ndim, dtype):
             return TensorStructInfo.make(None, dtype, None, ndim)
@@ -65,10 +86,10 @@ def described_by(static: Type) -> StructInfo:
         case PrimType(dtype):
             return PrimStructInfo.make(dtype, None)
         case TupleType(fields):
-            return TupleStructInfo.make(tuple(described_by(f) for f in fields))
+            return TupleStructInfo.make(tuple(_described(f, done) for f in fields))
         case FuncType(arg_types, ret_type):
-            params = tuple(described_by(p) for p in arg_types)
-            return FuncStructInfo.make(params, described_by(ret_type))
+            params = tuple(_described(p, done) for p in arg_types)
+            return FuncStructInfo.make(params, _described(ret_type, done))
         case PackedFuncType():
             return FuncStructInfo.make(None, ObjectStructInfo(), False, empty_derive)
         case ObjectType():

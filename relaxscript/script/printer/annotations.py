@@ -49,11 +49,13 @@ class AnnotationPrinter(ScalarPrinter, ABC):
         self.quoting = False
         # The first scope whose dimensions are strings while quoting.
         self.quoted_from = 0
-        self._annotations: dict[Any, tuple[ast.expr, StructInfo]] = {}
+        # With the StructInfo, so that its number stays its own, and how much each has written.
+        self._annotations: dict[Any, tuple[ast.expr, StructInfo, int]] = {}
 
     def annotation(self, info: StructInfo) -> ast.expr:
         """The annotation that means a StructInfo."""
         if self.quoting or self.session.record:
+            self.session.write(1, info)
             return self.session.at(info, self._annotation(info))
         key: Any = id(info)
         if isinstance(info, TensorStructInfo) and info.dims is not None:
@@ -63,8 +65,13 @@ class AnnotationPrinter(ScalarPrinter, ABC):
             ]
             key = (info.dtype, info.vdevice, info.ndim, *dims)
         found = self._annotations.get(key)
-        if found is None:  # the StructInfo is kept, so that its number stays its own
-            found = self._annotations[key] = (self._annotation(info), info)
+        if found is None:
+            before = self.session.parts
+            self.session.write(1, info)
+            made = self._annotation(info)
+            found = self._annotations[key] = (made, info, self.session.parts - before)
+        else:
+            self.session.write(found[2], info)
         return found[0]
 
     def signature(self, info: StructInfo) -> ast.expr:

@@ -101,6 +101,7 @@ class ScalarPrinter:
         """
         if self.depth > DEEPEST:
             return tree.constant(...)
+        self.session.write(1, e)
         self.depth += 1
         made = self._scalar(e, default)
         self.depth -= 1

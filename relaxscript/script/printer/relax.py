@@ -98,7 +98,8 @@ class RelaxPrinter(CallPrinter):
                     self.introduce(var, declared=False)
             params = [self.parameter(param) for param in f.params]
             declared = f.ret_struct_info
-            returns = None if declared is None else self.signature(declared)
+            silent = declared is None or self.goes_without_saying(declared, f.body)
+            returns = None if declared is None or silent else self.signature(declared)
             outer_alias, self.alias_needed = self.alias_needed, False
             body = self.body(f.body)
             head = [self.func_attr(attrs)] if attrs else []
@@ -237,6 +238,15 @@ class RelaxPrinter(CallPrinter):
                 self._read.update(_operands(node))
         return self._read
 
+    def goes_without_saying(self, declared: StructInfo, body: Expr) -> bool:
+        """Whether a result is too long to be written and just what the parser finds anyway."""
+        if not self.session.is_long(declared):
+            return False
+        try:
+            return structural_equal(self.session.context.struct_info(body), declared)
+        except (InternalError, OperandError):
+            return False
+
     def needed_annotation(
         self, var: Var, value: Expr, cast: StructInfo | None
     ) -> StructInfo | None:
@@ -250,7 +260,7 @@ class RelaxPrinter(CallPrinter):
             only = value.sinfo_args[0]
             if len(value.sinfo_args) == 1 and (info is only or structural_equal(info, only)):
                 return None
-        if self.session.options.show_all_struct_info:
+        if self.session.options.show_all_struct_info and not self.session.is_long(info):
             return info
         try:
             derived = self.session.context.struct_info(value)

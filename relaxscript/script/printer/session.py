@@ -11,8 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from relaxscript.analysis.derive import Context
+from relaxscript.errors import Diagnostic, DiagnosticError
+from relaxscript.ir import prim
 from relaxscript.ir.module import IRModule
+from relaxscript.ir.node import Node
 from relaxscript.ir.relax import Constant
+from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.ir.walk import children, post_order
 
 from . import tree
 from .names import identifier, numbered
@@ -22,6 +27,13 @@ from .tree import Tree
 __all__ = ["METADATA_KEY", "Session"]
 
 METADATA_KEY = "relax.expr.Constant"
+
+# How much may be written. What is shared in a program stands in its text wherever it is used, so
+# twenty lines can mean a text that no machine holds.
+MOST_PARTS = 1_000_000
+
+# How much an annotation may say where the parser knows it anyway.
+LONGEST_ANNOTATION = 1_000
 
 
 @dataclass
@@ -38,6 +50,10 @@ class Session:
     function_names: dict[str, str] = field(default_factory=dict)
     # What is known of global functions.
     context: Context = field(default_factory=Context)
+    # How many scalars and StructInfos have been written.
+    parts: int = 0
+    # How large StructInfos are, with what is shared counted each time; they are kept alive.
+    _sizes: dict[int, tuple[Node, int]] = field(default_factory=dict)
     # What no further function may be called.
     _titles: set[str] = field(default_factory=set)
     _dotted: dict[tuple[str, str], ast.expr] = field(default_factory=dict)
@@ -45,6 +61,28 @@ class Session:
     def at(self, node: Any, made: Tree) -> Tree:
         """Remember which node became which piece of syntax."""
         return tree.placed(made, node) if self.record else made
+
+    def write(self, parts: int, what: Node) -> None:
+        """Count what is written; raises `DiagnosticError` (RX0104) where it is too much."""
+        self.parts += parts
+        if self.parts > MOST_PARTS:
+            message = f"this has no script: it would have more than {MOST_PARTS:,} parts"
+            note = "what a program shares stands in its script wherever it is used"
+            raise DiagnosticError(Diagnostic("RX0104", message, what.span, notes=(note,)))
+
+    def is_long(self, info: StructInfo) -> bool:
+        """Whether a StructInfo is longer than anybody reads."""
+        dims = info.dims if isinstance(info, TensorStructInfo) else None
+        if dims is not None and all(isinstance(d, (prim.Var, prim.IntImm)) for d in dims):
+            return False
+        return self._size(info) > LONGEST_ANNOTATION
+
+    def _size(self, root: Node) -> int:
+        if id(root) not in self._sizes:
+            for node in post_order(root):
+                inner = sum(self._sizes[id(child)][1] for child in children(node))
+                self._sizes[id(node)] = (node, 1 + inner)
+        return self._sizes[id(root)][1]
 
     def member(self, namespace: str, path: str) -> ast.expr:
         """`R.<path>` for the namespace "relax", `T.<path>` for "tir", `I.<path>` for "ir"."""

@@ -31,7 +31,7 @@ CASES = [
     (tensor(4), 'R.Tensor((4,), "float32")'),
     (tensor(), 'R.Tensor((), "float32")'),
     (tensor(n * 2 + 1, prim.Max(n, m), dtype="int8"), 'R.Tensor((n * 2 + 1, T.max(n, m)), "int8")'),
-    (tensor(prim.const(4, "int32")), 'R.Tensor((T.int32(4),), "float32")'),
+    (tensor(prim.const(4, "int32")), 'R.Tensor((4,), "float32")'),
     (TensorStructInfo((2,), None), "R.Tensor((2,))"),
     (TensorStructInfo(None, None), "R.Tensor"),
     (TensorStructInfo(None, "float16", ndim=2), 'R.Tensor(dtype="float16", ndim=2)'),
