@@ -11,8 +11,8 @@ from .tir import Buffer
 from .walk import scope_order
 
 __all__ = [
-    "DEFINE", "INSIDE", "MAYBE", "USE", "VARIABLES", "Plan", "as_tuples", "functions_of", "plan_of", "plans",
-    "rule_name",
+    "DEFINE", "INSIDE", "MAYBE", "USE", "VARIABLES", "Plan", "as_tuples", "functions_of",
+    "plan_of", "plans", "rule_name",
 ]  # fmt: skip
 
 
