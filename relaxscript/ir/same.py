@@ -28,6 +28,7 @@ from .structure import (
     MAYBE,
     USE,
     VARIABLES,
+    Plan,
     as_tuples,
     functions_of,
     plan_of,
@@ -135,13 +136,11 @@ class _Comparison:
             elif a is b and isinstance(a, (relax.Op, prim.Immediate)):
                 continue
             elif isinstance(a, _SHARED):
-                pair = (id(a), id(b))
-                if pair in equal:
+                if (pair := (id(a), id(b))) in equal:
                     continue
-                equal.add(pair)
                 order.append(pair)
-            recursive = cls is relax.VarBinding and sees_itself(a)
-            leaves, inner, is_scope = plans.get((cls, recursive)) or plan_of(cls, recursive)
+                equal.add(pair)
+            leaves, inner, is_scope = _plan_for(a, cls)
             for name in leaves:
                 x, y = getattr(a, name), getattr(b, name)
                 if x is not y and not _same_leaf(x, y):
@@ -293,6 +292,11 @@ class _Comparison:
         stack.append((Attrs(a.global_infos), Attrs(b.global_infos), USE, here))
         stack.extend([(mine[name], theirs[name], USE, here) for name in reversed(list(mine))])
         return None
+
+
+def _plan_for(node: Node, cls: type[Node]) -> Plan:
+    recursive = cls is relax.VarBinding and sees_itself(node)
+    return plans.get((cls, recursive)) or plan_of(cls, recursive)
 
 
 def _realized(root: Any) -> set[Buffer]:
