@@ -11,6 +11,7 @@ do not depend on the level of optimisation.
 from __future__ import annotations
 
 import itertools
+from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
@@ -132,8 +133,10 @@ def _address(name: str) -> int:
 
 
 _engine: list[Engine] = []
-# What is compiled and in use, by all that it is made from.
+# What is compiled and in use, by all that it is made from; the last few are in use here.
 _codes: WeakValueDictionary[tuple[Any, ...], Code] = WeakValueDictionary()
+KEPT = 128
+_recent: deque[Code] = deque(maxlen=KEPT)
 
 
 def _the_engine() -> Engine:
@@ -146,14 +149,15 @@ def compile_text(text: str, entry: str, functions: Mapping[str, str | int], leve
     """Compile a module of LLVM.
 
     `functions` are those that it calls, by their symbols: functions of the C library by their
-    names, others by their addresses. Equal modules are one code while anybody holds it: it costs
-    time, and LLVM keeps some memory of each compilation for good.
+    names, others by their addresses. Equal modules are one code while anybody holds it, and the
+    last `KEPT` are held: each compilation costs time, and LLVM keeps some memory of it for good.
     """
     key = (text, entry, tuple(sorted(functions.items())), level)
     with _lock:
         code = _codes.get(key)
         if code is None:
             code = _codes[key] = _the_engine().compile(text, entry, functions, level)
+            _recent.append(code)
         return code
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from relaxscript import register_func
 from relaxscript.codegen.llvm import compile_prim_func
-from relaxscript.codegen.llvm.engine import compile_text
+from relaxscript.codegen.llvm.engine import KEPT, compile_text
 from relaxscript.errors import InternalError, VMError
 from relaxscript.script import from_source
 from relaxscript_tests import examples
@@ -57,10 +57,12 @@ def test_equal_code_is_compiled_once_while_anybody_uses_it():
     assert first.llvm_ir == again.llvm_ir != other.llvm_ir
 
 
-def test_code_that_nobody_uses_any_more_is_let_go():
-    kernel = compile_prim_func(from_source(DOUBLED.format(factor=5)))
-    code = weakref.ref(kernel._code)
-    del kernel
+def test_code_that_nobody_uses_any_more_is_let_go_when_enough_other_code_is_made():
+    code = weakref.ref(compile_prim_func(from_source(DOUBLED.format(factor=5)))._code)
+    gc.collect()
+    assert code() is not None
+    for number in range(KEPT):
+        compile_text(f"define i32 @f() {{\nret i32 {number}\n}}", "f", {}, 0)
     gc.collect()
     assert code() is None
 
