@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from .pieces import by_pieces
+
 __all__ = [
     "accumulator",
     "floats_only",
+    "logistic",
     "places_along",
     "product_dtype",
     "quotient",
     "sigmoid",
+    "smooth",
     "sum_dtype",
     "widened",
 ]
@@ -71,8 +76,16 @@ def places_along(indices: Any, size: int, axis: int) -> Any:
     return np.where(indices < 0, indices.astype(np.int64) + size, indices.astype(np.int64))
 
 
-@widened
-def sigmoid(x: Any) -> Any:
+def smooth(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A function of each element, as `widened`, a piece of the tensor at a time."""
+    return functools.partial(by_pieces, widened(function), axes=())
+
+
+def logistic(x: Any) -> Any:
     """`1 / (1 + exp(-x))` without overflow."""
-    e = np.exp(-np.abs(x))
-    return np.where(x >= 0, 1 / (1 + e), e / (1 + e))
+    power = np.exp(-np.abs(x))
+    whole = power + 1
+    return np.where(x >= 0, 1, power) / whole
+
+
+sigmoid = smooth(logistic)

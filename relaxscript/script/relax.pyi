@@ -794,19 +794,28 @@ class nn:
     def adaptive_avg_pool1d(
         data: Any, output_size: Any = None, layout: Any = "NCW", out_layout: Any = None
     ) -> Any:
-        """The means of as many windows of about one size as `output_size` says, along one spatial axis."""
+        """The means of as many windows of about one size as `output_size` says, along one spatial axis.
+
+        Means of integers are rounded toward zero.
+        """
 
     @staticmethod
     def adaptive_avg_pool2d(
         data: Any, output_size: Any = None, layout: Any = "NCHW", out_layout: Any = None
     ) -> Any:
-        """The means of as many windows of about one size as `output_size` says, along two spatial axes."""
+        """The means of as many windows of about one size as `output_size` says, along two spatial axes.
+
+        Means of integers are rounded toward zero.
+        """
 
     @staticmethod
     def adaptive_avg_pool3d(
         data: Any, output_size: Any = None, layout: Any = "NCDHW", out_layout: Any = None
     ) -> Any:
-        """The means of as many windows of about one size as `output_size` says, along three spatial axes."""
+        """The means of as many windows of about one size as `output_size` says, along three spatial axes.
+
+        Means of integers are rounded toward zero.
+        """
 
     @staticmethod
     def attention(
@@ -843,7 +852,10 @@ class nn:
         layout: Any = "NCW",
         out_layout: Any = None,
     ) -> Any:
-        """The mean of each window along one spatial axis; padding counts where `count_include_pad` says so."""
+        """The mean of each window along one spatial axis; padding counts where `count_include_pad` says so.
+
+        Means of integers are rounded toward zero.
+        """
 
     @staticmethod
     def avg_pool2d(
@@ -857,7 +869,10 @@ class nn:
         layout: Any = "NCHW",
         out_layout: Any = None,
     ) -> Any:
-        """The mean of each window along two spatial axes; padding counts where `count_include_pad` says so."""
+        """The mean of each window along two spatial axes; padding counts where `count_include_pad` says so.
+
+        Means of integers are rounded toward zero.
+        """
 
     @staticmethod
     def avg_pool3d(
@@ -871,7 +886,10 @@ class nn:
         layout: Any = "NCDHW",
         out_layout: Any = None,
     ) -> Any:
-        """The mean of each window along three spatial axes; padding counts where `count_include_pad` says so."""
+        """The mean of each window along three spatial axes; padding counts where `count_include_pad` says so.
+
+        Means of integers are rounded toward zero.
+        """
 
     @staticmethod
     def batch_flatten(data: Any) -> Any:
@@ -1263,7 +1281,8 @@ def quantize(
 ) -> Any:
     """`data / scale + zero_point`, rounded to even and held in the range of `out_dtype`; NaN is 0.
 
-    `scale` and `zero_point` are of rank 0, or have one element for each along `axis`.
+    A float of 8 bits keeps NaN and rounds once, to the nearest that it has. `scale` and
+    `zero_point` are of rank 0, or have one element for each along `axis`.
     """
 
 def repeat(data: Any, repeats: Any, axis: Any = None) -> Any:
@@ -1337,7 +1356,7 @@ def split(x: Any, indices_or_sections: Any, axis: Any = 0) -> Any:
 
     A list of indices says where each piece but the first begins. A number says how many pieces
     there are: all have the same length, rounded up, as far as the elements go, so the last may be
-    shorter.
+    shorter. One piece is no tuple: it is the tensor.
     """
 
 def sqrt(x: Any) -> Any:
@@ -1406,7 +1425,9 @@ def topk(
     largest: Any = True,
     dtype: Any = "int32",
 ) -> Any:
-    """The `k` largest elements along `axis` in order, or the smallest; all where `k` is below 1.
+    """The `k` largest elements along `axis` in order, or the smallest.
+
+    They are all of them where `k` is below 1, or more than there are.
 
     `ret_type` says what of them: "values", "indices" (where they are found, counted from 0, in
     `dtype`), or "both", as a tuple.

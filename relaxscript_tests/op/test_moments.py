@@ -10,8 +10,9 @@ import pytest
 
 import relaxscript.op as R
 from relaxscript.dtypes import DataType
-from relaxscript.op import moments as pieces
-from relaxscript.op.moments import by_pieces, moments, normalized
+from relaxscript.op import moments as statistics, pieces
+from relaxscript.op.moments import moments, normalized
+from relaxscript.op.pieces import by_pieces
 
 SHAPES: list[tuple[tuple[int, ...], tuple[int, ...]]] = [
     ((7, 11), (1,)),
@@ -29,7 +30,8 @@ SHAPES: list[tuple[tuple[int, ...], tuple[int, ...]]] = [
 def test_pieces_of_any_size_give_the_same(
     shape: Any, axes: Any, piece: int, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
 ) -> None:
-    monkeypatch.setattr(pieces, "_PIECE", piece)
+    monkeypatch.setattr(pieces, "PIECE", piece)
+    monkeypatch.setattr(statistics, "PIECE", piece)
     x = rng.normal(size=shape).astype("float32")
     wide = x.astype("float64")
     mean, variance = moments(x, axes)

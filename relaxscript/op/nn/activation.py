@@ -12,9 +12,9 @@ from relaxscript.op.context import InferContext
 from relaxscript.op.define import Operator, op
 from relaxscript.op.error_function import gelu as exact_gelu
 from relaxscript.op.families import unary, unary_rule
-from relaxscript.op.moments import by_pieces
-from relaxscript.op.numeric import sigmoid, widened
+from relaxscript.op.numeric import logistic, smooth, widened
 from relaxscript.op.parameters import Tensor
+from relaxscript.op.pieces import by_pieces
 from relaxscript.op.shapes import axis_in, dims_of, require_dtype
 
 __all__ = [
@@ -33,50 +33,63 @@ def _relu(x: Any) -> Any:
     return np.maximum(x, np.zeros((), x.dtype))
 
 
-@widened
 def _gelu_tanh(x: Any) -> Any:
-    inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)
+    inner = x * x
+    inner *= 0.044715
+    inner += 1
+    inner *= x
     # (1 + tanh(z)) / 2 is the sigmoid of 2z, which does not cancel.
-    return np.where(np.isneginf(x), 0, x * sigmoid(2 * inner)).astype(x.dtype)
+    inner *= 2 * math.sqrt(2 / math.pi)
+    return _finite_below(x) * logistic(inner)
 
 
-@widened
 def _selu(x: Any) -> Any:
-    return _SELU_SCALE * np.where(x > 0, x, _SELU_ALPHA * np.expm1(np.minimum(x, 0)))
+    below = np.minimum(x, 0)
+    below = np.expm1(below)
+    below *= _SELU_ALPHA * _SELU_SCALE
+    below += np.maximum(x, 0) * _SELU_SCALE
+    return below
 
 
-@widened
 def _silu(x: Any) -> Any:
-    return np.where(np.isneginf(x), 0, x * sigmoid(x)).astype(x.dtype)
+    return _finite_below(x) * logistic(x)
+
+
+def _finite_below(x: Any) -> Any:
+    """`x`, the least finite number for minus infinity: times 0 that is 0."""
+    return np.maximum(x, np.finfo(x.dtype).min)
 
 
 # fmt: off
 # ruff: noqa: E501
 relu      = _activation("relu",      "number", _relu,      "`max(x, 0)`; NaN stays NaN.")
 gelu      = _activation("gelu",      "float",  exact_gelu, "`x` times the standard normal distribution function, by the exact error function.")
-gelu_tanh = _activation("gelu_tanh", "float",  _gelu_tanh, "The approximation of gelu by a hyperbolic tangent.")
-selu      = _activation("selu",      "float",  _selu,      "The scaled exponential linear unit (ONNX `Selu` with its default constants).")
-silu      = _activation("silu",      "float",  _silu,      "`x` times its sigmoid.")
+gelu_tanh = _activation("gelu_tanh", "float",  smooth(_gelu_tanh), "The approximation of gelu by a hyperbolic tangent.")
+selu      = _activation("selu",      "float",  smooth(_selu),      "The scaled exponential linear unit (ONNX `Selu` with its default constants).")
+silu      = _activation("silu",      "float",  smooth(_silu),      "`x` times its sigmoid.")
 # fmt: on
 
 
 @op("nn.leakyrelu")
 def leakyrelu(data: Tensor, alpha: float = 0.01) -> Tensor:
     """`x` where it is above 0, `alpha * x` elsewhere."""
-    wide: Tensor = widened(lambda x: np.where(x > 0, x, alpha * x))(data)
-    return wide
+    sloped: Tensor = smooth(lambda x: np.where(x > 0, x, alpha * x))(data)
+    return sloped
 
 
 @op("nn.softplus")
 def softplus(data: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
     """`log(1 + exp(beta * x)) / beta`, and `x` itself where `beta * x` is above `threshold`."""
 
-    def smooth(x: Any) -> Any:
+    def rounded(x: Any) -> Any:
         scaled = x * x.dtype.type(beta)
-        return np.where(scaled > threshold, x, np.logaddexp(scaled, 0) / x.dtype.type(beta))
+        rest = np.log1p(np.exp(-np.abs(scaled)))
+        rest += np.maximum(scaled, 0)
+        rest /= x.dtype.type(beta)
+        return np.where(scaled > threshold, x, rest)
 
-    wide: Tensor = widened(smooth)(data)
-    return wide
+    soft: Tensor = smooth(rounded)(data)
+    return soft
 
 
 leakyrelu.infer_rule(unary_rule("float", operand="data"))

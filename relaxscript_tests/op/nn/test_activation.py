@@ -107,3 +107,30 @@ def test_softmax_needs_floats_and_an_axis() -> None:
     assert result(nn.softmax, ranked(-1), 7) == "rank -1 float32"
     x = tensor("n", 3)
     assert infer(nn.log_softmax, x, 0) is x.struct_info
+
+
+# ---------------------------------------------------------------- large tensors
+
+
+@pytest.mark.parametrize("operator", [o for o, _ in FUNCTIONS] + [R.sigmoid], ids=repr)
+def test_a_large_tensor_is_computed_as_its_parts_are(
+    operator: Any, rng: np.random.Generator
+) -> None:
+    x = rng.normal(size=(3, 7, 5000)).astype("float32")
+    whole = operator(x)
+    parts = np.stack([[operator(row) for row in block] for block in x])
+    np.testing.assert_allclose(whole, parts, rtol=2.0**-22)
+    np.testing.assert_allclose(operator(x.T), whole.T, rtol=2.0**-22)
+
+
+@pytest.mark.parametrize("operator", [nn.softmax, nn.log_softmax], ids=repr)
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_a_large_softmax_is_computed_as_its_parts_are(
+    operator: Any, axis: int, rng: np.random.Generator
+) -> None:
+    x = rng.normal(size=(40, 30, 50)).astype("float32")
+    whole = operator(x, axis)
+    rows, found = np.moveaxis(x, axis, -1), np.moveaxis(whole, axis, -1)
+    wanted = operator(np.ascontiguousarray(rows[:2]))
+    np.testing.assert_allclose(found[:2], wanted, rtol=1e-6)
+    assert not np.isnan(whole).any()
