@@ -78,7 +78,7 @@ REFUSED = {
         "int8", "llvm.bswap", const(1, "int8")
     ),
     "`llvm.ctlz` takes a literal bool here, not a value of bool": llvm(
-        "int32", "llvm.ctlz", TWO, TWO < 3
+        "int32", "llvm.ctlz", TWO, prim.LT(TWO, 3)
     ),
     "the operands of `llvm.pow` are float32 and float64": llvm(
         "float32", "llvm.pow", ONE, const(1.0, "float64")

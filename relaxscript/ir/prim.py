@@ -10,7 +10,6 @@ Sources: spec "Grammar" (PrimExpr); TVM `tir.expr` for names and the order of fi
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -18,8 +17,17 @@ import numpy as np
 from relaxscript.dtypes import DataType, promote
 
 from .node import Node, field, node
-from .prim_checks import check_rank, lanes, number, refuse_mixed, want_bool, whole
-from .prim_operators import BUILDERS, Equality, ScalarOperators
+from .prim_checks import (
+    check_rank,
+    fits_float,
+    lanes,
+    number,
+    refuse_mixed,
+    refused,
+    want_bool,
+    whole,
+)
+from .prim_operators import Equality, ScalarOperators
 from .types import PointerType, PrimType
 
 if TYPE_CHECKING:
@@ -163,10 +171,10 @@ class IntImm(Immediate):
 
     def _check(self) -> None:
         if not (self.dtype.is_integer or self.dtype.is_bool):
-            raise ValueError(f"IntImm holds integers, not {self.dtype}")
+            raise refused(f"IntImm holds integers, not {self.dtype}")
         low = -(1 << (self.dtype.bits - 1)) if self.dtype.kind == "int" else 0
         if not low <= self.value < low + (1 << self.dtype.bits):
-            raise ValueError(f"{self.value} does not fit in {self.dtype}")
+            raise refused(f"{self.value} does not fit in {self.dtype}")
 
     def __index__(self) -> int:
         return self.value
@@ -184,7 +192,9 @@ class FloatImm(Immediate):
 
     def _check(self) -> None:
         if not self.dtype.is_float:
-            raise ValueError(f"FloatImm holds floating-point numbers, not {self.dtype}")
+            raise refused(f"FloatImm holds floating-point numbers, not {self.dtype}")
+        if not fits_float(self.value, self.dtype):
+            raise refused(f"{self.value} does not fit in {self.dtype}")
 
     def __float__(self) -> float:
         return self.value
@@ -441,7 +451,9 @@ class Let(PrimExpr):
 
     @staticmethod
     def _arrange(var: Any, value: Any, body: Any) -> tuple[Any, ...]:
-        return var, like(value, var), body
+        given = like(value, var)
+        numbers = isinstance(var, Var) and promote(var.dtype, given.dtype) is not None
+        return var, cast(given, var.dtype) if numbers else given, body
 
     def _check(self) -> None:
         refuse_mixed(self, self.var, self.value)
@@ -542,6 +554,8 @@ def cast(e: PrimExpr, dtype: DataType) -> PrimExpr:
     """`e` as a value of `dtype`; an integer literal that fits is converted on the spot."""
     if e.dtype is dtype:
         return e
+    if e.dtype.lanes == 1 and dtype.lanes > 1:
+        return Broadcast.make(cast(e, dtype.element), dtype.lanes)
     if isinstance(e, IntImm) and (dtype.is_integer or dtype.is_float) and dtype.lanes == 1:
         return const(e.value, dtype).replace(span=e.span)
     return Cast.make(dtype, e)
@@ -556,20 +570,3 @@ def _like(value: Any, other: PrimExprLike) -> PrimExpr:
     if isinstance(value, float) and not dtype.is_float:
         return const(value, "float32")
     return const(value, dtype)
-
-
-def _binary(make: Any, a: PrimExprLike, b: PrimExprLike) -> PrimExpr:
-    if isinstance(b, str) or (
-        not isinstance(b, (PrimExpr, int, float)) and not hasattr(b, "__index__")
-    ):
-        return NotImplemented
-    a, b = match_dtypes(a, b)
-    return make.make(a, b)  # type: ignore[no-any-return]
-
-
-_NODES = {
-    "+": Add, "-": Sub, "*": Mul, "/": Div, "//": FloorDiv, "%": FloorMod, "<": LT, "<=": LE,
-    ">": GT, ">=": GE, "==": EQ, "!=": NE,
-}  # fmt: skip
-BUILDERS.update({symbol: partial(_binary, make) for symbol, make in _NODES.items()})
-BUILDERS["astype"] = lambda e, dtype: cast(e, DataType(dtype))

@@ -5,12 +5,38 @@ Every message names the class and, where there is one, the field.
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
-__all__ = ["check_rank", "lanes", "number", "refuse_mixed", "want_bool", "whole"]
+from relaxscript.dtypes import DataType
+from relaxscript.errors import Diagnostic, DiagnosticError, Nature
+
+__all__ = [
+    "check_rank", "fits_float", "lanes", "number", "reason", "refuse_mixed", "refused", "want_bool",
+    "whole",
+]  # fmt: skip
+
+
+def refused(message: str, *, code: str = "RX0502", nature: Nature = "value") -> DiagnosticError:
+    """What is raised for a scalar that cannot be: a `ValueError` or `TypeError`, too."""
+    return DiagnosticError(Diagnostic(code, message, None, nature=nature))
+
+
+def reason(error: Exception) -> str:
+    """What an error says in one sentence."""
+    return error.diagnostics[0].message if isinstance(error, DiagnosticError) else str(error)
+
+
+def fits_float(value: float, dtype: DataType) -> bool:
+    """Whether a number is within a floating-point type; infinity and NaN are in each."""
+    if dtype.bits >= 64 or not math.isfinite(value):
+        return True
+    info: Any = ml_dtypes.finfo if dtype.kind == "bfloat" or dtype.bits < 16 else np.finfo
+    return abs(value) <= float(info(dtype.numpy).max)
 
 
 def whole(value: Any) -> int:

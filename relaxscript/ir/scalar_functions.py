@@ -20,6 +20,7 @@ import numpy as np
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError, nearest
 
+from .constant_folding import folded
 from .intrinsic import FLOATS, INTRINSICS, Intrinsic, op_named
 from .low_level import low_level
 from .low_level_functions import low_level_function, operand
@@ -303,7 +304,12 @@ def _bitwise(name: str, a: Any, b: Any) -> Any:
     """What Python's operator on bits builds; NotImplemented beside what is no scalar."""
     if any(isinstance(side, str) or not _is_scalar(side) for side in (a, b)):
         return NotImplemented
-    return FUNCTIONS[name](a, b)
+    try:
+        call = FUNCTIONS[name](a, b)
+    except OperandError as error:
+        raise error.placed(f"tir.{name}", None) from None
+    known = folded(_SYMBOLS[name], *call.args)  # type: ignore[attr-defined]
+    return call if known is None else known
 
 
 def _is_scalar(value: Any) -> bool:
@@ -314,5 +320,6 @@ _BITS = {
     "<<": "shift_left", ">>": "shift_right", "&": "bitwise_and", "|": "bitwise_or",
     "^": "bitwise_xor",
 }  # fmt: skip
+_SYMBOLS = {name: symbol for symbol, name in _BITS.items()}
 BUILDERS.update({symbol: partial(_bitwise, name) for symbol, name in _BITS.items()})
 BUILDERS["~"] = lambda x, _: FUNCTIONS["bitwise_not"](x)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from relaxscript.dtypes import DataType
 from relaxscript.errors import nearest
 
+from . import buffer_access
 from .expected import brief
 from .node import Node, field, node
 from .prim import (
@@ -114,6 +115,36 @@ class Buffer(Node):
 
     # Indices are no items to go through.
     __iter__ = None
+
+    READ = buffer_access.READ
+    WRITE = buffer_access.WRITE
+
+    def vload(
+        self, begin: Any, dtype: str | None = None, predicate: PrimExpr | None = None
+    ) -> BufferLoad:
+        """The element at `begin`, or a vector of `dtype` that begins there."""
+        return buffer_access.load(self, begin, dtype, predicate)
+
+    def vstore(self, begin: Any, value: Any, predicate: PrimExpr | None = None) -> BufferStore:
+        """Write an element at `begin`, or a vector that begins there."""
+        lanes = value.dtype.lanes if isinstance(value, PrimExpr) else 1
+        indices = buffer_access.indices_of(begin, lanes // self.dtype.lanes)
+        return BufferStore(self, value, indices, predicate)
+
+    def access_ptr(
+        self, access_mask: str | int, ptr_type: str = "handle", content_lanes: int = 1,
+        offset: PrimExprLike = 0, extent: PrimExprLike | None = None,
+    ) -> PrimExpr:  # fmt: skip
+        """The address of a part, and what is done there ("r", "w", "rw"), for an intrinsic."""
+        return buffer_access.access_ptr(self, access_mask, ptr_type, content_lanes, offset, extent)
+
+    def offset_of(self, indices: Any) -> tuple[PrimExpr, ...]:
+        """How many elements of its memory lie before an element, for each axis of the memory."""
+        return buffer_access.offset(self, indices)
+
+    def get_flattened_buffer(self) -> Buffer:
+        """The same memory with one dimension."""
+        return buffer_access.flattened(self)
 
     def __getitem__(self, indices: Any) -> BufferLoad | BufferRegion:
         """`A[i, j]` is an element, `A[i, 0:4]` a region; raises `IndexError` for another rank."""
@@ -356,6 +387,15 @@ class SeqStmt(Stmt):
 
     seq: tuple[Stmt, ...] = field(convert=_flattened)
 
+    def __len__(self) -> int:
+        return len(self.seq)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __getitem__(self, index: int) -> Stmt:
+        return self.seq[index]
+
     def _check(self) -> None:
         if len(self.seq) < 2:
             raise ValueError(
@@ -484,6 +524,16 @@ class PrimFunc(BaseFunc):
                 raise ValueError(f"`PrimFunc.buffer_map`: {brief(var)} is not a parameter")
             if not isinstance(buffer, Buffer):
                 raise TypeError(f"`PrimFunc.buffer_map`: {brief(buffer)} is not a Buffer")
+
+    def specialize(self, param_map: Mapping[Var | Buffer, Buffer | PrimExprLike]) -> PrimFunc:
+        """The function for some buffers and values: `f.specialize({f.params[0]: buffer, n: 16})`.
+
+        A scalar parameter of known value is none of the result. Raises a `ValueError` for what is
+        no parameter, or does not fit.
+        """
+        from .specialize import specialize
+
+        return specialize(self, param_map)
 
     @property
     def returned_dtype(self) -> DataType | None:

@@ -39,11 +39,16 @@ class Type(Node):
         return structural_hash(self)
 
 
+def _scalar_dtype(value: Any) -> DataType:
+    # The names that C has for them mean 32 bits.
+    return DataType(f"{value}32" if value in ("float", "int", "uint") else value)
+
+
 @node
 class PrimType(Type):
-    """The type of a scalar: nothing but its data type."""
+    """The type of a scalar: nothing but its data type; "float" is "float32", "int" is "int32"."""
 
-    dtype: DataType = field(convert=DataType)
+    dtype: DataType = field(convert=_scalar_dtype)
 
 
 @node

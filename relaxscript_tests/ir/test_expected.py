@@ -66,7 +66,7 @@ REFUSED = {
     "`Not.a` must be a bool, not of int64": lambda: prim.Not(N),
     "`Select.condition` must be a bool": lambda: prim.Select(N, 1, 2),
     "`Select` takes two values of one data type": lambda: prim.Select(prim.EQ(N, 0), N, I),
-    "`Let` takes two values of one data type": lambda: prim.Let(N, I, N),
+    "`Let` takes two values of one data type": lambda: prim.Let(N, prim.StringImm("a"), N),
     "`Ramp.lanes` cannot be int (0): a vector has at least one lane": lambda: prim.Ramp(0, 1, 0),
     "`Shuffle.vectors` cannot be list ([])": lambda: prim.Shuffle([], []),
     "the buffer `A` has 2 dimensions, but there are 1 indices": lambda: prim.BufferLoad(A, [1]),

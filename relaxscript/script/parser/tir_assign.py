@@ -18,6 +18,7 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import Edit, Span
 from relaxscript.ir import prim, tir
 from relaxscript.ir.prim import PrimExpr, const
+from relaxscript.ir.prim_checks import reason
 from relaxscript.ir.tir import Buffer, BufferRegion, BufferStore
 from relaxscript.script import tir_axis, tir_compute, tir_forms
 from relaxscript.script.tir_types import BufferFront, Form, ScalarType
@@ -351,7 +352,7 @@ class AssignParser(MemoryParser):
             made = const(value, wanted)
         except ValueError as error:
             raise self.error(
-                node, "RX0502", str(error), labels=[(place, f"{verb} {wanted}")]
+                node, "RX0502", reason(error), labels=[(place, f"{verb} {wanted}")]
             ) from None
         return made.replace(span=self.span(node))
 

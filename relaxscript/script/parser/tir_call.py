@@ -27,6 +27,7 @@ from relaxscript.ir.intrinsic import INTRINSICS
 from relaxscript.ir.low_level_functions import TYPED_LAST
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import BOOL, PrimExpr, const
+from relaxscript.ir.prim_checks import reason
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.scalar_functions import FUNCTIONS
 from relaxscript.ir.tir import Buffer, BufferRegion
@@ -90,11 +91,7 @@ def vload(
     self: Buffer, begin: Any, dtype: str | None = None, predicate: PrimExpr | None = None
 ) -> PrimExpr:
     """`A.vload([i])`: a load with a predicate for each lane, or of several lanes by `dtype`."""
-    indices = [_index(i) for i in (begin if isinstance(begin, (list, tuple)) else [begin])]
-    if dtype is not None and indices and DataType(dtype).lanes > self.dtype.lanes:
-        lanes = DataType(dtype).lanes // self.dtype.lanes
-        indices[-1] = prim.Ramp.make(indices[-1], const(1, indices[-1].dtype), lanes)
-    return prim.BufferLoad.make(self, tuple(indices), predicate)
+    return self.vload(begin, dtype, predicate)
 
 
 def vstore(self: Buffer, begin: Any, value: Any, predicate: PrimExpr | None = None) -> Form:
@@ -102,11 +99,7 @@ def vstore(self: Buffer, begin: Any, value: Any, predicate: PrimExpr | None = No
     return Form(vstore, buffer=self, indices=begin, value=value, predicate=predicate)
 
 
-def _index(value: Any) -> PrimExpr:
-    return value if isinstance(value, PrimExpr) else const(value, TIR_INT_DTYPE)
-
-
-METHODS = (astype, vload, vstore)
+METHODS = (Buffer.access_ptr, Buffer.offset_of, astype, vload, vstore)
 
 # What a node says of a field that cannot hold a value.
 _OF_A_FIELD = re.compile(r"`\w+\.(\w+)` must be .+, not (\w+) \(.*\)")
@@ -180,8 +173,13 @@ class CallParser(OperatorParser):
     def buffer_attribute(self, buffer: Buffer, node: ast.Attribute) -> Any:
         if node.attr == "data":
             return self.data_of(buffer, node)
-        if node.attr in ("vload", "vstore"):
-            return partial(vload if node.attr == "vload" else vstore, buffer)
+        for method in (Buffer.offset_of, vload, vstore):
+            if node.attr == method.__name__:
+                return partial(method, buffer)
+        if node.attr in ("READ", "WRITE"):
+            return getattr(Buffer, node.attr)
+        if node.attr == "access_ptr":
+            return partial(Buffer.access_ptr, buffer.replace(data=self.data_of(buffer, node)))
         if node.attr in BUFFER_ATTRIBUTES:
             return getattr(buffer, node.attr)
         near = nearest(node.attr, BUFFER_ATTRIBUTES)
@@ -366,12 +364,13 @@ class CallParser(OperatorParser):
                     help=f'did you mean "{near}"?' if near else 'write for example `"float32"`',
                     fix=f'"{near}"' if near else None,
                 )  # fmt: skip
-        field = _OF_A_FIELD.fullmatch(str(error))
+        why = reason(error)
+        field = _OF_A_FIELD.fullmatch(why)
         if field is not None:
             message = f"`{written}` cannot take a Python {field[2]} as its `{field[1]}`"
             return self.error(places.get(field[1], node), "RX0502", message)
         at = next(iter(places.values())) if len(places) == 1 else node
-        return self.error(at, "RX0502", f"`{written}` cannot take this: {error}")
+        return self.error(at, "RX0502", f"`{written}` cannot take this: {why}")
 
     def wrong_arguments(
         self, written: str, signature: inspect.Signature, node: ast.Call, kwargs: dict[str, Any]

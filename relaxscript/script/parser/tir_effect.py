@@ -13,6 +13,7 @@ from typing import Any
 
 from relaxscript.errors import Span
 from relaxscript.ir import prim, tir
+from relaxscript.ir.buffer_access import indices_of
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.tir import Buffer, Evaluate
@@ -97,6 +98,11 @@ class EffectParser(ComputeParser):
             takes = counted(buffer.ndim, "index", "indices")
             raise self.error(at, "RX0503", f"`{buffer.name}` takes {takes}, not {len(given)}")
         found = self.indices(buffer, given, nodes)
+        value = form.arguments["value"]
+        if form.maker is vstore and found and isinstance(value, PrimExpr):
+            # A vector is stored from the element on at which it begins.
+            lanes = value.dtype.lanes if found[-1].dtype.lanes == 1 else 1
+            found = indices_of(found, lanes // buffer.dtype.lanes)
         made = self.made_store(
             buffer, found, form.arguments["value"], places["value"], places["buffer"]
         )

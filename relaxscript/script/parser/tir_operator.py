@@ -18,6 +18,7 @@ from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import IntImm, PrimExpr, const, match_dtypes
+from relaxscript.ir.prim_checks import reason
 from relaxscript.ir.scalar_functions import FUNCTIONS
 from relaxscript.script.syntax import OPERATORS
 
@@ -124,11 +125,11 @@ class OperatorParser(ScalarParser):
                 for v, at in zip((a, b), places)
                 if isinstance(v, PrimExpr)
             ]  # fmt: skip
-            reason = f": {error}" if isinstance(error, ValueError) else ""
+            why = f": {reason(error)}" if isinstance(error, ValueError) else ""
             raise self.error(
                 places[1],
                 "RX0502",
-                f"`{symbol}` cannot combine these operands{reason}",
+                f"`{symbol}` cannot combine these operands{why}",
                 labels=facts,
             ) from None
 

@@ -21,6 +21,7 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import Diagnostic
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr, alike, const, match_dtypes, plain_dtype
+from relaxscript.ir.prim_checks import reason
 from relaxscript.ir.same import structural_equal
 from relaxscript.ir.tir import Buffer, BufferRegion, Range, plain_extent
 from relaxscript.script.tir_types import Form, ScalarType
@@ -127,7 +128,7 @@ class ScalarParser(PythonValues):
         try:
             return IntImm(dtype, value).replace(span=self.span(node))
         except ValueError as error:
-            raise self.error(node, "RX0502", str(error)) from None
+            raise self.error(node, "RX0502", reason(error)) from None
 
     def whole_buffer(self, buffer: Buffer, node: ast.AST) -> Failed:
         """Record that a buffer stands where one of its elements should."""
