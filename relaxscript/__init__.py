@@ -342,4 +342,13 @@ if not TYPE_CHECKING:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})
+
+
+def _run_function(function: Any, args: Any, named: Any) -> Any:
+    from .compiler import run_function
+
+    return run_function(function, args, named)
+
+
+ir.hooks.run_function.fill(_run_function)

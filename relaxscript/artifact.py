@@ -37,8 +37,9 @@ from .ir.module import IRModule, Target, as_target
 from .ir.relax import Attrs
 from .ir.same import structural_equal
 from .ir.walk import walk
-from .runtime import Executable
+from .runtime import Executable, VirtualMachine
 from .runtime.builtins import BUILTINS
+from .runtime.values import kind_of
 from .script.parser.text import read_again
 from .script.printer.module import constants_of
 from .version import __version__
@@ -82,13 +83,20 @@ class Contents:
 # ---------------------------------------------------------------- writing
 
 
-def save(executable: Executable, path: str | os.PathLike[str]) -> None:
+def save(executable: Executable | VirtualMachine, path: str | os.PathLike[str]) -> None:
     """Write a program that `build` made to a file, which `load` reads on any computer.
 
-    A file of that name is replaced, once the new one is complete. Raises `DiagnosticError`: RX0704
-    for an executable that was not made of a module or is too long, RX0701 where the file cannot be
-    written.
+    Of a machine it is the program that it runs. A file of that name is replaced, once the new one
+    is complete. Raises `DiagnosticError`: RX0704 for what is no executable, was not made of a
+    module or is too long, RX0701 where the file cannot be written.
     """
+    if isinstance(executable, VirtualMachine):
+        executable = executable.executable
+    if not isinstance(executable, Executable):
+        what = f"`{executable.__name__}`" if isinstance(executable, IRModule) else "this"
+        message = f"a program is saved when it is built, and {what} is {kind_of(executable)}"
+        help = "write `rx.save(rx.build(...), path)`"
+        raise DiagnosticError(Diagnostic("RX0704", message, None, help=help))
     origin = executable.origin
     if origin is None:
         message = "an executable that no module was built to cannot be saved"

@@ -11,6 +11,7 @@ interpreted, `target="reference"`), turns Relax functions into bytecode and link
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import is_not
 from typing import Any
 
 import numpy as np
@@ -23,10 +24,11 @@ from .errors import Diagnostic, DiagnosticError, Span, VMError, nearest
 from .errors.exceptions import is_users
 from .interpreter import tir as prim_func_evaluator
 from .ir import relax, tir
+from .ir.calling import home_of, set_home
 from .ir.module import IRModule, Target
 from .ir.prim import IntImm, PrimExpr, Var as ShapeVar
 from .ir.struct_info import StructInfo
-from .ir.walk import post_order, substitute
+from .ir.walk import post_order, substitute, walk
 from .runtime import Device, Executable, VirtualMachine
 from .runtime.values import to_tensor
 from .sinfo import check_compatibility, is_subtype, shape_var_mapping, substitute_shape_vars, why
@@ -38,7 +40,7 @@ from .transform.realize_vdevice import realized
 from .transform.remove_redundant_checks import RemoveRedundantChecks
 from .transform.remove_unused_checks import RemoveUnusedChecks
 
-__all__ = ["TARGETS", "VirtualMachine", "build", "compile", "jit", "with_params"]
+__all__ = ["TARGETS", "VirtualMachine", "build", "compile", "jit", "run_function", "with_params"]
 
 __tracebackhide__ = is_users
 
@@ -120,6 +122,52 @@ def jit(
     """Compile a module and load it: `jit(mod).main(x)`. Takes and raises what `build` does."""
     made = build(mod, target, exec_mode="compiled", remove_checks=remove_checks)
     return VirtualMachine(made, device)
+
+
+# -- functions that are called with arrays ---------------------------------------------------------
+
+
+def run_function(function: relax.BaseFunc, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
+    """What a function computes of arrays: a member of a module in it, any other alone.
+
+    What was compiled for a module is used again until one of its functions is another. Raises
+    `DiagnosticError` for a program that is wrong, `VMError` for a run that fails.
+    """
+    home = home_of(function)
+    if home is None:
+        for node in walk(function):
+            if isinstance(node, relax.GlobalVar):
+                message = "a function that uses others of its module runs in it only"
+                help = "call it as an attribute of the module: `Model.main(x)`"
+                raise DiagnosticError(Diagnostic("RX0607", message, function.span, help=help))
+        module = _as_module(function)
+        (name,) = (var.name_hint for var in module.functions)
+        set_home(function, module, name)
+    else:
+        module, name = home
+    return _machine_for(module, isinstance(function, tir.PrimFunc))[name](*args, **named)
+
+
+def _machine_for(module: IRModule, of_kernels: bool) -> VirtualMachine:
+    """A machine for a module, or for its PrimFuncs, which can only be called where they are alone.
+
+    It is kept as long as the module is what it was.
+    """
+    program = module
+    if of_kernels:
+        program = IRModule({
+            var: function.with_attr("global_symbol", var.name_hint)
+            for var, function in module.functions.items()
+            if isinstance(function, tir.PrimFunc)
+        })  # fmt: skip
+    state = (module.attrs, *module.global_infos.values(), *module.functions.values())
+    kind = "kernels" if of_kernels else "all"
+    machine: VirtualMachine | None
+    before, machine = module._compiled.get(kind, ((), None))
+    if machine is None or len(before) != len(state) or any(map(is_not, before, state)):
+        machine = VirtualMachine(build(program))
+        module._compiled[kind] = (state, machine)
+    return machine
 
 
 # -- what users write ------------------------------------------------------------------------------

@@ -13,8 +13,21 @@ from relaxscript.errors import InternalError, UnplacedError
 from relaxscript.errors.caller import caller_span
 
 __all__ = [
-    "Hook", "apply_operator", "blame", "html_of", "is_base_of", "metadata_of", "operator_of",
-    "parsed", "places", "script_of", "struct_info_for_users", "struct_info_of", "unfilled",
+    "Hook",
+    "apply_operator",
+    "blame",
+    "html_of",
+    "is_base_of",
+    "is_eager",
+    "metadata_of",
+    "operator_of",
+    "parsed",
+    "places",
+    "run_function",
+    "script_of",
+    "struct_info_for_users",
+    "struct_info_of",
+    "unfilled",
 ]  # fmt: skip
 
 
@@ -51,6 +64,8 @@ html_of = Hook("html_of", "(script) -> it as coloured HTML")
 parsed = Hook("parsed", "(script) -> the module that it says, read in data mode")
 metadata_of = Hook("metadata_of", "(node) -> the constants that its script refers to, as data")
 is_base_of = Hook("is_base_of", "(base, derived) -> whether what has one surely has the other")
+is_eager = Hook("is_eager", "(arguments) -> whether there are arrays in them, no expressions")
+run_function = Hook("run_function", "(function, args, named) -> what it computes of arrays")
 blame = Hook("blame", "(root, node, message) -> the printed root with the node underlined")
 places = Hook("places", "(root, [(node, within)]) -> where they stand in the printed root")
 
@@ -65,7 +80,7 @@ def struct_info_for_users(expr: Any) -> Any:
 
 _ALL = (
     apply_operator, operator_of, struct_info_of, script_of, html_of, parsed, metadata_of,
-    is_base_of, blame, places,
+    is_base_of, is_eager, run_function, blame, places,
 )  # fmt: skip
 
 

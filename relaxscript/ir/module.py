@@ -8,11 +8,12 @@ that shares nothing mutable. Passes never update the module they were given.
 from __future__ import annotations
 
 from collections.abc import ItemsView, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from relaxscript.errors import nearest
 
 from . import hooks
+from .calling import member
 from .expected import brief
 from .relax import Attrs, BaseFunc, ExternFunc, Function, GlobalVar
 from .shown import Shown
@@ -47,6 +48,9 @@ class IRModule(Shown):
         name: str = "Module",
     ) -> None:
         self._by_name: dict[str, GlobalVar] = {}
+        self._members: dict[str, tuple[BaseFunc, BaseFunc]] = {}
+        # What was compiled to run members, with what it was compiled of.
+        self._compiled: dict[str, tuple[Any, ...]] = {}
         self.functions: dict[GlobalVar, ModuleFunction] = {}
         self.attrs: Attrs | None = Attrs(attrs) if attrs else None
         self.global_infos: dict[str, tuple[GlobalInfo, ...]] = {}
@@ -73,11 +77,20 @@ class IRModule(Shown):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name):  # type: ignore[no-untyped-def]
-            """`module.f` is the function `f`, where no attribute of modules has that name."""
+            """`module.f` is the function `f`, where no attribute of modules has that name.
+
+            It is a member of this module: called with arrays, it runs in it.
+            """
             known = None if name.startswith("_") else self._by_name.get(name)
             if known is None:
                 raise AttributeError(f"the module has no function or attribute `{name}`")
-            return self.functions[known]
+            function = self.functions[known]
+            if not isinstance(function, BaseFunc):
+                return function
+            found = self._members.get(name)
+            if found is None or found[0] is not function:
+                found = self._members[name] = (function, member(function, self, name))
+            return found[1]
 
     def __setitem__(self, var: GlobalVar | str, function: ModuleFunction) -> None:
         name = _name(var)
@@ -99,6 +112,19 @@ class IRModule(Shown):
     def __delitem__(self, var: GlobalVar | str) -> None:
         known = self.get_global_var(_name(var))
         del self.functions[known], self._by_name[known.name_hint]
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *filter(str.isidentifier, self._by_name)})
+
+    def __call__(self, *args: Any, **named: Any) -> NoReturn:
+        names = [var.name_hint for var in self.functions]
+        chosen = "main" if "main" in names or not names else names[0]
+        raise TypeError(
+            f"a module is not called, its functions are: write `{self.__name__}.{chosen}(...)`"
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_members": {}, "_compiled": {}}
 
     def __iter__(self) -> Iterator[GlobalVar]:
         return iter(self.functions)

@@ -16,7 +16,7 @@ import numpy as np
 
 from relaxscript.dtypes import DataType, result_dtype
 
-from . import hooks
+from . import calling, hooks
 from .expected import brief
 from .node import Node, field, node
 from .prim import FloatImm, PrimExpr, as_dimension, as_dims, as_prim
@@ -538,7 +538,8 @@ class If(Expr):
 class BaseFunc(Expr):
     """What a module binds to a name: a Relax Function, a PrimFunc or an ExternFunc."""
 
-    __slots__ = ()
+    __slots__, __cached__ = (), ("home",)
+    __call__ = calling.call
 
     if TYPE_CHECKING:
 

@@ -12,6 +12,7 @@ from relaxscript.ir import hooks
 from . import namespace
 from .context import InferContext, Obligation, PlainContext
 from .define import REGISTRY, Operator, lookup, operator_named, symbols
+from .eager import is_eager
 from .leaves import struct_info_of_leaf
 from .namespace import *  # noqa: F403
 from .parameters import ArgumentError, Parameter
@@ -19,6 +20,7 @@ from .sugar import Sugar
 
 SYMBOLS = {operator.symbol: operator for operator in symbols()}
 hooks.apply_operator.fill(lambda symbol, *operands: SYMBOLS[symbol](*operands))
+hooks.is_eager.fill(is_eager)
 hooks.operator_of.fill(lambda name: operator_named(name).op)
 
 __all__ = [

@@ -33,6 +33,7 @@ from relaxscript.ir.struct_info import ObjectStructInfo, StructInfo, TensorStruc
 
 from . import eager, operands
 from .context import InferContext
+from .documentation import documentation
 from .layout import CallLayout
 from .parameters import (
     REQUIRED,
@@ -63,7 +64,7 @@ class _Documentation:
     def __get__(self, operator: Operator | None, owner: type) -> str | None:
         if operator is None:
             return self.of_class
-        return f"{operator.summary}\n\nR.{operator.script_name}{operator.__signature__}"
+        return documentation(operator)
 
     def __set__(self, operator: Operator, text: str | None) -> None:
         operator.summary = text

@@ -75,3 +75,7 @@ __all__ = [
     "builtin", "grad", "inspect", "memory", "nn", "vm",
     *(name for family in _FAMILIES for name in family.__all__),
 ]  # fmt: skip
+
+for _space in (builtin, grad, inspect, memory, nn, vm):
+    # A prompt offers the operators, not what their files import.
+    vars(_space)["__dir__"] = _space.__all__.copy

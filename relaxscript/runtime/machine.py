@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from relaxscript.errors import VMError, nearest
+from relaxscript.errors import Diagnostic, VMError, nearest, warn
 from relaxscript.errors.exceptions import is_users
 
 from .benchmark import BenchmarkResult, evaluate_time
@@ -39,9 +39,9 @@ class VirtualMachine:
 
     Arguments are numpy arrays or what `to_tensor` takes, numbers for prim values, tuples, shapes;
     parameters may be given by name. `call_depth_limit` bounds how deep bytecode calls nest. A
-    function that is named like a method (`profile`, `set_input`) is reached as an item only.
-    `profile=True` makes a machine whose `profile` works. One machine may be used from many threads
-    at once.
+    function that is named like a method (`profile`, `set_input`) is reached as an item only, which
+    a warning says. A machine with one function is called itself: `vm(x)`. One machine may be used
+    from many threads at once. Every machine profiles: `profile` is taken for TVM's sake.
 
     `device` is a device or several; the host is always among them. `memory_cfg` says where storages
     come from that a program allocates itself (`R.memory.alloc_storage` and its like), for all
@@ -61,8 +61,9 @@ class VirtualMachine:
     ) -> None:
         if not isinstance(rt_mod, Executable):
             raise VMError(
-                f"a virtual machine runs an Executable, got {kind_of(rt_mod)}", code="RX0608"
-            )
+                f"a virtual machine runs an Executable, got {kind_of(rt_mod)}", code="RX0608",
+                notes=["write `VirtualMachine(build(...))`, or `jit(...)`, which does both"],
+            )  # fmt: skip
         self.executable = rt_mod
         self._dispatcher = Dispatcher(rt_mod)
         self._functions: dict[str, VMClosure] = {}
@@ -75,10 +76,21 @@ class VirtualMachine:
                 "vm.builtin.alloc_storage": allocating(pool.storage),
                 "vm.builtin.memory_manager.clear": pool.clear,
             }
-        self._profiles = profile
         self._saved: dict[str, Closure] = {}
         self._inputs: dict[str, tuple[Closure, tuple[Any, ...], dict[str, Any]]] = {}
         self._outputs: dict[str, Any] = {}
+        self._warn_of_hidden_functions()
+
+    def _warn_of_hidden_functions(self) -> None:
+        """Say which functions are no attributes, since the machine has others of their names."""
+        for name in self.executable.public_functions:
+            if name in self.__dict__ or hasattr(type(self), name):
+                what = "a method" if callable(getattr(self, name)) else "an attribute"
+                message = f"`vm.{name}` is {what} of the machine, not the function `{name}`"
+                help = f'write `vm["{name}"]`'
+                span = self.executable.functions[self.executable.function_index[name]].span
+                hidden = Diagnostic("RX0607", message, span, help=help, severity="warning")
+                warn(hidden)
 
     @property
     def call_depth_limit(self) -> int:
@@ -117,9 +129,20 @@ class VirtualMachine:
         try:
             found = self[name]
         except VMError as error:
-            raise AttributeError(error.diagnostic.message) from error
+            told = "; ".join([error.diagnostic.message, *error.diagnostic.notes])
+            raise AttributeError(told) from error
         self.__dict__[name] = found  # Python asks here for what it does not find; now it does
         return found
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the one public function of the executable."""
+        names = list(self.executable.public_functions)
+        if len(names) == 1:
+            return self[names[0]](*args, **kwargs)
+        listed = ", ".join(f"`vm.{name}(...)`" for name in names)
+        notes = [f"call one of them: {listed}"] if names else []
+        message = f"a machine is called where it has one function, and this has {len(names)}"
+        raise VMError(message, code="RX0607", notes=notes)
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self.executable.public_functions})
@@ -134,6 +157,10 @@ class VirtualMachine:
         near = nearest(key, names)
         notes = [f"did you mean `{near}`?"] if near else []
         notes.append(f"public functions: {', '.join(names) or 'none'}")
+        origin = self.executable.origin
+        if origin is not None and key in origin[0]:
+            written = f"{origin[0].__name__}.{key}"
+            notes.append(f"`{key}` is called by other functions only; `{written}(...)` runs it")
         return VMError(f"there is no function `{key}`", code="RX0607", notes=notes)
 
     def invoke_closure(self, closure: Closure | PackedFunc, *args: Any) -> Any:
@@ -193,12 +220,7 @@ class VirtualMachine:
 
         `Report` has it as a table, CSV, JSON and as a trace for `chrome://tracing`.
 
-        For machines made with `profile=True`; raises `VMError` on others.
         """
-        if not self._profiles:
-            raise VMError(
-                "this machine does not profile; make it with `profile=True`", code="RX0608"
-            )
         watched = VirtualMachine(self.executable, self.devices, self.memory_cfg)
         watched.call_depth_limit = self.call_depth_limit
         recorder = Recorder()

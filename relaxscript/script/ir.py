@@ -63,6 +63,7 @@ safe_callables(
 )  # fmt: skip
 
 if not TYPE_CHECKING:
+    __dir__ = __all__.copy  # a prompt offers names of the language
 
     def __getattr__(name: str) -> Any:
         return absent_member(sys.modules[__name__], "I", name)

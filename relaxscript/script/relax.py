@@ -39,6 +39,7 @@ if not _TYPE_CHECKING:
         "Else", "If", "Then", "arg", "emit", "emit_match_cast", "emit_var_binding",
         "emit_with_sinfo", "func_name", "func_ret_struct_info", "func_ret_value",
     })  # fmt: skip
+    __dir__ = __all__.copy  # a prompt offers names of the language
 
     def __getattr__(name):  # type: ignore[no-untyped-def]
         forms = _builder_forms() if name in _BUILDER_NAMES else None

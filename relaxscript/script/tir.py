@@ -54,6 +54,7 @@ __all__ += [name for part in _PARTS for name in part.__all__]
 safe_callables(*(getattr(part, name) for part in (axis, *_PARTS) for name in part.__all__))
 
 if not TYPE_CHECKING:
+    __dir__ = __all__.copy  # a prompt offers names of the language
 
     def __getattr__(name: str) -> Any:
         """A name that `T` does not have; in an annotation the parser reports it with its place."""

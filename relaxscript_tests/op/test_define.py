@@ -15,13 +15,42 @@ from relaxscript.errors import DiagnosticError, InternalError
 from relaxscript.ir import relax
 from relaxscript.ir.relax import Attrs, Call, Op
 from relaxscript.ir.struct_info import ObjectStructInfo, TensorStructInfo
-from relaxscript.op import REGISTRY, ArgumentError, Operator, PlainContext, lookup, namespace
+from relaxscript.op import (
+    REGISTRY,
+    ArgumentError,
+    Operator,
+    PlainContext,
+    documentation,
+    lookup,
+    namespace,
+)
 from relaxscript.op.define import op, register
 from relaxscript.op.parameters import Tensor
 
 from .inference import tensor
 
 X = tensor("n", 64)
+
+
+def test_the_documentation_lists_the_parameters_one_by_one():
+    assert str(R.sum.__doc__).endswith(
+        "R.sum(x, axis=None, keepdims=False)\n\n"
+        "x         a tensor\n"
+        "axis      a whole number, or several, or None; None unless given\n"
+        "keepdims  True or False; False unless given"
+    )
+    assert "    " not in str(R.matmul.__doc__).partition("R.matmul(")[0]
+
+
+def test_every_annotation_of_a_parameter_is_said_in_words():
+    words = {
+        word
+        for operator in REGISTRY.values()
+        for parameter in operator.parameters
+        if parameter.kind != "rest"
+        for word in parameter.annotation.split(" | ")
+    }
+    assert words - set(documentation._MEANINGS) == set()
 
 
 def test_an_operator_has_one_op_node() -> None:

@@ -144,6 +144,7 @@ EXPLAINED = {
     "VirtualMachine.__init__: device has the default None": "the host, if nothing is said",
     "VirtualMachine.time_evaluator: dev has the default None": "the machine has its devices",
     "VirtualMachine.call_depth_limit: ours alone": "recursion ends in an error of ours",
+    "VirtualMachine.__call__: ours alone": "a machine with one function is that function",
     "VirtualMachine.step: ours alone": "runs step by step",
     "Report.__init__: ours alone": "a report is data that can be made by hand",
     "Report.chrome_trace: ours alone": "a picture of where the time goes",

@@ -50,9 +50,8 @@ def test_what_is_done_before_a_first_call_is_no_part_of_its_time(monkeypatch):
     assert (report.result, report.seconds, now[0]) == (3, 0.0, 1.0)
 
 
-def test_a_machine_profiles_only_when_made_for_it():
-    with pytest.raises(VMError, match="does not profile; make it with `profile=True`"):
-        machine(calling("test.add")).profile("main", 1)
+def test_every_machine_profiles():
+    assert machine(calling("test.add", 2)).profile("main", 1, 2).result == 3
 
 
 def test_a_report_is_written_in_three_forms():

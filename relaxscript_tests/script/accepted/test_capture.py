@@ -360,7 +360,8 @@ def test_an_extern_function_that_python_holds():
 
 
 def test_a_module_gives_functions_as_attributes():
-    assert Library.main is Library["main"]
+    assert_structural_equal(Library.main, Library["main"])
+    assert Library.main is Library.main
     with pytest.raises(AttributeError, match="no function or attribute `absent`"):
         Library.absent
     with pytest.raises(AttributeError, match="_hidden"):
