@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from relaxscript.ir import hooks
 
-from . import namespace
+from . import eager, namespace
 from .context import InferContext, Obligation, PlainContext
 from .define import REGISTRY, Operator, lookup, operator_named, symbols
-from .eager import is_eager
 from .leaves import struct_info_of_leaf
 from .namespace import *  # noqa: F403
 from .parameters import ArgumentError, Parameter
@@ -20,7 +19,7 @@ from .sugar import Sugar
 
 SYMBOLS = {operator.symbol: operator for operator in symbols()}
 hooks.apply_operator.fill(lambda symbol, *operands: SYMBOLS[symbol](*operands))
-hooks.is_eager.fill(is_eager)
+hooks.is_eager.fill(eager.is_eager)
 hooks.operator_of.fill(lambda name: operator_named(name).op)
 
 __all__ = [
