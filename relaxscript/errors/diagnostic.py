@@ -129,7 +129,7 @@ def _plain(name: str) -> str:
 
 
 # How unlikely slips are: two neighbours swapped, a letter doubled or single, an `s` at the end; any
-# other letter that is missing; one that is too many, or wrong.
+# other letter that is missing, or a digit wrong; a letter that is too many, or wrong.
 _LIKELY, _MISSING, _OTHER = 4, 5, 6
 
 
@@ -143,7 +143,8 @@ def _unlikelihood(written: str, meant: str) -> int:
         extra = _LIKELY if repeats else _OTHER
         row = [last[0] + extra]
         for j, other in enumerate(meant):
-            wrong = 0 if letter == other else _OTHER
+            digits = letter.isdigit() and other.isdigit()
+            wrong = 0 if letter == other else _MISSING if digits else _OTHER
             best = min(last[j + 1] + extra, row[j] + singled[j], last[j] + wrong)
             if i and j and letter == meant[j - 1] and written[i - 1] == other != letter:
                 best = min(best, before[j - 1] + _LIKELY)

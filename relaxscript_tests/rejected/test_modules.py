@@ -37,7 +37,7 @@ def test_a_parameter_without_annotation_is_an_object_with_a_warning():
     @R.function
     def f(x):
     #     ^ warning: RX0209 the parameter `x` has no annotation: it is taken as `R.Object`
-    #         help: write `x: R.Object`, or what it is
+    #         help: say what it is, as in `x: R.Tensor`; `x: R.Object` is anything
     #         fix: x: R.Object
         return x
 

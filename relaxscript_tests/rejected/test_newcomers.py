@@ -302,10 +302,10 @@ def test_parts_of_values_are_assigned():
     def f(x: R.Tensor((2, 3), "float32")):
         x[0] = 1.0
         # <^^^ error: RX0104 only names can be assigned in Relax, values never change
-        # help: bind the new value to a name
+        # help: bind a new value: `x = ...`, made by `R.slice_scatter`
         x[0, :] += 1.0
         # <^^^^^^ error: RX0104 only names can be assigned in Relax, values never change
-        # help: bind the new value to a name
+        # help: bind a new value: `x = ...`, made by `R.slice_scatter`
         x.name = "x"
         # <^^^^^ error: RX0104 only names can be assigned in Relax, values never change
         # help: bind the new value to a name

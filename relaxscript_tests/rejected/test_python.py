@@ -271,7 +271,7 @@ def test_an_assignment_to_an_element():
     def f(x: R.Tensor((4,), "float32")):
         x[0] = 1
         # <^^^ error: RX0104 only names can be assigned in Relax, values never change
-        #       help: bind the new value to a name
+        #       help: bind a new value: `x = ...`, made by `R.slice_scatter`
         return x
 
 

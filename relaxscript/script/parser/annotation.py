@@ -13,7 +13,8 @@ import ast
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from keyword import iskeyword
+from typing import Any, TypeGuard, TypeVar
 
 from relaxscript.dtypes import DataType, is_dtype
 from relaxscript.errors import Source, Span, nearest
@@ -42,11 +43,12 @@ from .base import UNKNOWN, Failed, Reporter
 from .bracketed import callable_call, prim_call, shape_call, typed_call
 from .context import ModuleContext
 from .corrections import in_parentheses
+from .dimensions import dimension_names
 from .environment import Environment
 from .repeated import RepeatedAnnotations
 from .several_annotations import SeveralAnnotations
 
-__all__ = ["AnnotationParser", "dimension_names"]
+__all__ = ["AnnotationParser"]
 
 
 N = TypeVar("N", bound=Node)
@@ -201,7 +203,13 @@ class AnnotationParser(SeveralAnnotations):
         try:
             inner = ast.parse(str(node.value).strip(), mode="eval").body
         except (SyntaxError, ValueError):
-            help = unknown_extent if "?" in str(node.value) else None
+            text = str(node.value).strip()
+            if iskeyword(text):
+                message, written = f'"{text}" is a word of Python, and no name', f'"{text}_"'
+                raise self.error(
+                    node, "RX0108", message, help=f"write `{written}`", fix=written
+                ) from None
+            help = unknown_extent if "?" in text else None
             message = f'"{node.value!s}" is not an expression'
             raise self.error(node, "RX0108", message, help=help) from None
         except (RecursionError, MemoryError):
@@ -491,6 +499,7 @@ class AnnotationParser(SeveralAnnotations):
 
     def undefined_dimension(self, name: str, node: ast.expr) -> Failed:
         near = nearest(name, self.dims)
+        self.names.setdefault(name, UNKNOWN)  # said once
         if self.introduces and near is not None and len(name) < 3:
             near = None
         message = f"the dimension `{name}` is not defined here"
@@ -532,11 +541,18 @@ class AnnotationParser(SeveralAnnotations):
             )
         return as_dimension(value)
 
+    def _is_tensor(self, node: ast.AST) -> TypeGuard[ast.Name]:
+        found = self.names.get(node.id) if isinstance(node, ast.Name) else None
+        info = getattr(found, "struct_info", None)
+        return isinstance(info, TensorStructInfo) and info.ndim != 0
+
     def not_a_dimension(self, value: Any, node: ast.expr) -> Failed:
         if isinstance(value, Expr):
+            name = next((n.id for n in ast.walk(node) if self._is_tensor(n)), "x")
             return self.error(
                 node, "RX0108", "a value known only at run time is not a dimension",
-                help="bind its extent first: `n = T.int64()` and `R.match_cast(x, R.Tensor((n,)))`",
+                help=f"bind its extent first: `n = T.int64()` and `R.match_cast({name}, "
+                "R.Tensor((n,)))`",
             )  # fmt: skip
         whole = 'a dimension is a whole number, a name such as "n", or arithmetic of these'
         return self.error(
@@ -582,13 +598,3 @@ class AnnotationParser(SeveralAnnotations):
         if isinstance(value, (StructInfo, Expr)):
             return self.captured_node(value)
         return self.named_dimension(value.__name__, node) if isinstance(value, TypeVar) else value
-
-
-def dimension_names(node: ast.expr) -> list[str]:
-    """The names in a dimension that are no functions and no namespaces: those of dimensions."""
-    others = {
-        id(inner.func if isinstance(inner, ast.Call) else inner.value)
-        for inner in ast.walk(node)
-        if isinstance(inner, (ast.Call, ast.Attribute))
-    }
-    return [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and id(n) not in others]

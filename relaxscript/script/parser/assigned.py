@@ -46,11 +46,13 @@ def names_inside(statement: ast.stmt) -> list[str]:
     names = [statement.name] if isinstance(statement, (ast.FunctionDef, ast.ClassDef)) else []
     if names:
         return names
-    found = [
-        node.id
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    ]
+    found: list[str] = []
+    for node in ast.walk(statement):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()):
+                found.append(name)
+            case ast.alias(name=name, asname=other):
+                found.append(other or name.partition(".")[0])
     return list(dict.fromkeys(found))
 
 

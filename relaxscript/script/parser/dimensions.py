@@ -7,6 +7,7 @@ of Python becomes a tensor.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from relaxscript.ir.prim import IntImm, PrimExpr
 
-__all__ = ["Dim", "Dims", "is_number", "known_dims", "plain"]
+__all__ = ["Dim", "Dims", "dimension_names", "is_number", "known_dims", "plain"]
 
 
 class Dim(int):
@@ -46,6 +47,16 @@ def plain(value: Any) -> Any:
     if isinstance(value, (tuple, list)) and any(isinstance(item, Dim) for item in value):
         return type(value)(int(item) if isinstance(item, Dim) else item for item in value)
     return value
+
+
+def dimension_names(node: ast.expr) -> list[str]:
+    """The names in a dimension that are no functions and no namespaces: those of dimensions."""
+    others = {
+        id(inner.func if isinstance(inner, ast.Call) else inner.value)
+        for inner in ast.walk(node)
+        if isinstance(inner, (ast.Call, ast.Attribute))
+    }
+    return [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and id(n) not in others]
 
 
 def _closed(name: str) -> Callable[..., Any]:

@@ -243,6 +243,7 @@ class _ModuleParser(ModuleInfoParser):
             case ast.Expr(value=ast.Constant()) | ast.Pass():
                 return
             case _:
+                self.context.broken.update(names_inside(member))
                 place = first_word(self.source, member) or self.source.span(member)
                 message = "only functions can stand in a module"
                 help = "decorate it with `@R.function` or `@T.prim_func`"

@@ -30,11 +30,10 @@ from relaxscript.script.tir_types import ScalarType
 from relaxscript.sinfo import definable_shape_vars
 
 from .abbreviated import written_out
-from .annotation import dimension_names
 from .base import UNKNOWN, Failed
 from .context import ModuleName
 from .corrections import between
-from .dimensions import Dim, Dims
+from .dimensions import Dim, Dims, dimension_names
 from .relax_signature import RelaxSignatures
 
 __all__ = ["RelaxBindings"]
@@ -94,10 +93,16 @@ class RelaxBindings(RelaxSignatures):
 
     def no_name(self, target: ast.expr) -> Failed:
         """Record an assignment to a part of a value."""
+        help = "bind the new value to a name"
+        match target:
+            case ast.Subscript(value=ast.Name(id=name), slice=index):
+                parts = index.elts if isinstance(index, ast.Tuple) else [index]
+                places = all(isinstance(p, (ast.Slice, ast.Constant, ast.UnaryOp)) for p in parts)
+                known = "R.slice_scatter" if places else "R.where`, `R.index_put"
+                help = f"bind a new value: `{name} = ...`, made by `{known}`"
         return self.error(
-            target, "RX0104", "only names can be assigned in Relax, values never change",
-            help="bind the new value to a name",
-        )  # fmt: skip
+            target, "RX0104", "only names can be assigned in Relax, values never change", help=help
+        )
 
     def unpack(
         self, target: ast.expr, targets: Sequence[ast.expr], value: Any, node: ast.expr

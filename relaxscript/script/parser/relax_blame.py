@@ -15,7 +15,7 @@ from typing import Any
 
 from relaxscript.builder import BlockBuilder, left_to_devices, undecided
 from relaxscript.dtypes import is_dtype
-from relaxscript.errors import Diagnostic, Edit, Label, OperandError, Source
+from relaxscript.errors import Diagnostic, Edit, Label, OperandError, Source, Span
 from relaxscript.ir.relax import Call, Expr, GlobalVar, Var
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.op import REGISTRY, ArgumentError
@@ -50,6 +50,8 @@ class RelaxBlame(AnnotationParser):
         super().__init__(source, environment, reporter, module)
         self.builder = BlockBuilder()
         self.builder.share_signatures(module.signatures)
+        # Parameters of which nothing is said.
+        self.unannotated_at: dict[str, Span | None] = {}
 
     def note_obligations(
         self,
@@ -160,6 +162,12 @@ class RelaxBlame(AnnotationParser):
         blamed = nodes.get(error.operand)
         if blamed is not None:
             diagnostic = self.settled_by_cast(diagnostic, error.cast, blamed, None)
+        var = self._variable(blamed)
+        place = self.unannotated_at.get(var.name_hint) if var is not None else None
+        if place is not None and diagnostic.code == "RX0201" and "not a tensor" in error.fact:
+            annotated = f"{place.text}: R.Tensor"
+            help, fix = f"say what it is: `{annotated}`", (Edit(place, annotated),)
+            diagnostic = replace(diagnostic, help=help, fix=fix)
         if diagnostic.code in ("RX0401", "RX0402"):
             diagnostic = self.with_ways_out(diagnostic, expr, node)
         written = self._short_words(nodes)
@@ -225,6 +233,34 @@ class RelaxBlame(AnnotationParser):
             again = getattr(self.annotation(written), "dims", None) or ()
             error.dims[name] = next((b for a, b in zip(dims, again) if a is dim), dim)
 
+    def explain_called(self, node: ast.Call) -> None:
+        super().explain_called(node)
+        match node:
+            case ast.Call(
+                func=ast.Attribute(value=owner, attr="transpose" | "swapaxes"), args=args
+            ):
+                tensor = args[0] if len(args) == 3 else owner
+                self._explain_swap(node, tensor, [a for a in args if a is not tensor])
+
+    def _explain_swap(self, node: ast.Call, tensor: ast.expr, axes: list[ast.expr]) -> None:
+        """`transpose(x, 1, 2)` of other libraries swaps two axes; ours takes all of them."""
+        failure = self._failure_within(node.func, ("RX0102",))
+        var = self._variable(tensor)
+        rank = getattr(var.struct_info, "ndim", -1) if var is not None else -1
+        swapped = [axis_of(axis, rank) for axis in axes]
+        if failure is None or len(swapped) != 2:
+            return
+        help, fix = "`R.permute_dims` takes all axes in their new order", None
+        first, second = swapped
+        if first is not None and second is not None:
+            order = list(range(rank))
+            order[first], order[second] = second, first
+            fix = f"R.permute_dims({self.written(tensor)}, ({', '.join(map(str, order))}))"
+            help = f"write `{fix}`"
+        span = self.span(node)
+        edits = () if fix is None or span is None else (Edit(span, fix),)
+        self.reporter.diagnostics[-1] = replace(failure, help=help, fix=edits)
+
     def _variable(self, node: ast.expr | None) -> Var | None:
         found = self.names.get(node.id) if isinstance(node, ast.Name) else None
         return found if isinstance(found, Var) else None
@@ -277,6 +313,15 @@ class RelaxBlame(AnnotationParser):
                     says = f" {fact} here" if verb in VERBS else f": {fact}"
                     labels.append(Label(at, f"`{node.id}`{says}"))
         return replace(diagnostic, labels=tuple(labels))
+
+
+def axis_of(node: ast.expr, rank: int) -> int | None:
+    """The axis that a whole number names, counted from 0; None for anything else."""
+    try:
+        axis = ast.literal_eval(node)
+    except ValueError:
+        return None
+    return axis % rank if isinstance(axis, int) and -rank <= axis < rank else None
 
 
 def _names_of(callee: Any) -> list[str]:

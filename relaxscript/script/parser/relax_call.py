@@ -227,7 +227,7 @@ class RelaxCalls(RelaxPython):
         for index, count in together(operator.parameters, args):
             gathered = [*args[:index], tuple(args[index : index + count]), *args[index + count :]]
             try:
-                operator.build(gathered, kwargs)
+                self.builder.struct_info(operator.build(gathered, kwargs))
             except (OperandError, ArgumentError, TypeError, ValueError):
                 continue
             if len(node.args) != len(args):
@@ -247,7 +247,8 @@ class RelaxCalls(RelaxPython):
             if parameter.kind != "shape":
                 continue
             if position < len(args):
-                args[position] = self._named_dimensions(args[position], node)
+                place = node.args[position] if len(node.args) == len(args) else node
+                args[position] = self._named_dimensions(args[position], place)
             elif parameter.name in kwargs:
                 kwargs[parameter.name] = self._named_dimensions(kwargs[parameter.name], node)
 
@@ -294,9 +295,11 @@ class RelaxCalls(RelaxPython):
     def _named_dimensions(self, shape: Any, node: ast.expr) -> Any:
         if not isinstance(shape, (tuple, list)):
             return shape
+        parts: Sequence[ast.expr] = getattr(node, "elts", ())
+        parts = parts if len(parts) == len(shape) else [node] * len(shape)
         return [
-            self.as_dimension(d, self._place_of(d, node)) if isinstance(d, (str, Var)) else d
-            for d in shape
+            self.as_dimension(d, self._place_of(d, at)) if isinstance(d, (str, Expr)) else d
+            for d, at in zip(shape, parts)
         ]
 
     def _place_of(self, value: Any, call: ast.expr) -> ast.expr:

@@ -137,9 +137,12 @@ class RelaxExpressions(RelaxBlame):
         """`cls.f`: a function of the module."""
         known = self.module.global_vars.get(node.attr)
         if known is None:
+            if node.attr in self.module.broken:
+                raise Failed
             near = nearest(node.attr, self.module.global_vars)
             written = ast.unparse(node.value)
-            others = ", ".join(f"`{written}.{name}`" for name in list(self.module.global_vars)[:5])
+            sound = [name for name in self.module.global_vars if name not in self.module.broken]
+            others = ", ".join(f"`{written}.{name}`" for name in sound[:5])
             raise self.error(
                 node, "RX0101", f"the module has no function `{node.attr}`",
                 help=f"did you mean `{written}.{near}`?" if near else f"it has {others}",

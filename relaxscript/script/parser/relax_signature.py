@@ -275,7 +275,8 @@ class RelaxSignatures(RelaxOlderForms):
             return
         fix = (Edit(span, f"{node.arg}: R.Object"),) if span is not None else ()
         message = f"the parameter `{node.arg}` has no annotation: it is taken as `R.Object`"
-        help = f"write `{node.arg}: R.Object`, or what it is"
+        self.unannotated_at[node.arg] = span
+        help = f"say what it is, as in `{node.arg}: R.Tensor`; `{node.arg}: R.Object` is anything"
         self.report(Diagnostic("RX0209", message, span, (), (), help, fix, "warning"))
 
     def impure(self) -> tuple[Edit, ...]:
@@ -347,6 +348,7 @@ class RelaxSignatures(RelaxOlderForms):
                 bound.add(var)
 
     def unbound_dimension(self, var: PrimVar, at: ast.AST, code: str, known: set[PrimVar]) -> None:
+        self.unknown_dims.add(var)
         place = next((n for n in ast.walk(at) if mentions(n, var.name)), at)
         near = nearest(var.name, [v.name for v in known])
         if near is not None:

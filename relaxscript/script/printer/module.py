@@ -11,6 +11,7 @@ somebody asks for them: the script is then made once more, with places recorded.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -164,6 +165,22 @@ def _wants_marks(options: Options) -> bool:
     return bool(options.obj_to_underline or options.obj_to_annotate or options.print_line_numbers)
 
 
+def _class_around(span: Span | None) -> str | None:
+    """The class in which a definition stands: the module that it was written in."""
+    if span is None:
+        return None
+    for line in reversed(span.source.lines[: span.line - 1]):
+        indent = len(line) - len(line.lstrip())
+        if line.strip() and indent < span.column - 1:
+            found = _CLASS.match(line)
+            return found[1] if found else None
+    return None
+
+
+# `class Model:` at the beginning of a line.
+_CLASS = re.compile(r"\s*class\s+(\w+)\b")
+
+
 class _Script:
     """The syntax of one thing."""
 
@@ -179,6 +196,7 @@ class _Script:
                 return self.with_headers([self.module(root)])
             case Function() | tir.PrimFunc():
                 self.session.alone = True
+                self.session.module_name = _class_around(root.span) or self.session.module_name
                 symbol = (root.attrs or Attrs()).get("global_symbol")
                 title = identifier(self.options.name or symbol or "main")
                 said = symbol if self.options.name else title
