@@ -55,9 +55,10 @@ def widened(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function computed in float32 at least, and rounded to the operand's data type once."""
 
     def wide(x: Any, *rest: Any, **attributes: Any) -> Any:
-        narrow = x.dtype.itemsize <= 2
-        y = function(x.astype(np.float32) if narrow else x, *rest, **attributes)
-        return np.asarray(y).astype(x.dtype, copy=False)
+        if x.dtype.itemsize > 2:
+            return function(x, *rest, **attributes)
+        y = function(x.astype(np.float32), *rest, **attributes)
+        return np.asarray(y).astype(x.dtype)
 
     wide.__doc__ = function.__doc__
     return wide

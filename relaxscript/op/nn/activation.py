@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from relaxscript.op.error_function import gelu as exact_gelu
 from relaxscript.op.families import unary, unary_rule
 from relaxscript.op.numeric import logistic, smooth, widened
 from relaxscript.op.parameters import Tensor
-from relaxscript.op.pieces import by_pieces
+from relaxscript.op.pieces import PIECE, by_pieces
 from relaxscript.op.shapes import axis_in, dims_of, require_dtype
 
 __all__ = [
@@ -103,29 +104,38 @@ def _shifted(x: Any, axis: int) -> Any:
     return np.subtract(x, low)
 
 
+@widened
+def _softmax(x: Any, axis: int) -> Any:
+    e = _shifted(x, axis)
+    np.exp(e, out=e)
+    return np.divide(e, np.add.reduce(e, axis=axis, keepdims=True), out=e)
+
+
+@widened
+def _log_softmax(x: Any, axis: int) -> Any:
+    shifted = _shifted(x, axis)
+    return shifted - np.log(np.add.reduce(np.exp(shifted), axis=axis, keepdims=True))
+
+
+def _rows(function: Callable[..., Any], data: Any, axis: int) -> Any:
+    """The function of rows along an axis."""
+    if data.size <= PIECE:  # what `by_pieces` does, without its cost
+        return function(data, axis)
+    return by_pieces(lambda x: function(x, axis), data, (axis % data.ndim,))
+
+
 @op("nn.softmax")
 def softmax(data: Tensor, axis: int = -1) -> Tensor:
     """`exp(x)` divided by its sum along `axis`, without overflow."""
-
-    def stable(x: Any) -> Any:
-        e = _shifted(x, axis)
-        np.exp(e, out=e)
-        return np.divide(e, np.add.reduce(e, axis=axis, keepdims=True), out=e)
-
-    wide: Tensor = by_pieces(widened(stable), data, (axis % max(data.ndim, 1),))
-    return wide
+    found: Tensor = _rows(_softmax, data, axis)
+    return found
 
 
 @op("nn.log_softmax")
 def log_softmax(data: Tensor, axis: int = -1) -> Tensor:
     """The logarithm of the softmax along `axis`, without overflow or loss of small values."""
-
-    def stable(x: Any) -> Any:
-        shifted = _shifted(x, axis)
-        return shifted - np.log(np.add.reduce(np.exp(shifted), axis=axis, keepdims=True))
-
-    wide: Tensor = by_pieces(widened(stable), data, (axis % max(data.ndim, 1),))
-    return wide
+    found: Tensor = _rows(_log_softmax, data, axis)
+    return found
 
 
 def _along_axis(context: InferContext, data: TensorStructInfo, axis: int = -1) -> StructInfo:
