@@ -19,6 +19,7 @@ from .exceptions import (
     TVMError,
     UnplacedError,
     VMError,
+    unplaced,
     warn,
 )
 from .explain import CODES, Page, explain, page_of
@@ -56,6 +57,7 @@ __all__ = [
     "nearest",
     "page_of",
     "render",
+    "unplaced",
     "warn",
 ]
 

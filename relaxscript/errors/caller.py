@@ -4,22 +4,45 @@ from __future__ import annotations
 
 import ast
 import dis
+import functools
 import linecache
 import os
 import sys
 import sysconfig
+from collections.abc import Callable
 from types import CodeType, FrameType, TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
+from .exceptions import UnplacedError
 from .span import Source, Span
 
-__all__ = ["caller_frame", "caller_span", "raised_span", "source_lines", "step_span"]
+__all__ = [
+    "caller_frame", "caller_span", "for_users", "raised_span", "source_lines", "step_span",
+]  # fmt: skip
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 # Where Python and what was installed beside it have their own files.
 LIBRARIES = tuple({
     sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")
 })  # fmt: skip
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+def for_users(function: F) -> F:
+    """`function`, which tells what is wrong at the line of Python that called it.
+
+    Who calls it and knows a better place finds what was said without one by `unplaced`.
+    """
+
+    @functools.wraps(function)
+    def told(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except UnplacedError as error:
+            raise error.placed(f"T.{function.__name__}", caller_span()) from None
+
+    return told  # type: ignore[return-value]
 
 
 def caller_frame() -> FrameType | None:

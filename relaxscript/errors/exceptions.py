@@ -278,6 +278,12 @@ class OperandError(UnplacedError):
         return ": ".join(part for part in (self.message, facts) if part)
 
 
+def unplaced(error: BaseException) -> UnplacedError | None:
+    """What was said of a mistake before it was given a place, for who knows a better one."""
+    said = error.__context__ if isinstance(error, DiagnosticError) else error
+    return said if isinstance(said, UnplacedError) else None
+
+
 def warn(diagnostic: Diagnostic) -> None:
     """Issue `diagnostic` as a `RelaxWarning` at the user's own file and line.
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError, nearest
+from relaxscript.errors.caller import for_users
 
 from .constant_folding import folded
 from .intrinsic import FLOATS, INTRINSICS, Intrinsic, op_named
@@ -279,7 +280,7 @@ def _function_of(row: Intrinsic) -> Callable[..., PrimExpr]:
     return low_level_function(row) if name in LOW_LEVEL else _builder(row)
 
 
-FUNCTIONS: dict[str, Callable[..., PrimExpr]] = {
+_BUILT: dict[str, Callable[..., PrimExpr]] = {
     **{row.script_name: _function_of(row) for row in INTRINSICS.values()},
     "abs": absolute,
     "call_cpacked": call_cpacked,
@@ -298,6 +299,7 @@ FUNCTIONS: dict[str, Callable[..., PrimExpr]] = {
     "truncdiv": _exact("truncdiv", Div),
     "truncmod": _exact("truncmod", Mod),
 }
+FUNCTIONS = {name: for_users(function) for name, function in _BUILT.items()}
 
 
 def _bitwise(name: str, a: Any, b: Any) -> Any:

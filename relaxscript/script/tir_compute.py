@@ -14,6 +14,7 @@ from typing import Any
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
+from relaxscript.errors.caller import for_users
 from relaxscript.ir import tir
 from relaxscript.ir.prim import PrimExpr, PrimExprLike, Var, as_prim, cast, const
 from relaxscript.ir.tir_compute import (
@@ -97,6 +98,7 @@ def comm_reducer(combiner: Callable[..., Any], identity: Sequence[PrimExpr]) -> 
     return _CommReducer(tuple(made[:half]), tuple(made[half:]), results, starts)
 
 
+@for_users
 def Reduce(
     combiner: _CommReducer,
     src: Sequence[PrimExpr],

@@ -6,7 +6,7 @@ import pytest
 
 import relaxscript as rx
 from relaxscript import ir, tir
-from relaxscript.errors import OperandError
+from relaxscript.errors import DiagnosticError
 from relaxscript.ir import structural_equal
 
 N, M = tir.Var("n", "int64"), tir.Var("m", "int64")
@@ -34,7 +34,7 @@ def test_a_function_builds_what_scripts_write(made, script: str):
 
 @pytest.mark.parametrize("join", [tir.all, tir.any])
 def test_no_conditions_cannot_be_joined(join):
-    with pytest.raises(OperandError, match=f"`tir.{join.__name__}` joins one condition or more"):
+    with pytest.raises(DiagnosticError, match=f"`tir.{join.__name__}` joins one condition or more"):
         join()
 
 

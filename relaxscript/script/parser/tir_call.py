@@ -21,7 +21,16 @@ from types import ModuleType
 from typing import Any
 
 from relaxscript.dtypes import DataType, is_dtype
-from relaxscript.errors import Diagnostic, Edit, InternalError, OperandError, Span, nearest
+from relaxscript.errors import (
+    Diagnostic,
+    DiagnosticError,
+    Edit,
+    InternalError,
+    OperandError,
+    Span,
+    nearest,
+    unplaced,
+)
 from relaxscript.ir import prim
 from relaxscript.ir.intrinsic import INTRINSICS
 from relaxscript.ir.low_level_functions import TYPED_LAST
@@ -312,9 +321,12 @@ class CallParser(OperatorParser):
         """Call a function of ours; what it refuses is blamed on the argument."""
         try:
             result = callee(*args, **kwargs)
-        except OperandError as error:
+        except (OperandError, DiagnosticError) as error:
+            said = unplaced(error)
+            if said is None:
+                raise
             spans = self.argument_spans(callee, node)
-            diagnostic = error.diagnostic(self.written(node.func), self.span(node), spans)
+            diagnostic = said.diagnostic(self.written(node.func), self.span(node), spans)
             nodes = self.argument_nodes(callee, node).items()
             words = {n: self.written(at) for n, at in nodes if not isinstance(at, ast.Constant)}
             raise self.report(in_the_users_words(diagnostic, words)) from None

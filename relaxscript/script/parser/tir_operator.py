@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from relaxscript.errors import OperandError
+from relaxscript.errors import DiagnosticError, OperandError, unplaced
 from relaxscript.ir import prim
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import IntImm, PrimExpr, const, match_dtypes
@@ -202,10 +202,13 @@ class OperatorParser(ScalarParser):
         """Call an intrinsic's function for an operator."""
         try:
             result: PrimExpr = function(*values)
-        except OperandError as error:
+        except (OperandError, DiagnosticError) as error:
+            said = unplaced(error)
+            if said is None:
+                raise
             names = list(inspect.signature(function).parameters)
             spans = {n: self.span(at) for n, at in zip(names, places)}
-            diagnostic = error.diagnostic(function.__name__, self.span(node), spans)
+            diagnostic = said.diagnostic(function.__name__, self.span(node), spans)
             words = {n: self.written(at) for n, at in zip(names, places)}
             diagnostic = in_the_users_words(diagnostic, words)
             message = diagnostic.message.replace(f"T.{function.__name__}", symbol)
