@@ -26,8 +26,8 @@ from relaxscript.errors import (
     DiagnosticError,
     Edit,
     InternalError,
-    OperandError,
     Span,
+    UnplacedError,
     nearest,
     unplaced,
 )
@@ -321,8 +321,10 @@ class CallParser(OperatorParser):
         """Call a function of ours; what it refuses is blamed on the argument."""
         try:
             result = callee(*args, **kwargs)
-        except (OperandError, DiagnosticError) as error:
+        except (UnplacedError, DiagnosticError, TypeError, ValueError, AttributeError) as error:
             said = unplaced(error)
+            if said is None and isinstance(error, (TypeError, ValueError, AttributeError)):
+                raise self.misfit(callee, args, kwargs, node, error) from None
             if said is None:
                 raise
             spans = self.argument_spans(callee, node)
@@ -330,8 +332,6 @@ class CallParser(OperatorParser):
             nodes = self.argument_nodes(callee, node).items()
             words = {n: self.written(at) for n, at in nodes if not isinstance(at, ast.Constant)}
             raise self.report(in_the_users_words(diagnostic, words)) from None
-        except (TypeError, ValueError, AttributeError) as error:
-            raise self.misfit(callee, args, kwargs, node, error) from None
         if type(result) is prim.Call and result.span is None:
             return prim.Call.make(result.dtype, result.op, result.args, span=self.span(node))
         return result
