@@ -37,7 +37,14 @@ from relaxscript.ir.relax import (
     VarBinding,
 )
 from relaxscript.ir.same import structural_equal
-from relaxscript.ir.struct_info import FuncStructInfo, PrimStructInfo, StructInfo, TensorStructInfo
+from relaxscript.ir.struct_info import (
+    FuncStructInfo,
+    ObjectStructInfo,
+    PrimStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
 from relaxscript.ir.walk import rewrite_top_down
 from relaxscript.op import Obligation, lookup
 from relaxscript.sinfo import (
@@ -76,7 +83,7 @@ class NormalForm(Scopes):
         if not self._scopes:
             raise self.nothing_open()
         expr = self.normal(expr)
-        info = self.context.struct_info(expr)
+        info = self._derived(expr)
         if annotation is not None and (likely is None or not _is_same(info, likely)):
             wanted = annotation if isinstance(annotation, StructInfo) else annotation()
             self.check_fits(info, wanted, "the value", "the annotation", "RX0205")
@@ -93,6 +100,18 @@ class NormalForm(Scopes):
         scope.vars.append(var)
         self._log.append(binding)
         return var
+
+    def _derived(self, expr: Expr) -> StructInfo:
+        """What is known of a value; of one that is ill-typed, where that may be, what it says."""
+        try:
+            return self.context.struct_info(expr)
+        except OperandError:
+            if self.check_types:
+                raise
+        infos = expr.sinfo_args if isinstance(expr, Call) else ()
+        if len(infos) == 1:
+            return infos[0]
+        return TupleStructInfo.make(infos) if infos else ObjectStructInfo()
 
     def bind_match_cast(
         self, value: Expr, struct_info: StructInfo, name_hint: str = "", span: Span | None = None,
@@ -123,6 +142,8 @@ class NormalForm(Scopes):
 
     def _check_declared(self, struct_info: StructInfo, annotation: StructInfo) -> None:
         """Rule 11.3.4: what is checked says all that is declared; nothing else would check it."""
+        if not self.check_types:
+            return
         facts, scope = self.context.facts, {*self._shape_scope, *definable_shape_vars(struct_info)}
         if check_compatibility(struct_info, annotation, facts, in_scope=scope) is not YES:
             reason = (
@@ -163,7 +184,7 @@ class NormalForm(Scopes):
         self, given: StructInfo, wanted: StructInfo, operand: str, declared: str, code: str
     ) -> None:
         """Raise when a value cannot fit what was declared; note an obligation when it may not."""
-        if given is wanted:
+        if given is wanted or not self.check_types:
             return
         facts, scope = self.context.facts, self._shape_scope
         answer = check_compatibility(given, wanted, facts, in_scope=scope)

@@ -78,6 +78,8 @@ class Scopes(ABC):
 
     # False where control flow and impure calls may stand where they should not, for others to find.
     check_well_formed = True
+    # False where what is ill-typed is made all the same: known is what it says of itself.
+    check_types = True
 
     @abstractmethod
     def check_fits(

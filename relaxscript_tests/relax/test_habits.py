@@ -10,7 +10,7 @@ import relaxscript as tvm
 from relaxscript import IRModule, ir, relax, tir
 from relaxscript.relax import transform
 from relaxscript.relax.ir.instrument import WellFormedInstrument
-from relaxscript.script import from_source, ir as I, relax as R
+from relaxscript.script import from_source, ir as I, relax as R, tir as T
 from relaxscript.script.printer.module import Printer
 
 X = relax.Var("x", R.Tensor((2,), "float32"))
@@ -250,3 +250,64 @@ def test_literals_are_compared_as_numbers():
     assert n == n
     assert n != tir.Var("n", "int64")
     assert not n == 96
+
+
+# ---------------------------------------------------------------- programs that are ill-typed
+
+
+def test_an_annotation_that_does_not_fit_is_taken_where_nothing_is_checked():
+    @R.function(check_well_formed=False)
+    def f(A: R.Tensor((2, 3), "float32")):
+        C: R.Tensor(ndim=3) = R.add(A, A)
+        return C
+
+    assert f.body.blocks[0].bindings[0].var.struct_info == R.Tensor(ndim=3)
+    assert not relax.analysis.well_formed(IRModule({"f": f}))
+
+
+def test_operands_that_do_not_fit_are_taken_where_nothing_is_checked():
+    @I.ir_module(check_well_formed=False)
+    class Module:
+        @T.prim_func
+        def f(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
+            for i in range(4):
+                with T.block("b"):
+                    vi = T.axis.spatial(4, i)
+                    B[vi] = A[vi]
+
+        @R.function
+        def main(A: R.Tensor([4], "float32"), B: R.Tensor([5], "int8")):
+            C = R.call_tir(Module.f, A, out_sinfo=R.Tensor([5], "float32"))
+            D = R.add(A, B)
+            E = R.matmul(R.nn.relu(D), C)
+            F: R.Tensor((4,), "float32") = E
+            return F
+
+    assert not relax.analysis.well_formed(Module)
+    infos = {b.var.name_hint: b.var.struct_info for b in Module["main"].body.blocks[0].bindings}
+    assert infos["C"] == R.Tensor([5], "float32")
+    assert infos["D"] == infos["E"] == R.Object()
+    assert Module["main"].ret_struct_info == R.Tensor((4,), "float32")
+    ir.assert_structural_equal(from_source(Module.script(), check_well_formed=False), Module)
+
+
+def test_a_scalar_without_a_value_is_taken_where_nothing_is_checked():
+    @T.prim_func(check_well_formed=False)
+    def f(a: T.handle):
+        x = T.int32()
+        A = T.match_buffer(a, [x * 8])
+        A[0] = T.float32(1)
+
+    assert f.params[0].name == "a"
+
+
+def test_names_and_syntax_are_checked_all_the_same():
+    text = """
+@R.function(check_well_formed=False)
+def f(x: R.Tensor((2,), "float32")):
+    y = R.ad(x, z)
+    return y
+"""
+    with pytest.raises(tvm.DiagnosticError) as raised:
+        from_source(text)
+    assert {d.code for d in raised.value.diagnostics} <= {"RX0101", "RX0102"}

@@ -56,9 +56,10 @@ def ir_module(
 ) -> Any:  # fmt: skip
     """Decorate a class whose methods are functions of a module; the class becomes an `IRModule`.
 
-    `check_well_formed=False` lets work in progress pass that breaks criteria of well-formedness
-    which nodes can break, such as 12, that something can be called from outside; names and
-    annotations have a meaning all the same. `relaxscript.analysis.ill_formed` says what is wrong.
+    `check_well_formed=False` lets work in progress pass that is ill-typed or breaks criteria of
+    well-formedness, such as 12, that something can be called from outside; syntax and names have a
+    meaning all the same. Of what is ill-typed is known what it says of itself, else nothing.
+    `relaxscript.analysis.ill_formed` says what is wrong.
     `strict=True` makes errors of the warnings about what can only be checked at run time; None
     leaves that to `relaxscript.config`.
     Raises `DiagnosticError` with every mistake in the class.
@@ -238,7 +239,7 @@ def parse_function(
     ours = [d for d in our_decorators(node, environment) if d.kind == kind]
     decorator = ours[0] if ours else OurDecorator(kind, None, given)
     if kind == "prim_func":
-        return tir_function(source, node, environment, reporter, decorator)
+        return tir_function(source, node, environment, reporter, decorator, check_well_formed)
     return relax_function(source, node, environment, reporter, decorator, check_well_formed)
 
 

@@ -77,15 +77,17 @@ def relax_function(
 
 def tir_function(
     source: Source, node: ast.FunctionDef, environment: Environment, reporter: Reporter,
-    decorator: OurDecorator | None = None,
+    decorator: OurDecorator | None = None, check_well_formed: bool = True,
 ) -> PrimFunc | None:  # fmt: skip
     """A PrimFunc on its own."""
     parser = ExpressionParser(source, environment, reporter)
-    private = read_options(parser, decorator).get("private", False)
+    options = read_options(parser, decorator)
     try:
         return parse_prim_func(
-            source, node, environment, reporter, private=private, global_vars=None
-        )
+            source, node, environment, reporter, private=options.get("private", False),
+            global_vars=None,
+            check_well_formed=check_well_formed and options.get("check_well_formed", True),
+        )  # fmt: skip
     except Failed:
         return None
     except RecursionError:
@@ -315,11 +317,12 @@ class _ModuleParser(ModuleInfoParser):
 
     def prim_func(self, name: str, node: ast.FunctionDef) -> None:
         try:
-            private = read_options(self, self.decorators[name]).get("private", False)
+            options = read_options(self, self.decorators[name])
+            checked = self.context.check_well_formed and options.get("check_well_formed", True)
             function = parse_prim_func(
-                self.source, node, self.environment, self.reporter, private=private,
-                global_vars=self.context.global_vars, module_name=self.node.name,
-                module=self.context,
+                self.source, node, self.environment, self.reporter,
+                private=options.get("private", False), global_vars=self.context.global_vars,
+                module_name=self.node.name, module=self.context, check_well_formed=checked,
             )  # fmt: skip
         except Failed:
             function = None

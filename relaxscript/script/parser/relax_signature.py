@@ -97,6 +97,7 @@ class RelaxSignatures(RelaxOlderForms):
             self.strict = options.get("strict")
             self.check_well_formed &= options.get("check_well_formed", True)
             self.builder.check_well_formed = self.check_well_formed
+            self.builder.check_types = self.check_well_formed
         if not local:
             self.older = "pure" not in options and self.is_older(node)
         header.pure = options.get("pure", not (self.older and calls_packed(node.body)))

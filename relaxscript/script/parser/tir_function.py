@@ -50,17 +50,20 @@ def parse_prim_func(
     source: Source, node: ast.FunctionDef, environment: Environment, reporter: Reporter, *,
     private: bool, global_vars: dict[str, GlobalVar] | None, module_name: str = "",
     make: Callable[[Source, Environment, Reporter], TirParser] | None = None,
+    check_well_formed: bool = True,
 ) -> PrimFunc | None:  # fmt: skip
     """The PrimFunc that a definition means; None when mistakes were recorded.
 
     `global_vars` are the functions of the module around it, `module_name` is its class; `make`
-    gives the parser, a new one for each reading.
+    gives the parser, a new one for each reading. Without `check_well_formed`, what it uses need not
+    have a value or memory.
     """
     addressed: set[ast.AST] = set()
     while True:
         before, known = len(reporter.diagnostics), len(addressed)
         parser = (make or TirParser)(source, environment, reporter)
         parser.begin(global_vars, module_name, addressed)
+        parser.check_well_formed = check_well_formed
         function = parser.prim_func(node, private)
         if any(d.severity == "error" for d in reporter.diagnostics[before:]):
             return None
@@ -74,6 +77,7 @@ class TirParser(EffectParser):
     """Parses one PrimFunc; a parser is used once."""
 
     namespaces = "TIR"
+    check_well_formed = True
 
     def __init__(self, source: Source, environment: Environment, reporter: Reporter) -> None:
         super().__init__(source, environment, reporter)
@@ -172,6 +176,8 @@ class TirParser(EffectParser):
             params, body, self.ret_type, {p: buffers[p] for p in params if p in buffers},
             Attrs(attrs) if attrs else None, tuple(self.signature.spans), span=span,
         )  # fmt: skip
+        if not self.check_well_formed:
+            return function
         self.check_declared(function)
         self.check_launched(function)
         self.check_memory()
