@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
+from functools import partial
 
 import numpy as np
 
@@ -11,6 +12,7 @@ import relaxscript as rx
 from relaxscript.codegen.llvm import compile_prim_func
 from relaxscript.errors import DiagnosticError, VMError
 from relaxscript.interpreter.tir import evaluate
+from relaxscript.script.parser.tir_function import TirParser
 from relaxscript.testing.accesses import arguments_of, random_accesses
 from relaxscript_tests import examples
 
@@ -41,6 +43,27 @@ def compared(seed):
             np.testing.assert_array_equal(a, b, err_msg=text)
         ends.append("ran" if expected is None else expected[0])
     return ends
+
+
+def refused(text):
+    """Whether an index of a script is refused, and nothing else."""
+    try:
+        rx.from_source(text)
+    except DiagnosticError as error:
+        return all("has no element" in d.message for d in error.diagnostics)
+    return False
+
+
+def test_what_is_refused_when_parsed_fails_when_run(monkeypatch):
+    with warnings.catch_warnings(action="ignore"):
+        texts = {seed: random_accesses(seed) for seed in range(examples(3000))}
+        wrong = {seed: text for seed, text in texts.items() if refused(text)}
+        monkeypatch.setattr(TirParser, "refuse_indices", lambda parser, function: None)
+        for seed, text in wrong.items():
+            run = partial(evaluate, rx.from_source(text))
+            for case in range(4 * seed, 4 * seed + 4):
+                assert outcome(lambda *args, run=run: run(args), arguments_of(case)), text
+    assert len(wrong) > examples(100)
 
 
 def test_they_agree_on_random_accesses():

@@ -178,10 +178,21 @@ def test_elements_that_a_buffer_does_not_have():
     @T.prim_func
     def f(x: T.Buffer((4,), "float32")):
         x[4] = 1.0
-        # ^ warning: RX0503 `x` has no element 4 here: axis 0 has extent 4
+        # ^ error: RX0503 `x` has no element 4 here: axis 0 has extent 4
+        # help: indices go from 0 to 3
         x[-1] = 1.0
-        # ^^ warning: RX0503 `x` has no element -1 here: axis 0 has extent 4
+        # ^^ error: RX0503 `x` has no element -1 here: axis 0 has extent 4
         # help: indices do not count from the end
+
+
+@rejected
+def test_elements_that_a_buffer_does_not_have_where_code_may_never_run():
+    @T.prim_func
+    def f(x: T.Buffer((4,), "float32"), n: T.int32):
+        if n > 4:
+            x[4] = 1.0
+            # ^ warning: RX0503 `x` has no element 4 here: axis 0 has extent 4
+        x[-1 if n > 0 else 0] = 1.0
 
 
 @rejected

@@ -45,7 +45,10 @@ Right:
     "RX0503": """
 RX0503: a buffer is indexed in the wrong way
 
-A buffer takes one index for each dimension, and an index is an integer.
+A buffer takes one index for each dimension, and an index is an integer that is at least 0 and less
+than the extent. An index that leaves its buffer whenever the function is run is an error; one that
+may is checked when it runs, and costs nothing where loops and conditions prove it. The target
+"llvm -check=0" leaves these checks out of what you build, never out of what `load` reads.
 
 Wrong:
 

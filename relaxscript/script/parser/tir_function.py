@@ -36,6 +36,7 @@ from .environment import Environment
 from .statements import TRY_STAR, of_later_pythons
 from .tir_axis_kinds import doubtful_blocks
 from .tir_block import OpenBlock, folded
+from .tir_bounds import refuted_indices
 from .tir_buffer import BufferSyntax
 from .tir_call import vstore
 from .tir_effect import EffectParser
@@ -91,6 +92,7 @@ class TirParser(EffectParser):
         self.loops = {}
         self.derived = {}
         self.axis_places = {}
+        self.index_places = {}
         self.realized = {}
         self.depth = 0
         self.bound_at = {}
@@ -183,11 +185,20 @@ class TirParser(EffectParser):
         self.check_memory()
         for doubt in doubtful_blocks(body, self.axis_places, self.says_reads):
             self.report(doubt)
+        self.refuse_indices(function)
         return function
 
     def says_reads(self, block: Block) -> bool:
         """Whether the script says itself what a block reads."""
         return not self.derived.get(block, (False, False))[0]
+
+    def refuse_indices(self, function: PrimFunc) -> None:
+        """Report indices that leave their buffers whenever the function is run."""
+        for found in refuted_indices(function, self.index_places):
+            known = self.reporter.diagnostics
+            # What was a warning, since the code might never run, is an error.
+            known[:] = [d for d in known if d.span != found.span or d.message != found.message]
+            self.report(found)
 
     def returns(self, node: ast.expr) -> None:
         """The type of what the function returns."""

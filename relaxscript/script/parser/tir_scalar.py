@@ -18,7 +18,7 @@ import numpy as np
 
 from relaxscript.arith import Facts, simplify
 from relaxscript.dtypes import DataType
-from relaxscript.errors import Diagnostic
+from relaxscript.errors import Diagnostic, Span
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr, alike, const, match_dtypes, plain_dtype
 from relaxscript.ir.prim_checks import reason
@@ -82,6 +82,8 @@ def same_scalar(a: PrimExpr, b: PrimExpr) -> bool:
 class ScalarParser(PythonValues):
     """Evaluates scalars, and what is indexed."""
 
+    # Where the indices of elements stand: see `tir_bounds.Places`.
+    index_places: dict[int, tuple[tuple[PrimExpr, ...], list[Span | None]]]
     help_of_text = "a text is made while the program is read: leave the value out"
 
     def scalar(self, value: Any, node: ast.AST) -> PrimExpr:
@@ -251,7 +253,9 @@ class ScalarParser(PythonValues):
                     place, "RX0503", "only the last index can be a vector",
                     help="loop over this axis: `for i in range(...)`",
                 )  # fmt: skip
-        return tuple(found)
+        indices = tuple(found)
+        self.index_places[id(indices)] = indices, [self.span(place) for place in places]
+        return indices
 
     def index(self, value: Any, place: ast.AST, buffer: Buffer, axis: int) -> PrimExpr:
         """One index: an integer."""

@@ -43,7 +43,7 @@ def test_without_init_what_is_read_and_written_is_both():
 def test_loops_inside_a_block_make_ranges_of_points():
     @T.prim_func
     def f(
-        a: T.Buffer((64,), "float32"),
+        a: T.Buffer((65,), "float32"),
         b: T.Buffer((64, 8), "float32"),
         index: T.Buffer((8,), "int32"),
     ):
@@ -57,7 +57,7 @@ def test_loops_inside_a_block_make_ranges_of_points():
     block = block_of(f, "b")
     assert regions(block.writes) == ["b[vi*8:+8, 0:+8]"]
     # Where an element stands is not known before `index` is read: the whole axis.
-    assert regions(block.reads) == ["a[0:+64]", "index[0:+8]"]
+    assert regions(block.reads) == ["a[0:+65]", "index[0:+8]"]
 
 
 def test_accesses_an_unknown_distance_apart_are_the_whole_axis():
