@@ -183,8 +183,9 @@ def _constructor(fields: Sequence[FieldInfo], spelled: bool) -> list[str]:
     names = "".join(f"{f.name}, " for f in fields)
     defaults = "".join(f"{f.name}=None, " for f in fields)
     return [
-        f"def __init__(self, *_operands, {defaults}span=None):",
-        f"    if _operands or any(v is None for v in ({names})): {names} = _spelled(*_operands)",
+        f"def __init__(self, *_operands, {defaults}span=None, **_named):",
+        f"    if _operands or _named or any(v is None for v in ({names})):",
+        f"        {names} = _spelled(*_operands, **_named)",
     ]
 
 

@@ -27,7 +27,7 @@ from .prim_checks import (
     want_bool,
     whole,
 )
-from .prim_operators import Equality, ScalarOperators
+from .prim_operators import Equality, EqualOp, NotEqualOp, ScalarOperators
 from .types import PointerType, PrimType
 
 if TYPE_CHECKING:
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EQ", "GE", "GT", "LE", "LT", "NE", "Add", "And", "Binary", "Broadcast", "BufferLoad", "Call",
-    "Cast", "Comparison", "Div", "FloatImm", "FloorDiv", "FloorMod", "Immediate", "IntImm", "Let",
-    "Logic", "Max", "Min", "Mod", "Mul", "Not", "Or", "PointerType", "PrimExpr", "PrimExprLike",
-    "PrimType", "Ramp", "Select", "Shuffle", "SizeVar", "StringImm", "Sub", "Var",
-    "as_dimension", "as_dims", "as_prim", "as_scalar", "const", "match_dtypes",
+    "Cast", "Comparison", "Div", "EqualOp", "FloatImm", "FloorDiv", "FloorMod", "Immediate",
+    "IntImm", "Let", "Logic", "Max", "Min", "Mod", "Mul", "Not", "NotEqualOp", "Or", "PointerType",
+    "PrimExpr", "PrimExprLike", "PrimType", "Ramp", "Select", "Shuffle", "SizeVar", "StringImm",
+    "Sub", "Var", "as_dimension", "as_dims", "as_prim", "as_scalar", "const", "match_dtypes",
 ]  # fmt: skip
 
 BOOL = DataType("bool")
@@ -217,6 +217,10 @@ class StringImm(PrimExpr):
         return hash(self.value)
 
 
+def _variable_dtype(value: Any) -> Any:
+    return value if isinstance(value, (PointerType, PrimType)) else DataType(value)
+
+
 @node
 class Var(PrimExpr):
     """A scalar variable: a shape variable, a loop variable, a parameter. One object, one variable.
@@ -227,8 +231,15 @@ class Var(PrimExpr):
     keeps_identity = True
 
     name: str
-    dtype: DataType = field(convert=DataType, default=INT32)
+    dtype: DataType = field(convert=_variable_dtype, default=INT32)
     type_annotation: PointerType | None = None
+
+    @staticmethod
+    def _arrange(name: Any, dtype: Any, annotation: Any) -> tuple[Any, ...]:
+        """A type may stand where the data type does: `Var("p", PointerType(...))`."""
+        if isinstance(dtype, PointerType):
+            return name, HANDLE, dtype
+        return name, dtype.dtype if isinstance(dtype, PrimType) else dtype, annotation
 
 
 @node

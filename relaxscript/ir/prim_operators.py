@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .prim import PrimExpr, PrimExprLike
 
-__all__ = ["BUILDERS", "Equality", "ScalarOperators"]
+__all__ = ["BUILDERS", "EqualOp", "Equality", "NotEqualOp", "ScalarOperators"]
 
 # What each operator builds, filled by the files that have the nodes.
 BUILDERS: dict[str, Callable[[Any, Any], PrimExpr]] = {}
@@ -29,10 +29,12 @@ class Equality:
     As a truth value it says whether they are one object, or of two numbers whether they are equal.
     """
 
-    __slots__ = ("a", "b", "negated")
+    __slots__ = ("a", "b")
 
-    def __init__(self, a: Any, b: Any, negated: bool) -> None:
-        self.a, self.b, self.negated = a, b, negated
+    negated = False
+
+    def __init__(self, a: Any, b: Any) -> None:
+        self.a, self.b = a, b
 
     def __bool__(self) -> bool:
         a, b = _number(self.a), _number(self.b)
@@ -53,6 +55,20 @@ def _number(operand: Any) -> int | float | None:
     return value if isinstance(value, (int, float)) else None
 
 
+class EqualOp(Equality):
+    """`a == b` of two scalars."""
+
+    __slots__ = ()
+
+
+class NotEqualOp(Equality):
+    """`a != b` of two scalars."""
+
+    __slots__ = ()
+
+    negated = True
+
+
 def _comparable(other: object) -> bool:
     """Whether something may be equal to a scalar, so that the question is worth a node."""
     return isinstance(other, (ScalarOperators, int, float)) or hasattr(other, "__index__")
@@ -71,10 +87,10 @@ class ScalarOperators:
     else:
 
         def __eq__(self, other):
-            return Equality(self, other, False) if _comparable(other) else NotImplemented
+            return EqualOp(self, other) if _comparable(other) else NotImplemented
 
         def __ne__(self, other):
-            return Equality(self, other, True) if _comparable(other) else NotImplemented
+            return NotEqualOp(self, other) if _comparable(other) else NotImplemented
 
     def __add__(self, other: PrimExprLike) -> PrimExpr:
         return BUILDERS["+"](self, other)

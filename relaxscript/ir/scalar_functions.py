@@ -107,13 +107,23 @@ def _builder(row: Intrinsic) -> Callable[..., PrimExpr]:
 def _named(build: Callable[..., PrimExpr], row: Intrinsic) -> Callable[..., PrimExpr]:
     """Give a builder the signature of its row, so that wrong calls are refused by Python."""
     parameters = ", ".join(row.parameters)
-    scope: dict[str, Any] = {"build": build}
-    text = f"def {row.script_name}({parameters}): return build({parameters})"
+    scope: dict[str, Any] = {"build": lambda dtype, *args: _declared(row, build(*args), dtype)}
+    text = f"def {row.script_name}({parameters}, *, dtype=None): return build(dtype, {parameters})"
     exec(compile(text, f"{__file__}, {row.script_name}", "exec"), scope)  # ours in tracebacks, too
     made: Callable[..., PrimExpr] = scope[row.script_name]
     made.__doc__ = f"A call of `{row.name}`; each operand is {row.takes}."
     made.__module__ = __name__
     return made
+
+
+def _declared(row: Intrinsic, made: PrimExpr, dtype: Any) -> PrimExpr:
+    """A call whose data type may be said; it follows from the operands."""
+    if dtype is None or DataType(getattr(dtype, "dtype", dtype)) is made.dtype:
+        return made
+    raise OperandError(
+        "dtype", f"is {dtype}", message=f"this call of `T.{row.script_name}` gives {made.dtype}",
+        code="RX0502", help="leave `dtype` out, or convert the operands",
+    )  # fmt: skip
 
 
 def _rounding(row: Intrinsic) -> Callable[..., PrimExpr]:
@@ -177,13 +187,16 @@ def call_cpacked(*args: Any) -> PrimExpr:
     return Call.make(INT32, op_named("tir.tvm_call_cpacked"), operands)
 
 
-def if_then_else(cond: PrimExprLike, t: PrimExprLike, f: PrimExprLike) -> PrimExpr:
+def if_then_else(
+    cond: PrimExprLike, t: PrimExprLike, f: PrimExprLike, *, dtype: str | None = None
+) -> PrimExpr:
     """`t` or `f` by a condition; only the one that is chosen is evaluated."""
     condition = operand("if_then_else", "cond", cond)
     if not condition.dtype.is_bool:
         condition = cast(condition, BOOL)
     yes, no = _matched("if_then_else", ("t", "f"), t, f)
-    return Call.make(yes.dtype, op_named("tir.if_then_else"), (condition, yes, no))
+    row = INTRINSICS["tir.if_then_else"]
+    return _declared(row, Call.make(yes.dtype, row.op, (condition, yes, no)), dtype)
 
 
 def absolute(x: PrimExprLike) -> PrimExpr:

@@ -16,6 +16,7 @@ from relaxscript.errors import nearest
 
 from . import buffer_access
 from .expected import brief
+from .loop_kinds import AXIS_NAMES, ForKind, loop_kind
 from .node import Node, field, node
 from .prim import (
     HANDLE,
@@ -54,6 +55,10 @@ def _exprs(values: Any) -> tuple[PrimExpr, ...]:
 
 def _tuple(values: Any) -> tuple[Any, ...]:
     return tuple(values)
+
+
+def _some(values: Any) -> tuple[Any, ...]:
+    return tuple(values or ())
 
 
 def _dims(values: Any) -> tuple[PrimExpr, ...]:
@@ -191,7 +196,6 @@ class Range(Node):
             self,
             begin: PrimExprLike = ...,
             end: PrimExprLike | None = ...,
-            /,
             *,
             min: PrimExprLike = ...,
             extent: PrimExprLike = ...,
@@ -241,25 +245,31 @@ class MatchBufferRegion(Node):
     source: BufferRegion = field(outer=True)
 
 
-class ForKind:
-    """How a loop may run."""
+def _domain(value: Any) -> Any:
+    return Range(*value) if isinstance(value, (tuple, list)) else value
 
-    SERIAL = "serial"
-    PARALLEL = "parallel"
-    VECTORIZED = "vectorized"
-    UNROLLED = "unrolled"
-    THREAD_BINDING = "thread_binding"
-    ALL = (SERIAL, PARALLEL, VECTORIZED, UNROLLED, THREAD_BINDING)
+
+def _axis_kind(value: Any) -> Any:
+    return AXIS_NAMES[value] if isinstance(value, int) else value
 
 
 @node
 class IterVar(Node):
     """An axis of a block; `iter_type` is spatial, reduce, scan or opaque."""
 
-    dom: Range | None = field(outer=True)
+    dom: Range | None = field(convert=_domain, outer=True)
     var: Var = field(definition=True)
-    iter_type: str = "spatial"
+    iter_type: str = field(convert=_axis_kind, default="spatial")
     thread_tag: str = ""
+    DataPar, ThreadIndex, CommReduce, Ordered, Opaque = AXIS_NAMES[:5]
+    DimInfo, Unrolled, Vectorized, Parallelized, Tensorized = AXIS_NAMES[4:]
+
+    @staticmethod
+    def _arrange(dom: Any, var: Any, iter_type: Any, thread_tag: Any) -> tuple[Any, ...]:
+        """A name stands for a new variable, of the data type of the domain."""
+        if isinstance(var, str):
+            var = Var(var, INT32 if dom is None else dom.extent.dtype)
+        return dom, var, iter_type, thread_tag
 
     def _check(self) -> None:
         if self.dom is not None and self.dom.extent.dtype is not self.var.dtype:
@@ -425,7 +435,7 @@ class For(Stmt):
     loop_var: Var = field(definition=True)
     min: PrimExpr = field(outer=True)
     extent: PrimExpr = field(outer=True)
-    kind: str
+    kind: str = field(convert=loop_kind)
     body: Stmt
     thread_binding: IterVar | None = None
     annotations: Attrs = field(convert=Attrs, default=Attrs())
@@ -462,8 +472,8 @@ class Block(Stmt):
     body: Stmt
     is_scope = True
     init: Stmt | None = None
-    alloc_buffers: tuple[Buffer, ...] = field(convert=_tuple, default=(), definition=True)
-    match_buffers: tuple[MatchBufferRegion, ...] = field(convert=_tuple, default=(), first=True)
+    alloc_buffers: tuple[Buffer, ...] = field(convert=_some, default=(), definition=True)
+    match_buffers: tuple[MatchBufferRegion, ...] = field(convert=_some, default=(), first=True)
     annotations: Attrs = field(convert=Attrs, default=Attrs())
 
 
@@ -541,6 +551,13 @@ class PrimFunc(BaseFunc):
         if isinstance(self.ret_type, PrimType) and self.ret_type.dtype.kind in _NUMERIC:
             return self.ret_type.dtype
         return None
+
+    @property
+    def __name__(self) -> str:
+        """The name by which others call it."""
+        if self.is_private:
+            raise AttributeError("a PrimFunc without `global_symbol` has no name")
+        return str((self.attrs or Attrs())["global_symbol"])
 
     @property
     def is_private(self) -> bool:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from relaxscript.dtypes import DataType
 from relaxscript.ir import prim
+from relaxscript.ir.tir import ForKind
 
 __all__ = [
     "AXIS_LETTERS", "BUFFER_DIM_DTYPE", "DIM_DTYPE", "HEADERS", "LOOPS", "OPERATORS", "OPERATOR_OF",
@@ -114,11 +115,11 @@ TIR_INT_DTYPE = DataType("int32")  # anywhere else in a PrimFunc
 
 # ForKind -> the word of `T.`
 LOOPS: Mapping[str, str] = {
-    "serial": "serial",
-    "parallel": "parallel",
-    "vectorized": "vectorized",
-    "unrolled": "unroll",
-    "thread_binding": "thread_binding",
+    ForKind.SERIAL: "serial",
+    ForKind.PARALLEL: "parallel",
+    ForKind.VECTORIZED: "vectorized",
+    ForKind.UNROLLED: "unroll",
+    ForKind.THREAD_BINDING: "thread_binding",
 }
 
 # The kinds of axes of a block, by their letters in `T.axis.remap`.

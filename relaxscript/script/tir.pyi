@@ -1135,10 +1135,10 @@ def TVMBackendFreeWorkspace(device_type: _Any, device_id: _Any, ptr: _Any) -> _P
 def abs(x: _PrimExprLike) -> _PrimExpr:
     """The absolute value: `tir.fabs` of floats, a Select of signed integers."""
 
-def acos(x: _PrimExprLike) -> _PrimExpr:
+def acos(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.acos`; each operand is a floating-point number."""
 
-def acosh(x: _PrimExprLike) -> _PrimExpr:
+def acosh(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.acosh`; each operand is a floating-point number."""
 
 def address_of(obj: _Any) -> _PrimExpr:
@@ -1160,34 +1160,34 @@ def anylist_setitem_call_packed(
 ) -> _PrimExpr:
     """A call of `tir.anylist_setitem_call_packed`, for which no code is made here."""
 
-def asin(x: _PrimExprLike) -> _PrimExpr:
+def asin(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.asin`; each operand is a floating-point number."""
 
-def asinh(x: _PrimExprLike) -> _PrimExpr:
+def asinh(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.asinh`; each operand is a floating-point number."""
 
-def assume(cond: _PrimExprLike) -> _PrimExpr:
+def assume(cond: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.assume`; each operand is anything."""
 
-def atan(x: _PrimExprLike) -> _PrimExpr:
+def atan(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.atan`; each operand is a floating-point number."""
 
-def atan2(a: _PrimExprLike, b: _PrimExprLike) -> _PrimExpr:
+def atan2(a: _PrimExprLike, b: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.atan2`; each operand is a floating-point number."""
 
-def atanh(x: _PrimExprLike) -> _PrimExpr:
+def atanh(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.atanh`; each operand is a floating-point number."""
 
-def bitwise_and(a: _PrimExprLike, b: _PrimExprLike) -> _PrimExpr:
+def bitwise_and(a: _PrimExprLike, b: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.bitwise_and`; each operand is an integer or a bool."""
 
-def bitwise_not(x: _PrimExprLike) -> _PrimExpr:
+def bitwise_not(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.bitwise_not`; each operand is an integer or a bool."""
 
-def bitwise_or(a: _PrimExprLike, b: _PrimExprLike) -> _PrimExpr:
+def bitwise_or(a: _PrimExprLike, b: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.bitwise_or`; each operand is an integer or a bool."""
 
-def bitwise_xor(a: _PrimExprLike, b: _PrimExprLike) -> _PrimExpr:
+def bitwise_xor(a: _PrimExprLike, b: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.bitwise_xor`; each operand is an integer or a bool."""
 
 def call_cpacked(*args: _Any) -> _PrimExpr:
@@ -1196,16 +1196,16 @@ def call_cpacked(*args: _Any) -> _PrimExpr:
 def call_cpacked_lowered(func_name: _Any, *args: _Any) -> _PrimExpr:
     """A call of `tir.call_cpacked_lowered`, for which no code is made here."""
 
-def call_extern(dtype: _Any, func_name: _Any, *args: _Any) -> _PrimExpr:
+def call_extern(dtype: _DType | None, func_name: _Any, *args: _Any) -> _PrimExpr:
     """A call of `tir.call_extern`."""
 
 def call_intrin(dtype: _DType, func_name: _str, *args: _Any) -> _PrimExpr:
     """A call of an intrinsic by its name ("tir.exp"); raises `OperandError` for unknown names."""
 
-def call_llvm_intrin(dtype: _Any, llvm_intrin_name: _Any, *args: _Any) -> _PrimExpr:
+def call_llvm_intrin(dtype: _DType | None, llvm_intrin_name: _Any, *args: _Any) -> _PrimExpr:
     """A call of `tir.call_llvm_intrin`."""
 
-def call_llvm_pure_intrin(dtype: _Any, llvm_intrin_name: _Any, *args: _Any) -> _PrimExpr:
+def call_llvm_pure_intrin(dtype: _DType | None, llvm_intrin_name: _Any, *args: _Any) -> _PrimExpr:
     """A call of `tir.call_llvm_pure_intrin`."""
 
 def call_packed(*args: _Any) -> _PrimExpr:
@@ -1214,25 +1214,25 @@ def call_packed(*args: _Any) -> _PrimExpr:
 def call_packed_lowered(func_name: _Any, *args: _Any) -> _PrimExpr:
     """A call of `tir.call_packed_lowered`, for which no code is made here."""
 
-def call_pure_extern(dtype: _Any, func_name: _Any, *args: _Any) -> _PrimExpr:
+def call_pure_extern(dtype: _DType | None, func_name: _Any, *args: _Any) -> _PrimExpr:
     """A call of `tir.call_pure_extern`."""
 
-def ceil(x: _PrimExprLike) -> _PrimExpr:
+def ceil(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.ceil`; each operand is a floating-point number."""
 
 def ceildiv(lhs: _PrimExprLike, rhs: _PrimExprLike) -> _PrimExpr:
     """Division rounding up: `(lhs + rhs - 1) // rhs`, which is so for positive `rhs`."""
 
-def clz(x: _PrimExprLike) -> _PrimExpr:
+def clz(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.clz`; each operand is an integer."""
 
-def copysign(a: _PrimExprLike, b: _PrimExprLike) -> _PrimExpr:
+def copysign(a: _PrimExprLike, b: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.copysign`; each operand is a floating-point number."""
 
-def cos(x: _PrimExprLike) -> _PrimExpr:
+def cos(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.cos`; each operand is a floating-point number."""
 
-def cosh(x: _PrimExprLike) -> _PrimExpr:
+def cosh(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.cosh`; each operand is a floating-point number."""
 
 def create_barriers(barrier_count: _Any) -> _PrimExpr:
@@ -1244,22 +1244,22 @@ def dp4a(vec1: _Any, vec2: _Any, acc: _Any = 0) -> _PrimExpr:
 def end_profile_intrinsic(id: _Any) -> _PrimExpr:
     """A call of `tir.end_profile_intrinsic`, for which no code is made here."""
 
-def erf(x: _PrimExprLike) -> _PrimExpr:
+def erf(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.erf`; each operand is a floating-point number."""
 
-def exp(x: _PrimExprLike) -> _PrimExpr:
+def exp(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.exp`; each operand is a floating-point number."""
 
-def exp2(x: _PrimExprLike) -> _PrimExpr:
+def exp2(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.exp2`; each operand is a floating-point number."""
 
-def exp10(x: _PrimExprLike) -> _PrimExpr:
+def exp10(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.exp10`; each operand is a floating-point number."""
 
-def fabs(x: _PrimExprLike) -> _PrimExpr:
+def fabs(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.fabs`; each operand is a floating-point number."""
 
-def floor(x: _PrimExprLike) -> _PrimExpr:
+def floor(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.floor`; each operand is a floating-point number."""
 
 def floordiv(a: _PrimExprLike, b: _PrimExprLike) -> _PrimExpr:
@@ -1268,16 +1268,18 @@ def floordiv(a: _PrimExprLike, b: _PrimExprLike) -> _PrimExpr:
 def floormod(a: _PrimExprLike, b: _PrimExprLike) -> _PrimExpr:
     """A `FloorMod` of two scalars in their common data type."""
 
-def fmod(a: _PrimExprLike, b: _PrimExprLike) -> _PrimExpr:
+def fmod(a: _PrimExprLike, b: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.fmod`; each operand is a floating-point number."""
 
-def get_active_lane_mask(dtype: _Any, base: _Any, limit: _Any) -> _PrimExpr:
+def get_active_lane_mask(dtype: _DType | None, base: _Any, limit: _Any) -> _PrimExpr:
     """A call of `tir.get_active_lane_mask`."""
 
-def hypot(a: _PrimExprLike, b: _PrimExprLike) -> _PrimExpr:
+def hypot(a: _PrimExprLike, b: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.hypot`; each operand is a floating-point number."""
 
-def if_then_else(cond: _PrimExprLike, t: _PrimExprLike, f: _PrimExprLike) -> _PrimExpr:
+def if_then_else(
+    cond: _PrimExprLike, t: _PrimExprLike, f: _PrimExprLike, *, dtype: _str | None = None
+) -> _PrimExpr:
     """`t` or `f` by a condition; only the one that is chosen is evaluated."""
 
 def ignore_loop_partition(predicate: _Any) -> _PrimExpr:
@@ -1286,37 +1288,37 @@ def ignore_loop_partition(predicate: _Any) -> _PrimExpr:
 def infinity(dtype: _DType) -> _PrimExpr:
     """Plus infinity; raises `OperandError` for a data type that has none."""
 
-def isfinite(x: _PrimExprLike) -> _PrimExpr:
+def isfinite(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.isfinite`; each operand is a floating-point number."""
 
-def isinf(x: _PrimExprLike) -> _PrimExpr:
+def isinf(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.isinf`; each operand is a floating-point number."""
 
-def isnan(x: _PrimExprLike) -> _PrimExpr:
+def isnan(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.isnan`; each operand is a floating-point number."""
 
 def isnullptr(val: _Any) -> _PrimExpr:
     """A call of `tir.isnullptr`."""
 
-def ldexp(x1: _PrimExprLike, x2: _PrimExprLike) -> _PrimExpr:
+def ldexp(x1: _PrimExprLike, x2: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.ldexp`; each operand is a floating-point number."""
 
-def likely(cond: _PrimExprLike) -> _PrimExpr:
+def likely(cond: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.likely`; each operand is anything."""
 
 def llvm_lookup_intrinsic_id(name: _Any) -> _PrimExpr:
     """A call of `tir.llvm_lookup_intrinsic_id`, for which no code is made here."""
 
-def log(x: _PrimExprLike) -> _PrimExpr:
+def log(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.log`; each operand is a floating-point number."""
 
-def log1p(x: _PrimExprLike) -> _PrimExpr:
+def log1p(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.log1p`; each operand is a floating-point number."""
 
-def log2(x: _PrimExprLike) -> _PrimExpr:
+def log2(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.log2`; each operand is a floating-point number."""
 
-def log10(x: _PrimExprLike) -> _PrimExpr:
+def log10(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.log10`; each operand is a floating-point number."""
 
 def lookup_param(param_name: _Any) -> _PrimExpr:
@@ -1333,24 +1335,30 @@ def max_value(dtype: _DType) -> _PrimExpr:
 def min_value(dtype: _DType) -> _PrimExpr:
     """The least finite value of a data type."""
 
-def mma_fill(dtype: _Any, local_size: _Any, local_ptr: _Any, offset: _Any) -> _PrimExpr:
+def mma_fill(dtype: _DType | None, local_size: _Any, local_ptr: _Any, offset: _Any) -> _PrimExpr:
     """A call of `tir.mma_fill`, for which no code is made here."""
 
 def mma_store(
-    dtype: _Any, m: _Any, n: _Any, dst_ptr: _Any, src_ptr: _Any, src_offset: _Any, dst_stride: _Any
+    dtype: _DType | None,
+    m: _Any,
+    n: _Any,
+    dst_ptr: _Any,
+    src_ptr: _Any,
+    src_offset: _Any,
+    dst_stride: _Any,
 ) -> _PrimExpr:
     """A call of `tir.mma_store`, for which no code is made here."""
 
-def nearbyint(x: _PrimExprLike) -> _PrimExpr:
+def nearbyint(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.nearbyint`; each operand is a floating-point number."""
 
-def nextafter(a: _PrimExprLike, b: _PrimExprLike) -> _PrimExpr:
+def nextafter(a: _PrimExprLike, b: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.nextafter`; each operand is a floating-point number."""
 
-def popcount(x: _PrimExprLike) -> _PrimExpr:
+def popcount(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.popcount`; each operand is an integer."""
 
-def pow(a: _PrimExprLike, b: _PrimExprLike) -> _PrimExpr:
+def pow(a: _PrimExprLike, b: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.pow`; each operand is a number."""
 
 def ptx_arrive_barrier(barrier_id: _Any) -> _PrimExpr:
@@ -1363,7 +1371,7 @@ def ptx_commit_group() -> _PrimExpr:
     """A call of `tir.ptx_commit_group`, for which no code is made here."""
 
 def ptx_cp_async(
-    dtype: _Any,
+    dtype: _DType | None,
     shared_ptr: _Any,
     shared_offset: _Any,
     global_ptr: _Any,
@@ -1377,7 +1385,7 @@ def ptx_cp_async_barrier(barrier_id: _Any) -> _PrimExpr:
     """A call of `tir.ptx_cp_async_barrier`, for which no code is made here."""
 
 def ptx_cp_async_bulk(
-    dtype: _Any,
+    dtype: _DType | None,
     shared_ptr: _Any,
     shared_offset: _Any,
     global_ptr: _Any,
@@ -1391,7 +1399,7 @@ def ptx_init_barrier_thread_count(barrier_id: _Any, thread_count: _Any) -> _Prim
     """A call of `tir.ptx_init_barrier_thread_count`, for which no code is made here."""
 
 def ptx_ldmatrix(
-    dtype: _Any,
+    dtype: _DType | None,
     trans: _Any,
     num: _Any,
     type: _Any,
@@ -1403,13 +1411,13 @@ def ptx_ldmatrix(
     """A call of `tir.ptx_ldmatrix`, for which no code is made here."""
 
 def ptx_mma(
-    dtype: _Any,
+    dtype: _DType | None,
     shape: _Any,
     A_layout: _Any,
     B_layout: _Any,
-    A_dtype: _Any,
-    B_dtype: _Any,
-    C_dtype: _Any,
+    A_dtype: _DType | None,
+    B_dtype: _DType | None,
+    C_dtype: _DType | None,
     multiplicand_a: _Any,
     a_index: _Any,
     multiplicand_b: _Any,
@@ -1422,13 +1430,13 @@ def ptx_mma(
     """A call of `tir.ptx_mma`, for which no code is made here."""
 
 def ptx_mma_sp(
-    dtype: _Any,
+    dtype: _DType | None,
     shape: _Any,
     A_layout: _Any,
     B_layout: _Any,
-    A_dtype: _Any,
-    B_dtype: _Any,
-    C_dtype: _Any,
+    A_dtype: _DType | None,
+    B_dtype: _DType | None,
+    C_dtype: _DType | None,
     multiplicand_a: _Any,
     a_index: _Any,
     multiplicand_b: _Any,
@@ -1465,22 +1473,22 @@ def q_multiply_shift_per_axis(
 def reinterpret(dtype: _DType, value: _PrimExprLike) -> _PrimExpr:
     """The value of `dtype` with the same bits."""
 
-def ret(val: _PrimExprLike) -> _PrimExpr:
+def ret(val: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.ret`; each operand is anything."""
 
-def round(x: _PrimExprLike) -> _PrimExpr:
+def round(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.round`; each operand is a floating-point number."""
 
-def rsqrt(x: _PrimExprLike) -> _PrimExpr:
+def rsqrt(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.rsqrt`; each operand is a floating-point number."""
 
-def shift_left(a: _PrimExprLike, b: _PrimExprLike) -> _PrimExpr:
+def shift_left(a: _PrimExprLike, b: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.shift_left`; each operand is an integer."""
 
-def shift_right(a: _PrimExprLike, b: _PrimExprLike) -> _PrimExpr:
+def shift_right(a: _PrimExprLike, b: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.shift_right`; each operand is an integer."""
 
-def sigmoid(x: _PrimExprLike) -> _PrimExpr:
+def sigmoid(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.sigmoid`; each operand is a floating-point number."""
 
 def simdgroup_load(
@@ -1510,25 +1518,25 @@ def simdgroup_store(
 ) -> _PrimExpr:
     """A call of `tir.simdgroup_store`, for which no code is made here."""
 
-def sin(x: _PrimExprLike) -> _PrimExpr:
+def sin(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.sin`; each operand is a floating-point number."""
 
-def sinh(x: _PrimExprLike) -> _PrimExpr:
+def sinh(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.sinh`; each operand is a floating-point number."""
 
-def sqrt(x: _PrimExprLike) -> _PrimExpr:
+def sqrt(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.sqrt`; each operand is a floating-point number."""
 
 def start_profile_intrinsic(id: _Any) -> _PrimExpr:
     """A call of `tir.start_profile_intrinsic`, for which no code is made here."""
 
-def tan(x: _PrimExprLike) -> _PrimExpr:
+def tan(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.tan`; each operand is a floating-point number."""
 
-def tanh(x: _PrimExprLike) -> _PrimExpr:
+def tanh(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.tanh`; each operand is a floating-point number."""
 
-def trunc(x: _PrimExprLike) -> _PrimExpr:
+def trunc(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.trunc`; each operand is a floating-point number."""
 
 def truncdiv(a: _PrimExprLike, b: _PrimExprLike) -> _PrimExpr:
@@ -1600,7 +1608,7 @@ def tvm_stack_alloca(dtype_str: _Any, num: _Any) -> _PrimExpr:
     """A call of `tir.tvm_stack_alloca`, for which no code is made here."""
 
 def tvm_stack_make_array(
-    data: _Any, shape: _Any, strides: _Any, ndim: _Any, arr_dtype: _Any, elem_offset: _Any
+    data: _Any, shape: _Any, strides: _Any, ndim: _Any, arr_dtype: _DType | None, elem_offset: _Any
 ) -> _PrimExpr:
     """A call of `tir.tvm_stack_make_array`, for which no code is made here."""
 
@@ -1622,7 +1630,7 @@ def tvm_store_matrix_sync(
 ) -> _PrimExpr:
     """A call of `tir.tvm_store_matrix_sync`, for which no code is made here."""
 
-def tvm_struct_get(arr: _Any, index: _Any, field: _Any, dtype: _Any) -> _PrimExpr:
+def tvm_struct_get(arr: _Any, index: _Any, field: _Any, dtype: _DType | None) -> _PrimExpr:
     """A call of `tir.tvm_struct_get`, for which no code is made here."""
 
 def tvm_struct_set(arr: _Any, index: _Any, field: _Any, value: _Any) -> _PrimExpr:
@@ -1631,7 +1639,7 @@ def tvm_struct_set(arr: _Any, index: _Any, field: _Any, value: _Any) -> _PrimExp
 def tvm_thread_allreduce(*args: _Any) -> _PrimExpr:
     """A call of `tir.tvm_thread_allreduce`, for which no code is made here."""
 
-def tvm_thread_invariant(cond: _PrimExprLike) -> _PrimExpr:
+def tvm_thread_invariant(cond: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.tvm_thread_invariant`; each operand is anything."""
 
 def tvm_throw_last_error() -> _PrimExpr:
@@ -1658,19 +1666,19 @@ def tvm_warp_shuffle_up(
 ) -> _PrimExpr:
     """A call of `tir.tvm_warp_shuffle_up`, for which no code is made here."""
 
-def type_annotation(dtype: _Any) -> _PrimExpr:
+def type_annotation(dtype: _DType | None) -> _PrimExpr:
     """A call of `tir.type_annotation`, for which no code is made here."""
 
 def undef() -> _PrimExpr:
     """A call of `tir.undef`."""
 
-def vectorcombine(dtype: _Any, vec1: _Any, vec2: _Any) -> _PrimExpr:
+def vectorcombine(dtype: _DType | None, vec1: _Any, vec2: _Any) -> _PrimExpr:
     """A call of `tir.vectorcombine`."""
 
-def vectorhigh(dtype: _Any, vec: _Any) -> _PrimExpr:
+def vectorhigh(dtype: _DType | None, vec: _Any) -> _PrimExpr:
     """A call of `tir.vectorhigh`."""
 
-def vectorlow(dtype: _Any, vec: _Any) -> _PrimExpr:
+def vectorlow(dtype: _DType | None, vec: _Any) -> _PrimExpr:
     """A call of `tir.vectorlow`."""
 
 def vscale() -> _PrimExpr:

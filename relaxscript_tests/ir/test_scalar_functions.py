@@ -172,3 +172,16 @@ def test_unknown_names_get_the_nearest():
 def test_returning_keeps_the_data_type():
     assert T["ret"](X).dtype == "float32"
     assert T["likely"](B).dtype == "bool"
+
+
+def test_the_data_type_of_a_call_may_be_said():
+    assert T["exp"](X, dtype=X.dtype).op == "tir.exp"
+    assert T["rsqrt"](X, dtype=str(X.dtype)).dtype == X.dtype
+    chosen = T["if_then_else"](X < 1.0, X, X, dtype=X.dtype)
+    assert chosen.op == "tir.if_then_else"
+
+
+def test_another_data_type_than_that_of_the_operands_is_refused():
+    with pytest.raises(OperandError, match=f"this call of `T.exp` gives {X.dtype}") as caught:
+        T["exp"](X, dtype="int8")
+    assert caught.value.operand == "dtype"

@@ -196,3 +196,21 @@ def test_a_parameter_is_matched_with_a_shape():
         #   ^^^^^^^^^^^^^^^^^ error: RX0501 the buffer of `a` needs a shape
         # help: write for example `T.match_buffer(a, (n,), "float32")`
         A[0] = 0.0
+
+
+@rejected
+def test_more_names_than_loops_around_a_star():
+    @T.prim_func
+    def f(x: T.Buffer((4,), "float32")):
+        for i, *rest, j in T.grid(4):
+        #   ^^^^^^^^^^^ error: RX0501 1 loop cannot be given to 2 names and more
+            x[i] = 0.0
+
+
+@rejected
+def test_a_star_before_what_is_no_name():
+    @T.prim_func
+    def f(x: T.Buffer((4,), "float32")):
+        for i, *x[0] in T.grid(4, 4):
+        #       ^^^^ error: RX0501 a loop variable is a name
+            x[i] = 0.0

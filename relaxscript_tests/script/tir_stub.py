@@ -163,6 +163,8 @@ WORDS = {"tir.Buffer": "_Elements", "tir.IterVar": "_IterVar", "prim.Var": "_Var
 
 def typed(annotation: Any, name: str, home: Any) -> str:
     """An annotation of ours as the stub has it."""
+    if annotation is inspect.Parameter.empty and name.endswith("dtype"):
+        return "_DType | None"
     if annotation is inspect.Parameter.empty:
         return "_PrimExprLike" if home == "relaxscript.ir.scalar_functions" else "_Any"
     if name.endswith("dtype") and annotation == "str":

@@ -17,10 +17,10 @@ from relaxscript.script import (
 )
 from relaxscript.script.tir_compute import *  # noqa: F403
 from relaxscript.script.tir_dtypes import *  # noqa: F403
-from relaxscript.script.tir_forms import Buffer, Range
+from relaxscript.script.tir_forms import Range
 from relaxscript.script.tir_math import *  # noqa: F403
 from relaxscript.script.tir_nodes import *  # noqa: F403
-from relaxscript.script.tir_types import Form as _Form
+from relaxscript.script.tir_types import BufferFront as _BufferFront, Form as _Form
 
 from . import tir_axis as axis
 from .base import refused as _refused
@@ -131,6 +131,21 @@ def buffer(*args: _Any, **kwargs: _Any) -> _IRBuffer:
 
 
 buffer_decl = buffer
+
+
+class _BufferMaker(_BufferFront):
+    """`T.Buffer` of statements that Python makes: a buffer, where no dimension is a new name."""
+
+    def __call__(self, *args: _Any, **kwargs: _Any) -> _Any:
+        """The same as `buffer`; with names of dimensions in texts, what `T.arg` takes."""
+        shape = args[0] if args else kwargs.get("shape", ())
+        dims = shape if isinstance(shape, (tuple, list)) else [shape]
+        if any(isinstance(dim, str) for dim in dims):
+            return super().__call__(*args, **kwargs)
+        return buffer(*args, **kwargs)
+
+
+Buffer = _BufferMaker(_forms.buffer)
 
 
 def buffer_store(buffer: _IRBuffer, value: _Any, indices: _Any, predicate: _Any = None) -> None:

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from itertools import chain, count
 from typing import Any
 
 from relaxscript.dtypes import DataType
@@ -181,11 +182,25 @@ class TirWriter(TirParser):
         """The variables of axes; a single one stands for itself."""
         given = form.arguments.get("bindings", [form.arguments.get("binding")])
         several = given if isinstance(given, (list, tuple)) else [given]
-        names = [f"v{_name(value)}" for value in several]
+        names: list[str] = []
+        for value in several:
+            names.append(self.free_name(f"v{_name(value)}", names))
         found: list[prim.Var] = []
         with self.told():
             found = self.axes(form, names, self.node(form))
         return found[0] if len(found) == 1 else found
+
+    def free_name(self, wish: str, taken: list[str]) -> str:
+        """A name for an axis that no axis of the block has."""
+        known = {axis.var.name for axis in self.block.iter_vars} | set(taken)
+        numbered = (f"{wish}_{i}" for i in count(1))
+        return next(name for name in chain([wish], numbered) if name not in known)
+
+    def scalar(self, value: Any, node: ast.AST) -> prim.PrimExpr:
+        """A scalar; a variable without a name, as of `T.int32()`, stands for itself."""
+        if isinstance(value, prim.Var) and not value.name:
+            return value
+        return super().scalar(value, node)
 
     def value_of(self, rule: Callable[[], Any]) -> Any:
         """What a rule of the parser gives; its mistakes are raised."""

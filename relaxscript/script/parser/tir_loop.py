@@ -304,6 +304,8 @@ class LoopParser(AssignParser):
                 self.names[name] = tuple(variables)
                 return variables
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
+                if any(isinstance(e, ast.Starred) for e in elements):
+                    return self.starred_variables(elements, loops, target)
                 for element in elements:
                     if not isinstance(element, ast.Name):
                         raise self.error(element, "RX0501", "a loop variable is a name")
@@ -323,6 +325,32 @@ class LoopParser(AssignParser):
             self.names[name] = var
             found.append(var)
         return found
+
+    def starred_variables(
+        self, elements: Sequence[ast.expr], loops: Sequence[Range], target: ast.expr
+    ) -> list[prim.Var]:
+        """`for *idx, j in T.grid(...)`: the name with the star is a tuple of what is left over."""
+        at = next(i for i, e in enumerate(elements) if isinstance(e, ast.Starred))
+        behind = len(elements) - at - 1
+        if at + behind > len(loops):
+            raise self.error(
+                target, "RX0501",
+                f"{counted(len(loops), 'loop')} cannot be given to {at + behind} names and more",
+            )  # fmt: skip
+        middle = loops[at : len(loops) - behind]
+        rest = elements[at].value  # type: ignore[attr-defined]
+        parts = [(elements[:at], loops[:at]), (elements[at + 1 :], loops[len(loops) - behind :])]
+        before, after = (
+            self.loop_variables(ast.Tuple(elts=list(names)), ranges, target) if names else []
+            for names, ranges in parts
+        )
+        if not isinstance(rest, ast.Name):
+            raise self.error(rest, "RX0501", "a loop variable is a name")
+        several = [
+            self.loop_variable(f"{rest.id}_{i}", rest, domain) for i, domain in enumerate(middle)
+        ]
+        self.names[rest.id] = tuple(several)
+        return [*before, *several, *after]
 
     def loop_variable(self, name: str, node: ast.AST, domain: Range) -> prim.Var:
         var = prim.Var.make(name, domain.extent.dtype, span=self.span(node))

@@ -243,3 +243,22 @@ def test_every_name_of_scripts_is_there_but_what_only_scripts_have():
     assert set(tir.__all__) - set(T.__all__) <= scripts_only
     assert set(T.__all__) - set(tir.__all__) == {"arg", "func_name", "func_ret"}
     assert all(hasattr(T, name) for name in T.__all__)
+
+
+def test_a_buffer_made_by_hand_is_stored_into():
+    with IRBuilder() as ib:
+        made = T.Buffer((128, 128), "float32")
+        row = T.int32()
+        T.buffer_store(made, 0.1, [0, row])
+    store = ib.get()
+    assert store.buffer is made
+    assert store.indices[1] is row
+
+
+def test_axes_of_variables_without_a_name():
+    with IRBuilder() as ib, T.block("b"):
+        x, y = T.axis.spatial(8, T.int32()), T.axis.reduce(16, T.int32())
+        T.evaluate(x + y)
+    realize = ib.get()
+    assert [axis.var.name for axis in realize.block.iter_vars] == ["v", "v_1"]
+    assert [value.dtype for value in realize.iter_values] == ["int32", "int32"]

@@ -191,3 +191,26 @@ def test_loops_over_numbers_of_numpy_count_in_int32():
 
     assert [loop.extent.dtype for loop in nodes(f, For)] == ["int32", "int32"]
     assert "T.grid(2, 3)" in f.script()
+
+
+def test_a_name_with_a_star_has_the_loops_that_are_left_over():
+    @T.prim_func
+    def f(x: T.Buffer((2, 3, 4, 5), "float32")):
+        for i, *idx, j in T.grid(2, 3, 4, 5):
+            x[(i, *idx, j)] = 0.0
+
+    @T.prim_func
+    def g(x: T.Buffer((2, 3, 4, 5), "float32")):
+        for i, k, m, j in T.grid(2, 3, 4, 5):
+            x[i, k, m, j] = 0.0
+
+    assert_structural_equal(f, g.with_attr("global_symbol", "f"))
+
+
+def test_a_name_with_a_star_may_have_no_loop():
+    @T.prim_func
+    def f(x: T.Buffer((2,), "float32")):
+        for i, *idx in T.grid(2):
+            x[(i, *idx)] = 0.0
+
+    assert len(nodes(f, For)) == 1
