@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
 
 import pytest
 
 from relaxscript.cli import main
 from relaxscript.op import REGISTRY
-from relaxscript_tests.architecture import readable
+from relaxscript_tests.architecture import ROOT, readable
 
 README = readable("README.md")
 
@@ -42,8 +45,28 @@ def test_the_program_of_the_first_page_runs_on_three_executors_alike(command):
     assert output.endswith("\n(5, 10)\n")
 
 
+def test_its_program_runs_as_it_says_also_without_a_machine(command):
+    at_once = FIRST.replace("model.main(x, w, v)", "Digits.main(x, w, v)")
+    status, output, complaints = command("run", "digits.py", at_once)
+    assert (status, complaints) == (0, "")
+    assert output.endswith("\n(5, 10)\n")
+
+
+def test_strict_type_checkers_find_nothing_wrong_with_its_program(tmp_path):
+    (tmp_path / "digits.py").write_text(f"# pyright: strict\n{FIRST}{THREE}", "utf-8")
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps({"extraPaths": [str(ROOT)]}))
+    command = [sys.executable, "-m", "pyright", "--outputjson", "-p", str(tmp_path)]
+    done = subprocess.run(
+        [*command, "--pythonpath", sys.executable], cwd=tmp_path, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    found = json.loads(done.stdout)
+    assert found["summary"]["filesAnalyzed"] == 1
+    assert [d["message"] for d in found["generalDiagnostics"]] == []
+
+
 def test_its_one_mistake_is_drawn_as_the_first_page_shows(command):
-    wrong = FIRST.replace("w: R.Tensor((64, 64)", "w: R.Tensor((63, 64)")
+    wrong = FIRST.replace("w: R.Tensor[R.f32, 64, 64]", "w: R.Tensor[R.f32, 63, 64]")
     for word in ("run", "check"):
         status, _, complaints = command(word, "digits.py", wrong)
         assert status == 1
