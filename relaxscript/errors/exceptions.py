@@ -67,11 +67,13 @@ class DiagnosticError(SyntaxError, TVMError):
         message = first.message + (f" (and {more} more)" if more > 0 else "")
         others = ["\n" + render(other) for other in found if other is not first]
         notes = [note for note in (_below(first), *others) if note]
-        if sys.version_info < (3, 11):
+        # Of an error without a place Python shows `str(error)`, which has all, and then the notes.
+        has_notes = sys.version_info >= (3, 11) and first.span is not None
+        if not has_notes:
             message = "\n".join([message, *notes])
         super().__init__(message, _python_position(first.span))
         self.diagnostics = found
-        if sys.version_info >= (3, 11):
+        if sys.version_info >= (3, 11) and has_notes:
             for note in notes:
                 self.add_note(note)
 

@@ -158,6 +158,19 @@ def test_plain_python_shows_message_line_and_caret_once(tmp_path: Path):
     assert lines.count("error[RX0102]: another mistake") == 1
 
 
+@pytest.mark.parametrize(
+    "shown", ["raise error", "import traceback; traceback.print_exception(error)"]
+)
+def test_a_mistake_without_a_place_is_told_once(shown: str, tmp_path: Path):
+    program = f"""
+    from relaxscript.errors import Diagnostic, DiagnosticError
+    error = DiagnosticError(Diagnostic("RX0703", "no such target", None, help="use another"))
+    {shown}
+    """
+    told = run_python(tmp_path, program)
+    assert (told.count("no such target"), told.count("help: use another")) == (1, 1)
+
+
 def test_the_traceback_module_shows_the_same_as_plain_python(tmp_path: Path):
     caught = textwrap.indent(textwrap.dedent(PROGRAM), "    ")
     shown = run_python(

@@ -31,6 +31,7 @@ __all__ = [
 ]  # fmt: skip
 
 KEPT = 16
+MOST_TYPED = 1_000  # lines
 STARTED = time.time()
 # What Python and IPython call everything that they run without a file.
 SHARED = {
@@ -193,6 +194,8 @@ def _texts(known: Parsed | None, wanted: Wanted) -> Iterator[tuple[Parsed, Finde
         yield from ((text, _at_its_line) for text in _of_loader(filename, wanted.scope))
     if filename == "<string>":
         yield from ((text, _at_its_line) for text in _parsed_all("<string>", _commands()))
+    if filename == "<stdin>":
+        yield from ((text, _elsewhere) for text in _parsed_all("<stdin>", _typed()))
     if _is_shared(filename):
         yield from ((text, _elsewhere) for text in _cells())
 
@@ -247,6 +250,22 @@ def _commands() -> Iterator[str]:
             text = word.partition("c")[2] or following
             yield text
             yield textwrap.dedent(text)  # as Python does from 3.14 on
+
+
+def _typed() -> Iterator[str]:
+    """What was typed last at Python's prompt, from each decorator on, as readline keeps it.
+
+    A line that was changed in the history is no matter: the code of what is found is compared.
+    """
+    readline: Any = sys.modules.get("readline") if hasattr(sys, "ps1") else None
+    if readline is None:
+        return
+    last = readline.get_current_history_length()
+    lines: list[str] = []
+    for number in range(last, max(last - MOST_TYPED, 0), -1):
+        lines.insert(0, readline.get_history_item(number) or "")
+        if lines[0].startswith("@"):
+            yield "\n".join(lines)
 
 
 def _cells() -> Iterator[Parsed]:

@@ -25,7 +25,9 @@ _RUN_BY = {
 def not_found(name: str, filename: str, scope: Mapping[str, Any]) -> Diagnostic:
     """That there is no text of a definition."""
     message = f"the source of `{name}` cannot be found: {_situation(filename, scope)}"
-    return Diagnostic("RX0111", message, None, help=WAY_OUT)
+    typed = filename in ("<stdin>", "<console>", "<input>") and hasattr(sys, "ps1")
+    help = f"use `ipython`, {WAY_OUT}" if typed else WAY_OUT
+    return Diagnostic("RX0111", message, None, help=help)
 
 
 def changed(name: str, filename: str) -> Diagnostic:
