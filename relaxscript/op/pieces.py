@@ -16,19 +16,26 @@ import numpy as np
 __all__ = ["PIECE", "Piece", "by_pieces", "part_of", "pieces"]
 
 PIECE = 1 << 15  # elements: in float64 they fit the second cache
+_RUN = 64  # elements that lie side by side in memory and are not parted
 Piece = tuple[Any, ...]
 
 
-def pieces(shape: Sequence[int], whole: tuple[int, ...] = ()) -> Iterator[Piece]:
-    """Parts that make up a shape, of about `PIECE` elements each, whole along some axes."""
-    room = max(PIECE // max(math.prod(shape[axis] for axis in whole), 1), 1)
+def pieces(
+    shape: Sequence[int], whole: tuple[int, ...] = (), size: int | None = None
+) -> Iterator[Piece]:
+    """Parts that make up a shape, of about `size` elements each, whole along some axes.
+
+    Without such axes each is a run of the elements in their order.
+    """
+    size = PIECE if size is None else size
+    room = size // max(math.prod(shape[axis] for axis in whole), 1)
     steps = list(shape)
     for axis in reversed(range(len(shape))):
         if axis not in whole:
-            steps[axis] = min(shape[axis], room)
-            room = room // max(steps[axis], 1) if steps[axis] == shape[axis] else 1
-            room = max(room, 1)
-    ranges = [range(0, size, max(step, 1)) for size, step in zip(shape, steps)]
+            least = _RUN if axis == len(shape) - 1 else 1
+            steps[axis] = max(min(shape[axis], max(room, least)), 1)
+            room = room // steps[axis] if steps[axis] >= shape[axis] else 0
+    ranges = [range(0, length, max(step, 1)) for length, step in zip(shape, steps)]
     for starts in itertools.product(*ranges):
         # The ellipsis makes the parts of a tensor of rank 0 arrays too.
         yield (*(slice(start, start + step) for start, step in zip(starts, steps)), ...)

@@ -31,6 +31,7 @@ def test_pieces_of_any_size_give_the_same(
     shape: Any, axes: Any, piece: int, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
 ) -> None:
     monkeypatch.setattr(pieces, "PIECE", piece)
+    monkeypatch.setattr(pieces, "_RUN", 1)
     monkeypatch.setattr(statistics, "PIECE", piece)
     x = rng.normal(size=shape).astype("float32")
     wide = x.astype("float64")
@@ -43,6 +44,21 @@ def test_pieces_of_any_size_give_the_same(
     wanted = (wide - mean) / np.sqrt(variance + 0.5) * gamma
     np.testing.assert_allclose(found, wanted, rtol=2.0**-23, atol=1e-15)
     assert by_pieces(np.negative, x, axes).tolist() == (-x).tolist()
+
+
+@pytest.mark.parametrize("size", [1, 4, 30, 1000])
+@pytest.mark.parametrize(("shape", "axes"), SHAPES)
+def test_pieces_make_up_the_whole(shape: Any, axes: Any, size: int) -> None:
+    seen = np.zeros(shape, int)
+    for piece in pieces.pieces(shape, axes, size):
+        seen[piece] += 1
+        assert all(seen[piece].shape[axis] == shape[axis] for axis in axes)
+    assert (seen == 1).all()
+
+
+def test_neighbours_in_memory_stay_together() -> None:
+    shapes = [np.zeros((500, 200))[piece].shape for piece in pieces.pieces((500, 200), (0,), 1)]
+    assert shapes == [(500, 64), (500, 64), (500, 64), (500, 8)]
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from relaxscript.op.pieces import Piece, pieces
+
 from .windows import Windows, sliding
 
 __all__ = ["convolution"]
@@ -40,8 +42,8 @@ def _of_channels(views: Any, kernel: Any, sizes: tuple[int, ...], groups: int) -
     result = np.empty((samples, groups, outer, math.prod(sizes)), views.dtype)
     room = channels * math.prod(kernel.shape[2:]) * views.itemsize
     before: Any = (slice(None),) * (1 + axes)
-    for some, rows, places in _parts(samples, sizes, room if _is_copied(views) else 0):
-        part = columns[(some, *before, rows)]
+    for some, piece, places in _parts(samples, sizes, room if _is_copied(views) else 0):
+        part = columns[(some, *before, *piece)]
         target = result[some, ..., places]
         shape = (len(part), groups, inner, target.shape[-1])
         np.matmul(matrices, part.reshape(shape), out=target)
@@ -56,8 +58,8 @@ def _of_pixels(views: Any, kernel: Any, sizes: tuple[int, ...]) -> Any:
     matrix = matrix.reshape(math.prod(matrix.shape[:-1]), len(kernel))
     result = np.empty((samples, math.prod(sizes), len(kernel)), views.dtype)
     room = len(matrix) * views.itemsize
-    for some, rows, places in _parts(samples, sizes, room if _is_copied(views) else 0):
-        part = windows[some, rows]
+    for some, piece, places in _parts(samples, sizes, room if _is_copied(views) else 0):
+        part = windows[(some, *piece)]
         target = result[some, places]
         shape = (*target.shape[:2], len(matrix))
         np.matmul(part.reshape(shape), matrix, out=target)
@@ -81,16 +83,16 @@ def _is_copied(views: Any) -> bool:
     return math.prod(views.shape[2 + axes :]) > 1 or not views.flags.contiguous
 
 
-def _parts(samples: int, sizes: tuple[int, ...], room: int) -> Iterator[tuple[slice, slice, slice]]:
-    """Samples, rows of windows, and the places of these among all windows, part by part.
+def _parts(samples: int, sizes: tuple[int, ...], room: int) -> Iterator[tuple[slice, Piece, slice]]:
+    """Samples, windows of them, and the places of these among all windows, part by part.
 
-    A part is several samples whole or rows of one; each window takes `room` bytes.
+    A part is several samples whole or windows of one; each window takes `room` bytes.
     """
-    row = math.prod(sizes[1:])
-    whole = row * sizes[0] * room <= _PART
-    step = max(_PART // max(row * sizes[0] * room, 1), 1)
-    rows = sizes[0] if whole else max(_PART // (row * room), 1)
+    count = max(_PART // max(room, 1), 1)
+    step = max(count // math.prod(sizes), 1)
+    strides = [math.prod(sizes[axis + 1 :]) for axis in range(len(sizes))]
     for start in range(0, samples, step):
-        for first in range(0, sizes[0], rows):
-            last = min(first + rows, sizes[0])
-            yield slice(start, start + step), slice(first, last), slice(first * row, last * row)
+        for piece in pieces(sizes, size=count):
+            first = sum(part.start * stride for part, stride in zip(piece, strides))
+            taken = math.prod(min(p.stop, n) - p.start for p, n in zip(piece, sizes))
+            yield slice(start, start + step), piece, slice(first, first + taken)
