@@ -65,7 +65,9 @@ Array = np.ndarray[Any, Any]
 class Contents:
     """What a file holds: its module, the target it was built for, who wrote it.
 
-    `packed_funcs` and `c_functions` are what the program calls that is not in the file.
+    `packed_funcs` and `c_functions` are what the program calls that is not in the file; `addressed`
+    are those C functions that it gives addresses to, or takes addresses from: these can reach all
+    memory.
     """
 
     module: IRModule
@@ -73,6 +75,7 @@ class Contents:
     made_by: str
     packed_funcs: tuple[str, ...]
     c_functions: tuple[str, ...]
+    addressed: tuple[str, ...] = ()
 
     @property
     def constants(self) -> list[Array]:
@@ -224,8 +227,8 @@ def inspect(path: str | os.PathLike[str]) -> Contents:
     module = read_again(text, f"{os.fspath(path)}/{MODULE}", _metadata(constants))
     if not isinstance(module, IRModule):
         _refuse(path, f"it is damaged: {MODULE} holds no module")
-    packed, c = _needed(module)
-    return Contents(module, target, str(manifest.get("made_by", "")), packed, c)
+    packed, c, addressed = _needed(module)
+    return Contents(module, target, str(manifest.get("made_by", "")), packed, c, addressed)
 
 
 def _files(path: str | os.PathLike[str]) -> dict[str, bytes]:
@@ -329,8 +332,10 @@ def _target(path: str | os.PathLike[str], manifest: Mapping[str, Any]) -> Target
     return Target(said["kind"], Attrs({key: v for key, v in said.items() if key != "kind"}))
 
 
-def _needed(module: IRModule) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _needed(module: IRModule) -> tuple[tuple[str, ...], ...]:
     """The PackedFuncs and the C functions that a module calls and neither it nor we define.
+
+    Behind these, the C functions that handle addresses. Intrinsics of LLVM handle none.
 
     A Relax function that calls a packed function means the PrimFunc of that symbol where there is
     one, else a builtin of the machine; a PrimFunc always means what is registered.
@@ -339,16 +344,20 @@ def _needed(module: IRModule) -> tuple[tuple[str, ...], tuple[str, ...]]:
     ours |= {symbol_of(f) or "" for f in module.functions.values() if isinstance(f, tir.PrimFunc)}
     packed: set[str] = set()
     c: set[str] = set()
+    addressed: set[str] = set()
     for function in module.functions.values():
         for node in walk(function):
             match node:
                 case relax.ExternFunc(global_symbol=symbol) if symbol not in ours:
                     packed.add(symbol)
-                case prim.Call(op="tir.call_extern" | "tir.call_pure_extern", args=(name, *_)):
+                case prim.Call(op="tir.call_extern" | "tir.call_pure_extern", args=(name, *rest)):
                     c.add(_text(name))
+                    given = [e for e in rest if not isinstance(e, prim.StringImm)]
+                    if any(e.dtype.kind == "handle" for e in (node, *given)):
+                        addressed.add(_text(name))
                 case prim.Call(op="tir.tvm_call_packed" | "tir.tvm_call_cpacked", args=(name, *_)):
                     packed.add(_text(name))
-    return tuple(sorted(packed)), tuple(sorted(c))
+    return tuple(sorted(packed)), tuple(sorted(c)), tuple(sorted(addressed))
 
 
 def readable(text: str) -> str:

@@ -24,6 +24,9 @@ def described(found: Contents) -> list[str]:
         if names:
             written = ", ".join(map(readable, names))
             lines.append(f"calls the {noun}{'s' if len(names) > 1 else ''} {written}")
+    if found.addressed:
+        written = ", ".join(map(readable, found.addressed))
+        lines.append(f"handles addresses of memory with {written}")
     for number, data in enumerate(found.constants):
         lines.append(f"constant {number}: {result_dtype(data)} of shape {data.shape}")
     return lines
