@@ -20,13 +20,15 @@ class Shown:
     def script(self, **options: Any) -> str:
         """The script, which parses back to the same program.
 
+        What is free in a part of a program is declared before it: `n = T.int64()`.
+
         Options, with the names and defaults of TVM: `name`, `show_meta`, `ir_prefix`,
         `tir_prefix`, `relax_prefix`, `module_alias`, `buffer_dtype`, `int_dtype`, `float_dtype`,
         `verbose_expr`, `indent_spaces`, `print_line_numbers`, `num_context_lines`, `syntax_sugar`,
         `show_object_address`, `show_all_struct_info`, `obj_to_underline`, `obj_to_annotate`; and
         `line_width`. `relaxscript.script.printer.options` says what each means.
         """
-        text: str = hooks.script_of(self, **options)
+        text: str = hooks.script_of(self, declares=True, **options)
         return text
 
     def show(
@@ -39,7 +41,7 @@ class Shown:
         `RELAXSCRIPT_BLACK_FORMAT` of the environment decide. Other options are those of `script`.
         """
         text: str = hooks.script_of(
-            self, style=style, black_format=black_format, show=True, **options
+            self, style=style, black_format=black_format, show=True, declares=True, **options
         )
         if text:
             print(text)

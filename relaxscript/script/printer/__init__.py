@@ -22,16 +22,18 @@ def script_of(
     show: bool = False,
     style: str | None = None,
     black_format: bool | None = None,
+    declares: bool = False,
     **options: Any,
 ) -> str:
     """The script of a node, function or module; with `show`, as a terminal or notebook shows it.
 
     Options are those of `options.Options`. With `show` the text is coloured where it will be seen
-    in colour; the result is empty when a notebook has displayed it already.
+    in colour; the result is empty when a notebook has displayed it already. With `declares`, what
+    is free in a part of a program is declared before it.
     """
     from .module import script
 
-    text = script(root, **options)
+    text = script(root, declares, **options)
     if not show:
         return text
     from .show import shown

@@ -28,10 +28,11 @@ from relaxscript.ir.relax import (
     ExternFunc,
     Function,
     GlobalVar,
+    Var,
 )
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.ir.types import Type
-from relaxscript.ir.walk import children
+from relaxscript.ir.walk import children, free_vars
 from relaxscript.script.pause import collector_paused
 from relaxscript.script.syntax import HEADERS
 from relaxscript.sinfo import described_by
@@ -52,9 +53,9 @@ if TYPE_CHECKING:
 __all__ = ["Printer", "constants_of", "metadata", "script"]
 
 
-def script(root: Any, **options: Any) -> str:
-    """The script of a node, function or module; options as `Options`."""
-    return Printer(**options).print(root)
+def script(root: Any, declares: bool = False, **options: Any) -> str:
+    """The script of a node, function or module; options as `Options`, `declares` as `Printer`."""
+    return Printer(declares=declares, **options).print(root)
 
 
 def metadata(root: Any) -> dict[str, Any]:
@@ -91,11 +92,13 @@ class ByNode(Mapping[Any, V]):
 class Printer:
     """Prints one thing at a time and knows where in the text each node landed.
 
-    `filename` is the name by which diagnostics call the text.
+    `filename` is the name by which diagnostics call the text. With `declares`, what is free in a
+    part of a program is declared before it.
     """
 
-    def __init__(self, filename: str = "<script>", **options: Any) -> None:
+    def __init__(self, filename: str = "<script>", declares: bool = False, **options: Any) -> None:
         self.filename = filename
+        self.declares = declares
         self.options = Options.read(options)
         self.source = Source(filename, "")
         self._root: Any = None
@@ -105,7 +108,8 @@ class Printer:
         """The script of a node, function or module."""
         self._root, self._places = root, None
         with collector_paused():
-            text = self._unparser(_Script(Session(self.options)).of(root), False).text
+            made = _Script(Session(self.options), self.declares).of(root)
+            text = self._unparser(made, False).text
         self.source = Source(self.filename, text)
         return decorated(self, text) if _wants_marks(self.options) else text
 
@@ -143,7 +147,7 @@ class Printer:
         return spans[0].cover(*spans[1:]) if spans else None
 
     def _recorded(self) -> ByNode[list[Span]]:
-        made = _Script(Session(self.options, record=True)).of(self._root)
+        made = _Script(Session(self.options, record=True), self.declares).of(self._root)
         unparser = self._unparser(made, True)
         if unparser.text != self.source.text:
             raise InternalError("printing twice gave two texts")
@@ -184,9 +188,10 @@ _CLASS = re.compile(r"\s*class\s+(\w+)\b")
 class _Script:
     """The syntax of one thing."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, declares: bool = False) -> None:
         self.session = session
         self.options = session.options
+        self.declares = declares
 
     def of(self, root: Any) -> ast.AST:
         """The whole text as syntax."""
@@ -274,28 +279,57 @@ class _Script:
 
     def piece(self, root: Any) -> list[ast.stmt]:
         """A part of a function, by itself."""
+        if isinstance(root, (StructInfo, Expr, Binding, BindingBlock)):
+            relax = RelaxPrinter(self.session)
+            before = self.declarations(root, relax)
+            body = self.relax_piece(root, relax)
+            return [*self.scalars(relax), *before, *body]
+        printer = TIRPrinter(self.session)
+        before = self.declarations(root, printer)
+        body = []
+        if isinstance(root, tir.Stmt):
+            printer.statement(root, body)
+        else:
+            body = [tree.statement(self.small_piece(root, printer))]
+        return [*self.scalars(printer), *before, *body]
+
+    def relax_piece(self, root: Any, relax: RelaxPrinter) -> list[ast.stmt]:
         statements: list[ast.stmt] = []
-        relax = RelaxPrinter(self.session)
         match root:
             case StructInfo():
                 return [tree.statement(relax.annotation(root))]
-            case Expr():
-                left = relax.sequence(root, statements)
-                value = relax.operand(left, statements)
-                return [*statements, tree.statement(value)]
             case Binding():
                 relax.binding(root, statements)
             case BindingBlock():
                 relax.block(root, statements)
-            case tir.Stmt():
-                TIRPrinter(self.session).statement(root, statements)
             case _:
-                statements = [tree.statement(self.small_piece(root))]
+                left = relax.sequence(root, statements)
+                value = relax.operand(left, statements)
+                return [*statements, tree.statement(value)]
         return statements
 
-    def small_piece(self, root: Any) -> ast.expr:
+    def declarations(self, root: Any, printer: RelaxPrinter | TIRPrinter) -> list[ast.stmt]:
+        """`x: R.Tensor((2,), "float32")` and `A = T.Buffer((4,), "float32")` for what is free."""
+        statements: list[ast.stmt] = []
+        if not self.declares or not isinstance(root, Node):
+            return statements
+        own = isinstance(root, tir.Buffer)
+        for var in free_vars(root) if not own else ():
+            if isinstance(var, Var) and isinstance(printer, RelaxPrinter):
+                if var.struct_info is not None:
+                    said = printer.annotation(var.struct_info)
+                    statements.append(ast.AnnAssign(printer.define(var), said, None, 1))
+            elif isinstance(var, tir.Buffer) and isinstance(printer, TIRPrinter):
+                call = printer.buffer_call("Buffer", var, [])
+                statements.append(tree.assign(printer.bind_buffer(var), call))
+        return statements
+
+    def scalars(self, printer: RelaxPrinter | TIRPrinter) -> list[ast.stmt]:
+        """`n = T.int64()` for each scalar variable that is free in what was written."""
+        return printer.declarations() if self.declares else []
+
+    def small_piece(self, root: Any, printer: TIRPrinter) -> ast.expr:
         """Scalars, buffers, types, devices, and whatever else has no statements."""
-        printer = TIRPrinter(self.session)
         match root:
             case prim.PrimExpr():
                 return printer.scalar(root)

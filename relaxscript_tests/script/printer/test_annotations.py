@@ -74,7 +74,7 @@ CASES = [
 @pytest.mark.parametrize(("info", "expected"), CASES, ids=[text for _, text in CASES])
 def test_a_struct_info_is_written(info: StructInfo, expected: str):
     assert script(info) == expected
-    assert info.script() == expected
+    assert repr(info) == expected
 
 
 def header(*infos: StructInfo, ret: StructInfo | None = None) -> str:

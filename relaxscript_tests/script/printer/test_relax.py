@@ -377,7 +377,7 @@ EXPRESSIONS = [
 @pytest.mark.parametrize(("e", "expected"), EXPRESSIONS, ids=[shown for _, shown in EXPRESSIONS])
 def test_an_expression_is_written(e: relax.Expr, expected: str):
     assert script(e) == expected
-    assert e.script() == expected
+    assert repr(e) == expected
 
 
 def test_an_expression_that_nobody_knows_is_our_mistake():

@@ -314,6 +314,6 @@ def test_a_loop_whose_end_is_no_number_of_its_type_comes_back():
 def test_what_stands_in_no_function_has_a_script():
     B = tir.Buffer("B", (4,))
     match = tir.MatchBufferRegion(B, tir.BufferRegion(A, [tir.Range(int32(0), int32(4))]))
-    assert match.script() == "T.match_buffer(A[0:4], (4,))"
+    assert repr(match) == "T.match_buffer(A[0:4], (4,))"
     assert Target("llvm").script() == 'T.target("llvm")'
     assert VDevice("llvm", 1).script() == 'I.vdevice("llvm", 1)'
