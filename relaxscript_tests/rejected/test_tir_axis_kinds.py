@@ -214,3 +214,21 @@ def test_a_star_before_what_is_no_name():
         for i, *x[0] in T.grid(4, 4):
         #       ^^^^ error: RX0501 a loop variable is a name
             x[i] = 0.0
+
+
+@rejected
+def test_a_block_that_gives_an_address_away():
+    @T.prim_func
+    def f(x: T.Buffer((4,), "float32")):
+        for i in range(4):
+            with T.block("hidden"):
+            #    ^^^^^^^^^^^^^^^^^ error: RX0504 what this block reads and writes cannot be told: it
+            #        | gives the address of `x` away
+            # help: say it: `T.reads(...)` and `T.writes(...)`
+                vi = T.axis.spatial(4, i)
+                T.evaluate(T.call_extern("int32", "g", x.data, vi))
+            with T.block("told"):
+                vi = T.axis.spatial(4, i)
+                T.reads(x[vi])
+                T.writes()
+                T.evaluate(T.call_extern("int32", "g", x.data, vi))

@@ -107,6 +107,8 @@ class OpenBlock:
 
     def __init__(self, name: str) -> None:
         self.name = name
+        # Where it is opened.
+        self.at: ast.AST = ast.Pass()
         self.iter_vars: list[IterVar] = []
         self.iter_values: list[PrimExpr] = []
         self.reads: tuple[BufferRegion, ...] | None = None
@@ -158,6 +160,7 @@ class BlockParser(SignatureParser, ABC):
         if not isinstance(form.arguments["name"], str):
             raise self.error(call, "RX0504", "the name of a block is a text")
         outer, self.block = self.block, OpenBlock(form.arguments["name"])
+        self.block.at = call
         try:
             with self.scope():
                 statements = self.suite(body)
@@ -182,10 +185,15 @@ class BlockParser(SignatureParser, ABC):
         missing = (reads is None, writes is None)
         if any(missing):
             parts = [body] if block.init is None else [block.init, body]
-            own = [*block.alloc_buffers, *(m.buffer for m in block.match_buffers)]
-            found = access_regions(parts, own, block.init is not None)
-            reads = found[0] if reads is None else reads
-            writes = found[1] if writes is None else writes
+            matched = {match.buffer: match.source for match in block.match_buffers}
+            around = [*self.signature.buffers.values(), *self.root.alloc_buffers]
+            found = access_regions(
+                parts, block.alloc_buffers, matched, around, block.init is not None
+            )
+            if found.hidden:
+                self.hidden_access(found.hidden[0], block)
+            reads = found.reads if reads is None else reads
+            writes = found.writes if writes is None else writes
         made = Block.make(
             tuple(block.iter_vars), reads, writes, block.name, body, block.init,
             tuple(block.alloc_buffers), tuple(block.match_buffers), Attrs(block.annotations),
@@ -194,6 +202,14 @@ class BlockParser(SignatureParser, ABC):
         if any(missing):
             self.derived[made] = missing
         return made
+
+    def hidden_access(self, buffer: Buffer, block: OpenBlock) -> Failed:
+        """Record that nobody can see what a block does with a buffer."""
+        return self.error(
+            block.at, "RX0504", "what this block reads and writes cannot be told: it gives the "
+            f"address of `{buffer.name}` away",
+            help="say it: `T.reads(...)` and `T.writes(...)`",
+        )  # fmt: skip
 
     def rooted(self, body: Stmt, span: Span | None) -> Stmt:
         """The body of a function in its root block, where it needs one.

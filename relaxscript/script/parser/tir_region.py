@@ -10,8 +10,8 @@ that a block with `init` writes is not listed among its reads.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
 
 from relaxscript.arith import Facts, simplify
 from relaxscript.ir import prim, tir
@@ -20,7 +20,7 @@ from relaxscript.ir.prim import IntImm, PrimExpr, Var, const
 from relaxscript.ir.tir import Buffer, BufferRegion, Range, Stmt, plain_extent
 from relaxscript.ir.walk import children
 
-__all__ = ["access_regions"]
+__all__ = ["AccessRegions", "access_regions"]
 
 # A scalar of a PrimFunc may be negative, other than a dimension.
 _FACTS = Facts(nonnegative=False)
@@ -29,16 +29,29 @@ _FACTS = Facts(nonnegative=False)
 Interval: TypeAlias = "tuple[PrimExpr, PrimExpr] | None"
 
 
+class AccessRegions(NamedTuple):
+    """What a block reads and writes, and the buffers of which its address hides that."""
+
+    reads: tuple[BufferRegion, ...]
+    writes: tuple[BufferRegion, ...]
+    hidden: tuple[Buffer, ...]
+
+
 def access_regions(
-    parts: Iterable[Stmt], local: Iterable[Buffer], has_init: bool
-) -> tuple[tuple[BufferRegion, ...], tuple[BufferRegion, ...]]:
-    """What statements of a block read and write; `local` buffers are the block's own."""
-    found = _Accesses(frozenset(local))
+    parts: Iterable[Stmt], local: Iterable[Buffer], matched: Mapping[Buffer, BufferRegion],
+    around: Iterable[Buffer], has_init: bool,
+) -> AccessRegions:  # fmt: skip
+    """What statements of a block read and write; `local` buffers are the block's own.
+
+    `matched` buffers are other names of regions; those `around` may be known by their address.
+    """
+    pointers = {buffer.data: buffer for buffer in around if buffer.data is not None}
+    found = _Accesses(frozenset(local), matched, pointers)
     for part in parts:
         found.visit(part)
     written = set(found.writes) if has_init else set()
     reads = {b: r for b, r in found.reads.items() if b not in written}
-    return _regions(reads), _regions(found.writes)
+    return AccessRegions(_regions(reads), _regions(found.writes), tuple(found.hidden))
 
 
 def _regions(found: Mapping[Buffer, list[Interval]]) -> tuple[BufferRegion, ...]:
@@ -62,12 +75,17 @@ def _range(interval: Interval, extent: PrimExpr) -> Range:
 class _Accesses:
     """Walks the statements of one block, without those of inner blocks."""
 
-    def __init__(self, local: frozenset[Buffer]) -> None:
+    def __init__(
+        self, local: frozenset[Buffer], matched: Mapping[Buffer, BufferRegion],
+        pointers: dict[Var, Buffer],
+    ) -> None:  # fmt: skip
         self.local = set(local)
+        self.matched = matched
+        self.pointers = pointers
+        self.hidden: dict[Buffer, None] = {}
         self.reads: dict[Buffer, list[Interval]] = {}
         self.writes: dict[Buffer, list[Interval]] = {}
         self.domains: dict[Var, Interval] = {}
-        self.pointers: dict[Var, Buffer] = {}
 
     def visit(self, root: Stmt) -> None:
         pending: list[Node] = [root]
@@ -82,8 +100,9 @@ class _Accesses:
                     self.touch(self.reads, buffer, [self.interval(i) for i in indices])
                     pending.extend(reversed(indices))
                     continue
-                case prim.Call(op="tir.address_of"):
-                    self.whole_of(node)
+                case prim.Call():
+                    pending.extend(reversed(self.operands(node)))
+                    continue
                 case tir.BufferStore(buffer=buffer, value=value, indices=indices):
                     self.touch(self.writes, buffer, [self.interval(i) for i in indices])
                     pending.extend([*reversed(indices), value])
@@ -101,6 +120,21 @@ class _Accesses:
                     continue
             pending.extend(c for c in reversed(children(node)) if not isinstance(c, Buffer))
 
+    def operands(self, call: prim.Call) -> Sequence[PrimExpr]:
+        """The operands of a call that are still to be seen."""
+        match call:
+            case prim.Call(op="tir.address_of"):
+                self.whole_of(call)
+            case prim.Call(
+                op="tir.tvm_access_ptr", args=(_, Var() as data, *others, IntImm(value=mask))
+            ) if data in self.pointers:
+                buffer = self.pointers[data]
+                for found, bit in ((self.reads, buffer.READ), (self.writes, buffer.WRITE)):
+                    if mask & bit:
+                        self.touch(found, buffer, [None] * buffer.ndim)
+                return others
+        return call.args
+
     def inner_block(self, realize: tir.BlockRealize, block: tir.Block) -> None:
         """An inner block touches what it says, for all values of its axes."""
         outer = self.domains
@@ -117,6 +151,11 @@ class _Accesses:
     ) -> None:
         if buffer in self.local:
             return
+        source = self.matched.get(buffer)
+        if source is not None:
+            whole = [self.range_interval(part) for part in source.region]
+            self.touch(found, source.buffer, whole)
+            return
         known = found.get(buffer)
         found[buffer] = (
             intervals if known is None else [_union(a, b) for a, b in zip(known, intervals)]
@@ -130,10 +169,10 @@ class _Accesses:
                 self.touch(self.reads, arg.buffer, [None] * arg.buffer.ndim)
 
     def address(self, var: Var) -> None:
+        """Who has the address of a buffer does with it what nobody can see."""
         buffer = self.pointers.get(var)
         if buffer is not None:
-            self.touch(self.reads, buffer, [None] * buffer.ndim)
-            self.touch(self.writes, buffer, [None] * buffer.ndim)
+            self.hidden[buffer] = None
 
     def loop_interval(self, loop: tir.For) -> Interval:
         low, extent = self.interval(loop.min), self.interval(loop.extent)

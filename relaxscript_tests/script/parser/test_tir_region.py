@@ -133,3 +133,34 @@ def test_a_scalar_parameter_may_be_negative():
     assert regions(block.reads) == ["x[0:+64]"]
     (written,) = block.writes
     assert repr(written) == "y[k:T.max(k, 0)]"
+
+
+def test_another_name_of_a_region_accesses_the_region():
+    @T.prim_func
+    def f(a: T.Buffer((16,), "float32"), c: T.Buffer((16,), "float32")):
+        for i in range(4):
+            with T.block("part"):
+                vi = T.axis.spatial(4, i)
+                x = T.match_buffer(a[vi * 4 : vi * 4 + 4], (4,), offset_factor=1)
+                y = T.match_buffer(c[vi * 4 : vi * 4 + 4], (4,), offset_factor=1)
+                for j in range(4):
+                    y[j] = x[j]
+
+    block = block_of(f, "part")
+    assert regions(block.reads) == ["a[vi*4:+4]"]
+    assert regions(block.writes) == ["c[vi*4:+4]"]
+
+
+def test_the_address_of_a_part_says_what_is_done_there():
+    @T.prim_func
+    def f(a: T.Buffer((16,), "float32"), c: T.Buffer((16,), "float32")):
+        with T.block("outside"):
+            T.evaluate(T.call_extern("int32", "g", a.access_ptr("r"), c.access_ptr("w")))
+            T.evaluate(0)
+
+        with T.block("other"):
+            c[0] = 0.0
+
+    block = block_of(f, "outside")
+    assert regions(block.reads) == ["a[0:+16]"]
+    assert regions(block.writes) == ["c[0:+16]"]
