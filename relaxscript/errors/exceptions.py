@@ -20,6 +20,7 @@ from typing import Any
 
 from .diagnostic import Diagnostic, Edit, Label, Nature
 from .notebook import live_cell
+from .operand_words import operand_words, with_words
 from .render import render, render_body
 from .span import Span
 
@@ -136,6 +137,12 @@ class VMError(RuntimeError, TVMError):
     """
 
     argument: int | None = None
+    # The parameters of the operator that failed, by which its operands are called until it is
+    # known where it stands, and how many of them a call must have.
+    parameters: tuple[str, ...] = ()
+    required: int = 0
+    # Those of them that are the operands of the call as it was made.
+    operands: tuple[str, ...] = ()
 
     def __init__(
         self, message: str, *, code: str, span: Span | None = None, notes: Sequence[str] = ()
@@ -157,7 +164,17 @@ class VMError(RuntimeError, TVMError):
         """The same error; it blames `span` from now on unless it named a place already."""
         if self.diagnostic.span is None:
             self.diagnostic = replace(self.diagnostic, span=span)
+            if span is not None and self.parameters:
+                self.call_operands(operand_words(span.text, self.parameters, self.required))
         return self
+
+    def call_operands(self, words: Mapping[str, str]) -> None:
+        """Have operands called by the user's words, by the names of their parameters."""
+        self.parameters = ()
+        message = with_words(self.diagnostic.message, words)
+        notes = tuple(with_words(note, words) for note in self.diagnostic.notes)
+        self.diagnostic = replace(self.diagnostic, message=message, notes=notes)
+        self.args = (message,)
 
     def __str__(self) -> str:
         body = render_body(self.diagnostic)

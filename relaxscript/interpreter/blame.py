@@ -16,6 +16,7 @@ __all__ = [
     "name_of_call",
     "name_of_matched",
     "name_of_result",
+    "naming_operands",
     "place_of_binding",
     "place_of_body",
     "place_of_parameter",
@@ -31,6 +32,18 @@ def located(*spans: Span | None) -> Iterator[None]:
         yield
     except VMError as error:
         error.locate(next((span for span in spans if span is not None), None))
+        raise
+
+
+@contextmanager
+def naming_operands(call: relax.Call) -> Iterator[None]:
+    """Failures of an operator call its operands as the program does, where no text does."""
+    try:
+        yield
+    except VMError as error:
+        if call.span is None:
+            names = zip(error.operands, call.args)
+            error.call_operands({n: a.name_hint for n, a in names if isinstance(a, relax.Var)})
         raise
 
 

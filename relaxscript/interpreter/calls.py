@@ -17,7 +17,7 @@ from relaxscript.op.results import in_their_places, inplace_indices, returned_in
 from relaxscript.runtime.builtins import BUILTINS, alloc_tensor, make_prim_value, make_shape
 from relaxscript.runtime.coercion import require_written
 
-from .blame import located
+from .blame import located, naming_operands
 from .checks import place_of
 from .closure import Request, Steps, make_closure
 from .frame import Frame
@@ -82,7 +82,7 @@ class CallEvaluator(ABC):
                 return alloc_tensor(shape, dtype)
             case relax.Op(name):
                 values = yield from self._each(call.args, frame)
-                with located(call.span):
+                with located(call.span), naming_operands(call):
                     result = operator_function(call, checked=True)(*values)
                 if name in _KILLS:
                     frame.kill(call.args)

@@ -188,4 +188,8 @@ def operator_failed(
     else:
         words = str(error).strip() or type(error).__name__
         message = f"{callee} cannot work with these operands: {words}"
-    return VMError(message, code="RX0606", notes=notes)
+    failed = VMError(message, code="RX0606", notes=notes)
+    failed.parameters = tuple(parameter.name for parameter in operator.parameters)
+    failed.required = sum(1 for parameter in operator.parameters if parameter.is_required)
+    failed.operands = names
+    return failed

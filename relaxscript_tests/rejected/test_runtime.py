@@ -319,8 +319,8 @@ def test_operands_that_turn_out_not_to_go_together():
             z = R.add(x, y)
             #   ^^^^^^^^^^^ warning: RX0207 `n` and `m` must be equal, or one of them 1; it is
             #        | checked when the program runs
-            #   ^^^^^^^^^^^ error: RX0606 `R.add` cannot take these operands: `x2` has shape
-            #        | (3,); `x1` has shape (2,)
+            #   ^^^^^^^^^^^ error: RX0606 `R.add` cannot take these operands: `y` has shape
+            #        | (3,); `x` has shape (2,)
             return z
 
     fails(Module, np.ones(2, "float32"), np.ones(3, "float32"))

@@ -23,8 +23,8 @@ def test_operands_whose_inner_axes_differ():
             y = R.matmul(x, w)
             #   ^^^^^^^^^^^^^^ warning: RX0207 `x` has k columns, `w` has j rows; it is checked
             #        | when the program runs
-            #   ^^^^^^^^^^^^^^ error: RX0606 `R.matmul` cannot multiply these operands: `x2` has 1
-            #        | rows; `x1` has 3 columns
+            #   ^^^^^^^^^^^^^^ error: RX0606 `R.matmul` cannot multiply these operands: `w` has 1
+            #        | rows; `x` has 3 columns
             return y
 
     fails(Module, X, np.ones((1, 2), "float32"))
@@ -40,7 +40,7 @@ def test_tensors_that_cannot_be_joined():
             #   ^^^^^^^^^^^^^^^^^^^^^^^^ warning: RX0207 `w` has j elements along axis 1,
             #        | not k; it is checked when the program runs
             #   ^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0606 `R.concat` cannot take these operands:
-            #        | `tensors[1]` has shape (2, 2); `tensors[0]` has shape (2, 3)
+            #        | `w` has shape (2, 2); `x` has shape (2, 3)
             return y
 
     fails(Module, X, np.ones((2, 2), "float32"))
@@ -54,7 +54,7 @@ def test_tensors_that_cannot_be_stacked():
         def main(x: R.Tensor("float32"), w: R.Tensor("float32")):
             y = R.stack((x, w), axis=0)
             #   ^^^^^^^^^^^^^^^^^^^^^^^ error: RX0606 `R.stack` cannot take these operands:
-            #        | `tensors[1]` has shape (3,); `tensors[0]` has shape (2,)
+            #        | `w` has shape (3,); `x` has shape (2,)
             return y
 
     fails(Module, np.ones(2, "float32"), np.ones(3, "float32"))
@@ -121,7 +121,7 @@ def test_a_convolution_of_other_channels():
             #   ^^^^^^^^^^^^^^^^^ warning: RX0207 `w` takes d channels, and `x` has c; it
             #        | is checked when the program runs
             #   ^^^^^^^^^^^^^^^^^ error: RX0606 the weight is for another number of channels:
-            #        | `weight` takes 2 channels; `data` has 3 channels
+            #        | `w` takes 2 channels; `x` has 3 channels
             return y
 
     fails(Module, np.ones((1, 3, 8, 8), "float32"), np.ones((4, 2, 3, 3), "float32"))
@@ -137,7 +137,7 @@ def test_an_equation_whose_letters_differ():
             #   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ warning: RX0207 axis 0 of `w`, `j`, has k
             #        | elements, not m; it is checked when the program runs
             #   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0606 `R.einsum` cannot take these operands:
-            #        | `operands[1]` has 2 elements along axis 0, `j`; `subscripts` has 3 elements
+            #        | `w` has 2 elements along axis 0, `j`; `subscripts` has 3 elements
             #        | for `j` elsewhere
             return y
 
@@ -153,8 +153,8 @@ def test_a_condition_of_another_size():
             y = R.where(c, x, x)
             #   ^^^^^^^^^^^^^^^^ warning: RX0207 `n` and `m` must be equal, or one of them 1; it is
             #        | checked when the program runs
-            #   ^^^^^^^^^^^^^^^^ error: RX0606 `R.where` cannot take these operands: `x1` has shape
-            #        | (3,); `condition` has shape (2,)
+            #   ^^^^^^^^^^^^^^^^ error: RX0606 `R.where` cannot take these operands: `x` has shape
+            #        | (3,); `c` has shape (2,)
             return y
 
     fails(Module, np.ones(2, "bool"), np.ones(3, "float32"))
@@ -194,8 +194,8 @@ def test_data_types_that_differ():
         @R.function
         def main(x: R.Tensor, w: R.Tensor):
             y = R.add(x, w)
-            #   ^^^^^^^^^^^ error: RX0606 `R.add` cannot take these operands: `x2` has data type
-            #        | int8; `x1` has data type float32
+            #   ^^^^^^^^^^^ error: RX0606 `R.add` cannot take these operands: `w` has data type
+            #        | int8; `x` has data type float32
             return y
 
     fails(Module, X, np.ones((2, 3), "int8"))
@@ -208,7 +208,7 @@ def test_a_data_type_that_the_operator_does_not_take():
         @R.function
         def main(x: R.Tensor(ndim=2)):
             y = R.nn.softmax(x)
-            #   ^^^^^^^^^^^^^^^ error: RX0606 `R.nn.softmax` cannot take these operands: `data` has
+            #   ^^^^^^^^^^^^^^^ error: RX0606 `R.nn.softmax` cannot take these operands: `x` has
             #        | data type int8
             return y
 
