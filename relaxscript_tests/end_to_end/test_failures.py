@@ -307,10 +307,10 @@ class Sizes:
         (
             "scattered",
             (np.zeros((3, 4), "float32"), np.zeros((1, 2), "int64"), np.ones(4, "float32")),
-            "`updates` has 4 elements along axis 0; `data` has 1 elements there",
+            "`u` has 4 elements along axis 0; `x` has 1 elements there",
         ),
         ("sliced", (W, 5), "`end` has the bound 5; `x` has 3 elements along axis 0"),
-        ("pooled", (np.ones((1, 1, 2, 4), "float32"),), "`data` has 2 elements along H"),
+        ("pooled", (np.ones((1, 1, 2, 4), "float32"),), "`x` has 2 elements along H"),
     ],
 )
 def test_sizes_that_only_the_run_shows_are_refused_in_the_words_of_the_rule(
