@@ -31,7 +31,14 @@ from .ir.struct_info import StructInfo
 from .ir.walk import post_order, substitute, walk
 from .runtime import Device, Executable, VirtualMachine
 from .runtime.values import to_tensor
-from .sinfo import check_compatibility, is_subtype, shape_var_mapping, substitute_shape_vars, why
+from .sinfo import (
+    check_compatibility,
+    is_subtype,
+    shape_var_mapping,
+    shape_vars,
+    substitute_shape_vars,
+    why,
+)
 from .transform.device_calls import is_host, listed_devices, moved, named_device
 from .transform.normalize import normalized
 from .transform.passes import Pass
@@ -324,15 +331,16 @@ def with_params(module: IRModule, params: Mapping[str, Any]) -> IRModule:
     for name in params:
         if name not in names:
             raise _unknown("parameter", name, names)
-    result = module.clone()
+    result, narrowed = module.clone(), False
     for var, function in chosen.items():
         arrays = {
             p: _array(p, params[p.name_hint]) for p in function.params if p.name_hint in params
         }
         if arrays:
             result[var] = _bound(function, arrays)
+            narrowed = narrowed or any(shape_vars(param.struct_info) for param in arrays)
     # Calls that fitted for all values of a shape variable need not fit for the one that it got.
-    if wrong := ill_formed(result):
+    if narrowed and (wrong := ill_formed(result)):
         raise DiagnosticError(wrong)
     return result
 

@@ -153,8 +153,9 @@ def standardise(images, result):
 # Now the class. The bodies in it are never run as Python. The decorator reads them, and the class
 # becomes a module of the intermediate representation.
 #
-# - `"n"` is a symbolic dimension. It stands for any number of images, the same one everywhere in
-#   a function. `n = T.int64()` gives it a name in the body.
+# - `n` is a symbolic dimension. It stands for any number of images, the same one everywhere in a
+#   function. TVM writes `R.Tensor(("n", 64), "float32")` for `R.Tensor[R.f32, n, 64]`, and
+#   `n = T.int64()` in the body: that means the same, and is what is printed below.
 # - `relu` is a PrimFunc: two loops over a buffer. `R.call_tir` calls it and says what comes out.
 # - `R.matmul`, `+`, `@` and `R.nn.softmax` are operators on whole tensors.
 # - `with R.dataflow():` promises that nothing inside has side effects. `R.output` says what
@@ -163,11 +164,13 @@ def standardise(images, result):
 
 
 # %%
+n = R.dim("n")
+
+
 @I.ir_module
 class Digits:
     @T.prim_func
-    def relu(x: T.Buffer(("n", 64), "float32"), y: T.Buffer(("n", 64), "float32")):
-        n = T.int64()
+    def relu(x: T.Buffer[T.f32, n, 64], y: T.Buffer[T.f32, n, 64]) -> None:
         for i, j in T.grid(n, 64):
             with T.block("relu"):
                 vi, vj = T.axis.remap("SS", [i, j])
@@ -175,20 +178,17 @@ class Digits:
 
     @R.function
     def main(
-        images: R.Tensor(("n", 64), "float32"),
-        w1: R.Tensor((64, 64), "float32"),
-        b1: R.Tensor((64,), "float32"),
-        w2: R.Tensor((64, 10), "float32"),
-        b2: R.Tensor((10,), "float32"),
+        images: R.Tensor[R.f32, n, 64],
+        w1: R.Tensor[R.f32, 64, 64],
+        b1: R.Tensor[R.f32, 64],
+        w2: R.Tensor[R.f32, 64, 10],
+        b2: R.Tensor[R.f32, 10],
     ):
-        n = T.int64()
         cls = Digits
         with R.dataflow():
-            x = R.call_dps_packed(
-                "digits.standardise", (images,), out_sinfo=R.Tensor((n, 64), "float32")
-            )
+            x = R.call_dps_packed("digits.standardise", (images,), out_sinfo=R.Tensor[R.f32, n, 64])
             scores = R.matmul(x, w1) + b1
-            hidden = R.call_tir(cls.relu, (scores,), out_sinfo=R.Tensor((n, 64), "float32"))
+            hidden = R.call_tir(cls.relu, (scores,), out_sinfo=R.Tensor[R.f32, n, 64])
             probabilities = R.nn.softmax(hidden @ w2 + b2)
             R.output(probabilities)
         return probabilities
@@ -312,7 +312,7 @@ if "ipykernel" in sys.modules:  # in a notebook it is shown below, too
 try:
 
     @R.function
-    def last_layer(hidden: R.Tensor(("n", 64), "float32"), w2: R.Tensor((10, 64), "float32")):
+    def last_layer(hidden: R.Tensor[R.f32, n, 64], w2: R.Tensor[R.f32, 10, 64]):
         scores = R.matmul(hidden, w2)
         return R.nn.softmax(scores)
 
@@ -320,6 +320,7 @@ except rx.DiagnosticError as error:
     print(error)
     [mistake] = error.diagnostics
     assert mistake.code == "RX0203"
+    assert mistake.span is not None
     assert mistake.span.text == "w2"
 else:
     raise AssertionError("a transposed weight was accepted")
