@@ -20,6 +20,7 @@ from . import calling, hooks
 from .expected import brief
 from .node import Node, field, node
 from .prim import FloatImm, PrimExpr, as_dimension, as_dims, as_prim
+from .uses import fields_of, require_callable
 
 if TYPE_CHECKING:
     from relaxscript.errors import Span
@@ -224,7 +225,7 @@ class Expr(Node):
         raise TypeError("a Relax expression has no truth value while the program is being built")
 
     def __iter__(self) -> Any:
-        raise TypeError("a Relax expression cannot be iterated while the program is being built")
+        return fields_of(self)
 
     def __getitem__(self, index: int) -> Expr:
         return TupleGetItem(self, index)
@@ -470,6 +471,7 @@ class Call(Expr):
     attrs: Attrs | None = field(convert=as_attrs, default=None)
     sinfo_args: tuple[StructInfo, ...] = field(convert=_maybe_tuple, default=())
     arg_spans: tuple[Span | None, ...] = field(default=(), place=True)
+    _check = require_callable
 
 
 @node

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from relaxscript.dtypes import DataType
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 
@@ -73,11 +75,22 @@ def elementwise(
 def comparison(
     name: str, accepts: str, meaning: _Meaning, doc: str, symbol: str | None = None
 ) -> Operator:
-    """As `elementwise`, with a result of bools."""
+    """As `elementwise`, with a result of bools; two data types are compared as numbers."""
     operands = [_operand("x1", "scalar"), _operand("x2", "scalar")]
-    operator = _operator(name, meaning, doc, operands, symbol=symbol)
+    operator = _operator(name, _compared(meaning), doc, operands, symbol=symbol)
     operator.infer_rule(binary_rule(accepts, _BOOL))
     return operator
+
+
+def _compared(function: _Meaning) -> _Meaning:
+    """A comparison of arrays whose data types may differ: a float beside another is a float64."""
+
+    def compare(x1: Any, x2: Any) -> Any:
+        if x1.dtype != x2.dtype and not (x1.dtype.kind in "iub" and x2.dtype.kind in "iub"):
+            x1, x2 = x1.astype(np.float64), x2.astype(np.float64)
+        return function(x1, x2)
+
+    return compare
 
 
 def binary_rule(accepts: str, result: DataType | None = None) -> Callable[..., StructInfo]:
@@ -85,7 +98,7 @@ def binary_rule(accepts: str, result: DataType | None = None) -> Callable[..., S
 
     def rule(context: InferContext, x1: TensorStructInfo, x2: TensorStructInfo) -> StructInfo:
         dtype = x1.dtype
-        if dtype is not x2.dtype:
+        if dtype is not x2.dtype and result is None:
             operands = {"x1": x1, "x2": x2}
             # The first is to blame where it alone is refused; integers are converted to floats.
             refused = not is_accepted(dtype, accepts)

@@ -37,6 +37,7 @@ from relaxscript.ir.struct_info import (
     TensorStructInfo,
     TupleStructInfo,
 )
+from relaxscript.runtime.values import Prim
 
 from .leaves import struct_info_of_leaf
 from .parameters import Parameter
@@ -223,8 +224,8 @@ def convert_operand(
             return number_constant(operand, value, alike())
         case None:
             raise not_an_operand(operand, value, parameter.wants)
-        case prim.Immediate():
-            return relax.PrimValue.make(value)
+        case prim.Immediate() | Prim():
+            return _prim_value(value)
         case prim.PrimExpr():
             return computed(value)
         case list() | tuple() if parameter.wants == "value":
@@ -238,6 +239,11 @@ def convert_operand(
         return relax.as_expr(value)
     except TypeError:
         raise not_an_operand(operand, value, parameter.wants) from None
+
+
+def _prim_value(value: prim.Immediate | Prim) -> relax.PrimValue:
+    known = prim.const(value.value, value.dtype) if isinstance(value, Prim) else value
+    return relax.PrimValue.make(known)
 
 
 def computed(value: prim.PrimExpr) -> Call:

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from relaxscript.arith import simplify
+from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
+from relaxscript.ir.relax import PrimValue
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
 from relaxscript.runtime.values import prim_dtype, prim_value
 
@@ -33,6 +35,8 @@ from .shapes import (
 from .words import dim_text, shape_fact
 
 __all__ = ["meshgrid", "one_hot", "repeat", "stack", "tile"]
+
+_FLOAT32 = DataType("float32")
 
 
 def _times(dim: PrimExpr, count: int) -> PrimExpr:
@@ -210,6 +214,17 @@ def _from(axis: int, rank: int) -> list[int]:
 def _dtype_of(value: Any) -> Any:
     dtype = prim_dtype(value)
     return None if dtype is None else dtype.numpy
+
+
+@one_hot.prepare_rule
+def _(bound: dict[str, Any]) -> dict[str, Any]:
+    """A float of Python is float32, as everywhere among tensors."""
+    floats = {
+        name: PrimValue.make(prim.FloatImm.make(_FLOAT32, value))
+        for name in ("on_value", "off_value")
+        if isinstance(value := bound[name], float)
+    }
+    return {**bound, **floats}
 
 
 @one_hot.attribute_rule

@@ -48,7 +48,8 @@ __all__ = ["broadcast_to", "flatten", "reshape"]
 def reshape(x: Tensor, shape: ShapeLike) -> Tensor:
     """The elements of `x`, in row-major order, in another shape of as many elements.
 
-    One dimension may be given as -1: it is worked out when the call is built.
+    One dimension may be given as -1: it is worked out when the call is built. A 0 is the dimension
+    of `x` in its place, unless `x` has no elements.
     """
     return np.reshape(x, shape)
 
@@ -66,14 +67,28 @@ def _(bound: dict[str, Any]) -> dict[str, Any]:
     for dim in wanted:
         if isinstance(dim, prim.IntImm) and dim.value < -1:
             raise _bad_dimension(wanted, f"has the dimension {dim.value}")
-    if not open_places:
+    copied = _copied_dimensions(bound["x"], wanted)
+    if not open_places and copied == wanted:
         return bound
+    wanted = copied
+    if not open_places:
+        return {**bound, "shape": ShapeExpr.make(tuple(wanted))}
     if len(open_places) > 1:
         raise _bad_dimension(wanted, "has several dimensions that are -1")
     place = open_places[0]
     others = [*wanted[:place], *wanted[place + 1 :]]
     wanted[place] = _missing_dimension(bound["x"], others)
     return {**bound, "shape": ShapeExpr.make(tuple(wanted))}
+
+
+def _copied_dimensions(x: Any, wanted: list[PrimExpr]) -> list[PrimExpr]:
+    """A shape in which each 0 is the dimension of a tensor that has elements."""
+    own = _dims_of_operand(x) if any(_is(dim, 0) for dim in wanted) else None
+    if own is None or any(_is(dim, 0) for dim in own):
+        return wanted
+    return [
+        own[place] if _is(dim, 0) and place < len(own) else dim for place, dim in enumerate(wanted)
+    ]
 
 
 def _is(dim: PrimExpr, value: int) -> bool:

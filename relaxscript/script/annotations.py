@@ -251,6 +251,8 @@ def _shown(value: Any) -> str:
 
 
 def _dtype(value: Any, parameter: str = "dtype") -> DataType:
+    if value == "":  # as TVM writes a data type that is not known
+        return DataType("void")
     if isinstance(value, str) and is_dtype(value):
         dtype = DataType(value)
         if dtype.in_relax:

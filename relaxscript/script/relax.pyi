@@ -1291,7 +1291,8 @@ def repeat(data: Any, repeats: Any, axis: Any = None) -> Any:
 def reshape(x: Any, shape: Any) -> Any:
     """The elements of `x`, in row-major order, in another shape of as many elements.
 
-    One dimension may be given as -1: it is worked out when the call is built.
+    One dimension may be given as -1: it is worked out when the call is built. A 0 is the dimension
+    of `x` in its place, unless `x` has no elements.
     """
 
 def right_shift(x1: Any, x2: Any) -> Any:

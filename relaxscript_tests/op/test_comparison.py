@@ -8,6 +8,8 @@ import pytest
 import relaxscript.op as R
 from relaxscript.op import Operator
 
+from .inference import result, tensor
+
 
 @pytest.mark.parametrize(
     ("operator", "wanted"),
@@ -34,3 +36,11 @@ def test_bools_are_ordered() -> None:
 def test_large_integers_are_compared_exactly() -> None:
     a = np.array([(1 << 62) + 1])
     assert R.equal(a, np.array([1 << 62])).tolist() == [False]
+
+
+def test_two_data_types_are_compared_as_numbers() -> None:
+    whole, broken = np.array([0, 1, 2], "int32"), np.array([0, 1.5, np.nan], "float32")
+    assert R.equal(whole, broken).tolist() == [True, False, False]
+    assert R.less(whole, broken).tolist() == [False, True, False]
+    assert R.greater(np.array([-1], "int64"), np.array([2**64 - 1], "uint64")).tolist() == [False]
+    assert result(R.equal, tensor("n"), tensor("n", dtype="int32")) == "(n,) bool"

@@ -85,7 +85,7 @@ def test_one_element_of_each_is_on() -> None:
     assert result(R.one_hot, I, prim_var("float16"), prim_var("float16"), 7, 0) == (
         "(7, n, 3) float16"
     )
-    assert result(R.one_hot, ranked(1, "int8"), 1.0, 0.0, 2) == "rank 2 float64"
+    assert result(R.one_hot, ranked(1, "int8"), 1.0, 0.0, 2) == "rank 2 float32"
 
 
 def test_what_cannot_be_on_or_off() -> None:
@@ -113,3 +113,7 @@ def test_a_grid_has_an_axis_for_each_row() -> None:
     assert refused(R.meshgrid, []).fact == "is empty"
     assert refused(R.meshgrid, rows, "yx").message == 'the indexing of a grid is "ij" or "xy"'
     assert refused(R.meshgrid, [tensor(2, 3)]).message == "a grid is made of rows of numbers"
+
+
+def test_floats_of_python_are_float32_in_a_one_hot() -> None:
+    assert result(R.one_hot, tensor("n", dtype="int64"), 1.0, 0.0, 5) == "(n, 5) float32"

@@ -109,11 +109,13 @@ def test_an_open_dimension_needs_a_known_shape() -> None:
     assert error.help == 'say its shape first: `R.match_cast(x, R.Tensor(("n", "m")))`'
 
 
-@pytest.mark.parametrize("shape", [(4, -1), (0, -1)])
-def test_an_open_dimension_that_makes_up_nothing(shape: tuple[int, ...]) -> None:
-    error = refused(R.reshape, tensor(2, 3), shape)
+@pytest.mark.parametrize(("dims", "shape"), [((2, 3), (4, -1)), ((0, 3), (0, -1))])
+def test_an_open_dimension_that_makes_up_nothing(
+    dims: tuple[int, ...], shape: tuple[int, ...]
+) -> None:
+    error = refused(R.reshape, tensor(*dims), shape)
     assert error.message == "no dimension makes up the elements of `x`"
-    assert error.facts["x"] == "has shape (2, 3)"
+    assert error.facts["x"] == f"has shape {dims}"
 
 
 def test_an_open_dimension_for_an_operand_that_is_no_tensor() -> None:
@@ -186,3 +188,10 @@ def test_broadcast_to_a_shape_in_a_variable() -> None:
     assert infer(R.broadcast_to, tensor(3), s).shape is s  # type: ignore[attr-defined]
     assert result(R.broadcast_to, ranked(-1), shape("n", 2)) == "(n, 2) float32"
     assert R.broadcast_to(np.ones((1, 2)), (3, 2)).flags.writeable
+
+
+def test_a_zero_is_the_dimension_in_its_place() -> None:
+    assert result(R.reshape, tensor(2, 10, 4), (0, -1)) == "(2, 40) float32"
+    assert result(R.reshape, tensor("n", 10, 4), (0, 5, 8)) == "(n, 5, 8) float32"
+    assert R.reshape(np.zeros((2, 3)), (0, 3)).shape == (2, 3)
+    assert R.reshape(np.zeros((5, 0)), (0, 7)).shape == (0, 7)
