@@ -132,7 +132,7 @@ def _by_pieces(x: Any, wide: _Kernel, narrow: _Kernel) -> Any:
 
 def _polynomial(x: _Floats, coefficients: Sequence[float]) -> _Floats:
     """The sum of `coefficients[i] * x**i`."""
-    value = x * coefficients[-1]
+    value: _Floats = x * coefficients[-1]
     for coefficient in coefficients[-2:0:-1]:
         value += coefficient
         value *= x
@@ -215,15 +215,16 @@ def _upper(x: _Floats) -> _Floats:
     return result
 
 
-def _upper_near(x: _Floats) -> _Floats:
-    product = x * _quotient(x * x, _NEAR_P, _NEAR_Q)
+def _upper_near(x: _Floats, less: float | _Floats = 0.0) -> _Floats:
+    """erfc of `x`, and `less` subtracted before the result is rounded."""
+    product = x * _quotient(x * x, _NEAR_P, _NEAR_Q) + less
     # The first difference is exact in both.
     return np.where(x < 0.5, 0.5 - ((x - 0.5) + product), (1 - x) - product)
 
 
-def _upper_middle(x: _Floats) -> _Floats:
+def _upper_middle(x: _Floats, less: float | _Floats = 0.0) -> _Floats:
     value, rest = _gaussian(x, 1.0, _MIDDLE_SHIFT, _polynomial(x - _MIDDLE, _MIDDLE_P))
-    return value + value * rest
+    return value + (value * rest - less)
 
 
 def _upper_far(x: _Floats) -> _Floats:
@@ -270,12 +271,17 @@ def _gelu(x: _Floats) -> _Floats:
 
 
 def _rest_near(x: _Floats) -> _Floats:
-    """`x * erfc(x / sqrt(2)) / 2` for small `x`: erfc once more where the argument was rounded."""
+    """`x * erfc(x / sqrt(2)) / 2` for small `x`; what the argument lost is made up for."""
     scaled = x * _SQRT_HALF
     a = _first_bits(x)
     left = ((a * _SQRT_HALF_HIGH - scaled) + (x - a) * _SQRT_HALF_HIGH) + x * _SQRT_HALF_LOW
-    slope = _TWO_OVER_SQRT_PI * np.exp(-scaled * scaled)
-    return x * 0.5 * (_upper(scaled) - left * slope)
+    less = left * _TWO_OVER_SQRT_PI * np.exp(-scaled * scaled)
+    near = scaled < _NEAR
+    result = np.empty_like(x)
+    result[near] = _upper_near(scaled[near], less[near])
+    result[~near] = _upper_middle(scaled[~near], less[~near])
+    result *= x * 0.5
+    return result
 
 
 def _rest_far(x: _Floats) -> _Floats:
