@@ -132,13 +132,24 @@ def _namespace(name: str, **members: Any) -> ModuleType:
 def _package() -> ModuleType:
     """What `relaxscript` and `tvm` hold for scripts."""
     from relaxscript import script
+    from relaxscript.script import relax_devices
 
     languages = {"ir": script.ir, "relax": script.relax, "tir": script.tir, "tirx": script.tir}
     short = {"I": script.ir, "R": script.relax, "T": script.tir}
     parser = _namespace("script.parser", **languages, **short, ir_module=script.ir.ir_module)
     members = {**languages, **short, "ir_module": script.ir.ir_module}
     inner = _namespace("script", **members, parser=parser)
-    return _namespace("package", **short, ir_module=script.ir.ir_module, script=inner)
+    devices = {name: getattr(script.relax, name) for name in relax_devices.__all__}
+    later = dict.fromkeys(_LATER, UNKNOWN)
+    whole = {**later, **devices, **short, "ir_module": script.ir.ir_module, "script": inner}
+    return _namespace("package", **whole)
+
+
+# Parts of the package that are no namespaces of scripts: what they hold is known when a file runs.
+_LATER = (
+    "analysis", "arith", "expr", "ir", "nd", "op", "relax", "runtime", "struct_info", "target",
+    "testing", "tir", "transform", "ty", "vm",
+)  # fmt: skip
 
 
 ROOTS = ("relaxscript", "tvm")
