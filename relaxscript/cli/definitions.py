@@ -129,10 +129,9 @@ def tree_of(source: Source) -> tuple[Source, ast.Module]:
         return parse_text(source.filename, source.text)
     try:
         return source, ast.parse(plain_python(source.text), source.filename)
-    except SyntaxError as error:
-        raise DiagnosticError(syntax_error(source, error)) from None
-    except (ValueError, RecursionError, MemoryError) as error:
-        refused = SyntaxError(str(error) or "this is nested too deeply")
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        words = str(error) or "this is nested too deeply"
+        refused = error if isinstance(error, SyntaxError) else SyntaxError(words)
         raise DiagnosticError(syntax_error(source, refused)) from None
 
 
