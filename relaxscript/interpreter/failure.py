@@ -17,7 +17,7 @@ __all__ = [
     "assertion_failed", "bad_argument", "check_arity", "check_assignment", "check_axes",
     "check_hint", "check_operands", "check_rank", "check_region", "check_store", "division_by_zero",
     "does_not_fit", "invalid", "misused", "no_code", "no_number", "not_run", "out_of_bounds",
-    "out_of_memory", "region_mismatch", "undefined",
+    "out_of_memory", "region_mismatch", "too_large", "undefined",
 ]  # fmt: skip
 
 RUN = "RX0614"
@@ -64,6 +64,11 @@ def out_of_memory(buffer: str, span: Span | None) -> VMError:
 def bad_argument(message: str) -> VMError:
     """An argument is not what the signature says."""
     return VMError(message, code=ARGUMENT)
+
+
+def too_large(function: str) -> VMError:
+    """A dimension that other arguments decide does not fit its data type."""
+    return bad_argument(f"the dimensions of the arguments of `{function}` are too large together")
 
 
 def invalid(code: str, message: str, span: Span | None, help: str | None = None) -> DiagnosticError:

@@ -156,8 +156,11 @@ class Signature:
         for slot, extent in self._binds:
             frame[slot] = self._value(extent, values)
         if self._compiled is None:
-            compile_ = Expressions(self.scope).compile
-            self._compiled = [(extent, compile_(extent.expected)) for extent in self._checks]
+            expressions = Expressions(self.scope)
+            expressions.wraps = lambda: failure.too_large(self.name)
+            self._compiled = [
+                (extent, expressions.compile(extent.expected)) for extent in self._checks
+            ]
         for extent, run in self._compiled:
             self._check(extent, frame, run(frame))
         return frame

@@ -140,8 +140,11 @@ class FunctionText(Statements):
                 continue
             buffer = param.buffer
             storage(buffer.dtype, buffer.span)
-            shape = tuple(self.extent(e) for e in buffer.shape)
-            strides = tuple(self.extent(e) for e in buffer.strides) if buffer.strides else None
+            with self.exactly(lambda details: failure.too_large(self.signature.name)):
+                shape = tuple([self.extent(e) for e in buffer.shape])
+                strides = tuple([self.extent(e) for e in buffer.strides]) or None
+            for e in buffer.shape:
+                self.proofs.fits(e)
             extents = self.terms(buffer.shape)
             self.define(buffer, Place(pointer, buffer.dtype, shape, extents, strides))
 
@@ -271,7 +274,9 @@ class FunctionText(Statements):
         for var, number in zip(signature.variables, numbers, strict=True):
             self.values[var] = self.from_abi(number, var.dtype)
         for extent in signature.checks:
-            actual, expected = self.extent_of(extent, places), self.extent(extent.expected)
+            actual = self.extent_of(extent, places)
+            with self.exactly(lambda details: failure.too_large(signature.name).locate(span)):
+                expected = self.extent(extent.expected)
             if actual == expected:
                 continue
             self.asm.fail_if(

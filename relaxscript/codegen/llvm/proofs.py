@@ -18,6 +18,7 @@ from relaxscript.arith import YES, Facts, bounds, prove
 from relaxscript.dtypes import DataType
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
+from relaxscript.ir.walk import post_order
 
 from .ranges import Interval, arithmetic, limits, of_loop
 
@@ -35,6 +36,7 @@ _NEGATED: dict[type[prim.Comparison], type[prim.Comparison]] = {
 _ROUNDED: dict[type[prim.Binary], type[prim.Binary]] = {
     prim.Div: prim.FloorDiv, prim.Mod: prim.FloorMod,
 }  # fmt: skip
+_DIVISIONS = (prim.FloorDiv, prim.FloorMod, prim.Div, prim.Mod)
 _NO_VARS: frozenset[prim.Var] = frozenset()
 
 
@@ -64,6 +66,12 @@ class Proofs:
         self._always: dict[prim.Var, list[_Condition]] = {}
         self._here: dict[prim.Var, list[_Condition]] = {}
         self._holding: list[_Condition] = []
+        # Expressions that were made, and those of them that are known to fit their data type.
+        self._made: dict[tuple[type[PrimExpr], PrimExpr, PrimExpr], PrimExpr] = {}
+        self._numbers: dict[int, Term] = {}
+        self._fitting_parts: set[PrimExpr] = set()
+        # Whether what is read was computed, so that nothing in it was divided by zero.
+        self._computed = True
         # How many more nodes of an expression are read.
         self._room = 0
         self._answers: dict[tuple[PrimExpr, PrimExpr, bool], bool] = {}
@@ -72,7 +80,9 @@ class Proofs:
 
     def number(self, value: int) -> Term:
         """A literal."""
-        return Term(prim.IntImm.make(prim.INT64, value), value, value)
+        if value not in self._numbers:
+            self._numbers[value] = Term(prim.IntImm.make(prim.INT64, value), value, value)
+        return self._numbers[value]
 
     def unknown(self, interval: Interval) -> Term:
         """An integer of which only an interval is known."""
@@ -92,6 +102,15 @@ class Proofs:
     def let(self, var: prim.Var, value: Term) -> None:
         """From here on a variable has a value, of which it has at least the lower bits."""
         self._stands[var] = self._named(self._fitting(value, var.dtype))
+
+    def fits(self, e: PrimExpr) -> None:
+        """Learn that no part of an expression wraps: so large is a dimension of an array."""
+        for part in post_order(e):
+            if isinstance(part, (prim.Add, prim.Sub, prim.Mul)):
+                a, b = self.read(part.a), self.read(part.b)
+                self._fitting_parts.add(self._node(type(part), a.e, b.e))
+                if not isinstance(part, prim.Sub):
+                    self._fitting_parts.add(self._node(type(part), b.e, a.e))
 
     def loop(self, var: prim.Var, start: PrimExpr, extent: PrimExpr) -> None:
         """From here on a variable goes through so many values from a start."""
@@ -135,12 +154,19 @@ class Proofs:
     def learn(self, e: PrimExpr, truth: bool = True) -> None:
         """From here to the end of the scope, a condition holds, or does not."""
         self._room = _READ
-        found = self._condition(e, truth)
+        found = self._asked(e, truth)
         if found is not None and found.vars:
             self._holding.append(found)
             for var in found.vars:
                 self._here.setdefault(var, []).append(found)
             self._answers.clear()
+
+    def _asked(self, e: PrimExpr, truth: bool) -> _Condition | None:
+        """What a condition says, of which not all need be computed: `a or x // n < b`."""
+        outer, self._computed = self._computed, False
+        found = self._condition(e, truth)
+        self._computed = outer
+        return found
 
     def _condition(self, e: PrimExpr, truth: bool) -> _Condition | None:
         """What a condition, or its contrary, says of integers; None where that is nothing."""
@@ -209,15 +235,21 @@ class Proofs:
 
     def _binary(self, kind: type[prim.Binary], dtype: DataType, a: Term, b: Term) -> Term | None:
         """An operation on two terms, unless it may wrap or has no value."""
-        if kind in _ROUNDED and a.low >= 0 and b.low > 0:
+        divisor = b.low
+        if kind in _DIVISIONS and b.low == 0 < b.high and self._computed:
+            divisor = 1
+        if kind in _ROUNDED and a.low >= 0 and divisor > 0:
             kind = _ROUNDED[kind]
-        found = arithmetic(kind, (a.low, a.high), (b.low, b.high))
+        found = arithmetic(kind, (a.low, a.high), (divisor, b.high))
         if found is None:
             return None
-        term = Term(kind.make(a.e, b.e), *found, a.vars | b.vars, a.size + b.size + 1)
+        e = self._node(kind, a.e, b.e)
+        term = Term(e, *found, a.vars | b.vars, a.size + b.size + 1)
         low, high = limits(dtype)
         if low <= found[0] and found[1] <= high:
             return self._named(term)
+        if e in self._fitting_parts:
+            return self._named(term._replace(low=max(found[0], low), high=min(found[1], high)))
         if term.size > _LARGEST:
             return None
         least, most = bounds(term.e, self._facts(term.vars))
@@ -225,9 +257,16 @@ class Proofs:
             return None
         return term._replace(low=max(least, found[0]), high=min(most, found[1]))
 
+    def _node(self, kind: type[prim.Binary], a: PrimExpr, b: PrimExpr) -> PrimExpr:
+        """An operation, always the same one for the same operands."""
+        key = (kind, a, b)
+        if key not in self._made:
+            self._made[key] = kind.make(a, b)
+        return self._made[key]
+
     def _choice(self, condition: PrimExpr, a: Term, b: Term) -> Term:
         low, high = min(a.low, b.low), max(a.high, b.high)
-        known = self._condition(condition, True)
+        known = self._asked(condition, True)
         size = a.size + b.size + _LARGEST // 4
         if known is None or size > _LARGEST:
             return self.unknown((low, high))
@@ -250,7 +289,8 @@ class Proofs:
         assert found is not None
         if found[0] == found[1] and -(1 << 63) <= found[0] < 1 << 63:
             return self.number(found[0])
-        return Term(kind.make(a.e, b.e), *found, a.vars | b.vars, a.size + b.size + 1)
+        e = self._node(kind, a.e, b.e)
+        return Term(e, *found, a.vars | b.vars, a.size + b.size + 1)
 
     # ------------------------------------------------------------ proofs
 
@@ -291,7 +331,7 @@ class Proofs:
         return any(isinstance(e, make) and e.a is a.e and e.b is b.e for e, _ in self._about(var))
 
     def _about(self, var: prim.Var) -> list[_Condition]:
-        return [*self._here.get(var, ())[::-1], *self._always.get(var, ())]
+        return [*self._here.get(var, [])[: -_FACTS - 1 : -1], *self._always.get(var, ())]
 
     def _facts(self, variables: frozenset[prim.Var]) -> Facts:
         """What is known of some variables, and of those that are known together with them."""

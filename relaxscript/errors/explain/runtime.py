@@ -256,7 +256,8 @@ Right:
 RX0703: an unknown target, kind of device, option or code
 
 The nearest name that exists is offered. Devices of the kind "cpu", which is also called "llvm", are
-always there.
+always there. Options of the target "llvm" are `-opt-level=` (0 to 3) and `-check=`: 0 leaves out
+the checks of indices that are not proved, for what you build, never for what `load` reads.
 
 Wrong:
 

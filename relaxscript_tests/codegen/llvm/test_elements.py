@@ -118,13 +118,32 @@ def guarded(x: T.Buffer((9,), "float32"), d: T.int64, y: T.Buffer((9,), "float32
 
 
 @T.prim_func
+def flattened(x: T.handle, y: T.handle):
+    n, m = T.int64(), T.int64()
+    X = T.match_buffer(x, (n, m))
+    Y = T.match_buffer(y, (n * m,))
+    for i in range(n * m):
+        Y[i] = X[i // m, i % m]
+
+
+@T.prim_func
+def outer(x: T.handle, y: T.handle, z: T.handle):
+    n, m = T.int64(), T.int64()
+    X = T.match_buffer(x, (n,))
+    Y = T.match_buffer(y, (m,))
+    Z = T.match_buffer(z, (n * m,))
+    for i in range(n * m):
+        Z[i] = X[i // m] * Y[i % m]
+
+
+@T.prim_func
 def gather(x: T.Buffer((9,), "float32"), at: T.Buffer((4,), "int32"), y: T.Buffer((4,), "float32")):
     for i in range(4):
         y[i] = x[at[i]]
 
 
 CHECK = "icmp uge"
-PROVED = [matmul, tiled, convolution, valid, softmax, runs, guarded]
+PROVED = [matmul, tiled, convolution, valid, softmax, runs, guarded, flattened, outer]
 
 
 @pytest.mark.parametrize("function", PROVED, ids=lambda f: f.attrs["global_symbol"])
@@ -132,6 +151,24 @@ def test_proved_indices_are_not_checked(function):
     checked = compile_prim_func(function)
     assert CHECK not in checked.llvm_ir
     assert checked.llvm_ir == compile_prim_func(function, options={"check": False}).llvm_ir
+
+
+def test_products_of_dimensions_do_not_wrap():
+    """Of such sizes are arrays whose elements are all one."""
+    one = np.zeros(1, "float32")
+    x, y = (np.lib.stride_tricks.as_strided(one, (1 << bits,), (0,)) for bits in (33, 31))
+    for run in (compile_prim_func(outer), lambda *args: evaluate(outer, args)):
+        with pytest.raises(VMError, match="arguments of `outer` are too large together"):
+            run(x, y, np.zeros(0, "float32"))
+
+
+def test_an_index_that_is_divided_by_zero_fails_before_it_is_used():
+    both(flattened, [np.zeros((3, 0), "float32"), np.zeros(0, "float32")])
+    x, n, i = tir.Buffer("x", (4,), "int32"), prim.Var("n", "int32"), prim.Var("i", "int32")
+    guard = prim.Or(i < 0, prim.GE(i // n, const(9)))
+    body = tir.IfThenElse(guard, store(x, 1, i % n))
+    for args in ((0, -1), (0, 1), (3, -1), (5, 49), (5, 9)):
+        both(prim_func([x], body, [n, i]), [np.zeros(4, "int32"), *args])
 
 
 def test_only_the_index_that_is_not_proved_is_checked():
