@@ -183,6 +183,39 @@ def _numpy(dtype: DataType) -> np.dtype[Any]:
     return np.dtype(name)
 
 
+def converted(values: Any, dtype: np.dtype[Any]) -> Any:
+    """The elements of an array as elements of another data type, floats rounded once.
+
+    ml_dtypes rounds to float32 first: what is a little more than a half of the last place becomes a
+    half, and is then rounded to even. So what float32 does not hold keeps a bit that says so.
+    """
+    narrow = values.dtype.itemsize < 4 or values.dtype == np.float32
+    if dtype.isbuiltin == 1 or dtype.kind in "iub" or narrow or values.dtype.kind not in "iuf":
+        return values.astype(dtype)
+    return _odd_float32(_odd_float64(values)).astype(dtype)
+
+
+def _odd_float64(values: Any) -> Any:
+    """Numbers as float64; an integer that has no room is one of its neighbours, no nearest one."""
+    if values.dtype.kind == "f" or values.dtype.itemsize < 8:
+        return values.astype(np.float64)
+    unsaid = values.dtype.type(0x7FF)  # so many bits less fit a float64
+    large = (values >= 1 << 53) | (values <= -(1 << 53) if values.dtype.kind == "i" else False)
+    marked = (values & ~unsaid) | values.dtype.type(0x400)
+    return np.where(large & (values & unsaid != 0), marked, values).astype(np.float64)
+
+
+def _odd_float32(values: Any) -> Any:
+    """Numbers as float32; one that is between two of them becomes that with an odd last bit."""
+    with np.errstate(all="ignore"):
+        nearest = np.atleast_1d(values).astype(np.float32)
+    bits = nearest.view(np.int32)
+    wide = nearest.astype(np.float64)
+    between = (wide != values) & ~np.isnan(wide)
+    bits = np.where(between, (bits - (np.abs(wide) > np.abs(values))) | 1, bits)
+    return bits.astype(np.int32).view(np.float32).reshape(values.shape)
+
+
 def is_dtype(text: object) -> bool:
     """Whether `text` names a data type."""
     if not isinstance(text, str):

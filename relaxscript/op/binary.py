@@ -26,6 +26,13 @@ def _divide(x: Any, y: Any) -> Any:
     return quotient + (inexact & ((x < 0) != (y < 0))).astype(x.dtype)
 
 
+def _floor_divide(x: Any, y: Any) -> Any:
+    if x.dtype != np.float32:
+        return np.floor_divide(x, y)
+    # numpy's difference of `x` and the remainder has no room in float32: one too few comes out.
+    return np.floor_divide(x.astype(np.float64), y.astype(np.float64)).astype(np.float32)
+
+
 def _power(x: Any, y: Any) -> Any:
     if x.dtype.kind != "i":
         return np.power(x, y)
@@ -46,7 +53,7 @@ add          = elementwise("add",          "number",  np.add,          "The sum 
 subtract     = elementwise("subtract",     "number",  np.subtract,     "The difference `x1 - x2`; integers wrap around.", "-")
 multiply     = elementwise("multiply",     "number",  np.multiply,     "The product `x1 * x2`, element by element; integers wrap around.", "*")
 divide       = elementwise("divide",       "number",  _divide,         "The quotient `x1 / x2`; that of integers is rounded towards zero, as in C.", "/")
-floor_divide = elementwise("floor_divide", "number",  np.floor_divide, "The quotient rounded down, Python's `x1 // x2`.", "//")
+floor_divide = elementwise("floor_divide", "number",  _floor_divide,   "The quotient rounded down, Python's `x1 // x2`.", "//")
 mod          = elementwise("mod",          "number",  np.fmod,         "The remainder of the division rounded towards zero; its sign is that of `x1`, as in C.")
 floor_mod    = elementwise("floor_mod",    "number",  np.remainder,    "The remainder of the division rounded down, Python's `x1 % x2`; its sign is that of `x2`.", "%")
 power        = elementwise("power",        "number",  _power,          "`x1` to the power of `x2`; a negative power of an integer is rounded towards zero.", "**")

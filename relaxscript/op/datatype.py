@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relaxscript.dtypes import DataType
+from relaxscript.dtypes import DataType, converted
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 
 from .context import InferContext
@@ -20,7 +20,8 @@ def astype(x: Tensor, dtype: DType) -> Tensor:
     to bool they are true unless 0. What does not fit an integer type wraps around where it is an
     integer, and is undefined where it is a float.
     """
-    return x.astype(dtype.numpy)
+    found: Tensor = converted(x, dtype.numpy)
+    return found
 
 
 @astype.infer_rule

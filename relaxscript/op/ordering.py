@@ -24,6 +24,8 @@ def rank_keys(x: Any) -> Any:
     The bits of a float without its sign are ordered as its distances from 0 are; those of negative
     ones count downwards.
     """
+    if x.dtype.isbuiltin != 1:
+        x = x.astype(np.float32)  # which holds the values of all narrow floats
     if x.dtype.kind in "biu":
         return x
     bits = np.ascontiguousarray(x).view(np.dtype(f"i{x.dtype.itemsize}")).reshape(x.shape)

@@ -7,7 +7,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from relaxscript.dtypes import DataType
+from relaxscript.dtypes import DataType, converted
 from relaxscript.errors import OperandError
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 
@@ -67,7 +67,8 @@ def dequantize(
     """
     moved = data.astype(np.float64) - _along(zero_point, axis, data.ndim).astype(np.float64)
     exact = moved * _along(scale, axis, data.ndim).astype(np.float64)
-    return np.asarray(exact).astype(out_dtype.numpy)
+    found: Tensor = converted(np.asarray(exact), out_dtype.numpy)
+    return found
 
 
 def _along(parameter: Any, axis: int, rank: int) -> Any:
