@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from relaxscript.dtypes import DataType
+from relaxscript.dtypes import DataType, converted
 from relaxscript.errors import OperandError
 from relaxscript.ir.relax import Call
 from relaxscript.ir.struct_info import PrimStructInfo, StructInfo, TensorStructInfo
@@ -41,7 +41,7 @@ def _filling(bound: dict[str, Any]) -> dict[str, Any]:
 
 def _fill(shape: Any, value: Any, dtype: DataType | None) -> Any:
     wanted = value.dtype if dtype is None else dtype.numpy
-    return np.full(tuple(shape), value.astype(wanted), wanted)
+    return np.full(tuple(shape), converted(value, wanted), wanted)
 
 
 def _require_single(value: TensorStructInfo) -> None:

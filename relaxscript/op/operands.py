@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from relaxscript.dtypes import DataType
+from relaxscript.dtypes import DataType, converted
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim, relax
 from relaxscript.ir.module import IRModule
@@ -161,7 +161,7 @@ def _number_array(operand: str, value: float, dtype: DataType | None) -> np.ndar
             code="RX0202",
             help=_help_for_number(value, dtype),
         )
-    array = np.array(value, dtype.numpy)
+    array: np.ndarray[Any, Any] = converted(np.array(value), dtype.numpy)
     array.setflags(write=False)
     return array
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from relaxscript.arith import simplify
-from relaxscript.dtypes import DataType
+from relaxscript.dtypes import DataType, converted
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.prim import FloatImm, IntImm, PrimExpr
@@ -46,7 +46,8 @@ def arange(
     whole = all(isinstance(bound, int) for bound in (first, last, by))
     element = dtype or (_INT64 if whole else _FLOAT32)
     steps = np.arange(_count(first, last, by), dtype=np.int64 if whole else np.float64)
-    return np.asarray(first + by * steps).astype(element.numpy)
+    found: Tensor = converted(np.asarray(first + by * steps), element.numpy)
+    return found
 
 
 def _count(first: Any, last: Any, by: Any) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from relaxscript.dtypes import DataType
+from relaxscript.dtypes import DataType, converted
 from relaxscript.ir.struct_info import PrimStructInfo, StructInfo, TensorStructInfo
 
 from .context import InferContext
@@ -78,7 +78,7 @@ def clip(x: Tensor, min: Value, max: Value) -> Tensor:
 
     Where `min` is above `max` the result is `max`; NaN stays NaN.
     """
-    low, high = (np.asarray(_number(bound)).astype(x.dtype) for bound in (min, max))
+    low, high = (converted(np.asarray(_number(bound)), x.dtype) for bound in (min, max))
     return np.asarray(np.minimum(np.maximum(x, low), high))
 
 

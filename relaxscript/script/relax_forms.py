@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from relaxscript.dtypes import DataType, is_dtype
+from relaxscript.dtypes import DataType, converted, is_dtype
 from relaxscript.errors import Diagnostic, DiagnosticError
 from relaxscript.errors.caller import caller_span
 from relaxscript.ir import relax as ir
@@ -133,7 +133,8 @@ def _converted(value: Any, array: np.ndarray[Any, Any], dtype: DataType) -> np.n
             worst = low if low < limits.min else high
             raise ValueError(f"{worst} does not fit in {dtype}")
     with np.errstate(over="ignore"):
-        return array.astype(dtype.numpy)
+        made: np.ndarray[Any, Any] = converted(array, dtype.numpy)
+    return made
 
 
 def prim_value(value: Any) -> ir.Expr:

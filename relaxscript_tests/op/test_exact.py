@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import relaxscript.op as R
+from relaxscript import const
 from relaxscript.dtypes import DataType
 from relaxscript.op import REGISTRY
 from relaxscript_tests import examples
@@ -263,6 +264,22 @@ def test_a_number_near_the_middle_of_two_goes_to_the_nearer_one(source, target, 
     found = values(R.astype(np.array(drawn, element), target))
     for x, number, nearest in zip(drawn, found, expected, strict=True):
         assert same(number, nearest), (x, number, nearest)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float8_e4m3fn", "float8_e5m2"])
+def test_a_number_of_python_becomes_the_nearest_of_the_type_wherever_it_is_written(dtype):
+    step = spacing(dtype, 1)
+    number = float(1 + step / 2) + 2.0**-40  # a little more than the middle of two
+    nearest = rounded(dtype, Fraction(number))
+    one = np.ones(1, DataType(dtype).numpy)
+    found = [
+        R.multiply(one, number),
+        R.clip(one, number, 9),
+        R.nn.pad(one, (0, 1), pad_value=number)[1:],
+        R.dequantize(np.array([1], "int8"), np.array([number]), np.array(0, "int8"), -1, dtype),
+        const([number], dtype).data,
+    ]
+    assert [values(x) for x in found] == [[nearest]] * len(found)
 
 
 @pytest.mark.parametrize("target", ["int8", "uint8", "int16"])

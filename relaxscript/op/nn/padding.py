@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from relaxscript.arith import simplify
+from relaxscript.dtypes import converted
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
@@ -38,7 +39,7 @@ def pad(
         return data.copy()
     widths = [(pad_width[2 * i], pad_width[2 * i + 1]) for i in range(data.ndim)]
     if pad_mode == "constant":
-        value = np.asarray(pad_value).astype(data.dtype)
+        value = converted(np.asarray(pad_value), data.dtype)
         return np.pad(data, widths, constant_values=value)
     return np.pad(data, widths, mode=_MODES[pad_mode])  # type: ignore[call-overload, no-any-return]
 
