@@ -28,7 +28,7 @@ from .ir.calling import home_of, set_home
 from .ir.module import IRModule, Target
 from .ir.prim import IntImm, PrimExpr, Var as ShapeVar
 from .ir.struct_info import StructInfo
-from .ir.walk import post_order, substitute, walk
+from .ir.walk import MOST_PARTS, post_order, size_when_written, substitute, walk
 from .runtime import Device, Executable, VirtualMachine
 from .runtime.values import to_tensor
 from .sinfo import (
@@ -100,6 +100,7 @@ def build(
     if exec_mode not in _EXEC_MODES:
         raise _unknown("execution mode", str(exec_mode), _EXEC_MODES)
     _require_devices(module)
+    _require_bounded(module)
     with explained(given):
         if remove_checks is not None:
             module = _without_checks(module, remove_checks)
@@ -265,6 +266,14 @@ def _run_pipeline(
         message = f"the pipeline given as {name} gave {type(result).__name__}, not an IRModule"
         raise DiagnosticError(Diagnostic("RX0703", message, None))
     raise _unknown(f"pipeline for {name}", str(pipeline), list({"default": None, **named}))
+
+
+def _require_bounded(module: IRModule) -> None:
+    """PrimFuncs share scalars, and every use of one is a piece of code."""
+    for var, function in module.functions.items():
+        if isinstance(function, tir.PrimFunc) and size_when_written(function.body) > MOST_PARTS:
+            message = f"`{var.name_hint}` has more than {MOST_PARTS:,} parts when it is written out"
+            raise DiagnosticError(Diagnostic("RX0104", message, function.span))
 
 
 def _require_devices(module: IRModule) -> None:

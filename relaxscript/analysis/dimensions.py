@@ -9,6 +9,7 @@ derived from what was derived soon has more factors than anybody can read, print
 from __future__ import annotations
 
 from relaxscript.arith.operands import operands_of
+from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import INT64, IntImm, PrimExpr
@@ -20,6 +21,7 @@ from relaxscript.ir.struct_info import (
     TensorStructInfo,
     TupleStructInfo,
 )
+from relaxscript.ir.types import MOST_DIMENSIONS
 from relaxscript.ir.walk import post_order, rewrite
 
 __all__ = ["MOST_NODES", "with_readable_dimensions"]
@@ -33,6 +35,10 @@ def with_readable_dimensions(info: StructInfo) -> StructInfo:
     """What a rule derived, with dimensions of int64; those that nobody can read are forgotten."""
     match info:
         case TensorStructInfo(dims=dims):
+            if info.ndim > MOST_DIMENSIONS:
+                fact = f"has {info.ndim} dimensions"
+                message = f"a tensor has at most {MOST_DIMENSIONS:,} dimensions"
+                raise OperandError("the result", fact, message=message, code="RX0204")
             return info if dims is None else _tensor(info, dims)
         case ShapeStructInfo(values=tuple(values)):
             return _shape(info, values)

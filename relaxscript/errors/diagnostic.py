@@ -103,13 +103,14 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     letters = set(wanted)
     close = []
     longer = []
+    most = len(wanted) + MOST_LETTERS  # slips with which a candidate is still as likely as others
     for place, other in enumerate(dict.fromkeys(candidates)):
         plain = _plain(other)
         if other == name:
             continue
         if len(wanted) >= 3 and plain.startswith(wanted):
             longer.append(other)
-        limit = max(len(wanted), len(plain)) // 3
+        limit = min(most, max(len(wanted), len(plain)) // 3)
         # A letter that only one of the two has is a slip.
         if abs(len(wanted) - len(plain)) > limit or len(letters.difference(plain)) > limit:
             continue
@@ -118,6 +119,7 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
             exact = _slips(name, other, max(len(name), len(other)))
             first = other[:1].lower() != name[:1].lower()
             likely = _unlikelihood(wanted, plain)
+            most = min(most, likely // _LIKELY)
             close.append((likely, first, abs(len(other) - len(name)), exact, place, other))
     if close:
         return min(close)[-1]
@@ -156,6 +158,8 @@ def _unlikelihood(written: str, meant: str) -> int:
 def _slips(a: str, b: str, limit: int) -> int:
     """The edit distance in which swapping two neighbours is one step, or more than `limit`."""
     far = limit + 1
+    same = next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
+    a, b = a[same:], b[same:]
     before: list[int] = []
     last = list(range(len(b) + 1))
     for i, letter in enumerate(a, 1):

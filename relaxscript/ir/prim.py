@@ -20,10 +20,12 @@ from .node import Node, field, node
 from .prim_checks import (
     check_rank,
     fits_float,
+    in_int64,
     lanes,
     number,
     refuse_mixed,
     refused,
+    shortened,
     want_bool,
     whole,
 )
@@ -116,7 +118,7 @@ def as_prim(value: Any) -> PrimExpr:
     if isinstance(value, (float, np.floating)):
         return FloatImm.make(FLOAT32, float(value))
     if hasattr(value, "__index__"):
-        return IntImm.make(INT64, value.__index__())
+        return IntImm.make(INT64, in_int64(value.__index__()))
     raise TypeError(f"{value!r} is not a scalar expression")
 
 
@@ -174,7 +176,7 @@ class IntImm(Immediate):
             raise refused(f"IntImm holds integers, not {self.dtype}")
         low = -(1 << (self.dtype.bits - 1)) if self.dtype.kind == "int" else 0
         if not low <= self.value < low + (1 << self.dtype.bits):
-            raise refused(f"{self.value} does not fit in {self.dtype}")
+            raise refused(f"{shortened(self.value)} does not fit in {self.dtype}")
 
     def __index__(self) -> int:
         return self.value

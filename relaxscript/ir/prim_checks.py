@@ -16,9 +16,11 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import Diagnostic, DiagnosticError, Nature
 
 __all__ = [
-    "check_rank", "fits_float", "lanes", "number", "reason", "refuse_mixed", "refused", "want_bool",
-    "whole",
+    "check_rank", "fits_float", "in_int64", "lanes", "number", "reason", "refuse_mixed", "refused",
+    "shortened", "want_bool", "whole",
 ]  # fmt: skip
+
+MOST_BITS = 256
 
 
 def refused(message: str, *, code: str = "RX0502", nature: Nature = "value") -> DiagnosticError:
@@ -44,6 +46,19 @@ def whole(value: Any) -> int:
     if isinstance(value, np.bool_):
         return int(value)
     return operator.index(value)
+
+
+def in_int64(value: int) -> int:
+    """A whole number that 64 bits hold; raises `ValueError` for any other."""
+    if not -(1 << 63) <= value < 1 << 63:
+        raise refused(f"{shortened(value)} does not fit in int64")
+    return value
+
+
+def shortened(value: int) -> str:
+    """A whole number in a sentence; Python writes none of more than some thousand digits."""
+    bits = value.bit_length()
+    return str(value) if bits <= MOST_BITS else f"a number of {bits:,} bits"
 
 
 def number(value: Any) -> float:

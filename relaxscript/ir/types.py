@@ -59,10 +59,16 @@ class PointerType(Type):
     storage_scope: str = "global"
 
 
+# No array has nearly as many dimensions; whoever makes a list of them finds memory for it.
+MOST_DIMENSIONS = 1_000
+
+
 def checked_rank(owner: str, ndim: int) -> int:
     """A number of dimensions, or -1 where it is unknown; raises `ValueError` for any other."""
     if ndim < -1:
         raise ValueError(f"`{owner}.ndim` is a number of dimensions, or -1: unknown; not {ndim}")
+    if ndim > MOST_DIMENSIONS:
+        raise ValueError(f"`{owner}.ndim` is at most {MOST_DIMENSIONS}, not {ndim}")
     return ndim
 
 

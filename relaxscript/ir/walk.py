@@ -16,12 +16,15 @@ from .struct_info import PrimStructInfo, ShapeStructInfo, TensorStructInfo, Tupl
 from .tir import Buffer
 
 __all__ = [
-    "Substitution", "bound_vars", "children", "defined_by", "free_vars", "is_variable",
-    "post_order", "rewrite", "rewrite_top_down", "scope_order", "sees_itself", "substitute",
-    "variables", "walk",
+    "MOST_PARTS", "Substitution", "bound_vars", "children", "defined_by", "free_vars",
+    "is_variable", "post_order", "rewrite", "rewrite_top_down", "scope_order", "sees_itself",
+    "size_when_written", "substitute", "variables", "walk",
 ]  # fmt: skip
 
 N = TypeVar("N", bound=Node)
+
+# What is larger when it is written out is no program for anybody.
+MOST_PARTS = 1_000_000
 Step = Callable[[Node], "Node | None"]
 
 _inner: dict[type[Node], tuple[str, ...]] = {}
@@ -60,12 +63,18 @@ def _collect(value: Any, found: list[Node]) -> None:
 
 
 def walk(root: Node) -> Iterator[Node]:
-    """Every node inside `root`, itself first, parents before children; shared nodes each time."""
+    """Every node inside `root`, itself first, parents before children.
+
+    A node that is shared comes each time, but what is inside of it once.
+    """
+    entered: set[int] = set()
     stack = [root]
     while stack:
         node = stack.pop()
         yield node
-        stack.extend(reversed(children(node)))
+        if id(node) not in entered:
+            entered.add(id(node))
+            stack.extend(reversed(children(node)))
 
 
 def post_order(root: Node) -> Iterator[Node]:
@@ -80,6 +89,18 @@ def post_order(root: Node) -> Iterator[Node]:
             seen.add(id(node))
             stack.append((node, True))
             stack.extend((child, False) for child in reversed(children(node)))
+
+
+def size_when_written(root: Node) -> int:
+    """How many nodes `root` has when what is shared is written out wherever it is used.
+
+    A variable counts as one, whatever is known of it.
+    """
+    sizes: dict[int, int] = {}
+    for node in post_order(root):
+        inner = () if is_variable(node) else children(node)
+        sizes[id(node)] = 1 + sum([sizes[id(child)] for child in inner])
+    return sizes[id(root)]
 
 
 def rewrite(root: N, step: Step) -> N:

@@ -36,6 +36,7 @@ from relaxscript.ir.struct_info import (
     TupleStructInfo,
     empty_derive,
 )
+from relaxscript.ir.types import MOST_DIMENSIONS
 from relaxscript.op.parameters import DTYPES
 from relaxscript.op.spellings import nearest_dtype
 
@@ -347,6 +348,9 @@ def _vdevice(value: Any) -> VDevice | None:
 
 def _rank(ndim: Any) -> int:
     if isinstance(ndim, int) and not isinstance(ndim, bool) and ndim >= -1:
+        if ndim > MOST_DIMENSIONS:
+            message = f"a tensor has at most {MOST_DIMENSIONS:,} dimensions"
+            raise AnnotationError(message, "ndim", "leave `ndim` out where the rank is unknown")
         return ndim
     raise AnnotationError(f"`{_shown(ndim)}` is not a rank", "ndim", "a rank is a whole number")
 

@@ -17,7 +17,7 @@ from keyword import iskeyword
 from typing import Any, TypeGuard, TypeVar
 
 from relaxscript.dtypes import DataType, is_dtype
-from relaxscript.errors import Source, Span, nearest
+from relaxscript.errors import Source, Span
 from relaxscript.ir.module import VDevice
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import INT64, IntImm, PrimExpr, Var as PrimVar, as_dimension
@@ -38,7 +38,7 @@ from relaxscript.script.annotations import (
 )
 
 from .abbreviated import written_out
-from .annotation_help import a_shape, arranged, joined, other_than_int64, unknown_extent
+from .annotation_help import a_shape, arranged, joined, no_extent, other_than_int64, unknown_extent
 from .base import UNKNOWN, Failed, Reporter
 from .bracketed import callable_call, prim_call, shape_call, typed_call
 from .context import ModuleContext
@@ -433,7 +433,7 @@ class AnnotationParser(SeveralAnnotations):
 
     def dimension(self, node: ast.expr) -> PrimExpr:
         """One dimension, with its place."""
-        if type(node) is ast.Constant and type(node.value) is int and node.value >= 0:
+        if type(node) is ast.Constant and type(node.value) is int and 0 <= node.value < 1 << 63:
             return IntImm.make(INT64, node.value, span=self.span(node))
         if type(node) is ast.Name:
             known = self.dims.get(node.id)
@@ -498,7 +498,7 @@ class AnnotationParser(SeveralAnnotations):
         return False
 
     def undefined_dimension(self, name: str, node: ast.expr) -> Failed:
-        near = nearest(name, self.dims)
+        near = self.near(name, self.dims)
         self.names.setdefault(name, UNKNOWN)  # said once
         if self.introduces and near is not None and len(name) < 3:
             near = None
@@ -522,10 +522,10 @@ class AnnotationParser(SeveralAnnotations):
                 raise self.not_a_dimension(value, node)
             value = value.__index__()
         if isinstance(value, int):
-            if value < 0:
-                message = f"a dimension cannot be negative, this is {value}"
-                raise self.error(node, "RX0108", message, help=unknown_extent)
-            return IntImm.make(INT64, int(value), span=self.span(node))
+            if 0 <= value < 1 << 63:
+                return IntImm.make(INT64, int(value), span=self.span(node))
+            help = unknown_extent if value < 0 else None
+            raise self.error(node, "RX0108", no_extent(value), help=help)
         if isinstance(value, IntImm) and value.value < 0:
             raise self.error(
                 node, "RX0108", f"a dimension cannot be negative, this is {value.value}"

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from relaxscript.dtypes import is_dtype
 from relaxscript.errors import Diagnostic, Edit, Label, Source, Span
 from relaxscript.ir.prim import Var
+from relaxscript.ir.prim_checks import shortened
 from relaxscript.script.annotations import Front
 
 from .corrections import gather
@@ -71,6 +72,12 @@ def _leading_dimensions(args: Sequence[ast.expr]) -> list[ast.expr]:
 
 def _put(source: Source, place: ast.expr, other: ast.expr) -> Edit:
     return Edit(source.span(place), source.span(other).text)
+
+
+def no_extent(value: int) -> str:
+    """Why a number of Python is no dimension."""
+    wrong = "cannot be negative, this is" if value < 0 else "fits in int64, unlike"
+    return f"a dimension {wrong} {shortened(value)}"
 
 
 def joined(node: ast.expr) -> str | None:

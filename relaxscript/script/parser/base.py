@@ -56,6 +56,9 @@ _NAMESPACES = (
 )
 _OF_RELAX = _NAMESPACES[1:3]
 
+# Python itself writes no number of more than 4,300 digits.
+MOST_BITS = 4096
+
 
 def safe_callables(*functions: Any) -> None:
     """Allow data mode to call these: they build IR and do nothing else."""
@@ -207,7 +210,10 @@ class ExpressionParser(Misfits):
         return self._constants
 
     def constant(self, node: ast.Constant) -> Any:
-        return node.value
+        value = node.value
+        if type(value) is int and value.bit_length() > MOST_BITS:
+            raise self.error(node, "RX0104", "this number or sequence is too large for a script")
+        return value
 
     def attribute(self, node: ast.Attribute) -> Any:
         # `R.add` is looked up once per script and attribute: modules do not change meanwhile.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -21,6 +21,7 @@ from relaxscript.errors import (
     Source,
     Span,
     UnplacedError,
+    nearest,
 )
 from relaxscript.errors.caller import caller_span, raised_span
 from relaxscript.ir.node import Node
@@ -85,6 +86,10 @@ class Blame:
         """Record a finished diagnostic."""
         self.reporter.diagnostics.append(diagnostic)
         return Failed()
+
+    def near(self, name: str, candidates: Iterable[str]) -> str | None:
+        """The candidate that was most likely meant by `name`, as long as mistakes are shown."""
+        return None if self.reporter.is_full else nearest(name, candidates)
 
     def span(self, node: ast.AST) -> Span | None:
         """Where a piece of syntax stands."""

@@ -12,7 +12,7 @@ from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
-from relaxscript.errors import Diagnostic, Edit, Source, nearest
+from relaxscript.errors import Diagnostic, Edit, Source
 from relaxscript.op.parameters import DTYPES
 from relaxscript.op.spellings import meant_operator, other_dtype
 from relaxscript.script.members import nearest_member, public_names
@@ -48,7 +48,9 @@ class Naming(Blame):
         """Record an undefined name, with the nearest one that is defined."""
         name = node.id
         dtype = f'"{name}"' if name in DTYPES and node is not self._before_dot else None
-        near = dtype or nearest(name, self.known_names())
+        if self.reporter.is_full:
+            return self.error(node, "RX0101", f"`{name}` is not defined")
+        near = dtype or self.near(name, self.known_names())
         member = None if near else self.member_named(node)
         meant = near or member
         # `R.print` is another thing than `print`, but `R.Tensor` is what `Tensor` must mean.
@@ -102,6 +104,8 @@ class Naming(Blame):
         if node.attr in public_names(namespace):
             return getattr(namespace, node.attr)
         written = ast.unparse(node.value)
+        if self.reporter.is_full:
+            raise self.error(node, "RX0102", f"`{written}` has no `{node.attr}`")
         near = nearest_member(namespace, node.attr)
         meant = f"{written}.{near}" if near else None
         if near is None or near.lower() != node.attr.lower():
@@ -158,7 +162,7 @@ class Naming(Blame):
         if name in DTYPES and self.namespace_of("T") is not None:
             self._mend(failure, f"did you mean `T.{name}`?", node.func, f"T.{name}")
         elif failure.help is None and isinstance(node.func, ast.Name):
-            word = nearest(name, _WORDS)
+            word = self.near(name, _WORDS)
             if word is not None:
                 help = f"did you mean `{word}`?"
                 self.reporter.diagnostics[-1] = replace(failure, help=help)

@@ -13,7 +13,7 @@ import ast
 from typing import Any
 
 from relaxscript.analysis.derive import kind_name
-from relaxscript.errors import OperandError, nearest
+from relaxscript.errors import OperandError
 from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.ir.relax import Call, Expr, ShapeExpr, Tuple, TupleGetItem
 from relaxscript.ir.struct_info import (
@@ -117,7 +117,7 @@ class RelaxAttributes(RelaxIndices):
             return Method(operator, self.leaf(owner, node.value), node.value)
         written = ast.unparse(node.value)
         methods = [name.rpartition(".")[2] for name in REGISTRY]
-        near = nearest(node.attr, [*methods, *_SYNONYMS, "shape", "dtype", "ndim"])
+        near = self.near(node.attr, [*methods, *_SYNONYMS, "shape", "dtype", "ndim"])
         near = meant_operator(node.attr) or near
         advice = _ADVICE.get(node.attr)
         raise self.error(

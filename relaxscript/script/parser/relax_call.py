@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from relaxscript.analysis.derive import check_argument_count, kind_name
-from relaxscript.errors import Diagnostic, OperandError, Span, nearest
+from relaxscript.errors import Diagnostic, OperandError, Span
 from relaxscript.ir.prim import PrimExpr, Var as PrimVar
 from relaxscript.ir.relax import Call, Expr, GlobalVar, LeafExpr, ShapeExpr, Tuple, Var
 from relaxscript.ir.struct_info import FuncStructInfo, StructInfo
@@ -282,7 +282,7 @@ class RelaxCalls(RelaxPython):
             return value
         known = self.module.global_vars.get(value)
         if known is None:
-            near = nearest(value, self.module.global_vars)
+            near = self.near(value, self.module.global_vars)
             raise self.error(
                 node, "RX0101", f"the module has no function `{value}`",
                 help=f'did you mean `"{near}"`?' if near else None,

@@ -12,9 +12,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from relaxscript.analysis.finding import undeclared_recursion
-from relaxscript.errors import OperandError, Source, Span, nearest
+from relaxscript.errors import OperandError, Source, Span
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import EQ, NE, And, Not, Or, PrimExpr, Var as PrimVar, match_dtypes
+from relaxscript.ir.prim_checks import reason
 from relaxscript.ir.relax import (
     Call,
     Expr,
@@ -139,7 +140,7 @@ class RelaxExpressions(RelaxBlame):
         if known is None:
             if node.attr in self.module.broken:
                 raise Failed
-            near = nearest(node.attr, self.module.global_vars)
+            near = self.near(node.attr, self.module.global_vars)
             written = ast.unparse(node.value)
             sound = [name for name in self.module.global_vars if name not in self.module.broken]
             others = ", ".join(f"`{written}.{name}`" for name in sound[:5])
@@ -305,6 +306,8 @@ class RelaxExpressions(RelaxBlame):
             if symbol.removeprefix("unary ") in _BITS:
                 raise TypeError
             return PYTHON[symbol](*operands)
+        except ValueError as error:  # a number of more than 64 bits
+            raise self.error(node, "RX0104", reason(error)) from None
         except TypeError:
             written, shown = ast.unparse(node), symbol.removeprefix("unary ")
             message = f"`{shown}` has no meaning in `{written}`, which is arithmetic of dimensions"

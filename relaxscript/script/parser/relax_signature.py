@@ -13,7 +13,7 @@ from itertools import count
 from typing import Any
 
 from relaxscript.dtypes import is_dtype
-from relaxscript.errors import Diagnostic, Edit, Label, Source, Span, nearest
+from relaxscript.errors import Diagnostic, Edit, Label, Source, Span
 from relaxscript.ir.prim import INT64, Var as PrimVar
 from relaxscript.ir.relax import Attrs, Var
 from relaxscript.ir.struct_info import ObjectStructInfo, ShapeStructInfo, StructInfo
@@ -351,7 +351,7 @@ class RelaxSignatures(RelaxOlderForms):
     def unbound_dimension(self, var: PrimVar, at: ast.AST, code: str, known: set[PrimVar]) -> None:
         self.unknown_dims.add(var)
         place = next((n for n in ast.walk(at) if mentions(n, var.name)), at)
-        near = nearest(var.name, [v.name for v in known])
+        near = self.near(var.name, [v.name for v in known])
         if near is not None:
             fix = f'"{near}"' if isinstance(place, ast.Constant) else near
             message = f"the dimension `{var.name}` is not defined here"

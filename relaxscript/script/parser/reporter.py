@@ -21,6 +21,10 @@ EXPANDED = "is expanded here"
 # How many places are shown beside a mistake that is met in many.
 MOST_LABELS = 6
 
+# How many mistakes are reported: nobody reads more, and each costs its picture. Nor is it worth the
+# while to find out what else was meant.
+MOST_MISTAKES = 200
+
 
 class Reporter:
     """Mistakes found so far in one definition; `strict` makes what cannot be decided one too.
@@ -35,6 +39,7 @@ class Reporter:
         self.diagnostics: list[Diagnostic] = []
         self.strict = strict
         self._refused: set[tuple[str, Span | None]] = set()
+        self.warnings = 0
         self.steps = 0
         self.expansions = 0
         self.exhausted = False
@@ -43,9 +48,15 @@ class Reporter:
     def failed(self) -> bool:
         return any(d.severity == "error" for d in self.diagnostics)
 
+    @property
+    def is_full(self) -> bool:
+        """Whether what is found from now on is counted only."""
+        return len(self.diagnostics) - self.warnings >= MOST_MISTAKES
+
     def undecided(self, diagnostic: Diagnostic, strict: bool | None = None) -> None:
         """Record what is left to a check at run time; `strict` is what the function says of it."""
         self.diagnostics.append(diagnostic)
+        self.warnings += 1
         if self.strict if strict is None else strict:
             self._refused.add((diagnostic.message, diagnostic.span))
 
@@ -71,11 +82,22 @@ class Reporter:
         What is read twice (attributes belong to the header, and stand in the body, a macro is
         expanded wherever it is used) is wrong once.
         """
-        ordered = sorted(_once(self.settled()), key=_position)
-        errors = [d for d in ordered if d.severity == "error"]
+        found = _once(self.settled())
+        errors = [d for d in found if d.severity == "error"]
         if errors:
-            raise DiagnosticError(errors)
-        return ordered
+            # Those that were found first: what they may have meant is known.
+            shown = sorted(errors[:MOST_MISTAKES], key=_position)
+            raise DiagnosticError([*shown, *_closing(errors[MOST_MISTAKES:])])
+        return sorted(found, key=_position)
+
+
+def _closing(rest: list[Diagnostic]) -> list[Diagnostic]:
+    """What is said of the mistakes that are not reported."""
+    if not rest:
+        return []
+    message = f"{len(rest)} more mistake{'s are' if len(rest) > 1 else ' is'} not shown"
+    first = min(rest, key=_position)
+    return [Diagnostic(first.code, message, first.span, help="correct those that are shown first")]
 
 
 def _as_error(warning: Diagnostic) -> Diagnostic:
@@ -92,7 +114,9 @@ def _once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     found: dict[Diagnostic, list[Diagnostic]] = {}
     for diagnostic in diagnostics:
         facts = tuple(label for label in diagnostic.labels if not label.text.endswith(EXPANDED))
-        found.setdefault(replace(diagnostic, labels=facts), []).append(diagnostic)
+        # What was meant may have been sought for the first of them only.
+        key = replace(diagnostic, labels=facts, help=None, fix=())
+        found.setdefault(key, []).append(diagnostic)
     return [same[0] if len(same) == 1 else _merged(same) for same in found.values()]
 
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from relaxscript.dtypes import DataType, is_dtype
-from relaxscript.errors import Diagnostic, Span, nearest
+from relaxscript.errors import Diagnostic, Span
 from relaxscript.ir import prim
 from relaxscript.ir.prim import HANDLE, IntImm, PointerType, PrimExpr, PrimType
 from relaxscript.ir.relax import ShapeExpr
@@ -287,7 +287,7 @@ class BufferParser(CallParser):
         try:
             return self.dim_of(self.environment.lookup(node.id), node)
         except KeyError:
-            near = nearest(node.id, [n for n, v in self.names.items() if isinstance(v, prim.Var)])
+            near = self.near(node.id, [n for n, v in self.names.items() if isinstance(v, prim.Var)])
         if near is not None:
             raise self.undefined(node)
         self.report(Diagnostic(

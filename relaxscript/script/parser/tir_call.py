@@ -28,7 +28,6 @@ from relaxscript.errors import (
     InternalError,
     Span,
     UnplacedError,
-    nearest,
     unplaced,
 )
 from relaxscript.ir import prim
@@ -159,7 +158,7 @@ class CallParser(OperatorParser):
         kinds = tir_compute.CallEffectKind.__members__
         if node.attr in kinds:
             return int(kinds[node.attr])
-        near = nearest(node.attr, kinds)
+        near = self.near(node.attr, kinds)
         base = self.written(node.value)
         raise self.error(
             node, "RX0102", f"`{base}` has no `{node.attr}`",
@@ -171,7 +170,7 @@ class CallParser(OperatorParser):
         known = self.global_vars or {}
         if node.attr in known:
             return known[node.attr]
-        near = nearest(node.attr, known)
+        near = self.near(node.attr, known)
         base = self.written(node.value)
         raise self.error(
             node, "RX0102", f"the module has no function `{node.attr}`",
@@ -191,7 +190,7 @@ class CallParser(OperatorParser):
             return partial(Buffer.access_ptr, buffer.replace(data=self.data_of(buffer, node)))
         if node.attr in BUFFER_ATTRIBUTES:
             return getattr(buffer, node.attr)
-        near = nearest(node.attr, BUFFER_ATTRIBUTES)
+        near = self.near(node.attr, BUFFER_ATTRIBUTES)
         base = self.written(node.value)
         raise self.error(
             node, "RX0102", f"a buffer has no `{node.attr}`",

@@ -27,7 +27,7 @@ from relaxscript.ir.intrinsic import op_named
 from relaxscript.ir.prim import PrimType
 from relaxscript.ir.relax import Attrs, GlobalVar
 from relaxscript.ir.tir import Block, Buffer, BufferRegion, Evaluate, PrimFunc, Stmt
-from relaxscript.ir.walk import free_vars
+from relaxscript.ir.walk import MOST_PARTS, free_vars, size_when_written
 from relaxscript.script import tir_forms
 from relaxscript.script.tir_types import Form
 
@@ -178,6 +178,11 @@ class TirParser(EffectParser):
             params, body, self.ret_type, {p: buffers[p] for p in params if p in buffers},
             Attrs(attrs) if attrs else None, tuple(self.signature.spans), span=span,
         )  # fmt: skip
+        if size_when_written(body) > MOST_PARTS:
+            message = f"`{node.name}` has more than {MOST_PARTS:,} parts when it is written out"
+            help = "bind what it uses again and again to a variable: `v: T.int64 = ...`"
+            self.error(node, "RX0104", message, help=help)
+            return None
         if not self.check_well_formed:
             return function
         self.check_declared(function)

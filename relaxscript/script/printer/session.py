@@ -17,7 +17,7 @@ from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import Constant
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
-from relaxscript.ir.walk import children, post_order
+from relaxscript.ir.walk import MOST_PARTS, children, post_order
 
 from . import tree
 from .names import identifier, numbered
@@ -27,10 +27,6 @@ from .tree import Tree
 __all__ = ["METADATA_KEY", "Session"]
 
 METADATA_KEY = "relax.expr.Constant"
-
-# How much may be written. What is shared in a program stands in its text wherever it is used, so
-# twenty lines can mean a text that no machine holds.
-MOST_PARTS = 1_000_000
 
 # How much an annotation may say where the parser knows it anyway.
 LONGEST_ANNOTATION = 1_000
