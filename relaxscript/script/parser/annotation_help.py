@@ -14,7 +14,9 @@ from relaxscript.script.annotations import Front
 
 from .corrections import gather
 
-__all__ = ["Instead", "a_shape", "arranged", "joined", "other_than_int64", "unknown_extent"]
+__all__ = [
+    "Instead", "a_shape", "arranged", "joined", "no_extent", "other_than_int64", "unknown_extent",
+]  # fmt: skip
 
 unknown_extent = 'name an extent that is not known: `"n"`, or say the rank only: `ndim=2`'
 

@@ -13,6 +13,7 @@ from typing import Any
 from relaxscript.analysis.derive import check_argument_count, kind_name
 from relaxscript.errors import Diagnostic, OperandError, Span
 from relaxscript.ir.prim import PrimExpr, Var as PrimVar
+from relaxscript.ir.prim_checks import reason
 from relaxscript.ir.relax import Call, Expr, GlobalVar, LeafExpr, ShapeExpr, Tuple, Var
 from relaxscript.ir.struct_info import FuncStructInfo, StructInfo
 from relaxscript.op import ArgumentError, Operator, Parameter, Sugar
@@ -196,7 +197,7 @@ class RelaxCalls(RelaxPython):
         except (TypeError, ValueError) as error:
             # An attribute of a packed function that no attribute can be.
             at = next((k for k in node.keywords if f"`{k.arg}`" in str(error)), node)
-            raise self.error(at, "RX0103", str(error)) from None
+            raise self.error(at, "RX0103", reason(error)) from None
         if not isinstance(call, Call):
             return call
         spans: tuple[Span | None, ...] = ()
