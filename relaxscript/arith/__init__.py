@@ -22,11 +22,12 @@ from .facts import Facts, Interval
 from .int_set import IntervalSet, IntSet, neg_inf, pos_inf
 from .prove import prove, prove_equal
 from .simplify import simplify
+from .solution import only_solution
 from .text import text_of
 
 __all__ = [
     "NO", "UNKNOWN", "YES", "AlreadyBoundError", "Analyzer", "Answer", "ConstIntBound",
     "EvaluationError", "Extension", "Facts", "IntSet", "Interval", "IntervalSet", "ModularSet",
-    "ProofStrength", "all_of", "any_of", "bounds", "evaluate", "neg_inf", "negated", "pos_inf",
-    "prove", "prove_equal", "simplify", "text_of",
+    "ProofStrength", "all_of", "any_of", "bounds", "evaluate", "neg_inf", "negated",
+    "only_solution", "pos_inf", "prove", "prove_equal", "simplify", "text_of",
 ]  # fmt: skip

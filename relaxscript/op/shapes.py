@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from relaxscript.arith import NO, YES, prove, prove_equal, simplify
+from relaxscript.arith import NO, YES, only_solution, prove, prove_equal, simplify
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim
@@ -217,7 +217,25 @@ def require_equal(
     if answer is NO:
         raise error
     if answer is not YES:
+        text = _with_solution(context, a, b, error, text)
         context.require(Obligation(error.operand, a, b, "equal", text, error))
+
+
+def _with_solution(
+    context: InferContext, a: PrimExpr, b: PrimExpr, error: OperandError, text: str
+) -> str:
+    """The sentence with the only value for which it is no mistake; raises `error` if that is 0."""
+    written = prim.Var, IntImm  # `n` and 4 say it themselves
+    only = None
+    if not (isinstance(a, written) and isinstance(b, written)):
+        only = only_solution(a, b, context.facts)
+    if only is None:
+        return text
+    name, value = only
+    if value == 0 and not any(same_dim(side, ZERO) for side in (a, b)):
+        error.help = f"they are equal only if {name} = 0"
+        raise error
+    return f"{text}; it holds only if {name} = {value}"
 
 
 def require_inside(

@@ -10,7 +10,13 @@ from collections.abc import Collection, Mapping
 
 from relaxscript.errors import nearest
 
-__all__ = ["meant_keyword", "meant_operator", "nearest_dtype", "other_dtype"]
+__all__ = [
+    "instead_of_arguments",
+    "meant_keyword",
+    "meant_operator",
+    "nearest_dtype",
+    "other_dtype",
+]
 
 _OPERATORS: Mapping[str, str] = {
     "absolute": "abs", "amax": "max", "amin": "min", "bmm": "matmul", "cast": "astype",
@@ -44,6 +50,13 @@ def meant_keyword(word: str, parameters: Collection[str]) -> str | None:
     """The parameter, one of `parameters`, that was most likely meant by `word`."""
     known = next((name for name in _KEYWORDS.get(word, ()) if name in parameters), None)
     return known or nearest(word, parameters)
+
+
+def instead_of_arguments(callee: str, first: str) -> str | None:
+    """What to write for a call with arguments that only the operators of others take."""
+    if callee.endswith(".flatten"):
+        return f"it makes one axis; `R.nn.batch_flatten({first})` keeps the first axis"
+    return None
 
 
 def other_dtype(name: str) -> str | None:

@@ -132,3 +132,40 @@ def test_an_extent_that_is_known_later():
         return R.zeros((2, u.shape[0]), "float32")
         #                  ^^^^^^^^^^ error: RX0108 a value known only at run time is not a dimension
         #                             help: bind its extent first: `n = T.int64()` and `R.match_cast(u, R.Tensor((n,)))`
+
+
+@rejected
+def test_what_holds_for_one_value_only_says_for_which():
+    @R.function
+    def f(x: R.Tensor(("n", 1, 20, 20), "float32"), w: R.Tensor((400, 10), "float32")):
+        h = R.flatten(x)
+        y = R.matmul(h, w)
+        #   ^^^^^^^^^^^^^^ warning: RX0207 `h` has n * 400 elements, `w` has 400 rows; it holds only if n = 1; it is checked when the program runs
+        #                  help: the last axis of `h` must equal the last-but-one axis of `w`
+        return y
+
+
+@rejected
+def test_what_holds_for_nothing_but_no_elements_at_all():
+    @R.function
+    def f(x: R.Tensor(("b", "h", 12), "float32")):
+        b, h = T.int64(), T.int64()
+        y = R.reshape(x, (b * 13, h))
+        #             ^ error: RX0203 `R.reshape` keeps the number of elements
+        #               help: they are equal only if b * h = 0
+        z = R.flatten(x, 1)
+        #                ^ error: RX0103 `R.flatten` takes 1 argument, not 2
+        #                  help: it makes one axis; `R.nn.batch_flatten(x)` keeps the first axis
+        return (y, z)
+
+
+@rejected
+def test_one_slip_in_an_expression_is_one_warning():
+    @R.function
+    def f(q: R.Tensor(("b", "h", "s", 64), "float32"), k: R.Tensor(("b", "h", "s", 64), "float32")):
+        scores = q @ k.T
+        #        ^^^^^^^ warning: RX0207 `q` has 64 columns, `k.T` has h rows; it is checked when the program runs
+        #                note: `b` and `64` must be equal, or one of them 1
+        #                note: `h` and `s` must be equal, or one of them 1
+        #                help: `.T` turns all axes; write `R.permute_dims(k, (0, 1, 3, 2))` to turn the last two
+        return scores

@@ -14,11 +14,13 @@ from itertools import takewhile
 from typing import Any
 
 from relaxscript.builder import BlockBuilder, left_to_devices, undecided
+from relaxscript.builder.block_builder import LEFT_TO_RUN_TIME
 from relaxscript.dtypes import is_dtype
 from relaxscript.errors import Diagnostic, Edit, Label, OperandError, Source, Span
 from relaxscript.ir.relax import Call, Expr, GlobalVar, Var
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.op import REGISTRY, ArgumentError
+from relaxscript.op.spellings import instead_of_arguments
 
 from .annotation import AnnotationParser
 from .base import Failed, Reporter
@@ -70,6 +72,7 @@ class RelaxBlame(AnnotationParser):
             return
         operator = self._operator_of(value)
         places = self._operand_places(operator, node) if callee is None else {}
+        said: dict[Span | None, Diagnostic] = {}
         for obligation in obligations:
             if self.module.global_infos.get("vdevice") and left_to_devices(obligation):
                 continue
@@ -84,8 +87,29 @@ class RelaxBlame(AnnotationParser):
                 warning = self.settled_by_cast(warning, obligation.b, at, written)
             if obligation.error is not None and callee is None:
                 warning = self._with_facts(warning, obligation.error, places)
-            self.reporter.undecided(warning, strict)
+            first = said.get(warning.span)
+            if first is None:
+                said[warning.span] = self._of_all_axes(warning, places)
+                self.reporter.undecided(said[warning.span], strict)
+            else:  # one warning for an expression
+                also = warning.message.removesuffix(LEFT_TO_RUN_TIME)
+                self.reporter.add_note(first, also)
+                said[warning.span] = self.reporter.diagnostics[-1]
         obligations.clear()
+
+    def _of_all_axes(self, warning: Diagnostic, places: Mapping[str, ast.expr]) -> Diagnostic:
+        """`.T` turns all axes; of a stack of matrices only the last two were meant."""
+        for at in places.values():
+            match at:
+                case ast.Attribute(value=owner, attr="T"):
+                    var = self._variable(owner)
+                    rank = getattr(var.struct_info, "ndim", -1) if var is not None else -1
+                    if rank > 2:
+                        axes = ", ".join(map(str, (*range(rank - 2), rank - 1, rank - 2)))
+                        written = f"R.permute_dims({self.written(owner)}, ({axes}))"
+                        help = f"`.T` turns all axes; write `{written}` to turn the last two"
+                        return replace(warning, help=help)
+        return warning
 
     def _with_facts(
         self, warning: Diagnostic, error: OperandError, nodes: dict[str, ast.expr]
@@ -136,6 +160,9 @@ class RelaxBlame(AnnotationParser):
             at = node.args[error.position]
         span = self.source.name_span(at) if isinstance(at, ast.keyword) else self.source.span(at)
         diagnostic = error.diagnostic("", span, {})
+        if diagnostic.help is None and error.position is not None and node.args:
+            help = instead_of_arguments(ast.unparse(node.func), self.written(node.args[0]))
+            diagnostic = replace(diagnostic, help=help)
         suggested = re.fullmatch(r"did you mean `(\w+)`\?", diagnostic.help or "")
         if isinstance(at, ast.keyword) and suggested is not None and span is not None:
             diagnostic = replace(diagnostic, fix=(Edit(span, suggested[1]),))

@@ -60,6 +60,11 @@ class Reporter:
         if self.strict if strict is None else strict:
             self._refused.add((diagnostic.message, diagnostic.span))
 
+    def add_note(self, found: Diagnostic, note: str) -> None:
+        """One more fact about the last thing that was recorded."""
+        if self.diagnostics[-1] is found and note not in found.notes:
+            self.diagnostics[-1] = replace(found, notes=(*found.notes, note))
+
     @contextmanager
     def strictly(self, strict: bool | None) -> Iterator[None]:
         """Inside, `strict` is as a definition says; None says nothing."""
