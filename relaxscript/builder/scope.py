@@ -200,6 +200,12 @@ class Scopes(ABC):
         """Whether a shape variable is defined here."""
         return var in self._shape_scope
 
+    @property
+    def last_binding(self) -> Binding | None:
+        """The last binding of the current block; None where it has none yet."""
+        bindings = self._scopes[-1].bindings if self._scopes else []
+        return bindings[-1] if bindings else None
+
     def begin_dataflow(self) -> None:
         if not self._scopes:
             raise self.nothing_open()

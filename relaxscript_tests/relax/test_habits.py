@@ -311,3 +311,24 @@ def f(x: R.Tensor((2,), "float32")):
     with pytest.raises(tvm.DiagnosticError) as raised:
         from_source(text)
     assert {d.code for d in raised.value.diagnostics} <= {"RX0101", "RX0102"}
+
+
+def test_a_branch_that_ends_in_a_call_for_its_effect_binds_it():
+    @R.function(pure=False)
+    def f(c: R.Tensor((), "bool"), x: R.Tensor((2,), "float32")):
+        if c:
+            R.print(x, format="{}")
+        else:
+            if c:
+                R.print(x, format="no {}")
+            else:
+                R.print(x, x, format="no {} {}")
+        return x
+
+    choice = f.body.blocks[0].bindings[0].value
+    for branch in (choice.true_branch, choice.false_branch):
+        binding = branch.blocks[-1].bindings[-1]
+        assert branch.body is binding.var
+        assert binding.var.struct_info == relax.TupleStructInfo([])
+    ir.assert_structural_equal(from_source(f.script()), f)
+    assert from_source(f.script()).script() == f.script()

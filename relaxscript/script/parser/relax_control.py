@@ -18,6 +18,7 @@ from relaxscript.errors import Edit, OperandError, Span
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.relax import Expr, If, LeafExpr, SeqExpr, Tuple
+from relaxscript.ir.struct_info import TupleStructInfo
 from relaxscript.script.relax_forms import prim_value
 
 from .assigned import assigned_names, assigned_targets, last_targets
@@ -247,7 +248,7 @@ class RelaxControl(RelaxBindings, ABC):
             with self.scope():
                 if ends_in_effect(body):
                     self.statements(body)
-                    result: Expr | None = Tuple.make(())
+                    result: Expr | None = self.last_effect()
                 else:
                     self.statements(body[:-1])
                     result = self.branch_result(body[-1], name)
@@ -260,6 +261,14 @@ class RelaxControl(RelaxBindings, ABC):
             self.builder.end_scope()
             return name, None
         return name, self.builder.end_scope(result, self.body_span(body))
+
+    def last_effect(self) -> Expr:
+        """The unit that the last call for its effect gives; a new one where it gives something."""
+        last = self.builder.last_binding
+        info = None if last is None else last.var.struct_info
+        if last is not None and isinstance(info, TupleStructInfo) and not info.fields:
+            return last.var
+        return Tuple.make(())
 
     def returns_early(self, body: list[ast.stmt]) -> bool:
         """Whether a branch returns, which only the end of a function may do."""
