@@ -97,8 +97,8 @@ def wrong_kind(operand: str, info: StructInfo, wanted: str) -> OperandError:
 def not_an_operand(operand: str, value: Any, wanted: str) -> OperandError:
     """The error for a Python value that stands for no Relax expression."""
     shown = "None" if value is None else f"a Python `{type(value).__name__}`"
-    shown = "a module" if isinstance(value, IRModule) else shown
     shown = "a function of Python" if callable(value) and not isinstance(value, type) else shown
+    shown = "a module" if isinstance(value, IRModule) else shown  # which is callable, too
     listed = isinstance(value, (list, tuple)) and wanted in ("tensor", "scalar")
     computed = listed and any(isinstance(item, Expr) for item in value)
     help = f"make a tensor of it: `R.const({operand})`" if listed else None
