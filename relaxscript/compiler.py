@@ -25,10 +25,11 @@ from .errors.exceptions import is_users
 from .interpreter import tir as prim_func_evaluator
 from .ir import relax, tir
 from .ir.calling import home_of, set_home
+from .ir.constant_folding import refolded
 from .ir.module import IRModule, Target
 from .ir.prim import IntImm, PrimExpr, Var as ShapeVar
 from .ir.struct_info import StructInfo
-from .ir.walk import MOST_PARTS, post_order, size_when_written, substitute, walk
+from .ir.walk import MOST_PARTS, post_order, rewrite, size_when_written, substitute, walk
 from .runtime import Device, Executable, VirtualMachine
 from .runtime.values import to_tensor
 from .sinfo import (
@@ -417,6 +418,9 @@ def _info_of(constant: relax.Constant) -> StructInfo:
 
 
 def _specialised(function: relax.Function, mapping: Mapping[ShapeVar, PrimExpr]) -> relax.Function:
-    """The function with shape variables replaced by numbers."""
+    """The function with shape variables replaced by numbers, and computed with as scripts do."""
     numbers = {v: e for v, e in mapping.items() if isinstance(e, IntImm)}
-    return substitute(function, numbers) if numbers else function
+    if not numbers:
+        return function
+    replaced = substitute(function, numbers)
+    return rewrite(replaced, lambda node: refolded(node) if isinstance(node, PrimExpr) else None)
