@@ -128,6 +128,14 @@ def test_a_made_function_that_shares_too_much_is_not_built():
             rx.build(IRModule({"f": f}), target=target)
 
 
+def test_a_script_that_would_have_too_many_parts():
+    dim: prim.PrimExpr = Var("n", "int64")
+    for _ in range(40):
+        dim = prim.Max(dim, dim)
+    with pytest.raises(DiagnosticError, match="it would have more than 1,000,000 parts"):
+        TensorStructInfo([dim]).script()
+
+
 def undefined(count: int, known: int = 0) -> str:
     bound = [f"variable_{i} = x" for i in range(known)]
     return function(*bound, *(f"y{i} = R.add(x, variabel_{i})" for i in range(count)), "return x")
