@@ -138,7 +138,7 @@ def test_a_region_has_the_shape_of_its_name():
 
 def test_a_region_has_as_many_dimensions_and_the_data_type_of_its_name():
     error = failing(region(0, 3, tir.Buffer("part", (1, 3))), error=DiagnosticError)
-    assert error.msg == "buffer `part` has more dimensions than its region"
+    assert "buffer `part` has more dimensions than its region" in error.msg
     error = failing(region(0, 3, tir.Buffer("part", (3,), "int8")), error=DiagnosticError)
     assert "`part` holds int8, but its region of `y` holds" in error.msg
 
