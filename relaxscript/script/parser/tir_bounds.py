@@ -81,7 +81,7 @@ class _Finder:
                 self._loop(s)
             case tir.BlockRealize(values, predicate, block):
                 self._block(values, predicate, block)
-            case tir.Block():
+            case tir.Block(iter_vars=()):  # axes alone have no values
                 self._block((), prim.const(True), s)
             case tir.BufferStore():
                 self._store(s)
