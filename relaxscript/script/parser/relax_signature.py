@@ -17,6 +17,7 @@ from relaxscript.errors import Diagnostic, Edit, Label, Source, Span
 from relaxscript.ir.prim import INT64, Var as PrimVar
 from relaxscript.ir.relax import Attrs, Var
 from relaxscript.ir.struct_info import ObjectStructInfo, ShapeStructInfo, StructInfo
+from relaxscript.script import tir_nodes
 from relaxscript.script.annotations import Tuple as TUPLE
 from relaxscript.sinfo import definable_shape_vars, free_shape_vars
 
@@ -143,8 +144,14 @@ class RelaxSignatures(RelaxOlderForms):
             self.dims.setdefault(name, var)
 
     def declared_variable(self, name: str, value: ast.expr) -> PrimVar | None:
-        """The variable that `n = T.int64()` declares, or None for other values."""
+        """The variable that `n = T.int64()` or `n = T.Var("n", "int64")` declares, or None."""
         match value:
+            case ast.Call(func=ast.Attribute(attr="Var" | "SizeVar") as func, args=args):
+                literals = [*args, *(keyword.value for keyword in value.keywords)]
+                known = all(isinstance(literal, ast.Constant) for literal in literals)
+                if known and self.callee(value) in (tir_nodes.Var, tir_nodes.SizeVar):
+                    made = self.value(value)
+                    return made.replace(name=name, span=self.source.span(func))  # type: ignore[no-any-return]
             case ast.Call(func=ast.Attribute(attr=attr) as func, args=[]) if is_dtype(attr):
                 constructor = self.callee(value)
                 made = constructor() if callable(constructor) else None
@@ -154,7 +161,7 @@ class RelaxSignatures(RelaxOlderForms):
 
     def shape_declaration(self, name: str, value: ast.expr) -> PrimVar | None:
         """The shape variable that a statement of the body declares; the same as in the header."""
-        if not isinstance(value, ast.Call) or value.args:
+        if not isinstance(value, ast.Call):
             return None
         var = self.declared_variable(name, value)
         if var is None:
