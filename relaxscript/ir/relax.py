@@ -499,11 +499,18 @@ class VarBinding(Binding):
 
 @node
 class MatchCast(Binding):
-    """Check a value against a StructInfo at run time, binding new shape variables."""
+    """Check a value against a StructInfo at run time, binding new shape variables.
+
+    Without a variable (None), it has one that nothing can mention: `_`.
+    """
 
     var: Var = field(definition=True)
     value: Expr = field(outer=True)
     struct_info: StructInfo = field(definition=True)
+
+    @staticmethod
+    def _arrange(var: Any, value: Any, struct_info: Any) -> tuple[Any, ...]:
+        return Var("_", struct_info) if var is None else var, value, struct_info
 
 
 @node

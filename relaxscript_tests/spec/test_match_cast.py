@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import relaxscript as relax
 from relaxscript.runtime import DeviceTensor, PackedFunc, Prim, Shape, cpu
 from relaxscript.script import from_source
 from relaxscript_tests.end_to_end.executors import every_executor, failure
@@ -387,3 +388,22 @@ def test_a_closure_keeps_the_values_of_the_variables_that_it_captured(load):
     assert model.closure(add) is add
     said = function_refused(load, "closure", lambda m: m.adder(zeros(3)))
     assert said.endswith("in parameter 0, dimension 0 is `2`, not `3`")
+
+
+@every_executor
+@pytest.mark.parametrize("block", [relax.BindingBlock, relax.DataflowBlock])
+def test_a_cast_without_a_variable_checks_and_binds_dimensions(load, block):
+    n, x = relax.tir.Var("n", "int64"), relax.Var("x", relax.ObjectStructInfo())
+    square = relax.TensorStructInfo((n, n), "float32")
+    cast = relax.MatchCast(None, x, square)
+    assert (cast.var.name_hint, cast.var.struct_info) == ("_", square)
+    blocks = [block([cast, relax.MatchCast(None, x, relax.TensorStructInfo(ndim=2))])]
+    attrs = {"global_symbol": "main"}
+    body, result = relax.SeqExpr(blocks, relax.ShapeExpr([n])), relax.ShapeStructInfo(ndim=1)
+    main = relax.Function([x], body, result, attrs=attrs)
+    assert relax.analysis.well_formed(relax.IRModule({"main": main}))
+    for function in (main, from_source(main.script())):
+        assert relax.ir.structural_equal(function, main)
+        program = load(relax.IRModule({"main": function}))
+        assert tuple(program.main(np.ones((3, 3), "float32"))) == (3,)
+        assert failure(lambda p=program: p.main(np.ones((3, 4), "float32"))).code == "RX0605"
