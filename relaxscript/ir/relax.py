@@ -481,12 +481,8 @@ class Binding(Node):
     __slots__ = ()
 
     if TYPE_CHECKING:
-
-        @property
-        def var(self) -> Var: ...
-
-        @property
-        def value(self) -> Expr: ...
+        var: Var
+        value: Expr
 
 
 @node
@@ -499,10 +495,7 @@ class VarBinding(Binding):
 
 @node
 class MatchCast(Binding):
-    """Check a value against a StructInfo at run time, binding new shape variables.
-
-    Without a variable (None), it has one that nothing can mention: `_`.
-    """
+    """Check a value at run time, binding new shape variables; None stands for a variable `_`."""
 
     var: Var = field(definition=True)
     value: Expr = field(outer=True)
