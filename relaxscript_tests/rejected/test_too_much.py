@@ -150,6 +150,12 @@ def test_some_hundred_mistakes_are_reported_and_the_others_counted():
     assert "not shown" not in mistakes(undefined(200))[-1]
 
 
+def test_members_that_there_are_not_are_counted_too():
+    found = mistakes(function(*(f"y{i} = R.ad{i}(x)" for i in range(250)), "return x"))
+    assert found[0] == "RX0102 `R` has no `ad0`"
+    assert found[-1] == "RX0102 50 more mistakes are not shown"
+
+
 def test_what_was_meant_is_said_of_every_mistake_that_is_shown():
     with pytest.raises(DiagnosticError) as caught:
         from_source(undefined(300, known=300))
