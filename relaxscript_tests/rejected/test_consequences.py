@@ -169,3 +169,14 @@ def test_one_slip_in_an_expression_is_one_warning():
         #                note: `h` and `s` must be equal, or one of them 1
         #                help: `.T` turns all axes; write `R.permute_dims(k, (0, 1, 3, 2))` to turn the last two
         return scores
+
+
+@rejected
+def test_a_tuple_that_cannot_be_derived():
+    @R.function
+    def f(x: R.Tensor((2, 3), "float32"), w: R.Tensor((2, 4), "float32")):
+        y: R.Tuple = R.add(x, w)
+        #                     ^ error: RX0203 `R.add` cannot take these operands
+        z: R.Tuple = x
+        #            ^ error: RX0205 the value does not fit the annotation
+        return (y, z)
