@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from relaxscript.arith import YES
 from relaxscript.errors import DiagnosticError, OperandError
@@ -34,6 +34,9 @@ __all__ = ["RemoveRedundantChecks"]
 _KILLS = frozenset(
     {"relax.memory.kill_storage", "relax.memory.kill_tensor", "relax.vm.kill_object"}
 )
+
+# How many names of one value are thought of where none of them says as much as another.
+_MOST_NAMES = 8
 
 
 class RemoveRedundantChecks(FunctionPass):
@@ -94,12 +97,19 @@ class _InScope:
 
 
 class _Remover(BindingRewriter):
-    """Goes through one function; `names` are the names of values that have several."""
+    """Goes through one function.
+
+    A value that has several names goes by the `first` of them; `names` are those of its names of
+    which most is known, so that no other says as much. `before` has what to restore in `names`
+    where a branch or function ends.
+    """
 
     def __init__(self, mod: IRModule, func: Function) -> None:
         super().__init__(mod)
         self.in_scope = _InScope(self)
+        self.first: dict[Var, Var] = {}
         self.names: dict[Var, tuple[Var, ...]] = {}
+        self.before: list[tuple[Var, tuple[Var, ...]]] = []
         self.blocks = {
             binding.var: block
             for block in walk(func)
@@ -108,19 +118,20 @@ class _Remover(BindingRewriter):
         }
 
     def function(self, func: Function, name: str = "function") -> Function:
-        outer = dict(self.names)
+        outside = len(self.before)
         made = super().function(func, name)
-        self.names = outer
+        self._forget_names(outside)
         return made
 
     def branch(self, branch: Expr) -> Expr:
-        outer = dict(self.names)
+        outside = len(self.before)
         made = super().branch(branch)
-        self.names = outer
+        self._forget_names(outside)
         return made
 
     def binding(self, binding: Binding) -> None:
-        value = self._renamed(binding.value, self.blocks.get(binding.var))
+        block = self.blocks.get(binding.var)
+        value = self._renamed(binding.value, block)
         info = binding.struct_info if isinstance(binding, MatchCast) else None
         known = self.builder.struct_info(value)
         if info is not None and always_matches(known, info, self.in_scope):
@@ -133,8 +144,7 @@ class _Remover(BindingRewriter):
         else:
             self.rebind(binding, value)
         if isinstance(value, Var):
-            names = (*self.names.get(value, (value,)), binding.var)
-            self.names.update(dict.fromkeys(names, names))
+            self._add_name(value, binding.var, block)
 
     def result(self, func: Function, value: Expr) -> Expr:
         # What a branch gives keeps its name, since the variable of an If says just what both give.
@@ -146,7 +156,7 @@ class _Remover(BindingRewriter):
 
     def _renamed(self, value: Expr, block: DataflowBlock | None) -> Expr:
         """The value with better names; as it is where its operator would refuse what they say."""
-        if not self.names:
+        if not self.first:
             return value
         made = self._with_better_names(value, block)
         if made is value or not isinstance(made, Call):
@@ -184,18 +194,36 @@ class _Remover(BindingRewriter):
     def _best(self, var: Var, block: DataflowBlock | None) -> Var:
         """The name of the same value of which most is known."""
         best = var
-        for name in self._usable(self.names.get(var, ()), block):
-            if self._says_more(name, best):
+        for name in self._usable(self.first.get(var), block):
+            if self._says_as_much(name, best) and not self._says_as_much(best, name):
                 best = name
         return best
 
-    def _usable(self, names: Sequence[Var], block: DataflowBlock | None) -> Iterator[Var]:
-        for name in names:
+    def _usable(self, first: Var | None, block: DataflowBlock | None) -> Iterator[Var]:
+        for name in () if first is None else self.names.get(first, (first,)):
             if not isinstance(name, DataflowVar) or self.blocks.get(name) is block:
                 yield name
 
-    def _says_more(self, a: Var, b: Var) -> bool:
+    def _add_name(self, value: Var, name: Var, block: DataflowBlock | None) -> None:
+        """One more name of a value; it stands for those that say no more and do not live longer."""
+        first = self.first[name] = self.first.setdefault(value, value)
+        known = list(self._usable(first, block))
+        if any(self._stands_for(other, name) for other in known):
+            return
+        names = [*(other for other in known if not self._stands_for(name, other)), name]
+        self.before.append((first, self.names.get(first, (first,))))
+        self.names[first] = tuple(names[:_MOST_NAMES])
+
+    def _forget_names(self, outside: int) -> None:
+        """What was known of values before the branch or function that ends here."""
+        while len(self.before) > outside:
+            first, names = self.before.pop()
+            self.names[first] = names
+
+    def _stands_for(self, a: Var, b: Var) -> bool:
+        lives_longer = not isinstance(a, DataflowVar) or isinstance(b, DataflowVar)
+        return lives_longer and self._says_as_much(a, b)
+
+    def _says_as_much(self, a: Var, b: Var) -> bool:
         mine, theirs = self.builder.struct_info(a), self.builder.struct_info(b)
-        if is_subtype(mine, theirs, in_scope=self.in_scope) is not YES:
-            return False
-        return is_subtype(theirs, mine, in_scope=self.in_scope) is not YES
+        return is_subtype(mine, theirs, in_scope=self.in_scope) is YES

@@ -1,4 +1,4 @@
-"""Every pass of the lowering, and the rewriting below all of them, is linear."""
+"""The lowering, the removal of checks and the rewriting below all passes are linear."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from relaxscript.ir.walk import Substitution
 from relaxscript.script import from_source
 from relaxscript.transform.passes import Pass
 from relaxscript.transform.pipeline import default_build_pipeline
+from relaxscript.transform.remove_redundant_checks import RemoveRedundantChecks
 from relaxscript_tests.growth import growth
 
 OPERATORS = """
@@ -62,6 +63,17 @@ class Long:
 {bindings}
         return v{last}
 """
+NAMES = """
+@I.ir_module
+class Long:
+    @R.function(pure=False)
+    def main(x: R.Tensor(ndim=2, dtype="float32"), w: R.Tensor(("k", 3), "float32")):
+        k = T.int64()
+        v0 = R.match_cast(x, R.Tensor((2, 3), "float32"))
+        w0 = w
+{bindings}
+        return v{last}
+"""
 IN_DATAFLOW, OUTSIDE = " " * 12, " " * 8
 PROGRAMS = {
     "operators": (OPERATORS, IN_DATAFLOW + "v{i} = R.add(v{before}, x)"),
@@ -71,6 +83,18 @@ PROGRAMS = {
     ),
     "shapes": (SHAPES, OUTSIDE + 'v{i} = R.zeros((n + {i}, 3), "float32")'),
     "casts": (CASTS, OUTSIDE + "v{i} = R.match_cast(v{before}, R.Shape((m{i},)))"),
+    "names": (NAMES, OUTSIDE + "v{i} = v{before}"),
+    "names_of_one": (NAMES, OUTSIDE + "v{i} = x"),
+    "names_that_say_less": (NAMES, OUTSIDE + "v{i}: R.Tensor(ndim=2) = v{before}"),
+    "names_in_branches": (
+        NAMES,
+        OUTSIDE + f"v{{i}} = w\n{OUTSIDE}if R.equal(R.const(1), R.const(2)):\n"
+        f"{OUTSIDE}    w{{i}} = w\n{OUTSIDE}else:\n{OUTSIDE}    w{{i}} = v{{before}}",
+    ),
+    "incomparable_names": (
+        NAMES,
+        OUTSIDE + 'v{i} = R.match_cast(x, R.Tensor((k * k * {i}, 3), "float32"))',
+    ),
 }
 
 
@@ -97,6 +121,15 @@ def test_each_pass_of_the_lowering_is_linear_in_the_bindings(kind: str):
 
         grown[type(transform).__name__] = growth(prepare, 24)
     assert {name: times for name, times in grown.items() if times > 10} == {}
+
+
+@pytest.mark.parametrize("kind", PROGRAMS)
+def test_removing_checks_is_linear_in_the_bindings_and_in_the_names_of_a_value(kind: str):
+    def prepare(count: int) -> Callable[[], Any]:
+        made = module(kind, count)
+        return lambda: RemoveRedundantChecks()(made)
+
+    assert growth(prepare, 24) < 10
 
 
 def test_a_substitution_that_is_applied_as_it_grows_is_linear():

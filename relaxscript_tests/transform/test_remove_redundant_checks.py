@@ -110,6 +110,29 @@ def test_a_name_of_which_less_is_said_gives_way():
     )
 
 
+def test_what_was_seen_in_a_dataflow_block_stays_there():
+    removed(
+        function(
+            MATRIX,
+            "with R.dataflow():",
+            '    lv = R.match_cast(x, R.Tensor((n, 4), "float32"))',
+            "    gv = R.exp(x)",
+            "    R.output(gv)",
+            "y = R.exp(x)",
+            "return y",
+        ),
+        function(
+            MATRIX,
+            "with R.dataflow():",
+            '    lv = R.match_cast(x, R.Tensor((n, 4), "float32"))',
+            '    gv: R.Tensor("float32", ndim=2) = R.exp(lv)',
+            "    R.output(gv)",
+            "y = R.exp(x)",
+            "return y",
+        ),
+    )
+
+
 @pytest.mark.parametrize(
     "lines",
     [
