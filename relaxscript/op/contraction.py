@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from relaxscript.arith import NO, YES, prove_equal
 from relaxscript.errors import OperandError
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
@@ -15,6 +16,8 @@ from .define import op
 from .numeric import accumulator
 from .parameters import Tensor, Tensors
 from .shapes import (
+    ONE,
+    broadcast_dim,
     common_dtype,
     common_vdevice,
     dims_of,
@@ -28,13 +31,19 @@ from .words import count, dim_text, shape_fact
 __all__ = ["einsum", "outer"]
 
 
+_ELLIPSIS = "..."
+# An axis by its letter; those of an ellipsis count from its end: -1 is the last.
+_Label = str | int
+
+
 @op()
 def einsum(operands: Tensors, subscripts: str) -> Tensor:
     """The sums of products that `subscripts` describes, such as "ij,jk->ik".
 
-    Each operand has a letter for each of its axes; axes of one letter have one size. The result has
-    the axes behind "->", or in alphabetical order those whose letter stands once; the others are
-    added up. Sums of floats are computed in a wider type.
+    Each operand has a letter for each of its axes; "..." stands for any number of further axes,
+    which are compared from the right. Axes of one letter have one size, or 1 and are repeated. The
+    result has the axes behind "->"; without it, those of "..." and then, in alphabetical order,
+    those whose letter stands once. The others are added up, floats in a wider type.
     """
     wide = accumulator(operands[0].dtype)
     inputs, output = _read(subscripts)
@@ -44,23 +53,31 @@ def einsum(operands: Tensors, subscripts: str) -> Tensor:
 
 
 def _read(subscripts: str) -> tuple[list[str], str]:
-    """The letters of each operand, and those of the result; raises `OperandError` (RX0204)."""
+    """The axes of each operand, and those of the result; raises `OperandError` (RX0204)."""
     text = subscripts.replace(" ", "")
     left, arrow, output = text.partition("->")
     inputs = left.split(",")
-    letters = "".join(inputs)
-    if not all(c.isascii() and c.isalpha() for c in letters + output):
+    letters = "".join(_letters(term) for term in inputs)
+    if not all(c.isascii() and c.isalpha() for c in letters + _letters(output)):
         raise _unreadable(
-            subscripts, 'subscripts have the form "ij,jk->ik": letters, commas and one arrow'
+            subscripts, 'subscripts have the form "ij,jk->ik": letters, commas, `...` and one arrow'
         )
+    dots = _ELLIPSIS if _ELLIPSIS in left else ""
     if not arrow:
-        output = "".join(c for c in sorted(set(letters)) if letters.count(c) == 1)
-    unknown = [c for c in output if c not in letters]
+        output = dots + "".join(c for c in sorted(set(letters)) if letters.count(c) == 1)
+    unknown = [c for c in _letters(output) if c not in letters]
     if unknown:
         raise _unreadable(subscripts, f"`{unknown[0]}` is an axis of the result, and of no operand")
-    if len(set(output)) < len(output):
+    if len(set(_letters(output))) < len(_letters(output)):
         raise _unreadable(subscripts, "an axis stands twice in the result")
+    if dots not in output:
+        raise _unreadable(subscripts, "the axes of `...` are missing in the result")
     return inputs, output
+
+
+def _letters(term: str) -> str:
+    """The letters of one operand or of the result, without its ellipsis."""
+    return term.replace(_ELLIPSIS, "", 1)
 
 
 def _unreadable(subscripts: str, rule: str) -> OperandError:
@@ -83,39 +100,97 @@ def _(context: InferContext, operands: tuple[TensorStructInfo, ...], subscripts:
         )
     named = {f"operands[{index}]": info for index, info in enumerate(operands)}
     dtype, vdevice = common_dtype(named), common_vdevice(named)
-    sizes: dict[str, PrimExpr] = {}
-    for (name, info), letters in zip(named.items(), inputs):
+    sizes: dict[_Label, list[PrimExpr | None]] = {}
+    further: list[int] = []
+    for (name, info), term in zip(named.items(), inputs):
         require_dtype(name, info.dtype, "number")
-        _measure(context, name, info, letters, sizes)
-    known = [sizes[letter] for letter in output if letter in sizes]
-    whole = len(known) == len(output)
-    return tensor_of(known if whole else None, dtype, vdevice, len(output))
+        rank = _rank(name, info, term)
+        if _ELLIPSIS in term:
+            further.append(rank - len(_letters(term)) if rank >= 0 else -1)
+        labels = _labels(term, max(rank, len(_letters(term))))
+        _measure(context, name, labels, dims_of(info), sizes)
+    if _ELLIPSIS in output and -1 in further:
+        return tensor_of(None, dtype, vdevice)
+    rank = len(_letters(output)) + max(further, default=0)
+    dims = [_size(context, sizes[label]) for label in _labels(output, rank)]
+    known = [dim for dim in dims if dim is not None]
+    return tensor_of(known if len(known) == rank else None, dtype, vdevice, rank)
+
+
+def _rank(name: str, info: TensorStructInfo, term: str) -> int:
+    """The number of axes of an operand, or -1; its letters do not describe more, or fewer."""
+    dims = dims_of(info)
+    rank = info.ndim if dims is None else len(dims)
+    letters = len(_letters(term))
+    if rank < 0 or rank == letters or (rank > letters and _ELLIPSIS in term):
+        return rank
+    raise OperandError(
+        name,
+        shape_fact(info, dims),
+        also={"subscripts": f'has "{term}" for it'},
+        help="there is a letter for each axis"
+        if _ELLIPSIS not in term
+        else "there is an axis for each letter",
+    )
+
+
+def _labels(term: str, rank: int) -> list[_Label]:
+    """What the axes are called; an ellipsis takes what the letters leave of the `rank`."""
+    before, _, after = term.partition(_ELLIPSIS)
+    return [*before, *range(len(before) + len(after) - rank, 0), *after]
 
 
 def _measure(
     context: InferContext,
     name: str,
-    info: TensorStructInfo,
-    letters: str,
-    sizes: dict[str, PrimExpr],
+    labels: Sequence[_Label],
+    dims: Sequence[PrimExpr] | None,
+    sizes: dict[_Label, list[PrimExpr | None]],
 ) -> None:
-    """Take note of the size of each letter; the same letter has the same size everywhere."""
-    dims = dims_of(info)
-    if (info.ndim if dims is None else len(dims)) not in (-1, len(letters)):
-        raise OperandError(
-            name,
-            shape_fact(info, dims),
-            also={"subscripts": f'has "{letters}" for it'},
-            help="there is a letter for each axis",
-        )
-    for axis, (letter, dim) in enumerate(zip(letters, dims or ())):
-        known = sizes.setdefault(letter, dim)
-        if not same_dim(known, dim):
-            fact = f"has {dim_text(dim)} elements along axis {axis}, `{letter}`"
-            also = {"subscripts": f"has {dim_text(known)} elements for `{letter}` elsewhere"}
-            text = f"axis {axis} of `{name}`, `{letter}`, has {dim_text(dim)} elements"
-            text = f"{text}, not {dim_text(known)}"
-            require_equal(context, known, dim, OperandError(name, fact, also=also), text)
+    """Take note of the size of each axis, None for unknown; each two are equal, or one is 1."""
+    own: dict[_Label, PrimExpr] = {}
+    for axis, label in enumerate(labels):
+        seen = sizes.setdefault(label, [])
+        if dims is None:
+            seen.append(None)
+            continue
+        dim = dims[axis]
+        # Twice in one operand it is a diagonal, of which no side is repeated.
+        if label in own:
+            error, called = _differing(name, axis, label, own[label], dim)
+            text = f"{called} has {dim_text(dim)} elements, not {dim_text(own[label])}"
+            require_equal(context, own[label], dim, error, text)
+            continue
+        own[label] = dim
+        for known in seen:
+            if known is not None:
+                error, called = _differing(name, axis, label, known, dim)
+                text = f"{called} has {dim_text(dim)} elements, not {dim_text(known)} or 1"
+                broadcast_dim(context, known, dim, error, text)
+        seen.append(dim)
+
+
+def _differing(
+    name: str, axis: int, label: _Label, known: PrimExpr, dim: PrimExpr
+) -> tuple[OperandError, str]:
+    """What to raise where the sizes of an axis do not go together, and what that axis is called."""
+    letter = label if isinstance(label, str) else _ELLIPSIS
+    fact = f"has {dim_text(dim)} elements along axis {axis}, `{letter}`"
+    also = {"subscripts": f"has {dim_text(known)} elements for `{letter}` elsewhere"}
+    return OperandError(name, fact, also=also), f"axis {axis} of `{name}`, `{letter}`,"
+
+
+def _size(context: InferContext, sizes: Sequence[PrimExpr | None]) -> PrimExpr | None:
+    """The size of an axis of the result, or None where that depends on values."""
+    facts = context.facts
+    for dim in sizes:
+        if dim is not None and prove_equal(dim, ONE, facts) is NO:
+            return dim
+    larger = [dim for dim in sizes if dim is None or not same_dim(dim, ONE)]
+    first = larger[0] if larger else ONE
+    if first is None or any(d is None or prove_equal(first, d, facts) is not YES for d in larger):
+        return None
+    return first
 
 
 @op()

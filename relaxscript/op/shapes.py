@@ -26,10 +26,11 @@ if TYPE_CHECKING:
     from relaxscript.ir.module import VDevice
 
 __all__ = [
-    "ONE", "VOID", "ZERO", "Dims", "axes_in", "axis_in", "broadcast_dims", "broadcast_shapes",
-    "common_dtype", "common_vdevice", "dims_of", "factors", "is_accepted", "number",
-    "of_shape", "product", "product_of", "require_dtype", "require_equal", "require_inside",
-    "require_result_dtype", "require_spread", "same_dim", "same_dims", "tensor_of",
+    "ONE", "VOID", "ZERO", "Dims", "axes_in", "axis_in", "broadcast_dim", "broadcast_dims",
+    "broadcast_shapes", "common_dtype", "common_vdevice", "dims_of", "factors", "is_accepted",
+    "number", "of_shape", "product", "product_of", "require_dtype", "require_equal",
+    "require_inside", "require_result_dtype", "require_spread", "same_dim", "same_dims",
+    "tensor_of",
 ]  # fmt: skip
 
 VOID = DataType("void")
@@ -341,14 +342,18 @@ def broadcast_dims(context: InferContext, a: Dims, b: Dims, error: OperandError)
     if len(a) < len(b):
         a, b = b, a
     skip = len(a) - len(b)
-    tail = [_broadcast_dim(context, x, y, error) for x, y in zip(a[skip:], b)]
+    tail = [broadcast_dim(context, x, y, error) for x, y in zip(a[skip:], b)]
     known = [dim for dim in tail if dim is not None]
     return (*a[:skip], *known) if len(known) == len(tail) else None
 
 
-def _broadcast_dim(
-    context: InferContext, a: PrimExpr, b: PrimExpr, error: OperandError
+def broadcast_dim(
+    context: InferContext, a: PrimExpr, b: PrimExpr, error: OperandError, text: str = ""
 ) -> PrimExpr | None:
+    """Two dimensions broadcast to each other, or None where it depends on values.
+
+    Raises `error` where they never go together; `text` is the sentence for what is undecided.
+    """
     if same_dim(a, b) or same_dim(b, ONE):
         return a
     if same_dim(a, ONE):
@@ -364,7 +369,7 @@ def _broadcast_dim(
         return a
     if answer is NO and a_is_one is NO and b_is_one is NO:
         raise error
-    text = f"`{dim_text(a)}` and `{dim_text(b)}` must be equal, or one of them 1"
+    text = text or f"`{dim_text(a)}` and `{dim_text(b)}` must be equal, or one of them 1"
     context.require(Obligation(error.operand, a, b, "broadcast", text, error))
     # Where the program is right, a dimension that is never 1 is that of the result.
     if a_is_one is NO:

@@ -513,9 +513,10 @@ def dynamic_strided_slice(x: Any, begin: Any, end: Any, strides: Any) -> Any:
 def einsum(operands: Any, subscripts: Any) -> Any:
     """The sums of products that `subscripts` describes, such as "ij,jk->ik".
 
-    Each operand has a letter for each of its axes; axes of one letter have one size. The result has
-    the axes behind "->", or in alphabetical order those whose letter stands once; the others are
-    added up. Sums of floats are computed in a wider type.
+    Each operand has a letter for each of its axes; "..." stands for any number of further axes,
+    which are compared from the right. Axes of one letter have one size, or 1 and are repeated. The
+    result has the axes behind "->"; without it, those of "..." and then, in alphabetical order,
+    those whose letter stands once. The others are added up, floats in a wider type.
     """
 
 def equal(x1: Any, x2: Any) -> Any:

@@ -100,9 +100,16 @@ def test_products_by_named_axes():
         #        | operand
         c = R.einsum([x, y], "ij;kl")
         #                    ^^^^^^^ error: RX0204 subscripts have the form "ij,jk->ik": letters,
-        #        | commas and one arrow
+        #        | commas, `...` and one arrow
         d = R.einsum([x], "ij,kl->i")
         #            ^^^ error: RX0203 `R.einsum` cannot take these operands
+        k = R.einsum([x, y], "...j,kl->kl")
+        #                    ^^^^^^^^^^^^^ error: RX0204 the axes of `...` are missing in the
+        #        | result
+        g = R.einsum([x, y], "...i,...j->...ij")
+        #                ^ error: RX0203 `R.einsum` cannot take these operands
+        h = R.einsum([x], "i...jk->i...")
+        #             ^ error: RX0203 `R.einsum` cannot take these operands
         e = R.outer(x, y)
         #           ^ error: RX0203 both operands have rank 1
         return x

@@ -135,7 +135,7 @@ def test_an_equation_whose_letters_differ():
         def main(x: R.Tensor(("n", "m"), "float32"), w: R.Tensor(("k", 2), "float32")):
             y = R.einsum((x, w), "ij,jk->ik")
             #   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ warning: RX0207 axis 0 of `w`, `j`, has k
-            #        | elements, not m; it is checked when the program runs
+            #        | elements, not m or 1; it is checked when the program runs
             #   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0606 `R.einsum` cannot take these operands:
             #        | `w` has 2 elements along axis 0, `j`; `subscripts` has 3 elements
             #        | for `j` elsewhere
