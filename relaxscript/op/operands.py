@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from relaxscript.dtypes import DataType, converted
-from relaxscript.errors import OperandError
+from relaxscript.errors import DiagnosticError, OperandError
 from relaxscript.ir import prim, relax
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.prim_checks import shortened
+from relaxscript.ir.prim_checks import reason, shortened
 from relaxscript.ir.relax import (
     Call,
     Constant,
@@ -236,10 +236,16 @@ def convert_operand(
             )
     if parameter.wants in ("tensor", "scalar"):
         raise not_an_operand(operand, value, parameter.wants)
+    return _as_expr(operand, value, parameter.wants)
+
+
+def _as_expr(operand: str, value: Any, wants: str) -> Expr:
     try:
         return relax.as_expr(value)
     except TypeError:
-        raise not_an_operand(operand, value, parameter.wants) from None
+        raise not_an_operand(operand, value, wants) from None
+    except DiagnosticError as error:  # a number beyond what scalars hold
+        raise OperandError(operand, "is too large", message=reason(error), code="RX0202") from None
 
 
 def _prim_value(value: prim.Immediate | Prim) -> relax.PrimValue:

@@ -306,3 +306,13 @@ def test_every_argument_that_does_not_fit_its_parameter():
             #                  ^ error: RX0206 argument 3 does not fit the function's parameter
             #                    help: the parameter is `R.Tensor((2,), "int32")`
             return z
+
+
+@rejected
+def test_a_number_that_no_scalar_holds():
+    @R.function
+    def f(x: R.Tensor((2, 3), "float32")):
+        y = R.tril(x, 9223372036854775808)
+        #             ^^^^^^^^^^^^^^^^^^^ error: RX0202 9223372036854775808 does not fit in int64
+        #             ------------------- label: is too large
+        return y
