@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from relaxscript.dtypes import DataType
 from relaxscript.ir import prim, walk
 from relaxscript.ir.intrinsic import lookup
 from relaxscript.ir.prim import PrimExpr
@@ -24,7 +23,9 @@ from . import choices, conditions, intrinsics, rules
 from .atom import INT32, INT64, Atom, is_index
 from .evaluate import MEANING, EvaluationError, evaluate
 from .facts import Facts
+from .interval import lower, upper
 from .learning import learn
+from .opaque import limits_of, opaque_ends
 from .operands import operands_of
 from .polynomial import (
     CONSTANT,
@@ -42,6 +43,8 @@ __all__ = ["Space"]
 
 MAX_DEPTH = 40
 MAX_STEPS = 2000
+# Bits of the integers up to which a floating-point type has all.
+INTEGERS_IN_FLOATS = {"bfloat16": 8, "float16": 11, "float32": 24, "float64": 53}
 
 
 class _Deep(Exception):
@@ -201,7 +204,11 @@ class Space:
     def _range(self, v: prim.Var) -> tuple[int | None, int | None]:
         if is_index(v.dtype):
             return (0, None) if self.facts is None else self.facts.range_of(v)
-        return _range_of(v.dtype)
+        low, high = limits_of(v.dtype)
+        if self.facts is None or low is None or high is None:
+            return low, high
+        least, most = self.facts.ranges.get(v, (low, high))
+        return max(low, low if least is None else least), min(high, high if most is None else most)
 
     def add(self, key: Any, atom: Atom) -> int:
         """Enter a new atom under its key."""
@@ -228,7 +235,7 @@ class Space:
         key = (kind, detail, frozenset(keys) if unordered else keys)
         number = self.by_key.get(key)
         if number is None:
-            low, high = bounds() if bounds is not None else _range_of(node.dtype)
+            low, high = bounds() if bounds is not None else limits_of(node.dtype)
             depth = 1 + max([self.atoms[n].depth for p in args for m in p for n in m], default=0)
             atom = Atom(len(self.atoms), kind, args, node, low, high, detail, depth)
             number = self.add(key, atom)
@@ -280,9 +287,19 @@ class Space:
         return self._opaque(e)
 
     def _cast(self, e: PrimExpr, value: PrimExpr) -> Poly:
+        if isinstance(value, prim.Cast) and value.dtype in INTEGERS_IN_FLOATS:
+            inner = value.value
+            if is_index(inner.dtype) and self._is_exact(inner, value.dtype):
+                return choices.cast(self, self.sub(inner), prim.Cast(e.dtype, inner))
         if not (is_index(value.dtype) or (value.dtype.is_bool and value.dtype.lanes == 1)):
             return self._opaque(e)
         return choices.cast(self, self.sub(value), e)
+
+    def _is_exact(self, e: PrimExpr, dtype: str) -> bool:
+        """Whether a floating-point type has all values of an integer."""
+        p, most = self.sub(e), 1 << INTEGERS_IN_FLOATS[dtype]
+        low, high = lower(self.atoms, p, 1), upper(self.atoms, p, 1)
+        return low is not None and high is not None and -most <= low and high <= most
 
     def _other(self, e: PrimExpr) -> Poly:
         """An expression of any other data type."""
@@ -309,7 +326,7 @@ class Space:
                     value = int(evaluate(e))
                 except EvaluationError:
                     return None
-                low, high = _range_of(e.dtype)
+                low, high = limits_of(e.dtype)
                 if low is not None and high is not None and low <= value <= high:
                     return {CONSTANT: value} if value else {}
             case prim.Binary(prim.FloatImm() as a, prim.FloatImm() as b):
@@ -328,7 +345,8 @@ class Space:
             # Nothing is known of it: it equals itself only.
             return self.atom("opaque", (), e, detail=e)
         detail = (type(e), tuple(a.dtype for a in args), _detail(e))
-        return self.atom("opaque", tuple(self.sub(a) for a in args), e, detail=detail)
+        read = tuple(self.sub(a) for a in args)
+        return self.atom("opaque", read, e, lambda: opaque_ends(self.atoms, e, read), detail=detail)
 
 
 def _detail(e: PrimExpr) -> Any:
@@ -363,14 +381,3 @@ def _is_multiple(e: PrimExpr) -> bool:
     return isinstance(e, prim.Mul) and (
         isinstance(e.a, prim.IntImm) or isinstance(e.b, prim.IntImm)
     )
-
-
-def _range_of(dtype: DataType) -> tuple[int | None, int | None]:
-    """The values of a data type; nothing is assumed of what is read as a mathematical integer."""
-    if dtype.is_bool:
-        return 0, 1
-    if dtype.kind == "uint" and dtype.lanes == 1:
-        return 0, (1 << dtype.bits) - 1
-    if dtype.kind == "int" and dtype.lanes == 1 and not is_index(dtype):
-        return -(1 << (dtype.bits - 1)), (1 << (dtype.bits - 1)) - 1
-    return None, None

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import gcd
 
+from relaxscript.ir import prim
+from relaxscript.ir.prim import PrimExpr
+
 from .atom import Atom
 from .facts import Congruence
+from .opaque import fits
 from .polynomial import CONSTANT, Monomial, Poly, constant_of, scaled
 
 __all__ = ["congruence_of"]
@@ -67,7 +71,60 @@ class _Congruences:
                 d = constant_of(atom.args[1])
                 if d and a % d == 0 and (x % d == 0 or atom.kind == "floordiv"):
                     return _reduced(a // d, x // d)
+            case "cast":
+                return self.of(atom.args[0])
+            case "bits" if atom.detail == "tir.bitwise_and":
+                return self._masked(*atom.args)
+            case "opaque":
+                return self._of_opaque(atom)
         return ANYTHING
+
+    def _masked(self, p: Poly, q: Poly) -> Congruence:
+        """What is true of the bits that both have, where one is a number."""
+        if constant_of(q) is None:
+            p, q = q, p
+        mask = constant_of(q)
+        if not mask:
+            return ANYTHING
+        a, x = self.of(p)
+        # The bits below that of `known` are those of `x`, or there are none in the mask.
+        known = a & -a
+        while known and not mask & known and known.bit_length() <= mask.bit_length():
+            known <<= 1
+        return _reduced(known, x & mask)
+
+    def _of_opaque(self, atom: Atom) -> Congruence:
+        e, args = atom.node, atom.args
+        found = ANYTHING
+        match e:
+            case prim.Cast(value=value) if value.dtype.is_integer and e.dtype.is_integer:
+                found = self.of(args[0])
+            case prim.Broadcast():
+                found = self.of(args[0])
+            case prim.Ramp():
+                (a, x), (b, y) = self.of(args[0]), self.of(args[1])
+                found = _reduced(gcd(a, b, y), x)
+            case prim.Add() | prim.Sub() | prim.Mul() if e.dtype.is_integer:
+                found = self._of_arithmetic(e, *map(self.of, args))
+            case prim.FloorMod() | prim.Mod() if e.dtype.is_integer:
+                # A multiple of the divisor was taken away.
+                (a, x), (b, y) = self.of(args[0]), self.of(args[1])
+                found = _reduced(gcd(a, b, y), x)
+            case prim.Min() | prim.Max() if e.dtype.is_integer:
+                found = self._one_of(args)
+            case prim.Select() | prim.Call(op="tir.if_then_else") if e.dtype.is_integer:
+                found = self._one_of(args[1:])
+        if found != ANYTHING and not fits(self.atoms, e, args):
+            # What wraps differs by multiples of all values that there are.
+            return _reduced(gcd(found[0], 1 << e.dtype.bits), found[1])
+        return found
+
+    @staticmethod
+    def _of_arithmetic(e: PrimExpr, p: Congruence, q: Congruence) -> Congruence:
+        (a, x), (b, y) = p, q
+        if isinstance(e, prim.Mul):
+            return _reduced(gcd(a * b, a * y, b * x), x * y)
+        return _reduced(gcd(a, b), x + y if isinstance(e, prim.Add) else x - y)
 
     def _one_of(self, values: Sequence[Poly]) -> Congruence:
         """What is true of each of some values."""

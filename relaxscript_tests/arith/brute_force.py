@@ -20,8 +20,8 @@ from relaxscript.ir.relax import Op
 from relaxscript_tests.arith.scalars import VARIABLES, integer, shift
 
 __all__ = [
-    "SIGNED", "SIZES", "Assignments", "Values", "changed", "condition", "expression", "is_over",
-    "known_values", "near", "values", "where",
+    "SIGNED", "SIZES", "Assignments", "Values", "changed", "computed", "condition", "expression",
+    "is_over", "known_values", "near", "values", "where",
 ]  # fmt: skip
 
 # The value of an expression under each assignment, and whether it has one.
@@ -202,7 +202,7 @@ def values(e: PrimExpr, given: Assignments) -> Values:
         case prim.Call(op=Op(name), args=args):
             return _called(name, [values(a, given) for a in args])
         case prim.Binary(a, b) | prim.Comparison(a, b):
-            return _computed(type(e), values(a, given), values(b, given))
+            return computed(type(e), values(a, given), values(b, given))
     raise NotImplementedError(type(e).__name__)
 
 
@@ -225,7 +225,8 @@ def _shifted(op: str, a: Values, b: Values) -> Values:
     return x << y, known & (np.abs(x.astype(np.float64)) * 2.0**y < TOO_LARGE)
 
 
-def _computed(kind: type[PrimExpr], a: Values, b: Values) -> Values:
+def computed(kind: type[PrimExpr], a: Values, b: Values) -> Values:
+    """The values of an operation on two integers."""
     (x, known), (y, other) = a, b
     known = known & other
     if kind in (prim.FloorDiv, prim.FloorMod, prim.Div, prim.Mod):

@@ -199,3 +199,34 @@ def test_what_is_no_expression_is_refused(ask: Callable[[Analyzer], object], mes
 def test_what_cannot_be_read_may_be_anything() -> None:
     call = prim.Call("int64", "tir.call_extern", (prim.StringImm("next"),))
     assert Analyzer().modular_set(call) == ModularSet(1, 0)
+
+
+@pytest.mark.parametrize(
+    ("e", "expected"),
+    [
+        (prim.Cast("int64", prim.Var("i", "int32") * 4 + 1), (4, 1)),
+        (prim.Cast("int32", N * 6 + 1), (2, 1)),
+        (prim.Cast("int32", N % 9 * 6 + 1), (6, 1)),
+        (prim.Cast("uint8", N * 12 + 7), (4, 3)),
+        (prim.Cast("int8", N % 9 * 6 + 7), (6, 1)),
+        (prim.Cast("int32", prim.Cast("float32", N % 9 * 6 + 7)), (6, 1)),
+        (prim.Cast("int32", prim.Cast("float32", N * 6 + 7)), (1, 0)),
+        (prim.Cast("bool", N * 6), (1, 0)),
+        (prim.Broadcast(N * 6 + 1, 4), (6, 1)),
+        (prim.Ramp(N * 6 + 1, integer(4), 4), (2, 1)),
+        (prim.Ramp(N * 6, M * 3, 4), (3, 0)),
+        (prim.Broadcast(N * 6 + 1, 4) * prim.Broadcast(integer(2), 4), (12, 2)),
+        (prim.Broadcast(N * 6 + 1, 4) - prim.Broadcast(integer(2), 4), (6, 5)),
+        (prim.Broadcast(N * 6 + 1, 4) % prim.Broadcast(integer(4), 4), (2, 1)),
+        (prim.Mod(N * 6 + 1, M * 4), (2, 1)),
+        ((N * 6 + 1) % (M * 4), (2, 1)),
+        (prim.Max(prim.Broadcast(N * 6 + 1, 4), prim.Broadcast(integer(4), 4)), (3, 1)),
+        (prim.Select(N < M, prim.Broadcast(N * 6, 4), prim.Broadcast(M * 4, 4)), (2, 0)),
+        (prim.Call("int64", "tir.bitwise_and", (N * 16 + M * 4, integer(27))), (8, 0)),
+        (prim.Call("int64", "tir.bitwise_and", (N * 4 + 3, integer(26))), (8, 2)),
+    ],
+)
+def test_casts_vectors_remainders_and_masks_keep_what_is_known_of_multiples(
+    e: prim.PrimExpr, expected: tuple[int, int]
+) -> None:
+    assert tuple(Analyzer().modular_set(e)) == expected

@@ -98,3 +98,60 @@ def test_an_extremum_in_a_product_is_not_taken_for_the_best_of_its_operands() ->
     signed = Facts(nonnegative=False)
     assert bounds((M + 7) * prim.Min(N, integer(0)), signed) == (None, None)
     assert bounds((M - 7) * prim.Max(N, integer(2))) == (None, None)
+
+
+def cast(dtype: str, e: PrimExpr) -> PrimExpr:
+    return prim.Cast(dtype, e)
+
+
+def vector(value: int, lanes: int = 4) -> PrimExpr:
+    return prim.Broadcast(integer(value), lanes)
+
+
+U = Var("u", "uint8")
+
+
+@pytest.mark.parametrize(
+    ("e", "expected"),
+    [
+        (cast("int8", N % 100), (0, 99)),
+        (cast("int8", N % 200), (-128, 127)),
+        (cast("uint8", -1 - N % 4), (252, 255)),
+        (cast("uint8", N % 4 - 1), (0, 255)),
+        (cast("int32", M), (-(2**31), 2**31 - 1)),
+        (cast("int64", U), (0, 255)),
+        (cast("int32", U) * 2 + 1, (1, 511)),
+        (cast("int64", cast("int8", N % 100)) + 1, (1, 100)),
+        (cast("int32", cast("float32", N % 7 - 3)), (-3, 3)),
+        (cast("int32", cast("float32", N)), (-(2**31), 2**31 - 1)),
+        (cast("int8", cast("float32", N % 7)), (-128, 127)),
+        (cast("bool", N % 7), (0, 1)),
+        (U // prim.IntImm("uint8", 3), (0, 85)),
+        (prim.Mod(Var("i", "int8"), prim.IntImm("int8", 3)), (-2, 2)),
+        (U + U, (0, 255)),
+        (prim.Broadcast(N % 8, 4), (0, 7)),
+        (prim.Ramp(N % 8, integer(2), 4), (0, 13)),
+        (prim.Ramp(N % 8, integer(-2), 4), (-6, 7)),
+        (prim.Ramp(N % 8, M % 3, 4), (0, 13)),
+        (prim.Ramp(integer(0), integer(1), 8) // vector(2, 8), (0, 3)),
+        (prim.Ramp(integer(0), integer(1), 8) % vector(4, 8), (0, 3)),
+        (prim.Min(prim.Broadcast(N, 4), vector(7)), (0, 7)),
+        (prim.Max(prim.Broadcast(N, 4), vector(7)), (7, None)),
+        (vector(7) - prim.Broadcast(N % 3, 4), (5, 7)),
+        (vector(7) * prim.Broadcast(N % 3, 4), (0, 14)),
+        (cast("int8x4", prim.Ramp(N % 8, integer(2), 4)), (0, 13)),
+        (prim.Shuffle((vector(7), vector(9)), (integer(5),)), (7, 9)),
+        (prim.Select(N < M, prim.Broadcast(N % 3, 4), vector(5)), (0, 5)),
+    ],
+)
+def test_casts_vectors_and_integers_of_few_bits_are_bounded_by_their_operands(
+    e: PrimExpr, expected: Ends
+) -> None:
+    assert bounds(e) == expected
+
+
+def test_what_is_known_of_a_variable_of_few_bits_bounds_it() -> None:
+    facts = Facts({U: (3, 1000)})
+    assert bounds(U, facts) == (3, 255)
+    assert bounds(U // prim.IntImm("uint8", 3), facts) == (1, 85)
+    assert bounds(Var("v", "int8"), facts) == (-128, 127)

@@ -30,7 +30,7 @@ from relaxscript.arith import (
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 from relaxscript_tests import examples
-from relaxscript_tests.arith import brute_force
+from relaxscript_tests.arith import brute_force, narrow
 from relaxscript_tests.arith.scalars import K, M, N, integer, value
 from relaxscript_tests.arith.true_facts import facts_of, true_facts
 
@@ -125,6 +125,35 @@ def test_no_value_is_out_of_bounds_or_of_another_congruence(rng: np.random.Gener
         coeff, base = Analyzer(case.facts).modular_set(e)
         rest = found - base
         assert not (rest % coeff if coeff else rest).any(), case.told(e, coeff, base)
+
+
+def test_no_element_of_a_vector_and_nothing_cast_is_out_of_bounds_or_of_another_congruence(
+    rng: np.random.Generator,
+) -> None:
+    for case in cases(rng, 20_000):
+        e = narrow.draw(case.random)
+        low, high = bounds(e, case.facts)
+        coeff, base = Analyzer(case.facts).modular_set(e)
+        for lane in range(e.dtype.lanes):
+            found, known = narrow.values(e, case.assignments, lane)
+            found = found[known]
+            assert low is None or (low <= found).all(), case.told(e, low)
+            assert high is None or (found <= high).all(), case.told(e, high)
+            rest = found - base
+            assert not (rest % coeff if coeff else rest).any(), case.told(e, coeff, base)
+
+
+def test_what_is_simplified_of_vectors_and_casts_has_the_same_elements(
+    rng: np.random.Generator,
+) -> None:
+    for case in cases(rng, 10_000):
+        e = narrow.draw(case.random)
+        result = simplify(e, case.facts)
+        for lane in range(e.dtype.lanes):
+            before, known = narrow.values(e, case.assignments, lane)
+            after, still = narrow.values(result, case.assignments, lane)
+            assert still[known].all(), case.told(e, result)
+            assert (before[known] == after[known]).all(), case.told(e, result)
 
 
 def test_an_interval_has_all_values_while_a_variable_goes_through_its_domain(
