@@ -3,14 +3,15 @@
 Variables count by the order of their definitions. What several parts of a program share, a
 StructInfo or a scalar, has one digest, which is found once: the cost is that of the graph, however
 large the program is when it is written out. So a digest says nothing of the place of its part:
-what a function type or a `Let` binds is numbered from its own beginning.
+what a function type or a `Let` binds is numbered from its own beginning, and its digest is used
+again wherever what it binds is unknown outside of it.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,6 +36,20 @@ from .walk import sees_itself
 __all__ = ["structural_hash"]
 
 _END, _ENTER = -1, -1
+_NOTHING: frozenset[Any] = frozenset()
+
+
+class _Part(NamedTuple):
+    """What is known of a shared part: its digest, and where that holds.
+
+    `levels` has a bit for each open scope whose variables it mentions: the digest holds until the
+    innermost of them ends. The variables of scopes that have `ended` inside of it were unknown
+    outside: where one is known, it would not be bound again.
+    """
+
+    digest: bytes
+    levels: int
+    ended: frozenset[Any]
 
 
 class _Hashing:
@@ -43,14 +58,17 @@ class _Hashing:
     def __init__(self, map_free_vars: bool) -> None:
         self.map_free_vars = map_free_vars
         self.digest = hashlib.blake2b(digest_size=8)
-        self.numbers: dict[Any, int | str] = {}
+        # What each variable counts as, and how many scopes were open where it was defined.
+        self.numbers: dict[Any, tuple[int | str, int]] = {}
         self.free: dict[Any, int] = {}
         self.count = 0
-        self.trail: list[tuple[Any, int | str | None]] = []
+        self.trail: list[tuple[Any, tuple[int | str, int] | None]] = []
         self.stack: list[tuple[Any, int]] = []
-        # The digests of shared parts, those inside each open scope apart; they hold as long as no
-        # variable that was met gets another number.
-        self.known: list[dict[tuple[int, int], bytes]] = [{}]
+        # What is known of shared parts, by their roles and how many scopes were open around them,
+        # and which of it ends with each scope that is open. It holds as long as no variable that
+        # was met gets another number.
+        self.known: dict[tuple[int, int, int], _Part] = {}
+        self.ending: list[list[tuple[int, int, int]]] = [[]]
         # How many variables were defined before each of these scopes.
         self.begins: list[int] = []
 
@@ -83,43 +101,64 @@ class _Hashing:
         if before is not None or var in self.free:
             self._forget_digests()
         self.trail.append((var, before))
-        self.numbers[var] = number
+        self.numbers[var] = number, len(self.begins)
 
     def _number(self, var: Any) -> bytes:
         # A free variable counts by its first occurrence: names are hints, addresses change.
-        number = self.numbers.get(var)
-        if number is None:
-            number = f"free{self.free.setdefault(var, len(self.free))}"
+        known = self.numbers.get(var)
+        number = known[0] if known else f"free{self.free.setdefault(var, len(self.free))}"
         return f"{type(var).__name__} {number}".encode()
 
     def _forget_digests(self) -> None:
-        for known in self.known:
-            known.clear()
+        self.known.clear()
+        for ending in self.ending:
+            ending.clear()
 
     def _shared(self, root: Any, role: int) -> bytes:
         """The digest of a StructInfo or scalar: of its own fields, and the digests of its parts."""
         stack: list[tuple[Any, int, int]] = [(root, role, _ENTER)]
-        made: list[bytes] = []
+        made: list[_Part] = []
         while stack:
             value, role, count = stack.pop()
             if count >= 0:
-                inner = b"".join(made[len(made) - count :])
+                parts = made[len(made) - count :]
                 del made[len(made) - count :]
-                token = _token(value).encode()
-                made.append(hashlib.blake2b(token + b":" + inner, digest_size=16).digest())
-                if isinstance(value, Node):
-                    if value.is_scope:
-                        self._leave()
-                    self.known[-1][id(value), role] = made[-1]
+                made.append(self._whole(value, role, parts))
             elif isinstance(value, VARIABLES):
                 made.append(self._variable_inside(value, role))
-            elif isinstance(value, Node) and (id(value), role) in self.known[-1]:
-                made.append(self.known[-1][id(value), role])
+            elif (part := self._part(value, role)) is not None:
+                made.append(part)
             else:
                 self._enter(value, role, stack)
-        return made.pop()
+        return made.pop().digest
 
-    def _variable_inside(self, var: Any, role: int) -> bytes:
+    def _whole(self, value: Any, role: int, parts: list[_Part]) -> _Part:
+        """What is known of a node or tuple of which the parts are known."""
+        inner = b"".join([part.digest for part in parts])
+        digest = hashlib.blake2b(_token(value).encode() + b":" + inner, digest_size=16).digest()
+        levels, ended = 0, _NOTHING
+        for part in parts:
+            levels |= part.levels
+            if part.ended:
+                ended |= part.ended
+        if not isinstance(value, Node):
+            return _Part(digest, levels, ended)
+        if value.is_scope:
+            levels &= ~(1 << len(self.begins))
+            ended |= self._leave()
+        key = (id(value), role, len(self.begins))
+        whole = self.known[key] = _Part(digest, levels, ended)
+        self.ending[max(levels.bit_length() - 1, 0)].append(key)
+        return whole
+
+    def _part(self, value: Any, role: int) -> _Part | None:
+        """What is known of a shared part, where it holds."""
+        part = self.known.get((id(value), role, len(self.begins)))
+        if part is None or not isinstance(value, Node):
+            return None
+        return part if self.numbers.keys().isdisjoint(part.ended) else None
+
+    def _variable_inside(self, var: Any, role: int) -> _Part:
         """A variable in what is shared: it says the same wherever it is met, defined there or not.
 
         What a scope in there binds is numbered from the beginning of the outermost one.
@@ -132,8 +171,9 @@ class _Hashing:
             else:
                 self._define(var, self.count)
                 self.count += 1
-        dtype = getattr(var, "dtype", None)
-        return self._number(var) + f" {dtype};".encode()
+        digest = self._number(var) + f" {getattr(var, 'dtype', None)};".encode()
+        level = self.numbers[var][1] if var in self.numbers else 0
+        return _Part(digest, 1 << level if level else 0, _NOTHING)
 
     def _enter(self, value: Any, role: int, stack: list[tuple[Any, int, int]]) -> None:
         parts: list[tuple[Any, int]] = []
@@ -142,7 +182,7 @@ class _Hashing:
                 plan = plan_of(type(value), sees_itself(value))
                 if plan.is_scope:
                     self.begins.append(len(self.trail))
-                    self.known.append({})
+                    self.ending.append([])
                 stack.append((value, role, len(plan.inner)))
                 parts = [(getattr(value, name), own or INSIDE[role]) for name, own in plan.inner]
             case tuple():
@@ -155,10 +195,17 @@ class _Hashing:
                 stack.append((value, role, 0))
         stack.extend((part, inside, _ENTER) for part, inside in parts)
 
-    def _leave(self) -> None:
-        """The end of a scope inside of what is shared."""
-        self.known.pop()
-        self._restore(self.begins.pop())
+    def _leave(self) -> frozenset[Any]:
+        """The end of a scope inside of what is shared; the variables that it bound."""
+        begin = self.begins.pop()
+        bound = frozenset(var for var, _ in self.trail[begin:])
+        for key in self.ending.pop():
+            self.known.pop(key, None)
+        self._restore(begin)
+        return bound
+
+    def _place(self, var: Any) -> tuple[int | str, int]:
+        return self.numbers.get(var, (-1, 0))
 
     def _end_scope(self, length: int) -> None:
         if len(self.trail) > length:
@@ -190,7 +237,7 @@ class _Hashing:
             case Attrs():
                 stack.extend((value[key], role) for key in sorted(value))
             case Mapping():
-                known = sorted(value, key=lambda key: self.numbers.get(key, -1), reverse=True)
+                known = sorted(value, key=self._place, reverse=True)
                 stack.extend((value[key], role) for key in known)
 
 

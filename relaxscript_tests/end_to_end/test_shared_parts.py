@@ -6,6 +6,8 @@ one would not end.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -128,6 +130,62 @@ def test_equal_struct_infos_have_one_hash_however_much_they_share():
         apart = TupleStructInfo([info, TupleStructInfo([again, info])])
         assert structural_equal(shared, apart)
         assert structural_hash(shared) == structural_hash(apart)
+
+
+def of_one_variable(depth: int) -> StructInfo:
+    info: StructInfo = TensorStructInfo([Var("n", "int64")])
+    for _ in range(depth):
+        info = FuncStructInfo([info, info], info)
+    return info
+
+
+def of_their_own_variables(depth: int) -> StructInfo:
+    info: StructInfo = ObjectStructInfo()
+    for _ in range(depth):
+        n = Var("n", "int64")
+        result = TupleStructInfo([info, TensorStructInfo([n])])
+        info = FuncStructInfo([TensorStructInfo([n]), info], result)
+    return info
+
+
+def of_an_outer_variable(depth: int) -> StructInfo:
+    n = Var("n", "int64")
+    leaf = info = TensorStructInfo([n])
+    for i in range(depth):
+        m = Var("m", "int64")
+        info = FuncStructInfo([TensorStructInfo([m, n + i]), info], TupleStructInfo([info, info]))
+    return FuncStructInfo([leaf, info], info)
+
+
+@pytest.mark.parametrize("made", [of_one_variable, of_their_own_variables, of_an_outer_variable])
+def test_types_of_functions_of_functions_are_hashed_and_compared_once_each(
+    made: Callable[[int], StructInfo],
+):
+    assert structural_hash(made(DEEP)) == structural_hash(made(DEEP)) != structural_hash(made(9))
+
+    def hashing(depth: int) -> Callable[[], object]:
+        info = made(depth)
+        return lambda: structural_hash(info)
+
+    def comparing(depth: int) -> Callable[[], object]:
+        a, b = made(depth), made(depth)
+        return lambda: structural_equal(a, b)
+
+    assert growth(hashing, 5) < 10
+    assert growth(comparing, 5) < 10
+
+
+def test_a_function_type_that_is_met_again_where_its_variable_is_known_hashes_as_a_copy_does():
+    n = Var("n", "int64")
+
+    def function() -> StructInfo:
+        return FuncStructInfo([TensorStructInfo([n])], TensorStructInfo([n]))
+
+    leaf, once = TensorStructInfo([n]), function()
+    shared = FuncStructInfo([once, leaf, once], leaf)
+    apart = FuncStructInfo([function(), leaf, function()], leaf)
+    assert structural_equal(shared, apart)
+    assert structural_hash(shared) == structural_hash(apart)
 
 
 def test_scalars_that_share_their_operands_are_compared_hashed_and_simplified():
