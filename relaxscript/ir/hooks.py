@@ -25,6 +25,7 @@ __all__ = [
     "places",
     "run_function",
     "script_of",
+    "static_type_of",
     "struct_info_for_users",
     "struct_info_of",
     "unfilled",
@@ -59,6 +60,7 @@ class Hook:
 apply_operator = Hook("apply_operator", "(symbol, *operands) -> the call that `x + y` means")
 operator_of = Hook("operator_of", "(full name) -> the Op of the operator that has it")
 struct_info_of = Hook("struct_info_of", "(expr) -> its StructInfo, derived from its parts")
+static_type_of = Hook("static_type_of", "(StructInfo or None) -> the type of what has it")
 script_of = Hook("script_of", "(node, **options) -> its script")
 html_of = Hook("html_of", "(script) -> it as coloured HTML")
 parsed = Hook("parsed", "(script) -> the module that it says, read in data mode")
@@ -79,8 +81,8 @@ def struct_info_for_users(expr: Any) -> Any:
 
 
 _ALL = (
-    apply_operator, operator_of, struct_info_of, script_of, html_of, parsed, metadata_of,
-    is_base_of, is_eager, run_function, blame, places,
+    apply_operator, operator_of, struct_info_of, static_type_of, script_of, html_of, parsed,
+    metadata_of, is_base_of, is_eager, run_function, blame, places,
 )  # fmt: skip
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from relaxscript.errors import Span
 
     from .struct_info import StructInfo
+    from .types import Type
 
 __all__ = [
     "Attrs", "BaseFunc", "Binding", "BindingBlock", "Call", "Constant", "DataTypeImm",
@@ -146,54 +147,20 @@ class Expr(Node):
         """TVM's other spelling of `struct_info`."""
         return self.struct_info
 
-    def __add__(self, other: Any) -> Expr:
-        return _operator("+", self, other)
+    @property
+    def checked_type(self) -> Type:
+        """The traditional type of the value: its rank, data type and structure."""
+        found: Type = hooks.static_type_of(self.struct_info)
+        return found
 
-    def __radd__(self, other: Any) -> Expr:
-        return _operator("+", other, self)
-
-    def __sub__(self, other: Any) -> Expr:
-        return _operator("-", self, other)
-
-    def __rsub__(self, other: Any) -> Expr:
-        return _operator("-", other, self)
-
-    def __mul__(self, other: Any) -> Expr:
-        return _operator("*", self, other)
-
-    def __rmul__(self, other: Any) -> Expr:
-        return _operator("*", other, self)
-
-    def __truediv__(self, other: Any) -> Expr:
-        return _operator("/", self, other)
-
-    def __rtruediv__(self, other: Any) -> Expr:
-        return _operator("/", other, self)
-
-    def __floordiv__(self, other: Any) -> Expr:
-        return _operator("//", self, other)
-
-    def __rfloordiv__(self, other: Any) -> Expr:
-        return _operator("//", other, self)
-
-    def __mod__(self, other: Any) -> Expr:
-        return _operator("%", self, other)
-
-    def __rmod__(self, other: Any) -> Expr:
-        return _operator("%", other, self)
-
-    def __pow__(self, other: Any) -> Expr:
-        return _operator("**", self, other)
-
-    def __rpow__(self, other: Any) -> Expr:
-        return _operator("**", other, self)
-
-    def __matmul__(self, other: Any) -> Expr:
-        return _operator("@", self, other)
-
-    def __rmatmul__(self, other: Any) -> Expr:
-        return _operator("@", other, self)
-
+    __add__, __radd__ = _infix("+"), _reflected("+")
+    __sub__, __rsub__ = _infix("-"), _reflected("-")
+    __mul__, __rmul__ = _infix("*"), _reflected("*")
+    __truediv__, __rtruediv__ = _infix("/"), _reflected("/")
+    __floordiv__, __rfloordiv__ = _infix("//"), _reflected("//")
+    __mod__, __rmod__ = _infix("%"), _reflected("%")
+    __pow__, __rpow__ = _infix("**"), _reflected("**")
+    __matmul__, __rmatmul__ = _infix("@"), _reflected("@")
     __and__, __rand__ = _infix("&"), _reflected("&")
     __or__, __ror__ = _infix("|"), _reflected("|")
     __xor__, __rxor__ = _infix("^"), _reflected("^")

@@ -6,7 +6,9 @@ Source: spec "Traditional Types" (erase_struct_info); TVM `relax.analysis.get_st
 from __future__ import annotations
 
 from relaxscript.arith import YES
-from relaxscript.errors import InternalError
+from relaxscript.errors import Diagnostic, DiagnosticError, InternalError
+from relaxscript.errors.caller import caller_span
+from relaxscript.ir import hooks
 from relaxscript.ir.struct_info import (
     FuncStructInfo,
     ObjectStructInfo,
@@ -31,7 +33,7 @@ from relaxscript.ir.walk import post_order
 
 from .subtyping import is_subtype
 
-__all__ = ["described_by", "erase_struct_info", "is_static_subtype"]
+__all__ = ["checked_type", "described_by", "erase_struct_info", "is_static_subtype"]
 
 
 def erase_struct_info(info: StructInfo) -> Type:
@@ -59,6 +61,18 @@ def _erased(info: StructInfo, done: dict[int, Type]) -> Type:
         case FuncStructInfo(params=params, ret=ret):
             return FuncType.make(tuple(done[id(p)] for p in params or ()), done[id(ret)])
     return ObjectType.make()
+
+
+@hooks.static_type_of.fill
+def checked_type(info: StructInfo | None) -> Type:
+    """`erase_struct_info` for people, who may ask it of a variable of which nothing is known."""
+    if info is None:
+        message = "nothing is known of this variable, so it has no type"
+        help = 'write for example `Var("x", TensorStructInfo((2, 3), "float32"))`'
+        raise DiagnosticError(
+            Diagnostic("RX0201", message, caller_span(), help=help, nature="value")
+        )
+    return erase_struct_info(info)
 
 
 def described_by(static: Type) -> StructInfo:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from relaxscript.errors import InternalError
+from relaxscript import op
+from relaxscript.errors import DiagnosticError, InternalError
+from relaxscript.ir import relax
 from relaxscript.ir.struct_info import (
     FuncStructInfo,
     PrimStructInfo,
@@ -98,3 +100,20 @@ def test_a_type_is_that_of_the_struct_info_that_says_the_same(rng: np.random.Gen
 def test_a_pointer_is_no_value_of_relax() -> None:
     with pytest.raises(InternalError, match=r"no value of Relax has the type T.handle"):
         described_by(PointerType(PrimType("int8")))
+
+
+def test_the_checked_type_of_an_expression_is_the_type_of_its_struct_info() -> None:
+    x = relax.Var("x", TensorStructInfo((N, 3), "float32"))
+    assert x.checked_type == TensorType(2, "float32")
+    assert op.sum(x, axis=0).checked_type == TensorType(1, "float32")
+    assert relax.Tuple([x, relax.PrimValue(2)]).checked_type == TupleType(
+        [TensorType(2, "float32"), PrimType("int64")]
+    )
+    assert relax.ShapeExpr([N, 3]).checked_type == ShapeType(2)
+
+
+def test_a_variable_of_which_nothing_is_known_has_no_type() -> None:
+    with pytest.raises(ValueError, match="nothing is known of this variable") as caught:
+        relax.Var("x").checked_type
+    assert isinstance(caught.value, DiagnosticError)
+    assert caught.value.diagnostics[0].code == "RX0201"
