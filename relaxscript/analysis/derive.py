@@ -7,7 +7,8 @@ signatures of global functions, the variables in scope, and a place for obligati
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from relaxscript.arith import NO, UNKNOWN, Facts
@@ -52,6 +53,7 @@ from relaxscript.sinfo import (
     check_compatibility,
     definable_shape_vars,
     erase_to_well_defined,
+    facts_in_branch,
     shape_var_mapping,
     shape_vars,
     substitute_shape_vars,
@@ -95,6 +97,16 @@ class Context:
         self.shape_scope: AbstractSet[PrimVar] | None = None
         self.is_visible: Callable[[Var], bool] = lambda var: False
         self._require = require
+
+    @contextmanager
+    def branch(self, condition: Expr, taken: bool) -> Iterator[None]:
+        """Know in a branch of an `If` that its condition is `taken`, True or False."""
+        outer = self.facts
+        self.facts = facts_in_branch(self.struct_info(condition), taken, outer)
+        try:
+            yield
+        finally:
+            self.facts = outer
 
     def require(self, obligation: Obligation) -> None:
         """Note a precondition that could not be decided."""

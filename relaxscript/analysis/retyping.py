@@ -6,7 +6,7 @@ function says whether its calls have side effects.
 
 from __future__ import annotations
 
-from relaxscript.arith import NO, YES
+from relaxscript.arith import NO, YES, Facts
 from relaxscript.errors import OperandError
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
@@ -41,7 +41,7 @@ from relaxscript.ir.struct_info import (
     TensorStructInfo,
 )
 from relaxscript.op import ArgumentError
-from relaxscript.sinfo import check_compatibility, definable_shape_vars, why
+from relaxscript.sinfo import check_compatibility, definable_shape_vars, facts_in_branch, why
 
 from .derive import Context, call_purity, derived_again
 from .finding import Finding
@@ -61,13 +61,16 @@ def retyped(obj: IRModule | Function) -> list[Finding]:
 
 
 class _Place:
-    """The function and kind of block in which something stands."""
+    """The function and kind of block in which something stands, and what conditions say there."""
 
-    __slots__ = ("dataflow", "function")
+    __slots__ = ("dataflow", "facts", "function")
 
-    def __init__(self, function: Function, dataflow: bool = False) -> None:
+    def __init__(
+        self, function: Function, dataflow: bool = False, facts: Facts | None = None
+    ) -> None:
         self.function = function
         self.dataflow = dataflow
+        self.facts = facts
 
     @property
     def is_pure(self) -> bool:
@@ -108,10 +111,22 @@ class _Retyping:
                 case SeqExpr():
                     self._brought.append([])
                 case DataflowBlock():
-                    inside = _Place(place.function, dataflow=True)
+                    inside = _Place(place.function, True, place.facts)
+                case If(cond, true_branch, false_branch):
+                    for branch, taken in ((false_branch, False), (true_branch, True)):
+                        stack.append((branch, self._in_branch(cond, taken, place), False))
+                    stack.append((cond, place, False))
+                    continue
             # Leaves have no parts, and nothing is asked of them.
             parts = [part for part in _parts(node) if part.__class__ not in _LEAVES]
             stack.extend([(part, inside, False) for part in reversed(parts)])
+
+    def _in_branch(self, condition: Expr, taken: bool, place: _Place) -> _Place:
+        if not isinstance(condition, (Var, PrimValue)):
+            return place
+        known = self._context.struct_info(condition)
+        facts = facts_in_branch(known, taken, place.facts)
+        return _Place(place.function, place.dataflow, facts)
 
     def _bring(self, *infos: StructInfo) -> None:
         """Bind the shape variables that stand alone in annotations of a signature or a cast."""
@@ -131,6 +146,8 @@ class _Retyping:
         if self._failed and any(id(part) in self._failed for part in _parts(node)):
             self._fail(node)
             return
+        # A function may be called elsewhere than where it stands.
+        self._context.facts = None if isinstance(node, Function) else place.facts
         try:
             match node:
                 case Call():
@@ -209,9 +226,10 @@ class _Retyping:
         self, given: StructInfo, wanted: StructInfo, what: str, declared: str, node: Node,
         within: Node,
     ) -> None:  # fmt: skip
-        if check_compatibility(given, wanted) is NO:
+        facts = self._context.facts
+        if check_compatibility(given, wanted, facts) is NO:
             message = f"{what} does not fit {declared}"
-            fact = why(given, wanted) or ""
+            fact = why(given, wanted, facts) or ""
             self.found.append(Finding("RX0205", message, node, within, fact=fact))
 
 

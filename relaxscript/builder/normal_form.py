@@ -317,8 +317,10 @@ class NormalForm(Scopes):
             )  # fmt: skip
         cond = self.operand(expr.cond)
         self.check_condition(cond)
-        true_branch = self._branch(expr.true_branch)
-        false_branch = self._branch(expr.false_branch)
+        with self.context.branch(cond, True):
+            true_branch = self._branch(expr.true_branch)
+        with self.context.branch(cond, False):
+            false_branch = self._branch(expr.false_branch)
         return expr.replace(cond=cond, true_branch=true_branch, false_branch=false_branch)
 
     def check_condition(self, cond: Expr) -> None:

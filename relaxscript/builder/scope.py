@@ -8,6 +8,7 @@ from typing import Any
 
 from relaxscript.analysis.derive import Context
 from relaxscript.analysis.purity import claims_purity
+from relaxscript.arith import Facts
 from relaxscript.errors import Diagnostic, DiagnosticError, InternalError, Span
 from relaxscript.errors.caller import caller_span
 from relaxscript.ir.module import IRModule
@@ -67,6 +68,8 @@ class FunctionFrame:
         self.result: Expr | None = None
         self.result_span: Span | None = None
         self.depth = 0
+        # What is known where the function stands: it may be called elsewhere.
+        self.outer_facts: Facts | None = None
 
     @property
     def checks_purity(self) -> bool:
@@ -231,6 +234,7 @@ class Scopes(ABC):
         """Start a function; `end_function` gives it back. `function` is the safe way."""
         frame = FunctionFrame(name, params, pure, attrs)
         frame.depth = len(self._scopes)
+        frame.outer_facts, self.context.facts = self.context.facts, None
         self._frames.append(frame)
         self.begin_scope(params)
 
@@ -257,13 +261,14 @@ class Scopes(ABC):
             )
         elif not checked:
             self.check_fits(derived, ret_struct_info, "the result", "the declared result", "RX0205")
-        self._frames.pop()
+        self.context.facts = self._frames.pop().outer_facts
         return Function.make(
             frame.params, body, ret_struct_info, frame.pure, frame.attrs, ret_span, span=span
         )
 
     def abandon_function(self) -> None:
         """Forget the function that failed, so that the builder stays usable."""
-        depth = self._frames.pop().depth
-        while len(self._scopes) > depth:
+        frame = self._frames.pop()
+        self.context.facts = frame.outer_facts
+        while len(self._scopes) > frame.depth:
             self._leave(self._scopes.pop())

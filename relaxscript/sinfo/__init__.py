@@ -8,6 +8,7 @@ user); `relation.py` holds the one comparison behind both. Answers are YES, NO o
 from __future__ import annotations
 
 from .base_check import BaseCheckResult, struct_info_base_check
+from .branching import facts_in_branch
 from .compatibility import can_cast, check_compatibility, why, why_never
 from .erasure import erase_to_well_defined
 from .lub import unify_struct_info
@@ -32,10 +33,10 @@ from .subtyping import is_base_of, is_subtype
 __all__ = [
     "BaseCheckResult", "Certainty", "Disagreement", "always_matches", "can_cast",
     "check_compatibility", "definable_shape_vars", "described_by", "differs_in_devices_only",
-    "dimensions", "disagreements", "erase_struct_info", "erase_to_well_defined", "free_shape_vars",
-    "is_base_of", "is_static_subtype", "is_subtype", "partially_applied", "placed_each",
-    "placed_like", "prove_same_shape", "proved_arguments", "same_vdevice", "scalar_variables",
-    "shape_var_mapping", "shape_vars", "sizes_taken", "struct_info_base_check",
+    "dimensions", "disagreements", "erase_struct_info", "erase_to_well_defined", "facts_in_branch",
+    "free_shape_vars", "is_base_of", "is_static_subtype", "is_subtype", "partially_applied",
+    "placed_each", "placed_like", "prove_same_shape", "proved_arguments", "same_vdevice",
+    "scalar_variables", "shape_var_mapping", "shape_vars", "sizes_taken", "struct_info_base_check",
     "struct_info_parts", "substitute_held_shapes", "substitute_shape_vars", "unify_struct_info",
     "why", "why_never",
 ]  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 
-from relaxscript.arith import YES, prove
+from relaxscript.arith import YES, Facts, prove
 from relaxscript.ir import prim, relax
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.struct_info import PrimStructInfo, StructInfo, TensorStructInfo
@@ -26,12 +26,13 @@ def proved_arguments(
     args: Sequence[StructInfo],
     in_scope: Container[prim.Var],
     captured: Container[prim.Var] = (),
+    facts: Facts | None = None,
 ) -> tuple[int, ...]:
     """The positions of arguments that are sure to be what their parameters say.
 
     `in_scope` are the shape variables of the caller, `captured` those among them that the callee
     has as well, with the same values. Any other variable of the parameters stands for what the
-    arguments say of it; where they say nothing, nothing is proved.
+    arguments say of it; where they say nothing, nothing is proved. `facts` are the caller's.
     """
     mapping = shape_var_mapping(params, args, captured)
 
@@ -39,7 +40,8 @@ def proved_arguments(
         known = all(v in mapping or v in captured for v in shape_vars(param))
         if not known or _names_a_shape(param) or not _takes_sizes(param, mapping):
             return False
-        return is_subtype(arg, substitute_shape_vars(param, mapping), in_scope=in_scope) is YES
+        wanted = substitute_shape_vars(param, mapping)
+        return is_subtype(arg, wanted, facts, in_scope=in_scope) is YES
 
     pairs = zip(params, args, strict=True)
     return tuple(i for i, (param, arg) in enumerate(pairs) if is_proved(param, arg))
@@ -54,11 +56,16 @@ def sizes_taken(
     return mapping if _takes_sizes(wanted, mapping) else {}
 
 
-def always_matches(known: StructInfo, wanted: StructInfo, in_scope: Container[prim.Var]) -> bool:
+def always_matches(
+    known: StructInfo,
+    wanted: StructInfo,
+    in_scope: Container[prim.Var],
+    facts: Facts | None = None,
+) -> bool:
     """Whether a match_cast of what is `known` to `wanted` neither fails nor binds a variable."""
     if any(v not in in_scope for v in definable_shape_vars(wanted)):
         return False
-    return is_subtype(known, wanted, in_scope=in_scope) is YES
+    return is_subtype(known, wanted, facts, in_scope=in_scope) is YES
 
 
 def _takes_sizes(info: StructInfo, mapping: Mapping[prim.Var, PrimExpr]) -> bool:

@@ -121,7 +121,10 @@ class BindingRewriter:
         self.binding(binding if inner is value else binding.replace(value=inner))
 
     def _choice(self, value: If) -> If:
-        yes, no = self.branch(value.true_branch), self.branch(value.false_branch)
+        with self.builder.context.branch(value.cond, True):
+            yes = self.branch(value.true_branch)
+        with self.builder.context.branch(value.cond, False):
+            no = self.branch(value.false_branch)
         if yes is value.true_branch and no is value.false_branch:
             return value
         return value.replace(true_branch=yes, false_branch=no)

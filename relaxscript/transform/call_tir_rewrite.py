@@ -173,7 +173,7 @@ class _Rewriter(BindingRewriter):
     def _fitting(self, arg: Expr, wanted: StructInfo, span: Span | None) -> Expr:
         """An argument that is written in place, checked where it is not known to fit its result."""
         known = self.builder.struct_info(arg)
-        if is_subtype(known, wanted) is YES:
+        if is_subtype(known, wanted, self.builder.context.facts) is YES:
             return arg
         self.changed = True
         name = getattr(arg, "name_hint", "arg")

@@ -206,7 +206,8 @@ class _Lowering(HeapWriter):
         """Whether a check is not needed."""
         if known is wanted or isinstance(wanted, ObjectStructInfo):
             return True
-        return is_subtype(known, wanted, in_scope=self.bound) is YES
+        facts = self.builder.context.facts
+        return is_subtype(known, wanted, facts, in_scope=self.bound) is YES
 
     def _in_scope(self, info: StructInfo) -> StructInfo:
         """`info` without what refers to shape variables that have no value here."""

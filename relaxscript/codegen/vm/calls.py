@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from relaxscript.analysis import Context
 from relaxscript.arith import YES
 from relaxscript.errors import UnplacedError
 from relaxscript.interpreter.blame import name_of_call
@@ -79,7 +80,7 @@ class CallEmitter(FunctionEmitter):
 
     def _by_meaning(self, call: relax.Call) -> Arg:
         args = [self.value(arg, read_only=True) for arg in call.args]
-        checked = _needs_check(call, self.program.context.struct_info)
+        checked = _needs_check(call, self.program.context)
         return self.call(self.program.operator(call, checked), args)
 
     def _kill(self, call: relax.Call) -> Arg:
@@ -252,7 +253,7 @@ class CallEmitter(FunctionEmitter):
 
     def _fitting(self, arg: Arg, known: StructInfo, wanted: StructInfo, index: int) -> Arg:
         """A check that an argument is what its result is said to be, where that is not known."""
-        if is_subtype(known, wanted, in_scope=self.bound) is YES:
+        if is_subtype(known, wanted, self.program.context.facts, in_scope=self.bound) is YES:
             return arg
         return self.matched(
             arg, self.in_scope(wanted), f"`args[{index}]`, which is written in place,"
@@ -289,7 +290,7 @@ class CallEmitter(FunctionEmitter):
         )
         if not known or not isinstance(dtype, relax.DataTypeImm):
             return self._by_meaning(call)
-        _needs_check(call, self.program.context.struct_info)  # refuses what is wrong already
+        _needs_check(call, self.program.context)  # refuses what is wrong already
         values = [self.value(operand, read_only=True) for operand in call.args]
         return self.call("vm.builtin.alloc_tensor", values)
 
@@ -304,7 +305,7 @@ class CallEmitter(FunctionEmitter):
             isinstance(infos[0], ShapeStructInfo) and isinstance(infos[1], PrimStructInfo)
         ):
             return None
-        _needs_check(call, self.program.context.struct_info)  # refuses what is wrong already
+        _needs_check(call, self.program.context)  # refuses what is wrong already
         return [self.value(operand, read_only=True) for operand in (size, index, dtype)]
 
     def _fields(self, args: relax.Expr) -> Sequence[relax.Expr]:
@@ -360,10 +361,9 @@ def _is_unit(info: StructInfo) -> bool:
 class _Collecting:
     """The context of a rule, which counts what cannot be decided before the run."""
 
-    facts = None
-
-    def __init__(self, struct_info: Callable[[relax.Expr], StructInfo]) -> None:
-        self.struct_info = struct_info
+    def __init__(self, known: Context) -> None:
+        self.struct_info = known.struct_info
+        self.facts = known.facts
         self.module = None
         self.undecided = 0
 
@@ -371,15 +371,15 @@ class _Collecting:
         self.undecided += 1
 
 
-def _needs_check(call: relax.Call, struct_info: Callable[[relax.Expr], StructInfo]) -> bool:
+def _needs_check(call: relax.Call, known: Context) -> bool:
     """Whether it is known only when the program runs that an operator takes its operands.
 
     Raises `DiagnosticError` for operands that it never takes.
     """
-    if not all(_is_known(struct_info(arg)) for arg in call.args):
+    if not all(_is_known(known.struct_info(arg)) for arg in call.args):
         return True
     operator = lookup(call.op)  # type: ignore[arg-type]
-    context: Any = _Collecting(struct_info)
+    context: Any = _Collecting(known)
     try:
         operator.infer(call, context)
     except UnplacedError as error:

@@ -224,7 +224,8 @@ class FunctionEmitter(ABC):
         dst, proved = self.register(), tuple[int, ...]()
         params = [param.struct_info or _OBJECT for param in function.params]
         if len(params) == len(known) and (trusts(function) or not self.trusts):
-            proved = proved_arguments(params, known, self.bound, set(captured))
+            facts = self.program.context.facts
+            proved = proved_arguments(params, known, self.bound, set(captured), facts)
             proved += tuple(range(len(params), len(args)))
         self.ib.emit_call(name, args, dst, proved=proved, span=self.span)
         self.full.add(dst.value)
@@ -337,12 +338,15 @@ class FunctionEmitter(ABC):
         result = self.register()
         test = self.ib.position
         self.ib.emit_if(condition, 0, span=expr.cond_span or expr.span or outer)
-        self._branch(expr.true_branch, result)
+        context = self.program.context
+        with context.branch(expr.cond, True):
+            self._branch(expr.true_branch, result)
         self.span = outer
         end = self.ib.position
         self.ib.emit_goto(0, span=outer)
         self.ib.patch(test, self.ib.position - test)
-        self._branch(expr.false_branch, result)
+        with context.branch(expr.cond, False):
+            self._branch(expr.false_branch, result)
         self.span = outer
         self.ib.patch(end, self.ib.position - end)
         return result
@@ -428,8 +432,8 @@ class FunctionEmitter(ABC):
             case relax.MatchCast(struct_info=info), _:
                 only_read = isinstance(value, relax.Constant) and var not in self.usage.escaping
                 arg = self.value(value, only_read)
-                known = self.program.context.struct_info(value)
-                if not (self.checks_itself or always_matches(known, info, self.bound)):
+                known, facts = self.program.context.struct_info(value), self.program.context.facts
+                if not (self.checks_itself or always_matches(known, info, self.bound, facts)):
                     arg = self.matched(arg, info, _place(value))
             case _, relax.Function():
                 arg = self.local_function(value, var)
@@ -448,8 +452,8 @@ class FunctionEmitter(ABC):
             return arg
         if self.checks_itself or self.trusts:
             return arg
-        known = self.program.context.struct_info(value)
-        if known is promised or is_subtype(known, promised, in_scope=self.bound) is YES:
+        known, facts = self.program.context.struct_info(value), self.program.context.facts
+        if known is promised or is_subtype(known, promised, facts, in_scope=self.bound) is YES:
             return arg
         return self.matched(arg, self.in_scope(promised), f"`{var.name_hint}`")
 

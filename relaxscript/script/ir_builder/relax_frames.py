@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
 from relaxscript.builder import BlockBuilder
@@ -311,6 +311,7 @@ class BranchFrame(Frame):
         self.written = written
         self.choice: IfFrame | None = None
         self.began = False
+        self.known = ExitStack()
 
     def open(self, builder: IRBuilder) -> BranchFrame:
         around = builder.frames[-1] if builder.frames else None
@@ -320,7 +321,9 @@ class BranchFrame(Frame):
         if self.written in around.branches:
             raise refused("RX0106", f"`R.If` has two `{self.written}`")
         self.choice = around
-        function_frame(self.written).writer.begin_scope()
+        writer = function_frame(self.written).writer
+        self.known.enter_context(writer.context.branch(around.condition, self.written == "R.Then"))
+        writer.begin_scope()
         return self
 
     def close(self, builder: IRBuilder) -> None:
@@ -333,6 +336,10 @@ class BranchFrame(Frame):
                           "end it with `R.emit(value)`")  # fmt: skip
         self.choice.name = self.choice.name or bound[-1].name_hint
         self.choice.branches[self.written] = writer.end_scope(value)
+        self.known.close()
+
+    def abandon(self) -> None:
+        self.known.close()
 
 
 def struct_info_of(value: Any) -> StructInfo:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import Any
 
 from relaxscript.errors import Edit, OperandError, Span
@@ -150,13 +150,17 @@ class RelaxControl(RelaxBindings, ABC):
             raise Failed from None
         self.branches(node, cond)
 
-    def examine(self, node: ast.If) -> None:
+    def examine(self, node: ast.If, cond: Expr | None = None) -> None:
         """Report what is wrong in the branches of an `if` that cannot be made."""
         if self.builder.current_block_is_dataflow():
             return
-        for body in (node.body, node.orelse):
+        for body, taken in ((node.body, True), (node.orelse, False)):
             if body and not isinstance(body[-1], ast.Return):
-                self.examine_branch(body)
+                known = (
+                    self.builder.context.branch(cond, taken) if cond is not None else nullcontext()
+                )
+                with known:
+                    self.examine_branch(body)
 
     def examine_branch(self, body: list[ast.stmt]) -> None:
         """Report what is wrong in a branch; what it binds is forgotten."""
@@ -176,13 +180,15 @@ class RelaxControl(RelaxBindings, ABC):
 
     def branches(self, node: ast.If, cond: Expr) -> None:
         if not node.orelse:
-            self.examine(node)
+            self.examine(node, cond)
             raise self.missing_else(node)
         edits = return_after(self.source, node, self.unused_name("result"))
         if edits:
             raise self.returns(node.body[-1], edits, [(node.orelse[-1], "returns as well")])
-        true_name, true_branch = self.one_branch(node.body)
-        false_name, false_branch = self.one_branch(node.orelse)
+        with self.builder.context.branch(cond, True):
+            true_name, true_branch = self.one_branch(node.body)
+        with self.builder.context.branch(cond, False):
+            false_name, false_branch = self.one_branch(node.orelse)
         if true_branch is None or false_branch is None:
             raise Failed
         if true_name != false_name:
