@@ -182,7 +182,8 @@ def load(
     may call; `target` is instead of the one for which it was built. Nothing in the file is run, and
     all of it is checked first. Raises `DiagnosticError`: RX0701 for a file that cannot be read, is
     damaged or of a later version, RX0705 for a program that calls what was not allowed, and what
-    its module does wrong. Indices are always checked, whatever `check` the program was built with.
+    its module does wrong. Indices are always checked, and new memory begins as zeros, whatever the
+    options that the program was built with.
     """
     found = inspect(path)
     may = set(allowed)
@@ -193,7 +194,13 @@ def load(
         message = f"the program calls {names}, which was not allowed"
         help = f"if you trust it, write `allowed=[{listed}]`"
         raise DiagnosticError(Diagnostic("RX0705", message, None, help=help))
-    return build(found.module, _checking(found.target) if target is None else _asked(target))
+    wanted = _checking(found.target) if target is None else _asked(target)
+    # What the process kept in memory that is free now is none of the program's business.
+    made_for = Target(wanted.kind, Attrs({**wanted.attrs, "zero-memory": "1"}))
+    executable = build(found.module, made_for)
+    module, kind = executable.origin[0], executable.origin[1].kind
+    executable.origin = (module, Target(kind, wanted.attrs))
+    return executable
 
 
 def _checking(target: Target) -> Target:

@@ -80,13 +80,16 @@ def build(
     native code for this computer; the option `-opt-level=0` to 3) or "reference" (they are
     interpreted, without llvmlite). Every index of a PrimFunc that is not proved to lie in its
     buffer is checked when it runs; "llvm -check=0" leaves that out, and such a program then reads
-    and writes wherever its indices lead. `params` maps
-    names of parameters of `main` (of every public function where there is no `main`) to arrays that
-    become constants of the program. A pipeline is a name, None or a function from module to module;
-    "default" only places tensors on the virtual devices that the module lists: the virtual machine
-    checks, allocates and computes shapes by itself, which is fastest. With the relax_pipeline
-    "default_build" all of that is written out as calls of builtins, as `Executable.as_text` shows.
-    Both `exec_mode`s, "bytecode" and "compiled", make bytecode at present.
+    and writes wherever its indices lead. With "llvm -zero-memory=1" the memory that a PrimFunc
+    makes begins as zeros; otherwise what lies there before the first store is left open.
+
+    `params` maps names of parameters of `main` (of every public function where there is no `main`)
+    to arrays that become constants of the program. A pipeline is a name, None or a function from
+    module to module; "default" only places tensors on the virtual devices that the module lists:
+    the virtual machine checks, allocates and computes shapes by itself, which is fastest. With the
+    relax_pipeline "default_build" all of that is written out as calls of builtins, as
+    `Executable.as_text` shows. Both `exec_mode`s, "bytecode" and "compiled", make bytecode at
+    present.
 
     `remove_checks` says which run-time checks to leave out beside those that are seen at once to
     hold: "redundant" what earlier checks imply (`transform.RemoveRedundantChecks`), which changes
@@ -235,10 +238,10 @@ def _llvm_options(target: Target) -> dict[str, Any]:
     for name, value in target.attrs.items():
         if name == "opt-level":
             options["level"] = int(value) if value in ("0", "1", "2", "3") else value
-        elif name == "check":
-            options["check"] = _switch(name, value)
+        elif name in ("check", "zero-memory"):
+            options[name.replace("-", "_")] = _switch(name, value)
         elif name not in _ELSEWHERE:
-            known = ["check", "opt-level", *sorted(_ELSEWHERE)]
+            known = ["check", "opt-level", "zero-memory", *sorted(_ELSEWHERE)]
             raise _unknown("option of the target", name, known)
     return options
 

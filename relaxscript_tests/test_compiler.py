@@ -75,17 +75,18 @@ def test_unknown_words_are_named_with_the_nearest():
     assert (found.code, found.help) == ("RX0703", "there are x, w")
 
 
+@pytest.mark.parametrize("option", ["check", "zero-memory"])
 @pytest.mark.parametrize("value", ["0", "1"])
-def test_a_target_says_whether_indices_are_checked(value):
-    assert VirtualMachine(build(Model, f"llvm -check={value}")).main(X, W) is not None
-    assert (
-        build(Model, {"kind": "llvm", "check": value == "1"}).origin[1].attrs["check"] is not None
-    )
+def test_a_target_says_whether_indices_are_checked_and_memory_is_zeroed(option, value):
+    assert VirtualMachine(build(Model, f"llvm -{option}={value}")).main(X, W) is not None
+    target = build(Model, {"kind": "llvm", option: value == "1"}).origin[1]
+    assert target.attrs[option] is not None
 
 
-def test_the_option_check_is_0_or_1():
-    found = refused('option "check" of the target is 0 or 1, not', target="llvm -check=no")
-    assert (found.code, found.help) == ("RX0703", 'write "llvm -check=0"')
+@pytest.mark.parametrize("option", ["check", "zero-memory"])
+def test_a_switch_of_the_target_is_0_or_1(option):
+    found = refused(f'option "{option}" of the target is 0 or 1, not', target=f"llvm -{option}=no")
+    assert (found.code, found.help) == ("RX0703", f'write "llvm -{option}=0"')
 
 
 def test_only_modules_and_functions_can_be_built():

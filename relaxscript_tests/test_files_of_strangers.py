@@ -183,6 +183,33 @@ REACHING = {
 }
 
 
+UNWRITTEN = """
+@T.prim_func
+def k(n: T.int64, y: T.Buffer((8,), "int64"), z: T.Buffer((8,), "int64")):
+    small = T.alloc_buffer((8,), "int64")
+    large = T.alloc_buffer((n,), "int64")
+    for i in T.serial(8):
+        y[i] = small[i]
+        z[i] = large[i]
+"""
+
+
+@pytest.mark.parametrize("options", ["", " -zero-memory=0", " -opt-level=0"])
+def test_memory_that_a_program_never_wrote_shows_nothing_of_the_process(options, tmp_path):
+    path = tmp_path / "model.rx"
+    rx.save(rx.build(from_source(UNWRITTEN), "llvm" + options), path)
+    executable = rx.load(path)
+    assert str(executable.origin[1]) == "llvm" + options
+    loaded = rx.VirtualMachine(executable)
+    for size in (8, 100, 10_000):
+        secrets = [np.full(size, 77) for _ in range(20)]
+        del secrets
+        y, z = np.ones(8, "int64"), np.ones(8, "int64")
+        loaded["k"](size, y, z)
+        assert not y.any()
+        assert not z.any()
+
+
 @pytest.mark.parametrize("body", REACHING.values(), ids=REACHING)
 @pytest.mark.parametrize("options", ["", " -check=0", " -opt-level=0"])
 def test_no_memory_outside_of_the_arrays_is_reached(body, options, tmp_path):

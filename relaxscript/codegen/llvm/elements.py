@@ -27,10 +27,14 @@ __all__ = ["Access", "Elements", "Options", "Place", "is_number"]
 
 @dataclass(frozen=True)
 class Options:
-    """How code is made: with `check`s of indices, at a `level` of optimisation by LLVM."""
+    """How code is made: with `check`s of indices, at a `level` of optimisation by LLVM.
+
+    With `zero_memory`, new memory begins as zeros.
+    """
 
     check: bool = True
     level: int = 3
+    zero_memory: bool = False
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ from .intrinsics import C_FUNCTIONS
 
 __all__ = ["Kernel", "compile_prim_func"]
 
-_C_SYMBOLS = (*C_FUNCTIONS, "malloc", "free", "time")
+_C_SYMBOLS = (*C_FUNCTIONS, "malloc", "calloc", "free", "time")
 
 
 def compile_prim_func(
@@ -45,7 +45,8 @@ def compile_prim_func(
 
     `name` is the name in messages, that of the function unless given. Options: `check` (True)
     tests every index that is not proved inside its buffer and raises `VMError` for those outside;
-    `level` (3) is the level of optimisation from 0 to 3. Loops of kind parallel run serially.
+    `level` (3) is the level of optimisation from 0 to 3; `zero_memory` (False) lets all memory
+    that the function makes begin as zeros. Loops of kind parallel run serially.
     Raises `DiagnosticError` (RX0505) naming what cannot be compiled, (RX0703) for an unknown
     option.
     """
@@ -66,7 +67,7 @@ def compile_prim_func(
 
 
 def _options(given: Mapping[str, Any]) -> Options:
-    known = {"check": bool, "level": int}
+    known = {"check": bool, "level": int, "zero_memory": bool}
     for key, value in given.items():
         if key not in known:
             near = nearest(key, known)

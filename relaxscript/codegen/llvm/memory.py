@@ -1,8 +1,10 @@
 """Code for memory: new memory, views, regions.
 
-Small memory of constant size lives on the stack, other memory on the heap until the function ends;
-it is not initialised. A view is compared with the memory behind it where it is declared, so that
-what lies in the view lies in the memory. Dimensions that do not fit their data type are refused.
+Small memory of constant size lives on the stack, other memory on the heap until the function ends.
+It begins as zeros where `Options.zero_memory` wants it, so that a program of somebody else's does
+not read what the process kept there before; otherwise it is not initialised. A view is compared
+with the memory behind it where it is declared, so that what lies in the view lies in the memory.
+Dimensions that do not fit their data type are refused.
 """
 
 from __future__ import annotations
@@ -72,13 +74,25 @@ class Memory(Elements):
                 self.asm.entry.append(
                     f"{pointer.text} = alloca {type_}, i64 {max(size, 1)}, align 64"
                 )
+                if self.options.zero_memory:
+                    self._clear(pointer, bytes_)
                 return Place(pointer, dtype, tuple(shape), extents)
         return Place(self._heap(name, dtype, shape, span), dtype, tuple(shape), extents)
+
+    def _clear(self, pointer: Value, bytes_: int) -> None:
+        """Write zeros each time that the memory is new; LLVM drops those that nobody reads."""
+        self.asm.sites.declare("llvm.memset", "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
+        self.asm.do(
+            f"call void @llvm.memset.p0.i64(ptr align 64 {pointer.text}, i8 0, i64 {bytes_}, i1 0)"
+        )
 
     def _heap(self, name: str, dtype: DataType, shape: Sequence[Value], span: Any) -> Value:
         """Memory that is released when the function ends, or when this is run again."""
         asm = self.asm
-        asm.sites.declare("malloc", "declare noalias ptr @malloc(i64)")
+        if self.options.zero_memory:
+            asm.sites.declare("calloc", "declare noalias ptr @calloc(i64, i64)")
+        else:
+            asm.sites.declare("malloc", "declare noalias ptr @malloc(i64)")
         asm.sites.declare("free", "declare void @free(ptr)")
         slot = f"%{asm.name()}"
         asm.entry += [f"{slot} = alloca ptr", f"store ptr null, ptr {slot}"]
@@ -94,7 +108,8 @@ class Memory(Elements):
         asm.do(f"call void @free({old})")
         asm.do(f"store ptr null, ptr {slot}")
         bytes_ = asm.intrinsic("umax", [bytes_, self.i64(1)])
-        new = asm.value("ptr", f"call noalias ptr @malloc({bytes_})")
+        call = f"@calloc(i64 1, {bytes_})" if self.options.zero_memory else f"@malloc({bytes_})"
+        new = asm.value("ptr", f"call noalias ptr {call}")
         asm.do(f"store {new}, ptr {slot}")
         none = asm.value("i1", f"icmp eq {new}, null")
         asm.fail_if(none, lambda details: failure.out_of_memory(name, span))

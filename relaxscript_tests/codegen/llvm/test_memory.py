@@ -165,3 +165,19 @@ def test_a_region_lies_in_its_buffer_and_has_no_less_than_no_elements(start, cou
     function = prim_func([X, OUT], body, [D, E])
     error = outcome(function, *arrays(d=start, e=count))
     assert (error is None) == (count > 0 and start >= 0 and start + count <= 9)
+
+
+@pytest.mark.parametrize("level", [0, 3])
+@pytest.mark.parametrize("size", [4, 5000, N], ids=["stack", "heap", "symbolic"])
+def test_new_memory_begins_as_zeros_each_time_where_that_is_wanted(size, level):
+    y, i = tir.Buffer("y", (3, N), "int32"), Var("i", "int32")
+    t = tir.Buffer("t", (size,), "int32")
+    seen = tir.SeqStmt([store(y, load(t, 3) + 1, i, 0), store(t, const(7), 3)])
+    function = prim_func([y], loop(i, 3, block([], [], seen, alloc_buffers=(t,))))
+    kernel = compile_prim_func(function, options={"zero_memory": True, "level": level})
+    result = np.zeros((3, 9), "int32")
+    kernel(result)
+    assert result[:, 0].tolist() == [1, 1, 1]
+    assert ("calloc" in kernel.llvm_ir) == (size is N or size > 4)
+    assert "calloc" not in compile_prim_func(function).llvm_ir
+    assert "memset" not in compile_prim_func(function).llvm_ir
