@@ -89,7 +89,7 @@ class BufferRealize(Stmt):
 
 @node
 class Prefetch(Stmt):
-    """A hint that a region of a buffer will be read soon."""
+    """A hint that a region of a buffer, or all of it where there are no bounds, is read soon."""
 
     buffer: Buffer
     bounds: tuple[Range, ...] = field(convert=_tuple)

@@ -923,7 +923,7 @@ def parallel(
     """A loop whose iterations may run at the same time, on several threads."""
 
 def prefetch(buffer: _Any, bounds: _Sequence[_Any]) -> None:
-    """A hint that a region of a buffer, a range for each axis, will be read soon."""
+    """A hint that a region of a buffer, a range for each axis or none, will be read soon."""
 
 def reads(*buffer_slices: _Any) -> None:
     """The regions of buffers that a block reads; without it they are derived from the body."""

@@ -222,7 +222,7 @@ def realize(buffer_slice: Any, storage_scope: str, condition: Any = True) -> For
 
 
 def prefetch(buffer: Any, bounds: Sequence[Any]) -> Form:
-    """A hint that a region of a buffer, a range for each axis, will be read soon."""
+    """A hint that a region of a buffer, a range for each axis or none, will be read soon."""
     return Form(prefetch, buffer=buffer, bounds=bounds)
 
 

@@ -357,7 +357,7 @@ class ComputeParser(LoopParser):
                 "the region is a list with a range for each axis",
                 help="write `[T.Range(0, 4)]`",
             )
-        if len(bounds) != buffer.ndim:
+        if bounds and len(bounds) != buffer.ndim:
             raise self.error(
                 at,
                 "RX0503",

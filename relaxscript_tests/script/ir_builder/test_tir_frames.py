@@ -262,3 +262,23 @@ def test_axes_of_variables_without_a_name():
     realize = ib.get()
     assert [axis.var.name for axis in realize.block.iter_vars] == ["v", "v_1"]
     assert [value.dtype for value in realize.iter_values] == ["int32", "int32"]
+
+
+def test_a_prefetch_without_ranges_is_of_the_whole_buffer():
+    with IRBuilder() as ib, T.prim_func():
+        T.func_name("copy")
+        A = T.arg("A", T.Buffer((4, 8), "float32"))
+        B = T.arg("B", T.Buffer((4, 8), "float32"))
+        T.prefetch(A, [])
+        T.prefetch(A, [T.Range(0, 4), T.Range(0, 2)])
+        T.buffer_store(B, A[0, 0], [0, 0])
+    assert "T.prefetch(A, [])" in check(ib.get())
+    result = np.zeros((4, 8), "float32")
+    rx.jit(ib.get().with_attr("global_symbol", "copy"))["copy"](np.ones_like(result), result)
+    assert result[0, 0] == 1
+
+
+def test_a_statement_that_is_a_prefetch_needs_no_function():
+    with IRBuilder() as ib:
+        T.prefetch(T.Buffer((8,), "float32"), [])
+    assert ib.get().bounds == ()
