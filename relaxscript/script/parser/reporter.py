@@ -40,13 +40,25 @@ class Reporter:
         self.strict = strict
         self._refused: set[tuple[str, Span | None]] = set()
         self.warnings = 0
+        # Before the first error; none is sought there again.
+        self._harmless = 0
         self.steps = 0
         self.expansions = 0
         self.exhausted = False
 
     @property
     def failed(self) -> bool:
-        return any(d.severity == "error" for d in self.diagnostics)
+        """Whether a mistake was found; what was looked through once is not looked at again."""
+        found = self.diagnostics
+        while self._harmless < len(found) and found[self._harmless].severity != "error":
+            self._harmless += 1
+        return self._harmless < len(found)
+
+    def forget(self, before: int) -> None:
+        """Take back the warnings from there on: what they are about is read once more."""
+        self.warnings -= len(self.diagnostics) - before
+        del self.diagnostics[before:]
+        self._harmless = min(self._harmless, before)
 
     @property
     def is_full(self) -> bool:

@@ -71,7 +71,7 @@ def parse_prim_func(
         if len(addressed) == known:
             return function
         # The address of a buffer was asked for after the buffer was made: once more, with it.
-        del reporter.diagnostics[before:]
+        reporter.forget(before)
 
 
 class TirParser(EffectParser):
