@@ -11,6 +11,7 @@ from relaxscript.dtypes import DataType
 from relaxscript.ir import prim, tir
 from relaxscript.ir.intrinsic import INTRINSICS, Effect, Intrinsic
 from relaxscript.ir.relax import Attrs
+from relaxscript.script.parser.tir_bounds import refuted_indices
 
 from .choices import Choices, Seeded
 from .literals import TEXTS, scalar_of
@@ -60,7 +61,12 @@ class KernelWriter:
         body = self.statement(3)
         if choices.chance(70):
             body = tir.BlockRealize((), TRUE, tir.Block((), (), (), "root", body))
-        return tir.PrimFunc(params, body, None, dict(zip(handles, buffers)), attrs or None)
+        made = tir.PrimFunc(params, body, None, dict(zip(handles, buffers)), attrs or None)
+        if not refuted_indices(made, {}):
+            return made
+        # Behind an assertion nothing is certain, so the index is left to the run.
+        guarded = tir.AssertStmt(TRUE, prim.StringImm("guarded"), body)
+        return made.replace(body=guarded)
 
     def name(self) -> str:
         return self.choices.pick(NAMES)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from relaxscript.ir import prim, tir
 from relaxscript.script import from_source, tir as T
+from relaxscript.script.parser.tir_bounds import refuted_indices
 from relaxscript.testing import rejected
 
 
@@ -108,3 +110,12 @@ def test_what_may_never_happen_is_left_to_the_run(recwarn):
     assert {str(w.message).partition(" here")[0] for w in recwarn} <= {
         "`x` has no element 99", "`x` has no element 4", "`y` has no element 9",
     }  # fmt: skip
+
+
+def test_a_loop_whose_variable_has_no_room_for_its_rounds_is_left_to_the_run():
+    x, i = tir.Buffer("x", (4,)), prim.Var("i", "int64")
+    store = tir.BufferStore(x, prim.const(0.0, "float32"), (i,))
+    start, extent = prim.const(2, "int64"), prim.const(2**63 - 1, "int64")
+    loop = tir.For(i, start, extent, tir.ForKind.SERIAL, store)
+    handle = tir.handle_var("x")
+    assert refuted_indices(tir.PrimFunc((handle,), loop, None, {handle: x}), {}) == []

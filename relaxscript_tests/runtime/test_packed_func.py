@@ -125,8 +125,8 @@ class TestRegistry:
         def work(k):
             try:
                 for i in range(50):
-                    register_func(f"test.t{k}.{i}", len)
-                    assert get_global_func(f"test.t{k}.{i}").function is len
+                    register_func(f"threads.{k}.{i}", len)
+                    assert get_global_func(f"threads.{k}.{i}").function is len
                     list_global_func_names()
             except Exception as error:
                 failures.append(error)
@@ -137,7 +137,7 @@ class TestRegistry:
         for thread in threads:
             thread.join()
         assert failures == []
-        assert len([n for n in list_global_func_names() if n.startswith("test.t")]) == 400
+        assert len([n for n in list_global_func_names() if n.startswith("threads.")]) == 400
 
 
 def c_function(signature, body):

@@ -549,11 +549,11 @@ class AnnotationParser(SeveralAnnotations):
     def not_a_dimension(self, value: Any, node: ast.expr) -> Failed:
         if isinstance(value, Expr):
             name = next((n.id for n in ast.walk(node) if self._is_tensor(n)), "x")
-            return self.error(
-                node, "RX0108", "a value known only at run time is not a dimension",
-                help=f"bind its extent first: `n = T.int64()` and `R.match_cast({name}, "
-                "R.Tensor((n,)))`",
-            )  # fmt: skip
+            dim = "m" if name == "n" else "n"
+            cast = f"R.match_cast({name}, R.Tensor(({dim},)))"
+            help = f"bind its extent first: `{dim} = T.int64()` and `{cast}`"
+            message = "a value known only at run time is not a dimension"
+            return self.error(node, "RX0108", message, help=help)
         whole = 'a dimension is a whole number, a name such as "n", or arithmetic of these'
         return self.error(
             node, "RX0108", f"`{ast.unparse(node)}` is not a dimension",

@@ -111,7 +111,7 @@ class _Finder:
 
     def _loop(self, s: tir.For) -> None:
         match s.min, s.extent:
-            case IntImm(value=low), IntImm(value=count) if count > 0:
+            case IntImm(value=low), IntImm(value=count) if _is_counted(s.loop_var, low, count):
                 self.loops[s.loop_var] = (low, low + count - 1)
                 self._run(s.body)
             case _ if _may_return(s):
@@ -246,6 +246,12 @@ def _ends(index: PrimExpr) -> Iterator[PrimExpr]:
             yield value
         case _ if index.dtype.lanes == 1:
             yield index
+
+
+def _is_counted(var: Var, low: int, count: int) -> bool:
+    """Whether a loop has rounds, and its variable room for all of them."""
+    bits = var.dtype.bits - (var.dtype.kind == "int")
+    return count > 0 and low + count <= 1 << bits
 
 
 def _corners(loops: Mapping[Var, tuple[int, int]]) -> Iterator[dict[Var, PrimExpr]]:

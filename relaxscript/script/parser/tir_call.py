@@ -528,8 +528,10 @@ def signature_text(signature: inspect.Signature) -> str:
     if len(signature.parameters) > 6:
         needed = [n for n, p in signature.parameters.items() if p.default is p.empty]
         return f"({', '.join(needed)}, ...)"
+    # What may be given by keyword only, and is left out, is nothing to type.
     plain = [
-        p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()
+        p.replace(annotation=p.empty) for p in signature.parameters.values()
+        if p.kind is not p.KEYWORD_ONLY or p.default is p.empty
     ]  # fmt: skip
     return str(signature.replace(parameters=plain, return_annotation=inspect.Signature.empty))
 

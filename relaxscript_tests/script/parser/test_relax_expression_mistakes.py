@@ -109,7 +109,7 @@ def test_a_value_is_no_dimension():
             n = R.add(x, x)
             y = R.reshape(x, (n, 4))
             #                 ^ error: RX0108 a value known only at run time is not a dimension
-            # help: bind its extent first: `n = T.int64()` and `R.match_cast(x, R.Tensor((n,)))`
+            # help: bind its extent first: `m = T.int64()` and `R.match_cast(n, R.Tensor((m,)))`
             return y
         """
     )
