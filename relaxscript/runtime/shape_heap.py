@@ -222,12 +222,12 @@ def _computed(slot: int, heap: ShapeHeap) -> DimExpr:
 def match_prim_value(value: Any, heap: ShapeHeap, how: int, wanted: Any, *words: str) -> None:
     """Store a prim value in the heap, or compare it."""
     number = prim_value(value)
-    if how == _STORE:
+    stores = how == _STORE
+    if stores and number is not None and number >= 0:  # as every variable of a shape is
         heap[wanted] = number
         heap.log.append((wanted, "", words[4]))
         return
-    expected = heap[wanted] if how == _LOAD else prim_value(wanted)
-    if number != expected:
+    if stores or number != (heap[wanted] if how == _LOAD else prim_value(wanted)):
         dtype = getattr(value, "dtype", None) or {int: "int64", bool: "bool"}.get(type(value))
         check = PrimCheck(str(dtype or "float64"), _dim(how, wanted, heap, 0))
         match(value, check, list(heap), words[0], (), heap.origins, *words[1:4])

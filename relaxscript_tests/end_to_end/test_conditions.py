@@ -207,3 +207,22 @@ def test_the_frames_of_a_builder_know_their_condition():
                 R.emit(R.zeros((), "float32"))
         R.func_ret_value(choice.var)
     assert isinstance(builder.get(), relax.Function)
+
+
+@pytest.mark.parametrize("pipeline", ["zero", "default_build"])
+@pytest.mark.parametrize("code", ["RX0601", "RX0605"])
+def test_a_variable_whose_value_is_a_scalar_is_never_negative(pipeline, code):
+    mod = from_source("""@I.ir_module
+class M:
+    @R.function
+    def main(at: R.Prim(value="t")) -> R.Prim("int64"):
+        t, j = T.int64(), T.int64()
+        less = R.prim_value(t - 2)
+        same = R.match_cast(less, R.Prim(value=j))
+        return same
+""")
+    model = built(mod, pipeline)
+    assert model.main(2) == 0
+    error = failure(lambda: model.main(1 if code == "RX0605" else -1))
+    assert error.code == code
+    assert "must be at least 0 to be the value of" in str(error)
