@@ -451,7 +451,7 @@ def test_calls_that_do_not_fit():
     def f(x: T.Buffer((4,), "float32")):
         for i in T.serial():
         #        ^^^^^^^^^^ error: RX0103 `T.serial` needs `start`
-        # help: write `T.serial(start, stop=None, *, annotations=None)`
+        # help: write `T.serial(start, stop=None)`
             x[i] = 0.0
         for i in T.serial(4, anotations={}):
         #                    ^^^^^^^^^^ error: RX0103 `T.serial` has no parameter `anotations`
