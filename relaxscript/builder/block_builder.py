@@ -38,6 +38,7 @@ from relaxscript.ir.module import IRModule, ModuleFunction
 from relaxscript.ir.prim import Var as PrimVar
 from relaxscript.ir.relax import (
     Attrs,
+    DataflowBlock,
     DataflowVar,
     Expr,
     ExternFunc,
@@ -232,10 +233,13 @@ class BlockBuilder(NormalForm):
     # ---- bindings
 
     def emit(self, expr: Any, name_hint: str = "") -> Var:
-        """Bind an expression to a new variable (of the dataflow block, inside one)."""
+        """Bind an expression to a new variable (of the dataflow block, inside one).
+
+        The bindings of a SeqExpr go before it, into the block that is open.
+        """
         with self._blaming_the_caller():
             self._check_open()
-            return self.bind(_expression(expr), name_hint)
+            return self.bind(self._to_flatten(_expression(expr)), name_hint)
 
     def normalize(self, expr: Any) -> Expr:
         """The expression in normal form, with its StructInfo; what does not fit is refused.
@@ -312,7 +316,14 @@ class BlockBuilder(NormalForm):
                     message="`emit_output` belongs in a dataflow block", help="use `bb.emit(...)`",
                 )  # fmt: skip
             self._check_open()
-            return self.bind(_expression(output), name_hint or "gv", outlives=True)
+            value = self._to_flatten(_expression(output))
+            return self.bind(value, name_hint or "gv", outlives=True)
+
+    def _to_flatten(self, expr: Expr) -> Expr:
+        """A sequence whose bindings go into the open dataflow block, each if it may stand there."""
+        if not (isinstance(expr, SeqExpr) and self.current_block_is_dataflow()):
+            return expr
+        return expr.replace(blocks=[DataflowBlock(block.bindings) for block in expr.blocks])
 
     def emit_func_output(self, output: Any, params: Sequence[Var] | Var | None = None) -> None:
         """Give the function its result (and its parameters, if they were not given before)."""

@@ -7,6 +7,7 @@ import warnings
 import pytest
 
 from relaxscript import op
+from relaxscript.analysis import well_formed
 from relaxscript.builder import BlockBuilder
 from relaxscript.errors import DiagnosticError, RelaxWarning
 from relaxscript.ir import IRModule, VDevice, assert_structural_equal, structural_equal
@@ -129,6 +130,34 @@ def test_a_nested_sequence_is_flattened(x):
         z = bb.emit(SeqExpr([BindingBlock([VarBinding(y, op.exp(x))])], op.exp(y)))
         bb.emit_func_output(z)
     assert [b.var.name_hint for b in function_of(bb).body.blocks[0].bindings] == ["y", "gv"]
+
+
+@pytest.mark.parametrize("kind", [BindingBlock, DataflowBlock])
+def test_a_sequence_is_flattened_into_an_open_dataflow_block(x, kind):
+    y = Var("y", x.struct_info)
+    bb = BlockBuilder()
+    with bb.function("main", [x]):
+        with bb.dataflow():
+            first = bb.emit(op.add(x, x))
+            z = bb.emit(SeqExpr([kind([VarBinding(y, op.exp(first))])], op.exp(y)))
+            out = bb.emit_output(SeqExpr([], op.add(y, z)))
+        bb.emit_func_output(out)
+    assert well_formed(bb.get())
+    (block,) = function_of(bb).body.blocks
+    assert isinstance(block, DataflowBlock)
+    assert [b.var.name_hint for b in block.bindings] == ["lv", "y", "lv1", "gv"]
+
+
+def test_what_may_not_stand_in_a_dataflow_block_may_not_in_a_sequence_there(x):
+    y = Var("y", x.struct_info)
+    effect = Call(ExternFunc("f"), [x], None, [tensor("n", 4)])
+    choice = If(PrimValue(True), x, x)
+    for value, reason in ((effect, "impure"), (choice, "`if` cannot stand")):
+        bb = BlockBuilder()
+        with bb.function("main", [x], pure=False), bb.dataflow():
+            with pytest.raises(DiagnosticError, match=reason):
+                bb.emit(SeqExpr([BindingBlock([VarBinding(y, value)])], y))
+            bb.emit_func_output(x)
 
 
 def test_branches_become_sequences_and_their_bindings_stay_inside(x):

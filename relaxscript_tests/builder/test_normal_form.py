@@ -43,11 +43,13 @@ def test_a_local_function_made_by_hand_is_brought_into_normal_form():
     assert well_formed(bb.finalize())
 
 
-def test_an_ordinary_block_cannot_stand_inside_a_dataflow_block():
+def test_what_is_normalized_may_not_bring_an_ordinary_block_into_a_dataflow_block():
+    nested = SeqExpr([BindingBlock([VarBinding(y, op.add(x, x))])], y)
     bb = BlockBuilder()
-    with (
-        pytest.raises(DiagnosticError, match="an ordinary binding block cannot stand inside"),
-        bb.function("main", [x]),
-        bb.dataflow(),
-    ):
-        bb.emit(SeqExpr([BindingBlock([VarBinding(y, op.add(x, x))])], y))
+    with bb.function("main", [x]):
+        with bb.dataflow(), pytest.raises(DiagnosticError) as caught:
+            bb.normalize(nested)
+        bb.emit_func_output(x)
+    (found,) = caught.value.diagnostics
+    assert found.code == "RX0325"
+    assert found.message == "an ordinary binding block cannot stand inside a dataflow block"
