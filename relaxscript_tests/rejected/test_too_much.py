@@ -56,7 +56,7 @@ def test_a_number_of_a_million_digits(line: str):
         (f"y = R.reshape(x, (n * {WIDE}, 0))", f"RX0104 {WIDE} does not fit in int64"),
         (f"y = R.zeros((n * {WIDE}, 4), 'float32')", f"RX0104 {WIDE} does not fit in int64"),
         (f"y = R.prim_value({WIDE})", f"RX0502 {WIDE} does not fit in int64"),
-        (f"y = R.arange(0, {WIDE}, 1, 'int64')", f"RX0103 {WIDE} does not fit in int64"),
+        (f"y = R.arange(0, {WIDE}, 1, 'int64')", f"RX0202 {WIDE} does not fit in int64"),
         (
             f"y: R.Tensor(({WIDE},), 'float32') = x",
             f"RX0108 a dimension fits in int64, unlike {WIDE}",
