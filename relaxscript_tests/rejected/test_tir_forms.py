@@ -192,7 +192,7 @@ def test_the_annotations_of_a_loop_are_a_dict():
             x[i] = 0.0
         for i in T.vectorized():
         #        ^^^^^^^^^^^^^^ error: RX0103 `T.vectorized` needs `start`
-        # help: write `T.vectorized(start, stop=None, *, annotations=None)`
+        # help: write `T.vectorized(start, stop=None)`
             x[i] = 0.0
 
 
