@@ -13,6 +13,7 @@ Source: the Relax RFC (2022), sections D0 and D1.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -30,6 +31,7 @@ from .relax_call import RelaxCalls
 __all__ = ["RelaxOlderForms", "calls_packed"]
 
 _CALLING = ("relax.call_tir", "relax.call_tir_inplace", "relax.call_dps_packed")
+_OLDER_WORD = re.compile("outputs|match_shape|call_tir|call_dps_packed")
 _SHAPES, _DTYPES = ("output_shape", "shape"), ("dtype", "output_dtype")
 
 
@@ -41,8 +43,15 @@ class RelaxOlderForms(RelaxCalls):
 
     def is_older(self, node: ast.FunctionDef) -> bool:
         """Whether a function has calls that only the RFC spells so."""
-        calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)]
-        return any(map(_is_older_call, calls))
+        # Looking through a tree costs half as much as reading it; most functions have no such word.
+        first, last = node.lineno, node.end_lineno or node.lineno
+        lines = enumerate(self.source.lines[first - 1 : last], first)
+        named = {number for number, line in lines if _OLDER_WORD.search(line)}
+        return bool(named) and any(
+            _is_older_call(n)
+            for n in ast.walk(node)
+            if isinstance(n, ast.Call) and (n.func.end_lineno in named)
+        )
 
     def call_value(self, callee: Any, node: ast.Call) -> Any:
         if callee is relax_forms.match_shape:
