@@ -14,9 +14,9 @@ from typing import Literal, TextIO
 
 from relaxscript.errors import Diagnostic, DiagnosticError, Source
 
-from .mending import Looked, difference, look, mend
-from .notebooks import is_notebook
-from .reading import FileText, files_in, read_text, sources_of
+from .mending import difference, look, mend
+from .notebooks import is_notebook, with_cells
+from .reading import FileText, files_in, read_text, sources_in
 from .report import complain, errors_of
 from .writing import encoded, write_back
 
@@ -68,46 +68,38 @@ def check(
 def check_file(file: str, *, fix: bool, diff: bool, strict: bool | None) -> Checked:
     """Look at one file, and mend it or show how; whatever fails is among what is left."""
     try:
-        if is_notebook(file):
-            return check_notebook(file, fix or diff, strict)
         before = read_text(file)
+        first = look(sources_in(before.source), strict)
     except DiagnosticError as error:
         name = "<stdin>" if file == "-" else file
         return Checked(name, left=error.diagnostics, failed=True)
-    first = look(before.source, strict)
+    name = before.source.filename
     looked = mend(first, strict) if fix or diff else first
+    after = Source(name, whole_text(before.source, looked.sources))
     if diff:
         marked = before.encoding == "utf-8-sig"
-        changes = difference(before.source, looked.source, "\ufeff" * marked)
+        changes = difference(before.source, after, "\ufeff" * marked)
         emit(changes.encode("utf-8" if marked else before.encoding, "replace"))
     elif fix:
         try:
-            put(file, before, looked)
+            put(file, before, after)
         except DiagnosticError as error:
             left = (*first.found, *error.diagnostics)
-            return Checked(before.source.filename, first.scripts, left, failed=True)
-    name, unknown = before.source.filename, looked.unknown
-    return Checked(name, looked.scripts, looked.found, looked.fixed, unknown=unknown)
+            return Checked(name, first.scripts, left, failed=True)
+    return Checked(name, looked.scripts, looked.found, looked.fixed, unknown=looked.unknown)
 
 
-def check_notebook(file: str, mends: bool, strict: bool | None) -> Checked:
-    """Look at the cells of a notebook, which are not mended."""
-    looked = look(Source(file, ""), strict, sources_of(file))
-    found = looked.found
-    if mends and any(diagnostic.fix for diagnostic in found):
-        message = f"cannot write `{file}`: fixes of notebooks are shown and not applied"
-        found = (*found, Diagnostic("RX0707", message, None))
-    return Checked(
-        file, looked.scripts, found, failed=found != looked.found, unknown=looked.unknown
-    )
+def whole_text(before: Source, sources: Sequence[Source]) -> str:
+    """The text of a file that is now `sources`: of a notebook its cells, of others all of it."""
+    return with_cells(before, sources) if is_notebook(before.filename) else sources[0].text
 
 
-def put(file: str, before: FileText, looked: Looked) -> None:
+def put(file: str, before: FileText, after: Source) -> None:
     """Where a mended text belongs: back into its file, or onto the standard output."""
     if file == "-":
-        emit(encoded(file, before, looked.source.text))
-    elif looked.source != before.source:
-        write_back(file, before, looked.source.text)
+        emit(encoded(file, before, after.text))
+    elif after != before.source:
+        write_back(file, before, after.text)
 
 
 def emit(data: bytes) -> None:

@@ -1,4 +1,4 @@
-"""Applying the fixes of a file again and again, until there is nothing more to fix."""
+"""Applying the fixes of a file or notebook again and again, until there is nothing more to fix."""
 
 from __future__ import annotations
 
@@ -22,48 +22,51 @@ LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 @dataclass(frozen=True)
 class Looked:
-    """What is known of a text: how many scripts it has, what was fixed in it, what is wrong."""
+    """What is known of a file, or of the cells of a notebook: its scripts, what is wrong in them.
 
-    source: Source
+    `fixed` is what was wrong before; of `not_python` no tree could be made.
+    """
+
+    sources: tuple[Source, ...]
     scripts: int
     found: tuple[Diagnostic, ...]
     fixed: tuple[Diagnostic, ...] = ()
     unknown: tuple[str, ...] = ()
-
-    @property
-    def is_python(self) -> bool:
-        return not (self.scripts == 0 and any(d.code == "RX0113" for d in self.found))
+    not_python: frozenset[Source] = frozenset()
 
 
-def look(
-    source: Source, strict: bool | None, cells: Sequence[Source] | None = None
-) -> Looked:  # fmt: skip
-    """The mistakes of a text, or of the cells that it holds, in the order of their places."""
-    scripts, others = definitions(source if cells is None else cells, strict=strict)
+def look(sources: Sequence[Source], strict: bool | None) -> Looked:
+    """The mistakes of a file, or of the cells of a notebook, in the order of their places."""
+    scripts, others = definitions(sources, strict=strict)
     found = in_order([*others, *(d for script in scripts for d in script.diagnostics)])
     wrong = {script.name for script in scripts if errors_of(script.diagnostics)}
     unknown = dict.fromkeys(name for script in scripts for name in script.unknown)
     left = tuple(name for name in unknown if name not in wrong)
-    return Looked(source, len(scripts), tuple(found), unknown=left)
+    no_trees = frozenset(d.span.source for d in others if d.code == "RX0113" and d.span is not None)
+    return Looked(tuple(sources), len(scripts), tuple(found), unknown=left, not_python=no_trees)
 
 
 def mend(looked: Looked, strict: bool | None) -> Looked:
-    """The text with its fixes applied, and with those of the mistakes that then are found.
+    """The texts with their fixes applied, and with those of the mistakes that then are found.
 
-    Ends when nothing is left that has a fix, when a text comes up again, or after `ROUNDS`. Fixes
-    after which the text is no longer Python are not taken.
+    Ends when nothing is left that has a fix, when the texts come up again, or after `ROUNDS`. Fixes
+    after which a text is no longer Python are not taken.
     """
-    seen = {looked.source.text}
+    seen = {looked.sources}
     for _ in range(ROUNDS):
-        text, applied = mended(looked.source, looked.found)
-        if text in seen:
+        texts = [mended(source, looked.found) for source in looked.sources]
+        sources = tuple(
+            Source(source.filename, text, source.cell)
+            for source, (text, _) in zip(looked.sources, texts, strict=True)
+        )
+        if sources in seen:
             break
-        seen.add(text)
-        after = look(Source(looked.source.filename, text), strict)
-        if not after.is_python:
+        seen.add(sources)
+        after = look(sources, strict)
+        if after.not_python.difference(looked.sources):
             break
-        fixed = (*looked.fixed, *applied)
-        looked = replace(after, fixed=fixed)
+        applied = (diagnostic for _, some in texts for diagnostic in some)
+        looked = replace(after, fixed=(*looked.fixed, *applied))
     return looked
 
 

@@ -15,7 +15,7 @@ from relaxscript.errors.files import open_regular
 
 from .notebooks import cells_of, is_notebook
 
-__all__ = ["FileText", "files_in", "read", "read_text", "sources_of"]
+__all__ = ["FileText", "files_in", "read", "read_text", "sources_in", "sources_of"]
 
 # Folders whose Python nobody here wrote.
 _NOT_WRITTEN_HERE = ("__pycache__", "build", "dist", "node_modules", "site-packages", "venv")
@@ -36,13 +36,17 @@ def read(file: str) -> Source:
 
 def sources_of(file: str) -> list[Source]:
     """The text of a file, or the cells of a notebook; raises RX0701 as `read` does."""
-    source = read(file)
-    if not is_notebook(file):
-        return [source]
+    return sources_in(read(file))
+
+
+def sources_in(file: Source) -> list[Source]:
+    """A file that was read, or the cells of the notebook that it is; raises RX0701."""
+    if not is_notebook(file.filename):
+        return [file]
     try:
-        return cells_of(file, source.text)
+        return cells_of(file.filename, file.text)
     except ValueError as error:
-        raise _unreadable(file, str(error)) from None
+        raise _unreadable(file.filename, str(error)) from None
 
 
 def files_in(names: Sequence[str]) -> list[str]:

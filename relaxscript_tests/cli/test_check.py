@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import sys
 
 import pytest
@@ -74,11 +75,46 @@ def test_a_notebook_is_checked_cell_by_cell(write, capsys):
     assert (found["span"]["file"], found["span"]["cell"], found["span"]["line"]) == (file, 2, 4)
 
 
-def test_fixes_of_a_notebook_are_not_applied_and_that_is_said(write, capsys):
+def test_a_notebook_is_mended_cell_by_cell(write, tmp_path, capsys):
+    cells = [IMPORTS + "%pip list", BAD.removeprefix(IMPORTS), "print('imaeg')"]
+    file = write("a.ipynb", notebook(*cells))
+    assert main(["check", "--fix", file]) == 0
+    out, _ = capsys.readouterr()
+    assert out == (
+        "fixed a.ipynb: cell 2, line 4: `imaeg` is not defined [RX0101]\n"
+        "fixed 1 mistake; 0 errors in 1 definition of 1 file\n"
+    )
+    cells[1] = cells[1].replace("imaeg", "image")
+    assert (tmp_path / file).read_text("utf-8") == notebook(*cells)
+
+
+def test_the_changes_of_a_notebook_are_those_of_its_file(write, tmp_path, capsys):
+    text = json.dumps(json.loads(notebook(IMPORTS, BAD.removeprefix(IMPORTS))), indent=1)
+    file = write("a.ipynb", text)
+    assert main(["check", "--diff", file]) == 1
+    out, _ = capsys.readouterr()
+    changed = [line for line in out.splitlines() if re.match(r"[+-](?![+-])", line)]
+    assert [line.strip() for line in changed] == [
+        '-    "    return R.add(image, imaeg)\\n"',
+        '+    "    return R.add(image, image)\\n"',
+    ]
+    assert (tmp_path / file).read_text("utf-8") == text
+
+
+def test_a_cell_that_is_no_python_does_not_keep_others_from_being_mended(write, tmp_path, capsys):
+    cells = [IMPORTS, "1 + * 2", BAD.removeprefix(IMPORTS)]
+    file = write("a.ipynb", notebook(*cells))
+    assert main(["check", "--fix", file]) == 1
+    assert "fixed 1 mistake; 1 error in 1 definition" in capsys.readouterr().out
+    cells[2] = cells[2].replace("imaeg", "image")
+    assert (tmp_path / file).read_text("utf-8") == notebook(*cells)
+
+
+def test_a_notebook_that_may_not_be_written_is_said(write, tmp_path, capsys):
     file = write("a.ipynb", notebook(IMPORTS, BAD.removeprefix(IMPORTS)))
+    (tmp_path / file).chmod(0o444)
     assert main(["check", "--fix", file]) == 2
-    said = "error[RX0707]: cannot write `a.ipynb`: fixes of notebooks are shown and not applied"
-    assert said in capsys.readouterr().err
+    assert "error[RX0707]: cannot write `a.ipynb`: it is read-only" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"cells": [{}]}', '{"cells": ' * 9999])
