@@ -9,6 +9,7 @@ of Python is replaced: a `SyntaxError` is shown with its line anyway.
 
 from __future__ import annotations
 
+import linecache
 import os
 import sys
 import traceback
@@ -19,7 +20,7 @@ from dataclasses import replace
 from typing import Any
 
 from .diagnostic import Diagnostic, Edit, Label, Nature
-from .notebook import live_cell
+from .notebook import keep_lines, live_cell
 from .operand_words import operand_words, with_words
 from .render import render, render_body
 from .span import Span
@@ -304,19 +305,23 @@ def unplaced(error: BaseException) -> UnplacedError | None:
 
 
 def warn(diagnostic: Diagnostic) -> None:
-    """Issue `diagnostic` as a `RelaxWarning` at the user's own file and line.
+    """Issue `diagnostic` as a `RelaxWarning` at the user's own file and line, or cell and line.
 
     Without a span that is the innermost line of Python that is not ours. Filters apply as usual.
     """
-    warning = RelaxWarning(diagnostic)
-    if diagnostic.span is not None:
-        span = diagnostic.span
-        warnings.warn_explicit(warning, RelaxWarning, span.filename, span.line)
-        return
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
-        frame = frame.f_back
-    warnings.warn_explicit(warning, RelaxWarning, frame.f_code.co_filename, frame.f_lineno)
+    span = diagnostic.span
+    if span is None:
+        frame = sys._getframe(1)
+        while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+            frame = frame.f_back
+        filename, number = frame.f_code.co_filename, frame.f_lineno
+        lines = [line.rstrip("\n") for line in linecache.getlines(filename, frame.f_globals)]
+    else:
+        filename, number, lines = span.filename, span.line, list(span.source.lines)
+    cell = live_cell(filename)
+    if cell is not None:
+        keep_lines(cell, lines)
+    warnings.warn_explicit(RelaxWarning(diagnostic), RelaxWarning, cell or filename, number)
 
 
 def remarks(diagnostic: Diagnostic) -> list[str]:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import linecache
+import re
 import sys
+from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["live_cell", "live_shell"]
+__all__ = ["keep_lines", "live_cell", "live_shell"]
+
+# A cell of which only its number is known, because a magic ran what stands in it.
+_NUMBERED = re.compile(r"<(In\[\d+\])>")
 
 
 def live_shell() -> Any:
@@ -16,10 +22,20 @@ def live_shell() -> Any:
 
 
 def live_cell(filename: str) -> str | None:
-    """`Cell In[8]` for the name under which IPython compiled a cell, None for any other."""
+    """`Cell In[8]` for a name under which a cell of IPython is parsed, None for any other."""
+    if numbered := _NUMBERED.fullmatch(filename):
+        return f"Cell {numbered[1]}"
     shell = live_shell()
     described = getattr(getattr(shell, "compile", None), "format_code_name", None)
     if described is None:
         return None
     found = described(filename)
     return None if found is None else " ".join(found)
+
+
+def keep_lines(cell: str, lines: Sequence[str]) -> None:
+    """Give Python the lines of a live cell by its name, as IPython does by a name of its own.
+
+    What Python writes itself, such as a warning, has a line of the program then.
+    """
+    linecache.cache[cell] = (sum(map(len, lines)), None, [f"{line}\n" for line in lines], cell)

@@ -117,6 +117,34 @@ def test_a_mistake_without_a_place_comes_with_the_cell_that_made_it(tmp_path):
     ]  # fmt: skip
 
 
+DOUBTFUL = """
+@R.function
+def f(x: R.Tensor(("n",), "float32"), y: R.Tensor(("m",), "float32")):
+    return R.add(x, y)
+"""
+
+
+@pytest.mark.parametrize("magic", ["", "%%time"])
+def test_a_warning_names_its_cell_by_its_number_and_shows_its_line(magic, tmp_path):
+    printed, _ = shown(f"{magic}{DOUBTFUL}", folder=tmp_path)
+    first, *rest, last = [line for line in printed.splitlines() if " time" not in line]
+    # IPython leaves out the empty line with which a cell begins.
+    line = 4 if magic else 3
+    assert first.startswith(f"Cell In[2]:{line}: RelaxWarning: ")
+    assert any(f"Cell In[2], line {line - 1}: " in one for one in rest)
+    assert last == "  return R.add(x, y)"
+
+
+def test_a_warning_without_a_place_names_the_cell_that_called(tmp_path):
+    cell = """
+from relaxscript.errors import Diagnostic, warn
+
+warn(Diagnostic("RX0201", "this may go wrong", None))"""
+    printed, _ = shown(cell, folder=tmp_path)
+    assert printed.startswith("Cell In[2]:3: RelaxWarning: this may go wrong\n")
+    assert printed.splitlines()[-1].strip().startswith("warn(")
+
+
 def test_a_handler_of_the_users_is_left(tmp_path):
     setting = "get_ipython().set_custom_exc((ValueError,), lambda *a, **k: print('mine'))\n"
     again = "import importlib, relaxscript.errors\nimportlib.reload(relaxscript.errors)\n"
