@@ -25,8 +25,7 @@ __all__ = [
 class Level(IntEnum):
     """Precedence of Python's expressions, from the weakest binding to the strongest."""
 
-    NAMED = 0
-    TEST = 1  # conditional expressions and lambda
+    TEST = 1  # lambda
     OR = 2
     AND = 3
     NOT = 4

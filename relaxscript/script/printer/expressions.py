@@ -22,7 +22,7 @@ __all__ = [
 OPEN, CLOSE, LAST = Open("("), Close(")"), LastClose(")")
 OPEN_LIST, CLOSE_LIST = Open("["), Close("]")
 LAST_INDEX = LastClose("]")
-OPEN_DICT, CLOSE_DICT, LAST_DICT = Open("{"), Close("}"), LastClose("}")
+OPEN_DICT, CLOSE_DICT = Open("{"), Close("}")
 SHOW, WRAP, HIDE = Open(""), Wrap(""), LastClose("")
 COMMA = Comma(", ")
 
@@ -103,38 +103,9 @@ class ExpressionUnparser:
             case _:
                 self.write("..." if value is ... else repr(value))
 
-    def _JoinedStr(self, t: ast.JoinedStr) -> None:
-        # The quotes inside of f-strings differ from one Python to the next; Python knows.
-        self.write(ast.unparse(t))
-
-    _FormattedValue = _JoinedStr
-    _TemplateStr = _JoinedStr
-    _Interpolation = _JoinedStr
-
-    def _NamedExpr(self, t: ast.NamedExpr) -> None:
-        self.write(OPEN)
-        self.dispatch(t.target)
-        self.write(" := ")
-        self.dispatch(t.value)
-        self.write(LAST)
-
-    def _Await(self, t: ast.Await) -> None:
-        self.write(OPEN)
-        self.write("await ")
-        self._at_least(Level.ATOM, t.value)
-        self.write(LAST)
-
-    def _IfExp(self, t: ast.IfExp) -> None:
-        self._at_least(Level.OR, t.body)
-        self.write(" if ")
-        self._at_least(Level.OR, t.test)
-        self.write(" else ")
-        self.dispatch(t.orelse)
-
     def _Lambda(self, t: ast.Lambda) -> None:
         arguments = t.args
-        given = arguments.posonlyargs or arguments.args or arguments.kwonlyargs
-        self.write("lambda " if given or arguments.vararg or arguments.kwarg else "lambda")
+        self.write("lambda " if arguments.args else "lambda")
         start = len(self.pieces)
         self.dispatch(arguments)
         # No bracket stands around them, so no line may be broken between them.
@@ -142,44 +113,8 @@ class ExpressionUnparser:
         self.write(": ")
         self.dispatch(t.body)
 
-    def _ListComp(self, t: ast.ListComp) -> None:
-        self._for_each(OPEN_LIST, [t.elt], t.generators, LAST_INDEX)
-
-    def _SetComp(self, t: ast.SetComp) -> None:
-        self._for_each(OPEN_DICT, [t.elt], t.generators, LAST_DICT)
-
-    def _GeneratorExp(self, t: ast.GeneratorExp) -> None:
-        self._for_each(OPEN, [t.elt], t.generators, LAST)
-
-    def _DictComp(self, t: ast.DictComp) -> None:
-        self._for_each(OPEN_DICT, [t.key, t.value], t.generators, LAST_DICT)
-
-    def _for_each(
-        self, opening: str, parts: list[ast.expr], loops: list[ast.comprehension], closing: str
-    ) -> None:
-        self.write(opening)
-        for i, part in enumerate(parts):
-            if i:
-                self.write(": ")
-            self.dispatch(part)
-        for loop in loops:
-            self.dispatch(loop)
-        self.write(closing)
-
-    def _comprehension(self, t: ast.comprehension) -> None:
-        self.write(" async for " if t.is_async else " for ")
-        self._target(t.target)
-        self.write(" in ")
-        self._at_least(Level.OR, t.iter)
-        for condition in t.ifs:
-            self.write(" if ")
-            self._at_least(Level.OR, condition)
-
     def _List(self, t: ast.List) -> None:
         self._items(OPEN_LIST, t.elts, CLOSE_LIST)
-
-    def _Set(self, t: ast.Set) -> None:
-        self._items(OPEN_DICT, t.elts, CLOSE_DICT)
 
     def _Tuple(self, t: ast.Tuple) -> None:
         if len(t.elts) == 1:
@@ -195,13 +130,9 @@ class ExpressionUnparser:
         for i, (key, value) in enumerate(zip(t.keys, t.values)):
             if i:
                 self.write(COMMA)
-            if key is None:
-                self.write("**")
-                self._at_least(Level.BIT_OR, value)
-            else:
-                self.dispatch(key)
-                self.write(": ")
-                self.dispatch(value)
+            self.dispatch(key)
+            self.write(": ")
+            self.dispatch(value)
         self.write(CLOSE_DICT)
 
     def _UnaryOp(self, t: ast.UnaryOp) -> None:
@@ -253,21 +184,13 @@ class ExpressionUnparser:
 
     def _Call(self, t: ast.Call) -> None:
         self._at_least(Level.ATOM, t.func)
-        args = t.args
-        if len(args) == 1 and isinstance(args[0], ast.GeneratorExp) and not t.keywords:
-            self.dispatch(args[0])
-            return
-        self._items(OPEN, [*args, *t.keywords] if t.keywords else args, CLOSE)
-
-    def _Starred(self, t: ast.Starred) -> None:
-        self.write("*")
-        self._at_least(Level.BIT_OR, t.value)
+        self._items(OPEN, [*t.args, *t.keywords] if t.keywords else t.args, CLOSE)
 
     def _Subscript(self, t: ast.Subscript) -> None:
         self._at_least(Level.ATOM, t.value)
         index = t.slice
         self.write(OPEN_LIST)
-        if isinstance(index, ast.Tuple) and len(index.elts) > 1 and not _starred(index):
+        if isinstance(index, ast.Tuple) and len(index.elts) > 1:
             self._bare_tuple(index)
         elif isinstance(index, ast.Tuple) and any(isinstance(e, ast.Slice) for e in index.elts):
             self.dispatch(index.elts[0])
@@ -275,11 +198,6 @@ class ExpressionUnparser:
         else:
             self.dispatch(index)
         self.write(LAST_INDEX)
-
-
-def _starred(index: ast.Tuple) -> bool:
-    # Python 3.10 takes no starred items in a subscript without parentheses.
-    return any(isinstance(item, ast.Starred) for item in index.elts)
 
 
 def chain_ends(node: ast.expr, chain: list[ast.BinOp], level: Level, record: bool) -> bool:
@@ -291,12 +209,8 @@ def chain_ends(node: ast.expr, chain: list[ast.BinOp], level: Level, record: boo
     return OPERATOR_OF[node.op.__class__].level is not level  # type: ignore[attr-defined]
 
 
-_BREAKABLE = frozenset({ast.BinOp, ast.BoolOp, ast.Compare, ast.UnaryOp, ast.IfExp})
-_LEVELS = {
-    ast.NamedExpr: Level.ATOM, ast.Await: Level.ATOM, ast.Yield: Level.ATOM,
-    ast.YieldFrom: Level.ATOM, ast.IfExp: Level.TEST, ast.Lambda: Level.TEST,
-    ast.Compare: Level.COMPARE,
-}  # fmt: skip
+_BREAKABLE = frozenset({ast.BinOp, ast.BoolOp, ast.Compare, ast.UnaryOp})
+_LEVELS = {ast.Lambda: Level.TEST, ast.Compare: Level.COMPARE}
 
 
 def level_of(tree: ast.expr) -> Level:

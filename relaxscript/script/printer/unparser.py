@@ -2,8 +2,8 @@
 
 The house style is double quotes, parentheses only where they are needed, comments as statements,
 a blank line between definitions, and lines broken at the width inside their brackets (`layout.py`).
-What astunparse gets wrong on some Python (constants, attributes, mixed slices, type parameters,
-`match`) is right here on each, so the text always means the tree it was made from.
+It writes the syntax that scripts are printed in, and what astunparse gets wrong of that (constants,
+attributes, mixed slices) is right here, so the text always means the tree it was made from.
 
 Text is collected as a list of pieces. With `record=True` the unparser also notes which pieces
 belong to an `ast` node that has an `origin`, the IR node that it was made from; `places` turns
@@ -18,24 +18,18 @@ from typing import Any
 
 from astunparse import Unparser
 
-from relaxscript.script.syntax import OPERATOR_OF
-
 from .expressions import (
     CLOSE,
-    CLOSE_LIST,
     COMMA,
-    LAST,
     OPEN,
-    OPEN_LIST,
     ExpressionUnparser,
 )
 from .layout import lay_out
-from .patterns import PatternUnparser
 from .tree import Comment
 
 __all__ = ["HouseUnparser", "Mark", "unparse"]
 
-_DEFINITIONS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})
+_DEFINITIONS = frozenset({ast.FunctionDef, ast.ClassDef})
 Mark = tuple[Any, int, int]  # an IR node, its first piece and the piece after its last
 
 
@@ -55,7 +49,7 @@ class _Methods(dict[type, Any]):
         return method
 
 
-class HouseUnparser(ExpressionUnparser, PatternUnparser, Unparser):  # type: ignore[misc]
+class HouseUnparser(ExpressionUnparser, Unparser):  # type: ignore[misc]
     """Renders one tree when it is made; `text` is the result."""
 
     def __init__(
@@ -149,18 +143,9 @@ class HouseUnparser(ExpressionUnparser, PatternUnparser, Unparser):  # type: ign
             self.write(" = ")
         self._value(t.value)
 
-    def _AugAssign(self, t: ast.AugAssign) -> None:
-        self.fill()
-        self.dispatch(t.target)
-        self.write(f" {OPERATOR_OF[t.op.__class__].symbol}= ")
-        self._value(t.value)
-
     def _AnnAssign(self, t: ast.AnnAssign) -> None:
         self.fill()
-        if not t.simple and isinstance(t.target, ast.Name):
-            self._items("(", [t.target], ")")
-        else:
-            self.dispatch(t.target)
+        self.dispatch(t.target)
         self.write(": ")
         self._annotation(t.annotation)
         if t.value is not None:
@@ -186,10 +171,6 @@ class HouseUnparser(ExpressionUnparser, PatternUnparser, Unparser):  # type: ign
             self.write(" ")
             self._value(t.value)
 
-    def _Delete(self, t: ast.Delete) -> None:
-        self.fill("del ")
-        self._items("", t.targets, "")
-
     def _Assert(self, t: ast.Assert) -> None:
         self.fill("assert ")
         self._value(t.test)
@@ -204,12 +185,14 @@ class HouseUnparser(ExpressionUnparser, PatternUnparser, Unparser):  # type: ign
             start = len(self.pieces)
             self._If(following, "elif ")
             self._mark(following, start)
-        else:
-            self._else(t.orelse)
+        elif t.orelse:
+            self.fill("else")
+            self.enter()
+            self.dispatch(t.orelse)
+            self.leave()
 
     def _While(self, t: ast.While) -> None:
         self._block("while ", t.test, t.body)
-        self._else(t.orelse)
 
     def _block(self, word: str, test: ast.expr, body: list[ast.stmt]) -> None:
         self.fill(word)
@@ -218,47 +201,11 @@ class HouseUnparser(ExpressionUnparser, PatternUnparser, Unparser):  # type: ign
         self.dispatch(body)
         self.leave()
 
-    def _else(self, body: list[ast.stmt]) -> None:
-        if body:
-            self.fill("else")
-            self.enter()
-            self.dispatch(body)
-            self.leave()
-
-    def _For(self, t: ast.For, word: str = "for ") -> None:
-        self.fill(word)
+    def _For(self, t: ast.For) -> None:
+        self.fill("for ")
         self._target(t.target)
         self.write(" in ")
         self.dispatch(t.iter)
-        self.enter()
-        self.dispatch(t.body)
-        self.leave()
-        self._else(t.orelse)
-
-    def _AsyncFor(self, t: Any) -> None:
-        self._For(t, "async for ")
-
-    def _TryStar(self, t: Any) -> None:
-        self.fill("try")
-        self.enter()
-        self.dispatch(t.body)
-        self.leave()
-        for handler in t.handlers:
-            self._ExceptHandler(handler, "except*")
-        self._else(t.orelse)
-        if t.finalbody:
-            self.fill("finally")
-            self.enter()
-            self.dispatch(t.finalbody)
-            self.leave()
-
-    def _ExceptHandler(self, t: ast.ExceptHandler, word: str = "except") -> None:
-        self.fill(word)
-        if t.type is not None:
-            self.write(" ")
-            self.dispatch(t.type)
-        if t.name:
-            self.write(f" as {t.name}")
         self.enter()
         self.dispatch(t.body)
         self.leave()
@@ -266,21 +213,16 @@ class HouseUnparser(ExpressionUnparser, PatternUnparser, Unparser):  # type: ign
     def _ClassDef(self, t: ast.ClassDef) -> None:
         self._decorators(t.decorator_list)
         self.fill(f"class {t.name}")
-        self._type_params(t)
-        if t.bases or t.keywords:
-            self._items(OPEN, [*t.bases, *t.keywords], CLOSE)
         self.enter()
         self.dispatch(t.body)
         self.leave()
 
-    def _FunctionDef(self, t: ast.FunctionDef, word: str = "def") -> None:
+    def _FunctionDef(self, t: ast.FunctionDef) -> None:
         self._decorators(t.decorator_list)
-        self.fill(f"{word} {t.name}")
-        self._type_params(t)
+        self.fill(f"def {t.name}")
         self.write(OPEN)
         self.dispatch(t.args)
-        bare = t.args.vararg is None and not t.args.kwonlyargs and t.args.kwarg is None
-        self.write(CLOSE if bare else LAST)
+        self.write(CLOSE)
         if t.returns is not None:
             self.write(" -> ")
             self._annotation(t.returns)
@@ -288,68 +230,17 @@ class HouseUnparser(ExpressionUnparser, PatternUnparser, Unparser):  # type: ign
         self.dispatch(t.body)
         self.leave()
 
-    def _AsyncFunctionDef(self, t: Any) -> None:
-        self._FunctionDef(t, "async def")
-
     def _decorators(self, decorators: list[ast.expr]) -> None:
         self._blank()
         for decorator in decorators:
             self.fill("@")
             self.dispatch(decorator)
 
-    def _type_params(self, t: Any) -> None:
-        if getattr(t, "type_params", None):
-            self._items(OPEN_LIST, t.type_params, CLOSE_LIST)
-
-    def _TypeVar(self, t: Any) -> None:
-        self._type_param("", t, t.bound)
-
-    def _TypeVarTuple(self, t: Any) -> None:
-        self._type_param("*", t, None)
-
-    def _ParamSpec(self, t: Any) -> None:
-        self._type_param("**", t, None)
-
-    def _type_param(self, stars: str, t: Any, bound: ast.expr | None) -> None:
-        self.write(stars + t.name)
-        if bound is not None:
-            self.write(": ")
-            self.dispatch(bound)
-        if getattr(t, "default_value", None) is not None:
-            self.write(" = ")
-            self.dispatch(t.default_value)
-
-    def _TypeAlias(self, t: Any) -> None:
-        self.fill("type ")
-        self.dispatch(t.name)
-        self._type_params(t)
-        self.write(" = ")
-        self._value(t.value)
-
     def _arguments(self, t: ast.arguments) -> None:
-        """Parameters; a `/` follows the positional ones, a `*` precedes those by keyword."""
-        plain = [*t.posonlyargs, *t.args]
-        defaults = [*[None] * (len(plain) - len(t.defaults)), *t.defaults]
-        parts: list[tuple[str, ast.arg | None, ast.expr | None]] = []
-        for index, (arg, default) in enumerate(zip(plain, defaults, strict=True), 1):
-            parts.append(("", arg, default))
-            if index == len(t.posonlyargs):
-                parts.append(("/", None, None))
-        if t.vararg is not None or t.kwonlyargs:
-            parts.append(("*", t.vararg, None))
-        parts += [("", a, d) for a, d in zip(t.kwonlyargs, t.kw_defaults, strict=True)]
-        if t.kwarg is not None:
-            parts.append(("**", t.kwarg, None))
-        for index, (sign, parameter, default) in enumerate(parts):
+        for index, parameter in enumerate(t.args):
             if index:
                 self.write(COMMA)
-            if sign:
-                self.write(sign)
-            if parameter is not None:
-                self.dispatch(parameter)
-            if default is not None:
-                self.write(" = " if parameter and parameter.annotation else "=")
-                self.dispatch(default)
+            self.dispatch(parameter)
 
     def _arg(self, t: ast.arg) -> None:
         self.write(t.arg)

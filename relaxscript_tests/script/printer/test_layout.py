@@ -82,11 +82,6 @@ def test_nothing_gets_a_comma_that_would_change_it():
             index_one + index_two
         ]
     """)
-    assert lines("value = function(x for x in range(100))") == text("""
-        value = function(
-            x for x in range(100)
-        )
-    """)
 
 
 def test_operators_break_at_the_weakest_in_parentheses_made_for_them():
