@@ -11,11 +11,12 @@ from relaxscript.ir import hooks
 
 from . import eager, namespace
 from .context import InferContext, Obligation, PlainContext
-from .define import REGISTRY, Operator, lookup, operator_named, symbols
+from .define import REGISTRY, Operator, lookup, operator_named, symbols, traits_of
 from .leaves import struct_info_of_leaf
 from .namespace import *  # noqa: F403
 from .parameters import ArgumentError, Parameter
 from .sugar import Sugar
+from .traits import Trait
 
 SYMBOLS = {operator.symbol: operator for operator in symbols()}
 hooks.apply_operator.fill(lambda symbol, *operands: SYMBOLS[symbol](*operands))
@@ -24,6 +25,6 @@ hooks.operator_of.fill(lambda name: operator_named(name).op)
 
 __all__ = [
     "REGISTRY", "SYMBOLS", "ArgumentError", "InferContext", "Obligation", "Operator", "Parameter",
-    "PlainContext", "Sugar", "lookup", "operator_named", "struct_info_of_leaf", "symbols",
-    *namespace.__all__,
+    "PlainContext", "Sugar", "Trait", "lookup", "operator_named", "struct_info_of_leaf", "symbols",
+    "traits_of", *namespace.__all__,
 ]  # fmt: skip

@@ -42,6 +42,7 @@ from .operands import wrong_kind
 from .parameters import Callee, ResultInfo, ShapeLike, Spread, Tensor, Text, Value, Values
 from .results import described
 from .shapes import dims_of, number, require_dtype, tensor_of
+from .traits import Trait
 from .words import shape_fact
 
 __all__ = [
@@ -55,7 +56,7 @@ _UNIT = TupleStructInfo.make(())
 _OBJECT = ObjectStructInfo()
 
 
-@op(calls=True)
+@op(traits={Trait.AS_IS})
 def null_value() -> Value:
     """The null object, which tells an operator that an operand is left out."""
     return
@@ -69,7 +70,7 @@ def _(context: InferContext) -> StructInfo:
 # ---------------------------------------------------------------- shapes and prim values
 
 
-@op(calls=True)
+@op(traits={Trait.AS_IS})
 def shape_of(expr: Tensor) -> Shape:
     """The shape of a tensor, as a shape value."""
     return Shape(expr.shape)
@@ -81,7 +82,7 @@ def _(context: InferContext, expr: TensorStructInfo) -> StructInfo:
     return ShapeStructInfo.make(dims, expr.ndim if dims is None else len(dims))
 
 
-@op(calls=True)
+@op(traits={Trait.AS_IS})
 def tensor_to_shape(expr: Tensor) -> Shape:
     """The shape whose dimensions are the elements of a tensor of rank 1 and data type int64."""
     return Shape(int(dim) for dim in expr)
@@ -122,7 +123,7 @@ def _(context: InferContext, expr: ShapeStructInfo) -> StructInfo:
     return tensor_of((number(expr.ndim),) if known else None, _INT64, None, 1)
 
 
-@op(calls=True)
+@op(traits={Trait.AS_IS})
 def compute_prim_value(value: ShapeLike) -> Value:
     """The value of a scalar expression, given as the only dimension of a shape.
 
@@ -163,7 +164,7 @@ def _shape_fact(shape: ShapeStructInfo) -> str:
 # ---------------------------------------------------------------- printing and asserting
 
 
-@op(pure=False, order=("format", "values"), calls=True)
+@op(traits={Trait.IMPURE, Trait.AS_IS}, order=("format", "values"))
 def print(*values: Value, format: Text = "") -> Value:
     """Print values on a line, one after the other or by a `format`: "n is {}, loss {:.3f}".
 
@@ -194,7 +195,7 @@ def _require_format(args: Sequence[Expr]) -> None:
             ) from None
 
 
-@op(pure=False, order=("condition", "format", "format_args"), calls=True)
+@op(traits={Trait.IMPURE, Trait.AS_IS}, order=("condition", "format", "format_args"))
 def assert_op(condition: Value, format_args: Spread | None = None, format: Text = "") -> Value:
     """Stop with a message unless the condition, a bool of rank 0, holds.
 
@@ -230,7 +231,7 @@ def _(context: InferContext, call: Call) -> StructInfo:
 # ---------------------------------------------------------------- closures
 
 
-@op(calls=True)
+@op(traits={Trait.CAPTURES, Trait.AS_IS})
 def make_closure(func: Callee, args: Values) -> Callable[..., Any]:
     """A closure: `func` with its last arguments given."""
     return func.bind(args) if isinstance(func, Closure) else lambda *given: func(*given, *args)
@@ -292,13 +293,13 @@ def _require_function(context: InferContext, operand: str, callee: Expr) -> None
         raise wrong_kind(operand, info, "function")
 
 
-@op(pure=False, calls=True)
+@op(traits={Trait.CALLS_OUT, Trait.IMPURE, Trait.AS_IS})
 def invoke_closure(closure: Callee, args: Values, sinfo_args: ResultInfo) -> Value:
     """The result of a closure, which `sinfo_args` describes."""
     return closure(*args)
 
 
-@op(calls=True)
+@op(traits={Trait.CALLS_OUT, Trait.AS_IS})
 def invoke_pure_closure(closure: Callee, args: Values, sinfo_args: ResultInfo) -> Value:
     """The result of a closure that has no side effects, which `sinfo_args` describes."""
     return closure(*args)

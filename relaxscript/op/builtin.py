@@ -13,11 +13,12 @@ from .parameters import DTypeValue, ShapeLike, Tensor, Text, Value
 from .scalars import require_integer
 from .shapes import of_shape
 from .storage import dtype_of, tensor_like
+from .traits import Trait
 
 __all__ = ["alloc_tensor", "stop_lift_params"]
 
 
-@op("builtin.alloc_tensor")
+@op("builtin.alloc_tensor", traits={Trait.ALLOCATES})
 def alloc_tensor(
     shape: ShapeLike, dtype: DTypeValue, runtime_device_index: Value, storage_scope: Text = "global"
 ) -> Tensor:

@@ -28,6 +28,7 @@ from .results import (
     require_packed,
 )
 from .sugar import sugar
+from .traits import Trait
 
 __all__ = [
     "call_builtin_with_ctx", "call_dps_packed", "call_packed", "call_pure_packed", "call_tir",
@@ -37,7 +38,7 @@ __all__ = [
 # ---------------------------------------------------------------- PrimFuncs
 
 
-@op(calls=True)
+@op(traits={Trait.CALLS_PRIM_FUNC, Trait.DESTINATION_PASSING, Trait.AS_IS})
 def call_tir(
     gvar: Callee, args: Values, out_sinfo: ResultInfo, tir_vars: ShapeLike | None = None
 ) -> Value:
@@ -73,7 +74,7 @@ def _(context: InferContext, call: Call) -> StructInfo:
 # ---------------------------------------------------------------- packed functions
 
 
-@op(calls=True)
+@op(traits={Trait.CALLS_OUT, Trait.DESTINATION_PASSING, Trait.AS_IS})
 def call_dps_packed(func: Packed, args: Values, out_sinfo: ResultInfo) -> Value:
     """Call a packed function that writes its results into the tensors given last.
 
@@ -99,7 +100,7 @@ def _(context: InferContext, call: Call) -> StructInfo:
     return out_sinfo
 
 
-@op(calls=True)
+@op(traits={Trait.CALLS_OUT, Trait.AS_IS})
 def call_pure_packed(func: Packed, *args: Value, sinfo_args: ResultInfo) -> Value:
     """Call a packed function that has no side effects, so that it may stand in a dataflow block.
 
@@ -117,7 +118,7 @@ def _(context: InferContext, call: Call) -> StructInfo:
 # ---------------------------------------------------------------- builtins
 
 
-@op(pure=False, calls=True)
+@op(traits={Trait.CALLS_OUT, Trait.IMPURE, Trait.AS_IS})
 def call_builtin_with_ctx(func: Packed, args: Values, *, sinfo_args: ResultInfo = None) -> Value:
     """Call a builtin of the virtual machine that takes the state of the running call first.
 

@@ -9,10 +9,11 @@
     def _(context, x1, x2, out_dtype=None):          # the StructInfo of the result
         ...
 
-The signature is the schema (`parameters.py` has the words for annotations), the body the meaning.
-A rule gets the StructInfo of each operand, already of the kind that the annotation asks for, and
-the attributes. It never sees places in a source: it raises `OperandError` with names of operands,
-and hands what it cannot decide to `context.require` as an `Obligation`.
+The signature is the schema (`parameters.py` has the words for annotations), the body the meaning,
+`traits` what passes ask for (`traits.py`). Rules of every kind stand in one table, `rules`. A rule
+for inference gets the StructInfo of each operand, already of the kind that the annotation asks for,
+and the attributes. It never sees places in a source: it raises `OperandError` with names of
+operands, and hands what it cannot decide to `context.require` as an `Obligation`.
 
 In the call, operands stand in the order of the parameters (or of `order`), and all attributes are
 stored, defaults included, so that one call has one form. Everything that is the same for every call
@@ -24,7 +25,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import InternalError, OperandError, UnplacedError, nearest
@@ -43,16 +44,29 @@ from .parameters import (
     convert_attribute,
     read_parameters,
 )
+from .traits import Trait, read_traits
 
 if TYPE_CHECKING:
     import inspect
 
 
 __all__ = [
-    "REGISTRY", "Operator", "Rule", "lookup", "op", "operator_named", "register", "symbols",
+    "REGISTRY", "Operator", "RuleKind", "lookup", "op", "operator_named", "register", "symbols",
+    "traits_of",
 ]  # fmt: skip
 
-Rule = Callable[..., StructInfo]
+# What can be declared of an operator beside its schema and traits:
+#   meaning     what it computes, on values
+#   prepare     what is done with the arguments, by parameter, before they are converted
+#   attributes  what attributes are refused whatever the operands are
+#   operands    what operands are refused as they are written
+#   infer       the StructInfo of the result, from that of the operands
+#   infer_call  the same, from the whole call
+#   normalize   the normal form of a call
+RuleKind = Literal[
+    "meaning", "prepare", "attributes", "operands", "infer", "infer_call", "normalize"
+]
+_Rule = TypeVar("_Rule", bound=Callable[..., Any])
 
 
 class _Documentation:
@@ -84,10 +98,9 @@ class Operator:
         meaning: Callable[..., Any],
         *,
         symbol: str | None = None,
-        pure: bool = True,
+        traits: Iterable[str] = (),
         order: tuple[str, ...] = (),
         alike: tuple[str, ...] | None = None,
-        calls: bool = False,
         parameters: tuple[Parameter, ...] | None = None,
     ) -> None:
         self.script_name = name
@@ -97,18 +110,12 @@ class Operator:
         self.summary = meaning.__doc__
         self.op = Op.make(self.name)
         self.symbol = symbol
-        self.pure = pure
+        self.traits = read_traits(self.name, traits)
+        self.pure = Trait.IMPURE not in self.traits
         self.parameters = read_parameters(meaning) if parameters is None else parameters
-        self.function = meaning
+        self.rules: dict[RuleKind, Callable[..., Any]] = {"meaning": meaning}
         self._signature = Signature(f"R.{name}", self.parameters)
-        self._calls = calls
         self._is_data = all(p.kind not in ("callee", "sinfo") for p in self.parameters)
-        self._rule: Rule | None = None
-        self._call_rule: Rule | None = None
-        self._prepare: Callable[[dict[str, Any]], dict[str, Any]] | None = None
-        self._normalize: Callable[[Call], Call] | None = None
-        self._of_attributes: Callable[..., None] = lambda **attributes: None
-        self._of_operands: Callable[..., None] | None = None
         self._layout = CallLayout(self.parameters, order)
         tensors = [p.name for p in self.parameters if p.wants in ("tensor", "scalar")]
         self._alike = tuple(tensors) if alike is None else alike
@@ -123,39 +130,47 @@ class Operator:
 
     # ------------------------------------------------------------ definition
 
-    def infer_rule(self, rule: Rule) -> Rule:
+    def rule(self, kind: RuleKind) -> Callable[[_Rule], _Rule]:
+        """Declare the rule of a kind, as `infer_rule` and its like do for theirs."""
+
+        def declare(rule: _Rule) -> _Rule:
+            self.rules[kind] = rule
+            return rule
+
+        return declare
+
+    def infer_rule(self, rule: _Rule) -> _Rule:
         """Declare the rule: `rule(context, *struct_infos, **attributes) -> StructInfo`."""
-        self._rule = rule
-        return rule
+        return self.rule("infer")(rule)
 
-    def infer_call_rule(self, rule: Rule) -> Rule:
+    def infer_call_rule(self, rule: _Rule) -> _Rule:
         """Declare a rule that looks at the whole call: `rule(context, call) -> StructInfo`."""
-        self._call_rule = rule
-        return rule
+        return self.rule("infer_call")(rule)
 
-    def prepare_rule(self, rule: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
-        """Declare what is done with the arguments, by parameter, before they are converted."""
-        self._prepare = rule
+    def prepare_rule(self, rule: _Rule) -> _Rule:
+        """Declare what is done with the arguments: `rule(by_parameter) -> by_parameter`."""
         self._plain = -1
-        return rule
+        return self.rule("prepare")(rule)
 
-    def attribute_rule(self, rule: Callable[..., None]) -> Callable[..., None]:
+    def attribute_rule(self, rule: _Rule) -> _Rule:
         """Declare what attributes are refused whatever the operands are: `rule(**attributes)`.
 
         It is asked when the call is made, and of calls that are made by hand when they are typed.
         """
-        self._of_attributes = rule
-        return rule
+        return self.rule("attributes")(rule)
 
-    def operand_rule(self, rule: Callable[..., None]) -> Callable[..., None]:
+    def operand_rule(self, rule: _Rule) -> _Rule:
         """Declare what operands are refused as they are written: `rule(**expressions)`."""
-        self._of_operands = rule
-        return rule
+        return self.rule("operands")(rule)
 
-    def normalize_rule(self, rule: Callable[[Call], Call]) -> Callable[[Call], Call]:
-        """Declare the normal form of calls of this operator."""
-        self._normalize = rule
-        return rule
+    def normalize_rule(self, rule: _Rule) -> _Rule:
+        """Declare the normal form of calls of this operator: `rule(call) -> Call`."""
+        return self.rule("normalize")(rule)
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The meaning as it is written."""
+        return self.rules["meaning"]
 
     @property
     def plain_count(self) -> int:
@@ -170,7 +185,7 @@ class Operator:
     @property
     def has_rule(self) -> bool:
         """Whether there is a rule for the StructInfo of results."""
-        return self._rule is not None or self._call_rule is not None
+        return "infer" in self.rules or "infer_call" in self.rules
 
     # ------------------------------------------------------------ calls
 
@@ -188,7 +203,7 @@ class Operator:
         Raises `ArgumentError` and `OperandError`; whether the operands go together is `infer`'s
         business.
         """
-        if not kwargs and len(args) == self._plain and self._of_operands is None:
+        if not kwargs and len(args) == self._plain and "operands" not in self.rules:
             for arg in args:
                 if not isinstance(arg, Expr):
                     break
@@ -198,8 +213,8 @@ class Operator:
 
     def _build(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Call:
         bound = self._signature.bind(args, kwargs)
-        if self._prepare is not None:
-            bound = self._prepare(bound)
+        if "prepare" in self.rules:
+            bound = self.rules["prepare"](bound)
         expressions: dict[str, Any] = {}
         sinfo_args: tuple[StructInfo, ...] = ()
         for parameter in self.parameters:
@@ -209,9 +224,9 @@ class Operator:
             elif parameter.is_operand:
                 expressions[parameter.name] = self._operand(parameter, value, bound)
         attrs = {p.name: convert_attribute(p, bound[p.name]) for p in self._attributes}
-        self._of_attributes(**attrs)
-        if self._of_operands is not None:
-            self._of_operands(**expressions)
+        self._require_attributes(attrs)
+        if "operands" in self.rules:
+            self.rules["operands"](**expressions)
         return Call.make(
             self.op,
             self._layout.arrange(expressions),
@@ -224,7 +239,7 @@ class Operator:
     ) -> Iterator[ArgumentError | OperandError]:
         """Every mistake of a call by itself, where arguments that are `unknown` make none."""
         yield from self._signature.misfits(args, kwargs)
-        if self._prepare is not None:
+        if "prepare" in self.rules:
             return  # it may read attributes together with what is unknown
         given = self._signature.given(args, kwargs)
         known = dict(self._defaults)
@@ -238,7 +253,7 @@ class Operator:
                     yield error
         if len(known) == len(self._attributes):
             try:
-                self._of_attributes(**known)
+                self._require_attributes(known)
             except OperandError as error:
                 yield error
 
@@ -311,15 +326,23 @@ class Operator:
                 raise ArgumentError(f"`R.{self.script_name}` misses its argument `{name}`", name)
             # Calls made by hand may hold a list or a number where others hold a tuple.
             named[parameter.name] = convert_attribute(parameter, value)
-        self._of_attributes(**named)
+        self._require_attributes(named)
         return named
+
+    def _require_attributes(self, attributes: Mapping[str, Any]) -> None:
+        """Raise `OperandError` for attributes that are refused whatever the operands are."""
+        rule = self.rules.get("attributes")
+        if rule is not None:
+            rule(**attributes)
 
     def normalize(self, call: Call) -> Call:
         """The call in this operator's own normal form; most have none."""
-        if self._normalize is None:
+        rule = self.rules.get("normalize")
+        if rule is None:
             return call
         self._layout.split(self, call)  # a call by hand may have too few operands
-        return self._normalize(call)
+        normal: Call = rule(call)
+        return normal
 
     # ------------------------------------------------------------ StructInfo
 
@@ -330,7 +353,7 @@ class Operator:
         `Obligation` for what depends on the values of shape variables.
         """
         args = call.args
-        rule = self._rule
+        rule: Callable[..., StructInfo] | None = self.rules.get("infer")
         if rule is None or len(args) != self._plain:
             return self._infer(call, context)
         struct_info = context.struct_info
@@ -344,13 +367,17 @@ class Operator:
         return rule(context, *infos, **self.attributes(call))
 
     def _infer(self, call: Call, context: InferContext) -> StructInfo:
-        if self._call_rule is not None:
+        of_call, rule = self.rules.get("infer_call"), self.rules.get("infer")
+        found: StructInfo
+        if of_call is not None:
             self._layout.split(self, call)
-            return self._call_rule(context, call)
-        if self._rule is None:
-            return ObjectStructInfo()
-        infos = self.operand_infos(call, context)
-        return self._rule(context, *infos, **self.attributes(call))
+            found = of_call(context, call)
+        elif rule is not None:
+            infos = self.operand_infos(call, context)
+            found = rule(context, *infos, **self.attributes(call))
+        else:
+            found = ObjectStructInfo()
+        return found
 
     def operand_infos(self, call: Call, context: InferContext) -> list[Any]:
         """What is known of each operand, checked to be of the kind that its parameter asks for.
@@ -366,21 +393,21 @@ class Operator:
         """What the operator computes, on numpy arrays and other run-time values.
 
         Results are new C-contiguous arrays, rank 0 included; nothing is reported for overflow or
-        division by zero. Operators that call a function return what it returns, untouched.
+        division by zero. What is given as it is (`Trait.AS_IS`) is returned untouched.
         """
         return self.prepared(attributes)(*values)
 
     def prepared(self, attributes: Mapping[str, Any]) -> Callable[..., Any]:
         """`meaning` with its attributes given: for calls that are made again and again."""
         function = functools.partial(self.function, **attributes) if attributes else self.function
-        return function if self._calls else eager.quiet(function)
+        return function if Trait.AS_IS in self.traits else eager.quiet(function)
 
     def bare(self, attributes: Mapping[str, Any]) -> Callable[..., Any] | None:
         """`meaning` as it is written, for who runs it quietly and finishes what it gives.
 
-        None for an operator that calls functions: it may have effects.
+        None where it is to be left untouched: it may call a function, and that have effects.
         """
-        if self._calls:
+        if Trait.AS_IS in self.traits:
             return None
         return functools.partial(self.function, **attributes) if attributes else self.function
 
@@ -430,17 +457,16 @@ def op(
     name: str | None = None,
     *,
     symbol: str | None = None,
-    pure: bool = True,
+    traits: Iterable[str] = (),
     order: tuple[str, ...] = (),
     alike: tuple[str, ...] | None = None,
-    calls: bool = False,
 ) -> Callable[[Callable[..., Any]], Operator]:
     """Define an operator by its meaning.
 
     `name` is the name in script, where it differs from the function's; `symbol` the Python operator
-    that means it; `order` the order of its operands in the call, where it is not that of the
-    parameters; `alike` the operands that share a data type, which a number among them takes;
-    `calls` says that it calls a function, whose results are passed on untouched.
+    that means it; `traits` are what passes ask for; `order` the order of its operands in the call,
+    where it is not that of the parameters; `alike` the operands that share a data type, which a
+    number among them takes.
     """
 
     def define(meaning: Callable[..., Any]) -> Operator:
@@ -449,10 +475,9 @@ def op(
                 name or meaning.__name__,
                 meaning,
                 symbol=symbol,
-                pure=pure,
+                traits=traits,
                 order=order,
                 alike=alike,
-                calls=calls,
             )
         )
 
@@ -480,6 +505,15 @@ def operator_named(name: str) -> Operator:
 def lookup(op_node: Op) -> Operator:
     """The operator that an Op node names; raises `ArgumentError` where there is none."""
     return operator_named(op_node.name)
+
+
+def traits_of(callee: Expr) -> frozenset[Trait]:
+    """The traits of what a call calls; none where that is no operator, or an unknown one."""
+    operator = REGISTRY.get(callee.name) if isinstance(callee, Op) else None
+    return _NO_TRAITS if operator is None else operator.traits
+
+
+_NO_TRAITS: frozenset[Trait] = frozenset()
 
 
 def symbols() -> Iterable[Operator]:

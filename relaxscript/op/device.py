@@ -12,11 +12,12 @@ from .context import InferContext
 from .define import op
 from .operands import wrong_kind
 from .parameters import Device, Tensor, Value, VirtualDevice
+from .traits import Trait
 
 __all__ = ["hint_on_device", "to_vdevice"]
 
 
-@op()
+@op(traits={Trait.VIEW})
 def to_vdevice(data: Value, dst_vdevice: VirtualDevice) -> Value:
     """A tensor on a virtual device of the module; of a tuple each field, and theirs."""
     if isinstance(data, tuple):
@@ -38,7 +39,7 @@ def _placed(info: StructInfo, device: VirtualDevice, operand: str) -> StructInfo
     raise wrong_kind(operand, info, "tensor")
 
 
-@op()
+@op(traits={Trait.VIEW})
 def hint_on_device(data: Tensor, dst_vdevice: Device, memory_scope: str = "global") -> Tensor:
     """The tensor itself, which is wanted on a device such as `R.device("cpu", 1)`.
 

@@ -38,6 +38,7 @@ from .results import (
     returned_in_place,
 )
 from .shapes import dims_of, require_equal, same_dim
+from .traits import Trait
 from .words import count, dim_text, shape_fact
 
 __all__ = ["call_inplace_packed", "call_tir_inplace"]
@@ -46,7 +47,7 @@ __all__ = ["call_inplace_packed", "call_tir_inplace"]
 # ---------------------------------------------------------------- PrimFuncs
 
 
-@op(calls=True)
+@op(traits={Trait.CALLS_PRIM_FUNC, Trait.DESTINATION_PASSING, Trait.WRITES_ARGS, Trait.AS_IS})
 def call_tir_inplace(
     gvar: Callee,
     args: Values,
@@ -185,7 +186,7 @@ def _require_same(
 # ---------------------------------------------------------------- packed functions
 
 
-@op(calls=True)
+@op(traits={Trait.CALLS_OUT, Trait.WRITES_ARGS, Trait.AS_IS})
 def call_inplace_packed(
     func: Packed, *args: Value, inplace_indices: Axes, sinfo_args: ResultInfo
 ) -> Value:

@@ -21,6 +21,7 @@ from .define import Operator, op
 from .parameters import Tensor, Value
 from .scalars import integer_in, require_integer
 from .shapes import Dims, axis_in, dims_of, product
+from .traits import Trait
 
 __all__ = [
     "tensor_byte_offset", "tensor_dtype_bits", "tensor_dtype_code", "tensor_dtype_lanes",
@@ -38,19 +39,19 @@ _SMALL_FLOAT_CODES = {
 # ---------------------------------------------------------------- data types
 
 
-@op("inspect.tensor_dtype_code", calls=True)
+@op("inspect.tensor_dtype_code", traits={Trait.AS_IS})
 def tensor_dtype_code(x: Tensor) -> Value:
     """The kind of the elements, as DLPack counts kinds: 0 int, 1 uint, 2 float, 4 bfloat; uint8."""
     return make_prim(_code(result_dtype(x)), "uint8")
 
 
-@op("inspect.tensor_dtype_bits", calls=True)
+@op("inspect.tensor_dtype_bits", traits={Trait.AS_IS})
 def tensor_dtype_bits(x: Tensor) -> Value:
     """The bits of an element, 1 for a bool; uint8."""
     return make_prim(result_dtype(x).bits, "uint8")
 
 
-@op("inspect.tensor_dtype_lanes", calls=True)
+@op("inspect.tensor_dtype_lanes", traits={Trait.AS_IS})
 def tensor_dtype_lanes(x: Tensor) -> Value:
     """The numbers in an element, which is 1 in every tensor of Relax; uint16."""
     return make_prim(1, "uint16")
@@ -77,7 +78,7 @@ _of_dtype(tensor_dtype_lanes, "uint16", lambda dtype: dtype.lanes)
 # ---------------------------------------------------------------- shapes and memory
 
 
-@op("inspect.tensor_ndim", calls=True)
+@op("inspect.tensor_ndim", traits={Trait.AS_IS})
 def tensor_ndim(x: Tensor) -> Value:
     """The rank; int32."""
     return make_prim(x.ndim, "int32")
@@ -91,7 +92,7 @@ def _(context: InferContext, x: TensorStructInfo) -> StructInfo:
     return PrimStructInfo.make(DataType("int32"), value)
 
 
-@op("inspect.tensor_shape_i", calls=True)
+@op("inspect.tensor_shape_i", traits={Trait.AS_IS})
 def tensor_shape_i(x: Tensor, axis: Value) -> Value:
     """The number of elements along `axis`, a prim value; int64.
 
@@ -100,7 +101,7 @@ def tensor_shape_i(x: Tensor, axis: Value) -> Value:
     return x.shape[_place(x, axis)]
 
 
-@op("inspect.tensor_stride_i", calls=True)
+@op("inspect.tensor_stride_i", traits={Trait.AS_IS})
 def tensor_stride_i(x: Tensor, axis: Value) -> Value:
     """How many elements lie between neighbours along `axis`, a prim value; int64.
 
@@ -109,13 +110,13 @@ def tensor_stride_i(x: Tensor, axis: Value) -> Value:
     return math.prod(x.shape[_place(x, axis) + 1 :])
 
 
-@op("inspect.tensor_byte_offset", calls=True)
+@op("inspect.tensor_byte_offset", traits={Trait.AS_IS})
 def tensor_byte_offset(x: Tensor) -> Value:
     """Where in its memory the tensor begins, in bytes, which is 0; uint64."""
     return make_prim(0, "uint64")
 
 
-@op("inspect.tensor_elem_offset", calls=True)
+@op("inspect.tensor_elem_offset", traits={Trait.AS_IS})
 def tensor_elem_offset(x: Tensor) -> Value:
     """Where in its memory the tensor begins, in elements, which is 0; int64."""
     return 0

@@ -33,6 +33,7 @@ from .shapes import (
     same_dim,
     tensor_of,
 )
+from .traits import Trait
 from .words import count, dim_text, shape_fact
 
 __all__ = ["concat", "expand_dims", "permute_dims", "split", "squeeze"]
@@ -74,7 +75,7 @@ def _(
     return tensor_of([dims[axis] for axis in order], x.dtype, x.vdevice)
 
 
-@op()
+@op(traits={Trait.VIEW})
 def expand_dims(x: Tensor, axis: Axes) -> Tensor:
     """`x` with new axes of one element, which are the axes `axis` of the result."""
     return np.expand_dims(x, axis)
@@ -94,7 +95,7 @@ def _(context: InferContext, x: TensorStructInfo, axis: tuple[int, ...]) -> Stru
     return tensor_of(new, x.dtype, x.vdevice)
 
 
-@op()
+@op(traits={Trait.VIEW})
 def squeeze(x: Tensor, axis: Axes | None = None) -> Tensor:
     """`x` without the axes `axis`, each of which has one element; all such axes where None."""
     return np.squeeze(x, axis)

@@ -18,6 +18,7 @@ from .define import op
 from .parameters import DTypeValue, ShapeLike, Tensor, Text, Value
 from .scalars import require_integer
 from .storage import cut_out, new_storage, tensor_in_storage
+from .traits import Trait
 
 __all__ = ["alloc_storage", "alloc_tensor", "kill_storage", "kill_tensor"]
 
@@ -25,7 +26,7 @@ _OBJECT = ObjectStructInfo()
 _UNIT = TupleStructInfo.make(())
 
 
-@op("memory.alloc_storage", calls=True)
+@op("memory.alloc_storage", traits={Trait.ALLOCATES, Trait.AS_IS})
 def alloc_storage(
     size: ShapeLike, virtual_device_index: Value, storage_scope: Text, dtype: DTypeValue
 ) -> Value:
@@ -40,7 +41,7 @@ def _(context: InferContext, call: Call) -> StructInfo:
     return _OBJECT
 
 
-@op("memory.alloc_tensor", calls=True)
+@op("memory.alloc_tensor", traits={Trait.ALLOCATES, Trait.IN_STORAGE, Trait.AS_IS})
 def alloc_tensor(storage: Value, offset: Value, shape: ShapeLike, dtype: DTypeValue) -> Tensor:
     """The tensor that begins `offset` bytes behind the start of a storage, and shares its memory.
 
@@ -52,13 +53,13 @@ def alloc_tensor(storage: Value, offset: Value, shape: ShapeLike, dtype: DTypeVa
 tensor_in_storage(alloc_tensor)
 
 
-@op("memory.kill_storage", pure=False, calls=True)
+@op("memory.kill_storage", traits={Trait.FREES, Trait.IMPURE, Trait.AS_IS})
 def kill_storage(storage: Value) -> Value:
     """Give a storage back; it must not be used afterwards."""
     return ()
 
 
-@op("memory.kill_tensor", pure=False, calls=True)
+@op("memory.kill_tensor", traits={Trait.FREES, Trait.IMPURE, Trait.AS_IS})
 def kill_tensor(tensor: Tensor) -> Value:
     """Give a tensor back; it must not be used afterwards."""
     return ()

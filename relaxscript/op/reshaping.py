@@ -36,6 +36,7 @@ from .shapes import (
     same_dims,
     tensor_of,
 )
+from .traits import Trait
 from .words import count, dim_text, shape_fact, shape_text
 
 __all__ = ["broadcast_to", "flatten", "reshape"]
@@ -44,7 +45,7 @@ __all__ = ["broadcast_to", "flatten", "reshape"]
 # ---------------------------------------------------------------- reshape
 
 
-@op()
+@op(traits={Trait.VIEW})
 def reshape(x: Tensor, shape: ShapeLike) -> Tensor:
     """The elements of `x`, in row-major order, in another shape of as many elements.
 
@@ -196,7 +197,7 @@ def _require_elements(
 # ---------------------------------------------------------------- flatten
 
 
-@op()
+@op(traits={Trait.VIEW})
 def flatten(x: Tensor) -> Tensor:
     """All elements of `x` along one axis, in row-major order."""
     return np.reshape(x, -1)

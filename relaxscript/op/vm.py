@@ -10,11 +10,12 @@ from .define import op
 from .parameters import DTypeValue, ShapeLike, Tensor, Text, Value
 from .scalars import require_integer
 from .storage import cut_out, new_storage, tensor_in_storage
+from .traits import Trait
 
 __all__ = ["alloc_storage", "alloc_tensor", "kill_object"]
 
 
-@op("vm.alloc_storage", calls=True)
+@op("vm.alloc_storage", traits={Trait.ALLOCATES, Trait.AS_IS})
 def alloc_storage(
     shape: ShapeLike, runtime_device_index: Value, dtype: DTypeValue, storage_scope: Text = "global"
 ) -> Value:
@@ -29,7 +30,7 @@ def _(context: InferContext, call: Call) -> StructInfo:
     return ObjectStructInfo()
 
 
-@op("vm.alloc_tensor", calls=True)
+@op("vm.alloc_tensor", traits={Trait.ALLOCATES, Trait.IN_STORAGE, Trait.AS_IS})
 def alloc_tensor(storage: Value, offset: Value, shape: ShapeLike, dtype: DTypeValue) -> Tensor:
     """The tensor that begins `offset` bytes behind the start of a storage, and shares its memory.
 
@@ -41,7 +42,7 @@ def alloc_tensor(storage: Value, offset: Value, shape: ShapeLike, dtype: DTypeVa
 tensor_in_storage(alloc_tensor)
 
 
-@op("vm.kill_object", pure=False, calls=True)
+@op("vm.kill_object", traits={Trait.FREES, Trait.IMPURE, Trait.AS_IS})
 def kill_object(obj: Value) -> Value:
     """Give a value back; it must not be used afterwards."""
     return ()

@@ -21,7 +21,6 @@ from relaxscript.ir.relax import (
     ExternFunc,
     Function,
     GlobalVar,
-    Op,
     PrimValue,
     ShapeExpr,
     StringImm,
@@ -39,6 +38,11 @@ from relaxscript.ir.struct_info import (
     TupleStructInfo,
 )
 from relaxscript.ir.tir import PrimFunc
+from relaxscript.op import builtin
+from relaxscript.op.base import invoke_closure
+from relaxscript.op.calls import call_dps_packed, call_tir
+from relaxscript.op.device import to_vdevice
+from relaxscript.op.inplace import call_tir_inplace
 from relaxscript.op.operands import computed
 from relaxscript.op.results import NEW, in_their_places, inplace_indices
 from relaxscript.sinfo import is_subtype
@@ -88,9 +92,9 @@ class _Rewriter(BindingRewriter):
     def binding(self, binding: Binding) -> None:
         value: Expr | None = None
         match binding:
-            case VarBinding(value=Call(op=Op("relax.call_tir" | "relax.call_tir_inplace")) as call):
+            case VarBinding(value=Call(op=call_tir.op | call_tir_inplace.op) as call):
                 value = self._kernel_call(call, binding.span)
-            case VarBinding(value=Call(op=Op("relax.call_dps_packed")) as call):
+            case VarBinding(value=Call(op=call_dps_packed.op) as call):
                 value = self._packed_call(call, binding.span)
         if value is None or self.builder.current_block_is_dataflow():
             self.keep(binding)
@@ -193,7 +197,7 @@ class _Rewriter(BindingRewriter):
         if isinstance(callee, ExternFunc):
             done = Call.make(callee, args, None, (_OBJECT,), span=call.span)
         else:
-            op = Op("relax.invoke_closure")
+            op = invoke_closure.op
             done = Call.make(op, (callee, Tuple.make(args)), None, (_OBJECT,), span=call.span)
         self.emit(done, "_", span)
         return _assembled(info, made)
@@ -221,12 +225,12 @@ class _Rewriter(BindingRewriter):
                 PrimValue.make(const(0, "int64")),
                 StringImm("global"),
             )
-            alloc = Call.make(Op("relax.builtin.alloc_tensor"), args, span=call.span)
+            alloc = Call.make(builtin.alloc_tensor.op, args, span=call.span)
             tensor = self.emit(alloc, "alloc", call.span)
             place = place_of(info.vdevice)
             if place is not None and not place.is_host:
                 attrs = Attrs({"dst_vdevice": info.vdevice})
-                moved = Call.make(Op("relax.to_vdevice"), (tensor,), attrs, span=call.span)
+                moved = Call.make(to_vdevice.op, (tensor,), attrs, span=call.span)
                 tensor = self.emit(moved, "alloc", call.span)
             made.append(tensor)
         return made
@@ -248,7 +252,7 @@ def _operand(arg: Expr | PrimExpr) -> Expr:
 
 def _indices(call: Call) -> tuple[int, ...]:
     """For each result of a call of a PrimFunc, which argument it is, or that it is new."""
-    if isinstance(call.op, Op) and call.op.name == "relax.call_tir_inplace":
+    if call.op == call_tir_inplace.op:
         return inplace_indices(call)
     return (NEW,) * len(result_infos(_described(call)))
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from relaxscript.ir import prim, tir
 from relaxscript.ir.intrinsic import op_named
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.relax import Attrs, Binding, Call, Op, ShapeExpr, Var
+from relaxscript.ir.relax import Attrs, Binding, Call, ShapeExpr, Var
 from relaxscript.ir.walk import free_vars, substitute
+from relaxscript.op.base import compute_prim_value
 
 from .bindings import BindingRewriter
 from .context import PassContext
@@ -14,7 +15,6 @@ from .passes import ModulePass
 
 __all__ = ["ComputePrimValue"]
 
-COMPUTE = "relax.compute_prim_value"
 HOST_FUNC = "tir.is_host_func"
 
 
@@ -54,7 +54,7 @@ class ComputePrimValue(ModulePass):
 class _Rewriter(BindingRewriter):
     def binding(self, binding: Binding) -> None:
         match binding.value:
-            case Call(op=Op(name), args=(ShapeExpr((value,)),)) if name == COMPUTE:
+            case Call(op=compute_prim_value.op, args=(ShapeExpr((value,)),)):
                 if not isinstance(value, (prim.Var, prim.IntImm, prim.FloatImm)):
                     self.rebind(binding, self._computed(value, binding))
                     return
@@ -66,7 +66,8 @@ class _Rewriter(BindingRewriter):
         callee = self.builder.add_func(_function(value, used), "compute_symbolic_expr")
         args: list[Var] = []
         for v in used:
-            alone = Call.make(Op(COMPUTE), (ShapeExpr.make((v,)),), span=binding.value.span)
+            only = (ShapeExpr.make((v,)),)
+            alone = Call.make(compute_prim_value.op, only, span=binding.value.span)
             args.append(self.emit(alone, v.name, binding.span))
         return Call.make(callee, tuple(args), span=binding.value.span)
 

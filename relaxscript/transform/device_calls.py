@@ -8,26 +8,19 @@ from relaxscript.ir.node import Node
 from relaxscript.ir.relax import Attrs, Call, Expr, GlobalVar, Op
 from relaxscript.ir.struct_info import TensorStructInfo
 from relaxscript.ir.tir import PrimFunc
-from relaxscript.op import lookup
+from relaxscript.op import Trait, lookup
+from relaxscript.op.base import invoke_closure, invoke_pure_closure
+from relaxscript.op.device import hint_on_device, to_vdevice
 from relaxscript.runtime import Device
 from relaxscript.sinfo import same_vdevice
 
 __all__ = [
-    "CLOSURE_CALLS", "HINT", "MOVE", "hinted_device", "is_host", "is_kernel_call", "listed_devices",
-    "moved", "named_device", "wanted_device",
+    "hinted_device", "is_closure_call", "is_host", "is_kernel_call", "listed_devices", "moved",
+    "named_device", "wanted_device",
 ]  # fmt: skip
 
-HINT = "relax.hint_on_device"
-MOVE = "relax.to_vdevice"
-CLOSURE_CALLS = frozenset({"relax.invoke_closure", "relax.invoke_pure_closure"})
-# Forms of calls of functions that nothing is known of: they may take and give any tensors.
-_OPAQUE = frozenset(
-    {
-        "relax.call_builtin_with_ctx", "relax.call_dps_packed", "relax.call_inplace_packed",
-        "relax.call_pure_packed", "relax.make_closure",
-    }
-)  # fmt: skip
-_ANYWHERE = _OPAQUE | CLOSURE_CALLS | {HINT, MOVE}
+# Traits of operators of whose function nothing is known: it may take and give any tensors.
+_OPAQUE = {Trait.CALLS_OUT, Trait.CAPTURES}
 
 
 def is_kernel_call(call: Call, module: IRModule) -> bool:
@@ -37,11 +30,19 @@ def is_kernel_call(call: Call, module: IRModule) -> bool:
     one, look at tensors anywhere; packed functions do as they like.
     """
     match call.op:
-        case Op(name) as op:
-            return name not in _ANYWHERE and lookup(op).pure
+        case hint_on_device.op | to_vdevice.op:
+            return False
+        case Op() as op:
+            operator = lookup(op)
+            return operator.pure and not operator.traits & _OPAQUE
         case GlobalVar() as callee:
             return callee in module and isinstance(module[callee], PrimFunc)
     return False
+
+
+def is_closure_call(op: Expr) -> bool:
+    """Whether a call of an operator calls a closure, with the fields of a tuple."""
+    return op in (invoke_closure.op, invoke_pure_closure.op)
 
 
 def listed_devices(module: IRModule) -> list[VDevice]:
@@ -51,7 +52,7 @@ def listed_devices(module: IRModule) -> list[VDevice]:
 
 def moved(value: Expr, device: VDevice, span: Span | None) -> Call:
     """`R.to_vdevice(value, device)`."""
-    return Call.make(Op(MOVE), (value,), Attrs({"dst_vdevice": device}), span=span)
+    return Call.make(to_vdevice.op, (value,), Attrs({"dst_vdevice": device}), span=span)
 
 
 def is_host(device: VDevice) -> bool:
@@ -64,7 +65,7 @@ def named_device(node: Node) -> VDevice | None:
     match node:
         case TensorStructInfo(vdevice=device):
             return device
-        case Call(op=Op(name), attrs=Attrs() as attrs) if name in (HINT, MOVE):
+        case Call(op=hint_on_device.op | to_vdevice.op, attrs=Attrs() as attrs):
             device = attrs["dst_vdevice"]
             return device if isinstance(device, VDevice) else None
     return None

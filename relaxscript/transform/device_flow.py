@@ -30,8 +30,9 @@ from relaxscript.ir.relax import (
     Var,
 )
 from relaxscript.ir.struct_info import StructInfo
+from relaxscript.op.device import hint_on_device
 
-from .device_calls import CLOSURE_CALLS, HINT, hinted_device, is_kernel_call, listed_devices
+from .device_calls import hinted_device, is_closure_call, is_kernel_call, listed_devices
 from .device_places import Place, Places, Signature, Spot, Tree, all_at, fits, places_in
 
 __all__ = ["DeviceFlow"]
@@ -159,9 +160,9 @@ class DeviceFlow:
     def _call(self, call: Call) -> Tree:
         args = [self._value(arg) for arg in call.args]
         match call.op:
-            case Op(name) if name == HINT:
+            case hint_on_device.op:
                 return self._hint(call)
-            case Op(name) if name in CLOSURE_CALLS:
+            case op if is_closure_call(op):
                 return self._applied(args[0], args[1], call)
             case _ if is_kernel_call(call, self.module):
                 return self._kernel(call, args)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.relax import Binding, Call, Expr, Function, Op, Var
+from relaxscript.ir.relax import Binding, Call, Expr, Function, Var
+from relaxscript.ir.struct_info import TensorStructInfo
+from relaxscript.op import Operator, Trait, memory, traits_of, vm
 
 from .bindings import BindingRewriter
 from .context import PassContext
@@ -11,9 +13,6 @@ from .lifetimes import ends_of_lifetimes
 from .passes import FunctionPass
 
 __all__ = ["KillAfterLastUse"]
-
-_STORAGES = ("relax.memory.alloc_storage", "relax.vm.alloc_storage")
-_TENSORS = ("relax.builtin.alloc_tensor", "relax.memory.alloc_tensor", "relax.vm.alloc_tensor")
 
 
 class KillAfterLastUse(FunctionPass):
@@ -65,17 +64,14 @@ class _Rewriter(BindingRewriter):
             return
         # What is cut out of a storage goes before the storage, another name before the first.
         ending = self.ends.get(binding.var, [])[::-1]
-        for var in sorted(ending, key=lambda v: self._kill(v) == _KILL_STORAGE):
-            self.emit(Call.make(Op(self._kill(var)), (var,), span=binding.span), "_", binding.span)
+        for var in sorted(ending, key=lambda v: self._kill(v) is memory.kill_storage):
+            kill = Call.make(self._kill(var).op, (var,), span=binding.span)
+            self.emit(kill, "_", binding.span)
 
-    def _kill(self, var: Var) -> str:
+    def _kill(self, var: Var) -> Operator:
         """The operator that gives a value back."""
-        match self.values.get(var):
-            case Call(op=Op(name)) if name in _STORAGES:
-                return _KILL_STORAGE
-            case Call(op=Op(name)) if name in _TENSORS:
-                return "relax.memory.kill_tensor"
-        return "relax.vm.kill_object"
-
-
-_KILL_STORAGE = "relax.memory.kill_storage"
+        value = self.values.get(var)
+        if not isinstance(value, Call) or Trait.ALLOCATES not in traits_of(value.op):
+            return vm.kill_object
+        is_tensor = isinstance(self.builder.struct_info(value), TensorStructInfo)
+        return memory.kill_tensor if is_tensor else memory.kill_storage

@@ -27,7 +27,6 @@ from relaxscript.ir.relax import (
     GlobalVar,
     If,
     MatchCast,
-    Op,
     SeqExpr,
     ShapeExpr,
     Tuple,
@@ -43,6 +42,12 @@ from relaxscript.ir.struct_info import (
     TupleStructInfo,
 )
 from relaxscript.ir.walk import children, free_vars, post_order, rewrite, substitute, variables
+from relaxscript.op.base import (
+    compute_prim_value,
+    invoke_closure,
+    invoke_pure_closure,
+    make_closure,
+)
 from relaxscript.sinfo import definable_shape_vars, shape_var_mapping
 
 from .context import PassContext
@@ -52,10 +57,6 @@ __all__ = ["LambdaLift"]
 
 N = TypeVar("N", bound=Node)
 
-_COMPUTE = Op("relax.compute_prim_value")
-_MAKE = Op("relax.make_closure")
-_INVOKE = Op("relax.invoke_closure")
-_INVOKE_PURE = Op("relax.invoke_pure_closure")
 _GLOBAL_SYMBOL = "global_symbol"
 
 
@@ -239,7 +240,8 @@ class _Scope:
             case Var():
                 return self.replaced.get(node)
             case Call(op=Var() as callee) if callee in self.closures:
-                op = _INVOKE_PURE if call_purity(node, self.context) else _INVOKE
+                is_pure = call_purity(node, self.context)
+                op = invoke_pure_closure.op if is_pure else invoke_closure.op
                 given = Tuple.make(node.args, node.arg_spans)
                 result = self.context.struct_info(node)
                 return Call.make(op, (callee, given), None, (result,), span=node.span)
@@ -281,7 +283,7 @@ class _Scope:
         info = param.struct_info
         assert isinstance(info, PrimStructInfo)
         made = kind.make(param.name_hint, info)
-        value = Call.make(_COMPUTE, (ShapeExpr.make((info.value,)),), None, ())
+        value = Call.make(compute_prim_value.op, (ShapeExpr.make((info.value,)),), None, ())
         self.before.append(VarBinding.make(made, value))
         return made
 
@@ -343,7 +345,7 @@ def _uses(function: Function) -> dict[Var, _Uses]:
 
 
 def _closure(name: GlobalVar, args: tuple[Expr, ...], function: Function) -> Call:
-    return Call.make(_MAKE, (name, Tuple.make(args)), None, (), span=function.span)
+    return Call.make(make_closure.op, (name, Tuple.make(args)), None, (), span=function.span)
 
 
 def _without_held_shapes(function: Function) -> Function:

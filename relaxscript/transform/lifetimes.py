@@ -34,27 +34,13 @@ from relaxscript.ir.struct_info import (
 )
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.ir.walk import free_vars, post_order, variables
-from relaxscript.op import lookup
+from relaxscript.op import Trait, lookup, traits_of
+from relaxscript.op.inplace import call_tir_inplace
 from relaxscript.op.results import NEW, inplace_indices
 
 __all__ = ["ends_of_lifetimes"]
 
-_KILLS = frozenset(
-    {"relax.memory.kill_storage", "relax.memory.kill_tensor", "relax.vm.kill_object"}
-)
-# Calls of functions that write into new tensors, whatever else they are given.
-_WITH_NEW_RESULTS = frozenset({"relax.call_tir", "relax.call_dps_packed"})
-# Operators whose result may be their operand, or share its memory.
-_LIKE_VIEWS = frozenset(
-    {
-        "relax.expand_dims",
-        "relax.flatten",
-        "relax.hint_on_device",
-        "relax.reshape",
-        "relax.squeeze",
-        "relax.to_vdevice",
-    }
-)
+_CALLING = {Trait.CALLS_OUT, Trait.CALLS_PRIM_FUNC, Trait.CAPTURES}
 
 
 def ends_of_lifetimes(func: Function, mod: IRModule) -> dict[Var, list[Var]]:
@@ -160,17 +146,17 @@ class _Lifetimes:
 
     def _operator(self, var: Var, call: Call) -> None:
         operator = lookup(call.op)  # type: ignore[arg-type]
-        parameters = {p.name: p for p in operator.parameters}
-        if operator.name in _WITH_NEW_RESULTS:
-            self._handed_on(None, call.args)
-        elif operator.name == "relax.call_tir_inplace" and isinstance(call.args[1], Tuple):
+        traits = operator.traits
+        if operator is call_tir_inplace and isinstance(call.args[1], Tuple):
             written = [call.args[1].fields[i] for i in inplace_indices(call) if i != NEW]
             self._join([var, *_holding(written)])
-        elif operator.name in _LIKE_VIEWS or "inplace_indices" in parameters:
+        elif Trait.VIEW in traits or Trait.WRITES_ARGS in traits:
             self._join([var, *_holding(call.args)])
-        elif "storage" in parameters and operator.name not in _KILLS:
+        elif Trait.DESTINATION_PASSING in traits:  # what it writes into is new
+            self._handed_on(None, call.args)
+        elif Trait.IN_STORAGE in traits:
             self.storages += [(var, storage) for storage in _holding(call.args[:1])]
-        elif any(p.kind == "callee" for p in operator.parameters):
+        elif traits & _CALLING:
             self._handed_on(var, call.args)
 
     def _handed_on(self, result: Var | None, args: Sequence[Expr]) -> None:
@@ -233,5 +219,5 @@ def _free(func: Function) -> list[Var]:
 
 def _kills(func: Function) -> Iterator[Call]:
     for node in post_order(func):
-        if isinstance(node, Call) and isinstance(node.op, Op) and node.op.name in _KILLS:
+        if isinstance(node, Call) and Trait.FREES in traits_of(node.op):
             yield node

@@ -12,12 +12,12 @@ from relaxscript.ir.relax import (
     DataTypeImm,
     Expr,
     Function,
-    Op,
     PrimValue,
     ShapeExpr,
     VarBinding,
 )
 from relaxscript.ir.struct_info import ShapeStructInfo
+from relaxscript.op import builtin, memory
 
 from .bindings import BindingRewriter
 from .context import PassContext
@@ -57,15 +57,15 @@ class LowerAllocTensor(FunctionPass):
 class _Rewriter(BindingRewriter):
     def binding(self, binding: Binding) -> None:
         match binding:
-            case VarBinding(value=Call(op=Op("relax.builtin.alloc_tensor")) as call):
+            case VarBinding(value=Call(op=builtin.alloc_tensor.op) as call):
                 shape, dtype, index, scope = call.args
                 size = self._bytes(shape, dtype)
                 if size is not None:
                     args = (ShapeExpr.make((size,)), index, scope, _BYTES)
-                    made = Call.make(Op("relax.memory.alloc_storage"), args, span=call.span)
+                    made = Call.make(memory.alloc_storage.op, args, span=call.span)
                     storage = self.emit(made, "storage", binding.span)
                     parts = (storage, PrimValue.make(const(0, "int64")), shape, dtype)
-                    cut = Call.make(Op("relax.memory.alloc_tensor"), parts, span=call.span)
+                    cut = Call.make(memory.alloc_tensor.op, parts, span=call.span)
                     self.rebind(binding, cut)
                     return
         self.keep(binding)

@@ -18,6 +18,7 @@ from relaxscript.ir.relax import (
     Tuple,
 )
 from relaxscript.ir.struct_info import StructInfo
+from relaxscript.op import Operator, base, device, memory, vm
 
 from .bindings import BindingRewriter
 from .context import PassContext
@@ -90,10 +91,10 @@ def _flat(name: str) -> Callable[[Call, StructInfo], Call | None]:
     return lowered
 
 
-def _renamed(name: str, order: tuple[int, ...]) -> Callable[[Call, StructInfo], Call]:
+def _renamed(operator: Operator, order: tuple[int, ...]) -> Callable[[Call, StructInfo], Call]:
     """Another operator, with the operands in another order."""
     return lambda call, info: Call.make(
-        Op(name), tuple(call.args[i] for i in order), call.attrs, call.sinfo_args, span=call.span
+        operator.op, tuple(call.args[i] for i in order), call.attrs, call.sinfo_args, span=call.span
     )
 
 
@@ -103,16 +104,16 @@ def _to_device(call: Call, info: StructInfo) -> Call:
 
 
 _LOWERED: dict[str, Callable[[Call, StructInfo], Call | None]] = {
-    "relax.invoke_closure": _flat("vm.builtin.invoke_closure"),
-    "relax.make_closure": _flat("vm.builtin.make_closure"),
-    "relax.memory.alloc_storage": _renamed("relax.vm.alloc_storage", (0, 1, 3, 2)),
-    "relax.memory.alloc_tensor": _renamed("relax.vm.alloc_tensor", (0, 1, 2, 3)),
-    "relax.memory.kill_storage": _renamed("relax.vm.kill_object", (0,)),
-    "relax.memory.kill_tensor": _renamed("relax.vm.kill_object", (0,)),
-    "relax.shape_of": _plain("vm.builtin.shape_of"),
-    "relax.shape_to_tensor": _plain("relax.run.shape_to_tensor"),
-    "relax.tensor_to_shape": _plain("vm.builtin.tensor_to_shape"),
-    "relax.to_vdevice": _to_device,
-    "relax.print": _plain("relax.run.print"),
-    "relax.assert_op": _plain("relax.run.assert_op"),
+    base.invoke_closure.name: _flat("vm.builtin.invoke_closure"),
+    base.make_closure.name: _flat("vm.builtin.make_closure"),
+    memory.alloc_storage.name: _renamed(vm.alloc_storage, (0, 1, 3, 2)),
+    memory.alloc_tensor.name: _renamed(vm.alloc_tensor, (0, 1, 2, 3)),
+    memory.kill_storage.name: _renamed(vm.kill_object, (0,)),
+    memory.kill_tensor.name: _renamed(vm.kill_object, (0,)),
+    base.shape_of.name: _plain("vm.builtin.shape_of"),
+    base.shape_to_tensor.name: _plain("relax.run.shape_to_tensor"),
+    base.tensor_to_shape.name: _plain("vm.builtin.tensor_to_shape"),
+    device.to_vdevice.name: _to_device,
+    base.print.name: _plain("relax.run.print"),
+    base.assert_op.name: _plain("relax.run.assert_op"),
 }

@@ -23,15 +23,14 @@ from relaxscript.ir.struct_info import (
     TupleStructInfo,
 )
 from relaxscript.ir.walk import rewrite
+from relaxscript.op.device import hint_on_device, to_vdevice
 from relaxscript.sinfo import placed_like, same_vdevice
 
 from .bindings import BindingRewriter
 from .context import PassContext
 from .device_calls import (
-    CLOSURE_CALLS,
-    HINT,
-    MOVE,
     hinted_device,
+    is_closure_call,
     is_host,
     is_kernel_call,
     listed_devices,
@@ -170,11 +169,11 @@ class _Mover(BindingRewriter):
 
     def _call(self, call: Call, info: StructInfo | None, binding: Binding) -> Expr:
         match call.op:
-            case Op(name) if name == HINT:
+            case hint_on_device.op:
                 return self._hint(call)
-            case Op(name) if name == MOVE:
+            case to_vdevice.op:
                 return call
-            case Op(name) if name in CLOSURE_CALLS:
+            case op if is_closure_call(op):
                 callee, held = call.args
                 made = self._given(call, (callee, self._passed(callee, held, call.span)))
             case _ if is_kernel_call(call, self.mod):

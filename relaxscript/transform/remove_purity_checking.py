@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
-from relaxscript.ir.relax import Attrs, Call, DataflowBlock, ExternFunc, Function, Op
+from relaxscript.ir.relax import Attrs, Call, DataflowBlock, ExternFunc, Function
 from relaxscript.ir.walk import rewrite, rewrite_top_down, walk
+from relaxscript.op.base import invoke_closure, invoke_pure_closure
+from relaxscript.op.calls import call_pure_packed
 
 from .context import PassContext
 from .passes import FunctionPass
@@ -53,10 +55,10 @@ class RemovePurityChecking(FunctionPass):
 def _written_out(node: Node) -> Node | None:
     """The call that a call said to be pure, None for anything else."""
     match node:
-        case Call(op=Op("relax.call_pure_packed"), args=(ExternFunc() as callee, *args)):
+        case Call(op=call_pure_packed.op, args=(ExternFunc() as callee, *args)):
             return node.replace(op=callee, args=tuple(args), attrs=node.attrs)
-        case Call(op=Op("relax.invoke_pure_closure")):
-            return node.replace(op=Op("relax.invoke_closure"))
+        case Call(op=invoke_pure_closure.op):
+            return node.replace(op=invoke_closure.op)
     return None
 
 

@@ -17,12 +17,12 @@ from relaxscript.ir.relax import (
     Expr,
     Function,
     MatchCast,
-    Op,
     Tuple,
     TupleGetItem,
     Var,
 )
 from relaxscript.ir.walk import Substitution, walk
+from relaxscript.op import Trait, traits_of
 from relaxscript.sinfo import always_matches, definable_shape_vars, is_subtype, sizes_taken
 
 from .bindings import BindingRewriter
@@ -30,10 +30,6 @@ from .context import PassContext
 from .passes import FunctionPass
 
 __all__ = ["RemoveRedundantChecks"]
-
-_KILLS = frozenset(
-    {"relax.memory.kill_storage", "relax.memory.kill_tensor", "relax.vm.kill_object"}
-)
 
 # How many names of one value are thought of where none of them says as much as another.
 _MOST_NAMES = 8
@@ -171,7 +167,7 @@ class _Remover(BindingRewriter):
         match value:
             case Var():
                 return self._best(value, block)
-            case Call(op=Op(name)) if name in _KILLS:
+            case Call(op=op) if Trait.FREES in traits_of(op):
                 return value
             case Call(op=op, args=args):
                 callee = self._best(op, block) if isinstance(op, Var) else op

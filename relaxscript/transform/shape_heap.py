@@ -23,7 +23,6 @@ from relaxscript.ir.relax import (
     DataTypeImm,
     Expr,
     ExternFunc,
-    Op,
     PrimValue,
     ShapeExpr,
     StringImm,
@@ -40,6 +39,7 @@ from relaxscript.ir.struct_info import (
     TupleStructInfo,
 )
 from relaxscript.ir.walk import Substitution, free_vars
+from relaxscript.op.calls import call_builtin_with_ctx
 from relaxscript.runtime.check import (
     AnyCheck,
     Check,
@@ -148,7 +148,7 @@ class HeapWriter(BindingRewriter):
         info = TensorStructInfo.make(size, _INT64, None, 1)
         args = (_number(len(self.names)), *map(StringImm.make, self.names))
         callee = ExternFunc.make("vm.builtin.alloc_shape_heap")
-        op = Op("relax.call_builtin_with_ctx")
+        op = call_builtin_with_ctx.op
         call = Call.make(op, (callee, Tuple.make(args)), None, (info,), span=span)
         self._heap = self.emit(call, "shape_heap", span)
 

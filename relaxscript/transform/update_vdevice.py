@@ -5,13 +5,13 @@ from __future__ import annotations
 from relaxscript.errors import Diagnostic, DiagnosticError
 from relaxscript.ir.module import IRModule, VDevice
 from relaxscript.ir.node import Node
-from relaxscript.ir.relax import Attrs, Call, GlobalVar, Op, remember_struct_info
+from relaxscript.ir.relax import Attrs, Call, GlobalVar, remember_struct_info
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.ir.walk import rewrite
+from relaxscript.op.device import to_vdevice
 from relaxscript.sinfo import same_vdevice
 
 from .context import PassContext
-from .device_calls import MOVE
 from .passes import ModulePass
 
 __all__ = ["UpdateVDevice"]
@@ -71,7 +71,7 @@ def _updated(node: Node, old: VDevice, new: VDevice) -> Node | None:
     match node:
         case TensorStructInfo(vdevice=VDevice() as device) if same_vdevice(device, old):
             return node.replace(vdevice=new)
-        case Call(op=Op(name), attrs=Attrs() as attrs) if name == MOVE:
+        case Call(op=to_vdevice.op, attrs=Attrs() as attrs):
             if same_vdevice(attrs["dst_vdevice"], old):
                 return node.replace(attrs=Attrs({**attrs, "dst_vdevice": new}))
         case Call(op=GlobalVar(), known_info=StructInfo() as known):

@@ -31,6 +31,8 @@ from relaxscript.ir.relax import (
 )
 from relaxscript.ir.struct_info import FuncStructInfo, ObjectStructInfo, StructInfo
 from relaxscript.ir.walk import walk
+from relaxscript.op import Trait, traits_of
+from relaxscript.op.base import compute_prim_value
 from relaxscript.runtime.builtins import INVOKE_CLOSURE
 from relaxscript.sinfo import (
     definable_shape_vars,
@@ -39,7 +41,7 @@ from relaxscript.sinfo import (
     is_subtype,
 )
 
-from .compute_prim_value import COMPUTE, HOST_FUNC
+from .compute_prim_value import HOST_FUNC
 from .context import PassContext
 from .passes import ModulePass
 from .remove_unused_checks import TRUST_STRUCT_INFO
@@ -49,16 +51,6 @@ __all__ = ["LOWERED", "VMShapeLower"]
 
 # The attribute of a function whose checks are all written out.
 LOWERED = "relax.shapes_lowered"
-
-_DESTINATION_PASSING = frozenset(
-    {"relax.call_tir", "relax.call_tir_inplace", "relax.call_dps_packed"}
-)
-_FROM_OUTSIDE = frozenset(
-    {
-        "relax.call_builtin_with_ctx", "relax.call_inplace_packed", "relax.call_pure_packed",
-        "relax.invoke_closure", "relax.invoke_pure_closure",
-    }
-)  # fmt: skip
 
 
 class VMShapeLower(ModulePass):
@@ -135,7 +127,7 @@ def _can_be_lowered(function: Function) -> bool:
         match node:
             case Function() if node is not function:
                 return False
-            case Call(op=Op(name)) if name in _DESTINATION_PASSING:
+            case Call(op=op) if Trait.DESTINATION_PASSING in traits_of(op):
                 return False
             case prim.Var() if not node.dtype.is_integer:
                 return False
@@ -219,7 +211,7 @@ class _Lowering(HeapWriter):
     def _value(self, value: Expr, span: Span | None) -> Expr:
         """What a variable is bound to, its shapes read from the heap."""
         match value:
-            case Call(op=Op(name), args=(ShapeExpr((v,)),)) if name == COMPUTE:
+            case Call(op=compute_prim_value.op, args=(ShapeExpr((v,)),)):
                 return self.prim_value(v, span) if isinstance(v, prim.Var) else value
             case Call(args=args):
                 lowered = tuple(self._leaf(arg, span) for arg in args)
@@ -260,8 +252,9 @@ def _is_computed(value: Expr, mod: IRModule) -> bool:
 def _is_from_outside(call: Call, mod: IRModule) -> bool:
     """Whether nobody else checks what a call gives."""
     match call.op:
-        case Op(name):
-            return name in _FROM_OUTSIDE
+        case Op() as op:
+            traits = traits_of(op)
+            return Trait.CALLS_OUT in traits and Trait.DESTINATION_PASSING not in traits
         case GlobalVar() as callee if callee in mod:
             return isinstance(mod[callee], ExternFunc)
         case ExternFunc(symbol) if symbol != INVOKE_CLOSURE:

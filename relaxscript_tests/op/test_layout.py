@@ -11,7 +11,7 @@ import relaxscript.op as R
 from relaxscript.errors import OperandError
 from relaxscript.ir import relax
 from relaxscript.ir.relax import Call
-from relaxscript.op import Operator, Parameter, PlainContext
+from relaxscript.op import Operator, Parameter, PlainContext, Trait
 from relaxscript.runtime.values import Prim
 
 from .inference import OBJECT, prim_var, tensor
@@ -30,7 +30,7 @@ PARAMETERS = (
     Parameter("bias", "optional", None, wants="tensor"),
     Parameter("scale", "attribute", 1.0, annotation="float"),
 )
-LOSS = Operator("test.loss", loss, parameters=PARAMETERS, calls=True)
+LOSS = Operator("test.loss", loss, parameters=PARAMETERS, traits={Trait.AS_IS})
 
 
 @LOSS.infer_rule

@@ -21,7 +21,17 @@ from relaxscript.ir.struct_info import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from relaxscript.op import Obligation, lookup
+from relaxscript.op import Obligation, builtin, lookup, memory, vm
+from relaxscript.op.base import (
+    compute_prim_value,
+    invoke_closure,
+    invoke_pure_closure,
+    make_closure,
+    null_value,
+)
+from relaxscript.op.calls import call_builtin_with_ctx, call_dps_packed, call_pure_packed, call_tir
+from relaxscript.op.device import to_vdevice
+from relaxscript.op.inplace import call_inplace_packed, call_tir_inplace
 from relaxscript.op.results import in_their_places, inplace_indices
 from relaxscript.runtime import Arg, Check, TupleCheck
 from relaxscript.runtime.builtins import BUILTINS, INVOKE_CLOSURE
@@ -42,25 +52,25 @@ class CallEmitter(FunctionEmitter):
     def __init__(self, program: Program, name: str, function: relax.Function) -> None:
         super().__init__(program, name, function)
         self._forms: dict[str, Callable[[relax.Call], Arg]] = {
-            "relax.call_builtin_with_ctx": self._call_builtin_with_ctx,
-            "relax.call_dps_packed": self._call_dps_packed,
-            "relax.call_inplace_packed": self._call_inplace_packed,
-            "relax.call_pure_packed": self._call_pure_packed,
-            "relax.call_tir": self._call_tir,
-            "relax.call_tir_inplace": self._call_tir_inplace,
-            "relax.compute_prim_value": self._compute_prim_value,
-            "relax.invoke_closure": self._invoke_closure,
-            "relax.invoke_pure_closure": self._invoke_closure,
-            "relax.make_closure": self._make_closure,
-            "relax.memory.alloc_storage": self._alloc_storage,
-            "relax.memory.alloc_tensor": self._cut_tensor,
-            "relax.memory.kill_storage": self._kill,
-            "relax.memory.kill_tensor": self._kill,
-            "relax.null_value": lambda call: self.ib.void_arg(),
-            "relax.to_vdevice": self._to_vdevice,
-            "relax.vm.alloc_storage": self._alloc_storage,
-            "relax.vm.alloc_tensor": self._cut_tensor,
-            "relax.vm.kill_object": self._kill,
+            call_builtin_with_ctx.name: self._call_builtin_with_ctx,
+            call_dps_packed.name: self._call_dps_packed,
+            call_inplace_packed.name: self._call_inplace_packed,
+            call_pure_packed.name: self._call_pure_packed,
+            call_tir.name: self._call_tir,
+            call_tir_inplace.name: self._call_tir_inplace,
+            compute_prim_value.name: self._compute_prim_value,
+            invoke_closure.name: self._invoke_closure,
+            invoke_pure_closure.name: self._invoke_closure,
+            make_closure.name: self._make_closure,
+            memory.alloc_storage.name: self._alloc_storage,
+            memory.alloc_tensor.name: self._cut_tensor,
+            memory.kill_storage.name: self._kill,
+            memory.kill_tensor.name: self._kill,
+            null_value.name: lambda call: self.ib.void_arg(),
+            to_vdevice.name: self._to_vdevice,
+            vm.alloc_storage.name: self._alloc_storage,
+            vm.alloc_tensor.name: self._cut_tensor,
+            vm.kill_object.name: self._kill,
         }
 
     def call_value(self, call: relax.Call) -> Arg:
@@ -68,7 +78,7 @@ class CallEmitter(FunctionEmitter):
         match call.op:
             case relax.Op(name) if name in self._forms:
                 result = self._forms[name](call)
-            case relax.Op("relax.builtin.alloc_tensor") if _is_known(self._info(call)):
+            case builtin.alloc_tensor.op if _is_known(self._info(call)):
                 shape, dtype = (self.value(arg) for arg in call.args[:2])
                 result = self.call("vm.builtin.alloc_tensor", [shape, dtype])
             case relax.Op():

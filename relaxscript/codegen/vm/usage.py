@@ -14,7 +14,9 @@ from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
 from relaxscript.ir.struct_info import PrimStructInfo, StructInfo
 from relaxscript.ir.walk import children, post_order, variables, walk
-from relaxscript.op import lookup
+from relaxscript.op import Trait, lookup, traits_of
+from relaxscript.op.calls import call_tir
+from relaxscript.op.device import to_vdevice
 from relaxscript.sinfo import definable_shape_vars
 
 __all__ = [
@@ -22,26 +24,8 @@ __all__ = [
     "used_as_value", "written_params",
 ]  # fmt: skip
 
-# Operators that hand their operands to somebody else.
-_HANDING_ON = frozenset(
-    {
-        "relax.call_builtin_with_ctx",
-        "relax.call_dps_packed",
-        "relax.call_inplace_packed",
-        "relax.call_pure_packed",
-        "relax.call_tir",
-        "relax.call_tir_inplace",
-        "relax.invoke_closure",
-        "relax.invoke_pure_closure",
-        "relax.make_closure",
-        "relax.to_vdevice",
-    }
-)
-
-# Operators that give their operand back.
-_KILLS = frozenset(
-    {"relax.memory.kill_storage", "relax.memory.kill_tensor", "relax.vm.kill_object"}
-)
+# Traits of operators that hand their operands to somebody else.
+_HANDING_ON = {Trait.CALLS_OUT, Trait.CALLS_PRIM_FUNC, Trait.CAPTURES}
 
 
 @dataclass
@@ -86,22 +70,18 @@ def usage_of(function: relax.Function, module: IRModule) -> Usage:
                 is_own = False
                 found.escaping.update(_escaping_from(node, module))
             case relax.Expr():
-                found.gives_back |= _is_kill(node)
+                if isinstance(node, relax.Call):
+                    found.gives_back |= Trait.FREES in traits_of(node.op)
                 found.escaping.update(_escaping_from(node, module))
         stack.extend((child, is_own) for child in children(node))
     return found
 
 
-def _is_kill(node: relax.Expr) -> bool:
-    """Whether a value is given back."""
-    return isinstance(node, relax.Call) and isinstance(node.op, relax.Op) and node.op.name in _KILLS
-
-
 def is_plain_operator(call: relax.Call) -> bool:
     """Whether a call only reads its operands: an operator that runs by its meaning."""
-    return (
-        isinstance(call.op, relax.Op) and call.op.name not in _HANDING_ON and bool(lookup(call.op))
-    )
+    if not isinstance(call.op, relax.Op) or call.op == to_vdevice.op:  # which may copy nothing
+        return False
+    return not lookup(call.op).traits & _HANDING_ON
 
 
 def written_params(function: tir.PrimFunc) -> set[prim.Var]:
@@ -131,7 +111,7 @@ def _escaping_from(node: relax.Expr, module: IRModule) -> Iterator[relax.Var]:
     match node:
         case relax.Call() if is_plain_operator(node):
             pass
-        case relax.Call(op=relax.Op("relax.call_tir")):
+        case relax.Call(op=call_tir.op):
             read = read_only_args(node, module)
             yield from (v for v in _operands(node.args) if v not in read)
         case relax.Call(op=relax.GlobalVar()):
