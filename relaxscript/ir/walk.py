@@ -16,9 +16,9 @@ from .struct_info import PrimStructInfo, ShapeStructInfo, TensorStructInfo, Tupl
 from .tir import Buffer
 
 __all__ = [
-    "MOST_PARTS", "Substitution", "bound_vars", "children", "defined_by", "free_vars",
-    "is_variable", "post_order", "rewrite", "rewrite_top_down", "scope_order", "sees_itself",
-    "size_when_written", "substitute", "variables", "walk",
+    "MOST_PARTS", "Substitution", "bound_vars", "children", "compounds", "defined_by", "free_vars",
+    "is_variable", "mentioned", "post_order", "rewrite", "rewrite_top_down", "scope_order",
+    "sees_itself", "size_when_written", "substitute", "variables", "walk",
 ]  # fmt: skip
 
 N = TypeVar("N", bound=Node)
@@ -89,6 +89,44 @@ def post_order(root: Node) -> Iterator[Node]:
             seen.add(id(node))
             stack.append((node, True))
             stack.extend((child, False) for child in reversed(children(node)))
+
+
+_LEAVES = frozenset({
+    relax.Constant, relax.Var, relax.DataflowVar, relax.GlobalVar, relax.PrimValue, relax.StringImm,
+    relax.DataTypeImm, relax.ShapeExpr, relax.ExternFunc, relax.Op,
+})  # fmt: skip
+
+
+def compounds(root: relax.Expr) -> Iterator[Node]:
+    """What an expression consists of above its leaves: functions, blocks, bindings, calls, tuples.
+
+    Parents come before children, each once. Neither leaves nor what is known of them is gone
+    through, which is most of a program: whoever looks for calls or bindings asks here, not `walk`.
+    """
+    seen: set[int] = set()
+    stack: list[Node] = [root]
+    while stack:
+        node = stack.pop()
+        kind = node.__class__
+        if kind in _LEAVES or id(node) in seen:
+            continue
+        seen.add(id(node))
+        yield node
+        match node:
+            case relax.VarBinding(value=value) | relax.MatchCast(value=value):
+                stack.append(value)
+            case relax.Call(op=op, args=args):
+                stack.extend([arg for arg in reversed(args) if arg.__class__ not in _LEAVES])
+                stack.append(op)
+            case relax.BindingBlock(bindings=bindings):
+                stack.extend(reversed(bindings))
+            case relax.SeqExpr(blocks=blocks, body=body):
+                stack.append(body)
+                stack.extend(reversed(blocks))
+            case relax.Function(body=body):
+                stack.append(body)
+            case relax.Expr():
+                stack.extend([n for n in reversed(children(node)) if isinstance(n, relax.Expr)])
 
 
 def size_when_written(root: Node) -> int:
@@ -243,6 +281,22 @@ def is_variable(node: Node) -> bool:
 def variables(root: Node) -> list[Node]:
     """All variables in `root` in the order of their first occurrence."""
     return list(dict.fromkeys(node for node in _once(root) if is_variable(node)))
+
+
+def mentioned(expr: relax.Expr) -> list[relax.Var]:
+    """The Relax variables among `variables(expr)`; quick for what most bindings are."""
+    found: dict[relax.Var, None] = {}
+    for leaf in (expr.op, *expr.args) if isinstance(expr, relax.Call) else (expr,):
+        if isinstance(leaf, relax.Var):
+            info = leaf.struct_info
+            if not isinstance(info, TensorStructInfo) or isinstance(info.shape, relax.Var):
+                break
+            found[leaf] = None
+        elif leaf.__class__ not in _LEAVES or isinstance(leaf, relax.ShapeExpr):
+            break
+    else:
+        return list(found)
+    return [v for v in variables(expr) if isinstance(v, relax.Var)]
 
 
 def _once(root: Node) -> Iterator[Node]:

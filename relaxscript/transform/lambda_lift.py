@@ -41,7 +41,15 @@ from relaxscript.ir.struct_info import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from relaxscript.ir.walk import children, free_vars, post_order, rewrite, substitute, variables
+from relaxscript.ir.walk import (
+    children,
+    compounds,
+    free_vars,
+    post_order,
+    rewrite,
+    substitute,
+    variables,
+)
 from relaxscript.op.base import (
     compute_prim_value,
     invoke_closure,
@@ -116,7 +124,7 @@ def _local_functions(function: Function) -> dict[Var, Function]:
     """The functions inside a function, by the variables that they are bound to."""
     return {
         node.var: node.value
-        for node in post_order(function)
+        for node in compounds(function)
         if isinstance(node, VarBinding) and isinstance(node.value, Function)
     }
 

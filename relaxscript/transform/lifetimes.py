@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.node import Node
 from relaxscript.ir.relax import (
     Binding,
     Call,
@@ -33,7 +32,7 @@ from relaxscript.ir.struct_info import (
     TupleStructInfo,
 )
 from relaxscript.ir.tir import PrimFunc
-from relaxscript.ir.walk import free_vars, post_order, variables
+from relaxscript.ir.walk import compounds, free_vars, mentioned
 from relaxscript.op import Trait, lookup, traits_of
 from relaxscript.op.inplace import call_tir_inplace
 from relaxscript.op.results import NEW, inplace_indices
@@ -49,7 +48,7 @@ def ends_of_lifetimes(func: Function, mod: IRModule) -> dict[Var, list[Var]]:
     They are in the order of their bindings; those of local functions are among them.
     """
     ends: dict[Var, list[Var]] = {}
-    for node in post_order(func):
+    for node in compounds(func):
         if isinstance(node, Function):
             ends.update(_Lifetimes(node, mod).ends())
     return ends
@@ -69,11 +68,9 @@ def _may_keep(info: StructInfo | None) -> bool:
     return info is None or isinstance(info, (ObjectStructInfo, FuncStructInfo))
 
 
-def _holding(exprs: Iterable[Node]) -> list[Var]:
+def _holding(exprs: Iterable[Expr]) -> list[Var]:
     """The variables in expressions whose values may have memory."""
-    return [
-        v for e in exprs for v in variables(e) if isinstance(v, Var) and _may_hold(v.struct_info)
-    ]
+    return [v for e in exprs for v in mentioned(e) if _may_hold(v.struct_info)]
 
 
 def _bindings(seq: SeqExpr) -> Iterator[Binding]:
@@ -179,8 +176,8 @@ class _Lifetimes:
         last: dict[Var, Var] = {}
         for seq in self.seqs:
             for binding in _bindings(seq):
-                used = [v for v in variables(binding.value) if isinstance(v, Var)]
-                for root in {n for v in (binding.var, *used) for n in needs(self.group(v))}:
+                used = (binding.var, *mentioned(binding.value))
+                for root in {n for v in used for n in needs(self.group(v))}:
                     if root in homes and homes[root][1] is seq:
                         last[root] = binding.var
         lasting = {root for v in self.kept for root in needs(self.group(v))}
@@ -218,6 +215,6 @@ def _free(func: Function) -> list[Var]:
 
 
 def _kills(func: Function) -> Iterator[Call]:
-    for node in post_order(func):
+    for node in compounds(func):
         if isinstance(node, Call) and Trait.FREES in traits_of(node.op):
             yield node

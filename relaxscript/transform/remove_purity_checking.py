@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import Attrs, Call, DataflowBlock, ExternFunc, Function
-from relaxscript.ir.walk import rewrite, rewrite_top_down, walk
+from relaxscript.ir.walk import compounds, rewrite, rewrite_top_down
 from relaxscript.op.base import invoke_closure, invoke_pure_closure
 from relaxscript.op.calls import call_pure_packed
 
@@ -42,14 +44,17 @@ class RemovePurityChecking(FunctionPass):
     """
 
     def transform_function(self, func: Function, mod: IRModule, ctx: PassContext) -> Function:
+        parts = list(compounds(func))
         guarded = {
             id(binding.value)
-            for block in walk(func)
+            for block in parts
             if isinstance(block, DataflowBlock)
             for binding in block.bindings
         }
-        plain = rewrite_top_down(func, lambda n: None if id(n) in guarded else _written_out(n))
-        return rewrite(plain, _trusted)
+        if any(id(p) not in guarded and _written_out(p) is not None for p in parts):
+            func = rewrite_top_down(func, lambda n: None if id(n) in guarded else _written_out(n))
+        inner = [p for p in parts if isinstance(p, Function)][1:]
+        return rewrite(func, _trusted) if any(map(_is_checked, inner)) else _trusted(func) or func
 
 
 def _written_out(node: Node) -> Node | None:
@@ -62,8 +67,12 @@ def _written_out(node: Node) -> Node | None:
     return None
 
 
-def _trusted(node: Node) -> Node | None:
-    if isinstance(node, Function) and node.is_pure and not (node.attrs or Attrs()).get(FORCE_PURE):
-        trusted: Function = node.with_attr(FORCE_PURE, True)
-        return trusted
+def _is_checked(func: Function) -> bool:
+    """Whether a function has to be pure, and is not trusted to be."""
+    return func.is_pure and not (func.attrs or Attrs()).get(FORCE_PURE)
+
+
+def _trusted(node: Node) -> Any:
+    if isinstance(node, Function) and _is_checked(node):
+        return node.with_attr(FORCE_PURE, True)
     return None

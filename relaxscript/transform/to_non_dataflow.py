@@ -4,8 +4,28 @@ from __future__ import annotations
 
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
-from relaxscript.ir.relax import BindingBlock, DataflowBlock, DataflowVar, Function, SeqExpr, Var
-from relaxscript.ir.walk import Substitution, bound_vars, rewrite
+from relaxscript.ir.relax import (
+    Binding,
+    BindingBlock,
+    Call,
+    Constant,
+    DataflowBlock,
+    DataflowVar,
+    DataTypeImm,
+    Expr,
+    Function,
+    GlobalVar,
+    MatchCast,
+    PrimValue,
+    SeqExpr,
+    ShapeExpr,
+    StringImm,
+    Var,
+    VarBinding,
+    remember_struct_info,
+)
+from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.ir.walk import Substitution, compounds, rewrite
 
 from .context import PassContext
 from .passes import FunctionPass
@@ -32,17 +52,86 @@ class ToNonDataflow(FunctionPass):
     """
 
     def transform_function(self, func: Function, mod: IRModule, ctx: PassContext) -> Function:
-        made = rewrite(func, _without_dataflow)
-        ordinary = Substitution()
-        for var in bound_vars(made):
-            if isinstance(var, DataflowVar):
-                info = var.struct_info and ordinary.apply(var.struct_info)
-                ordinary[var] = Var.make(var.name_hint, info, span=var.span)
-        return ordinary.apply(made)
+        parts = list(compounds(func))
+        if not any(isinstance(p, DataflowBlock) or _binds_dataflow_var(p) for p in parts):
+            return func
+        ordinary = _Ordinary()
+        for part in parts:
+            if isinstance(part, Binding):
+                ordinary.define(part.var)
+        return func.replace(body=ordinary.value(func.body))
 
 
-def _without_dataflow(node: Node) -> Node | None:
-    if not isinstance(node, SeqExpr) or not any(isinstance(b, DataflowBlock) for b in node.blocks):
-        return None
-    bindings = tuple(binding for block in node.blocks for binding in block.bindings)
-    return node.replace(blocks=(BindingBlock.make(bindings, span=node.blocks[0].span),))
+def _binds_dataflow_var(node: Node) -> bool:
+    return isinstance(node, Binding) and isinstance(node.var, DataflowVar)
+
+
+class _Ordinary:
+    """The ordinary variables that take the places of those of dataflow blocks.
+
+    What is known of calls stays known: only names change.
+    """
+
+    def __init__(self) -> None:
+        self.variables = Substitution()
+
+    def define(self, var: Var) -> None:
+        """Make an ordinary variable for one of a dataflow block."""
+        info = self._info(var.struct_info)
+        if isinstance(var, DataflowVar) or info is not var.struct_info:
+            self.variables[var] = Var.make(var.name_hint, info, span=var.span)
+
+    def _info(self, info: StructInfo | None) -> StructInfo | None:
+        """StructInfo afterwards, which changes only where a variable holds a shape."""
+        match info:
+            case None | TensorStructInfo(shape=None | ShapeExpr()):
+                return info
+        return self.variables.apply(info)
+
+    def value(self, value: Expr) -> Expr:
+        """An expression afterwards."""
+        match value:
+            case SeqExpr(blocks=blocks, body=body):
+                bindings = tuple([self._binding(b) for block in blocks for b in block.bindings])
+                first = blocks[0].span if blocks else None
+                made = (BindingBlock.make(bindings, span=first),) if blocks else ()
+                seq = value.replace(blocks=made, body=self.value(body))
+                return self._known(value, seq)
+            case Call(args=args) if all(a.__class__ in _PLAIN for a in args):
+                return self._call(value)
+            case Var():
+                found: Expr = self.variables.get(value, value)
+                return found
+        return self.variables.apply(rewrite(value, self._inside))
+
+    def _inside(self, node: Node) -> Node | None:
+        """Sequences inside of branches and local functions."""
+        return self.value(node) if isinstance(node, SeqExpr) else None
+
+    def _binding(self, binding: Binding) -> Binding:
+        var, value = self.variables.get(binding.var, binding.var), self.value(binding.value)
+        if isinstance(binding, MatchCast):
+            info = self.variables.apply(binding.struct_info)
+            return binding.replace(var=var, value=value, struct_info=info)
+        if var is binding.var and value is binding.value:
+            return binding
+        return VarBinding.make(var, value, span=binding.span)
+
+    def _call(self, call: Call) -> Expr:
+        get = self.variables.get
+        op, args = get(call.op, call.op), tuple([get(arg, arg) for arg in call.args])
+        infos = tuple([self._info(info) for info in call.sinfo_args])
+        same = zip((op, *args, *infos), (call.op, *call.args, *call.sinfo_args), strict=True)
+        if all(made is old for made, old in same):
+            return call
+        made = Call.make(op, args, call.attrs, infos, call.arg_spans, span=call.span)
+        return self._known(call, made)
+
+    def _known(self, before: Expr, made: Expr) -> Expr:
+        info = self._info(before.known_info)
+        if info is not None and made is not before:
+            remember_struct_info(made, info)
+        return made
+
+
+_PLAIN = frozenset({Var, DataflowVar, Constant, GlobalVar, PrimValue, DataTypeImm, StringImm})

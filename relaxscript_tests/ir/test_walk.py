@@ -19,12 +19,14 @@ from relaxscript.ir.relax import (
     Var as RelaxVar,
     VarBinding,
 )
-from relaxscript.ir.struct_info import TensorStructInfo
+from relaxscript.ir.struct_info import ShapeStructInfo, TensorStructInfo
 from relaxscript.ir.tir import Buffer, BufferStore, For, PrimFunc
 from relaxscript.ir.walk import (
     bound_vars,
     children,
+    compounds,
     free_vars,
+    mentioned,
     post_order,
     rewrite,
     rewrite_top_down,
@@ -126,3 +128,21 @@ def test_nothing_recurses():
     assert free_vars(e) == [n, m]
     assert rewrite(e, lambda v: m if v is n else None) is not e
     assert sum(1 for _ in walk(e)) == 200_001
+
+
+def test_compounds_are_what_is_above_the_leaves_parents_first():
+    x, y = RelaxVar("x", TensorStructInfo((n,), "float32")), RelaxVar("y", None)
+    call = Call(Op("relax.add"), [Tuple([x, ShapeExpr([n, 2])]), x])
+    body = SeqExpr([BindingBlock([VarBinding(y, call)])], Tuple([y, y]))
+    kinds = [type(node).__name__ for node in compounds(Function([x], body))]
+    assert kinds == ["Function", "SeqExpr", "BindingBlock", "VarBinding", "Call", "Tuple", "Tuple"]
+
+
+def test_the_variables_that_are_mentioned_are_those_of_relax_among_all():
+    s = RelaxVar("s", ShapeStructInfo(ndim=1))
+    x, y = RelaxVar("x", TensorStructInfo((n,), "float32")), RelaxVar("y", TensorStructInfo(s))
+    for args in ([x, x], [Tuple([y]), x], [x, y], [ShapeExpr([n]), x], []):
+        call = Call(Op("relax.add"), args)
+        relax_vars = [v for v in variables(call) if isinstance(v, RelaxVar)]
+        assert mentioned(call) == relax_vars
+    assert mentioned(y) == [y, s]
