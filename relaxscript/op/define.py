@@ -30,7 +30,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from relaxscript.dtypes import DataType
 from relaxscript.errors import InternalError, OperandError, UnplacedError, nearest
 from relaxscript.ir.relax import Attrs, Call, Expr, Op
-from relaxscript.ir.struct_info import ObjectStructInfo, StructInfo, TensorStructInfo
+from relaxscript.ir.struct_info import (
+    ObjectStructInfo,
+    PrimStructInfo,
+    StructInfo,
+    TensorStructInfo,
+)
+from relaxscript.runtime.values import make_prim, prim_dtype
 
 from . import eager, operands
 from .context import InferContext
@@ -62,9 +68,10 @@ __all__ = [
 #   operands    what operands are refused as they are written
 #   infer       the StructInfo of the result, from that of the operands
 #   infer_call  the same, from the whole call
+#   prims       the prim value that prim values alone give
 #   normalize   the normal form of a call
 RuleKind = Literal[
-    "meaning", "prepare", "attributes", "operands", "infer", "infer_call", "normalize"
+    "meaning", "prepare", "attributes", "operands", "infer", "infer_call", "prims", "normalize"
 ]
 _Rule = TypeVar("_Rule", bound=Callable[..., Any])
 
@@ -146,6 +153,10 @@ class Operator:
     def infer_call_rule(self, rule: _Rule) -> _Rule:
         """Declare a rule that looks at the whole call: `rule(context, call) -> StructInfo`."""
         return self.rule("infer_call")(rule)
+
+    def prim_rule(self, rule: _Rule) -> _Rule:
+        """Declare that prim values alone give a prim value: `rule(*struct_infos)`."""
+        return self.rule("prims")(rule)
 
     def prepare_rule(self, rule: _Rule) -> _Rule:
         """Declare what is done with the arguments: `rule(by_parameter) -> by_parameter`."""
@@ -360,11 +371,17 @@ class Operator:
         infos = [struct_info(arg) for arg in args]
         for info in infos:
             if info.__class__ is not TensorStructInfo:
+                if "prims" in self.rules and all(isinstance(i, PrimStructInfo) for i in infos):
+                    return self._of_prims(infos)
                 infos = self._layout.tensors(infos)
                 break
         if call.attrs is self._default_attrs:
             return rule(context, *infos, **self._defaults)
         return rule(context, *infos, **self.attributes(call))
+
+    def _of_prims(self, infos: Sequence[StructInfo]) -> StructInfo:
+        found: StructInfo = self.rules["prims"](*infos)
+        return found
 
     def _infer(self, call: Call, context: InferContext) -> StructInfo:
         of_call, rule = self.rules.get("infer_call"), self.rules.get("infer")
@@ -423,7 +440,10 @@ class Operator:
         for parameter in self.parameters:
             if parameter.kind == "sinfo":
                 attributes[parameter.name] = sinfo
-        return self.meaning(*positional, **keywords, **attributes)
+        result = self.meaning(*positional, **keywords, **attributes)
+        if "prims" not in self.rules or any(prim_dtype(value) is None for value in values):
+            return result
+        return make_prim(result.item(), result.dtype.name)
 
     # ------------------------------------------------------------ Python
 

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from relaxscript.dtypes import DataType
-from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.errors import OperandError
+from relaxscript.ir.struct_info import PrimStructInfo, StructInfo, TensorStructInfo
 
 from .context import InferContext
 from .define import Operator, register
@@ -62,13 +63,14 @@ def _operand(name: str, wants: str) -> Parameter:
 def elementwise(
     name: str, accepts: str, meaning: _Meaning, doc: str, symbol: str | None = None
 ) -> Operator:
-    """An operator on two tensors of one data type, broadcast to each other.
+    """An operator on two tensors of one data type, broadcast to each other, or on two prim values.
 
     `accepts` says which data types: any, number, float, bits, integer or bool.
     """
     operands = [_operand("x1", "scalar"), _operand("x2", "scalar")]
     operator = _operator(name, meaning, doc, operands, symbol=symbol)
     operator.infer_rule(binary_rule(accepts))
+    operator.prim_rule(_prim_rule(accepts))
     return operator
 
 
@@ -79,6 +81,7 @@ def comparison(
     operands = [_operand("x1", "scalar"), _operand("x2", "scalar")]
     operator = _operator(name, _compared(meaning), doc, operands, symbol=symbol)
     operator.infer_rule(binary_rule(accepts, _BOOL))
+    operator.prim_rule(_prim_rule(accepts, _BOOL))
     return operator
 
 
@@ -119,6 +122,32 @@ def binary_rule(accepts: str, result: DataType | None = None) -> Callable[..., S
         return _broadcast_pair(context, x1, x2, result or dtype)
 
     return rule
+
+
+def _prim_rule(accepts: str, result: DataType | None = None) -> Callable[..., PrimStructInfo]:
+    """The rule of an operator on two prim values, which gives one; else as `binary_rule`."""
+
+    def rule(x1: PrimStructInfo, x2: PrimStructInfo) -> PrimStructInfo:
+        if result is None and x1.dtype is not x2.dtype:
+            raise OperandError(
+                "x2",
+                f"is a prim value of {x2.dtype}",
+                also={"x1": f"is a prim value of {x1.dtype}"},
+                code="RX0202",
+                help=_help_for_prim(x2, x1.dtype),
+            )
+        for name, info in (("x1", x1), ("x2", x2)):
+            require_dtype(name, info.dtype, accepts, of_prim=True)
+        return PrimStructInfo.make(result or x1.dtype)
+
+    return rule
+
+
+def _help_for_prim(info: PrimStructInfo, dtype: DataType) -> str:
+    """How a prim value comes by a data type: by a cast where it is known, else declared so."""
+    if info.value is None:
+        return f'declare it as `R.Prim("{dtype}")`'
+    return f'write `R.prim_value(T.cast({info.value}, "{dtype}"))`'
 
 
 def _broadcast_pair(

@@ -77,11 +77,14 @@ def _differing_dtypes(first: str, a: DataType, second: str, b: DataType) -> Oper
     )
 
 
-def require_dtype(operand: str, dtype: DataType, accepted: str) -> None:
+def require_dtype(operand: str, dtype: DataType, accepted: str, *, of_prim: bool = False) -> None:
     """Refuse a data type that is not among the `accepted` ones, a key of `_DTYPES` (RX0202)."""
     if is_accepted(dtype, accepted):
         return
     _, what, suggestion = _DTYPES[accepted]
+    if of_prim:  # which `R.astype` does not take
+        fact = f"is a prim value of {dtype}"
+        raise OperandError(operand, fact, code="RX0202", help=f"it takes {what}")
     raise OperandError(
         operand,
         f"has data type {dtype}",

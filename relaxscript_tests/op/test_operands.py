@@ -147,9 +147,11 @@ def test_a_prim_value_counts_as_a_tensor_of_rank_0_beside_a_tensor() -> None:
     assert refused(R.add, X, prim_var("int64")).code == "RX0202"
 
 
-def test_prim_values_alone_are_not_for_tensor_operators() -> None:
-    error = refused(R.add, prim_var("int64"), prim_var("int64"))
-    assert (error.operand, error.fact) == ("x1", "is a prim value, not a tensor")
+def test_prim_values_alone_are_not_for_operators_that_are_not_binary() -> None:
+    p = prim_var("float32")
+    for operator, operands in ((R.ewise_fma, (p, p, p)), (R.exp, (p,))):
+        error = refused(operator, *operands)
+        assert error.fact == "is a prim value, not a tensor"
 
 
 def test_a_prim_value_is_no_matrix() -> None:

@@ -49,6 +49,24 @@ def test_inner_dimensions_that_differ_for_every_value():
 
 
 @rejected
+def test_prim_values_of_two_data_types():
+    @R.function
+    def f(p: R.Prim("int64"), q: R.Prim("int32")):
+        return p + q
+        #          ^ error: RX0202 `p + q` cannot take these operands
+        #            help: declare it as `R.Prim("int64")`
+
+
+@rejected
+def test_prim_values_that_are_no_bools():
+    @R.function
+    def f(p: R.Prim("int64"), q: R.Prim("int64")):
+        return R.logical_and(p, q)
+        #                    ^ error: RX0202 `R.logical_and` cannot take these operands
+        #                      help: it takes bools
+
+
+@rejected
 def test_shapes_that_do_not_broadcast():
     @R.function
     def f(x: R.Tensor((2, 3), "float32"), y: R.Tensor((2, 4), "float32")):
