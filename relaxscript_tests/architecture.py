@@ -433,6 +433,21 @@ def exists(module: str) -> bool:
     return path.with_suffix(".py").is_file() or (path / "__init__.py").is_file()
 
 
+def named_operators(files: Mapping[str, str], operators: Iterable[str]) -> list[str]:
+    """Where a file outside `op/` names an operator by a literal: it asks for a trait instead.
+
+    Who means one operator imports it, in a table that dispatches on operators too.
+    """
+    known = set(operators)
+    return [
+        f"{path}:{node.lineno}: names `{node.value}`; ask for a trait, or import the operator"
+        for path, text in files.items()
+        if not path.startswith(f"{PACKAGE}/op/")
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in known
+    ]
+
+
 # ---------------------------------------------------------------- the map in the README
 
 ROW_OF_MAP = re.compile(r"^\| (`.*?) \|", re.MULTILINE)

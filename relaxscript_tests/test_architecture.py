@@ -24,6 +24,7 @@ from relaxscript_tests.architecture import (
     map_problems,
     metadata,
     module_of,
+    named_operators,
     names_in,
     namespace_problems,
     of_facades,
@@ -287,6 +288,22 @@ def test_the_public_names_of_r_are_its_notation_and_the_registry():
         names = names_in(importlib.import_module("relaxscript.script.relax"))
         operators = list(importlib.import_module("relaxscript.op").REGISTRY)
     expect_none(namespace_problems(names, operators))
+
+
+def test_what_is_known_of_operators_is_asked_of_them():
+    operators = list(importlib.import_module("relaxscript.op").REGISTRY)
+    expect_none(named_operators(python_files(PACKAGE), operators))
+
+
+def test_an_operator_that_is_named_by_a_literal_is_found():
+    text = 'FREEING = {"relax.add", "relax.force_pure"}\nREGISTRY["relax.sum"]'
+    operators = ["relax.add", "relax.sum"]
+    found = named_operators({"relaxscript/transform/a.py": text}, operators)
+    assert [problem.split(";")[0] for problem in found] == [
+        "relaxscript/transform/a.py:1: names `relax.add`",
+        "relaxscript/transform/a.py:2: names `relax.sum`",
+    ]
+    assert named_operators({"relaxscript/op/a.py": text}, operators) == []
 
 
 def test_a_name_too_many_or_too_few_in_r_is_found():

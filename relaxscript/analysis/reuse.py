@@ -21,20 +21,16 @@ from relaxscript.ir.relax import (
     Function,
     If,
     LeafExpr,
-    Op,
     SeqExpr,
     Tuple,
     TupleGetItem,
     Var,
 )
+from relaxscript.op import Trait, lookup, traits_of
+from relaxscript.op.inplace import call_tir_inplace
 from relaxscript.op.results import inplace_indices
 
 __all__ = ["Reuse", "reused", "writes_in_place", "written_by"]
-
-_WRITING = ("relax.call_tir_inplace", "relax.call_inplace_packed")
-
-# To give memory back is not to look at it.
-_RELEASING = ("relax.memory.kill_tensor", "relax.memory.kill_storage", "relax.vm.kill_object")
 
 # Which memory a value is: a variable and the fields that lead on from there; or, for a tuple that
 # is written out and for what a closure captures, that of each part.
@@ -56,13 +52,12 @@ class Reuse(NamedTuple):
 
 def writes_in_place(call: Call) -> bool:
     """Whether a call writes into arguments that it is given."""
-    return isinstance(call.op, Op) and call.op.name in _WRITING
+    return Trait.WRITES_ARGS in traits_of(call.op)
 
 
 def written_by(call: Call) -> str:
     """The operator of such a call by its name in scripts."""
-    name: str = getattr(call.op, "name", "")
-    return f"R.{name.removeprefix('relax.')}"
+    return repr(lookup(call.op))  # type: ignore[arg-type]
 
 
 def reused(function: Function) -> list[Reuse]:
@@ -139,7 +134,7 @@ class _Search:
                 self._then((self._expr, (value, binding, value.span)))
 
     def _call(self, call: Call) -> None:
-        if isinstance(call.op, Op) and call.op.name in _RELEASING:
+        if Trait.FREES in traits_of(call.op):
             return
         self._use(call.op, call, call.span)
         spans = call.arg_spans or (None,) * len(call.args)
@@ -147,7 +142,7 @@ class _Search:
             self._use(arg, call, span)
         if not writes_in_place(call):
             return
-        tupled = call.op.name == _WRITING[0]  # type: ignore[attr-defined]
+        tupled = call.op == call_tir_inplace.op
         held = self._of(call.args[1] if tupled else Tuple.make(call.args[1:]))
         for index in inplace_indices(call):
             if index >= 0:

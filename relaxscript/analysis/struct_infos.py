@@ -26,7 +26,7 @@ from relaxscript.ir.struct_info import (
     TensorStructInfo,
 )
 from relaxscript.ir.types import Type
-from relaxscript.op import operator_named
+from relaxscript.op.base import shape_of
 
 from .derive import Context, call_result
 
@@ -115,7 +115,7 @@ def get_shape_of(expr: Expr) -> Expr:
         case TensorStructInfo(shape=Expr() as shape):
             return shape
         case TensorStructInfo():
-            return Call(operator_named("relax.shape_of").op, (expr,))
+            return Call(shape_of.op, (expr,))
         case info:
             raise TypeError(f"`get_shape_of.expr` must be a tensor, not {info!r}")
 

@@ -8,8 +8,11 @@ from typing import Any
 
 from relaxscript.errors import Span, VMError
 from relaxscript.ir import relax
+from relaxscript.op import Trait, traits_of
+from relaxscript.op.calls import call_builtin_with_ctx
 
 __all__ = [
+    "INTO_ARGS",
     "is_from_inside",
     "located",
     "located_in_signature",
@@ -23,6 +26,9 @@ __all__ = [
     "place_of_result",
     "place_of_signature",
 ]
+
+# Traits of operators whose callee gives its results in its arguments.
+INTO_ARGS = {Trait.DESTINATION_PASSING, Trait.WRITES_ARGS}
 
 
 @contextmanager
@@ -115,10 +121,11 @@ def name_of_result(binding: relax.Binding, held: Callable[[relax.Var], Any]) -> 
     `held` gives the value of a variable: a function that is a value is called what it calls itself.
     """
     match binding.value:
-        case relax.Call(op=relax.Op(name=name), args=args) if name in _BY_VALUE:
-            callee = args[0]
-        case relax.Call(op=relax.Op(name=name), args=args) if name in _INTO_MEMORY:
-            return name_of_call(args[0]) or f"`{binding.var.name_hint}`"
+        case relax.Call(op=call_builtin_with_ctx.op):
+            return f"`{binding.var.name_hint}`"
+        case relax.Call(op=op, args=(callee, *_)) if Trait.CALLS_OUT in traits_of(op):
+            if traits_of(op) & INTO_ARGS:
+                return name_of_call(callee) or f"`{binding.var.name_hint}`"
         case relax.Call(op=callee):
             pass
         case _:
@@ -127,12 +134,6 @@ def name_of_result(binding: relax.Binding, held: Callable[[relax.Var], Any]) -> 
     if isinstance(own, str):
         return f"the result of `{own}`"
     return name_of_call(callee) or f"`{binding.var.name_hint}`"
-
-
-_BY_VALUE = frozenset(
-    {"relax.call_pure_packed", "relax.invoke_closure", "relax.invoke_pure_closure"}
-)
-_INTO_MEMORY = frozenset({"relax.call_dps_packed", "relax.call_inplace_packed"})
 
 
 def name_of_call(callee: relax.Expr) -> str | None:

@@ -13,22 +13,28 @@ from typing import Any
 from relaxscript.errors import Span, VMError
 from relaxscript.ir import relax, tir
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
+from relaxscript.op import Trait, builtin, traits_of
+from relaxscript.op.base import (
+    compute_prim_value,
+    invoke_closure,
+    invoke_pure_closure,
+    make_closure,
+)
+from relaxscript.op.calls import call_builtin_with_ctx, call_dps_packed, call_pure_packed, call_tir
+from relaxscript.op.device import to_vdevice
+from relaxscript.op.inplace import call_inplace_packed, call_tir_inplace
 from relaxscript.op.results import in_their_places, inplace_indices, returned_in_place
 from relaxscript.runtime.builtins import BUILTINS, alloc_tensor, make_prim_value, make_shape
 from relaxscript.runtime.coercion import require_written
 
 from .blame import located, naming_operands
 from .checks import place_of
-from .closure import Request, Steps, make_closure
+from .closure import Request, Steps, make_closure as closure_over
 from .frame import Frame
 from .operators import operator_function
 from .prim_funcs import arranging, assembled, result_infos
 
 __all__ = ["CallEvaluator"]
-
-_KILLS = frozenset(
-    {"relax.memory.kill_storage", "relax.memory.kill_tensor", "relax.vm.kill_object"}
-)
 
 
 class CallEvaluator(ABC):
@@ -36,17 +42,17 @@ class CallEvaluator(ABC):
 
     def __init__(self) -> None:
         self._forms: dict[str, Callable[[relax.Call, Frame], Steps]] = {
-            "relax.call_builtin_with_ctx": self._call_builtin_with_ctx,
-            "relax.call_dps_packed": self._call_dps_packed,
-            "relax.call_inplace_packed": self._call_inplace_packed,
-            "relax.call_pure_packed": self._call_pure_packed,
-            "relax.call_tir": self._call_tir,
-            "relax.call_tir_inplace": self._call_tir_inplace,
-            "relax.compute_prim_value": self._compute_prim_value,
-            "relax.invoke_closure": self._invoke_closure,
-            "relax.invoke_pure_closure": self._invoke_closure,
-            "relax.make_closure": self._make_closure,
-            "relax.to_vdevice": self._to_vdevice,
+            call_builtin_with_ctx.name: self._call_builtin_with_ctx,
+            call_dps_packed.name: self._call_dps_packed,
+            call_inplace_packed.name: self._call_inplace_packed,
+            call_pure_packed.name: self._call_pure_packed,
+            call_tir.name: self._call_tir,
+            call_tir_inplace.name: self._call_tir_inplace,
+            compute_prim_value.name: self._compute_prim_value,
+            invoke_closure.name: self._invoke_closure,
+            invoke_pure_closure.name: self._invoke_closure,
+            make_closure.name: self._make_closure,
+            to_vdevice.name: self._to_vdevice,
         }
 
     @abstractmethod
@@ -75,16 +81,14 @@ class CallEvaluator(ABC):
         match call.op:
             case relax.Op(name) if name in self._forms:
                 return (yield from self._forms[name](call, frame))
-            case relax.Op("relax.builtin.alloc_tensor") if isinstance(
-                call.args[1], relax.DataTypeImm
-            ):
+            case builtin.alloc_tensor.op if isinstance(call.args[1], relax.DataTypeImm):
                 shape, dtype, *_ = yield from self._each(call.args, frame)
                 return alloc_tensor(shape, dtype)
-            case relax.Op(name):
+            case relax.Op():
                 values = yield from self._each(call.args, frame)
                 with located(call.span), naming_operands(call):
                     result = operator_function(call, checked=True)(*values)
-                if name in _KILLS:
+                if Trait.FREES in traits_of(call.op):
                     frame.kill(call.args)
                 return result
         if isinstance(call.op, relax.ExternFunc | relax.GlobalVar):  # looked up as it is called
@@ -119,7 +123,7 @@ class CallEvaluator(ABC):
 
     def _make_closure(self, call: relax.Call, frame: Frame) -> Steps:
         callee, captured = yield from self._each(call.args, frame)
-        return make_closure(callee, *captured)
+        return closure_over(callee, *captured)
 
     def _compute_prim_value(self, call: relax.Call, frame: Frame) -> Steps:
         yield from ()

@@ -19,7 +19,6 @@ from relaxscript.ir.relax import (
     Call,
     DataTypeImm,
     Expr,
-    Op,
     PrimValue,
     ShapeExpr,
     StringImm,
@@ -28,6 +27,7 @@ from relaxscript.ir.relax import (
 )
 from relaxscript.ir.struct_info import ObjectStructInfo, StructInfo
 from relaxscript.op import Obligation, Operator, lookup
+from relaxscript.op.base import null_value
 from relaxscript.op.eager import finished, quietly
 from relaxscript.op.leaves import array_struct_info, struct_info_of_leaf
 from relaxscript.runtime import DeviceTensor, Prim, Shape
@@ -141,7 +141,7 @@ class _Concrete:
         raise InternalError(f"it is not decided for values whether {obligation.text}")
 
 
-_NULL = Call.make(Op.make("relax.null_value"), ())
+_NULL = Call.make(null_value.op, ())
 
 
 def _stand_in(value: Any) -> Expr:

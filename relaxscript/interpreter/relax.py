@@ -20,6 +20,7 @@ from relaxscript.errors import InternalError, Span, VMError, nearest
 from relaxscript.ir import relax, tir
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.struct_info import StructInfo
+from relaxscript.op import Trait, traits_of
 from relaxscript.runtime import Closure, PackedFunc, get_global_func
 from relaxscript.runtime.arrays import as_given
 from relaxscript.runtime.blame import tell_calls, too_deep
@@ -46,6 +47,7 @@ from relaxscript.sinfo import erase_to_well_defined
 
 from . import tir as prim_func_evaluator
 from .blame import (
+    INTO_ARGS,
     is_from_inside,
     located,
     located_in_signature,
@@ -71,10 +73,6 @@ __all__ = ["Interpreter", "RelaxClosure"]
 
 _CALL_DEPTH_LIMIT = 10_000
 _UNIT = TupleCheck(())
-_RETURNING = frozenset({
-    "relax.call_builtin_with_ctx", "relax.call_pure_packed", "relax.invoke_closure",
-    "relax.invoke_pure_closure",
-})  # fmt: skip
 
 
 class Interpreter(CallEvaluator):
@@ -372,8 +370,9 @@ class Interpreter(CallEvaluator):
 def _is_outside(value: relax.Expr) -> bool:
     """Whether a value may come from a function outside of the program, and is not checked yet."""
     match value:
-        case relax.Call(op=relax.Op(name)):
-            return name in _RETURNING
+        case relax.Call(op=relax.Op() as op):
+            traits = traits_of(op)
+            return Trait.CALLS_OUT in traits and not traits & INTO_ARGS
         case relax.Call():
             return True
     return False

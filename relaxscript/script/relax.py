@@ -6,7 +6,7 @@ from relaxscript.script import relax as R
 import sys as _sys
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from relaxscript.op import REGISTRY as _REGISTRY
+from relaxscript.op.linear_algebra import matmul as _matmul
 from relaxscript.op.namespace import *  # noqa: F403
 from relaxscript.op.namespace import __all__ as _operators
 
@@ -25,7 +25,7 @@ from .relax_typed import __all__ as _typed
 func = function
 # What later versions of TVM call an object, and the RFC a product of matrices.
 Any = Object
-dot = _REGISTRY["relax.matmul"]
+dot = _matmul
 _safe_callables(Annotated, Callable, Object, Prim, Shape, Tensor, Tuple)
 
 __all__ = [

@@ -18,7 +18,7 @@ from relaxscript.ir import relax as ir
 from relaxscript.ir.prim import FloatImm, IntImm, PrimExpr, as_prim
 from relaxscript.ir.relax import ExternFunc, ShapeExpr, TupleGetItem
 from relaxscript.ir.struct_info import StructInfo
-from relaxscript.op import REGISTRY
+from relaxscript.op.base import compute_prim_value
 from relaxscript.op.parameters import DTYPES
 from relaxscript.op.spellings import nearest_dtype
 
@@ -148,9 +148,7 @@ def prim_value(value: Any) -> ir.Expr:
 
 
 def _computed(scalar: PrimExpr) -> ir.Expr:
-    operator = REGISTRY["relax.compute_prim_value"]
-    result: ir.Expr = operator.build([scalar])
-    return result
+    return compute_prim_value.build([scalar])
 
 
 def str(value: Any) -> ir.StringImm:

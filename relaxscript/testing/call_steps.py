@@ -15,6 +15,8 @@ from relaxscript.ir.struct_info import (
     TupleStructInfo,
 )
 from relaxscript.ir.tir import PrimFunc
+from relaxscript.op.calls import call_dps_packed, call_pure_packed, call_tir
+from relaxscript.op.create import zeros
 
 from .known import (
     alike,
@@ -47,7 +49,7 @@ class CallSteps(ValueSteps):
         function, operands, result = made
         callee = self.builder.add_func(function, self.choices.pick(("tir", "compute", "x")))
         args = Tuple(tuple(operands))
-        return self.emit(Call(Op("relax.call_tir"), (callee, args), None, (result,)))
+        return self.emit(Call(call_tir.op, (callee, args), None, (result,)))
 
     def prim_func(self) -> tuple[PrimFunc, list[Expr], TensorStructInfo] | None:
         """A PrimFunc, operands for it, and what is known of its result."""
@@ -87,7 +89,7 @@ class CallSteps(ValueSteps):
         if target is None:
             target = self.bound(
                 Call(
-                    Op("relax.zeros"),
+                    zeros.op,
                     (shape_of(result.dims or ()),),
                     Attrs({"dtype": result.dtype}),
                 )
@@ -149,7 +151,7 @@ class CallSteps(ValueSteps):
         return self.packed(None)
 
     def pure_packed(self) -> bool:
-        return self.packed(Op("relax.call_pure_packed"))
+        return self.packed(call_pure_packed.op)
 
     def packed(self, pure: Op | None) -> bool:
         tensors = [v for v in self.values if isinstance(v.struct_info, TensorStructInfo)]
@@ -177,5 +179,5 @@ class CallSteps(ValueSteps):
         if not tensors:
             return False
         x = self.choices.pick(tensors)
-        call = Op("relax.call_dps_packed")
+        call = call_dps_packed.op
         return self.emit(Call(call, (ExternFunc(TWICE_INTO), Tuple((x,))), None, (x.struct_info,)))

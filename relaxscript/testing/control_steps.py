@@ -21,7 +21,6 @@ from relaxscript.ir.relax import (
     Function,
     GlobalVar,
     If,
-    Op,
     PrimValue,
     SeqExpr,
     Tuple,
@@ -30,6 +29,8 @@ from relaxscript.ir.relax import (
 )
 from relaxscript.ir.struct_info import FuncStructInfo, StructInfo
 from relaxscript.ir.walk import substitute
+from relaxscript.op.binary import minimum, subtract
+from relaxscript.op.comparison import less_equal
 from relaxscript.sinfo import definable_shape_vars
 
 from .call_steps import CallSteps
@@ -210,8 +211,8 @@ class ControlSteps(CallSteps):
         try:
             self.values += params
             zero, one, most = [Constant(np.array(i, "int64")) for i in (0, 1, DEPTH)]
-            count = self.builder.emit(Call(Op("relax.minimum"), (params[0], most)))
-            done = self.builder.emit(Call(Op("relax.less_equal"), (count, zero)))
+            count = self.builder.emit(Call(minimum.op, (params[0], most)))
+            done = self.builder.emit(Call(less_equal.op, (count, zero)))
             self.builder.begin_scope()
             with self.scope():
                 self.steps(self.choices.integer(0, 2))
@@ -219,7 +220,7 @@ class ControlSteps(CallSteps):
             self.builder.begin_scope()
             with self.scope():
                 self.steps(self.choices.integer(0, 2))
-                less = self.builder.emit(Call(Op("relax.subtract"), (count, one)))
+                less = self.builder.emit(Call(subtract.op, (count, one)))
                 given = [self.choices.pick(self.fitting(p.struct_info)) for p in params[1:]]
                 again = self.builder.emit(Call(itself, (less, *given)), self.name())
                 self.values.append(again)

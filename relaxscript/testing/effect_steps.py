@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from relaxscript.ir.relax import Call, ExternFunc, Op, StringImm
+from relaxscript.ir.relax import Call, ExternFunc, StringImm
 from relaxscript.ir.struct_info import FuncStructInfo, ObjectStructInfo, TensorStructInfo
+from relaxscript.op.base import assert_op, print as print_
 
 from .call_steps import UNIT
 from .control_steps import COUNTER, ControlSteps
@@ -53,5 +54,5 @@ class EffectSteps(ControlSteps):
         """Print values, or check a condition that may fail."""
         args = tuple(self.choices.some(self.values[-4:])[:2])
         if self.choices.chance(80):
-            return self.emit(Call(Op("relax.print"), (StringImm(""), *args)))
-        return self.emit(Call(Op("relax.assert_op"), (self.condition(), StringImm("it failed"))))
+            return self.emit(Call(print_.op, (StringImm(""), *args)))
+        return self.emit(Call(assert_op.op, (self.condition(), StringImm("it failed"))))

@@ -29,7 +29,6 @@ from relaxscript.ir.relax import (
     Expr,
     ExternFunc,
     GlobalVar,
-    Op,
     PrimValue,
     StringImm,
 )
@@ -43,6 +42,7 @@ from relaxscript.ir.struct_info import (
     default_derive,
     empty_derive,
 )
+from relaxscript.op.base import assert_op, print as print_
 
 from .choices import Choices, Seeded, strategy
 from .known import shape_of, tensor_of
@@ -238,8 +238,8 @@ class ScriptWriter(Writer):
         text = StringImm(self.choices.pick(TEXTS))
         if self.choices.chance(50):
             args = (text, *self.choices.some(self.values)[:2])
-            return self.emit(Call(Op("relax.print"), args))
-        return self.emit(Call(Op("relax.assert_op"), (self.condition(), text)))
+            return self.emit(Call(print_.op, args))
+        return self.emit(Call(assert_op.op, (self.condition(), text)))
 
     def param_info(self, depth: int) -> StructInfo:
         if self.choices.chance(85):

@@ -7,7 +7,7 @@ import numpy as np
 from relaxscript.dtypes import DataType
 from relaxscript.errors import DiagnosticError, OperandError
 from relaxscript.ir import prim
-from relaxscript.ir.relax import Call, Constant, Expr, Op, PrimValue, Tuple, TupleGetItem, Var
+from relaxscript.ir.relax import Call, Constant, Expr, PrimValue, Tuple, TupleGetItem, Var
 from relaxscript.ir.struct_info import (
     ObjectStructInfo,
     PrimStructInfo,
@@ -16,7 +16,9 @@ from relaxscript.ir.struct_info import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from relaxscript.op import REGISTRY, ArgumentError, Operator, PlainContext
+from relaxscript.op import REGISTRY, ArgumentError, Operator, PlainContext, base
+from relaxscript.op.linear_algebra import matmul
+from relaxscript.op.manipulate import permute_dims
 
 from .arguments import arguments_for
 from .known import fields, shape_of, tensor_of
@@ -63,10 +65,10 @@ class ValueSteps(Writing):
         if not matrices:
             return False
         matrix = self.choices.pick(matrices)
-        turned = self.bound(REGISTRY["relax.permute_dims"].build((matrix,), {}))
+        turned = self.bound(permute_dims.build((matrix,), {}))
         if turned is None:
             return False
-        return self.emit(REGISTRY["relax.matmul"].build((matrix, turned), {}))
+        return self.emit(matmul.build((matrix, turned), {}))
 
     def constant(self) -> bool:
         dtype = self.dtype()
@@ -172,7 +174,7 @@ class ValueSteps(Writing):
         if not tensors:
             return False
         value = self.choices.pick(tensors)
-        if self.choices.chance(80) and not self.emit(Call(Op("relax.shape_of"), (value,))):
+        if self.choices.chance(80) and not self.emit(Call(base.shape_of.op, (value,))):
             return False
         shapes = [v for v in self.values if _holds_shape(v)]
         info = value.struct_info

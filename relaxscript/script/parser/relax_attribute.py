@@ -21,7 +21,9 @@ from relaxscript.ir.struct_info import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from relaxscript.op import REGISTRY, Operator
+from relaxscript.op import REGISTRY, Operator, inspect
+from relaxscript.op.base import shape_of
+from relaxscript.op.manipulate import permute_dims
 from relaxscript.op.spellings import meant_operator
 
 from .base import Failed
@@ -49,8 +51,13 @@ _ADVICE = {
     )},
     "t": "write `.T`", "backward": "`R.grad` and gradients are made of a whole function",
 }  # fmt: skip
-_DTYPE_PARTS = {"type_code": "code", "bits": "bits", "lanes": "lanes"}
-_OFFSETS = {"byte_offset", "elem_offset"}
+_DTYPE_PARTS = {
+    "type_code": inspect.tensor_dtype_code, "bits": inspect.tensor_dtype_bits,
+    "lanes": inspect.tensor_dtype_lanes,
+}  # fmt: skip
+_OFFSETS = {
+    "byte_offset": inspect.tensor_byte_offset, "elem_offset": inspect.tensor_elem_offset,
+}  # fmt: skip
 
 
 class Method:
@@ -81,12 +88,13 @@ class RelaxAttributes(RelaxIndices):
         ):
             owner = self.value(node.value.value)
             if isinstance(owner, Expr):
-                return self._inspected(f"tensor_dtype_{part}", [owner], node, node.value.value)
+                return self._inspected(part, [owner], node, node.value.value)
         return super().attribute(node)
 
-    def _inspected(self, name: str, given: list[Any], node: ast.expr, owner: ast.expr) -> Expr:
+    def _inspected(
+        self, operator: Operator, given: list[Any], node: ast.expr, owner: ast.expr
+    ) -> Expr:
         """What only the running program knows of a tensor."""
-        operator = REGISTRY[f"relax.inspect.{name}"]
         first = self.leaf(given[0], owner)
         self._of_tensor(first, node, owner)
         try:
@@ -144,19 +152,19 @@ class RelaxAttributes(RelaxIndices):
         info = self._of_tensor(leaf, node, node.value)
         match node.attr:
             case "T":
-                call: Expr = REGISTRY["relax.permute_dims"].build([leaf])
+                call: Expr = permute_dims.build([leaf])
                 return call.replace(span=self.source.span(node))
             case "shape" if info.dims is not None:
                 return known_dims(info.dims)
             case "shape":
-                shape: Expr = REGISTRY["relax.shape_of"].build([leaf])
+                shape: Expr = shape_of.build([leaf])
                 return shape.replace(span=self.source.span(node))
             case "dtype" if not info.dtype.is_void:
                 return info.dtype
             case "ndim" if info.ndim >= 0:
                 return Dim(info.ndim)
             case "ndim":
-                return self._inspected("tensor_ndim", [leaf], node, node.value)
+                return self._inspected(inspect.tensor_ndim, [leaf], node, node.value)
             case "strides":
                 return _Strides(leaf)
             case "dtype":
@@ -165,7 +173,7 @@ class RelaxAttributes(RelaxIndices):
                     node, "RX0102", f"the data type of `{written}` is not known",
                     help=f'check it first: `R.match_cast({written}, R.Tensor(dtype="float32"))`',
                 )  # fmt: skip
-        return self._inspected(f"tensor_{node.attr}", [leaf], node, node.value)
+        return self._inspected(_OFFSETS[node.attr], [leaf], node, node.value)
 
     def method_arguments(self, method: Method, node: ast.Call) -> list[ast.expr]:
         """`x.reshape(2, 3)` as `x.reshape((2, 3))`: the one shape or list of axes, spread out."""
@@ -197,8 +205,10 @@ class RelaxAttributes(RelaxIndices):
             case Dims():
                 return self.shape_item(owner, index, node)
             case _Strides():
-                return self._inspected("tensor_stride_i", [owner.owner, index], node, node.value)
-            case Call() if getattr(owner.op, "name", "") == "relax.shape_of":
+                return self._inspected(
+                    inspect.tensor_stride_i, [owner.owner, index], node, node.value
+                )
+            case Call(op=shape_of.op):
                 return self._dimension_of(owner, index, node)
             case Expr():
                 return self._item(owner, index, node)
@@ -236,7 +246,7 @@ class RelaxAttributes(RelaxIndices):
     def _dimension_of(self, owner: Call, index: Any, node: ast.Subscript) -> Any:
         """An item of `x.shape` that is not known now: asked of the tensor, without its shape."""
         if isinstance(index, int) and not isinstance(index, bool):
-            return self._inspected("tensor_shape_i", [owner.args[0], index], node, node.value)
+            return self._inspected(inspect.tensor_shape_i, [owner.args[0], index], node, node.value)
         raise self._no_dimensions(node)
 
     def known_dimensions(self, value: Expr) -> Dims | None:

@@ -19,7 +19,10 @@ from relaxscript.errors import OperandError
 from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.ir.relax import Constant, Expr
 from relaxscript.ir.struct_info import PrimStructInfo, StructInfo, TensorStructInfo
-from relaxscript.op import REGISTRY
+from relaxscript.op import Operator
+from relaxscript.op.manipulate import expand_dims, squeeze
+from relaxscript.op.search import take
+from relaxscript.op.slicing import strided_slice
 
 from .base import Failed
 from .relax_expression import RelaxExpressions
@@ -237,25 +240,25 @@ class RelaxIndices(RelaxExpressions):
             axes, begin, end, strides = (list(column) for column in zip(*plan.slices))
             given = [result, axes, begin, end]
             result = self._applied(
-                "strided_slice", [*given, strides] if set(strides) != {1} else given, node
+                strided_slice, [*given, strides] if set(strides) != {1} else given, node
             )
         if plan.removed:
-            result = self._applied("squeeze", [result, plan.removed], node)
+            result = self._applied(squeeze, [result, plan.removed], node)
         if plan.taken is not None:
             axis, index, _ = plan.taken
             axis -= sum(1 for gone in plan.removed if gone < axis)
-            result = self._applied("take", [result, index, axis], node)
+            result = self._applied(take, [result, index, axis], node)
         if plan.new:
-            result = self._applied("expand_dims", [result, plan.new], node)
+            result = self._applied(expand_dims, [result, plan.new], node)
         return result
 
-    def _applied(self, name: str, given: Sequence[Any], node: ast.Subscript) -> Expr:
+    def _applied(self, operator: Operator, given: Sequence[Any], node: ast.Subscript) -> Expr:
         """A call of an operator on what came before, which is bound first."""
         first = self.leaf(given[0], node)
         try:
-            call: Expr = REGISTRY[f"relax.{name}"].build([first, *given[1:]])
+            call: Expr = operator.build([first, *given[1:]])
         except OperandError as error:
-            raise self.operand_error(error, node, None, REGISTRY[f"relax.{name}"]) from None
+            raise self.operand_error(error, node, None, operator) from None
         return call.replace(span=self.source.span(node))
 
 

@@ -21,7 +21,8 @@ from relaxscript.analysis.derive import kind_name
 from relaxscript.errors import nearest
 from relaxscript.ir.relax import Expr, ShapeExpr, Var
 from relaxscript.ir.struct_info import ShapeStructInfo, StructInfo, TensorStructInfo
-from relaxscript.op import REGISTRY, Operator, Sugar
+from relaxscript.op import Operator, Sugar, Trait
+from relaxscript.op.calls import call_dps_packed, call_packed, call_pure_packed
 from relaxscript.script import relax_forms
 from relaxscript.script.annotations import Object, Tensor
 from relaxscript.script.relax_forms import MatchCastValue
@@ -30,7 +31,6 @@ from .relax_call import RelaxCalls
 
 __all__ = ["RelaxOlderForms", "calls_packed"]
 
-_CALLING = ("relax.call_tir", "relax.call_tir_inplace", "relax.call_dps_packed")
 _OLDER_WORD = re.compile("outputs|match_shape|call_tir|call_dps_packed")
 _SHAPES, _DTYPES = ("output_shape", "shape"), ("dtype", "output_dtype")
 
@@ -89,8 +89,8 @@ class RelaxOlderForms(RelaxCalls):
 
     def sugar_call(self, sugar: Sugar, node: ast.Call) -> Any:
         in_dataflow = self.older and self.builder.current_block_is_dataflow()
-        if sugar.script_name == "call_packed" and in_dataflow:
-            return self.general_call(REGISTRY["relax.call_pure_packed"], self._described_call(node))
+        if sugar is call_packed and in_dataflow:
+            return self.general_call(call_pure_packed, self._described_call(node))
         return super().sugar_call(sugar, node)
 
     def _described_call(self, node: ast.Call) -> ast.Call:
@@ -106,10 +106,10 @@ class RelaxOlderForms(RelaxCalls):
         return ast.copy_location(ast.Call(node.func, node.args, keywords), node)
 
     def general_call(self, operator: Operator | Sugar, node: ast.Call) -> Any:
-        if getattr(operator, "name", "") in _CALLING:
+        if _is_destination_passing(operator):
             today = self._as_today(operator, node)
             if today is not node and self._is_packed(node):
-                operator = REGISTRY["relax.call_dps_packed"]
+                operator = call_dps_packed
             node = today
         return super().general_call(operator, node)
 
@@ -124,7 +124,7 @@ class RelaxOlderForms(RelaxCalls):
     def built(
         self, operator: Operator | Sugar, args: list[Any], kwargs: dict[str, Any], node: ast.Call
     ) -> Any:
-        if getattr(operator, "name", "") in _CALLING:
+        if _is_destination_passing(operator):
             args = [self._of_known_shape(value) for value in args]
             kwargs = {name: self._of_known_shape(value) for name, value in kwargs.items()}
         return super().built(operator, args, kwargs, node)
@@ -150,7 +150,7 @@ class RelaxOlderForms(RelaxCalls):
         shape = next((keywords[name] for name in _SHAPES if name in keywords), None)
         if dtype is None or (shape is None and len(args) < 3):
             return node
-        if args and getattr(operator, "name", "") != "relax.call_dps_packed":
+        if args and operator is not call_dps_packed:
             args[0] = self._qualified(args[0])
         if shape is None:
             shape = args.pop(2)
@@ -184,6 +184,10 @@ class RelaxOlderForms(RelaxCalls):
                 return ast.copy_location(ast.List(each, ast.Load()), shape)
         front = ast.copy_location(ast.Constant(Tensor), shape)  # type: ignore[arg-type]
         return ast.copy_location(ast.Call(front, [shape, dtype], []), shape)
+
+
+def _is_destination_passing(operator: Operator | Sugar) -> bool:
+    return isinstance(operator, Operator) and Trait.DESTINATION_PASSING in operator.traits
 
 
 def _is_older_call(call: ast.Call) -> bool:

@@ -14,6 +14,7 @@ from relaxscript.ir.prim import Immediate
 from relaxscript.ir.relax import Call, Expr, ExternFunc, Op, ShapeExpr, StringImm
 from relaxscript.ir.struct_info import StructInfo, TupleStructInfo
 from relaxscript.op import REGISTRY, Operator, Parameter
+from relaxscript.op.base import compute_prim_value
 from relaxscript.op.parameters import REQUIRED
 from relaxscript.script.syntax import DIM_DTYPE
 
@@ -95,7 +96,7 @@ class CallPrinter(AnnotationPrinter, ABC):
         op = e.op
         word = self._plain[op][1]  # type: ignore[index]
         operator = REGISTRY.get(op.name)  # type: ignore[attr-defined]
-        if op.name == "relax.compute_prim_value":  # type: ignore[attr-defined]
+        if op == compute_prim_value.op:
             match e.args:
                 # `R.prim_value` of a literal is a PrimValue, so such a call is written as it is.
                 case (ShapeExpr(values=(value,)),) if not isinstance(value, Immediate):
