@@ -32,6 +32,7 @@ from relaxscript.op.eager import finished, quietly
 from relaxscript.op.leaves import array_struct_info, struct_info_of_leaf
 from relaxscript.runtime import DeviceTensor, Prim, Shape
 from relaxscript.runtime.blocks import OnArrays
+from relaxscript.runtime.nesting import lacks_stack
 from relaxscript.runtime.values import is_tensor, kind_of, prim_dtype, prim_value
 
 from .devices import devices_of, run_where_they_are
@@ -90,6 +91,8 @@ def _guarded(operator: Operator, call: Call) -> _Run:
         except VMError:
             raise
         except Exception as error:
+            if lacks_stack(error):
+                raise
             raise operator_failed(operator, call, values, error) from error
 
     bare = None if on_arrays is None else operator.bare(operator.attributes(call))

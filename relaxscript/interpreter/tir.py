@@ -21,6 +21,7 @@ from relaxscript.ir import prim, tir
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.tir_compute import BufferRealize, Prefetch
+from relaxscript.runtime.nesting import lacks_stack
 
 from . import failure
 from .expression import Frame, Returned, Run, positions, require_inside, writer
@@ -43,7 +44,9 @@ def evaluate(func: tir.PrimFunc, args: Sequence[Any], module: IRModule | None = 
     with np.errstate(all="ignore"):
         try:
             return _call(func, args, module)
-        except RecursionError:
+        except RecursionError as error:
+            if lacks_stack(error):
+                raise
             raise VMError(
                 "the PrimFunc calls itself or nests expressions too deeply", code="RX0609"
             ) from None

@@ -12,6 +12,7 @@ from .builtins import BUILTINS
 from .bytecode import Call
 from .decode import Code
 from .naming import names_at
+from .nesting import lacks_stack
 
 __all__ = ["blamed", "raised", "tell_calls", "too_deep"]
 
@@ -20,13 +21,18 @@ _ENOUGH = 16  # notes
 
 
 def raised(error: Exception, code: Code, pc: int) -> VMError:
-    """The error for a function outside of the program that raised `error`."""
+    """The error for a function outside of the program that raised `error`.
+
+    Raises `error` itself where a packed function further outside is to blame.
+    """
     callee = code.callee(pc)
+    ours = callee in code.executable.externals or callee in BUILTINS
+    if (ours or not callee) and lacks_stack(error):
+        raise error
     if isinstance(error, RecursionError):
         text = "calls through packed functions nest deeper than Python allows"
         return VMError(f"`{callee}`: {text}", code="RX0609")
     words = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    ours = callee in code.executable.externals or callee in BUILTINS
     return VMError(f"`{callee}` raised {words}", code="RX0606" if ours else "RX0604")
 
 

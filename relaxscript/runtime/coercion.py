@@ -15,6 +15,7 @@ import numpy as np
 from relaxscript.errors import InternalError, VMError, nearest
 
 from .check import argument_place, wrong_number
+from .nesting import lacks_stack
 from .packed_func import PackedFunc
 from .pattern import (
     AnyCheck,
@@ -92,6 +93,8 @@ def coerce_argument(value: Any, check: Check, name: str, function: str, position
     try:
         return coerce(value, check)
     except RecursionError as error:
+        if lacks_stack(error):
+            raise
         made = place.error(f"{place} nests deeper than Python allows")
         made.diagnostic = replace(made.diagnostic, code="RX0609")
         raise made from error

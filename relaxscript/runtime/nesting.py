@@ -19,7 +19,7 @@ from typing import Any
 
 from relaxscript.errors import VMError
 
-__all__ = ["ACTIVE", "FEW", "one_less", "one_more", "one_run", "stack_size"]
+__all__ = ["ACTIVE", "FEW", "lacks_stack", "one_less", "one_more", "one_run", "stack_size"]
 
 # One entry for each run of any thread that has begun and not ended. Where these are FEW, they
 # cannot be too many for any stack: counting those of each thread would cost every call.
@@ -72,6 +72,15 @@ def one_more() -> bool:
 def one_less() -> None:
     """The end of a run that was counted."""
     _here.depth -= 1
+
+
+def lacks_stack(error: BaseException) -> bool:
+    """Whether runs that nest in this thread have used Python's stack up.
+
+    It ends anywhere in the innermost run, depending on how deep the first one began. So what
+    happens to be called there is not to blame: the error belongs to the packed function outside.
+    """
+    return isinstance(error, RecursionError) and _here.depth >= FEW
 
 
 def stack_size() -> int | None:

@@ -177,6 +177,22 @@ def test_ten_thousand_calls_through_python_end_in_an_error(load, name, where):
 
 @every_executor
 @pytest.mark.parametrize("name", THROUGH_PYTHON)
+def test_what_is_blamed_does_not_depend_on_how_deep_the_first_call_stands(load, name):
+    model = load(Deep)
+    registered(model)
+
+    def begun(depth: int) -> str:
+        if depth > 0:
+            return begun(depth - 1)
+        with pytest.raises(VMError) as caught:
+            model[name](np.array(10_000))
+        return f"{caught.value.span.line}: {caught.value.diagnostic.message}"
+
+    assert len({begun(depth) for depth in range(25)}) == 1
+
+
+@every_executor
+@pytest.mark.parametrize("name", THROUGH_PYTHON)
 def test_a_large_limit_of_python_does_not_let_the_stack_run_over(load, name):
     model = load(Deep)
     registered(model)
