@@ -10,7 +10,6 @@ far as possible, and a warning names it.
 from __future__ import annotations
 
 import ast
-import builtins
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +21,7 @@ from relaxscript.errors import Diagnostic, DiagnosticError, Source, is_strict, n
 from relaxscript.script.parser.base import UNKNOWN, ExpressionParser, Failed, Reporter
 from relaxscript.script.parser.crash import reported_as_ours
 from relaxscript.script.parser.decorators import OurDecorator, read_options
+from relaxscript.script.parser.environment import is_builtin
 from relaxscript.script.parser.macro import Macro, macro_of
 from relaxscript.script.parser.module import module_of_class, relax_function, tir_function
 from relaxscript.script.parser.not_python import syntax_error
@@ -272,7 +272,7 @@ class _Walk:
             root = root.value
         if not isinstance(root, ast.Name) or root.id in self.bound or EVERYTHING in self.bound:
             return
-        if hasattr(builtins, root.id) or any(root.id in scope for scope in scopes):
+        if is_builtin(root.id) or any(root.id in scope for scope in scopes):
             return
         if nearest(f"{last} ", _DECORATORS) is not None:
             names = FileNames(scopes, self.reporter)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
 from relaxscript.errors import Diagnostic
 from relaxscript.script.parser.base import UNKNOWN, Reporter
-from relaxscript.script.parser.environment import Environment
+from relaxscript.script.parser.environment import Environment, is_builtin
 from relaxscript.script.parser.plain import EVERYTHING
 
 from .harmless import BUILTINS, is_harmless, member_of
@@ -36,7 +35,7 @@ class FileNames(Environment):
                 break
         else:
             starred = any(EVERYTHING in scope for scope in self.scopes)
-            if not hasattr(builtins, name) and not starred:
+            if not is_builtin(name) and not starred:
                 raise KeyError(name)
             value = BUILTINS.get(name, UNKNOWN)
         if value is UNKNOWN:

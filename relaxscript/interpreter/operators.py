@@ -91,8 +91,6 @@ def _guarded(operator: Operator, call: Call) -> _Run:
         except VMError:
             raise
         except Exception as error:
-            if lacks_stack(error):
-                raise
             raise operator_failed(operator, call, values, error) from error
 
     bare = None if on_arrays is None else operator.bare(operator.attributes(call))
@@ -180,7 +178,12 @@ def _described(name: str, value: Any) -> list[str]:
 def operator_failed(
     operator: Operator, call: Call, values: Sequence[Any], error: Exception
 ) -> VMError:
-    """The error for an operator that cannot work with its operands, each of which it describes."""
+    """The error for an operator that cannot work with its operands, each of which it describes.
+
+    Raises `error` itself where the operands are not to blame.
+    """
+    if lacks_stack(error):
+        raise error
     names = operator.operand_names(call)
     notes = [note for pair in zip(names, values, strict=False) for note in _described(*pair)]
     callee = f"`R.{operator.script_name}`"

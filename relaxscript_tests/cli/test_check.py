@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import io
 import json
 import os
@@ -45,6 +46,12 @@ def turned(x: Image, w: R.Tensor[R.f32, m, n * 2]) -> R.Tensor[R.f32, n, n * 2]:
     )
     assert main(["check", write("typed.py", text)]) == 0
     assert capsys.readouterr() == ("0 errors in 1 definition of 1 file\n", "")
+
+
+def test_what_a_prompt_showed_last_is_no_name_of_a_file(write, capsys, monkeypatch):
+    monkeypatch.setattr(builtins, "_", 4, raising=False)
+    assert main(["check", write("model.py", IMPORTS + GOOD.replace('"n", 3', "_, 3"))]) == 1
+    assert "the dimension `_` is not defined here" in capsys.readouterr().err
 
 
 def test_what_only_a_run_tells_names_the_command_that_runs_it(write, capsys):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import doctest
 
 import numpy as np
@@ -447,7 +448,8 @@ class TestMistakes:
 
 
 class TestAgreement:
-    def test_the_example_of_the_documentation_runs(self):
+    def test_the_example_of_the_documentation_runs(self, monkeypatch):
+        monkeypatch.setattr(builtins, "_", None, raising=False)  # where doctest puts what it showed
         text = "\n".join([
             "@I.ir_module", "class Model:", "    @R.function",
             '    def main(x: R.Tensor(("n",), "float32")):', "        # twice, and what is above 0",

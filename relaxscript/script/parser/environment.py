@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from .finding import class_code, defining_frame, undecorated
 
-__all__ = ["Environment", "Mode"]
+__all__ = ["Environment", "Mode", "is_builtin"]
 
 Mode = Literal["python", "data"]
 
@@ -21,6 +21,14 @@ HARMLESS = {
     for name in ("abs", "bool", "float", "int", "len", "list", "max", "min", "range", "round",
                  "str", "sum", "tuple", "zip", "enumerate")
 }  # fmt: skip
+
+
+def is_builtin(name: str) -> bool:
+    """Whether Python itself knows a name everywhere.
+
+    What a prompt showed last stands in `builtins`, too, as `_`: no program means that.
+    """
+    return name != "_" and hasattr(builtins, name)
 
 
 class Environment:
@@ -66,7 +74,9 @@ class Environment:
         for scope in self.scopes:
             if name in scope:
                 return scope[name]
-        return (vars(builtins) if self.mode == "python" else HARMLESS)[name]
+        if self.mode == "python" and is_builtin(name):
+            return getattr(builtins, name)
+        return HARMLESS[name]
 
     def member(self, owner: Any, name: str) -> tuple[bool, Any]:
         """Whether an attribute of a Python value may be read, and what it is."""

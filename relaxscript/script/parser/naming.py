@@ -7,7 +7,6 @@ A name alone, `softmax` for `R.nn.softmax`; what stands behind a dot, `R.nn.sofm
 from __future__ import annotations
 
 import ast
-import builtins
 from dataclasses import replace
 from types import ModuleType
 from typing import Any
@@ -18,7 +17,7 @@ from relaxscript.op.spellings import meant_operator, other_dtype
 from relaxscript.script.members import nearest_member, public_names
 
 from .blame import Blame, Failed
-from .environment import Environment
+from .environment import Environment, is_builtin
 from .reporter import Reporter
 
 __all__ = ["Naming"]
@@ -54,7 +53,7 @@ class Naming(Blame):
         member = None if near else self.member_named(node)
         meant = near or member
         # `R.print` is another thing than `print`, but `R.Tensor` is what `Tensor` must mean.
-        sure = member is None or not hasattr(builtins, name)
+        sure = member is None or not is_builtin(name)
         help = None if meant is None else f"did you mean `{meant}`?"
         if dtype is not None:
             help = f"write `{dtype}`"

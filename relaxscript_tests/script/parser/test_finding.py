@@ -11,6 +11,7 @@ import sys
 import textwrap
 import zipfile
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -49,10 +50,12 @@ either = pytest.mark.parametrize("definition", [FUNCTION, CLASS], ids=["function
 def run(*arguments: str, given: str = "", folder: Path = ROOT) -> tuple[str, str]:
     """What a fresh Python says on its two outputs."""
     command = [sys.executable, *arguments]
-    done = subprocess.run(
-        command, cwd=folder, input=given, capture_output=True, text=True, check=False,
-        env={"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", "HOME": str(folder)},
-    )  # fmt: skip
+    settings = {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+    with TemporaryDirectory() as home:  # a prompt leaves its history there
+        done = subprocess.run(
+            command, cwd=folder, input=given, capture_output=True, text=True, check=False,
+            env={**settings, "HOME": home},
+        )  # fmt: skip
     return done.stdout, done.stderr
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import warnings
 
 import pytest
@@ -53,6 +54,13 @@ def test_what_stands_before_a_definition_is_executed(before):
     # The future import stands first, as in a file.
     header = HEADER if "__future__" not in before else ""
     assert dims(read(f"{header}{before}\n{FUNCTION}")) == [4, 3]
+
+
+@pytest.mark.parametrize("mode", ["python", "data"])
+def test_what_a_prompt_showed_last_is_no_name_of_a_program(mode, monkeypatch):
+    monkeypatch.setattr(builtins, "_", 4, raising=False)
+    with pytest.raises(DiagnosticError, match="the dimension `_` is not defined here"):
+        from_source(HEADER + FUNCTION.replace("N", "_"), mode=mode)
 
 
 def test_each_text_has_names_of_its_own():
