@@ -353,8 +353,18 @@ class Expressions:
 
     def call_function(self, e: prim.Call, function: GlobalVar) -> Run:
         args = [self.compile(arg) for arg in e.args]
-        span = e.span
-        return lambda f: f[0](function, [arg(f) for arg in args], span)
+        span, dtype = e.span, e.dtype
+
+        def call(f: Frame) -> Any:
+            return f[0](function, [arg(f) for arg in args], span)
+
+        def number(f: Frame) -> Any:
+            value = call(f)
+            if value is None:
+                raise failure.unreturned(function.name_hint, dtype, span)
+            return value
+
+        return call if dtype.kind in ("void", "handle") else number
 
 
 _RING: dict[type[prim.Binary], Callable[[Any, Any], Any]] = {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from relaxscript.dtypes import DataType
 from relaxscript.errors import Diagnostic, DiagnosticError, Span, VMError
 from relaxscript.ir import prim, tir
 from relaxscript.ir.intrinsic import Intrinsic
@@ -17,7 +18,7 @@ __all__ = [
     "assertion_failed", "bad_argument", "check_arity", "check_assignment", "check_axes",
     "check_hint", "check_operands", "check_rank", "check_region", "check_store", "division_by_zero",
     "does_not_fit", "invalid", "misused", "no_code", "no_number", "not_run", "out_of_bounds",
-    "out_of_memory", "region_mismatch", "too_large", "undefined",
+    "out_of_memory", "region_mismatch", "too_large", "undefined", "unreturned",
 ]  # fmt: skip
 
 RUN = "RX0614"
@@ -215,3 +216,9 @@ def check_axes(s: tir.BlockRealize) -> None:
             f"{len(s.iter_values)} values for them",
             s.span or block.span,
         )
+
+
+def unreturned(name: str, dtype: DataType, span: Span | None = None) -> VMError:
+    """What is said where a function comes to its end and was to give a number."""
+    message = f"`{name}` ends without returning the {dtype} that it declares"
+    return VMError(message, code="RX0605", span=span)

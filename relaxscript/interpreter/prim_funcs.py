@@ -24,6 +24,7 @@ from relaxscript.runtime.coercion import coerce_argument
 from relaxscript.runtime.nesting import one_run
 from relaxscript.runtime.values import make_prim
 
+from . import failure
 from .blame import located
 from .devices import devices_of
 
@@ -112,8 +113,7 @@ def called_directly(name: str, func: PrimFunc, kernel: _Kernel) -> Closure:
         if dtype is None:
             return ()
         if result is None:
-            text = f"`{name}` ends without returning the {dtype} that it declares"
-            raise VMError(text, code="RX0605")
+            raise failure.unreturned(name, dtype)
         return make_prim(result, dtype)
 
     return Closure(name, call, function_struct_info(func))

@@ -24,6 +24,7 @@ from relaxscript.ir.tir_compute import BufferRealize, Prefetch
 from relaxscript.runtime.nesting import lacks_stack
 
 from . import failure
+from .blame import located
 from .expression import Frame, Returned, Run, positions, require_inside, writer
 from .memory import Memory
 from .realized import realized
@@ -52,13 +53,17 @@ def evaluate(func: tir.PrimFunc, args: Sequence[Any], module: IRModule | None = 
             ) from None
 
 
-def _call(func: tir.PrimFunc, args: Sequence[Any], module: IRModule | None) -> Any:
+def _call(
+    func: tir.PrimFunc, args: Sequence[Any], module: IRModule | None, span: Span | None = None
+) -> Any:
+    """Run a function for the call at `span`, which is told where the arguments do not fit."""
     program = _program(func)
-    frame = program.signature.bind(args)
+    with located(span):
+        frame = program.signature.bind(args)
     frame.extend([None] * (program.size - len(frame)))
 
     def call(function: GlobalVar, operands: list[Any], span: Span | None) -> Any:
-        return _call(_function(function, module, span), operands, module)
+        return _call(_function(function, module, span), operands, module, span)
 
     frame[0] = call
     try:

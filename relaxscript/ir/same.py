@@ -201,9 +201,11 @@ class _Comparison:
     def _may_map(self, a: Any, b: Any, role: int) -> bool:
         if role == MAYBE or self.map_free_vars:
             return True
-        # A buffer that a region gives memory is no other's, though it may be named before.
-        return isinstance(a, Buffer) and all(
-            buffer in _realized(root) for buffer, root in zip((a, b), self.roots)
+        # A buffer that a region gives memory is no other's, nor is its pointer, though they may be
+        # named before.
+        pointer = isinstance(a, prim.Var) and a.dtype.kind == "handle"
+        return (pointer or isinstance(a, Buffer)) and all(
+            node in _realized(root) for node, root in zip((a, b), self.roots)
         )
 
     def _correspond(self, a: Any, b: Any, known: Any) -> None:
@@ -299,11 +301,12 @@ def _plan_for(node: Node, cls: type[Node]) -> Plan:
     return plans.get((cls, recursive)) or plan_of(cls, recursive)
 
 
-def _realized(root: Any) -> set[Buffer]:
-    """The buffers of which regions are realized."""
+def _realized(root: Any) -> set[Any]:
+    """The buffers of which regions are realized, and their pointers."""
     parts = root.functions.values() if isinstance(root, IRModule) else [root]
     nodes = (node for part in parts if isinstance(part, Node) for node in walk(part))
-    return {node.buffer for node in nodes if isinstance(node, BufferRealize)}
+    buffers = [node.buffer for node in nodes if isinstance(node, BufferRealize)]
+    return {*buffers, *(buffer.data for buffer in buffers if buffer.data is not None)}
 
 
 def _attributes(entry: Entry, stack: list[Entry]) -> Mismatch | None:

@@ -207,12 +207,22 @@ class FunctionText(Statements):
         asm.exit_with(status)
         asm.jump(ahead)
         asm.begin(ahead)
+        if e.dtype.kind not in ("void", "handle"):
+            self.require_number(e, function)
         self.detail(RETURNED, self.i64(0))
         if e.dtype.kind in ("void", "handle"):
             return self.i64(0)
         place = asm.value("ptr", f"getelementptr i64, ptr %details, i64 {RESULT}")
         type_ = _abi(e.dtype)
         return self.from_abi(asm.value(type_, f"load {type_}, {place}"), e.dtype)
+
+    def require_number(self, e: prim.Call, function: GlobalVar) -> None:
+        """Fail where a function came to its end and was to give a number."""
+        place = self.asm.value("ptr", f"getelementptr i64, ptr %details, i64 {RETURNED}")
+        returned = self.asm.value("i64", f"load i64, {place}")
+        missing = self.asm.compare("icmp eq", returned, self.i64(0))
+        name, dtype, span = function.name_hint, e.dtype, e.span
+        self.asm.fail_if(missing, lambda details: failure.unreturned(name, dtype, span))
 
     def argument(
         self, index: int, param: Param, arg: prim.PrimExpr, places: dict[int, Place]

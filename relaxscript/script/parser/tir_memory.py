@@ -48,10 +48,11 @@ class MemoryParser(BlockParser):
         if syntax.maker is tir_forms.alloc_buffer:
             self.block.alloc_buffers.append(buffer)
             return buffer
-        if syntax.maker is not tir_forms.decl_buffer and buffer.data is None:
+        needs_memory = "data" not in syntax.nodes
+        if syntax.maker is not tir_forms.decl_buffer and needs_memory:
             self.homeless[buffer] = syntax.node
             return buffer
-        return self.declare(buffer, "data" not in syntax.nodes, self.span(statement))
+        return self.declare(buffer, needs_memory, self.span(statement))
 
     def check_memory(self) -> None:
         """Every buffer has memory; it may be that of a `T.realize`."""
@@ -64,7 +65,9 @@ class MemoryParser(BlockParser):
         """`T.decl_buffer`; without `data` the memory is allocated as well."""
         if needs_memory:
             pointer = PointerType.make(PrimType.make(buffer.dtype), buffer.scope)
-            data = buffer.data or prim.Var.make(buffer.name, HANDLE, pointer)
+            data = buffer.data
+            if data is None:
+                data = prim.Var.make(buffer.name, HANDLE, pointer)
             syntax = self.made[buffer]
             buffer = buffer.replace(data=data)
             self.made[buffer] = syntax

@@ -111,11 +111,13 @@ class ComputePrinter(BlockPrinter):
                     others.add(buffer)
                 case tir.Block(alloc_buffers=buffers):
                     others.update(buffers)
-        return [
-            tree.assign(self.bind_buffer(buffer), self.buffer_call("Buffer", buffer, []))
+        # What follows `=` comes first: until it has its name, a buffer has no `data` to be named.
+        calls = [
+            (buffer, self.buffer_call("Buffer", buffer, []))
             for buffer in wanted
             if buffer not in others
         ]
+        return [tree.assign(self.bind_buffer(buffer), call) for buffer, call in calls]
 
     def realize(self, s: BufferRealize, scope: prim.PrimExpr | None) -> ast.expr:
         """`T.realize(A[0:16, 0:16], "shared")`."""
