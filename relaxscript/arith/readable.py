@@ -149,7 +149,10 @@ class Writer:
         return old if steps > 0 else new
 
     def _sum(self, items: Iterable[Item], dtype: DataType) -> PrimExpr:
-        """The sum of terms, a positive one first if there is any."""
+        """The sum of terms, a positive one first if there is any.
+
+        A positive constant stands before what is subtracted at the end: `m + 1 - k`.
+        """
         terms = [item for item in items if item.monomial != CONSTANT]
         constant = sum(item.coefficient for item in items if item.monomial == CONSTANT)
         first = next((i for i, item in enumerate(terms) if item.coefficient > 0), None)
@@ -158,7 +161,10 @@ class Writer:
         result: PrimExpr | None = None
         if (constant > 0 and first is None) or not terms:
             result, constant = _literal(dtype, constant), 0
-        for item in terms:
+        last = next((i for i in range(len(terms), 0, -1) if terms[i - 1].coefficient > 0), 0)
+        for index, item in enumerate(terms):
+            if index == last and result is not None and constant > 0:
+                result, constant = prim.Add.make(result, _literal(dtype, constant)), 0
             result = self._added(result, item, dtype)
         assert result is not None
         if constant > 0:

@@ -6,6 +6,7 @@ Source: numpy's functions of the same names; `split` into sections as TVM.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -245,17 +246,19 @@ def _require_aligned(
 def split(x: Tensor, indices_or_sections: int | Axes, axis: int = 0) -> Tensors:
     """A tuple of consecutive pieces of `x` along `axis`.
 
-    A list of indices says where each piece but the first begins. A number says how many pieces
-    there are: all have the same length, rounded up, as far as the elements go, so the last may be
-    shorter. One piece is no tuple: it is the tensor.
+    A list of indices says where each piece but the first begins; one below 0 counts from the end,
+    and a piece that would end before it begins is empty. A number says how many pieces there are:
+    all have the same length, rounded up, as far as the elements go, so the last may be shorter. One
+    piece is no tuple: it is the tensor.
     """
     if indices_or_sections == 1:
         return x.copy()  # type: ignore[return-value]
     size = x.shape[axis]
     if isinstance(indices_or_sections, tuple):
         starts = list(indices_or_sections)
-        if any(start > size for start in starts):
-            raise IndexError(f"a piece begins at {starts[-1]}, but axis {axis} has {size} elements")
+        outside = next((start for start in starts if not -size <= start <= size), None)
+        if outside is not None:
+            raise IndexError(f"a piece begins at {outside}, but axis {axis} has {size} elements")
     else:
         length = -(-size // indices_or_sections)
         starts = [min(index * length, size) for index in range(1, indices_or_sections)]
@@ -302,39 +305,45 @@ def _pieces(indices_or_sections: int | tuple[int, ...]) -> int:
                 code="RX0204",
             )
         return indices_or_sections
-    listed = list(indices_or_sections)
-    if any(start < 0 for start in listed) or listed != sorted(listed):
-        raise OperandError(
-            name,
-            f"is {listed}",
-            message="the places at which to split must be in order, from 0 on",
-            code="RX0204",
-        )
-    return len(listed) + 1
+    return len(indices_or_sections) + 1
 
 
 def _between(
     context: InferContext, size: PrimExpr, starts: tuple[int, ...], axis: int
 ) -> list[PrimExpr]:
+    """The lengths of the pieces that begin at these places, each of which lies in the tensor."""
     if not starts:
         return [size]
-    last = number(starts[-1])
-    inside = prove_equal(simplify(prim.Min.make(size, last)), last, context.facts)
+    _require_place(context, size, max(starts, key=abs), axis)
+    begins = [_from_start(size, start) for start in starts]
+    # That the places lie in the tensor makes the first and the last length no less than 0.
+    between = [
+        simplify(prim.Max.make(prim.Sub.make(end, begin), ZERO), context.facts)
+        for begin, end in itertools.pairwise(begins)
+    ]
+    return [begins[0], *between, simplify(prim.Sub.make(size, begins[-1]))]
+
+
+def _from_start(size: PrimExpr, place: int) -> PrimExpr:
+    return number(place) if place >= 0 else simplify(prim.Add.make(size, number(place)))
+
+
+def _require_place(context: InferContext, size: PrimExpr, place: int, axis: int) -> None:
+    """Refuse a place that lies outside of the tensor, or oblige the program that it does not."""
+    reach = number(abs(place))
+    shorter = simplify(prim.Min.make(size, reach))
+    inside = prove_equal(shorter, reach, context.facts)
     if inside is NO:
         raise OperandError(
             "indices_or_sections",
-            f"splits at {starts[-1]}",
+            f"splits at {place}",
             also={"x": f"has {dim_text(size)} elements along axis {axis}"},
-            message="the tensor ends before the last place at which to split",
+            message="a place at which to split lies outside of the tensor",
             code="RX0204",
         )
     if inside is not YES:
-        text = f"`x` has {dim_text(size)} elements along axis {axis}, and is split at {starts[-1]}"
-        shorter = prim.Min.make(size, last)
-        context.require(Obligation("x", shorter, last, "equal", text))
-    edges = [0, *starts]
-    lengths: list[PrimExpr] = [number(b - a) for a, b in zip(edges, starts)]
-    return [*lengths, simplify(prim.Sub.make(size, last))]
+        text = f"`x` has {dim_text(size)} elements along axis {axis}, and is split at {place}"
+        context.require(Obligation("x", shorter, reach, "equal", text))
 
 
 def _sections(context: InferContext, size: PrimExpr, sections: int) -> list[PrimExpr]:
@@ -349,5 +358,5 @@ def _sections(context: InferContext, size: PrimExpr, sections: int) -> list[Prim
         left: PrimExpr = prim.Sub.make(size, prim.Mul.make(length, number(index)))
         if sections > 2:
             left = prim.Max.make(prim.Min.make(left, length), ZERO)
-        lengths.append(simplify(left))
+        lengths.append(simplify(left, context.facts))
     return lengths

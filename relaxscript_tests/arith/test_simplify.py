@@ -21,6 +21,9 @@ X, B = Var("x", "float32"), Var("b", "bool")
 @pytest.mark.parametrize(
     ("e", "expected"),
     [
+        (N - M + 1, "n + 1 - m"),
+        (1 - M + N - 2, "n - m - 1"),
+        (N - M + 1 + M * N, "n - m + n * m + 1"),
         ((N * 4 + 3) // 4, "n"),
         ((N * M * 6) // (M * 3), "n * 2"),
         (N % 8 + N // 8 * 8, "n"),

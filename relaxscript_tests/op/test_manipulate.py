@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 import relaxscript.op as R
+from relaxscript.arith import evaluate
 from relaxscript.ir import relax
 from relaxscript.ir.struct_info import TupleStructInfo
+from relaxscript_tests import examples
 
 from .inference import dim, infer, obliged, ranked, refused, result, tensor
 
@@ -165,6 +167,11 @@ def test_tensors_that_cannot_be_joined() -> None:
         ((7,), [], 0, ["(7,)"]),
         ((n + 3,), [2], 0, ["(2,)", "(n + 1,)"]),
         ((0,), 2, 0, ["(0,)", "(0,)"]),
+        ((10,), [-2, 2, 6, 4, 8], 0, ["(8,)", "(0,)", "(4,)", "(0,)", "(4,)", "(2,)"]),
+        ((4,), [3, 1], 0, ["(3,)", "(0,)", "(3,)"]),
+        ((n + 3,), [-1], 0, ["(n + 2,)", "(1,)"]),
+        ((n + 3,), [1, -1], 0, ["(1,)", "(n + 1,)", "(1,)"]),
+        ((n + 3,), [-3, 2, -2], 0, ["(n,)", "(max(2 - n, 0),)", "(max(n - 1, 0),)", "(2,)"]),
     ],
 )
 def test_pieces(dims: Any, how: Any, axis: int, wanted: list[str]) -> None:
@@ -175,8 +182,6 @@ def test_pieces(dims: Any, how: Any, axis: int, wanted: list[str]) -> None:
 
 
 def test_pieces_of_a_symbolic_axis() -> None:
-    from relaxscript.arith import evaluate
-
     for sections in (2, 3):
         info = infer(R.split, tensor("n"), sections)
         pieces = [field.dims[0] for field in info.fields]  # type: ignore[attr-defined]
@@ -187,6 +192,19 @@ def test_pieces_of_a_symbolic_axis() -> None:
 
 def test_a_symbolic_axis_must_reach_the_last_place_to_split() -> None:
     assert obliged(R.split, tensor("n"), [1, 3]) == ["x: min(n, 3) equal 3"]
+    assert obliged(R.split, tensor("n"), [1, -3, 2]) == ["x: min(n, 3) equal 3"]
+
+
+def test_random_places_to_split_are_those_of_numpy(rng: np.random.Generator) -> None:
+    for _ in range(examples(2000)):
+        size = int(rng.integers(0, 8))
+        places = rng.integers(-size, size + 1, rng.integers(1, 5)).tolist()
+        wanted = [len(piece) for piece in np.split(np.arange(size), places)]
+        assert [len(piece) for piece in R.split(np.arange(size), places)] == wanted
+        for operand in (tensor(size), tensor("n")):
+            info = infer(R.split, operand, places)
+            dims = [field.dims[0] for field in info.fields]  # type: ignore[attr-defined]
+            assert [evaluate(found, {n: size}) for found in dims] == wanted
 
 
 def test_pieces_of_what_is_not_known() -> None:
@@ -198,22 +216,22 @@ def test_pieces_that_there_cannot_be() -> None:
     for pieces in (0, -1, 10**18):
         error = refused(R.split, tensor(4), pieces)
         assert error.message == "a tensor is split into 1 to 65536 pieces"
-    error = refused(R.split, tensor(4), [3, 1])
-    assert error.message == "the places at which to split must be in order, from 0 on"
-    assert error.fact == "is [3, 1]"
-    assert refused(R.split, tensor(4), [-1]).code == "RX0204"
-    error = refused(R.split, tensor(4), [5])
-    assert error.facts == {
-        "indices_or_sections": "splits at 5",
-        "x": "has 4 elements along axis 0",
-    }
-    assert error.message == "the tensor ends before the last place at which to split"
+    for place in (5, -5):
+        error = refused(R.split, tensor(4), [1, place])
+        assert error.facts == {
+            "indices_or_sections": f"splits at {place}",
+            "x": "has 4 elements along axis 0",
+        }
+        assert error.message == "a place at which to split lies outside of the tensor"
     assert refused(R.split, tensor(4), 2, 1).operand == "axis"
 
 
 def test_splitting_too_late_fails_when_it_runs() -> None:
     call = R.split.build((tensor("n"), [1, 5]))
     with pytest.raises(IndexError, match="a piece begins at 5, but axis 0 has 4 elements"):
+        R.split.evaluate(call, [np.zeros(4)])
+    call = R.split.build((tensor("n"), [1, -5]))
+    with pytest.raises(IndexError, match="a piece begins at -5, but axis 0 has 4 elements"):
         R.split.evaluate(call, [np.zeros(4)])
 
 

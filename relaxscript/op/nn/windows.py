@@ -11,7 +11,8 @@ import numpy as np
 from relaxscript.arith import simplify
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim
-from relaxscript.ir.prim import PrimExpr
+from relaxscript.ir.prim import IntImm, PrimExpr
+from relaxscript.ir.same import structural_equal
 from relaxscript.op.context import InferContext
 from relaxscript.op.shapes import number, require_inside
 from relaxscript.op.words import count, dim_text
@@ -97,8 +98,29 @@ def out_size(
     room: PrimExpr = prim.Sub.make(prim.Sub.make(padded, reach), number(1))
     if ceil:
         room = prim.Add.make(room, number(w.strides[axis] - 1))
-    steps = prim.FloorDiv.make(room, number(w.strides[axis]))
-    return simplify(prim.Add.make(steps, number(1)))
+    return _and_one(simplify(room), w.strides[axis])
+
+
+def _and_one(room: PrimExpr, stride: int) -> PrimExpr:
+    """`room // stride + 1`, written so where no whole number can be taken out of the quotient."""
+    written = prim.Add.make(prim.FloorDiv.make(room, number(stride)), number(1))
+    simplest = simplify(written)
+    symbolic, constant = _parts(room)
+    match _parts(simplest)[0]:
+        case prim.FloorDiv(a, IntImm(_, divisor)) if divisor == stride and constant % stride != 0:
+            if structural_equal(_parts(a)[0], symbolic):
+                return written
+    return simplest
+
+
+def _parts(e: PrimExpr) -> tuple[PrimExpr, int]:
+    """An expression without the number that is added at its end, and that number."""
+    match e:
+        case prim.Add(a, IntImm(_, value)):
+            return a, value
+        case prim.Sub(a, IntImm(_, value)):
+            return a, -value
+    return e, 0
 
 
 def require_windows(

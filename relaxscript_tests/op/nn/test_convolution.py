@@ -11,7 +11,7 @@ import pytest
 import relaxscript.op as R
 from relaxscript.op import pieces
 from relaxscript.op.nn import im2col
-from relaxscript_tests.op.inference import obliged, ranked, refused, result, tensor
+from relaxscript_tests.op.inference import dim, obliged, ranked, refused, result, tensor
 
 
 def by_definition(x: Any, k: Any, strides: Any, pads: Any, dilation: Any, groups: int) -> Any:
@@ -102,11 +102,21 @@ K = tensor(8, 3, 3, 3)
 
 def test_the_shape_of_a_convolution() -> None:
     assert result(R.nn.conv2d, X, K) == "(n, 8, h - 2, 26) float32"
-    assert result(R.nn.conv2d, X, K, 2, 1) == "(n, 8, (h + 1) // 2, 14) float32"
+    assert result(R.nn.conv2d, X, K, 2, 1) == "(n, 8, (h - 1) // 2 + 1, 14) float32"
     assert result(R.nn.conv2d, X, K, padding=[0, 1, 2, 3]) == "(n, 8, h, 30) float32"
     assert result(R.nn.conv2d, X, K, dilation=[1, 2]) == "(n, 8, h - 2, 24) float32"
     assert result(R.nn.conv2d, X, ranked(4), out_dtype="float16") == "rank 4 float16"
     assert result(R.nn.conv1d, ranked(-1), ranked(-1)) == "rank 3 float32"
+
+
+def test_a_shape_is_written_as_people_write_that_of_windows() -> None:
+    x, k = tensor("n", 3, "h"), tensor(8, 3, "k")
+    assert result(R.nn.conv1d, x, k) == "(n, 8, h + 1 - k) float32"
+    assert result(R.nn.conv1d, x, k, padding=1) == "(n, 8, h + 3 - k) float32"
+    assert result(R.nn.conv1d, x, tensor(8, 3, 3), 2) == "(n, 8, (h - 3) // 2 + 1) float32"
+    assert result(R.nn.conv1d, x, tensor(8, 3, 2), 2) == "(n, 8, h // 2) float32"
+    wide = tensor("n", 3, dim("h") * 2)
+    assert result(R.nn.conv1d, wide, tensor(8, 3, 2), 2) == "(n, 8, h) float32"
 
 
 @pytest.mark.parametrize(
