@@ -68,6 +68,7 @@ FLOORS = (
     ("ir",),
     ("arith",),
     ("sinfo",),
+    ("tir_builder",),
     ("op",),
     ("analysis",),
     ("builder", "visitor", "dpl"),
@@ -93,6 +94,7 @@ ONLY: Mapping[str, tuple[str, ...]] = {
     "errors": (),
     "runtime.values": ("dtypes", "errors", "format_string"),
     "ir": ("dtypes", "errors"),
+    "tir_builder": ("dtypes", "errors", "ir", "arith", "sinfo"),
     "runtime": ("dtypes", "errors", "format_string", "runtime.values"),
 }
 

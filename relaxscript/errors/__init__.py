@@ -8,6 +8,7 @@ what is raised, `explain/` the page of every code, `fixes.py` applies offered co
 from __future__ import annotations
 
 from . import ipython
+from .described import Described
 from .diagnostic import Diagnostic, Edit, Label, Nature, Severity, nearest
 from .exceptions import (
     DiagnosticError,
@@ -30,6 +31,7 @@ from .span import Source, Span
 
 __all__ = [
     "CODES",
+    "Described",
     "Diagnostic",
     "DiagnosticError",
     "DiagnosticTypeError",

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from relaxscript.dtypes import DataType
+from relaxscript.errors import Described
 from relaxscript.ir.prim import (
     Broadcast,
     PointerType,
@@ -29,7 +30,7 @@ from .annotations import in_annotation
 __all__ = ["BufferFront", "Form", "HandleType", "ScalarType", "converted"]
 
 
-class Form:
+class Form(Described):
     """A statement as it was written: `maker` is the function of `T.` that described it."""
 
     __slots__ = ("arguments", "maker")
@@ -52,6 +53,13 @@ class Form:
             return maker.__name__.lstrip("_")
         inner = "axis." if maker.__module__.endswith("tir_axis") else ""
         return f"T.{inner}{maker.__name__}"
+
+    @property
+    def advice(self) -> str:
+        return "it is a statement of its own"
+
+    def describe(self) -> str:
+        return f"`{self.name}(...)`"
 
     def __repr__(self) -> str:
         return f"{self.name}({', '.join(f'{k}={v!r}' for k, v in self.arguments.items())})"
@@ -91,7 +99,7 @@ class BufferFront:
         return "T.Buffer"
 
 
-class ScalarType:
+class ScalarType(Described):
     """A data type that can be called: with nothing for a variable, with a value to convert it."""
 
     __slots__ = ("dtype",)
@@ -117,6 +125,13 @@ class ScalarType:
         if not self.dtype.is_float and isinstance(expr, float) and not math.isfinite(expr):
             raise ValueError(f"{expr} is no {self.dtype}")
         return const(expr, self.dtype)
+
+    @property
+    def advice(self) -> str:
+        return f"`{self}(x)` is `x` as {self.dtype}"
+
+    def describe(self) -> str:
+        return f"the data type `{self}`"
 
     def __repr__(self) -> str:
         return f"T.{self.dtype}"

@@ -26,6 +26,7 @@ CLASSES = (
     ("relaxscript.errors", "OperandError"),
     ("relaxscript.errors", "VMError"),
     ("relaxscript.op", "ArgumentError"),
+    ("relaxscript.tir_builder", "TIRError"),
     ("relaxscript.script.annotations", "AnnotationError"),
 )
 WORDS = ("raises", "rejected", "diagnos", "Error", "warns", "error", "refuse")

@@ -11,7 +11,9 @@ from relaxscript_tests.architecture import PACKAGE, python_files
 __all__ = ["Site", "all_sites", "sites_of", "unreached"]
 
 # Constructors of what is reported, and the methods that record a diagnostic.
-CONSTRUCTORS = {"Diagnostic", "OperandError", "ArgumentError", "AnnotationError", "VMError"}
+CONSTRUCTORS = {
+    "Diagnostic", "OperandError", "ArgumentError", "AnnotationError", "TIRError", "VMError",
+}  # fmt: skip
 METHODS = {"error", "error_at"}
 
 

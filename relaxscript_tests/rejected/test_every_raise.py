@@ -16,7 +16,7 @@ from relaxscript_tests.rejected.sites import all_sites, sites_of, unreached
 # Rooms whose tests are of bad input among others; what runs whole programs is not needed here.
 ROOMS = (
     "analysis", "arith", "builder", "cli", "codegen", "errors", "frontend", "interpreter", "ir",
-    "op", "rejected", "runtime", "script", "sinfo", "testing", "transform",
+    "op", "rejected", "runtime", "script", "sinfo", "testing", "tir_builder", "transform",
 )  # fmt: skip
 
 LIMIT = 300  # seconds, many times what it takes

@@ -5,8 +5,8 @@
     axes  = name "=" "T.axis.spatial(" domain "," binding ")"
           | names "=" "T.axis.remap(" kinds "," loop variables ")"
 
-Regions that are not written are derived from the body (`tir_region.py`). A body that holds blocks,
-or that allocates buffers, stands in a block named "root", as in TVM.
+Regions that are not written are derived from the body (`tir_builder.access`). A body that holds
+blocks, or that allocates buffers, stands in a block named "root", as in TVM.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ from relaxscript.script import tir_axis
 from relaxscript.script.attributes import attribute
 from relaxscript.script.syntax import AXIS_LETTERS, TIR_INT_DTYPE
 from relaxscript.script.tir_types import Form
+from relaxscript.tir_builder.access import access_regions
 
 from .base import Failed
 from .tir_axis_kinds import AxisPlace
-from .tir_region import access_regions
 from .tir_scalar import counted, describe, extent_between
 from .tir_signature import SignatureParser
 

@@ -214,9 +214,10 @@ def test_a_buffer_that_exists_is_a_parameter():
         T.func_name("f")
         given = rx.tir.Buffer("x", (4,), "float32")
         A = T.arg("A", given)
-        assert A is given
         T.buffer_store(A, 1.0, [0])
+        T.buffer_store(given, 2.0, [1])
     assert "A: T.Buffer((4,)" in check(ib.get())
+    assert (A.name, given.name) == ("A", "x")
 
 
 def test_threads_are_launched_around_statements():
@@ -282,3 +283,11 @@ def test_a_statement_that_is_a_prefetch_needs_no_function():
     with IRBuilder() as ib:
         T.prefetch(T.Buffer((8,), "float32"), [])
     assert ib.get().bounds == ()
+
+
+def test_dimensions_in_strings_are_names_and_arithmetic():
+    with IRBuilder() as ib, T.prim_func():
+        T.func_name("f")
+        A = T.arg("A", T.Buffer(("n * 2", "n"), "float32"))
+        T.buffer_store(A, 1.0, [0, 0])
+    assert 'A: T.Buffer(("n * 2", "n")' in check(ib.get())

@@ -1,0 +1,140 @@
+"""Buffers and the numbers of constant memory, checked part by part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from relaxscript.dtypes import DataType
+from relaxscript.errors import Span
+from relaxscript.ir import prim
+from relaxscript.ir.prim import IntImm, PrimExpr, Var
+from relaxscript.ir.relax import ShapeExpr
+from relaxscript.ir.tir import Buffer
+from relaxscript.ir.walk import walk
+
+from .mistake import TIRError, counted, describe
+from .operands import DIM_DTYPE, INT_DTYPE, dimension, integer, scalar
+
+__all__ = ["constant_data", "extents_of", "make_buffer"]
+
+
+def make_buffer(
+    name: str, shape: Any, dtype: Any = prim.FLOAT32, data: Any = None, strides: Any = None,
+    elem_offset: Any = None, scope: Any = None, align: Any = None, offset_factor: Any = None,
+    buffer_type: Any = None, axis_separators: Any = None, *, span: Span | None = None,
+    is_view: bool = False,
+) -> Buffer:  # fmt: skip
+    """A buffer with the parts that `T.match_buffer` has in scripts.
+
+    The dimensions of a view may be read from memory, those of other buffers may not.
+    """
+    dims, steps = _dims(shape, "shape", span), _dims(strides or (), "strides", span)
+    element = DataType(dtype)
+    if element.is_void:
+        raise TIRError(
+            "dtype", f'the elements of the buffer `{name}` have no data type: "void" has no values',
+            code="RX0108", help='name the data type of an element, such as "float32"',
+        )  # fmt: skip
+    if steps and len(steps) != len(dims):
+        raise TIRError(
+            "strides", f"{counted(len(dims), 'dimension')} {'needs' if len(dims) == 1 else 'need'} "
+            f"{counted(len(dims), 'stride')}, not {len(steps)}", code="RX0108",
+        )  # fmt: skip
+    if not is_view:
+        _check_dimensions(dims)
+    offset = None if elem_offset is None else dimension(elem_offset, "elem_offset", span)
+    factor = 0 if offset_factor is None else _number(offset_factor, "offset_factor")
+    if offset is None and factor:
+        offset = Var.make(f"{name}_elem_offset", DIM_DTYPE)
+    alignment = 0 if align is None else _number(align, "align")
+    kind = "" if buffer_type is None else _text(buffer_type, "buffer_type")
+    return Buffer.make(
+        name, dims, element, None if data is None else _pointer(data), steps, offset,
+        "global" if scope is None else _text(scope, "scope"), alignment if alignment > 0 else 64,
+        factor or 1, "auto_broadcast" if kind == "auto" else kind or "default",
+        () if axis_separators is None else _numbers(axis_separators, "axis_separators"), span=span,
+    )  # fmt: skip
+
+
+def _dims(values: Any, part: str, span: Span | None) -> tuple[PrimExpr, ...]:
+    """Several dimensions, or a single one."""
+    if isinstance(values, ShapeExpr):
+        values = values.values
+    several = values if isinstance(values, (tuple, list)) else (values,)
+    return tuple(dimension(value, f"{part}[{i}]", span) for i, value in enumerate(several))
+
+
+def _check_dimensions(shape: Sequence[PrimExpr]) -> None:
+    """Dimensions of memory are known before any element of a buffer is read."""
+    for dim in shape:
+        load = next((n for n in walk(dim) if isinstance(n, prim.BufferLoad)), None)
+        if load is not None:
+            raise TIRError(
+                "shape", "a dimension cannot be read from a buffer", code="RX0108",
+                places=[(load.span, f"an element of `{load.buffer.name}`")],
+                help="pass it as a parameter: `n: T.int64`",
+            )  # fmt: skip
+
+
+def _pointer(value: Any) -> Var:
+    if isinstance(value, Var) and value.dtype.kind == "handle":
+        return value
+    raise TIRError(
+        "data", f"`data` is the address of memory, this is {describe(value)}",
+        help="it comes from `T.allocate(...)` or is `A.data` of another buffer",
+    )  # fmt: skip
+
+
+def _text(value: Any, part: str) -> str:
+    if isinstance(value, str):
+        return value
+    raise TIRError(part, f"a text is needed here, this is {describe(value)}", code="RX0103")
+
+
+def _number(value: Any, part: str) -> int:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    raise TIRError(part, f"a whole number is needed here, this is {describe(value)}", code="RX0103")
+
+
+def _numbers(value: Any, part: str) -> tuple[int, ...]:
+    if isinstance(value, (tuple, list)) and all(isinstance(v, int) for v in value):
+        return tuple(value)
+    raise TIRError(part, f"whole numbers are needed here, this is {describe(value)}", code="RX0103")
+
+
+def extents_of(values: Any, part: str, span: Span | None = None) -> tuple[PrimExpr, ...]:
+    """The extents of memory, one for each axis."""
+    given = values if isinstance(values, (tuple, list)) else (values,)
+    return tuple(_extent(value, f"{part}[{i}]", span) for i, value in enumerate(given))
+
+
+def _extent(value: Any, part: str, span: Span | None) -> PrimExpr:
+    if type(value) is int:
+        return integer(value, INT_DTYPE, part, span)
+    e = scalar(value, part, span)
+    if e.dtype.is_integer:
+        return e
+    raise TIRError(part, f"an extent is a whole number, this is {describe(e)}", code="RX0108")
+
+
+def constant_data(data: Any, dtype: DataType, extents: Sequence[PrimExpr]) -> Any:
+    """The numbers of constant memory, as many as the extents say."""
+    if not (dtype.is_float or dtype.is_integer or dtype.is_bool) or dtype.lanes != 1:
+        raise TIRError("dtype", f"constants are numbers, not of {dtype}", code="RX0108")
+    try:
+        found = np.asarray(data, dtype.numpy)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise TIRError("data", f"these are no numbers of {dtype}: {error}", code="RX0108") from None
+    sizes = [e.value for e in extents if isinstance(e, IntImm)]
+    if len(sizes) == len(extents) and found.size != prod(sizes):
+        needed = counted(prod(sizes), "element")
+        raise TIRError(
+            "data", f"{counted(found.size, 'value')} cannot fill {needed}", code="RX0108",
+            facts={"extents": needed},
+        )  # fmt: skip
+    return found
