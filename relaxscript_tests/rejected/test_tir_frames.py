@@ -179,7 +179,7 @@ def test_memory_of_no_data_type():
 def test_a_buffer_needs_a_shape():
     with IRBuilder(), T.prim_func():
         T.arg("A", T.Buffer)
-        # <^^^^^^^^^^^^^^^^^^ error: RX0108 a buffer needs a shape
+        # <^^^^^^^^^^^^^^^^^^^ error: RX0108 a buffer needs a shape
         # help: write `T.Buffer((16,), "float32")`, `T.handle`, or a scalar such as `T.int64`
 
 
@@ -188,7 +188,8 @@ def test_the_name_of_a_dimension_is_not_that_of_a_buffer():
     with IRBuilder(), T.prim_func():
         T.arg("A", T.Buffer((4,), "float32"))
         T.alloc_buffer(("A",), "float32")
-        # <^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0108 `A` is the buffer `A`, not a dimension
+        # <^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0108 `A` is the buffer `A`,
+        # | not a dimension
         # help: give the dimension another name
 
 
@@ -196,35 +197,35 @@ def test_the_name_of_a_dimension_is_not_that_of_a_buffer():
 def test_a_dimension_in_a_string_is_an_expression():
     with IRBuilder(), T.prim_func():
         T.alloc_buffer(("n +",), "float32")
-        # <^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0108 "n +" is not an expression
+        # <^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0108 "n +" is not an expression
 
 
 @rejected
 def test_a_dimension_in_a_string_is_arithmetic():
     with IRBuilder(), T.prim_func():
         T.alloc_buffer(("n.x",), "float32")
-        # <^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0108 "n.x" is not an expression
+        # <^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0108 "n.x" is not an expression
 
 
 @rejected
 def test_a_dimension_in_arithmetic_stands_alone_somewhere():
     with IRBuilder(), T.prim_func():
         T.alloc_buffer(("n * 2",), "float32")
-        # <^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0109 the dimension `n` is not defined here
+        # <^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0109 the dimension `n` is not defined here
         # help: it must stand alone in some shape: `T.Buffer(("n",), ...)`
 
 
 @rejected
 def test_a_class_of_python_as_a_data_type():
     with IRBuilder(), T.prim_func(), T.allocate([4], list):
-    #                                ^^^^^^^^^^^^^^^^^^^^^^ error: RX0108 a data type is a text or a type of
-    # | numpy, not type
+    #                                ^^^^^^^^^^^^^^^^^^^^^ error: RX0108 a data type is a text or a
+    # | type of numpy, not type
         pass
 
 
 @rejected
 def test_a_number_as_a_data_type():
     with IRBuilder(), T.prim_func(), T.allocate([4], 3):
-    #                                ^^^^^^^^^^^^^^^^^^ error: RX0108 a data type is a text such as "float32",
-    # | this is a Python int
+    #                                ^^^^^^^^^^^^^^^^^^ error: RX0108 a data type is a text such
+    # | as "float32", this is a Python int
         pass
