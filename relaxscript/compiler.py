@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from relaxscript.errors import did_you_mean
+
 from . import op as operators
 from .analysis.formation import explained, ill_formed
 from .arith import NO, YES
@@ -209,7 +211,7 @@ def _unknown(
     noun: str, name: str, known: Sequence[str], span: Span | None = None
 ) -> DiagnosticError:
     near = nearest(name, list(known))
-    help = f'did you mean "{near}"?' if near else f"there are {', '.join(known)}"
+    help = did_you_mean(near, f"there are {', '.join(known)}", '"')
     return DiagnosticError(Diagnostic("RX0703", f'there is no {noun} "{name}"', span, help=help))
 
 

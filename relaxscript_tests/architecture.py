@@ -435,6 +435,23 @@ def exists(module: str) -> bool:
     return path.with_suffix(".py").is_file() or (path / "__init__.py").is_file()
 
 
+OFFER = re.compile("did you mean", re.IGNORECASE)
+OFFERING = (f"{PACKAGE}/errors/suggest.py", f"{PACKAGE}/errors/explain/")
+
+
+def offers_of_their_own(files: Mapping[str, str]) -> list[str]:
+    """Where a file words the offer of a name itself, which `errors/suggest.py` does for all."""
+    return [
+        f"{path}:{node.lineno}: says what was meant in words of its own"
+        for path, text in files.items()
+        if not path.startswith(OFFERING)
+        for statement in ast.walk(ast.parse(text))
+        for node in ast.iter_child_nodes(statement)
+        if isinstance(node, ast.Constant) and not isinstance(statement, ast.Expr)
+        if isinstance(node.value, str) and OFFER.search(node.value)
+    ]
+
+
 def named_operators(files: Mapping[str, str], operators: Iterable[str]) -> list[str]:
     """Where a file outside `op/` names an operator by a literal: it asks for a trait instead.
 

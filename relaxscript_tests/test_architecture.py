@@ -28,6 +28,7 @@ from relaxscript_tests.architecture import (
     names_in,
     namespace_problems,
     of_facades,
+    offers_of_their_own,
     oversized,
     own_code,
     plain_files,
@@ -293,6 +294,19 @@ def test_the_public_names_of_r_are_its_notation_and_the_registry():
 def test_what_is_known_of_operators_is_asked_of_them():
     operators = list(importlib.import_module("relaxscript.op").REGISTRY)
     expect_none(named_operators(python_files(PACKAGE), operators))
+
+
+def test_what_was_meant_is_offered_in_one_place():
+    expect_none(offers_of_their_own(python_files(PACKAGE)))
+
+
+def test_an_offer_of_its_own_is_found():
+    text = '"""Did you mean."""\nhelp = f"did you mean `{near}`?"\nnote("; did you mean x?")'
+    found = offers_of_their_own({"relaxscript/a.py": text, "relaxscript/errors/suggest.py": text})
+    assert [problem.partition(": ")[0] for problem in found] == [
+        "relaxscript/a.py:2",
+        "relaxscript/a.py:3",
+    ]
 
 
 def test_an_operator_that_is_named_by_a_literal_is_found():

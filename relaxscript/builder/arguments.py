@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, cast
 
-from relaxscript.errors import Diagnostic, DiagnosticError, nearest
+from relaxscript.errors import Diagnostic, DiagnosticError, did_you_mean, nearest
 from relaxscript.errors.caller import caller_span
 from relaxscript.ir.relax import Expr, as_expr
 
@@ -97,7 +97,7 @@ def _require_parameters(
     for name in (*one, *many):
         if name not in known:
             near = nearest(name, known)
-            help = f"did you mean `{near}`?" if near else f"there are {', '.join(known)}"
+            help = did_you_mean(near, f"there are {', '.join(known)}")
             message = f"the function has no parameter `{name}`"
             raise DiagnosticError(Diagnostic("RX0103", message, caller_span(), help=help))
         if name in one and name in many:

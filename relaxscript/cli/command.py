@@ -15,7 +15,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from relaxscript.errors import CODES, DiagnosticError, explain, nearest
+from relaxscript.errors import CODES, DiagnosticError, explain, meant_hint, nearest
 from relaxscript.version import __version__
 
 from .report import complain
@@ -46,7 +46,7 @@ class Grammar(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         wrong = re.search(r"invalid choice: '([^']*)'|unrecognized arguments: (\S+)", message)
         near = None if wrong is None else nearest(wrong[1] or wrong[2], self.words())
-        super().error(message if near is None else f"{message}; did you mean {near}?")
+        super().error(message + meant_hint(near, quote=""))
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from relaxscript.errors import Diagnostic, DiagnosticError, nearest
+from relaxscript.errors import Diagnostic, DiagnosticError, did_you_mean, nearest
 from relaxscript.ir import hooks
 
 from .definitions import Script, definitions
@@ -48,7 +48,7 @@ def chosen(scripts: Sequence[Script], name: str, file: str) -> Script:
             return script
         names += own
     near = nearest(name, names)
-    help = f"did you mean `{near}`?" if near else f"there are: {', '.join(names) or 'none'}"
+    help = did_you_mean(near, f"there are: {', '.join(names) or 'none'}")
     message = f"`{file}` has no module and no function `{name}`"
     raise DiagnosticError(Diagnostic("RX0703", message, None, help=help))
 

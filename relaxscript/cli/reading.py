@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from relaxscript.errors import Diagnostic, DiagnosticError, Source, nearest
+from relaxscript.errors import Diagnostic, DiagnosticError, Source, did_you_mean, nearest
 from relaxscript.errors.files import open_regular
 
 from .notebooks import cells_of, is_notebook
@@ -107,4 +107,4 @@ def _near(file: str) -> str | None:
     except OSError:
         return None
     near = nearest(path.name, names) if path.name not in names else None
-    return f"did you mean `{path.with_name(near)}`?" if near else None
+    return did_you_mean(near and str(path.with_name(near)))

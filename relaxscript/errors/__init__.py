@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from . import ipython
 from .described import Described
-from .diagnostic import Diagnostic, Edit, Label, Nature, Severity, nearest
+from .diagnostic import Diagnostic, Edit, Label, Nature, Severity
 from .exceptions import (
     DiagnosticError,
     DiagnosticTypeError,
@@ -28,6 +28,7 @@ from .fixes import Mended, apply_fixes, mended
 from .render import automatic_style, render
 from .settings import config, is_strict
 from .span import Source, Span
+from .suggest import did_you_mean, meant_hint, meant_notes, nearest
 
 __all__ = [
     "CODES",
@@ -53,8 +54,11 @@ __all__ = [
     "apply_fixes",
     "automatic_style",
     "config",
+    "did_you_mean",
     "explain",
     "is_strict",
+    "meant_hint",
+    "meant_notes",
     "mended",
     "nearest",
     "page_of",

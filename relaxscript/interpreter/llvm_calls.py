@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from relaxscript.errors import nearest
+from relaxscript.errors import did_you_mean, nearest
 from relaxscript.ir import low_level_meaning, prim
 from relaxscript.ir.prim import PrimExpr
 
@@ -58,7 +58,7 @@ def _named(e: prim.Call) -> tuple[str, LLVMIntrinsic, str]:
     near = nearest(name, ROWS)
     raise failure.invalid(
         "RX0505", f"`{name}` is no intrinsic of LLVM that runs on every CPU", e.span,
-        None if near is None else f"did you mean `{near}`?",
+        did_you_mean(near),
     )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
-from relaxscript.errors import InternalError, Span, VMError, nearest
+from relaxscript.errors import InternalError, Span, VMError, meant_notes, nearest
 from relaxscript.ir import relax, tir
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.struct_info import StructInfo
@@ -101,7 +101,7 @@ class Interpreter(CallEvaluator):
         found = self._function(name)
         if not isinstance(found, relax.Function):
             near = nearest(name, public)
-            notes = [f"did you mean `{near}`?"] if near else []
+            notes = meant_notes(near)
             notes.append(f"public functions: {', '.join(public) or 'none'}")
             raise VMError(f"there is no function `{name}`", code="RX0607", notes=notes)
         if found.is_private:

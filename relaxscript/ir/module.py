@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import ItemsView, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
-from relaxscript.errors import nearest
+from relaxscript.errors import meant_hint, nearest
 
 from . import hooks
 from .calling import member
@@ -151,7 +151,7 @@ class IRModule(Shown):
         found = self._by_name.get(name)
         if found is None:
             near = nearest(name, list(self._by_name))
-            hint = f"; did you mean `{near}`?" if near else ""
+            hint = meant_hint(near)
             raise KeyError(f"the module has no function `{name}`{hint}")
         return found
 

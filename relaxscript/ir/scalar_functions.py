@@ -18,7 +18,7 @@ import ml_dtypes
 import numpy as np
 
 from relaxscript.dtypes import DataType
-from relaxscript.errors import OperandError, nearest
+from relaxscript.errors import OperandError, did_you_mean, nearest
 from relaxscript.errors.caller import for_users
 
 from .constant_folding import folded
@@ -160,7 +160,7 @@ def call_intrin(dtype: str, func_name: str, *args: Any) -> PrimExpr:
             f'is "{func_name}"',
             message="there is no intrinsic of this name",
             code="RX0501",
-            help=f'did you mean "{near}"?' if near else None,
+            help=did_you_mean(near, quote='"'),
             fix={"func_name": f'"{near}"'} if near else None,
         )
     arity = INTRINSICS[name].arity

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from relaxscript.dtypes import DataType
-from relaxscript.errors import nearest
+from relaxscript.errors import meant_hint, nearest
 
 from . import buffer_access
 from .expected import brief
@@ -448,7 +448,7 @@ class For(Stmt):
     def _check(self) -> None:
         if self.kind not in ForKind.ALL:
             near = nearest(self.kind, ForKind.ALL)
-            hint = f"; did you mean `{near}`?" if near else ""
+            hint = meant_hint(near)
             raise ValueError(f"`For.kind` must be one of ForKind.ALL, not `{self.kind}`{hint}")
 
 

@@ -517,8 +517,7 @@ def operator_named(name: str) -> Operator:
     found = REGISTRY.get(name)
     if found is None:
         near = nearest(name, list(REGISTRY))
-        help = f"did you mean `{near}`?" if near else None
-        raise ArgumentError(f"there is no operator `{name}`", help=help)
+        raise ArgumentError(f"there is no operator `{name}`", meant=near)
     return found
 
 

@@ -23,6 +23,7 @@ from relaxscript.errors import (
     OperandError,
     Span,
     UnplacedError,
+    did_you_mean,
 )
 from relaxscript.ir import prim, relax
 from relaxscript.ir.vdevice import VDevice, as_vdevice
@@ -118,8 +119,8 @@ class ArgumentError(UnplacedError, TypeError):
     """A call gives too many or too few arguments, or one by a keyword that there is not.
 
     `parameter` is the parameter that misses its argument or has two; `position` the index of an
-    argument too many; `keyword` the word that is not known. Callers that know places turn it into a
-    diagnostic.
+    argument too many; `keyword` the word that is not known, and `meant` the one that was probably
+    meant. Callers that know places turn it into a diagnostic.
     """
 
     code = "RX0103"
@@ -131,13 +132,15 @@ class ArgumentError(UnplacedError, TypeError):
         position: int | None = None,
         keyword: str | None = None,
         help: str | None = None,
+        meant: str | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
         self.parameter = parameter
         self.position = position
         self.keyword = keyword
-        self.help = help
+        self.help = did_you_mean(meant, help)
+        self.meant = meant
 
     def diagnostic(
         self, callee: str, span: Span | None, operands: Mapping[str, Span | None]
@@ -260,9 +263,9 @@ def _given_twice(callee: str, name: str) -> ArgumentError:
 def _unknown_keyword(callee: str, word: str, names: list[str]) -> ArgumentError:
     near = meant_keyword(word, names)
     listed = ", ".join(f"`{name}`" for name in names)
-    offer = f"did you mean `{near}`?" if near else f"its parameters are {listed}"
-    help = offer if names else "it has no parameters"
-    return ArgumentError(f"`{callee}` has no parameter `{word}`", keyword=word, help=help)
+    help = f"its parameters are {listed}" if names else "it has no parameters"
+    message = f"`{callee}` has no parameter `{word}`"
+    return ArgumentError(message, keyword=word, help=help, meant=near)
 
 
 def _too_many(callee: str, most: int, given: int) -> ArgumentError:

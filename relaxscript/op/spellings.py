@@ -36,7 +36,7 @@ _KEYWORDS: Mapping[str, tuple[str, ...]] = {
 _DTYPES: Mapping[str, str] = {
     "boolean": "bool", "byte": "uint8", "char": "int8", "double": "float64", "float": "float32",
     "half": "float16", "int": "int32", "long": "int64", "short": "int16", "single": "float32",
-    "uint": "uint32", "bf16": "bfloat16", "bfloat": "bfloat16",
+    "uint": "uint32", "bf16": "bfloat16", "bfloat": "bfloat16", "int4": "int8", "uint4": "uint8",
 }  # fmt: skip
 _LETTERS = {"f": "float", "fp": "float", "i": "int", "u": "uint", "s": "int"}
 

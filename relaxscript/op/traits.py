@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import Enum
 
-from relaxscript.errors import InternalError, nearest
+from relaxscript.errors import InternalError, meant_hint, nearest
 
 __all__ = ["Trait", "read_traits"]
 
@@ -65,5 +65,5 @@ def _trait(operator: str, trait: str) -> Trait:
         return Trait(trait)
     except ValueError:
         near = nearest(str(trait), [known.value for known in Trait])
-        meant = f", did you mean `{near}`?" if near else ""
-        raise InternalError(f"`{operator}` has the unknown trait `{trait}`{meant}") from None
+        hint = meant_hint(near)
+        raise InternalError(f"`{operator}` has the unknown trait `{trait}`{hint}") from None

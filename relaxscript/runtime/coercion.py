@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from relaxscript.errors import InternalError, VMError, nearest
+from relaxscript.errors import InternalError, VMError, meant_notes, nearest
 
 from .check import argument_place, wrong_number
 from .nesting import lacks_stack
@@ -221,7 +221,7 @@ def in_order(
             raise VMError(
                 f"`{function}` has no parameter `{name}`",
                 code="RX0602",
-                notes=[f"did you mean `{near}`?"] if near else [],
+                notes=meant_notes(near),
             )
         if name in given:
             raise VMError(f"`{function}` got its parameter `{name}` twice", code="RX0602")

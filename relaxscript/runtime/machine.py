@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from relaxscript.errors import Diagnostic, VMError, nearest, warn
+from relaxscript.errors import Diagnostic, VMError, meant_notes, nearest, warn
 from relaxscript.errors.exceptions import is_users
 
 from .benchmark import BenchmarkResult, evaluate_time
@@ -155,7 +155,7 @@ class VirtualMachine:
             return VMError(f"a function has a text as its name, got {kind_of(key)}", code="RX0607")
         names = [*self.executable.public_functions, *self._saved]
         near = nearest(key, names)
-        notes = [f"did you mean `{near}`?"] if near else []
+        notes = meant_notes(near)
         notes.append(f"public functions: {', '.join(names) or 'none'}")
         origin = self.executable.origin
         if origin is not None and key in origin[0]:

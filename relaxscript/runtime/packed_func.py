@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
 
-from relaxscript.errors import VMError, nearest
+from relaxscript.errors import VMError, meant_notes, nearest
 from relaxscript.errors.exceptions import is_users
 
 from .dlpack import DLTensor, dl_tensor
@@ -266,7 +266,7 @@ def _builtin(name: str) -> PackedFunc | None:
 def missing(name: str, others: tuple[str, ...] = ()) -> VMError:
     """The error that says that no packed function `name` exists, offering the nearest name."""
     near = nearest(name, [*list_global_func_names(), *others])
-    notes = [f"did you mean `{near}`?"] if near else []
+    notes = meant_notes(near)
     notes.append(f'`@relaxscript.register_func("{name}")` registers a Python function')
     return VMError(f"there is no packed function `{name}`", code="RX0603", notes=notes)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from relaxscript.errors import InternalError, VMError, nearest
+from relaxscript.errors import InternalError, VMError, meant_notes, nearest
 
 from .blame import blamed, raised, too_deep
 from .builtins import read_if_cond
@@ -206,7 +206,7 @@ class Stepper:
         if not functions:
             names = [f.name for f in self._vm.executable.functions if f.end_instr]
             near = nearest(str(name), names)
-            notes = [f"did you mean `{near}`?"] if near else []
+            notes = meant_notes(near)
             notes.append(f"functions: {', '.join(names)}")
             raise VMError(f"there is no function `{name}`", code="RX0607", notes=notes)
         return functions
@@ -217,7 +217,7 @@ class Stepper:
             names = {v.name for one in functions for v in one.variables}
             names.update(known for one in functions for known in names_at(one, -1))
             near = nearest(where, sorted(names))
-            notes = [f"did you mean `{near}`?"] if near else []
+            notes = meant_notes(near)
             if len(names) <= _FEW:
                 notes.append(f"variables: {', '.join(sorted(names)) or 'none'}")
             return VMError(f"{inside} has no variable `{where}`", code="RX0607", notes=notes)

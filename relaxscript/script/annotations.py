@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from relaxscript.dtypes import DataType, is_dtype
-from relaxscript.errors import Diagnostic, DiagnosticError, nearest
+from relaxscript.errors import Diagnostic, DiagnosticError, did_you_mean, nearest
 from relaxscript.errors.caller import caller_frame, caller_span
 from relaxscript.ir.module import VDevice, as_target
 from relaxscript.ir.prim import PrimExpr, as_prim
@@ -180,7 +180,7 @@ class Front:
         for name, value in kwargs.items():
             if name not in self.parameters:
                 near = nearest(name, self.parameters)
-                help = f"did you mean `{near}=`?" if near else f"it takes {listed(self.parameters)}"
+                help = did_you_mean(near and f"{near}=", f"it takes {listed(self.parameters)}")
                 raise AnnotationError(f"`R.{self.name}` has no parameter `{name}`", name, help)
             if name in bound:
                 raise AnnotationError(f"`{name}` is given twice", name)
@@ -276,7 +276,7 @@ def _dtype_help(value: str) -> tuple[str, str | None]:
     near = nearest_dtype(value, DTYPES)
     if near is None:
         return "known are " + ", ".join(DTYPES), None
-    return f'did you mean "{near}"?', f'"{near}"'
+    return did_you_mean(near, quote='"'), f'"{near}"'
 
 
 def _dims(shape: Any, parameter: str) -> tuple[PrimExpr, ...]:

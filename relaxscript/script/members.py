@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from types import FrameType, ModuleType
 from typing import Any
 
-from relaxscript.errors import Diagnostic, DiagnosticError, Edit, nearest
+from relaxscript.errors import Diagnostic, DiagnosticError, Edit, did_you_mean, meant_hint, nearest
 from relaxscript.errors.caller import caller_frame, caller_span
 
 from .annotations import Object, in_annotation
@@ -51,12 +51,12 @@ def absent_member(namespace: ModuleType, letter: str, name: str) -> Any:
     message = f"`{letter}` has no `{name}`"
     if frame is not None and _in_decorator(frame):
         span = caller_span()
-        help = f"did you mean `{letter}.{near}`?" if near else None
+        help = did_you_mean(near and f"{letter}.{near}")
         written = span is not None and span.text == f"{letter}.{name}"
         fix = (Edit(span, f"{letter}.{near}"),) if near and span is not None and written else ()
         error = DiagnosticError(Diagnostic("RX0102", message, span, help=help, fix=fix))
         raise error.with_traceback(None) from None
-    hint = f"; did you mean `{letter}.{near}`?" if near else ""
+    hint = meant_hint(near and f"{letter}.{near}")
     raise AttributeError(message + hint, name=name, obj=namespace)
 
 

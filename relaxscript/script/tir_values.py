@@ -6,6 +6,7 @@ import inspect
 from typing import Any
 
 from relaxscript.dtypes import DataType, is_dtype
+from relaxscript.errors import did_you_mean
 from relaxscript.op.spellings import nearest_dtype
 from relaxscript.tir_builder import TIRError, describe
 
@@ -38,6 +39,6 @@ def dtype_of(value: Any, part: str = "dtype") -> DataType:
     near = nearest_dtype(value, COMMON_DTYPES)
     raise TIRError(
         part, f'"{value}" is not a data type', code="RX0108",
-        help=f'did you mean "{near}"?' if near else "known are " + ", ".join(COMMON_DTYPES),
+        help=did_you_mean(near, "known are " + ", ".join(COMMON_DTYPES), '"'),
         instead=f'"{near}"' if near else None,
     )  # fmt: skip

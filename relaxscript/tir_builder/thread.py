@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from relaxscript.errors import Span, nearest
+from relaxscript.errors import Span, did_you_mean, nearest
 from relaxscript.ir.prim import Var
 from relaxscript.ir.tir import IterVar
 
@@ -30,7 +30,7 @@ def thread_doubt(tag: Any, part: str) -> TIRError | None:
     near = nearest(tag, THREADS)
     return TIRError(
         part, f'no GPU has threads named "{tag}"', severity="warning",
-        help=f'did you mean "{near}"?' if near else f"known are {', '.join(THREADS[:6])}",
+        help=did_you_mean(near, f"known are {', '.join(THREADS[:6])}", '"'),
         instead=f'"{near}"' if near else None,
     )  # fmt: skip
 

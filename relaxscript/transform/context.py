@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
-from relaxscript.errors import Diagnostic, DiagnosticError, nearest
+from relaxscript.errors import Diagnostic, DiagnosticError, did_you_mean, nearest
 from relaxscript.ir.instrument import PassInstrument
 from relaxscript.ir.module import IRModule
 
@@ -147,7 +147,7 @@ def _check_option(key: str, value: Any) -> None:
     kind = _CONFIGS.get(key)
     if kind is None:
         near = nearest(key, list(_CONFIGS))
-        help = f'did you mean "{near}"?' if near else "see `PassContext.list_configs()`"
+        help = did_you_mean(near, "see `PassContext.list_configs()`", '"')
         message = f'there is no option "{key}" of passes'
         raise DiagnosticError(Diagnostic("RX0703", message, None, help=help))
     if not isinstance(value, kind):

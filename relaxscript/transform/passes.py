@@ -23,7 +23,7 @@ from importlib import import_module
 from typing import Any, ClassVar
 
 from relaxscript.analysis.formation import explained
-from relaxscript.errors import Diagnostic, DiagnosticError, nearest
+from relaxscript.errors import Diagnostic, DiagnosticError, did_you_mean, nearest
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import DataflowBlock, Function
 from relaxscript.ir.walk import rewrite
@@ -92,7 +92,7 @@ def _named(name: str) -> Pass:
     if isinstance(found, type) and issubclass(found, Pass) and not found.__abstractmethods__:
         return found()
     near = nearest(short, [n for n in package.__all__ if n[0].isupper()])
-    help = f'did you mean "{near}"?' if near else None
+    help = did_you_mean(near, quote='"')
     raise DiagnosticError(Diagnostic("RX0703", f'there is no pass "{name}"', None, help=help))
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from relaxscript.errors import Diagnostic, DiagnosticError, nearest
+from relaxscript.errors import Diagnostic, DiagnosticError, did_you_mean, nearest
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.vdevice import Target, as_target
 from relaxscript.runtime.forks import lock_across_forks
@@ -75,7 +75,7 @@ def get_pipeline(name: str = "zero", **kwargs: Any) -> Pipeline:
     make = PIPELINE_MAP.get(name)
     if make is None:
         near = nearest(name, list(PIPELINE_MAP))
-        help = f'did you mean "{near}"?' if near else f"there are {', '.join(PIPELINE_MAP)}"
+        help = did_you_mean(near, f"there are {', '.join(PIPELINE_MAP)}", '"')
         message = f'there is no pipeline "{name}"'
         raise DiagnosticError(Diagnostic("RX0703", message, None, help=help))
     return make(**kwargs)

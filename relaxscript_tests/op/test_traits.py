@@ -17,7 +17,7 @@ every_operator = pytest.mark.parametrize("operator", REGISTRY.values(), ids=repr
 
 
 def test_an_unknown_trait_is_refused_by_its_name() -> None:
-    with pytest.raises(InternalError, match=r"unknown trait `veiw`, did you mean `view`\?"):
+    with pytest.raises(InternalError, match=r"unknown trait `veiw`; did you mean `view`\?"):
         Operator("f", lambda: None, traits={"veiw"}, parameters=())
     with pytest.raises(InternalError, match=r"`relax.f` has the unknown trait `qqqqqqqq`\."):
         Operator("f", lambda: None, traits={"qqqqqqqq"}, parameters=())

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from relaxscript.dtypes import DataType
-from relaxscript.errors import Diagnostic, DiagnosticError, nearest
+from relaxscript.errors import Diagnostic, DiagnosticError, did_you_mean, nearest
 from relaxscript.interpreter import failure
 from relaxscript.interpreter.signature import BufferParam, MemoryParam, Signature, name_of
 from relaxscript.ir import tir
@@ -71,7 +71,7 @@ def _options(given: Mapping[str, Any]) -> Options:
     for key, value in given.items():
         if key not in known:
             near = nearest(key, known)
-            help_ = f'did you mean "{near}"?' if near else f"there are {', '.join(known)}"
+            help_ = did_you_mean(near, f"there are {', '.join(known)}", '"')
             message = f'the code generator has no option "{key}"'
             raise DiagnosticError(Diagnostic("RX0703", message, None, help=help_))
         if not isinstance(value, known[key]) or (key == "level" and value not in range(4)):

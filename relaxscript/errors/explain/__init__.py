@@ -11,7 +11,7 @@ from __future__ import annotations
 import textwrap
 from typing import NamedTuple
 
-from relaxscript.errors import diagnostic, exceptions
+from relaxscript.errors import diagnostic, exceptions, suggest
 
 from . import language, runtime, sections, struct_info, tir, well_formed
 
@@ -71,8 +71,8 @@ def explain(code: str) -> str:
     page = CODES.get(f"RX{wanted:0>4}")
     if page is not None:
         return page
-    close = diagnostic.nearest(f"RX{wanted:0>4}", CODES)
-    help = f"did you mean {close}?" if close else "codes look like RX0203"
+    close = suggest.nearest(f"RX{wanted:0>4}", CODES)
+    help = suggest.did_you_mean(close, "codes look like RX0203", quote="")
     raise exceptions.DiagnosticError(
         diagnostic.Diagnostic("RX0703", f"there is no diagnostic code `{code}`", None, help=help)
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from relaxscript.analysis.derive import function_struct_info
-from relaxscript.errors import nearest
+from relaxscript.errors import did_you_mean, nearest
 from relaxscript.ir.module import IRModule, VDevice
 from relaxscript.ir.relax import BaseFunc, ExternFunc, GlobalVar
 from relaxscript.ir.struct_info import StructInfo
@@ -84,7 +84,7 @@ class ModuleFrame(Frame):
             near = nearest(kind or "", [d.target.kind for d in known])
             raise refused(
                 "RX0101", f"the module has no virtual device `{kind}:{index}`",
-                f"did you mean `{near}`?" if near else "list them by `I.module_global_infos`",
+                did_you_mean(near, "list them by `I.module_global_infos`"),
             )  # fmt: skip
         device: VDevice = found[index]
         return device

@@ -17,7 +17,7 @@ from keyword import iskeyword
 from typing import Any, TypeGuard, TypeVar
 
 from relaxscript.dtypes import DataType, is_dtype
-from relaxscript.errors import Source, Span
+from relaxscript.errors import Source, Span, did_you_mean
 from relaxscript.ir.module import VDevice
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import INT64, IntImm, PrimExpr, Var as PrimVar, as_dimension
@@ -383,7 +383,7 @@ class AnnotationParser(SeveralAnnotations):
         message, help = f"the module has no virtual device `{shown}`", self.module.devices(asked)
         similar = self.module.similar_vdevice(asked)
         fix = f'"{similar.short}"' if similar and isinstance(node, ast.Constant) else None
-        help = f"did you mean `{fix}`?" if fix else help
+        help = did_you_mean(fix, help)
         if self.module.is_absent:
             message = f"`{shown}` names a virtual device of a module, and there is none"
             help = f'write it out: `I.vdevice("{asked.target.kind}", {asked.vdevice_id})`'
@@ -504,7 +504,7 @@ class AnnotationParser(SeveralAnnotations):
             near = None
         message = f"the dimension `{name}` is not defined here"
         if near is not None:
-            return self.error(node, "RX0109", message, help=f"did you mean `{near}`?", fix=near)
+            return self.error(node, "RX0109", message, help=did_you_mean(near), fix=near)
         if self.introduces:
             help = f'write `"{name}"`, or declare it in the body: `{name} = T.int64()`'
             if name == "_":

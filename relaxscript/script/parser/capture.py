@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from relaxscript.analysis.derive import function_struct_info
-from relaxscript.errors import nearest
+from relaxscript.errors import did_you_mean, nearest
 from relaxscript.ir.module import IRModule, VDevice
 from relaxscript.ir.relax import ExternFunc, Function, GlobalVar
 from relaxscript.ir.same import structural_equal
@@ -67,7 +67,7 @@ def adopted_member(
         written = ast.unparse(node.value) if isinstance(node, ast.Attribute) else ""
         raise parser.error(
             node, "RX0101", f"the module `{owner.__name__}` has no function `{name}`",
-            help=f"did you mean `{near}`?" if near else None,
+            help=did_you_mean(near),
             fix=f"{written}.{near}" if near and written else None,
         )  # fmt: skip
     wanted = owner[name]

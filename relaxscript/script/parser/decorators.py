@@ -12,7 +12,7 @@ from functools import partial
 from types import CodeType, FunctionType, MappingProxyType, ModuleType
 from typing import Any, NamedTuple
 
-from relaxscript.errors import Diagnostic, Edit, nearest
+from relaxscript.errors import Diagnostic, Edit, did_you_mean, nearest
 
 from .base import ExpressionParser
 from .corrections import add_decorator
@@ -183,7 +183,7 @@ def _unknown_option(
     known = OPTIONS[decorator.kind]
     near = nearest(keyword.arg or "", known)
     fix = (Edit(span, near),) if near is not None else ()
-    help = f"did you mean `{near}`?" if near else f"it has {_listed(known)}"
+    help = did_you_mean(near, f"it has {_listed(known)}")
     if keyword.arg == "impure" and "pure" in known:  # near, and its opposite
         value = isinstance(keyword.value, ast.Constant) and bool(keyword.value.value)
         help = f"write `pure={not value}`"

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from relaxscript.errors import Diagnostic, Edit, Label, Span
+from relaxscript.errors import Diagnostic, Edit, Label, Span, did_you_mean
 from relaxscript.op.spellings import meant_keyword
 
 from .blame import Failed
@@ -68,7 +68,7 @@ class Misfits(Naming):
         edits = (Edit(span, near),) if near and keyword is not None and span is not None else ()
         labels = () if defined is None else (Label(defined, "defined here"),)
         message = f"`{self.written(node.func)}` has no parameter `{name}`"
-        offer = f"did you mean `{near}`?" if near else help
+        offer = did_you_mean(near, help)
         return self.report(Diagnostic(code, message, span, labels, (), offer, edits))
 
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from relaxscript.errors import Source, nearest
+from relaxscript.errors import Source, did_you_mean, nearest
 from relaxscript.ir.module import GlobalInfo
 from relaxscript.ir.relax import GlobalVar
 
@@ -105,6 +105,6 @@ class ModuleInfoParser(ExpressionParser):
         place = next(inside, None)
         return self.error(
             place or node, "RX0101", f"the module has no function `{written}`",
-            help=f'did you mean "{near}"?' if near else None,
+            help=did_you_mean(near, quote='"'),
             fix=f'"{near}"' if near and place is not None else None,
         )  # fmt: skip

@@ -11,7 +11,7 @@ from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
-from relaxscript.errors import Diagnostic, Edit, Source
+from relaxscript.errors import Diagnostic, Edit, Source, did_you_mean
 from relaxscript.op.parameters import DTYPES
 from relaxscript.op.spellings import meant_operator, other_dtype
 from relaxscript.script.members import nearest_member, public_names
@@ -54,11 +54,11 @@ class Naming(Blame):
         meant = near or member
         # `R.print` is another thing than `print`, but `R.Tensor` is what `Tensor` must mean.
         sure = member is None or not is_builtin(name)
-        help = None if meant is None else f"did you mean `{meant}`?"
+        help = did_you_mean(meant)
         if dtype is not None:
             help = f"write `{dtype}`"
         elif node is self._before_dot and self.namespace_of(name.upper()) is not None:
-            help, meant, sure = f"did you mean `{name.upper()}`?", name.upper(), True
+            help, meant, sure = did_you_mean(name.upper()), name.upper(), True
         elif meant is None and name in _IMPORTS:
             help = f"write `from relaxscript.script import {_IMPORTS[name]}`"
         return self.error(
@@ -110,7 +110,7 @@ class Naming(Blame):
         if near is None or near.lower() != node.attr.lower():
             meant = self.member_elsewhere(namespace, node.attr) or meant
         layer = self.operator_named(node.attr.lower()) if meant is None else None
-        help = f"did you mean `{meant or layer}`?" if meant or layer else None
+        help = did_you_mean(meant or layer)
         raise self.error(node, "RX0102", f"`{written}` has no `{node.attr}`", help=help, fix=meant)
 
     def member_elsewhere(self, namespace: ModuleType, name: str) -> str | None:
@@ -142,7 +142,7 @@ class Naming(Blame):
         meant = self.member_named(ast.Name(node.attr))
         layer = None if meant else self.operator_named(node.attr.lower())
         if layer is not None:  # a class of the same name, which is called in another way
-            help = f"did you mean `{layer}`?"
+            help = did_you_mean(layer)
             self.reporter.diagnostics[-1] = replace(failure, help=help, fix=())
             return
         if meant is None:
@@ -150,7 +150,7 @@ class Naming(Blame):
             if failure.fix and self._leads_nowhere(failure.fix[0].new_text, node):
                 self.reporter.diagnostics[-1] = replace(failure, help=None, fix=())
             return
-        self._mend(failure, f"did you mean `{meant}`?", node, meant)
+        self._mend(failure, did_you_mean(meant), node, meant)
 
     def explain_called(self, node: ast.Call) -> None:
         """`int64()`: what is called is no text; `retrun(y)`: a word of Python is no function."""
@@ -159,11 +159,11 @@ class Naming(Blame):
         if failure is None:
             return
         if name in DTYPES and self.namespace_of("T") is not None:
-            self._mend(failure, f"did you mean `T.{name}`?", node.func, f"T.{name}")
+            self._mend(failure, did_you_mean(f"T.{name}"), node.func, f"T.{name}")
         elif failure.help is None and isinstance(node.func, ast.Name):
             word = self.near(name, _WORDS)
             if word is not None:
-                help = f"did you mean `{word}`?"
+                help = did_you_mean(word)
                 self.reporter.diagnostics[-1] = replace(failure, help=help)
 
     def _failure_within(self, node: ast.AST, codes: tuple[str, ...]) -> Diagnostic | None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from relaxscript.errors import Diagnostic, Edit, Source, Span, nearest
+from relaxscript.errors import Diagnostic, Edit, Source, Span, did_you_mean, nearest
 
 __all__ = ["syntax_error"]
 
@@ -157,7 +157,7 @@ def _misspelt(line: _Line) -> Iterator[_Slip]:
         near = nearest(word[0], WORDS) if word[0] not in WORDS else None
         if near is not None:
             start, end = line.start + word.start(), line.start + word.end()
-            yield _Slip(start, end, near, f"did you mean `{near}`?")
+            yield _Slip(start, end, near, did_you_mean(near))
 
 
 def _foreign(line: _Line) -> Iterator[_Slip]:

@@ -13,7 +13,7 @@ import ast
 from typing import Any
 
 from relaxscript.analysis.derive import kind_name
-from relaxscript.errors import OperandError
+from relaxscript.errors import OperandError, did_you_mean
 from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.ir.relax import Call, Expr, ShapeExpr, Tuple, TupleGetItem
 from relaxscript.ir.struct_info import (
@@ -130,7 +130,7 @@ class RelaxAttributes(RelaxIndices):
         advice = _ADVICE.get(node.attr)
         raise self.error(
             node, "RX0102", f"`{written}` has no attribute `{node.attr}`",
-            help=advice or (f"did you mean `{written}.{near}`?" if near else _ATTRIBUTES),
+            help=advice or did_you_mean(near and f"{written}.{near}", _ATTRIBUTES),
             fix=f"{written}.{near}" if near and advice is None else None,
         )  # fmt: skip
 

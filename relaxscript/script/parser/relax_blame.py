@@ -7,7 +7,6 @@ places in the user's text and the user's own words.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import takewhile
@@ -163,9 +162,8 @@ class RelaxBlame(AnnotationParser):
         if diagnostic.help is None and error.position is not None and node.args:
             help = instead_of_arguments(ast.unparse(node.func), self.written(node.args[0]))
             diagnostic = replace(diagnostic, help=help)
-        suggested = re.fullmatch(r"did you mean `(\w+)`\?", diagnostic.help or "")
-        if isinstance(at, ast.keyword) and suggested is not None and span is not None:
-            diagnostic = replace(diagnostic, fix=(Edit(span, suggested[1]),))
+        if isinstance(at, ast.keyword) and error.meant is not None and span is not None:
+            diagnostic = replace(diagnostic, fix=(Edit(span, error.meant),))
         return self.report(diagnostic)
 
     def operand_error(

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from relaxscript.analysis.derive import check_argument_count, kind_name
-from relaxscript.errors import Diagnostic, OperandError, Span
+from relaxscript.errors import Diagnostic, OperandError, Span, did_you_mean
 from relaxscript.ir.prim import PrimExpr, Var as PrimVar
 from relaxscript.ir.prim_checks import reason
 from relaxscript.ir.relax import Call, Expr, GlobalVar, LeafExpr, ShapeExpr, Tuple, Var
@@ -286,7 +286,7 @@ class RelaxCalls(RelaxPython):
             near = self.near(value, self.module.global_vars)
             raise self.error(
                 node, "RX0101", f"the module has no function `{value}`",
-                help=f'did you mean `"{near}"`?' if near else None,
+                help=did_you_mean(near and f'"{near}"'),
                 fix=f'"{near}"' if near else None,
             )  # fmt: skip
         if value in self.module.broken:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from relaxscript.analysis.finding import undeclared_recursion
-from relaxscript.errors import OperandError, Source, Span
+from relaxscript.errors import OperandError, Source, Span, did_you_mean
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import EQ, NE, And, Not, Or, PrimExpr, Var as PrimVar, match_dtypes
 from relaxscript.ir.prim_checks import reason
@@ -146,7 +146,7 @@ class RelaxExpressions(RelaxBlame):
             others = ", ".join(f"`{written}.{name}`" for name in sound[:5])
             raise self.error(
                 node, "RX0101", f"the module has no function `{node.attr}`",
-                help=f"did you mean `{written}.{near}`?" if near else f"it has {others}",
+                help=did_you_mean(near and f"{written}.{near}", f"it has {others}"),
                 fix=f"{written}.{near}" if near else None,
             )  # fmt: skip
         if node.attr in self.module.broken:

@@ -13,7 +13,7 @@ from itertools import count
 from typing import Any
 
 from relaxscript.dtypes import is_dtype
-from relaxscript.errors import Diagnostic, Edit, Label, Source, Span
+from relaxscript.errors import Diagnostic, Edit, Label, Source, Span, did_you_mean
 from relaxscript.ir.prim import INT64, Var as PrimVar
 from relaxscript.ir.relax import Attrs, Var
 from relaxscript.ir.struct_info import ObjectStructInfo, ShapeStructInfo, StructInfo
@@ -362,7 +362,7 @@ class RelaxSignatures(RelaxOlderForms):
         if near is not None:
             fix = f'"{near}"' if isinstance(place, ast.Constant) else near
             message = f"the dimension `{var.name}` is not defined here"
-            self.error(place, code, message, help=f"did you mean `{near}`?", fix=fix)
+            self.error(place, code, message, help=did_you_mean(near), fix=fix)
             return
         self.error(
             place, code,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from relaxscript.errors import Diagnostic, Edit, Label, Span
+from relaxscript.errors import Diagnostic, Edit, Label, Span, did_you_mean
 from relaxscript.ir import prim, tir
 from relaxscript.ir.node import Node
 from relaxscript.ir.same import structural_equal
@@ -161,7 +161,7 @@ def _spatial(axis: tir.IterVar, place: AxisPlace, store: BufferStore, starts: bo
         place, "R",
         f"`{name}` is a spatial axis, but what is written to `{buffer}` does not depend on it: "
         f"{then}",
-        "did you mean R, a reduction?", (store.span, "written here"),
+        did_you_mean("R, a reduction", quote=""), (store.span, "written here"),
     )  # fmt: skip
 
 
@@ -170,7 +170,7 @@ def _reduced(axis: tir.IterVar, place: AxisPlace, init: tir.Stmt) -> Diagnostic:
         place, "S",
         f"`{axis.var.name}` is an axis of reduction, but each of its values writes elements of "
         "its own: `T.init` runs for the first only",
-        "did you mean S, a spatial axis?", (init.span, "the `T.init`"),
+        did_you_mean("S, a spatial axis", quote=""), (init.span, "the `T.init`"),
     )  # fmt: skip
 
 

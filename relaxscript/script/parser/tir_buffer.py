@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from relaxscript.dtypes import DataType, is_dtype
-from relaxscript.errors import Diagnostic, Span
+from relaxscript.errors import Diagnostic, Span, did_you_mean
 from relaxscript.ir import prim
 from relaxscript.ir.prim import HANDLE, IntImm, PointerType, PrimExpr, PrimType
 from relaxscript.ir.relax import ShapeExpr
@@ -368,7 +368,7 @@ class BufferParser(CallParser):
         near = nearest_dtype(value, COMMON_DTYPES)
         raise self.error(
             node, "RX0108", f'"{value}" is not a data type',
-            help=f'did you mean "{near}"?' if near else "known are " + ", ".join(COMMON_DTYPES),
+            help=did_you_mean(near, "known are " + ", ".join(COMMON_DTYPES), '"'),
             fix=f'"{near}"' if near else None,
         )  # fmt: skip
 

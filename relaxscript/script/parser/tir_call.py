@@ -28,6 +28,7 @@ from relaxscript.errors import (
     InternalError,
     Span,
     UnplacedError,
+    did_you_mean,
     unplaced,
 )
 from relaxscript.ir import prim
@@ -162,7 +163,7 @@ class CallParser(OperatorParser):
         base = self.written(node.value)
         raise self.error(
             node, "RX0102", f"`{base}` has no `{node.attr}`",
-            help=f"did you mean `{base}.{near}`?" if near else f"it has {', '.join(kinds)}",
+            help=did_you_mean(near and f"{base}.{near}", f"it has {', '.join(kinds)}"),
             fix=f"{base}.{near}" if near else None,
         )  # fmt: skip
 
@@ -174,7 +175,7 @@ class CallParser(OperatorParser):
         base = self.written(node.value)
         raise self.error(
             node, "RX0102", f"the module has no function `{node.attr}`",
-            help=f"did you mean `{base}.{near}`?" if near else None,
+            help=did_you_mean(near and f"{base}.{near}"),
             fix=f"{base}.{near}" if near else None,
         )  # fmt: skip
 
@@ -194,7 +195,7 @@ class CallParser(OperatorParser):
         base = self.written(node.value)
         raise self.error(
             node, "RX0102", f"a buffer has no `{node.attr}`",
-            help=f"did you mean `{base}.{near}`?" if near else "a loop goes over its elements",
+            help=did_you_mean(near and f"{base}.{near}", "a loop goes over its elements"),
             fix=f"{base}.{near}" if near else None,
         )  # fmt: skip
 
@@ -372,7 +373,7 @@ class CallParser(OperatorParser):
                 near = nearest_dtype(str(value), tir_dtypes.__all__)
                 return self.error(
                     places.get(name, node), "RX0502", f'"{value}" is not a data type',
-                    help=f'did you mean "{near}"?' if near else 'write for example `"float32"`',
+                    help=did_you_mean(near, 'write for example `"float32"`', '"'),
                     fix=f'"{near}"' if near else None,
                 )  # fmt: skip
         why = reason(error)
@@ -393,7 +394,7 @@ class CallParser(OperatorParser):
                 listed = signature_text(signature)
                 place = self.source.name_span(keyword)
                 fix = (Edit(place, near),) if near else ()
-                help = f"did you mean `{near}=`?" if near else f"write `{written}{listed}`"
+                help = did_you_mean(near and f"{near}=", f"write `{written}{listed}`")
                 message = f"`{written}` has no parameter `{keyword.arg}`"
                 return self.report(Diagnostic("RX0103", message, place, help=help, fix=fix))
         takes = [p for p in parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from relaxscript.errors import Diagnostic, Edit
+from relaxscript.errors import Diagnostic, Edit, did_you_mean
 from relaxscript.ir import prim, tir
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import PrimExpr, const
@@ -157,7 +157,7 @@ class LoopParser(AssignParser):
             )
         if tag not in THREADS and tag not in ("vthread", "cthread"):
             near = self.near(tag, THREADS)
-            help = f'did you mean "{near}"?' if near else f"known are {', '.join(THREADS[:6])}"
+            help = did_you_mean(near, f"known are {', '.join(THREADS[:6])}", '"')
             message, at = f'no GPU has threads named "{tag}"', self.span(node)
             literal = near is not None and isinstance(node, ast.Constant)
             fix = (Edit(at, f'"{near}"'),) if literal and at is not None else ()

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from relaxscript.dtypes import DataType, is_dtype
-from relaxscript.errors import Span
+from relaxscript.errors import Span, did_you_mean
 from relaxscript.ir import prim
 from relaxscript.ir.prim import HANDLE
 from relaxscript.ir.struct_info import TensorStructInfo
@@ -263,7 +263,7 @@ class SignatureParser(BufferParser):
         if found is None and node.id in SHORT_NAMES.values():
             meant = f"T.{node.id}"
             raise self.error(
-                node, "RX0101", f"`{node.id}` is not defined", help=f"did you mean `{meant}`?",
+                node, "RX0101", f"`{node.id}` is not defined", help=did_you_mean(meant),
                 fix=meant,
             )  # fmt: skip
         return isinstance(found, (DataType, ScalarType))

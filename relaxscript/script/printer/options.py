@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Any
 
 from relaxscript.dtypes import DataType
-from relaxscript.errors import nearest
+from relaxscript.errors import meant_hint, nearest
 from relaxscript.ir.node import Node
 
 __all__ = ["WORDS", "Options"]
@@ -79,7 +79,7 @@ class Options:
                 continue
             if word not in _KNOWN:
                 near = nearest(word, list(_KNOWN))
-                hint = f"; did you mean `{near}`?" if near else ""
+                hint = meant_hint(near)
                 raise TypeError(f"`script` has no option `{word}`{hint}")
             found[word] = _checked(word, value)
         made = Options(**found)

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from relaxscript.errors import nearest
+from relaxscript.errors import meant_hint, nearest
 
 __all__ = ["showing", "shown"]
 
@@ -69,7 +69,7 @@ def check_style(style: str | None) -> None:
     known = [*NAMED, "ansi", *get_all_styles()]
     if style not in known:
         near = nearest(style, known)
-        hint = f"; did you mean `{near}`?" if near else ""
+        hint = meant_hint(near)
         raise ValueError(f"there is no style `{style}`{hint}")
 
 
