@@ -239,7 +239,7 @@ class BlockBuilder(NormalForm):
         """
         with self._blaming_the_caller():
             self._check_open()
-            return self.bind(self._to_flatten(_expression(expr)), name_hint)
+            return self.bind(self._to_flatten(_expression(expr)), self._unique(name_hint))
 
     def normalize(self, expr: Any) -> Expr:
         """The expression in normal form, with its StructInfo; what does not fit is refused.
@@ -305,7 +305,7 @@ class BlockBuilder(NormalForm):
                     message=f"`{struct_info!r}` is not a StructInfo",
                     help='write for example `TensorStructInfo((2, 3), "float32")`',
                 )  # fmt: skip
-            return self.bind_match_cast(_expression(value), struct_info, name_hint)
+            return self.bind_match_cast(_expression(value), struct_info, self._unique(name_hint))
 
     def emit_output(self, output: Any, name_hint: str = "") -> Var:
         """Bind an expression to a variable that outlives the dataflow block."""
@@ -317,7 +317,11 @@ class BlockBuilder(NormalForm):
                 )  # fmt: skip
             self._check_open()
             value = self._to_flatten(_expression(output))
-            return self.bind(value, name_hint or "gv", outlives=True)
+            return self.bind(value, self._unique(name_hint), outlives=True)
+
+    def _unique(self, name_hint: str) -> str:
+        """A hint as the name that a variable gets; none is left to be made where it is bound."""
+        return self.get_unique_name(name_hint) if name_hint else ""
 
     def _to_flatten(self, expr: Expr) -> Expr:
         """A sequence whose bindings go into the open dataflow block, each if it may stand there."""
@@ -334,6 +338,12 @@ class BlockBuilder(NormalForm):
             if params is not None:
                 given = (params,) if isinstance(params, Var) else tuple(params)
                 _check_parameters(given)
+                if self._frames[-1].params:
+                    raise OperandError(
+                        "params", "are given twice", code="RX0105",
+                        message=f"the function `{self._frames[-1].name}` has its parameters",
+                        help="give them in `bb.function` or in `bb.emit_func_output`, not in both",
+                    )  # fmt: skip
                 self._frames[-1].params = given
                 for param in given:
                     self._define(param)
@@ -369,12 +379,19 @@ def _expression(value: Any) -> Expr:
 
 
 def _check_parameters(params: Sequence[Any]) -> None:
-    for param in params:
+    """Parameters are variables, and each is one of its own."""
+    for index, param in enumerate(params):
         if not isinstance(param, Var):
             raise OperandError(
                 "parameter", "is no Var", code="RX0201",
                 message=f"a parameter is a `Var`, this is {param!r}",
                 help='write for example `Var("x", TensorStructInfo((2, 3), "float32"))`',
+            )  # fmt: skip
+        if any(param is other for other in params[:index]):
+            raise OperandError(
+                "parameter", "is given twice", code="RX0302",
+                message=f"`{param.name_hint}` is given twice among the parameters",
+                help="make a `Var` for each",
             )  # fmt: skip
 
 

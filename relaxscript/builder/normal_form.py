@@ -25,7 +25,6 @@ from relaxscript.ir.relax import (
     DataflowVar,
     Expr,
     Function,
-    GlobalVar,
     If,
     LeafExpr,
     MatchCast,
@@ -233,16 +232,7 @@ class NormalForm(Scopes):
         normal = self.normal(expr)
         if isinstance(normal, LeafExpr):
             return normal
-        return self.bind(normal, name_hint or self._name_of(normal), span=expr.span)
-
-    def _name_of(self, expr: Expr) -> str:
-        """Nested calls are named after their operator."""
-        match expr:
-            case Call(op=Op(name)):
-                return name.rpartition(".")[2]
-            case Call(op=GlobalVar(name_hint)):
-                return name_hint
-        return ""
+        return self.bind(normal, name_hint, span=expr.span)
 
     def _normalize_call(self, call: Call) -> Call:
         args, op = call.args, call.op

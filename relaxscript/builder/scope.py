@@ -131,10 +131,14 @@ class Scopes(ABC):
         self.signatures = self.context.signatures = signatures
 
     def get_unique_name(self, name_prefix: str) -> str:
-        """`name_prefix`, with a number appended from its second use on."""
-        count = self._names.get(name_prefix, 0)
-        self._names[name_prefix] = count + 1
-        return name_prefix if count == 0 else f"{name_prefix}{count}"
+        """`name_prefix`, with the first number appended that makes a new name where it is taken."""
+        name, count = name_prefix, self._names.get(name_prefix, 0)
+        while name in self._names:
+            count += 1
+            name = f"{name_prefix}{count}"
+        self._names[name_prefix] = count
+        self._names.setdefault(name, 0)
+        return name
 
     def nothing_open(self) -> DiagnosticError:
         """What to raise where a binding has no place to stand."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from relaxscript.dtypes import DataType, result_dtype
 
-from . import calling, hooks
+from . import calling, hooks, prim
 from .expected import brief
 from .node import Node, field, node
 from .prim import FloatImm, PrimExpr, as_dimension, as_dims, as_prim
@@ -331,6 +331,20 @@ class GlobalVar(LeafExpr):
     @property
     def name(self) -> str:
         return self.name_hint
+
+    def __call__(self, *args: Any, attrs: Mapping[str, Any] | None = None) -> Any:
+        """A call of the function; of scalars alone one that stands in a PrimFunc.
+
+        Its data type is that of the declared result, where the function is declared, else "void".
+        """
+        if not args or attrs is not None or not all(map(_is_scalar, args)):
+            return Call(self, args, as_attrs(attrs))
+        result = getattr(self.known_info, "ret", None)
+        return prim.Call(getattr(result, "dtype", DataType("void")), self, args)
+
+
+def _is_scalar(value: Any) -> bool:
+    return isinstance(value, (PrimExpr, int, float))
 
 
 @node

@@ -529,6 +529,9 @@ class PrimFunc(BaseFunc):
         return variables, body, ret_type, mapped, attrs, spans
 
     def _check(self) -> None:
+        if len(set(self.params)) < len(self.params):
+            twice = next(var for var in self.params if self.params.count(var) > 1)
+            raise ValueError(f"`PrimFunc.params`: {brief(twice)} is given twice")
         for var, buffer in self.buffer_map.items():
             if var not in self.params:
                 raise ValueError(f"`PrimFunc.buffer_map`: {brief(var)} is not a parameter")

@@ -1356,9 +1356,10 @@ def sort(x: Any, axis: Any = -1, descending: Any = False) -> Any:
 def split(x: Any, indices_or_sections: Any, axis: Any = 0) -> Any:
     """A tuple of consecutive pieces of `x` along `axis`.
 
-    A list of indices says where each piece but the first begins. A number says how many pieces
-    there are: all have the same length, rounded up, as far as the elements go, so the last may be
-    shorter. One piece is no tuple: it is the tensor.
+    A list of indices says where each piece but the first begins; one below 0 counts from the end,
+    and a piece that would end before it begins is empty. A number says how many pieces there are:
+    all have the same length, rounded up, as far as the elements go, so the last may be shorter. One
+    piece is no tuple: it is the tensor.
     """
 
 def sqrt(x: Any) -> Any:

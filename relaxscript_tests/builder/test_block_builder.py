@@ -70,13 +70,13 @@ def test_a_function_is_written_binding_by_binding(x):
     assert structural_equal(f.ret_struct_info, x.struct_info)
 
 
-def test_nested_operands_are_bound_to_variables_named_after_their_operator(x):
+def test_nested_operands_are_bound_to_variables(x):
     bb = BlockBuilder()
     with bb.function("main", [x]):
         y = bb.emit(op.add(op.exp(x), op.nn.relu(op.tanh(x))))
         bb.emit_func_output(y)
     names = [b.var.name_hint for b in function_of(bb).body.blocks[0].bindings]
-    assert names[:3] == ["exp", "tanh", "relu"]
+    assert names == ["gv", "gv1", "gv2", "gv3"]
 
 
 def test_operands_in_tuples_are_bound_too(x):
@@ -388,6 +388,38 @@ def test_parameters_may_be_given_with_the_result(x):
     with bb.function("main"):
         bb.emit_func_output(bb.emit(op.exp(x)), params=[x])
     assert function_of(bb).params == (x,)
+
+
+def test_parameters_are_given_once(x):
+    bb = BlockBuilder()
+    with (
+        pytest.raises(DiagnosticError, match="the function `main` has its parameters"),
+        bb.function("main", [x]),
+    ):
+        bb.emit_func_output(x, params=[x])
+    with (
+        pytest.raises(DiagnosticError, match="`x` is given twice among the parameters"),
+        bb.function("main", [x, x]),
+    ):
+        bb.emit_func_output(x)
+    with bb.function("main", [x]):
+        bb.emit_func_output(x)
+    assert function_of(bb).params == (x,)
+
+
+def test_names_are_made_new_as_those_of_tvm(x):
+    bb = BlockBuilder()
+    with bb.function("main", [x]):
+        outside = bb.emit(op.add(op.exp(x), x))
+        with bb.dataflow():
+            inside = bb.emit(op.add(op.exp(outside), x))
+            named = [bb.emit(op.exp(inside), "lv1"), bb.emit(op.exp(inside), "y")]
+            bb.emit(op.exp(inside))
+            bb.emit(op.exp(inside), "y")
+            outputs = [bb.emit_output(inside), bb.emit_output(named[0])]
+        bb.emit_func_output(outputs)
+    written = [b.var.name_hint for block in function_of(bb).body.blocks for b in block.bindings]
+    assert written == ["gv", "gv1", "lv", "lv1", "lv11", "y", "lv2", "y1", "gv2", "gv3"]
 
 
 def test_the_fields_of_a_tuple_that_a_kernel_is_given_are_bound():

@@ -86,6 +86,7 @@ REFUSED = {
     ),
     "a SeqStmt has at least two statements, not 1": lambda: tir.SeqStmt([NOTHING]),
     "`Buffer.buffer_type` cannot be str ('mine')": lambda: tir.Buffer("B", (), buffer_type="mine"),
+    "`PrimFunc.params`: Var (n) is given twice": lambda: tir.PrimFunc([N, N], NOTHING),
     "`PrimFunc.buffer_map`: int (5) is not a parameter": lambda: tir.PrimFunc(
         [N], NOTHING, None, {5: A}
     ),

@@ -8,7 +8,7 @@ from typing import Any
 from relaxscript.analysis.derive import function_struct_info
 from relaxscript.errors import did_you_mean, nearest
 from relaxscript.ir.module import IRModule, VDevice
-from relaxscript.ir.relax import BaseFunc, ExternFunc, GlobalVar
+from relaxscript.ir.relax import BaseFunc, ExternFunc, GlobalVar, remember_struct_info
 from relaxscript.ir.struct_info import StructInfo
 
 from .base import Frame, IRBuilder, innermost, refused
@@ -49,11 +49,11 @@ class ModuleFrame(Frame):
             raise refused("RX0201", f"`{name}` is declared by a function or by its type")
         if name in self.global_vars:
             raise refused("RX0302", f"the module has a function `{name}` already")
-        self.global_vars[name] = GlobalVar(name)
-        self.signatures[name] = (
-            signature if isinstance(signature, StructInfo) else function_struct_info(signature)
-        )
-        return self.global_vars[name]
+        info = signature if isinstance(signature, StructInfo) else function_struct_info(signature)
+        self.global_vars[name] = declared = GlobalVar(name)
+        self.signatures[name] = info
+        remember_struct_info(declared, info)
+        return declared
 
     def define(self, name: str, function: Any) -> None:
         """The function of a name, declared or not."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 import relaxscript as rx
+from relaxscript.ir.relax import Call, GlobalVar
 from relaxscript.ir.same import assert_structural_equal
 from relaxscript.ir.tir import BlockRealize, Evaluate, SeqStmt
-from relaxscript.script import from_source, tir
-from relaxscript.script.ir_builder import IRBuilder, tir as T
+from relaxscript.script import from_source, relax, tir
+from relaxscript.script.ir_builder import IRBuilder, ir as I, relax as R, tir as T
 from relaxscript.script.relax_typed import DTYPES
 
 
@@ -63,6 +64,40 @@ def test_blocks_with_axes_regions_and_init():
     c = np.zeros((2, 4), "float32")
     rx.jit(rx.IRModule({"product": ib.get()}))["product"](a, b, c)
     np.testing.assert_array_equal(c, a @ b)
+
+
+def test_a_declared_function_is_called_with_scalars_or_with_tensors():
+    @tir.prim_func
+    def after(n: tir.int32) -> tir.int32:
+        return n + 1
+
+    tensor = relax.Tensor((4,), "int32")
+    with IRBuilder() as ib, I.ir_module():
+        next_one = I.decl_function("after", after)
+        copy = I.decl_function("copy", relax.Callable([tensor], tensor))
+        with T.prim_func():
+            T.func_name("count")
+            A = T.arg("A", T.Buffer((4,), "int32"))
+            with T.serial(0, 4) as i:
+                T.buffer_store(A, next_one(i), [i])
+        with R.function():
+            R.func_name("main")
+            x = R.arg("x", tensor)
+            R.func_ret_value(R.emit(copy(x)))
+        with R.function():
+            R.func_name("copy")
+            R.func_ret_value(R.arg("x", tensor))
+        I.def_function("after", after)
+    mod = ib.get()
+    text = check(mod)
+    assert "A[i] = Module.after(i)" in text
+    assert "cls.copy(x)" in text
+    assert next_one(tir.int32(1)).dtype == "int32"
+    assert isinstance(next_one(relax.prim_value(1)), Call)
+    assert GlobalVar("f")(3).dtype == "void"
+    a = np.zeros(4, "int32")
+    mod.count(a)
+    assert a.tolist() == [1, 2, 3, 4]
 
 
 def test_regions_that_are_not_written_are_derived():
