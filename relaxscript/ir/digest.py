@@ -19,7 +19,7 @@ from .module import IRModule
 from .node import Node
 from .prim import PrimExpr
 from .relax import Attrs
-from .struct_info import StructInfo
+from .struct_info import FuncStructInfo, StructInfo
 from .structure import (
     DEFINE,
     INSIDE,
@@ -31,7 +31,7 @@ from .structure import (
     plan_of,
     rule_name,
 )
-from .walk import sees_itself
+from .walk import TypeVariables, sees_itself
 
 __all__ = ["structural_hash"]
 
@@ -52,25 +52,43 @@ class _Part(NamedTuple):
     ended: frozenset[Any]
 
 
+class _Number(NamedTuple):
+    """What a variable counts as, how many scopes were open where it was defined, and the rank of
+    the scope inside of what is shared that defined it (0: none).
+    """
+
+    number: int | str
+    level: int
+    rank: int
+
+
+# A function type, what variables do there, and what those that stand in it count as.
+_TypeKey = tuple[int, int, frozenset[tuple[int, "int | str"]]]
+
+
 class _Hashing:
     """One computation of a hash: variables count by the order of their definitions."""
 
     def __init__(self, map_free_vars: bool) -> None:
         self.map_free_vars = map_free_vars
         self.digest = hashlib.blake2b(digest_size=8)
-        # What each variable counts as, and how many scopes were open where it was defined.
-        self.numbers: dict[Any, tuple[int | str, int]] = {}
+        self.numbers: dict[Any, _Number] = {}
         self.free: dict[Any, int] = {}
         self.count = 0
-        self.trail: list[tuple[Any, tuple[int | str, int] | None]] = []
+        self.trail: list[tuple[Any, _Number | None]] = []
         self.stack: list[tuple[Any, int]] = []
         # What is known of shared parts, by their roles and how many scopes were open around them,
         # and which of it ends with each scope that is open. It holds as long as no variable that
         # was met gets another number.
         self.known: dict[tuple[int, int, int], _Part] = {}
         self.ending: list[list[tuple[int, int, int]]] = [[]]
-        # How many variables were defined before each of these scopes.
+        # How many variables were defined before each of these scopes, and its rank.
         self.begins: list[int] = []
+        self.ranks: list[int] = []
+        # Function types end what they define: what is known of one holds wherever the variables
+        # that stand in it count as the same.
+        self.types = TypeVariables()
+        self.known_types: dict[_TypeKey, _Part] = {}
 
     def of(self, root: Any) -> int:
         """The hash of a node, function or module."""
@@ -96,17 +114,17 @@ class _Hashing:
         self.digest.update(self._number(var))
         return fresh
 
-    def _define(self, var: Any, number: int | str) -> None:
+    def _define(self, var: Any, number: int | str, rank: int = 0) -> None:
         before = self.numbers.get(var)
         if before is not None or var in self.free:
             self._forget_digests()
         self.trail.append((var, before))
-        self.numbers[var] = number, len(self.begins)
+        self.numbers[var] = _Number(number, len(self.begins), rank)
 
     def _number(self, var: Any) -> bytes:
         # A free variable counts by its first occurrence: names are hints, addresses change.
         known = self.numbers.get(var)
-        number = known[0] if known else f"free{self.free.setdefault(var, len(self.free))}"
+        number = known.number if known else f"free{self.free.setdefault(var, len(self.free))}"
         return f"{type(var).__name__} {number}".encode()
 
     def _forget_digests(self) -> None:
@@ -146,6 +164,9 @@ class _Hashing:
         if value.is_scope:
             levels &= ~(1 << len(self.begins))
             ended |= self._leave()
+        if isinstance(value, FuncStructInfo):
+            whole = self.known_types[self._type_key(value, role)] = _Part(digest, levels, ended)
+            return whole
         key = (id(value), role, len(self.begins))
         whole = self.known[key] = _Part(digest, levels, ended)
         self.ending[max(levels.bit_length() - 1, 0)].append(key)
@@ -153,26 +174,42 @@ class _Hashing:
 
     def _part(self, value: Any, role: int) -> _Part | None:
         """What is known of a shared part, where it holds."""
+        if isinstance(value, FuncStructInfo):
+            found = self.known_types.get(self._type_key(value, role))
+            return found and found._replace(levels=self._levels(value))
         part = self.known.get((id(value), role, len(self.begins)))
         if part is None or not isinstance(value, Node):
             return None
         return part if self.numbers.keys().isdisjoint(part.ended) else None
 
+    def _type_key(self, info: FuncStructInfo, role: int) -> _TypeKey:
+        numbers = self.numbers
+        met = self.types.met(info) if numbers else ()
+        return id(info), role, frozenset((id(v), numbers[v].number) for v in met if v in numbers)
+
+    def _levels(self, info: FuncStructInfo) -> int:
+        """The open scopes whose variables a function type mentions, as in `_Part`."""
+        levels = 0
+        for var in self.types.met(info):
+            if var in self.numbers and self.numbers[var].level:
+                levels |= 1 << self.numbers[var].level
+        return levels
+
     def _variable_inside(self, var: Any, role: int) -> _Part:
         """A variable in what is shared: it says the same wherever it is met, defined there or not.
 
-        What a scope in there binds is numbered from the beginning of the outermost one.
+        What a scope in there binds is numbered from its own beginning, and by its rank.
         """
         known = self.numbers.get(var)
         if role >= DEFINE or (known is None and (role == MAYBE or self.map_free_vars)):
             if self.begins and role != USE:
                 place = len(self.trail) - self.begins[-1]
-                self._define(var, f"own{len(self.begins)}.{place}")
+                self._define(var, f"own{self.ranks[-1]}.{place}", self.ranks[-1])
             else:
                 self._define(var, self.count)
                 self.count += 1
         digest = self._number(var) + f" {getattr(var, 'dtype', None)};".encode()
-        level = self.numbers[var][1] if var in self.numbers else 0
+        level = self.numbers[var].level if var in self.numbers else 0
         return _Part(digest, 1 << level if level else 0, _NOTHING)
 
     def _enter(self, value: Any, role: int, stack: list[tuple[Any, int, int]]) -> None:
@@ -181,6 +218,7 @@ class _Hashing:
             case Node():
                 plan = plan_of(type(value), sees_itself(value))
                 if plan.is_scope:
+                    self.ranks.append(self._rank(value))
                     self.begins.append(len(self.trail))
                     self.ending.append([])
                 stack.append((value, role, len(plan.inner)))
@@ -195,17 +233,23 @@ class _Hashing:
                 stack.append((value, role, 0))
         stack.extend((part, inside, _ENTER) for part, inside in parts)
 
+    def _rank(self, scope: Node) -> int:
+        """One more than that of each scope inside of which it must stand, by what it mentions."""
+        known = (self.numbers.get(var) for var in self.types.met(scope))
+        return 1 + max((number.rank for number in known if number), default=0)
+
     def _leave(self) -> frozenset[Any]:
         """The end of a scope inside of what is shared; the variables that it bound."""
         begin = self.begins.pop()
+        self.ranks.pop()
         bound = frozenset(var for var, _ in self.trail[begin:])
         for key in self.ending.pop():
             self.known.pop(key, None)
         self._restore(begin)
         return bound
 
-    def _place(self, var: Any) -> tuple[int | str, int]:
-        return self.numbers.get(var, (-1, 0))
+    def _place(self, var: Any) -> tuple[int | str, int, int]:
+        return self.numbers.get(var, _Number(-1, 0, 0))
 
     def _end_scope(self, length: int) -> None:
         if len(self.trail) > length:

@@ -21,7 +21,7 @@ from .digest import structural_hash
 from .module import IRModule
 from .node import Node
 from .relax import Attrs, Id
-from .struct_info import StructInfo
+from .struct_info import FuncStructInfo, StructInfo
 from .structure import (
     DEFINE,
     INSIDE,
@@ -38,7 +38,7 @@ from .structure import (
 from .tir import Buffer
 from .tir_compute import BufferRealize
 from .types import Type
-from .walk import children, sees_itself, walk
+from .walk import TypeVariables, children, sees_itself, walk
 
 __all__ = [
     "Mismatch", "StructuralMismatch", "assert_structural_equal", "get_first_structural_mismatch",
@@ -73,6 +73,9 @@ class StructuralMismatch(AssertionError, ValueError):
 
 # On the stack beside what variables do: the end of a scope, and items that one of two tuples has.
 _END, _LENGTHS = -1, -2
+# Two function types by their ids, what variables do there, and the partners of the first's and of
+# the second's.
+_Comparable = tuple[int, int, int, frozenset[tuple[int, int]], frozenset[tuple[int, int]]]
 # Two values, what variables do there, and the two nodes that hold them.
 Entry = tuple[Any, Any, int, Any]
 
@@ -97,6 +100,10 @@ class _Comparison:
         self.equal: set[tuple[int, int]] = set()
         # These pairs in their order: those of a scope are forgotten with it.
         self.order: list[tuple[int, int]] = []
+        # Function types end what they define: each pair is compared once for each correspondence
+        # of the variables that stand in it.
+        self.types = TypeVariables()
+        self.compared: set[_Comparable] = set()
         self.roots: tuple[Any, Any] = (None, None)
         # How each pair is reached, where somebody wants to know.
         self.paths: dict[tuple[int, int], str] | None = None
@@ -140,6 +147,8 @@ class _Comparison:
                     continue
                 order.append(pair)
                 equal.add(pair)
+                if cls is FuncStructInfo and self._is_compared(a, b, role):
+                    continue
             leaves, inner, is_scope = _plan_for(a, cls)
             for name in leaves:
                 x, y = getattr(a, name), getattr(b, name)
@@ -163,6 +172,18 @@ class _Comparison:
                 else:
                     stack.append((x, y, part_role, here))
         return None
+
+    def _is_compared(self, a: FuncStructInfo, b: FuncStructInfo, role: int) -> bool:
+        """Whether two function types were compared under the same correspondence, or will be."""
+        key = (id(a), id(b), role, self._partners(self.forth, a), self._partners(self.back, b))
+        known = key in self.compared
+        self.compared.add(key)
+        return known
+
+    def _partners(self, table: dict[Any, Any], info: StructInfo) -> frozenset[tuple[int, int]]:
+        if not table:
+            return frozenset()
+        return frozenset((id(v), id(table[v])) for v in self.types.met(info) if v in table)
 
     def _reach(self, a: Any, b: Any, names: Sequence[str]) -> None:
         """Take note of how the parts of a pair are reached; where in two ways, by the first."""

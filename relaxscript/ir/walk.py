@@ -12,13 +12,20 @@ from . import prim, relax
 from .expected import brief
 from .node import FieldInfo, Node, traversal_of
 from .relax import Attrs
-from .struct_info import PrimStructInfo, ShapeStructInfo, TensorStructInfo, TupleStructInfo
+from .struct_info import (
+    FuncStructInfo,
+    PrimStructInfo,
+    ShapeStructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
 from .tir import Buffer
 
 __all__ = [
-    "MOST_PARTS", "Substitution", "bound_vars", "children", "compounds", "defined_by", "free_vars",
-    "is_variable", "mentioned", "post_order", "rewrite", "rewrite_top_down", "scope_order",
-    "sees_itself", "size_when_written", "substitute", "variables", "walk",
+    "MOST_PARTS", "Substitution", "TypeVariables", "bound_vars", "children", "compounds",
+    "defined_by", "free_vars", "is_variable", "mentioned", "post_order", "rewrite",
+    "rewrite_top_down", "scope_order", "sees_itself", "size_when_written", "substitute",
+    "variables", "walk",
 ]  # fmt: skip
 
 N = TypeVar("N", bound=Node)
@@ -381,6 +388,7 @@ def free_vars(root: Node) -> list[Node]:
     # A node is looked at once as long as no scope that was open then has been closed.
     seen: set[int] = set()
     opened: list[tuple[list[Node], list[int]]] = [([], [])]
+    types = TypeVariables()
     stack: list[tuple[int, Any]] = [(_ENTER, root)]
     while stack:
         action, node = stack.pop()
@@ -394,6 +402,11 @@ def free_vars(root: Node) -> list[Node]:
                 bound[var] = bound.get(var, 0) + 1
             opened[-1][0].extend(node)
         elif id(node) not in seen:
+            if isinstance(node, FuncStructInfo):
+                seen.add(id(node))
+                opened[-1][1].append(id(node))
+                free |= {v: None for v in types.free(node) if not bound.get(v)}
+                continue
             if node.is_scope:
                 stack.append((_LEAVE, None))
                 opened.append(([], []))
@@ -421,6 +434,58 @@ def _schedule(node: Node, stack: list[tuple[int, Any]]) -> None:
         _collect(getattr(node, info.name), inside)
         parts.extend((_ENTER, part) for part in inside)
     stack.extend(reversed(parts))
+
+
+_Ordered = dict[Node, None]
+
+
+class TypeVariables:
+    """The variables of function types and scalars, each part looked at once while this lives.
+
+    Function types share their parts, each in a scope of its own: what is known of a part is made of
+    what is known of the parts inside of it.
+    """
+
+    def __init__(self) -> None:
+        # The parts are kept alive, so that no id is used twice.
+        self._known: dict[int, tuple[Node, _Ordered, frozenset[Node]]] = {}
+
+    def free(self, root: Node) -> _Ordered:
+        """The variables that nothing inside defines, in the order of their occurrence."""
+        return self._of(root)[1]
+
+    def met(self, root: Node) -> frozenset[Node]:
+        """Also those that a function type in `root` binds, if they are not known around it."""
+        return self._of(root)[2]
+
+    def _of(self, root: Node) -> tuple[Node, _Ordered, frozenset[Node]]:
+        stack = [(root, False)]
+        while stack:
+            node, ready = stack.pop()
+            if ready:
+                self._known[id(node)] = (node, *self._combined(node))
+            elif id(node) not in self._known:
+                stack.append((node, True))
+                stack.extend((child, False) for child in children(node))
+        return self._known[id(root)]
+
+    def _combined(self, node: Node) -> tuple[_Ordered, frozenset[Node]]:
+        """What is known of a node of which the parts are known."""
+        free: _Ordered = {node: None} if is_variable(node) else {}
+        met = set(free)
+        bound: set[Node] = set()
+        defined: set[Node] = set()
+        for info in scope_order(type(node)):
+            inside: list[Node] = []
+            _collect(getattr(node, info.name), inside)
+            if info.definition:
+                bound.update(defined_by(node, getattr(node, info.name)))
+                defined.update(filter(is_variable, inside))
+            for part in inside:
+                _, theirs, all_theirs = self._known[id(part)]
+                free |= {v: None for v in theirs if v not in bound}
+                met |= all_theirs - defined
+        return free, frozenset(met)
 
 
 def sees_itself(node: Node) -> bool:

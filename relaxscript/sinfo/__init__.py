@@ -14,9 +14,7 @@ from .erasure import erase_to_well_defined
 from .lub import unify_struct_info
 from .matching import (
     definable_shape_vars,
-    dimensions,
     free_shape_vars,
-    scalar_variables,
     shape_var_mapping,
     shape_vars,
     struct_info_parts,
@@ -27,6 +25,7 @@ from .partial import partially_applied
 from .placing import differs_in_devices_only, placed_each, placed_like
 from .proved import always_matches, proved_arguments, sizes_taken
 from .relation import Certainty, Disagreement, disagreements, prove_same_shape, same_vdevice
+from .shape_variables import dimensions, scalar_variables
 from .static_type import described_by, erase_struct_info, is_static_subtype
 from .subtyping import is_base_of, is_subtype
 

@@ -7,7 +7,6 @@ generalised; a Prim loses a value that is out of scope).
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Container
 from typing import Any
 
@@ -24,13 +23,14 @@ from relaxscript.ir.struct_info import (
     TupleStructInfo,
 )
 
-from .matching import dimensions, free_shape_vars, own_shape_vars, scalar_variables
+from .shape_variables import ShapeVariables, dimensions, scalar_variables
 
 __all__ = ["Scope", "erase_to_well_defined"]
 
 # What is in scope: a set (anything with `in`), a predicate, or None for everything.
 Scope = Container[Any] | Callable[[Any], bool] | None
 _InScope = Callable[[Any], bool]
+_Bound = frozenset[prim.Var]
 
 
 def _predicate(scope: Scope) -> _InScope:
@@ -56,71 +56,71 @@ def erase_to_well_defined(
     no function type binds these, it has captured them. Returns `info` itself when nothing had to
     go.
     """
-    return _Eraser(info, _predicate(relax_vars), leaving).erase(info, _predicate(shape_vars))
-
-
-def _known(e: PrimExpr, in_scope: _InScope) -> bool:
-    if isinstance(e, prim.IntImm):
-        return True
-    return all(in_scope(v) for v in scalar_variables(e))
+    eraser = _Eraser(info, _predicate(relax_vars), _predicate(shape_vars), leaving)
+    return eraser.erase(info, frozenset())
 
 
 class _Eraser:
-    """One erasure of `root`; `relax_vars` are in scope, and the scope of `leaving` ends."""
+    """One erasure of `root`; what is in scope around it, and `leaving`, whose scope ends."""
 
     def __init__(
-        self, root: StructInfo, relax_vars: _InScope, leaving: Container[prim.Var]
+        self,
+        root: StructInfo,
+        relax_vars: _InScope,
+        shape_vars: _InScope,
+        leaving: Container[prim.Var],
     ) -> None:
-        self.root = root
         self.relax_vars = relax_vars
+        self.shape_vars = shape_vars
         self.leaving = leaving
-        # A part that several tuples share is erased once in each scope.
-        self.erased: dict[tuple[int, _InScope], StructInfo] = {}
+        self.variables = ShapeVariables()
+        # The variables that no function type binds, since they also stand outside of it.
+        self.outside = self.variables.free(root)
+        # A part that several share is erased once in each scope that differs for it.
+        self.erased: dict[tuple[int, _Bound], StructInfo] = {}
 
-    @functools.cached_property
-    def outside(self) -> frozenset[prim.Var]:
-        """The variables that no function type binds, since they also stand outside of it."""
-        return frozenset(free_shape_vars(self.root))
-
-    def erase(self, info: StructInfo, shape_vars: _InScope) -> StructInfo:
+    def erase(self, info: StructInfo, bound: _Bound) -> StructInfo:
+        """`info` where function types around it have `bound` variables."""
         if not isinstance(info, (TupleStructInfo, FuncStructInfo)):
-            return self.leaf(info, shape_vars)
-        key = (id(info), shape_vars)
+            return self.leaf(info, bound)
+        key = (id(info), bound & self.variables.mentioned(info) if bound else bound)
         found = self.erased.get(key)
         if found is None:
             if isinstance(info, FuncStructInfo):
-                found = self.function(info, shape_vars)
+                found = self.function(info, bound)
             else:
-                found = info.replace(fields=self.each(info.fields, shape_vars))
+                found = info.replace(fields=self.each(info.fields, bound))
             self.erased[key] = found
         return found
 
-    def leaf(self, info: StructInfo, shape_vars: _InScope) -> StructInfo:
+    def leaf(self, info: StructInfo, bound: _Bound) -> StructInfo:
         """What has no StructInfo inside."""
         match info:
             case TensorStructInfo(shape=Expr() as shape) if not isinstance(shape, ShapeExpr):
                 return info if self.relax_vars(shape) else info.replace(shape=None)
-        if all(_known(e, shape_vars) for e in dimensions(info)):
+        if all(self.is_known(e, bound) for e in dimensions(info)):
             return info
         # Only what has scalar expressions in it comes here.
         gone = {TensorStructInfo: "shape", ShapeStructInfo: "values", PrimStructInfo: "value"}
         return info.replace(**{gone[type(info)]: None})
 
-    def function(self, info: FuncStructInfo, shape_vars: _InScope) -> StructInfo:
+    def is_known(self, e: PrimExpr, bound: _Bound) -> bool:
+        if isinstance(e, prim.IntImm):
+            return True
+        return all(v in bound or self.shape_vars(v) for v in scalar_variables(e))
+
+    def function(self, info: FuncStructInfo, bound: _Bound) -> StructInfo:
         if info.params is None:
-            return info.replace(ret=self.erase(info.ret, shape_vars))
-        found = own_shape_vars(info.params, self.outside)
-        own = {v for v in found if v not in self.leaving}
-
-        def inside(v: prim.Var) -> bool:
-            return v in own or shape_vars(v)
-
+            return info.replace(ret=self.erase(info.ret, bound))
+        found = self.variables.own(info.params)
+        own = [v for v in found if v not in self.outside and v not in self.leaving]
+        inside = bound.union(own) if own else bound
         # A function that takes less than what is forgotten would say is no longer described by its
         # parameters at all.
         if self.each(info.params, inside) is not info.params:
             return ObjectStructInfo()
         return info.replace(ret=self.erase(info.ret, inside))
 
-    def each(self, infos: tuple[StructInfo, ...], shape_vars: _InScope) -> tuple[StructInfo, ...]:
-        erased = tuple(self.erase(info, shape_vars) for info in infos)
+    def each(self, infos: tuple[StructInfo, ...], bound: _Bound) -> tuple[StructInfo, ...]:
+        erased = tuple(self.erase(info, bound) for info in infos)
         return erased if any(a is not b for a, b in zip(erased, infos)) else infos

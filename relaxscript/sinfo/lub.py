@@ -33,7 +33,8 @@ from .matching import (
     substitute_shape_vars,
     surroundings,
 )
-from .relation import prove_same_shape, same_vdevice
+from .relation import Agreed, prove_same_shape, same_vdevice
+from .shape_variables import ShapeVariables
 from .subtyping import is_subtype
 
 __all__ = ["unify_struct_info"]
@@ -47,13 +48,26 @@ def unify_struct_info(
     in_scope: Container[prim.Var] = (),
 ) -> StructInfo:
     """The least StructInfo above both; `a` itself wherever nothing of it is lost."""
+    done = _Done()
     if isinstance(a, (TupleStructInfo, FuncStructInfo)) and a is not b:
-        return _unify(a, b, facts, surroundings(a, b, in_scope), {})
-    return _unify(a, b, facts, frozenset(), {})
+        return _unify(a, b, facts, surroundings(a, b, in_scope, done.variables), done)
+    return _unify(a, b, facts, frozenset(), done)
 
 
-# Parts that several tuples share are unified once, by both and by what is known there.
-_Done = dict[tuple[int, int, frozenset[prim.Var]], StructInfo]
+class _Done:
+    """The parts that are unified: once for each pair, in each scope that differs for them."""
+
+    def __init__(self) -> None:
+        self.agreed = Agreed()
+        self.variables = self.agreed.variables
+        self.bounds: dict[tuple[int, int, frozenset[prim.Var]], StructInfo] = {}
+
+    def key(
+        self, a: StructInfo, b: StructInfo, known: frozenset[prim.Var]
+    ) -> tuple[int, int, frozenset[prim.Var]]:
+        """What decides the bound of two; `variables` keep both alive, so that ids stay theirs."""
+        mentioned = self.variables.mentioned(a) | self.variables.mentioned(b)
+        return id(a), id(b), known & mentioned
 
 
 def _unify(
@@ -64,10 +78,10 @@ def _unify(
         return a
     if not isinstance(a, (TupleStructInfo, FuncStructInfo)):
         return _unify_leaves(a, b, facts)
-    key = (id(a), id(b), known)
-    found = done.get(key)
+    key = done.key(a, b, known)
+    found = done.bounds.get(key)
     if found is None:
-        found = done[key] = _unify_parts(a, b, facts, known, done)
+        found = done.bounds[key] = _unify_parts(a, b, facts, known, done)
     return found
 
 
@@ -141,14 +155,17 @@ def _functions(
         return _packed(a, b, purity, facts, known, done)
     if a.params is None or b.params is None or len(a.params) != len(b.params):
         return ObjectStructInfo()
-    own = own_shape_vars(a.params, known)
-    b = substitute_shape_vars(b, _renaming(a.params, b.params, known), known)
-    # Ids of what was substituted are no one's later on: the inner parts have a record of their own.
-    known, done = known.union(own), {}
+    variables = done.variables
+    own = own_shape_vars(a.params, known, variables)
+    renaming = _renaming(a.params, b.params, known, variables)
+    b = substitute_shape_vars(b, renaming, known, variables)
+    known = known.union(own) if own else known
     params: list[StructInfo] = []
     for x, y in zip(a.params, b.params or ()):
         unified = _unify(x, y, facts, known, done)
-        if not all(is_subtype(unified, z, facts, in_scope=known) is YES for z in (x, y)):
+        if not all(
+            is_subtype(unified, z, facts, in_scope=known, agreed=done.agreed) is YES for z in (x, y)
+        ):
             return ObjectStructInfo()
         params.append(unified)
     ret = _unify(a.ret, b.ret, facts, known, done)
@@ -157,19 +174,23 @@ def _functions(
 
 
 def _renaming(
-    mine: tuple[StructInfo, ...], theirs: tuple[StructInfo, ...], known: frozenset[prim.Var]
+    mine: tuple[StructInfo, ...],
+    theirs: tuple[StructInfo, ...],
+    known: frozenset[prim.Var],
+    variables: ShapeVariables,
 ) -> dict[prim.Var, PrimExpr]:
     """The second function's own variables by the first's names, where they correspond.
 
     Those that do not are none of the first's.
     """
-    own = set(own_shape_vars(mine, known))
+    own = set(own_shape_vars(mine, known, variables))
     renaming: dict[prim.Var, PrimExpr] = {}
-    for v, e in shape_var_mapping(theirs, mine, known).items():
+    for v, e in shape_var_mapping(theirs, mine, known, variables).items():
         if isinstance(e, prim.Var) and e in own:
             renaming[v] = e
             own.remove(e)
-    return renaming | {v: fresh(v) for v in own_shape_vars(theirs, known) if v not in renaming}
+    left = own_shape_vars(theirs, known, variables)
+    return renaming | {v: fresh(v) for v in left if v not in renaming}
 
 
 def _packed(

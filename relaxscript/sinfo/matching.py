@@ -23,11 +23,12 @@ from relaxscript.ir.relax import Expr, ShapeExpr, Var
 from relaxscript.ir.struct_info import (
     FuncStructInfo,
     PrimStructInfo,
-    ShapeStructInfo,
     StructInfo,
     TensorStructInfo,
     TupleStructInfo,
 )
+
+from .shape_variables import ShapeVariables, dimensions, known_dimensions, scalar_variables
 
 __all__ = [
     "definable_shape_vars",
@@ -44,16 +45,6 @@ __all__ = [
 ]  # fmt: skip
 
 Info = TypeVar("Info", bound=StructInfo)
-
-
-def dimensions(info: StructInfo) -> tuple[PrimExpr, ...]:
-    """The scalar expressions directly in `info`: its dimensions, or the value of a Prim."""
-    match info:
-        case TensorStructInfo(dims=tuple(dims)) | ShapeStructInfo(values=tuple(dims)):
-            return dims
-        case PrimStructInfo(value=PrimExpr() as value):
-            return (value,)
-    return ()
 
 
 def struct_info_parts(root: StructInfo, *, functions: bool = True) -> Iterator[StructInfo]:
@@ -79,21 +70,7 @@ def definable_shape_vars(info: StructInfo) -> list[prim.Var]:
     Those in the parameters of a function type belong to that type and are left out; those in its
     result are not, unless they are the same.
     """
-    found: dict[prim.Var, None] = {}
-    stack: list[tuple[StructInfo, frozenset[prim.Var]]] = [(info, frozenset())]
-    seen: set[int] = set()
-    while stack:
-        part, own = stack.pop()
-        for e in dimensions(part):
-            if isinstance(e, prim.Var) and e not in own:
-                found[e] = None
-        match part:
-            case TupleStructInfo(fields) if id(part) not in seen:
-                seen.add(id(part))
-                stack.extend((field, own) for field in reversed(fields))
-            case FuncStructInfo(params=tuple(params), ret=ret):
-                stack.append((ret, own.union(own_shape_vars(params))))
-    return list(found)
+    return list(ShapeVariables().definable(info))
 
 
 def shape_vars(info: StructInfo) -> list[prim.Var]:
@@ -107,58 +84,41 @@ def shape_vars(info: StructInfo) -> list[prim.Var]:
 
 def free_shape_vars(info: StructInfo) -> list[prim.Var]:
     """As `shape_vars`, without the variables that function types in `info` bind themselves."""
-    found: dict[prim.Var, None] = {}
-    stack: list[tuple[StructInfo, frozenset[prim.Var]]] = [(info, frozenset())]
-    seen: set[tuple[int, frozenset[prim.Var]]] = set()
-    while stack:
-        part, own = stack.pop()
-        if (id(part), own) in seen:
-            continue
-        seen.add((id(part), own))
-        for e in dimensions(part):
-            found.update((v, None) for v in scalar_variables(e) if v not in own)
-        match part:
-            case TupleStructInfo(fields):
-                stack.extend((f, own) for f in reversed(fields))
-            case FuncStructInfo(params, ret):
-                inner = own.union(own_shape_vars(params or ()))
-                stack.extend((p, inner) for p in reversed((*(params or ()), ret)))
-    return list(found)
+    return list(ShapeVariables().free(info))
 
 
 def own_shape_vars(
-    params: Iterable[StructInfo], in_scope: Container[prim.Var] = ()
+    params: Iterable[StructInfo],
+    in_scope: Container[prim.Var] = (),
+    variables: ShapeVariables | None = None,
 ) -> dict[prim.Var, None]:
     """The variables that a function type binds in its parameters, those `in_scope` left out."""
-    found = {v: None for param in params for v in definable_shape_vars(param)}
+    found = (variables or ShapeVariables()).own(params)
     return found if in_scope == () else {v: None for v in found if v not in in_scope}
 
 
 def surroundings(
-    a: StructInfo, b: StructInfo, in_scope: Container[prim.Var] = ()
+    a: StructInfo,
+    b: StructInfo,
+    in_scope: Container[prim.Var] = (),
+    variables: ShapeVariables | None = None,
 ) -> frozenset[prim.Var]:
     """The variables that no function type in `a` or `b` binds, as they are known outside of it.
 
     These are the variables `in_scope`, and those that stand in `a` or `b` where nothing binds them.
     """
-    known = {*free_shape_vars(a), *free_shape_vars(b)}
+    variables = variables or ShapeVariables()
+    known = {*variables.free(a), *variables.free(b)}
     if in_scope != ():
-        known.update(v for info in (a, b) for v in shape_vars(info) if v in in_scope)
+        known.update(v for info in (a, b) for v in variables.mentioned(info) if v in in_scope)
     return frozenset(known)
-
-
-def scalar_variables(e: PrimExpr) -> dict[prim.Var, None]:
-    if isinstance(e, prim.Var):
-        return {e: None}
-    if isinstance(e, prim.IntImm):
-        return {}
-    return {v: None for v in walk.variables(e) if isinstance(v, prim.Var)}
 
 
 def shape_var_mapping(
     params: Iterable[StructInfo],
     args: Iterable[StructInfo],
     in_scope: Container[prim.Var] = (),
+    variables: ShapeVariables | None = None,
 ) -> dict[prim.Var, PrimExpr]:
     """What the variables bound by `params` stand for when values described by `args` arrive.
 
@@ -169,7 +129,7 @@ def shape_var_mapping(
     arguments binds itself takes no part.
     """
     params = tuple(params)
-    return facing(params, tuple(args), params, in_scope)
+    return facing(params, tuple(args), params, in_scope, variables=variables)
 
 
 def facing(
@@ -179,25 +139,30 @@ def facing(
     in_scope: Container[prim.Var] = (),
     *,
     hide: bool = True,
+    variables: ShapeVariables | None = None,
 ) -> dict[prim.Var, PrimExpr]:
     """As `shape_var_mapping`, where `params` are some of the parameters of a `whole` function type.
 
     Unless `hide`, what a function type among the arguments binds itself does take part.
     """
+    variables = variables or ShapeVariables()
     mapping: dict[prim.Var, PrimExpr] = {}
     functions: list[_Pair] = []
-    for v, e in _facing_variables(zip(params, args), functions):
+    seen: set[tuple[int, int]] = set()
+    for v, e in _facing_variables(zip(params, args), functions, seen):
         if v not in in_scope:
             mapping.setdefault(v, e)
-    if not functions:
+    open_ = own_shape_vars(whole, in_scope, variables).keys() - mapping.keys()
+    if not functions or not open_:
         return mapping
-    own = own_shape_vars(whole, in_scope)
-    hidden = {v for v in _bound_inside(args) if v not in in_scope} if hide else set()
-    while functions:
+    hidden = _bound_inside(args, variables) if hide else set()
+    hidden = {v for v in hidden if v not in in_scope}
+    while functions and open_:
         pairs, functions = functions, []
-        for v, e in _facing_variables(pairs, functions):
-            if v in own and not (hidden and hidden & scalar_variables(e).keys()):
-                mapping.setdefault(v, e)
+        for v, e in _facing_variables(pairs, functions, seen):
+            if v in open_ and not (hidden and hidden & scalar_variables(e).keys()):
+                mapping[v] = e
+                open_.remove(v)
     return mapping
 
 
@@ -205,14 +170,14 @@ _Pair = tuple[StructInfo, StructInfo]
 
 
 def _facing_variables(
-    pairs: Iterable[_Pair], functions: list[_Pair]
+    pairs: Iterable[_Pair], functions: list[_Pair], seen: set[tuple[int, int]]
 ) -> Iterator[tuple[prim.Var, PrimExpr]]:
     """Each variable that stands alone in the first of a pair, and what the second has there.
 
-    What functions take and give is put aside in `functions`, pair by pair.
+    What functions take and give is put aside in `functions`, pair by pair; what was `seen` says
+    nothing new.
     """
     stack = list(reversed(list(pairs)))
-    seen: set[tuple[int, int]] = set()
     while stack:
         param, arg = stack.pop()
         if (id(param), id(arg)) in seen:
@@ -233,10 +198,10 @@ def _facing_variables(
                     yield from ((v, e) for v, e in faced if isinstance(v, prim.Var))
 
 
-def _bound_inside(infos: tuple[StructInfo, ...]) -> set[prim.Var]:
+def _bound_inside(infos: tuple[StructInfo, ...], variables: ShapeVariables) -> set[prim.Var]:
     """The variables that function types in `infos` bind themselves."""
-    whole = TupleStructInfo.make(infos)
-    return {*shape_vars(whole)} - {*free_shape_vars(whole)}
+    mentioned = set[prim.Var]().union(*map(variables.mentioned, infos))
+    return mentioned.difference(*map(variables.free, infos))
 
 
 def dimensions_of_value(info: StructInfo) -> tuple[PrimExpr, ...]:
@@ -247,20 +212,11 @@ def dimensions_of_value(info: StructInfo) -> tuple[PrimExpr, ...]:
     return dimensions(info)
 
 
-def known_dimensions(shape: Expr) -> tuple[PrimExpr, ...] | None:
-    """The dimensions of a shape expression, read off the StructInfo of a variable if need be."""
-    if isinstance(shape, ShapeExpr):
-        return shape.values
-    match shape.struct_info:
-        case ShapeStructInfo(values=values):
-            return values
-    return None
-
-
 def substitute_shape_vars(
     info: Info,
     mapping: Mapping[prim.Var, PrimExpr | int],
     in_scope: Container[prim.Var] = (),
+    variables: ShapeVariables | None = None,
 ) -> Info:
     """`info` with shape variables replaced, all at once; what was computed anew is simplified.
 
@@ -272,19 +228,22 @@ def substitute_shape_vars(
         return info
     replaced = {v: prim.as_prim(e) for v, e in mapping.items()}
     if isinstance(info, (TupleStructInfo, FuncStructInfo)):
-        replaced |= _kept_apart(info, replaced, in_scope)
+        variables = variables or ShapeVariables()
+        replaced |= _kept_apart(info, replaced, in_scope, variables)
     renames = all(isinstance(e, prim.Var) for e in replaced.values())
-    return walk.rewrite_top_down(info, _Substitution(replaced, renames).step)
+    return walk.rewrite_top_down(info, _Substitution(replaced, renames, variables).step)
 
 
 class _Substitution(NamedTuple):
     """Replacements of shape variables, and how they change the parts of a StructInfo.
 
-    Where only names change (`renames`), dimensions stay as they were written.
+    Where only names change (`renames`), dimensions stay as they were written. `variables` are known
+    of what has parts, so that what does not change is not entered.
     """
 
     mapping: Mapping[prim.Var, PrimExpr]
     renames: bool
+    variables: ShapeVariables | None
 
     def step(self, node: Node) -> Node | None:
         """What takes the place of a part; None where its own parts are looked at."""
@@ -295,6 +254,8 @@ class _Substitution(NamedTuple):
                 return self.held(node, shape)
             case TensorStructInfo(shape=None) | PrimStructInfo(value=None):
                 return node
+            case FuncStructInfo() if self.variables is not None:
+                return None if self.variables.touched(node, self.mapping) else node
             case StructInfo() | ShapeExpr():
                 return None
         return node
@@ -314,12 +275,15 @@ class _Substitution(NamedTuple):
 
 
 def _kept_apart(
-    info: StructInfo, mapping: Mapping[prim.Var, PrimExpr], in_scope: Container[prim.Var]
+    info: StructInfo,
+    mapping: Mapping[prim.Var, PrimExpr],
+    in_scope: Container[prim.Var],
+    variables: ShapeVariables,
 ) -> dict[prim.Var, PrimExpr]:
     """New variables for those that function types in `info` bind and that also arrive."""
     arriving = {v for e in mapping.values() for v in scalar_variables(e)} - mapping.keys()
-    clashes = {v for v in arriving if v not in in_scope}.intersection(shape_vars(info))
-    return {v: fresh(v) for v in clashes.difference(free_shape_vars(info))} if clashes else {}
+    clashes = arriving & variables.mentioned(info) - variables.free(info).keys()
+    return {v: fresh(v) for v in clashes if v not in in_scope}
 
 
 def substitute_held_shapes(info: Info, mapping: Mapping[Var, Expr]) -> Info:

@@ -32,15 +32,16 @@ from relaxscript.ir.struct_info import (
 
 from .matching import (
     fresh,
-    known_dimensions,
     own_shape_vars,
     shape_var_mapping,
     substitute_shape_vars,
     surroundings,
 )
+from .shape_variables import ShapeVariables, known_dimensions
 
 __all__ = [
-    "Certainty", "Disagreement", "disagreements", "prove_same_shape", "same_vdevice", "shown",
+    "Agreed", "Certainty", "Disagreement", "disagreements", "prove_same_shape", "same_vdevice",
+    "shown",
 ]  # fmt: skip
 
 
@@ -96,6 +97,7 @@ UNSTATED = Certainty.UNSTATED
 _Finding = tuple[Certainty, str, tuple[Any, ...]]
 # The shape variables known where two StructInfos stand; None: not asked for yet.
 _Known = frozenset[prim.Var] | None
+_Key = tuple[int, int, _Known, bool]
 
 
 class _Pair(NamedTuple):
@@ -112,6 +114,15 @@ class _Pair(NamedTuple):
         return self._replace(derived=derived, base=base, path=(*self.path, step))
 
 
+class Agreed:
+    """The pairs that were found to agree, and what is known of the variables in them."""
+
+    def __init__(self) -> None:
+        self.variables = ShapeVariables()
+        # The pairs are kept alive, so that no id is used twice.
+        self.pairs: dict[_Key, _Pair] = {}
+
+
 KINDS: dict[type[StructInfo], str] = {
     TensorStructInfo: "a tensor",
     ShapeStructInfo: "a shape",
@@ -126,36 +137,55 @@ def disagreements(
     base: StructInfo,
     facts: Facts | None = None,
     in_scope: Container[prim.Var] = (),
+    agreed: Agreed | None = None,
 ) -> Iterator[Disagreement]:
     """Every place where a value described by `derived` may fail to be one described by `base`.
 
     Shape variables that stand alone in the parameters of a function type are its own, unless they
     are `in_scope` or also stand outside of it. The order is that of the fields; nothing is yielded
-    when all agree.
+    when all agree. What has `agreed` under the same facts is not compared again.
     """
     stack = [_Pair(derived, base)]
-    # Shared parts are compared once. The pairs are kept alive, so that no id is used twice.
-    seen: dict[tuple[int, int, int, bool], _Pair] = {}
+    agreed = agreed or Agreed()
+    variables = agreed.variables
+    # Shared parts are compared once in each scope.
+    seen: dict[_Key, _Pair] = {}
     outer: _Known = None
+    all_agree = True
     while stack:
         pair = stack.pop()
         a, b = pair.derived, pair.base
-        key = (id(a), id(b), id(pair.known), pair.in_parameter)
-        if a is b or type(b) is ObjectStructInfo or key in seen:
+        if a is b or type(b) is ObjectStructInfo:
+            continue
+        if pair.known is None and type(a) is type(b) is FuncStructInfo:
+            if outer is None:
+                outer = surroundings(derived, base, in_scope, variables)
+            pair = pair._replace(known=outer)
+        if (key := _key(pair, variables)) in seen or key in agreed.pairs:
             continue
         seen[key] = pair
-        if pair.known is None and type(a) is type(b) is FuncStructInfo:
-            outer = surroundings(derived, base, in_scope) if outer is None else outer
-            pair = pair._replace(known=outer)
         inner: list[_Pair] = []
-        for certainty, words, gaps in _compare(pair, facts, inner):
+        for certainty, words, gaps in _compare(pair, facts, variables, inner):
             if pair.in_parameter and certainty is DIFFERENT:
                 certainty = WIDER
+            all_agree = False
             yield Disagreement(certainty, pair.path, words, gaps)
         stack.extend(reversed(inner))
+    if all_agree:
+        agreed.pairs |= seen
 
 
-def _compare(pair: _Pair, facts: Facts | None, inner: list[_Pair]) -> Iterator[_Finding]:
+def _key(pair: _Pair, variables: ShapeVariables) -> _Key:
+    """What decides how two StructInfos compare: of what is known there, only what they mention."""
+    a, b, known = pair.derived, pair.base, pair.known
+    if known:
+        known &= variables.mentioned(a) | variables.mentioned(b)
+    return id(a), id(b), known, pair.in_parameter
+
+
+def _compare(
+    pair: _Pair, facts: Facts | None, variables: ShapeVariables, inner: list[_Pair]
+) -> Iterator[_Finding]:
     match pair.derived, pair.base:
         case TensorStructInfo() as a, TensorStructInfo() as b:
             return _tensors(a, b, facts)
@@ -166,7 +196,7 @@ def _compare(pair: _Pair, facts: Facts | None, inner: list[_Pair]) -> Iterator[_
         case TupleStructInfo(mine), TupleStructInfo(theirs):
             return _tuples(pair, mine, theirs, inner)
         case FuncStructInfo() as a, FuncStructInfo() as b:
-            return _functions(pair, a, b, inner)
+            return _functions(pair, a, b, variables, inner)
         case ObjectStructInfo(), b:
             return iter([(WIDER, "nothing is known of it, and {} is needed", (_kind(b),))])
     return iter([(DIFFERENT, "it is {}, not {}", (_kind(pair.derived), _kind(pair.base)))])
@@ -273,7 +303,11 @@ def _count(items: tuple[Any, ...], noun: str) -> str:
 
 
 def _functions(
-    pair: _Pair, a: FuncStructInfo, b: FuncStructInfo, inner: list[_Pair]
+    pair: _Pair,
+    a: FuncStructInfo,
+    b: FuncStructInfo,
+    variables: ShapeVariables,
+    inner: list[_Pair],
 ) -> Iterator[_Finding]:
     if b.purity and not a.purity:
         yield WIDER, "it is impure, not pure", ()
@@ -286,10 +320,12 @@ def _functions(
         taken = _count(a.params, "parameter")
         yield DIFFERENT, "it takes {}, not {}", (taken, len(b.params))
     else:
-        inner.extend(_closures(pair, a, b))
+        inner.extend(_closures(pair, a, b, variables))
 
 
-def _closures(pair: _Pair, a: FuncStructInfo, b: FuncStructInfo) -> Iterator[_Pair]:
+def _closures(
+    pair: _Pair, a: FuncStructInfo, b: FuncStructInfo, variables: ShapeVariables
+) -> Iterator[_Pair]:
     """The parameters of two functions, and their results, in the words of the second.
 
     The first function's own variables take what the second passes; where that is not said, they are
@@ -298,10 +334,10 @@ def _closures(pair: _Pair, a: FuncStructInfo, b: FuncStructInfo) -> Iterator[_Pa
     """
     known = pair.known or frozenset()
     mine, theirs = a.params or (), b.params or ()
-    mapping = shape_var_mapping(mine, theirs, known)
-    mapping |= {v: fresh(v) for v in own_shape_vars(mine, known) if v not in mapping}
-    applied = substitute_shape_vars(a, mapping, known)
-    own = own_shape_vars(theirs, known)
+    mapping = shape_var_mapping(mine, theirs, known, variables)
+    mapping |= {v: fresh(v) for v in own_shape_vars(mine, known, variables) if v not in mapping}
+    applied = substitute_shape_vars(a, mapping, known, variables)
+    own = own_shape_vars(theirs, known, variables)
     pair = pair._replace(known=known.union(own) if own else known)
     for i, (x, y) in enumerate(zip(applied.params or (), theirs)):
         # Whoever uses it passes what `b` takes, so here the roles are exchanged.

@@ -12,7 +12,7 @@ from relaxscript.arith import NO, UNKNOWN, YES, Answer, Facts
 from relaxscript.ir import hooks, prim
 from relaxscript.ir.struct_info import StructInfo
 
-from .relation import Certainty, disagreements
+from .relation import Agreed, Certainty, disagreements
 
 __all__ = ["is_base_of", "is_subtype"]
 
@@ -23,16 +23,18 @@ def is_subtype(
     facts: Facts | None = None,
     *,
     in_scope: Container[prim.Var] = (),
+    agreed: Agreed | None = None,
 ) -> Answer:
     """Whether `a <: b`: UNKNOWN ("possibly") only where that depends on shape variables.
 
     What `a` does not say counts against it: a tensor of unknown rank is no subtype of one of
-    rank 2. `check_compatibility` judges that more kindly.
+    rank 2. `check_compatibility` judges that more kindly. Who asks again and again under the same
+    facts hands on what has `agreed`.
     """
     if a is b:
         return YES
     answer = YES
-    for found in disagreements(a, b, facts, in_scope):
+    for found in disagreements(a, b, facts, in_scope, agreed):
         if found.certainty is not Certainty.UNPROVED:
             return NO
         answer = UNKNOWN
