@@ -21,7 +21,7 @@ from .digest import structural_hash
 from .module import IRModule
 from .node import Node
 from .relax import Attrs, Id
-from .struct_info import FuncStructInfo, StructInfo
+from .struct_info import FuncStructInfo, StructInfo, TupleStructInfo
 from .structure import (
     DEFINE,
     INSIDE,
@@ -73,8 +73,9 @@ class StructuralMismatch(AssertionError, ValueError):
 
 # On the stack beside what variables do: the end of a scope, and items that one of two tuples has.
 _END, _LENGTHS = -1, -2
-# Two function types by their ids, what variables do there, and the partners of the first's and of
-# the second's.
+# Two nodes by their ids, and what variables do there; also the partners of the variables in the
+# first, and in the second.
+_Pair = tuple[int, int, int]
 _Comparable = tuple[int, int, int, frozenset[tuple[int, int]], frozenset[tuple[int, int]]]
 # Two values, what variables do there, and the two nodes that hold them.
 Entry = tuple[Any, Any, int, Any]
@@ -95,15 +96,18 @@ class _Comparison:
         # What `forth` and `back` held before each definition, to be restored when its scope ends.
         self.trail: list[tuple[dict[Any, Any], Any, Any]] = []
         # StructInfos are shared by many variables, scalars by what was made of them. As long as
-        # correspondence only grows, a pair once found equal stays equal, and each pair is compared
-        # once: the cost is linear in the graph.
-        self.equal: set[tuple[int, int]] = set()
-        # These pairs in their order: those of a scope are forgotten with it.
-        self.order: list[tuple[int, int]] = []
-        # Function types end what they define: each pair is compared once for each correspondence
-        # of the variables that stand in it.
+        # correspondence only grows, a pair once found equal stays equal where its variables do the
+        # same, and is compared once: the cost is linear in the graph.
+        self.equal: set[_Pair] = set()
+        # Variables that were met where nothing had defined them: where one is defined later, or
+        # again after its scope has ended, what was equal need not be any more.
+        self.loose: set[Any] = set()
+        # What a function type binds is unknown again after it, and may be known where it is met
+        # next: these pairs are compared once for each correspondence of the variables in them.
         self.types = TypeVariables()
-        self.compared: set[_Comparable] = set()
+        self.compared: set[_Pair | _Comparable] = set()
+        # The pairs in their order: those of a scope are forgotten with it.
+        self.order: list[_Pair | _Comparable] = []
         self.roots: tuple[Any, Any] = (None, None)
         # How each pair is reached, where somebody wants to know.
         self.paths: dict[tuple[int, int], str] | None = None
@@ -127,28 +131,27 @@ class _Comparison:
                     continue
                 return Mismatch(a, b, f"{_describe(a)} here, {_describe(b)} there", within)
             if not isinstance(a, Node):
-                different = self._values((a, b, role, within), stack)
-                if different is not None:
+                if (different := self._values((a, b, role, within), stack)) is not None:
                     return different
                 continue
             if isinstance(a, VARIABLES):
                 known = forth.get(a)
                 if known is b and role <= MAYBE:
                     continue
-                reason = self._variable(a, b, known, role)
-                if reason is not None:
+                if (reason := self._variable(a, b, known, role)) is not None:
                     return Mismatch(a, b, reason, within)
                 if a not in forth:
                     continue
             elif a is b and isinstance(a, (relax.Op, prim.Immediate)):
                 continue
+            elif cls is FuncStructInfo or cls is TupleStructInfo:
+                if self._is_compared(a, b, role):
+                    continue
             elif isinstance(a, _SHARED):
-                if (pair := (id(a), id(b))) in equal:
+                if (pair := (id(a), id(b), role)) in equal:
                     continue
                 order.append(pair)
                 equal.add(pair)
-                if cls is FuncStructInfo and self._is_compared(a, b, role):
-                    continue
             leaves, inner, is_scope = _plan_for(a, cls)
             for name in leaves:
                 x, y = getattr(a, name), getattr(b, name)
@@ -167,20 +170,25 @@ class _Comparison:
                 if x.__class__ is tuple and y.__class__ is tuple:
                     if len(x) != len(y):
                         stack.append((x, y, _LENGTHS, (a, b, name)))
-                    pairs = list(zip(x, y))
-                    stack.extend([(p, q, part_role, here) for p, q in reversed(pairs)])
+                    stack.extend([(p, q, part_role, here) for p, q in zip(x, y)][::-1])
                 else:
                     stack.append((x, y, part_role, here))
         return None
 
-    def _is_compared(self, a: FuncStructInfo, b: FuncStructInfo, role: int) -> bool:
-        """Whether two function types were compared under the same correspondence, or will be."""
+    def _is_compared(self, a: Node, b: Node, role: int) -> bool:
+        """Whether two that may have function types inside were compared where their variables
+        correspond as they do here.
+        """
         key = (id(a), id(b), role, self._partners(self.forth, a), self._partners(self.back, b))
-        known = key in self.compared
+        if key in self.compared:
+            return True
         self.compared.add(key)
-        return known
+        # A function type ends what it defines; what a tuple defines ends with the scope around it.
+        if isinstance(a, TupleStructInfo):
+            self.order.append(key)
+        return False
 
-    def _partners(self, table: dict[Any, Any], info: StructInfo) -> frozenset[tuple[int, int]]:
+    def _partners(self, table: dict[Any, Any], info: Node) -> frozenset[tuple[int, int]]:
         if not table:
             return frozenset()
         return frozenset((id(v), id(table[v])) for v in self.types.met(info) if v in table)
@@ -214,10 +222,15 @@ class _Comparison:
         """Why a pair of variables cannot correspond; makes them correspond when they can."""
         if role >= DEFINE or (known is None and b not in self.back and self._may_map(a, b, role)):
             self._correspond(a, b, known)
+            if role < DEFINE:
+                self.loose.update((a, b))
             return None
         if known is not None or b in self.back:
             return f"{_describe(a)} here, {_describe(b)} there"
-        return None if a is b else f"the free {_describe(a)} here, {_describe(b)} there"
+        if a is not b:
+            return f"the free {_describe(a)} here, {_describe(b)} there"
+        self.loose.add(a)
+        return None
 
     def _may_map(self, a: Any, b: Any, role: int) -> bool:
         if role == MAYBE or self.map_free_vars:
@@ -233,6 +246,8 @@ class _Comparison:
         other = self.back.get(b)
         if known is b and other is a:
             return
+        if a in self.loose or b in self.loose:
+            self.equal.clear()
         if known is not None:
             self._set(self.back, known, _HIDDEN)
             self.equal.clear()
@@ -258,6 +273,7 @@ class _Comparison:
     def _end_scope(self, length: int, compared: int) -> None:
         if len(self.trail) > length:
             self.equal.difference_update(self.order[compared:])
+            self.compared.difference_update(self.order[compared:])
             del self.order[compared:]
         while len(self.trail) > length:
             table, key, before = self.trail.pop()

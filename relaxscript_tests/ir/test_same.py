@@ -29,7 +29,13 @@ from relaxscript.ir.relax import (
     Var as RelaxVar,
     VarBinding,
 )
-from relaxscript.ir.struct_info import FuncStructInfo, TensorStructInfo
+from relaxscript.ir.struct_info import (
+    FuncStructInfo,
+    ObjectStructInfo,
+    ShapeStructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
 from relaxscript.ir.tir import Block, Buffer, BufferStore, For, PrimFunc, Range, SeqStmt
 from relaxscript.ir.tir_compute import BufferRealize
 
@@ -226,3 +232,26 @@ def test_a_buffer_that_a_region_gives_memory_is_that_of_its_function():
     assert structural_hash(realizing("c")) == structural_hash(realizing("d"))
     assert structural_equal(IRModule({"f": realizing("c")}), IRModule({"f": realizing("d")}))
     assert not structural_equal(realizing("c"), realizing("c", other=True))
+
+
+def test_a_shared_function_type_is_compared_again_where_its_variable_means_another():
+    n, k, a = (Var(name, "int64") for name in "nka")
+
+    def gives(size: Var) -> FuncStructInfo:
+        return FuncStructInfo([], ShapeStructInfo((size,)))
+
+    # What stands free in the result may not be another variable there, as it may in a parameter.
+    mine, theirs = gives(n), gives(a)
+    assert not structural_equal(FuncStructInfo([mine], mine), FuncStructInfo([theirs], theirs))
+
+    def takes(size: Var) -> FuncStructInfo:
+        return FuncStructInfo([ShapeStructInfo((size,))], ObjectStructInfo())
+
+    # A function type binds `n` where it is unknown, and not inside of one that has bound it.
+    mine, theirs = takes(n), takes(k)
+    assert structural_equal(mine, theirs)
+    own = ShapeStructInfo((n,))
+    assert not structural_equal(
+        TupleStructInfo([mine, FuncStructInfo([own], mine)]),
+        TupleStructInfo([theirs, FuncStructInfo([own], theirs)]),
+    )
