@@ -65,6 +65,7 @@ FLOORS = (
     ("dtypes", "format_string"),
     ("errors",),
     ("runtime.values",),
+    ("runtime.arrays",),
     ("ir",),
     ("arith",),
     ("sinfo",),
@@ -93,9 +94,10 @@ ONLY: Mapping[str, tuple[str, ...]] = {
     "format_string": (),
     "errors": (),
     "runtime.values": ("dtypes", "errors", "format_string"),
-    "ir": ("dtypes", "errors"),
+    "runtime.arrays": ("dtypes", "errors", "runtime.values"),
+    "ir": ("dtypes", "errors", "runtime.arrays"),
     "tir_builder": ("dtypes", "errors", "ir", "arith", "sinfo"),
-    "runtime": ("dtypes", "errors", "format_string", "runtime.values"),
+    "runtime": ("dtypes", "errors", "format_string", "runtime.values", "runtime.arrays"),
 }
 
 ROW = {room: row for row, rooms in enumerate(FLOORS) for room in rooms}

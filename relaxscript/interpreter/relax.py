@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
+import numpy as np
+
 from relaxscript.errors import InternalError, Span, VMError, meant_notes, nearest
 from relaxscript.ir import relax, tir
 from relaxscript.ir.module import IRModule
@@ -235,7 +237,7 @@ class Interpreter(CallEvaluator):
         """The value of an expression, by the spec's rules in their order."""
         match expr:
             case relax.Constant(data):  # 1: a new tensor each time
-                return data.copy()
+                return np.array(data)
             case relax.Var():  # 2
                 return frame.lookup(expr)
             case relax.GlobalVar(name):

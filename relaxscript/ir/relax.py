@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from relaxscript.dtypes import DataType, result_dtype
+from relaxscript.runtime.arrays import NDArray
 
 from . import calling, hooks, prim
 from .expected import brief
@@ -263,14 +264,17 @@ def _maybe_tuple(values: Any) -> tuple[Any, ...]:
 
 
 def _array(value: Any) -> np.ndarray[Any, Any]:
-    """A private, read-only copy: a constant must not change under the program that holds it."""
+    """A private, read-only copy: a constant must not change under the program that holds it.
+
+    An `NDArray`, for people who write `constant.data.numpy()`; what runs is made of plain arrays.
+    """
     array = np.array(value, copy=True, order="C")
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     array.setflags(write=False)
     if not (dtype := result_dtype(array)).in_relax:
         raise ValueError(f'Relax has no data type "{dtype}"')
-    return array
+    return array.view(NDArray)
 
 
 @node

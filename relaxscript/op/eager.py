@@ -134,7 +134,7 @@ def _value(expr: Expr, arrays: Mapping[Expr, Any]) -> Any:
         return arrays[expr]
     match expr:
         case relax.Constant(data):
-            return data
+            return np.asarray(data)
         case relax.Tuple(fields):
             return tuple(_value(item, arrays) for item in fields)
         case relax.ShapeExpr(values) if all(isinstance(v, prim.IntImm) for v in values):

@@ -19,12 +19,10 @@ import numpy as np
 from relaxscript.dtypes import DataType
 from relaxscript.errors import VMError
 
-from .packed_func import PackedFunc, get_global_func
 from .values import Device, DeviceTensor, cpu, kind_of, to_device, to_tensor
 
 __all__ = [
-    "NDArray", "array", "as_given", "as_ndarray", "empty", "from_dlpack", "given_ndarrays",
-    "has_ndarray", "tensor",
+    "NDArray", "array", "as_given", "as_ndarray", "empty", "from_dlpack", "has_ndarray", "tensor",
 ]  # fmt: skip
 
 
@@ -113,12 +111,6 @@ def has_ndarray(values: Iterable[Any]) -> bool:
         has_ndarray(value) if type(value) in (tuple, list) else type(value) is NDArray
         for value in values
     )
-
-
-def given_ndarrays(name: str) -> PackedFunc:
-    """The packed function of a name, which is given `NDArray`s for arrays of numpy."""
-    found = get_global_func(name)
-    return PackedFunc(name, lambda *args: found.function(*map(as_ndarray, args)))
 
 
 def as_ndarray(value: Any) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 from relaxscript.errors import InternalError, VMError
 from relaxscript.errors.exceptions import is_users
 
-from .arrays import as_ndarray, given_ndarrays, has_ndarray
+from .arrays import as_ndarray, has_ndarray
 from .blame import blamed, raised, too_deep
 from .builtins import BUILTINS, INVOKE_CLOSURE, State, read_if_cond
 from .bytecode import VM_STATE, ArgKind
@@ -119,7 +119,7 @@ class Dispatcher:
                 return self._run(code, self._registers(code, values, heap), heap)
         started = self._started(code, closure, args, kwargs)
         if has_ndarray((*args, *kwargs.values())):
-            return as_ndarray(self._run(code, *started, lookup=given_ndarrays))
+            return as_ndarray(self._run(code, *started, lookup=_given_ndarrays))
         return self._run(code, *started)
 
     def _started(
@@ -305,3 +305,9 @@ def _called_value(call: Any, regs: Sequence[Any]) -> str:
     callee = next(arg for arg in call.args if arg != VM_STATE)
     held = regs[callee.value] if callee.kind is ArgKind.REGISTER else None
     return held.name if isinstance(held, (Closure, PackedFunc)) else INVOKE_CLOSURE
+
+
+def _given_ndarrays(name: str) -> PackedFunc:
+    """The packed function of a name, which is given `NDArray`s for arrays of numpy."""
+    found = get_global_func(name)
+    return PackedFunc(name, lambda *args: found.function(*map(as_ndarray, args)))

@@ -114,8 +114,13 @@ class Executable:
         return self._machine[name]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call `main`, on the same machine. Raises as calling `self["main"]`."""
-        return self["main"](*args, **kwargs)
+        """Call `main`, or the only public function of a program without one, on the same machine.
+
+        Raises as calling `self["main"]`.
+        """
+        public = self.public_functions
+        name = public[0] if len(public) == 1 else "main"
+        return self[name](*args, **kwargs)
 
     @cached_property
     def _machine(self) -> VirtualMachine:
@@ -235,8 +240,8 @@ Module = Executable  # and that of what is in one
 
 def _frozen(constant: Any) -> Any:
     """A constant as the program holds it: nobody can write into it by mistake."""
-    if isinstance(constant, np.ndarray) and constant.flags.writeable:
-        constant = constant.view()
+    if isinstance(constant, np.ndarray):
+        constant = constant.view(np.ndarray)
         constant.flags.writeable = False
     if type(constant) is tuple:
         return tuple(map(_frozen, constant))

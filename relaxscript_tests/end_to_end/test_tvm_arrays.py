@@ -119,3 +119,37 @@ def test_one_error_is_the_base_of_what_is_wrong_and_of_what_fails():
     vm = relax.VirtualMachine(tvm.build(Pair))
     with pytest.raises(tvm.TVMError, match=r"`y.shape\[0\]` is 3"):
         vm["main"](X, np.zeros(3, "float32"))
+
+
+@pytest.mark.parametrize("target", ["llvm", "reference"])
+def test_a_program_with_one_public_function_is_called_as_that_function(target):
+    made = tvm.build(Copy["copied"], target=target)
+    given, taken = np.arange(4, dtype="float32"), np.zeros(4, "float32")
+    made(given, taken)
+    np.testing.assert_array_equal(taken, given)
+
+
+def test_a_program_with_several_public_functions_is_called_as_main():
+    total, _ = tvm.build(Pair)(X, Y)
+    np.testing.assert_array_equal(total, X + Y)
+
+
+def test_the_elements_of_a_constant_are_read_as_those_of_an_array():
+    constant = relax.const(np.array([1, 2], "float32"))
+    assert type(constant.data.numpy()) is np.ndarray
+    np.testing.assert_array_equal(constant.data.numpy(), np.array([1, 2], "float32"))
+    assert not constant.data.flags.writeable
+
+
+@I.ir_module
+class Constants:
+    @R.function
+    def main(x: R.Tensor((2,), "float32")):
+        y = R.add(x, R.const([1.0, 2.0]))
+        return (y, R.const([3.0]))
+
+
+@pytest.mark.parametrize("target", ["llvm", "reference"])
+def test_constants_of_a_program_are_plain_arrays_where_it_runs(target):
+    found = tvm.build(Constants, target=target)["main"](X)
+    assert [type(value) for value in found] == [np.ndarray, np.ndarray]
