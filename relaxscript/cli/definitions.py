@@ -18,10 +18,11 @@ from typing import Any
 
 from relaxscript import script
 from relaxscript.errors import Diagnostic, DiagnosticError, Source, is_strict, nearest
-from relaxscript.script.parser.base import UNKNOWN, ExpressionParser, Failed, Reporter
+from relaxscript.script.parser.blame import UNKNOWN, Failed
 from relaxscript.script.parser.crash import reported_as_ours
 from relaxscript.script.parser.decorators import OurDecorator, read_options
 from relaxscript.script.parser.environment import is_builtin
+from relaxscript.script.parser.expression import parse_expr
 from relaxscript.script.parser.macro import Macro, macro_of
 from relaxscript.script.parser.module import module_of_class, relax_function, tir_function
 from relaxscript.script.parser.not_python import syntax_error
@@ -32,6 +33,8 @@ from relaxscript.script.parser.plain import (
     known_from_the_start,
     literal,
 )
+from relaxscript.script.parser.python_language import python_context
+from relaxscript.script.parser.reporter import Reporter
 from relaxscript.script.parser.source import parse_text
 from relaxscript.script.parser.statements import TRY_STAR
 
@@ -76,7 +79,7 @@ def module_definition(
     source: Source, node: Any, names: FileNames, reporter: Reporter, decorator: OurDecorator
 ) -> Any:
     """A module, as the options of its decorator say."""
-    options = read_options(ExpressionParser(source, names, reporter), decorator)
+    options = read_options(python_context(source, names, reporter), decorator)
     with reporter.strictly(options.get("strict")):
         return module_of_class(
             source, node, names, reporter, options.get("check_well_formed", True)
@@ -88,7 +91,7 @@ def macro_definition(
 ) -> Any:
     """A macro; it is checked where it is used."""
     try:
-        return macro_of(ExpressionParser(source, names, reporter), node, lambda: names)
+        return macro_of(python_context(source, names, reporter), node, lambda: names)
     except Failed:
         return None
 
@@ -276,7 +279,7 @@ class _Walk:
             return
         if nearest(f"{last} ", _DECORATORS) is not None:
             names = FileNames(scopes, self.reporter)
-            ExpressionParser(self.source, names, self.reporter).value(target)
+            parse_expr(python_context(self.source, names, self.reporter), target)
 
     def decorator_value(self, node: ast.expr, scopes: Scopes) -> Any:
         match node:
@@ -286,7 +289,7 @@ class _Walk:
                 owner = self.decorator_value(inner, scopes)
                 if owner in (script.ir, script.relax, script.tir):
                     names = FileNames(scopes, self.reporter)
-                    return ExpressionParser(self.source, names, self.reporter).value(node)
+                    return parse_expr(python_context(self.source, names, self.reporter), node)
                 return getattr(owner, attr, None) if isinstance(owner, ModuleType) else None
         return None
 
@@ -305,7 +308,7 @@ class _Walk:
             return Script(name, line, None, (wrong,))
         reporter = Reporter(self.strict)
         names = FileNames(scopes, reporter)
-        with reported_as_ours():
+        with reported_as_ours(reporter):
             value = language.parse(self.source, node, names, reporter, decorator)
         complete = not any(d.severity == "error" for d in reporter.settled())
         left = names.unknown.values()

@@ -7,9 +7,10 @@ from types import ModuleType
 from typing import Any
 
 from relaxscript.errors import Diagnostic
-from relaxscript.script.parser.base import UNKNOWN, Reporter
+from relaxscript.script.parser.blame import UNKNOWN
 from relaxscript.script.parser.environment import Environment, is_builtin
 from relaxscript.script.parser.plain import EVERYTHING
+from relaxscript.script.parser.reporter import Reporter
 
 from .harmless import BUILTINS, is_harmless, member_of
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from relaxscript.ir.module import DummyGlobalInfo, VDevice
 
 from .members import absent_member
-from .parser.base import safe_callables
 from .parser.decorated import Module
 from .parser.entry import ir_module
+from .safe import safe_callables
 from .tir_forms import Range
 
 __all__ = [

@@ -12,7 +12,6 @@ from relaxscript.op.namespace import __all__ as _operators
 
 from .annotations import Annotated, Callable, Object, Prim, Shape, Tensor, Tuple
 from .members import absent_member as _absent_member
-from .parser.base import safe_callables as _safe_callables
 from .parser.entry import function
 from .parser.macro_entry import relax_macro as macro
 from .relax_devices import *  # noqa: F403
@@ -21,6 +20,7 @@ from .relax_forms import *  # noqa: F403
 from .relax_forms import __all__ as _forms, builder_forms as _builder_forms
 from .relax_typed import *  # noqa: F403
 from .relax_typed import __all__ as _typed
+from .safe import safe_callables as _safe_callables
 
 func = function
 # What later versions of TVM call an object, and the RFC a product of matrices.

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from relaxscript.ir.module import Target, VDevice
 from relaxscript.runtime.values import DEVICE_ALIASES, DEVICE_KINDS
 
-from .parser.base import safe_callables
+from .safe import safe_callables
 
 __all__ = [
     "cpu", "cuda", "device", "ext_dev", "gpu", "hexagon", "metal", "opencl", "rocm", "vpi",

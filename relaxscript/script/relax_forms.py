@@ -23,7 +23,7 @@ from relaxscript.op.parameters import DTYPES
 from relaxscript.op.spellings import nearest_dtype
 
 from .annotations import as_struct_info
-from .parser.base import safe_callables
+from .safe import safe_callables
 
 __all__ = [
     "ExternFunc", "ShapeExpr", "TupleGetItem", "const", "dataflow", "dtype", "func_attr",

@@ -16,7 +16,7 @@ from __future__ import annotations
 from relaxscript.dtypes import DataType
 from relaxscript.ir.prim import INT64, Var
 
-from .parser.base import safe_callables
+from .safe import safe_callables
 
 # The data types by their short names.
 DTYPES = (

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 from . import tir_axis as axis, tir_compute, tir_dtypes, tir_forms, tir_math, tir_nodes
 from .annotations import in_annotation
 from .members import absent_member
-from .parser.base import safe_callables
 from .parser.entry import prim_func
 from .parser.macro_entry import tir_macro as macro
 from .relax_typed import (
@@ -37,6 +36,7 @@ from .relax_typed import (
     u32,
     u64,
 )  # fmt: skip
+from .safe import safe_callables
 from .tir_compute import *  # noqa: F403
 from .tir_dtypes import *  # noqa: F403
 from .tir_forms import *  # noqa: F403

@@ -63,6 +63,8 @@ class Blame:
     def __init__(self, source: Source, reporter: Reporter) -> None:
         self.source = source
         self.reporter = reporter
+        # What is blamed in the place of its parts: a dimension inside a string has no place.
+        self.inside_string: ast.expr | None = None
 
     def error(
         self, node: ast.AST | None, code: str, message: str, *, help: str | None = None,
@@ -82,6 +84,12 @@ class Blame:
         )
         return Failed()
 
+    def error_at(
+        self, span: Span | None, code: str, message: str, help: str | None = None
+    ) -> Failed:
+        """Record a mistake at a place that no single piece of syntax covers."""
+        return self.report(Diagnostic(code, message, span, help=help))
+
     def report(self, diagnostic: Diagnostic) -> Failed:
         """Record a finished diagnostic."""
         self.reporter.diagnostics.append(diagnostic)
@@ -93,7 +101,7 @@ class Blame:
 
     def span(self, node: ast.AST) -> Span | None:
         """Where a piece of syntax stands."""
-        return self.source.span(node)
+        return self.source.span(self.inside_string or node)
 
     def written(self, node: ast.AST) -> str:
         """The text of a piece of syntax, as the user wrote it where that is one line."""

@@ -20,9 +20,10 @@ from relaxscript.ir.same import structural_equal
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.ir.walk import walk
 
-from .base import UNKNOWN, ExpressionParser, Failed
+from .blame import UNKNOWN, Failed
 from .context import ModuleContext
 from .macro import Macro
+from .script_context import ScriptContext
 
 __all__ = [
     "adopted", "adopted_as", "adopted_member", "called_names", "foreign_device", "macro_of_module",
@@ -39,14 +40,14 @@ def macro_of_module(module: ModuleContext, name: str) -> Macro | None:
 
 
 def adopted(
-    parser: ExpressionParser, module: ModuleContext, function: Any, name: str, node: ast.expr
+    cx: ScriptContext, module: ModuleContext, function: Any, name: str, node: ast.expr
 ) -> GlobalVar:
     """The name in the module of a captured function, which is added to it when it is new."""
     known = module.known_objects.get(id(function))
     if known is not None:
         return known[1]
-    refuse_outside(parser, module, function, name, node)
-    check_whole(parser, function, node)
+    refuse_outside(cx, module, function, name, node)
+    check_whole(cx, function, node)
     module.captured.append((function, node))
     shared = _equal(module, function)
     if shared is None:
@@ -59,43 +60,43 @@ def adopted(
 
 
 def adopted_member(
-    parser: ExpressionParser, module: ModuleContext, owner: IRModule, name: str, node: ast.expr
+    cx: ScriptContext, module: ModuleContext, owner: IRModule, name: str, node: ast.expr
 ) -> GlobalVar:
     """The name in the module of a function of another, added together with what it calls."""
     if name not in owner:
         near = nearest(name, [var.name_hint for var in owner])
         written = ast.unparse(node.value) if isinstance(node, ast.Attribute) else ""
-        raise parser.error(
+        raise cx.error(
             node, "RX0101", f"the module `{owner.__name__}` has no function `{name}`",
             help=did_you_mean(near),
             fix=f"{written}.{near}" if near and written else None,
         )  # fmt: skip
     wanted = owner[name]
     if id(wanted) not in module.known_objects:
-        refuse_outside(parser, module, wanted, name, node)
+        refuse_outside(cx, module, wanted, name, node)
         _join(module, owner, name, None, node)
     return module.known_objects[id(wanted)][1]
 
 
 def adopted_as(
-    parser: ExpressionParser, module: ModuleContext, value: Any, name: str, node: ast.expr
+    cx: ScriptContext, module: ModuleContext, value: Any, name: str, node: ast.expr
 ) -> Any:
     """The function that a class takes over as `name = value`; `value` is a function, or a module
     and the name of its function."""
     if isinstance(value, tuple):
         owner, member = value
         return _join(module, owner, member, name, node)
-    check_whole(parser, value, node)
+    check_whole(cx, value, node)
     module.captured.append((value, node))
     module.known_objects.setdefault(id(value), (value, module.global_vars[name]))
     return named(value, name)
 
 
-def check_whole(parser: ExpressionParser, function: Any, node: ast.expr) -> None:
+def check_whole(cx: ScriptContext, function: Any, node: ast.expr) -> None:
     """A function that calls others cannot be taken without them."""
     missing = called_names(function)
     if missing:
-        raise parser.error(
+        raise cx.error(
             node, "RX0201", f"this function calls `{missing[0]}` of the module it comes from",
             help="capture that module, and write `Module.name_of_the_function`",
         )  # fmt: skip
@@ -135,14 +136,14 @@ def foreign_device(module: ModuleContext, function: Any) -> VDevice | None:
 
 
 def refuse_outside(
-    parser: ExpressionParser, module: ModuleContext, function: Any, name: str, node: ast.expr
+    cx: ScriptContext, module: ModuleContext, function: Any, name: str, node: ast.expr
 ) -> None:
     """Only a module has a place for other functions."""
     if module.name:
         return
     kind = "PrimFunc" if isinstance(function, PrimFunc) else "Relax function"
     written = name or ast.unparse(node)
-    raise parser.error(
+    raise cx.error(
         node, "RX0201", f"`{written}` is a {kind} that stands outside, and a function on its own"
         " has no place for it",
         help="put both in a class under `@I.ir_module`",

@@ -1,7 +1,7 @@
 """The decorators of a definition: which language they choose, and which options they give.
 
 A decorator is one of ours when its name leads to `R.function`, `T.prim_func` or `I.ir_module`,
-under whatever name the file imports them. Others are the user's own and no business of the parser.
+under whatever name the file imports them. Others are the user's own and no business of the cx.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from typing import Any, NamedTuple
 
 from relaxscript.errors import Diagnostic, Edit, did_you_mean, nearest
 
-from .base import ExpressionParser
 from .corrections import add_decorator
 from .environment import Environment
+from .expression import parse_expr
 from .finding import undecorated
 from .matching import inner_codes
+from .script_context import ScriptContext
 
 __all__ = [
     "OPTIONS", "OurDecorator", "leads_to", "our_decorator", "our_decorators", "read_options",
@@ -96,30 +97,30 @@ def _words(code: CodeType) -> set[str]:
 
 
 def our_decorator(
-    parser: ExpressionParser, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    cx: ScriptContext, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 ) -> OurDecorator:
     """The decorator that makes a definition a script; raises `Failed` after recording why not.
 
     One that is misspelt is reported as what it is, with the nearest name.
     """
-    found = our_decorators(node, parser.environment)
+    found = our_decorators(node, cx.environment)
     if isinstance(node, ast.ClassDef):
         found = [d for d in found if d.kind == "ir_module"]
     else:
         found = [d for d in found if d.kind != "ir_module"]
     if len(found) > 1:
-        raise parser.error(
+        raise cx.error(
             found[0].node, "RX0104", f"`{node.name}` is decorated twice",
             labels=[(found[1].node, "this decorator is enough")], help="leave one of them out",
         )  # fmt: skip
     if found:
         return found[0]
     for decorator in node.decorator_list:
-        parser.value(decorator.func if isinstance(decorator, ast.Call) else decorator)
-    name = parser.source.name_span(node)
+        parse_expr(cx, decorator.func if isinstance(decorator, ast.Call) else decorator)
+    name = cx.source.name_span(node)
     decorator_name = likely_decorator(node)
     help = f"decorate it with `@{decorator_name}`"
-    edits = [add_decorator(parser.source, node, decorator_name)] if decorator_name else []
+    edits = [add_decorator(cx.source, node, decorator_name)] if decorator_name else []
     if isinstance(node, ast.ClassDef):
         message = f"`{node.name}` is a plain class"
     elif node.name == "__init__":
@@ -128,7 +129,7 @@ def our_decorator(
     else:
         message = f"`{node.name}` is neither a Relax function nor a PrimFunc"
         help = help if edits else "decorate it with `@R.function` or `@T.prim_func`"
-    raise parser.report(Diagnostic("RX0104", message, name, help=help, fix=tuple(edits)))
+    raise cx.report(Diagnostic("RX0104", message, name, help=help, fix=tuple(edits)))
 
 
 def likely_decorator(node: ast.AST) -> str:
@@ -148,7 +149,7 @@ def likely_decorator(node: ast.AST) -> str:
     return "R.function" if "R" in letters else "T.prim_func" if "T" in letters else ""
 
 
-def read_options(parser: ExpressionParser, decorator: OurDecorator | None) -> dict[str, bool]:
+def read_options(cx: ScriptContext, decorator: OurDecorator | None) -> dict[str, bool]:
     """The options of a decorator, each True or False; every mistake in them is recorded."""
     options: dict[str, bool] = {} if decorator is None else dict(decorator.given)
     if decorator is None or not isinstance(decorator.node, ast.Call):
@@ -157,29 +158,27 @@ def read_options(parser: ExpressionParser, decorator: OurDecorator | None) -> di
         option = OPTIONS[decorator.kind][0]
         known = isinstance(argument, ast.Constant) and isinstance(argument.value, bool)
         fix = f"{option}={ast.unparse(argument)}" if known else None
-        parser.error(
+        cx.error(
             argument, "RX0103", f"`{decorator.written}` takes its options by name",
             help=f"write `@{decorator.written}({fix or f'{option}=...'})`", fix=fix,
         )  # fmt: skip
     for keyword in decorator.node.keywords:
         if keyword.arg not in OPTIONS[decorator.kind]:
-            _unknown_option(parser, decorator, keyword)
+            _unknown_option(cx, decorator, keyword)
             continue
         match keyword.value:
             case ast.Constant(value=bool() as value):
                 options[keyword.arg] = value
             case _:
-                parser.error(
+                cx.error(
                     keyword.value, "RX0104", f"`{keyword.arg}` must be written as a literal",
                     help=f"write `{keyword.arg}=True` or `{keyword.arg}=False`",
                 )  # fmt: skip
     return options
 
 
-def _unknown_option(
-    parser: ExpressionParser, decorator: OurDecorator, keyword: ast.keyword
-) -> None:
-    span = parser.source.name_span(keyword)
+def _unknown_option(cx: ScriptContext, decorator: OurDecorator, keyword: ast.keyword) -> None:
+    span = cx.source.name_span(keyword)
     known = OPTIONS[decorator.kind]
     near = nearest(keyword.arg or "", known)
     fix = (Edit(span, near),) if near is not None else ()
@@ -187,9 +186,9 @@ def _unknown_option(
     if keyword.arg == "impure" and "pure" in known:  # near, and its opposite
         value = isinstance(keyword.value, ast.Constant) and bool(keyword.value.value)
         help = f"write `pure={not value}`"
-        fix = (Edit(parser.source.span(keyword), f"pure={not value}"),)
+        fix = (Edit(cx.source.span(keyword), f"pure={not value}"),)
     message = f"`{decorator.written}` has no option `{keyword.arg or '**'}`"
-    parser.report(Diagnostic("RX0103", message, span, help=help, fix=fix))
+    cx.report(Diagnostic("RX0103", message, span, help=help, fix=fix))
 
 
 def _listed(names: tuple[str, ...]) -> str:

@@ -21,7 +21,6 @@ from relaxscript.ir.relax import Function
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.script.pause import collector_paused
 
-from .base import ExpressionParser, Reporter
 from .crash import reported_as_ours
 from .decorated import DecoratedModule
 from .decorators import OurDecorator, leads_to, our_decorators, read_options
@@ -33,6 +32,8 @@ from .finding import (
     undecorated,
 )
 from .module import module_of_class, relax_function, tir_function
+from .python_language import python_context
+from .reporter import Reporter
 
 __all__ = ["function", "in_module_class", "ir_module", "prim_func"]
 
@@ -88,10 +89,10 @@ def parse_class(
     environment = Environment.of_class(cls, frame)
 
     def parse(reporter: Reporter) -> IRModule | None:
-        parser = ExpressionParser(source, environment, reporter)
+        cx = python_context(source, environment, reporter)
         for decorator in our_decorators(node, environment):
             if decorator.kind == "ir_module":
-                read_options(parser, decorator)
+                read_options(cx, decorator)
         return module_of_class(source, node, environment, reporter, check_well_formed)
 
     module: IRModule = finished(parse, strict)
@@ -267,7 +268,7 @@ def in_module_class(f: Any, frame: FrameType) -> bool:
 
 def finished(parse: Callable[[Reporter], Any], strict: bool | None) -> Any:
     reporter = Reporter(is_strict(strict))
-    with collector_paused(), reported_as_ours():
+    with collector_paused(), reported_as_ours(reporter):
         result = parse(reporter)
     for warning in reporter.finish():
         warn(warning)

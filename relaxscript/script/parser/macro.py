@@ -8,7 +8,7 @@ use, by the parser that is at work there; nothing of the macro remains in the IR
 bound as Python binds them. In a hygienic macro (the default) names mean what they mean where it was
 defined; in another, what they mean where it is used. What a macro binds is not seen outside.
 
-`relax_meta.py` and `tir_meta.py` expand the macros of the two languages. Start reading at `Macro`.
+`relax_macro.py` and `tir_meta.py` expand the macros of the two languages. Start reading at `Macro`.
 """
 
 from __future__ import annotations
@@ -25,12 +25,15 @@ from relaxscript.errors import Diagnostic, DiagnosticError, Label, Source, Span
 from relaxscript.errors.caller import caller_frame, caller_span
 from relaxscript.script.annotations import Object, in_annotation
 
-from .base import UNKNOWN, ExpressionParser, Failed
+from .blame import UNKNOWN, Failed
 from .decorators import OurDecorator, our_decorators, read_options
 from .environment import Environment
+from .expression import parse_expr
+from .misfits import misfit_of
 from .reporter import EXPANDED
+from .script_context import ScriptContext
 
-__all__ = ["KINDS", "Macro", "MacroUser", "Returned", "macro_in", "macro_of"]
+__all__ = ["KINDS", "Macro", "Returned", "macro_in", "macro_of"]
 
 # Each level of a macro that uses itself takes some 15 of the 1,000 levels of calls Python has.
 MOST_NESTED = 40
@@ -106,37 +109,37 @@ class Macro:
 
 
 def macro_of(
-    parser: ExpressionParser, node: ast.FunctionDef, environment: Callable[[], Environment],
+    cx: ScriptContext, node: ast.FunctionDef, environment: Callable[[], Environment],
     kind: str = "", signature: inspect.Signature | None = None,
 ) -> Macro | None:  # fmt: skip
-    """The macro that a definition means, its defaults evaluated by `parser`; None if it is none.
+    """The macro that a definition means, its defaults evaluated in `cx`; None if it is none.
 
     Mistakes in it are recorded; what is wrong with its uses is found when it is expanded.
     """
-    ours = [d for d in our_decorators(node, parser.environment) if d.is_macro]
+    ours = [d for d in our_decorators(node, cx.environment) if d.is_macro]
     decorator: OurDecorator | None = ours[0] if ours else None
     kind = kind or (decorator.kind if decorator is not None else "")
     if not kind:
         return None
-    hygienic = read_options(parser, decorator).get("hygienic", True)
-    _check_returns(parser, node, kind)
-    taken = _signature(parser, node) if signature is None else signature
-    return Macro(kind, parser.source, node, taken, environment, hygienic)
+    hygienic = read_options(cx, decorator).get("hygienic", True)
+    _check_returns(cx, node, kind)
+    taken = _signature(cx, node) if signature is None else signature
+    return Macro(kind, cx.source, node, taken, environment, hygienic)
 
 
-def _signature(parser: ExpressionParser, node: ast.FunctionDef) -> inspect.Signature:
+def _signature(cx: ScriptContext, node: ast.FunctionDef) -> inspect.Signature:
     """The parameters of a definition as Python would have them."""
     args = node.args
     seen: set[str] = set()
     for arg in (n for n in ast.walk(args) if isinstance(n, ast.arg)):
         if arg.arg in seen:
-            raise parser.error(arg, "RX0302", f"two parameters are called `{arg.arg}`",
+            raise cx.error(arg, "RX0302", f"two parameters are called `{arg.arg}`",
                                help="rename one of them")  # fmt: skip
         seen.add(arg.arg)
     empty = inspect.Parameter.empty
     plain = [*args.posonlyargs, *args.args]
     defaults: list[Any] = [empty] * (len(plain) - len(args.defaults))
-    defaults += [parser.value(d) for d in args.defaults]
+    defaults += [parse_expr(cx, d) for d in args.defaults]
     found: list[inspect.Parameter] = []
     for index, (arg, default) in enumerate(zip(plain, defaults)):
         kind = (
@@ -148,35 +151,35 @@ def _signature(parser: ExpressionParser, node: ast.FunctionDef) -> inspect.Signa
     if args.vararg is not None:
         found.append(inspect.Parameter(args.vararg.arg, inspect.Parameter.VAR_POSITIONAL))
     for arg, given in zip(args.kwonlyargs, args.kw_defaults):
-        value = empty if given is None else parser.value(given)
+        value = empty if given is None else parse_expr(cx, given)
         found.append(inspect.Parameter(arg.arg, inspect.Parameter.KEYWORD_ONLY, default=value))
     if args.kwarg is not None:
         found.append(inspect.Parameter(args.kwarg.arg, inspect.Parameter.VAR_KEYWORD))
     return inspect.Signature(found)
 
 
-def _check_returns(parser: ExpressionParser, node: ast.FunctionDef, kind: str) -> None:
+def _check_returns(cx: ScriptContext, node: ast.FunctionDef, kind: str) -> None:
     """A macro of Relax has a value, a macro of TIR has none; raises `Failed`."""
     returns = _returns(node.body)
     failed: Failed | None = None
     for statement in returns:
         bare = statement.value is None
         if kind == "relax_macro" and bare:
-            failed = parser.error(
+            failed = cx.error(
                 statement, "RX0105", "a macro of Relax functions returns a value",
                 help="write `return ...`",
             )  # fmt: skip
         if kind == "tir_macro" and not bare:
-            failed = parser.error(
+            failed = cx.error(
                 statement, "RX0105",
                 "a macro of PrimFuncs stands for statements, and has no value",
                 help="give it a buffer in which it stores the result",
             )  # fmt: skip
     if kind == "relax_macro" and not returns:
-        failed = parser.report(
+        failed = cx.report(
             Diagnostic(
                 "RX0105", f"the macro `{node.name}` does not return anything",
-                parser.source.name_span(node), help="end it with `return ...`",
+                cx.source.name_span(node), help="end it with `return ...`",
             )
         )  # fmt: skip
     if failed is not None:
@@ -196,133 +199,111 @@ def _returns(body: Sequence[ast.stmt]) -> list[ast.Return]:
     return found
 
 
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
-
-
 # ---------------------------------------------------------------- uses
 
 
-class MacroUser(ExpressionParser):
-    """What expanding a macro is in both languages: arguments, names, blame."""
+def bind_macro_arguments(
+    cx: ScriptContext, macro: Macro, node: ast.Call, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What the parameters of a macro are in one use of it."""
+    try:
+        bound = macro.signature.bind(*args, **kwargs)
+    except TypeError:
+        raise misused(cx, macro, node, len(args), kwargs) from None
+    bound.apply_defaults()
+    return dict(bound.arguments)
 
-    # The macros that are being expanded, outermost first; none inside a function of their own.
-    expanding: tuple[Macro, ...] = ()
-    # What is known where the innermost one is used, and not in it because it is hygienic.
-    names_of_use: frozenset[str] = frozenset()
 
-    def undefined(self, node: ast.Name) -> Failed:
-        if not self.expanding or node.id not in self.names_of_use:
-            return super().undefined(node)
-        macro = self.expanding[-1]
-        return self.error(
-            node, "RX0101", f"`{node.id}` is not defined where the macro is",
-            help=f"give it as an argument, or write `@{macro.written}(hygienic=False)`",
+def misused(
+    cx: ScriptContext, macro: Macro, node: ast.Call, count: int, kwargs: Mapping[str, Any]
+) -> Failed:
+    """Record that the arguments of a use do not fit the parameters."""
+    return misfit_of(cx, macro.signature, node, count, kwargs, macro.span)
+
+
+def check_depth(cx: ScriptContext, macro: Macro, node: ast.Call) -> None:
+    """A macro that uses itself must come to an end, and macros may not multiply beyond bounds.
+
+    After one such mistake nothing is expanded any more: all of it would be a consequence.
+    """
+    reporter = cx.reporter
+    if reporter.exhausted:
+        raise Failed
+    reporter.expansions += 1
+    if reporter.expansions > MOST_EXPANDED:
+        reporter.exhausted = True
+        raise cx.error(
+            node, "RX0104", f"more than {MOST_EXPANDED:,} uses of macros are written out",
+            help="call a function instead",
+        )  # fmt: skip
+    if len(cx.expanding) >= MOST_NESTED:
+        reporter.exhausted = True
+        raise cx.error(
+            node, "RX0104", f"macros are nested more than {MOST_NESTED} deep here",
+            help="a macro that uses itself needs a case in which it does not, "
+            "decided by a Python value",
         )  # fmt: skip
 
-    def comparison(self, node: ast.Compare) -> Any:
-        match node:
-            case ast.Compare(ops=[ast.Is() | ast.IsNot() as op], comparators=[right]) if _is_none(
-                right
-            ):
-                # Whether an argument was given is known while parsing, whatever it is.
-                return (self.value(node.left) is None) == isinstance(op, ast.Is)
-        return super().comparison(node)
 
-    def bound_arguments(
-        self, macro: Macro, node: ast.Call, args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        """What the parameters of a macro are in one use of it."""
-        try:
-            bound = macro.signature.bind(*args, **kwargs)
-        except TypeError:
-            raise self.misused(macro, node, len(args), kwargs) from None
-        bound.apply_defaults()
-        return dict(bound.arguments)
+def environment_of(cx: ScriptContext, macro: Macro) -> Environment:
+    """What is captured by the names in a macro that is expanded here."""
+    there = macro.environment.scopes
+    around = () if macro.hygienic else cx.environment.scopes
+    return cx.environment.with_scopes([*around, *there])
 
-    def misused(
-        self, macro: Macro, node: ast.Call, count: int, kwargs: Mapping[str, Any]
-    ) -> Failed:
-        """Record that the arguments of a use do not fit the parameters."""
-        return self.misfit_of(macro.signature, node, count, kwargs, macro.span)
 
-    def check_depth(self, macro: Macro, node: ast.Call) -> None:
-        """A macro that uses itself must come to an end, and macros may not multiply beyond bounds.
+@contextmanager
+def inside_macro(
+    cx: ScriptContext, macro: Macro, node: ast.Call, state: Mapping[str, Any]
+) -> Iterator[None]:
+    """The text of a macro is read inside, with `state` in place of its own.
 
-        After one such mistake nothing is expanded any more: all of it would be a consequence.
-        """
-        reporter = self.reporter
-        if reporter.exhausted:
-            raise Failed
-        reporter.expansions += 1
-        if reporter.expansions > MOST_EXPANDED:
-            reporter.exhausted = True
-            raise self.error(
-                node, "RX0104", f"more than {MOST_EXPANDED:,} uses of macros are written out",
-                help="call a function instead",
-            )  # fmt: skip
-        if len(self.expanding) >= MOST_NESTED:
-            reporter.exhausted = True
-            raise self.error(
-                node, "RX0104", f"macros are nested more than {MOST_NESTED} deep here",
-                help="a macro that uses itself needs a case in which it does not, "
-                "decided by a Python value",
-            )  # fmt: skip
+    Mistakes that are found inside also say where the macro is used.
+    """
+    use = cx.span(node)
+    before = len(cx.reporter.diagnostics)
+    inner = {
+        "source": macro.source,
+        "environment": environment_of(cx, macro),
+        "expanding": (*cx.expanding, macro),
+        "names_of_use": frozenset(cx.names) if macro.hygienic else frozenset(),
+        "known_attributes": {},
+        "before_dot": None,
+        "inside_string": None,
+        **state,
+    }
+    outer = {name: getattr(cx, name) for name in inner}
+    vars(cx).update(inner)
+    try:
+        yield
+    finally:
+        vars(cx).update(outer)
+        if use is not None:
+            label = Label(use, f"`{macro.name}` {EXPANDED}")
+            found = cx.reporter.diagnostics
+            found[before:] = [_used(d, label) for d in found[before:]]
 
-    def environment_of(self, macro: Macro) -> Environment:
-        """What is captured by the names in a macro that is expanded here."""
-        there = macro.environment.scopes
-        around = () if macro.hygienic else self.environment.scopes
-        return self.environment.with_scopes([*around, *there])
 
-    @contextmanager
-    def inside(self, macro: Macro, node: ast.Call, state: Mapping[str, Any]) -> Iterator[None]:
-        """The parser reads the text of a macro inside, with `state` in place of its own.
+def defined_macro(cx: ScriptContext, node: ast.FunctionDef, *scopes: Mapping[str, Any]) -> bool:
+    """Bind the name of a macro that is defined in the middle of a function."""
+    if not any(d.is_macro for d in our_decorators(node, cx.environment)):
+        return False
+    known: dict[str, Any] = {node.name: UNKNOWN}
+    around = [known, *(dict(scope) for scope in scopes), *cx.environment.scopes]
+    environment = cx.environment.with_scopes(around)
+    cx.names[node.name] = UNKNOWN
+    known[node.name] = cx.names[node.name] = macro_of(cx, node, lambda: environment)
+    return True
 
-        Mistakes that are found inside also say where the macro is used.
-        """
-        use = self.span(node)
-        before = len(self.reporter.diagnostics)
-        inner = {
-            "source": macro.source,
-            "environment": self.environment_of(macro),
-            "expanding": (*self.expanding, macro),
-            "names_of_use": frozenset(self.names) if macro.hygienic else frozenset(),
-            "_attributes": {},
-            "_before_dot": None,
-            "_inside_string": None,
-            **state,
-        }
-        outer = {name: getattr(self, name) for name in inner}
-        vars(self).update(inner)
-        try:
-            yield
-        finally:
-            vars(self).update(outer)
-            if use is not None:
-                label = Label(use, f"`{macro.name}` {EXPANDED}")
-                found = self.reporter.diagnostics
-                found[before:] = [_used(d, label) for d in found[before:]]
 
-    def defined_macro(self, node: ast.FunctionDef, *scopes: Mapping[str, Any]) -> bool:
-        """Bind the name of a macro that is defined in the middle of a function."""
-        if not any(d.is_macro for d in our_decorators(node, self.environment)):
-            return False
-        known: dict[str, Any] = {node.name: UNKNOWN}
-        around = [known, *(dict(scope) for scope in scopes), *self.environment.scopes]
-        environment = self.environment.with_scopes(around)
-        self.names[node.name] = UNKNOWN
-        known[node.name] = self.names[node.name] = macro_of(self, node, lambda: environment)
-        return True
-
-    def wrong_language(self, macro: Macro, node: ast.Call) -> Failed:
-        """Record that a macro of one language is used in the other."""
-        here = USERS["tir_macro" if macro.kind == "relax_macro" else "relax_macro"]
-        return self.error(
-            node.func, "RX0104",
-            f"`{macro.name}` is a macro for {USERS[macro.kind]}s, and this is a {here}",
-            labels=[(macro.span, "defined here")],
-        )  # fmt: skip
+def wrong_language(cx: ScriptContext, macro: Macro, node: ast.Call) -> Failed:
+    """Record that a macro of one language is used in the other."""
+    here = USERS["tir_macro" if macro.kind == "relax_macro" else "relax_macro"]
+    return cx.error(
+        node.func, "RX0104",
+        f"`{macro.name}` is a macro for {USERS[macro.kind]}s, and this is a {here}",
+        labels=[(macro.span, "defined here")],
+    )  # fmt: skip
 
 
 def macro_in(callee: Any) -> tuple[Macro, tuple[Any, ...]] | None:

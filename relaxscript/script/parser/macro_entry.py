@@ -18,11 +18,13 @@ from relaxscript.errors import Diagnostic, DiagnosticError
 from relaxscript.errors.caller import caller_span
 from relaxscript.errors.exceptions import is_users
 
-from .base import ExpressionParser, Failed, Reporter
+from .blame import Failed
 from .entry import in_module_class
 from .environment import Environment
 from .finding import definition_of_function, undecorated
 from .macro import KINDS, Macro, macro_of
+from .python_language import python_context
+from .reporter import Reporter
 
 __all__ = ["relax_macro", "tir_macro"]
 
@@ -80,7 +82,7 @@ def _macro(kind: str, f: Any, frame: FrameType) -> Macro | None:
         seen = _seen(node, environment)
         with suppress(Failed):
             macro = macro_of(
-                ExpressionParser(source, environment, reporter), node,
+                python_context(source, environment, reporter), node,
                 lambda: Environment([seen, *_late(f)], "python"), kind, inspect.signature(f),
             )  # fmt: skip
     else:

@@ -24,18 +24,23 @@ from relaxscript.ir.struct_info import FuncStructInfo, ObjectStructInfo
 from relaxscript.ir.tir import PrimFunc
 
 from .assigned import names_inside
-from .base import UNKNOWN, ExpressionParser, Failed, Reporter
+from .blame import UNKNOWN, Blame, Failed
 from .capture import adopted_as, foreign_device
+from .class_context import ClassContext
 from .context import ModuleContext
 from .corrections import leave_out_bases
 from .decorated import Module
 from .decorators import OurDecorator, our_decorator, our_decorators, read_options
 from .environment import Environment
+from .expression import parse_expr
 from .handmade import mistakes_in
 from .macro import Macro, macro_of
-from .module_info import ModuleInfoParser
-from .relax_meta import RelaxMetaParser as RelaxParser
-from .relax_signature import Header
+from .module_info import parse_info
+from .python_language import python_context
+from .relax_function import parse_function
+from .relax_language import relax_context
+from .relax_signature import parse_header
+from .reporter import Reporter
 from .statements import first_word
 
 __all__ = ["module_of_class", "relax_function", "tir_function"]
@@ -60,16 +65,16 @@ def relax_function(
 ) -> Function | None:  # fmt: skip
     """A Relax function on its own."""
     context = ModuleContext(check_well_formed=check_well_formed)
-    parser = RelaxParser(source, environment, reporter, context)
+    cx = relax_context(source, environment, reporter, context)
     try:
-        header = parser.header(node, read_options(parser, decorator))
-        made = parser.function(node, header)
-        if made is not None and parser.holds_handmade and parser.check_well_formed:
+        header = parse_header(cx, node, read_options(cx, decorator))
+        made = parse_function(cx, node, header)
+        if made is not None and cx.holds_handmade and cx.check_well_formed:
             for mistake in mistakes_in(made, source.name_span(node)):
-                parser.report(mistake)
+                cx.report(mistake)
         return made
     except RecursionError:
-        nested_too_deeply(parser, node)
+        nested_too_deeply(cx, node)
         return None
     except Failed:
         return None
@@ -80,8 +85,8 @@ def tir_function(
     decorator: OurDecorator | None = None, check_well_formed: bool = True,
 ) -> PrimFunc | None:  # fmt: skip
     """A PrimFunc on its own."""
-    parser = ExpressionParser(source, environment, reporter)
-    options = read_options(parser, decorator)
+    cx = python_context(source, environment, reporter)
+    options = read_options(cx, decorator)
     try:
         return parse_prim_func(
             source, node, environment, reporter, private=options.get("private", False),
@@ -91,15 +96,15 @@ def tir_function(
     except Failed:
         return None
     except RecursionError:
-        nested_too_deeply(parser, node)
+        nested_too_deeply(cx, node)
         return None
 
 
-def nested_too_deeply(parser: ExpressionParser, node: ast.FunctionDef) -> None:
+def nested_too_deeply(cx: Blame, node: ast.FunctionDef) -> None:
     """Record that a definition nests deeper than Python lets us follow it."""
-    parser.report(
+    cx.report(
         Diagnostic(
-            "RX0104", f"`{node.name}` is nested too deeply", parser.source.name_span(node),
+            "RX0104", f"`{node.name}` is nested too deeply", cx.source.name_span(node),
             help="write it in several statements, or in several functions",
         )
     )  # fmt: skip
@@ -110,313 +115,314 @@ def module_of_class(
     check_well_formed: bool = True,
 ) -> IRModule | None:  # fmt: skip
     """The module that a class means; None when mistakes were recorded."""
-    return _ModuleParser(source, node, environment, reporter, check_well_formed).module()
+    return parse_class(class_context(source, node, environment, reporter, check_well_formed))
 
 
-class _ModuleParser(ModuleInfoParser):
-    """Parses one class."""
+def class_context(
+    source: Source, node: ast.ClassDef, environment: Environment, reporter: Reporter,
+    check_well_formed: bool,
+) -> ClassContext:  # fmt: skip
+    """What is known of a class before its members are parsed: their names."""
+    functions = [m for m in node.body if isinstance(m, ast.FunctionDef)]
+    macros = {m.name for m in functions if is_macro(m, environment)}
+    names = [m.name for m in functions if m.name not in macros]
+    names += [t.id for m in node.body if isinstance(m, ast.Assign) for t in m.targets
+              if isinstance(t, ast.Name)]  # fmt: skip
+    module = ModuleContext(node.name, names, check_well_formed)
+    # Macros are known by their plain names too, as nothing in the module could have these.
+    known = environment.with_scopes([module.macros, *environment.scopes])
+    cx = ClassContext(source, node, known, reporter, module)
+    module.macro_named = lambda callee: macro_named(cx, callee)
+    return cx
 
-    def __init__(
-        self, source: Source, node: ast.ClassDef, environment: Environment, reporter: Reporter,
-        check_well_formed: bool = True,
-    ) -> None:  # fmt: skip
-        super().__init__(source, environment, reporter)
-        self.node = node
-        self.parsed: dict[str, Any] = {}
-        self.decorators: dict[str, OurDecorator] = {}
-        self.relax: dict[str, ast.FunctionDef] = {}
-        self.tir: dict[str, ast.FunctionDef] = {}
-        self.headers: dict[str, tuple[RelaxParser, Header]] = {}
-        self.undeclared: set[str] = set()
-        self.macro_names = [
-            m.name for m in node.body if isinstance(m, ast.FunctionDef) and self.is_macro(m)
-        ]
-        names = [
-            m.name
-            for m in node.body
-            if isinstance(m, ast.FunctionDef) and m.name not in self.macro_names
-        ]
-        names += [t.id for m in node.body if isinstance(m, ast.Assign) for t in m.targets
-                  if isinstance(t, ast.Name)]  # fmt: skip
-        self.context = ModuleContext(node.name, names, check_well_formed)
-        self.context.macro_named = self.macro_named
-        # Macros are known by their plain names too, as nothing in the module could have these.
-        self.environment = environment.with_scopes([self.context.macros, *environment.scopes])
 
-    def macro_named(self, callee: ast.expr) -> ast.FunctionDef | None:
-        """The definition of the macro that a callee names, of this class or captured."""
-        match callee:
-            case ast.Name(id=name) | ast.Attribute(value=ast.Name(), attr=name) if (
-                name in self.context.macros
-            ):
-                found = self.context.macros[name]
-            case ast.Name(id=name):
-                found = next((s[name] for s in self.environment.scopes if name in s), None)
-            case ast.Attribute(value=ast.Name(id=owner), attr=name):
-                module = next((s[owner] for s in self.environment.scopes if owner in s), None)
-                found = vars(module).get(name) if isinstance(module, ModuleType) else None
-            case _:
-                return None
-        return found.node if isinstance(found, Macro) else None
-
-    def is_macro(self, member: ast.FunctionDef) -> bool:
-        return any(d.is_macro for d in our_decorators(member, self.environment))
-
-    def module(self) -> IRModule | None:
-        self.check_bases()
-        for member in self.node.body:
-            try:
-                self.member(member)
-            except Failed:
-                self.context.broken.update(
-                    n for n in names_inside(member) if n in self.context.global_vars
-                )
-        for name, definition in self.tir.items():
-            self.prim_func(name, definition)
-        for name, definition in self.relax.items():
-            self.relax_header(name, definition)
-        self.relax_functions()
-        self.take_in()
-        if self.context.check_well_formed:
-            self.check_devices()
-            self.check_entry_point()
-        if self.reporter.failed:
-            return None
-        order = [n for n in self.context.global_vars if self.parsed.get(n) is not None]
-        made = IRModule(
-            {self.context.global_vars[name]: self.parsed[name] for name in order},
-            self.attrs or None, self.context.global_infos, self.source.span(self.node),
-            self.node.name,
-        )  # fmt: skip
-        if any(
-            parser.holds_handmade and parser.check_well_formed
-            for parser, _ in self.headers.values()
+def macro_named(cx: ClassContext, callee: ast.expr) -> ast.FunctionDef | None:
+    """The definition of the macro that a callee names, of this class or captured."""
+    match callee:
+        case ast.Name(id=name) | ast.Attribute(value=ast.Name(), attr=name) if (
+            name in cx.module.macros
         ):
-            for mistake in mistakes_in(made, self.source.name_span(self.node)):
-                self.report(mistake)
-        return made
+            found = cx.module.macros[name]
+        case ast.Name(id=name):
+            found = next((s[name] for s in cx.environment.scopes if name in s), None)
+        case ast.Attribute(value=ast.Name(id=owner), attr=name):
+            module = next((s[owner] for s in cx.environment.scopes if owner in s), None)
+            found = vars(module).get(name) if isinstance(module, ModuleType) else None
+        case _:
+            return None
+    return found.node if isinstance(found, Macro) else None
 
-    def check_bases(self) -> None:
-        """A module is a class of its own: other bases and metaclasses are refused, not ignored."""
-        refused = [base for base in self.node.bases if not self.is_no_base(base)]
-        help = f"write `class {self.node.name}:`"
-        mixed = len(refused) < len(self.node.bases)
-        plain = not refused and not self.node.keywords
-        without = [] if mixed or plain else [leave_out_bases(self.source, self.node)]
-        for base in refused:
-            self.error(base, "RX0104", "a module has no base class", help=help, edits=without)
-        for keyword in self.node.keywords:
-            self.error(
-                keyword, "RX0104", "a module has no arguments of its class", help=help,
-                edits=without,
-            )  # fmt: skip
 
-    def is_no_base(self, base: ast.expr) -> bool:
-        """`object`, or `I.Module`, which only type checkers read."""
-        match base:
-            case ast.Name(id=name):
-                return name == "object" or self.environment.value_of(name) is Module
-            case ast.Attribute(value=ast.Name(id=owner), attr=name):
-                module = self.environment.value_of(owner)
-                return isinstance(module, ModuleType) and vars(module).get(name) is Module
-        return False
+def is_macro(member: ast.FunctionDef, environment: Environment) -> bool:
+    """Whether a member of a class is a macro."""
+    return any(d.is_macro for d in our_decorators(member, environment))
 
-    def check_entry_point(self) -> None:
-        """Criterion 12: a module of Relax functions has one that can be called from outside."""
-        functions = [f for f in self.parsed.values() if isinstance(f, Function)]
-        if functions and not self.context.broken and all(f.is_private for f in functions):
-            self.report(
-                Diagnostic(
-                    "RX0312",
-                    f"every function of `{self.node.name}` is private, so none can be called",
-                    self.source.name_span(self.node),
-                    help="leave out `private=True` of one of them",
-                )
-            )
 
-    def member(self, member: ast.stmt) -> None:
-        match member:
-            case ast.FunctionDef(name=name):
-                self.declare(name, member)
-            case ast.Expr(value=ast.Call() as call):
-                self.info(call)
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                self.existing(name, value)
-            case ast.Expr(value=ast.Constant()) | ast.Pass():
-                return
-            case _:
-                self.context.broken.update(names_inside(member))
-                place = first_word(self.source, member) or self.source.span(member)
-                message = "only functions can stand in a module"
-                help = "decorate it with `@R.function` or `@T.prim_func`"
-                if not isinstance(member, ast.AsyncFunctionDef):
-                    help = "write it outside the class"
-                raise self.report(Diagnostic("RX0104", message, place, help=help))
-
-    def declare(self, name: str, member: ast.FunctionDef) -> None:
-        if name in self.macro_names:
-            self.context.macros[name] = UNKNOWN
-            environment = self.environment
-            self.context.macros[name] = macro_of(self, member, lambda: environment)
-            return
-        before = self.relax.get(name) or self.tir.get(name)
-        if before is not None:
-            at = self.source.name_span(member)
-            labels = (Label(self.source.name_span(before), "the first one"),)
-            message = f"the module has two functions `{name}`"
-            raise self.report(Diagnostic("RX0302", message, at, labels, help="rename one of them"))
-        decorator = our_decorator(self, member)
-        self.decorators[name] = decorator
-        (self.tir if decorator.kind == "prim_func" else self.relax)[name] = member
-        if decorator.kind == "prim_func":
-            self.context.prim_funcs.add(name)
-        self.context.definitions[name] = member
-
-    def member_of_module(self, node: ast.expr) -> Any:
-        """What a class takes over; of another module the module and the name of its function."""
-        match node:
-            case ast.Attribute(value=base, attr=name):
-                owner = self.value(base)
-            case ast.Subscript(value=base, slice=ast.Constant(value=str(name))):
-                owner = self.value(base)
-            case _:
-                return self.value(node)
-        if isinstance(owner, IRModule) and name in owner:
-            return owner, name
-        return self.value(node)
-
-    def take_in(self) -> None:
-        """The functions from outside that were mentioned are functions of the module."""
-        for name, function in self.context.adopted.items():
-            self.context.global_vars[name] = self.context.var_of(name)
-            self.parsed[name] = function
-
-    def check_devices(self) -> None:
-        """Criterion 24 for the functions from outside; those of the class were checked before."""
-        for function, node in self.context.captured:
-            device = foreign_device(self.context, function)
-            if device is not None:
-                needs = f"`{ast.unparse(node)}` needs the virtual device `{device.short}`"
-                message, help = f"{needs}, which the module has not", self.context.devices(device)
-                self.error(node, "RX0324", message, help=help)
-
-    def existing(self, name: str, node: ast.expr) -> None:
-        """`name = R.ExternFunc("...")`, or a function that Python holds already."""
-        value = self.member_of_module(node)
-        if isinstance(value, Macro):
-            del self.context.global_vars[name]
-            self.context.macros[name] = value
-            return
-        if not isinstance(value, (ExternFunc, Function, PrimFunc, tuple)):
-            raise self.error(
-                node, "RX0104", "only functions can be members of a module",
-                help="define it outside of the class, where functions can use it as well",
-            )  # fmt: skip
-        self.parsed[name] = adopted_as(self, self.context, value, name, node)
-        self.context.sign(name, function_struct_info(self.parsed[name]))
-
-    def prim_func(self, name: str, node: ast.FunctionDef) -> None:
+def parse_class(cx: ClassContext) -> IRModule | None:
+    check_bases(cx)
+    for member in cx.node.body:
         try:
-            options = read_options(self, self.decorators[name])
-            checked = self.context.check_well_formed and options.get("check_well_formed", True)
-            function = parse_prim_func(
-                self.source, node, self.environment, self.reporter,
-                private=options.get("private", False), global_vars=self.context.global_vars,
-                module_name=self.node.name, module=self.context, check_well_formed=checked,
-            )  # fmt: skip
+            parse_member(cx, member)
+        except Failed:
+            cx.module.broken.update(n for n in names_inside(member) if n in cx.module.global_vars)
+    for name, definition in cx.tir.items():
+        parse_member_prim_func(cx, name, definition)
+    for name, definition in cx.relax.items():
+        parse_member_header(cx, name, definition)
+    parse_member_functions(cx)
+    take_in(cx)
+    if cx.module.check_well_formed:
+        check_devices(cx)
+        check_entry_point(cx)
+    if cx.reporter.failed:
+        return None
+    order = [n for n in cx.module.global_vars if cx.parsed.get(n) is not None]
+    made = IRModule(
+        {cx.module.global_vars[name]: cx.parsed[name] for name in order},
+        cx.attrs or None, cx.module.global_infos, cx.source.span(cx.node),
+        cx.node.name,
+    )  # fmt: skip
+    if any(inner.holds_handmade and inner.check_well_formed for inner, _ in cx.headers.values()):
+        for mistake in mistakes_in(made, cx.source.name_span(cx.node)):
+            cx.report(mistake)
+    return made
+
+
+def check_bases(cx: ClassContext) -> None:
+    """A module is a class of its own: other bases and metaclasses are refused, not ignored."""
+    refused = [base for base in cx.node.bases if not is_no_base(cx, base)]
+    help = f"write `class {cx.node.name}:`"
+    mixed = len(refused) < len(cx.node.bases)
+    plain = not refused and not cx.node.keywords
+    without = [] if mixed or plain else [leave_out_bases(cx.source, cx.node)]
+    for base in refused:
+        cx.error(base, "RX0104", "a module has no base class", help=help, edits=without)
+    for keyword in cx.node.keywords:
+        cx.error(
+            keyword, "RX0104", "a module has no arguments of its class", help=help,
+            edits=without,
+        )  # fmt: skip
+
+
+def is_no_base(cx: ClassContext, base: ast.expr) -> bool:
+    """`object`, or `I.Module`, which only type checkers read."""
+    match base:
+        case ast.Name(id=name):
+            return name == "object" or cx.environment.value_of(name) is Module
+        case ast.Attribute(value=ast.Name(id=owner), attr=name):
+            module = cx.environment.value_of(owner)
+            return isinstance(module, ModuleType) and vars(module).get(name) is Module
+    return False
+
+
+def check_entry_point(cx: ClassContext) -> None:
+    """Criterion 12: a module of Relax functions has one that can be called from outside."""
+    functions = [f for f in cx.parsed.values() if isinstance(f, Function)]
+    if functions and not cx.module.broken and all(f.is_private for f in functions):
+        cx.report(
+            Diagnostic(
+                "RX0312",
+                f"every function of `{cx.node.name}` is private, so none can be called",
+                cx.source.name_span(cx.node),
+                help="leave out `private=True` of one of them",
+            )
+        )
+
+
+def parse_member(cx: ClassContext, member: ast.stmt) -> None:
+    match member:
+        case ast.FunctionDef(name=name):
+            declare(cx, name, member)
+        case ast.Expr(value=ast.Call() as call):
+            parse_info(cx, call)
+        case ast.Assign(targets=[ast.Name(id=name)], value=value):
+            existing(cx, name, value)
+        case ast.Expr(value=ast.Constant()) | ast.Pass():
+            return
+        case _:
+            cx.module.broken.update(names_inside(member))
+            place = first_word(cx.source, member) or cx.source.span(member)
+            message = "only functions can stand in a module"
+            help = "decorate it with `@R.function` or `@T.prim_func`"
+            if not isinstance(member, ast.AsyncFunctionDef):
+                help = "write it outside the class"
+            raise cx.report(Diagnostic("RX0104", message, place, help=help))
+
+
+def declare(cx: ClassContext, name: str, member: ast.FunctionDef) -> None:
+    if is_macro(member, cx.environment):
+        cx.module.macros[name] = UNKNOWN
+        environment = cx.environment
+        cx.module.macros[name] = macro_of(cx, member, lambda: environment)
+        return
+    before = cx.relax.get(name) or cx.tir.get(name)
+    if before is not None:
+        at = cx.source.name_span(member)
+        labels = (Label(cx.source.name_span(before), "the first one"),)
+        message = f"the module has two functions `{name}`"
+        raise cx.report(Diagnostic("RX0302", message, at, labels, help="rename one of them"))
+    decorator = our_decorator(cx, member)
+    cx.decorators[name] = decorator
+    (cx.tir if decorator.kind == "prim_func" else cx.relax)[name] = member
+    if decorator.kind == "prim_func":
+        cx.module.prim_funcs.add(name)
+    cx.module.definitions[name] = member
+
+
+def member_of_module(cx: ClassContext, node: ast.expr) -> Any:
+    """What a class takes over; of another module the module and the name of its function."""
+    match node:
+        case ast.Attribute(value=base, attr=name):
+            owner = parse_expr(cx, base)
+        case ast.Subscript(value=base, slice=ast.Constant(value=str(name))):
+            owner = parse_expr(cx, base)
+        case _:
+            return parse_expr(cx, node)
+    if isinstance(owner, IRModule) and name in owner:
+        return owner, name
+    return parse_expr(cx, node)
+
+
+def take_in(cx: ClassContext) -> None:
+    """The functions from outside that were mentioned are functions of the module."""
+    for name, function in cx.module.adopted.items():
+        cx.module.global_vars[name] = cx.module.var_of(name)
+        cx.parsed[name] = function
+
+
+def check_devices(cx: ClassContext) -> None:
+    """Criterion 24 for the functions from outside; those of the class were checked before."""
+    for function, node in cx.module.captured:
+        device = foreign_device(cx.module, function)
+        if device is not None:
+            needs = f"`{ast.unparse(node)}` needs the virtual device `{device.short}`"
+            message, help = f"{needs}, which the module has not", cx.module.devices(device)
+            cx.error(node, "RX0324", message, help=help)
+
+
+def existing(cx: ClassContext, name: str, node: ast.expr) -> None:
+    """`name = R.ExternFunc("...")`, or a function that Python holds already."""
+    value = member_of_module(cx, node)
+    if isinstance(value, Macro):
+        del cx.module.global_vars[name]
+        cx.module.macros[name] = value
+        return
+    if not isinstance(value, (ExternFunc, Function, PrimFunc, tuple)):
+        raise cx.error(
+            node, "RX0104", "only functions can be members of a module",
+            help="define it outside of the class, where functions can use it as well",
+        )  # fmt: skip
+    cx.parsed[name] = adopted_as(cx, cx.module, value, name, node)
+    cx.module.sign(name, function_struct_info(cx.parsed[name]))
+
+
+def parse_member_prim_func(cx: ClassContext, name: str, node: ast.FunctionDef) -> None:
+    try:
+        options = read_options(cx, cx.decorators[name])
+        checked = cx.module.check_well_formed and options.get("check_well_formed", True)
+        function = parse_prim_func(
+            cx.source, node, cx.environment, cx.reporter,
+            private=options.get("private", False), global_vars=cx.module.global_vars,
+            module_name=cx.node.name, module=cx.module, check_well_formed=checked,
+        )  # fmt: skip
+    except Failed:
+        function = None
+    except RecursionError:
+        nested_too_deeply(cx, node)
+        function = None
+    if function is None:
+        cx.module.broken.add(name)
+        return
+    cx.parsed[name] = function
+    cx.module.sign(name, function_struct_info(function))
+
+
+def parse_member_header(cx: ClassContext, name: str, node: ast.FunctionDef) -> None:
+    inner = relax_context(cx.source, cx.environment, cx.reporter, cx.module)
+    try:
+        header = parse_header(inner, node, read_options(inner, cx.decorators[name]))
+    except Failed:
+        cx.module.broken.add(name)
+        return
+    except RecursionError:
+        nested_too_deeply(inner, node)
+        cx.module.broken.add(name)
+        return
+    if header.failed:
+        cx.module.broken.add(name)
+    cx.headers[name] = (inner, header)
+    if header.ret is not None:
+        infos = tuple(p.struct_info for p in header.params)
+        cx.module.sign(name, FuncStructInfo.make(infos, header.ret, header.pure))
+
+
+def parse_member_functions(cx: ClassContext) -> None:
+    """Bodies, functions without a declared result before those that call them."""
+    pending = list(cx.headers)
+    cx.undeclared = {name for name, (_, h) in cx.headers.items() if h.ret is None}
+    for name, (inner, header) in cx.headers.items():
+        if header.ret is None and cx.module.reaches(name, name):
+            if inner.check_well_formed:
+                refuse_undeclared_recursion(cx, name)
+            else:
+                infos = tuple(p.struct_info for p in header.params)
+                known = FuncStructInfo.make(infos, ObjectStructInfo(), header.pure)
+                cx.module.sign(name, known)
+    for name in in_order(cx, pending):
+        inner, header = cx.headers[name]
+        try:
+            function = parse_function(inner, cx.relax[name], header)
         except Failed:
             function = None
         except RecursionError:
-            nested_too_deeply(self, node)
+            nested_too_deeply(inner, cx.relax[name])
             function = None
         if function is None:
-            self.context.broken.add(name)
-            return
-        self.parsed[name] = function
-        self.context.sign(name, function_struct_info(function))
+            cx.module.broken.add(name)
+            continue
+        cx.parsed[name] = function
+        cx.module.sign(name, function_struct_info(function))
 
-    def relax_header(self, name: str, node: ast.FunctionDef) -> None:
-        parser = RelaxParser(self.source, self.environment, self.reporter, self.context)
-        try:
-            header = parser.header(node, read_options(parser, self.decorators[name]))
-        except Failed:
-            self.context.broken.add(name)
-            return
-        except RecursionError:
-            nested_too_deeply(parser, node)
-            self.context.broken.add(name)
-            return
-        if header.failed:
-            self.context.broken.add(name)
-        self.headers[name] = (parser, header)
-        if header.ret is not None:
-            infos = tuple(p.struct_info for p in header.params)
-            self.context.sign(name, FuncStructInfo.make(infos, header.ret, header.pure))
 
-    def relax_functions(self) -> None:
-        """Bodies, functions without a declared result before those that call them."""
-        pending = list(self.headers)
-        self.undeclared = {name for name, (_, h) in self.headers.items() if h.ret is None}
-        for name, (parser, header) in self.headers.items():
-            if header.ret is None and self.context.reaches(name, name):
-                if parser.check_well_formed:
-                    self.undeclared_recursion(name)
-                else:
-                    infos = tuple(p.struct_info for p in header.params)
-                    known = FuncStructInfo.make(infos, ObjectStructInfo(), header.pure)
-                    self.context.sign(name, known)
-        for name in self.in_order(pending):
-            parser, header = self.headers[name]
-            try:
-                function = parser.function(self.relax[name], header)
-            except Failed:
-                function = None
-            except RecursionError:
-                nested_too_deeply(parser, self.relax[name])
-                function = None
-            if function is None:
-                self.context.broken.add(name)
-                continue
-            self.parsed[name] = function
-            self.context.sign(name, function_struct_info(function))
+def in_order(cx: ClassContext, names: list[str]) -> list[str]:
+    """Callees first where their result is not declared."""
+    order: list[str] = []
+    state: dict[str, int] = {}
+    for root in names:
+        stack = [(root, iter(undeclared_callees(cx, root)))]
+        if root in state:
+            continue
+        state[root] = 1
+        while stack:
+            name, callees = stack[-1]
+            for callee in callees:
+                if callee not in state:
+                    state[callee] = 1
+                    stack.append((callee, iter(undeclared_callees(cx, callee))))
+                    break
+            else:
+                state[name] = 2
+                order.append(name)
+                stack.pop()
+    return order
 
-    def in_order(self, names: list[str]) -> list[str]:
-        """Callees first where their result is not declared."""
-        order: list[str] = []
-        state: dict[str, int] = {}
-        for root in names:
-            stack = [(root, iter(self.undeclared_callees(root)))]
-            if root in state:
-                continue
-            state[root] = 1
-            while stack:
-                name, callees = stack[-1]
-                for callee in callees:
-                    if callee not in state:
-                        state[callee] = 1
-                        stack.append((callee, iter(self.undeclared_callees(callee))))
-                        break
-                else:
-                    state[name] = 2
-                    order.append(name)
-                    stack.pop()
-        return order
 
-    def undeclared_callees(self, name: str) -> list[str]:
-        """The functions without declared result that a function mentions."""
-        if not self.undeclared:
-            return []
-        return [n for n in self.context.mentioned(name) if n in self.undeclared]
+def undeclared_callees(cx: ClassContext, name: str) -> list[str]:
+    """The functions without declared result that a function mentions."""
+    if not cx.undeclared:
+        return []
+    return [n for n in cx.module.mentioned(name) if n in cx.undeclared]
 
-    def undeclared_recursion(self, name: str) -> None:
-        if name in self.context.broken:
-            return
-        self.context.broken.add(name)
-        definition = self.relax[name]
-        parser, _ = self.headers[name]
-        reaches = self.context.reaches
-        others = [n for n in self.headers if n != name and reaches(name, n) and reaches(n, name)]
-        parser.error_at(
-            self.source.name_span(definition), "RX0308", undeclared_recursion(name, others),
-            f"declare it: `def {name}(...) -> R.Tensor(...):`",
-        )  # fmt: skip
+
+def refuse_undeclared_recursion(cx: ClassContext, name: str) -> None:
+    if name in cx.module.broken:
+        return
+    cx.module.broken.add(name)
+    definition = cx.relax[name]
+    inner, _ = cx.headers[name]
+    reaches = cx.module.reaches
+    others = [n for n in cx.headers if n != name and reaches(name, n) and reaches(n, name)]
+    inner.error_at(
+        cx.source.name_span(definition), "RX0308", undeclared_recursion(name, others),
+        f"declare it: `def {name}(...) -> R.Tensor(...):`",
+    )  # fmt: skip

@@ -11,16 +11,16 @@ from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
-from relaxscript.errors import Diagnostic, Edit, Source, did_you_mean
+from relaxscript.errors import Diagnostic, Edit, did_you_mean
 from relaxscript.op.parameters import DTYPES
 from relaxscript.op.spellings import meant_operator, other_dtype
 from relaxscript.script.members import nearest_member, public_names
 
-from .blame import Blame, Failed
-from .environment import Environment, is_builtin
-from .reporter import Reporter
+from .blame import Failed
+from .environment import is_builtin
+from .script_context import ScriptContext
 
-__all__ = ["Naming"]
+__all__ = ["explain_absent", "explain_called", "namespace_member", "undefined"]
 
 # How the namespaces are imported, by the names that scripts have for them.
 _IMPORTS = {
@@ -31,156 +31,159 @@ _IMPORTS = {
 _WORDS = ("return", "assert", "yield", "raise", "import")
 
 
-class Naming(Blame):
-    """Records names that are not defined, with the nearest ones that are."""
+def undefined(cx: ScriptContext, node: ast.Name) -> Failed:
+    """Record an undefined name, with the nearest one that is defined."""
+    name = node.id
+    if cx.expanding and name in cx.names_of_use:
+        return cx.error(
+            node, "RX0101", f"`{name}` is not defined where the macro is",
+            help="give it as an argument, or write "
+            f"`@{cx.expanding[-1].written}(hygienic=False)`",
+        )  # fmt: skip
+    dtype = f'"{name}"' if name in DTYPES and node is not cx.before_dot else None
+    if cx.reporter.is_full:
+        return cx.error(node, "RX0101", f"`{name}` is not defined")
+    near = dtype or cx.near(name, cx.known_names())
+    member = None if near else member_named(cx, node)
+    meant = near or member
+    # `R.print` is another thing than `print`, but `R.Tensor` is what `Tensor` must mean.
+    sure = member is None or not is_builtin(name)
+    help = did_you_mean(meant)
+    if dtype is not None:
+        help = f"write `{dtype}`"
+    elif node is cx.before_dot and namespace_of(cx, name.upper()) is not None:
+        help, meant, sure = did_you_mean(name.upper()), name.upper(), True
+    elif meant is None and name in _IMPORTS:
+        help = f"write `from relaxscript.script import {_IMPORTS[name]}`"
+    return cx.error(
+        node, "RX0101", f"`{name}` is not defined", help=help, fix=meant if sure else None
+    )
 
-    # The namespaces in which a name is looked for, those of the language itself first.
-    namespaces = "RTI"
 
-    def __init__(self, source: Source, environment: Environment, reporter: Reporter) -> None:
-        super().__init__(source, reporter)
-        self.environment = environment
-        self.names: dict[str, Any] = {}
-        self._before_dot: ast.Name | None = None
+# ---- members of R, T and I
 
-    def undefined(self, node: ast.Name) -> Failed:
-        """Record an undefined name, with the nearest one that is defined."""
-        name = node.id
-        dtype = f'"{name}"' if name in DTYPES and node is not self._before_dot else None
-        if self.reporter.is_full:
-            return self.error(node, "RX0101", f"`{name}` is not defined")
-        near = dtype or self.near(name, self.known_names())
-        member = None if near else self.member_named(node)
-        meant = near or member
-        # `R.print` is another thing than `print`, but `R.Tensor` is what `Tensor` must mean.
-        sure = member is None or not is_builtin(name)
-        help = did_you_mean(meant)
-        if dtype is not None:
-            help = f"write `{dtype}`"
-        elif node is self._before_dot and self.namespace_of(name.upper()) is not None:
-            help, meant, sure = did_you_mean(name.upper()), name.upper(), True
-        elif meant is None and name in _IMPORTS:
-            help = f"write `from relaxscript.script import {_IMPORTS[name]}`"
-        return self.error(
-            node, "RX0101", f"`{name}` is not defined", help=help, fix=meant if sure else None
-        )
 
-    def known_names(self) -> list[str]:
-        """Every name that can be used here, for suggestions."""
-        return [*self.names, *(name for name in self.environment.names() if len(name) > 1)]
+def namespace_of(cx: ScriptContext, letter: str) -> ModuleType | None:
+    found = cx.environment.value_of(letter)
+    ours = isinstance(found, ModuleType) and found.__name__.startswith("relaxscript.")
+    return found if ours else None
 
-    # ---- members of R, T and I
 
-    def namespace_of(self, letter: str) -> ModuleType | None:
-        found = self.environment.value_of(letter)
-        ours = isinstance(found, ModuleType) and found.__name__.startswith("relaxscript.")
-        return found if ours else None
+def member_named(cx: ScriptContext, node: ast.Name) -> str | None:
+    """`R.Tensor` for `Tensor`: a name of a namespace that was written on its own."""
+    for letter in cx.language.namespaces:
+        namespace = namespace_of(cx, letter)
+        if namespace is None or node.id not in public_names(namespace):
+            continue
+        inner = isinstance(getattr(namespace, node.id), ModuleType)
+        if inner == (node is cx.before_dot):
+            return f"{letter}.{node.id}"
+    return None if node is cx.before_dot else operator_named(cx, node.id)
 
-    def member_named(self, node: ast.Name) -> str | None:
-        """`R.Tensor` for `Tensor`: a name of a namespace that was written on its own."""
-        for letter in self.namespaces:
-            namespace = self.namespace_of(letter)
-            if namespace is None or node.id not in public_names(namespace):
-                continue
-            inner = isinstance(getattr(namespace, node.id), ModuleType)
-            if inner == (node is self._before_dot):
-                return f"{letter}.{node.id}"
-        return None if node is self._before_dot else self.operator_named(node.id)
 
-    def operator_named(self, name: str) -> str | None:
-        """`R.nn.softmax` for `softmax`, `R.permute_dims` for `transpose`."""
-        namespace = self.namespace_of("R")
-        if namespace is None:
-            return None
-        meant = meant_operator(name)
-        if meant is not None:
-            return f"R.{meant}"
-        near = nearest_member(namespace, name)
-        return f"R.{near}" if near is not None and near.rpartition(".")[2] == name else None
-
-    def namespace_member(self, namespace: ModuleType, node: ast.Attribute) -> Any:
-        """A public name of `R`, `T` or `I`; the nearest is offered for a misspelt one."""
-        if node.attr in public_names(namespace):
-            return getattr(namespace, node.attr)
-        written = ast.unparse(node.value)
-        if self.reporter.is_full:
-            raise self.error(node, "RX0102", f"`{written}` has no `{node.attr}`")
-        near = nearest_member(namespace, node.attr)
-        meant = f"{written}.{near}" if near else None
-        if near is None or near.lower() != node.attr.lower():
-            meant = self.member_elsewhere(namespace, node.attr) or meant
-        layer = self.operator_named(node.attr.lower()) if meant is None else None
-        help = did_you_mean(meant or layer)
-        raise self.error(node, "RX0102", f"`{written}` has no `{node.attr}`", help=help, fix=meant)
-
-    def member_elsewhere(self, namespace: ModuleType, name: str) -> str | None:
-        """What has exactly this name, or has it in other libraries, in another namespace."""
-        if namespace is self.namespace_of("T"):
-            short = other_dtype(name)
-            return f"T.{short}" if short else self._exactly(name, "IR", namespace)
-        if name in DTYPES:
-            return f'"{name}"'
-        meant = meant_operator(name)
-        if meant is not None and self.namespace_of("R") is not None:
-            return f"R.{meant}"
-        return self._exactly(name, "RTI", namespace)
-
-    def _exactly(self, name: str, letters: str, but: ModuleType) -> str | None:
-        for letter in letters:
-            namespace = self.namespace_of(letter)
-            if namespace is not None and namespace is not but and name in public_names(namespace):
-                return f"{letter}.{name}"
+def operator_named(cx: ScriptContext, name: str) -> str | None:
+    """`R.nn.softmax` for `softmax`, `R.permute_dims` for `transpose`."""
+    namespace = namespace_of(cx, "R")
+    if namespace is None:
         return None
+    meant = meant_operator(name)
+    if meant is not None:
+        return f"R.{meant}"
+    near = nearest_member(namespace, name)
+    return f"R.{near}" if near is not None and near.rpartition(".")[2] == name else None
 
-    # ---- what was reported already, and can be said better by who knows more
 
-    def explain_absent(self, node: ast.Attribute) -> None:
-        """`torch.relu`, `R.op.add`: the last name of a chain says what its beginning does not."""
-        failure = self._failure_within(node, ("RX0101", "RX0102"))
-        if failure is None or failure.message.startswith(("`self`", "`cls`")):
-            return
-        meant = self.member_named(ast.Name(node.attr))
-        layer = None if meant else self.operator_named(node.attr.lower())
-        if layer is not None:  # a class of the same name, which is called in another way
-            help = did_you_mean(layer)
-            self.reporter.diagnostics[-1] = replace(failure, help=help, fix=())
-            return
-        if meant is None:
-            # `nn` is `R.nn` only where `R.nn` has what follows.
-            if failure.fix and self._leads_nowhere(failure.fix[0].new_text, node):
-                self.reporter.diagnostics[-1] = replace(failure, help=None, fix=())
-            return
-        self._mend(failure, did_you_mean(meant), node, meant)
+def namespace_member(cx: ScriptContext, namespace: ModuleType, node: ast.Attribute) -> Any:
+    """A public name of `R`, `T` or `I`; the nearest is offered for a misspelt one."""
+    if node.attr in public_names(namespace):
+        return getattr(namespace, node.attr)
+    written = ast.unparse(node.value)
+    if cx.reporter.is_full:
+        raise cx.error(node, "RX0102", f"`{written}` has no `{node.attr}`")
+    near = nearest_member(namespace, node.attr)
+    meant = f"{written}.{near}" if near else None
+    if near is None or near.lower() != node.attr.lower():
+        meant = member_elsewhere(cx, namespace, node.attr) or meant
+    layer = operator_named(cx, node.attr.lower()) if meant is None else None
+    help = did_you_mean(meant or layer)
+    raise cx.error(node, "RX0102", f"`{written}` has no `{node.attr}`", help=help, fix=meant)
 
-    def explain_called(self, node: ast.Call) -> None:
-        """`int64()`: what is called is no text; `retrun(y)`: a word of Python is no function."""
-        failure = self._failure_within(node.func, ("RX0101", "RX0102"))
-        name = ast.unparse(node.func).rpartition(".")[2]
-        if failure is None:
-            return
-        if name in DTYPES and self.namespace_of("T") is not None:
-            self._mend(failure, did_you_mean(f"T.{name}"), node.func, f"T.{name}")
-        elif failure.help is None and isinstance(node.func, ast.Name):
-            word = self.near(name, _WORDS)
-            if word is not None:
-                help = did_you_mean(word)
-                self.reporter.diagnostics[-1] = replace(failure, help=help)
 
-    def _failure_within(self, node: ast.AST, codes: tuple[str, ...]) -> Diagnostic | None:
-        """What was reported last, if it stands at the beginning of `node`."""
-        if not self.reporter.diagnostics:
-            return None
-        last, span = self.reporter.diagnostics[-1], self.span(node)
-        at_start = span is not None and last.span is not None and last.span.start == span.start
-        return last if at_start and last.code in codes else None
+def member_elsewhere(cx: ScriptContext, namespace: ModuleType, name: str) -> str | None:
+    """What has exactly this name, or has it in other libraries, in another namespace."""
+    if namespace is namespace_of(cx, "T"):
+        short = other_dtype(name)
+        return f"T.{short}" if short else _exactly(cx, name, "IR", namespace)
+    if name in DTYPES:
+        return f'"{name}"'
+    meant = meant_operator(name)
+    if meant is not None and namespace_of(cx, "R") is not None:
+        return f"R.{meant}"
+    return _exactly(cx, name, "RTI", namespace)
 
-    def _mend(self, failure: Diagnostic, help: str, node: ast.AST, text: str) -> None:
-        span = self.span(node)
-        fix = () if span is None else (Edit(span, text),)
-        self.reporter.diagnostics[-1] = replace(failure, help=help, fix=fix)
 
-    def _leads_nowhere(self, meant: str, node: ast.Attribute) -> bool:
-        """Whether `meant`, a namespace such as `R.nn`, has nothing like what follows the dot."""
-        letter, _, name = meant.partition(".")
-        found = getattr(self.namespace_of(letter), name, None) if name else None
-        return isinstance(found, ModuleType) and nearest_member(found, node.attr) is None
+def _exactly(cx: ScriptContext, name: str, letters: str, but: ModuleType) -> str | None:
+    for letter in letters:
+        namespace = namespace_of(cx, letter)
+        if namespace is not None and namespace is not but and name in public_names(namespace):
+            return f"{letter}.{name}"
+    return None
+
+
+# ---- what was reported already, and can be said better by who knows more
+
+
+def explain_absent(cx: ScriptContext, node: ast.Attribute) -> None:
+    """`torch.relu`, `R.op.add`: the last name of a chain says what its beginning does not."""
+    failure = failure_within(cx, node, ("RX0101", "RX0102"))
+    if failure is None or failure.message.startswith(("`self`", "`cls`")):
+        return
+    meant = member_named(cx, ast.Name(node.attr))
+    layer = None if meant else operator_named(cx, node.attr.lower())
+    if layer is not None:  # a class of the same name, which is called in another way
+        help = did_you_mean(layer)
+        cx.reporter.diagnostics[-1] = replace(failure, help=help, fix=())
+        return
+    if meant is None:
+        # `nn` is `R.nn` only where `R.nn` has what follows.
+        if failure.fix and _leads_nowhere(cx, failure.fix[0].new_text, node):
+            cx.reporter.diagnostics[-1] = replace(failure, help=None, fix=())
+        return
+    _mend(cx, failure, did_you_mean(meant), node, meant)
+
+
+def explain_called(cx: ScriptContext, node: ast.Call) -> None:
+    """`int64()`: what is called is no text; `retrun(y)`: a word of Python is no function."""
+    failure = failure_within(cx, node.func, ("RX0101", "RX0102"))
+    name = ast.unparse(node.func).rpartition(".")[2]
+    if failure is None:
+        return
+    if name in DTYPES and namespace_of(cx, "T") is not None:
+        _mend(cx, failure, did_you_mean(f"T.{name}"), node.func, f"T.{name}")
+    elif failure.help is None and isinstance(node.func, ast.Name):
+        word = cx.near(name, _WORDS)
+        if word is not None:
+            help = did_you_mean(word)
+            cx.reporter.diagnostics[-1] = replace(failure, help=help)
+
+
+def failure_within(cx: ScriptContext, node: ast.AST, codes: tuple[str, ...]) -> Diagnostic | None:
+    """What was reported last, if it stands at the beginning of `node`."""
+    if not cx.reporter.diagnostics:
+        return None
+    last, span = cx.reporter.diagnostics[-1], cx.span(node)
+    at_start = span is not None and last.span is not None and last.span.start == span.start
+    return last if at_start and last.code in codes else None
+
+
+def _mend(cx: ScriptContext, failure: Diagnostic, help: str, node: ast.AST, text: str) -> None:
+    span = cx.span(node)
+    fix = () if span is None else (Edit(span, text),)
+    cx.reporter.diagnostics[-1] = replace(failure, help=help, fix=fix)
+
+
+def _leads_nowhere(cx: ScriptContext, meant: str, node: ast.Attribute) -> bool:
+    """Whether `meant`, a namespace such as `R.nn`, has nothing like what follows the dot."""
+    letter, _, name = meant.partition(".")
+    found = getattr(namespace_of(cx, letter), name, None) if name else None
+    return isinstance(found, ModuleType) and nearest_member(found, node.attr) is None

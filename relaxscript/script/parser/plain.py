@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from types import ModuleType
 from typing import Any, TypeVar
@@ -21,8 +22,13 @@ from relaxscript.script.annotations import (
     Front,
 )
 
-from .base import UNKNOWN, ExpressionParser, Failed, Reporter
+from .blame import UNKNOWN, Failed
 from .environment import Environment
+from .expression import parse_expr, parse_f_string, python_item, python_operation
+from .python_call import call_python, parse_arguments
+from .python_language import PYTHON
+from .reporter import Reporter
+from .script_context import ScriptContext
 
 __all__ = ["EVERYTHING", "bind", "imported", "known_from_the_start", "literal", "target_names"]
 
@@ -30,53 +36,70 @@ SCRIPT = "relaxscript.script"
 EVERYTHING = "*"  # the name under which a scope keeps that names of an unknown module are in it
 
 
-class _Plain(ExpressionParser):
-    """Evaluates what costs nothing: literals, names, arithmetic on small numbers, annotations."""
+# What costs nothing: literals, names, arithmetic on small numbers, annotations.
 
-    # Whether those functions of Python are called that the environment allows.
-    calls_python = False
 
-    def call_value(self, callee: Any, node: ast.Call) -> Any:
-        if isinstance(callee, Front):
-            return self.struct_info(callee, *self.arguments(node))
-        if callee is TypeVar:
-            return self.type_variable(node)
-        ours = str(getattr(callee, "__module__", "")).startswith(f"{SCRIPT}.")
-        if not ours and not self.calls_python:
-            raise Failed
-        return self.call_python(callee, node)
+def _call_value(cx: ScriptContext, callee: Any, node: ast.Call) -> Any:
+    if isinstance(callee, Front):
+        return _struct_info(callee, *parse_arguments(cx, node))
+    if callee is TypeVar:
+        return _type_variable(node)
+    return call_python(cx, callee, node)
 
-    def type_variable(self, node: ast.Call) -> Any:
-        """`TypeVar("n")`, a dimension."""
-        match node.args, node.keywords:
-            case [ast.Constant(value=str(name))], []:
-                return TypeVar(name)
+
+def _call_ours(cx: ScriptContext, callee: Any, node: ast.Call) -> Any:
+    """A call of what is ours; nothing else is called."""
+    ours = str(getattr(callee, "__module__", "")).startswith(f"{SCRIPT}.")
+    if not ours and callee is not TypeVar:
         raise Failed
+    return _call_value(cx, callee, node)
 
-    def subscript_of(self, owner: Any, index: Any, node: ast.Subscript) -> Any:
-        if isinstance(owner, Front):
-            items = index if isinstance(index, tuple) else (index,)
-            return self.struct_info(owner, *owner.in_brackets(items))
-        return super().subscript_of(owner, index, node)
 
-    def struct_info(self, front: Front, args: Sequence[Any], kwargs: dict[str, Any]) -> StructInfo:
-        """What `R.Tensor(...)` means."""
-        try:
-            return front.bind(args, kwargs)
-        except (AnnotationError, DiagnosticError):
-            raise Failed from None
+def _type_variable(node: ast.Call) -> Any:
+    """`TypeVar("n")`, a dimension."""
+    match node.args, node.keywords:
+        case [ast.Constant(value=str(name))], []:
+            return TypeVar(name)
+    raise Failed
 
-    def text(self, node: ast.JoinedStr) -> Any:
-        if any(getattr(part, "format_spec", None) is not None for part in node.values):
-            raise Failed
-        return super().text(node)
 
-    def operate(self, symbol: str, operands: tuple[Any, ...], node: ast.expr) -> Any:
-        arrays = [operand for operand in operands if isinstance(operand, np.ndarray)]
-        if len(arrays) > 1 or any(_size(o) > SMALL for o in operands) or _grows(symbol, operands):
-            raise Failed
-        return super().operate(symbol, operands, node)
+def _subscript_of(cx: ScriptContext, owner: Any, index: Any, node: ast.Subscript) -> Any:
+    if isinstance(owner, Front):
+        items = index if isinstance(index, tuple) else (index,)
+        return _struct_info(owner, *owner.in_brackets(items))
+    return python_item(cx, owner, index, node)
 
+
+def _struct_info(front: Front, args: Sequence[Any], kwargs: dict[str, Any]) -> StructInfo:
+    """What `R.Tensor(...)` means."""
+    try:
+        return front.bind(args, kwargs)
+    except (AnnotationError, DiagnosticError):
+        raise Failed from None
+
+
+def _f_string(cx: ScriptContext, node: ast.JoinedStr) -> Any:
+    if any(getattr(part, "format_spec", None) is not None for part in node.values):
+        raise Failed
+    return parse_f_string(cx, node)
+
+
+def _operate(cx: ScriptContext, symbol: str, operands: tuple[Any, ...], node: ast.expr) -> Any:
+    arrays = [operand for operand in operands if isinstance(operand, np.ndarray)]
+    if len(arrays) > 1 or any(_size(o) > SMALL for o in operands) or _grows(symbol, operands):
+        raise Failed
+    return python_operation(cx, symbol, operands, node)
+
+
+# Functions of Python are called that the environment allows.
+_CALLING = replace(
+    PYTHON,
+    rules={**PYTHON.rules, ast.JoinedStr: _f_string},
+    call_value=_call_value,
+    subscript_of=_subscript_of,
+    operate=_operate,
+)
+_PLAIN = replace(_CALLING, call_value=_call_ours)
 
 SMALL = 1024
 
@@ -110,10 +133,10 @@ def literal(
 
     An environment that is given says which functions of Python are called.
     """
-    parser = _Plain(source, environment or Environment(scopes, "data"), Reporter())
-    parser.calls_python = environment is not None
+    language = _PLAIN if environment is None else _CALLING
+    known = environment or Environment(scopes, "data")
     try:
-        return parser.value(node)
+        return parse_expr(ScriptContext(source, known, Reporter(), language), node)
     except (Failed, RecursionError):
         return UNKNOWN
 

@@ -48,14 +48,6 @@ class LoopExit(Exception):
 class PythonValues(ExpressionParser):
     """Adds comprehensions and lambdas to expressions; `loop_items` are those of a `for`."""
 
-    def tables_of_python(self) -> None:
-        """What is done for these forms."""
-        self._rules[ast.ListComp] = self.list_comprehension
-        self._rules[ast.GeneratorExp] = self.list_comprehension
-        self._rules[ast.SetComp] = self.set_comprehension
-        self._rules[ast.DictComp] = self.dict_comprehension
-        self._rules[ast.Lambda] = self.local_function
-
     # ---- comprehensions
 
     def list_comprehension(self, node: ast.ListComp | ast.GeneratorExp) -> list[Any]:

@@ -14,8 +14,9 @@ from typing import Any
 
 from relaxscript.analysis.derive import kind_name
 from relaxscript.errors import OperandError, did_you_mean
+from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim import IntImm, PrimExpr
-from relaxscript.ir.relax import Call, Expr, ShapeExpr, Tuple, TupleGetItem
+from relaxscript.ir.relax import Call, Expr, GlobalVar, ShapeExpr, Tuple, TupleGetItem
 from relaxscript.ir.struct_info import (
     ShapeStructInfo,
     TensorStructInfo,
@@ -26,11 +27,19 @@ from relaxscript.op.base import shape_of
 from relaxscript.op.manipulate import permute_dims
 from relaxscript.op.spellings import meant_operator
 
-from .base import Failed
+from . import expression
+from .blame import Failed
+from .capture import adopted_member, macro_of_module
+from .context import ModuleName
 from .dimensions import Dim, Dims, known_dims
-from .relax_index import RelaxIndices
+from .expression import parse_expr, python_attribute, python_item
+from .relax_blame import operand_error
+from .relax_context import RelaxContext
+from .relax_expression import as_leaf, compute
+from .relax_index import tensor_index
+from .relax_name import global_var, known_here, taken_in
 
-__all__ = ["Method", "RelaxAttributes"]
+__all__ = ["Method", "attribute_of", "parse_attribute", "subscript_of"]
 
 # Methods under the names that numpy and torch give them.
 _SYNONYMS = {
@@ -76,248 +85,280 @@ class _Strides:
         self.owner = owner
 
 
-class RelaxAttributes(RelaxIndices):
-    """Attributes and items of values."""
+def parse_attribute(cx: RelaxContext, node: ast.Attribute) -> Any:
+    part = _DTYPE_PARTS.get(node.attr)
+    if part is not None and isinstance(node.value, ast.Attribute) and node.value.attr == "dtype":
+        owner = parse_expr(cx, node.value.value)
+        if isinstance(owner, Expr):
+            return inspected(cx, part, [owner], node, node.value.value)
+    return expression.parse_attribute(cx, node)
 
-    def attribute(self, node: ast.Attribute) -> Any:
-        part = _DTYPE_PARTS.get(node.attr)
+
+def attribute_of(cx: RelaxContext, owner: Any, node: ast.Attribute) -> Any:
+    """What stands behind a dot, by what stands before it."""
+    match owner:
+        case ModuleName():
+            macro = macro_of_module(cx.module, node.attr)
+            return global_var(cx, node) if macro is None else macro
+        case IRModule():
+            return known_here(cx, adopted_member(cx, cx.module, owner, node.attr, node))
+        case Expr():
+            found = value_attribute(cx, owner, node)
+        case PrimExpr() if not hasattr(owner, node.attr):
+            written = ast.unparse(node.value)
+            message = f"`{written}` is a dimension and has no attribute `{node.attr}`"
+            raise cx.error(node, "RX0102", message)
+        case _:
+            found = python_attribute(cx, owner, node)
+    return taken_in(cx, found, node.attr, node)
+
+
+def inspected(
+    cx: RelaxContext, operator: Operator, given: list[Any], node: ast.expr, owner: ast.expr
+) -> Expr:
+    """What only the running program knows of a tensor."""
+    first = as_leaf(cx, given[0], owner)
+    _of_tensor(cx, first, node, owner)
+    try:
+        call: Expr = operator.build([first, *given[1:]])
+    except OperandError as error:
+        raise operand_error(cx, error, node, None, operator) from None
+    return call.replace(span=cx.source.span(node))
+
+
+def _of_tensor(cx: RelaxContext, value: Expr, node: ast.expr, owner: ast.expr) -> TensorStructInfo:
+    """What is known of a tensor; raises `Failed` after recording that it is none."""
+    info = cx.builder.struct_info(value)
+    if isinstance(info, TensorStructInfo):
+        return info
+    written = ast.unparse(owner)
+    raise cx.error(
+        node, "RX0102", f"`{written}` is {kind_name(info)}, and only a tensor has this",
+        help=f"check it first: `R.match_cast({written}, R.Tensor(...))`",
+    )  # fmt: skip
+
+
+def value_attribute(cx: RelaxContext, owner: Expr, node: ast.Attribute) -> Any:
+    # A function of the same name as an attribute comes second: `x.shape` is no operator.
+    if node.attr in ("T", "shape", "dtype", "ndim", "strides") or node.attr in _OFFSETS:
+        return _tensor_attribute(cx, owner, node)
+    if node.attr in ("struct_info", "struct_info_"):
+        return cx.builder.struct_info(as_leaf(cx, owner, node.value))
+    operator = _method(cx, node.attr)
+    if operator is not None:
+        return Method(operator, as_leaf(cx, owner, node.value), node.value)
+    written = ast.unparse(node.value)
+    methods = [name.rpartition(".")[2] for name in REGISTRY]
+    near = cx.near(node.attr, [*methods, *_SYNONYMS, "shape", "dtype", "ndim"])
+    near = meant_operator(node.attr) or near
+    advice = _ADVICE.get(node.attr)
+    raise cx.error(
+        node, "RX0102", f"`{written}` has no attribute `{node.attr}`",
+        help=advice or did_you_mean(near and f"{written}.{near}", _ATTRIBUTES),
+        fix=f"{written}.{near}" if near and advice is None else None,
+    )  # fmt: skip
+
+
+def _method(cx: RelaxContext, name: str) -> Operator | None:
+    """The operator that a method calls: one whose first operand is a tensor."""
+    found = _SYNONYMS.get(name, name)
+    for full in (f"relax.{found}", f"relax.nn.{found}"):
+        operator = REGISTRY.get(full)
         if (
-            part is not None
-            and isinstance(node.value, ast.Attribute)
-            and node.value.attr == "dtype"
+            operator
+            and operator.parameters
+            and operator.parameters[0].wants in ("tensor", "scalar")
         ):
-            owner = self.value(node.value.value)
-            if isinstance(owner, Expr):
-                return self._inspected(part, [owner], node, node.value.value)
-        return super().attribute(node)
+            return operator
+    return None
 
-    def _inspected(
-        self, operator: Operator, given: list[Any], node: ast.expr, owner: ast.expr
-    ) -> Expr:
-        """What only the running program knows of a tensor."""
-        first = self.leaf(given[0], owner)
-        self._of_tensor(first, node, owner)
-        try:
-            call: Expr = operator.build([first, *given[1:]])
-        except OperandError as error:
-            raise self.operand_error(error, node, None, operator) from None
-        return call.replace(span=self.source.span(node))
 
-    def _of_tensor(self, value: Expr, node: ast.expr, owner: ast.expr) -> TensorStructInfo:
-        """What is known of a tensor; raises `Failed` after recording that it is none."""
-        info = self.builder.struct_info(value)
-        if isinstance(info, TensorStructInfo):
-            return info
-        written = ast.unparse(owner)
-        raise self.error(
-            node, "RX0102", f"`{written}` is {kind_name(info)}, and only a tensor has this",
-            help=f"check it first: `R.match_cast({written}, R.Tensor(...))`",
-        )  # fmt: skip
-
-    def value_attribute(self, owner: Expr, node: ast.Attribute) -> Any:
-        # A function of the same name as an attribute comes second: `x.shape` is no operator.
-        if node.attr in ("T", "shape", "dtype", "ndim", "strides") or node.attr in _OFFSETS:
-            return self._tensor_attribute(owner, node)
-        if node.attr in ("struct_info", "struct_info_"):
-            return self.builder.struct_info(self.leaf(owner, node.value))
-        operator = self._method(node.attr)
-        if operator is not None:
-            return Method(operator, self.leaf(owner, node.value), node.value)
-        written = ast.unparse(node.value)
-        methods = [name.rpartition(".")[2] for name in REGISTRY]
-        near = self.near(node.attr, [*methods, *_SYNONYMS, "shape", "dtype", "ndim"])
-        near = meant_operator(node.attr) or near
-        advice = _ADVICE.get(node.attr)
-        raise self.error(
-            node, "RX0102", f"`{written}` has no attribute `{node.attr}`",
-            help=advice or did_you_mean(near and f"{written}.{near}", _ATTRIBUTES),
-            fix=f"{written}.{near}" if near and advice is None else None,
-        )  # fmt: skip
-
-    def _method(self, name: str) -> Operator | None:
-        """The operator that a method calls: one whose first operand is a tensor."""
-        found = _SYNONYMS.get(name, name)
-        for full in (f"relax.{found}", f"relax.nn.{found}"):
-            operator = REGISTRY.get(full)
-            if (
-                operator
-                and operator.parameters
-                and operator.parameters[0].wants in ("tensor", "scalar")
-            ):
-                return operator
-        return None
-
-    def _tensor_attribute(self, owner: Expr, node: ast.Attribute) -> Any:
-        leaf = self.leaf(owner, node.value)
-        info = self._of_tensor(leaf, node, node.value)
-        match node.attr:
-            case "T":
-                call: Expr = permute_dims.build([leaf])
-                return call.replace(span=self.source.span(node))
-            case "shape" if info.dims is not None:
-                return known_dims(info.dims)
-            case "shape":
-                shape: Expr = shape_of.build([leaf])
-                return shape.replace(span=self.source.span(node))
-            case "dtype" if not info.dtype.is_void:
-                return info.dtype
-            case "ndim" if info.ndim >= 0:
-                return Dim(info.ndim)
-            case "ndim":
-                return self._inspected(inspect.tensor_ndim, [leaf], node, node.value)
-            case "strides":
-                return _Strides(leaf)
-            case "dtype":
-                written = ast.unparse(node.value)
-                raise self.error(
-                    node, "RX0102", f"the data type of `{written}` is not known",
-                    help=f'check it first: `R.match_cast({written}, R.Tensor(dtype="float32"))`',
-                )  # fmt: skip
-        return self._inspected(_OFFSETS[node.attr], [leaf], node, node.value)
-
-    def method_arguments(self, method: Method, node: ast.Call) -> list[ast.expr]:
-        """`x.reshape(2, 3)` as `x.reshape((2, 3))`: the one shape or list of axes, spread out."""
-        parameters = method.operator.parameters[1:]
-        sole = len(parameters) == 1 or all(p.keyword_only for p in parameters[1:])
-        first = parameters[0] if parameters else None
-        spread = first is not None and (
-            first.kind == "shape" or first.annotation.startswith("Axes")
-        )
-        plain = not any(isinstance(a, (ast.Tuple, ast.List, ast.Starred)) for a in node.args)
-        if not (sole and spread and plain and node.args):
-            return node.args
-        if len(node.args) == 1 and not isinstance(node.args[0], (ast.Constant, ast.UnaryOp)):
-            return node.args
-        whole = ast.copy_location(ast.Tuple(elts=node.args, ctx=ast.Load()), node.args[0])
-        last = node.args[-1]
-        whole.end_lineno, whole.end_col_offset = last.end_lineno, last.end_col_offset
-        return [whole]
-
-    # ---- items
-
-    def subscript_of(self, owner: Any, index: Any, node: ast.Subscript) -> Any:
-        match owner:
-            case PrimExpr():
-                written = ast.unparse(node.value)
-                raise self.error(
-                    node, "RX0208", f"`{written}` is a dimension and cannot be indexed"
-                )
-            case Dims():
-                return self.shape_item(owner, index, node)
-            case _Strides():
-                return self._inspected(
-                    inspect.tensor_stride_i, [owner.owner, index], node, node.value
-                )
-            case Call(op=shape_of.op):
-                return self._dimension_of(owner, index, node)
-            case Expr():
-                return self._item(owner, index, node)
-            case tuple() | list() if any(_is_unbound(item) for item in owner):
-                # What is not chosen is computed as well.
-                items = [self.computed(i, node.value) if _is_unbound(i) else i for i in owner]
-                owner = items if isinstance(owner, list) else tuple(items)
-        return super().subscript_of(owner, index, node)
-
-    def _item(self, owner: Expr, index: Any, node: ast.Subscript) -> Any:
-        """An item of a tuple, a shape or a tensor."""
-        if (
-            isinstance(owner, Tuple)
-            and isinstance(index, int)
-            and -len(owner) <= index < len(owner)
-        ):
-            return self.leaf(owner, node.value).fields[index]  # type: ignore[attr-defined]
-        leaf = self.leaf(owner, node.value)
-        info = self.builder.struct_info(leaf)
-        match info:
-            case TensorStructInfo():
-                return self.tensor_index(leaf, info, index, node)
-            case TupleStructInfo():
-                return self.tuple_field(leaf, info, index, node)
-            case ShapeStructInfo():
-                if info.values is None:
-                    raise self._no_dimensions(node)
-                return self.shape_item(known_dims(info.values), index, node)
-        written, what = ast.unparse(node.value), kind_name(info)
-        raise self.error(
-            node, "RX0208", f"`{written}` is {what}, and only a tuple can be indexed",
-            help=f"check it first: `R.match_cast({written}, R.Tuple(...))`",
-        )  # fmt: skip
-
-    def _dimension_of(self, owner: Call, index: Any, node: ast.Subscript) -> Any:
-        """An item of `x.shape` that is not known now: asked of the tensor, without its shape."""
-        if isinstance(index, int) and not isinstance(index, bool):
-            return self._inspected(inspect.tensor_shape_i, [owner.args[0], index], node, node.value)
-        raise self._no_dimensions(node)
-
-    def known_dimensions(self, value: Expr) -> Dims | None:
-        """The dimensions of a shape as far as they are known: numbers, and expressions."""
-        info = self.builder.struct_info(value)
-        values = info.values if isinstance(info, ShapeStructInfo) else None
-        return None if values is None else known_dims(values)
-
-    def _no_dimensions(self, node: ast.Subscript) -> Failed:
-        written = ast.unparse(node.value)
-        return self.error(
-            node, "RX0208", f"the dimensions of `{written}` are not known",
-            help=f"name them first: `R.match_cast({written}, R.Shape([n, m]))`",
-        )  # fmt: skip
-
-    def shape_item(self, dims: Dims, index: Any, node: ast.Subscript) -> Any:
-        """A dimension of a shape that is known, or several of them."""
-        if isinstance(index, slice):
-            with self.at(node):
-                return dims[index]
-        if isinstance(index, IntImm):
-            index = index.value
-        if not isinstance(index, int) or isinstance(index, bool):
-            raise self.error(
-                node.slice, "RX0208", "the index of a shape is a whole number written out"
-            )
-        count = len(dims)
-        if not -count <= index < count:
-            raise self.error(
-                node.slice, "RX0208", f"the shape has no dimension {index}",
-                labels=[(node.value, f"has {count} dimension{'s' if count != 1 else ''}")],
+def _tensor_attribute(cx: RelaxContext, owner: Expr, node: ast.Attribute) -> Any:
+    leaf = as_leaf(cx, owner, node.value)
+    info = _of_tensor(cx, leaf, node, node.value)
+    match node.attr:
+        case "T":
+            call: Expr = permute_dims.build([leaf])
+            return call.replace(span=cx.source.span(node))
+        case "shape" if info.dims is not None:
+            return known_dims(info.dims)
+        case "shape":
+            shape: Expr = shape_of.build([leaf])
+            return shape.replace(span=cx.source.span(node))
+        case "dtype" if not info.dtype.is_void:
+            return info.dtype
+        case "ndim" if info.ndim >= 0:
+            return Dim(info.ndim)
+        case "ndim":
+            return inspected(cx, inspect.tensor_ndim, [leaf], node, node.value)
+        case "strides":
+            return _Strides(leaf)
+        case "dtype":
+            written = ast.unparse(node.value)
+            raise cx.error(
+                node, "RX0102", f"the data type of `{written}` is not known",
+                help=f'check it first: `R.match_cast({written}, R.Tensor(dtype="float32"))`',
             )  # fmt: skip
-        return dims[index]
+    return inspected(cx, _OFFSETS[node.attr], [leaf], node, node.value)
 
-    def tuple_field(
-        self, owner: Expr, info: TupleStructInfo, index: Any, node: ast.Subscript
-    ) -> Any:
-        """`t[i]` of a tuple with a constant index; `t[a:b]` is a tuple of Python."""
-        count = len(info.fields)
-        span = self.source.span(node)
-        if isinstance(index, slice):
-            with self.at(node.slice):
-                chosen = range(count)[index]
-            return tuple(TupleGetItem.make(owner, i, span, span=span) for i in chosen)
-        if not isinstance(index, int) or isinstance(index, bool):
-            raise self.error(
-                node.slice, "RX0208", "the index of a tuple is a whole number written out"
-            )
-        if not -count <= index < count:
-            raise self.error(
-                node.slice, "RX0208", f"the tuple has no field {index}",
-                labels=[(node.value, f"has {count} field{'s' if count != 1 else ''}")],
-            )  # fmt: skip
-        return TupleGetItem.make(owner, index % count, self.source.span(node.value), span=span)
 
-    def known_length(self, value: Expr) -> int | PrimExpr | None:
-        """`len(value)` as far as it is known: fields, dimensions, or the first dimension."""
-        if isinstance(value, (Tuple, ShapeExpr)):
-            return Dim(len(value.fields if isinstance(value, Tuple) else value.values))
-        match self.builder.struct_info(value):
-            case TupleStructInfo(fields=fields):
-                return Dim(len(fields))
-            case ShapeStructInfo(ndim=ndim) if ndim >= 0:
-                return Dim(ndim)
-            case TensorStructInfo() as info if info.dims:
-                first: Dim | PrimExpr = known_dims(info.dims)[0]
-                return first
-        return None
+def method_arguments(cx: RelaxContext, method: Method, node: ast.Call) -> list[ast.expr]:
+    """`x.reshape(2, 3)` as `x.reshape((2, 3))`: the one shape or list of axes, spread out."""
+    parameters = method.operator.parameters[1:]
+    sole = len(parameters) == 1 or all(p.keyword_only for p in parameters[1:])
+    first = parameters[0] if parameters else None
+    spread = first is not None and (first.kind == "shape" or first.annotation.startswith("Axes"))
+    plain = not any(isinstance(a, (ast.Tuple, ast.List, ast.Starred)) for a in node.args)
+    if not (sole and spread and plain and node.args):
+        return node.args
+    if len(node.args) == 1 and not isinstance(node.args[0], (ast.Constant, ast.UnaryOp)):
+        return node.args
+    whole = ast.copy_location(ast.Tuple(elts=node.args, ctx=ast.Load()), node.args[0])
+    last = node.args[-1]
+    whole.end_lineno, whole.end_col_offset = last.end_lineno, last.end_col_offset
+    return [whole]
+
+
+# ---- items
+
+
+def subscript_of(cx: RelaxContext, owner: Any, index: Any, node: ast.Subscript) -> Any:
+    """`owner[index]`, by what is indexed."""
+    if isinstance(owner, IRModule):
+        name = index.name_hint if isinstance(index, GlobalVar) else str(index)
+        return known_here(cx, adopted_member(cx, cx.module, owner, name, node))
+    return taken_in(cx, _item_of_value(cx, owner, index, node), "", node)
+
+
+def _item_of_value(cx: RelaxContext, owner: Any, index: Any, node: ast.Subscript) -> Any:
+    match owner:
+        case PrimExpr():
+            written = ast.unparse(node.value)
+            raise cx.error(node, "RX0208", f"`{written}` is a dimension and cannot be indexed")
+        case Dims():
+            return shape_item(cx, owner, index, node)
+        case _Strides():
+            return inspected(cx, inspect.tensor_stride_i, [owner.owner, index], node, node.value)
+        case Call(op=shape_of.op):
+            return _dimension_of(cx, owner, index, node)
+        case Expr():
+            return _item(cx, owner, index, node)
+        case tuple() | list() if any(_is_unbound(item) for item in owner):
+            # What is not chosen is computed as well.
+            items = [compute(cx, i, node.value) if _is_unbound(i) else i for i in owner]
+            owner = items if isinstance(owner, list) else tuple(items)
+    return python_item(cx, owner, index, node)
+
+
+def _item(cx: RelaxContext, owner: Expr, index: Any, node: ast.Subscript) -> Any:
+    """An item of a tuple, a shape or a tensor."""
+    if isinstance(owner, Tuple) and isinstance(index, int) and -len(owner) <= index < len(owner):
+        return as_leaf(cx, owner, node.value).fields[index]  # type: ignore[attr-defined]
+    leaf = as_leaf(cx, owner, node.value)
+    info = cx.builder.struct_info(leaf)
+    match info:
+        case TensorStructInfo():
+            return tensor_index(cx, leaf, info, index, node)
+        case TupleStructInfo():
+            return tuple_field(cx, leaf, info, index, node)
+        case ShapeStructInfo():
+            if info.values is None:
+                raise _no_dimensions(cx, node)
+            return shape_item(cx, known_dims(info.values), index, node)
+    written, what = ast.unparse(node.value), kind_name(info)
+    raise cx.error(
+        node, "RX0208", f"`{written}` is {what}, and only a tuple can be indexed",
+        help=f"check it first: `R.match_cast({written}, R.Tuple(...))`",
+    )  # fmt: skip
+
+
+def _dimension_of(cx: RelaxContext, owner: Call, index: Any, node: ast.Subscript) -> Any:
+    """An item of `x.shape` that is not known now: asked of the tensor, without its shape."""
+    if isinstance(index, int) and not isinstance(index, bool):
+        return inspected(cx, inspect.tensor_shape_i, [owner.args[0], index], node, node.value)
+    raise _no_dimensions(cx, node)
+
+
+def known_dimensions(cx: RelaxContext, value: Expr) -> Dims | None:
+    """The dimensions of a shape as far as they are known: numbers, and expressions."""
+    info = cx.builder.struct_info(value)
+    values = info.values if isinstance(info, ShapeStructInfo) else None
+    return None if values is None else known_dims(values)
+
+
+def _no_dimensions(cx: RelaxContext, node: ast.Subscript) -> Failed:
+    written = ast.unparse(node.value)
+    return cx.error(
+        node, "RX0208", f"the dimensions of `{written}` are not known",
+        help=f"name them first: `R.match_cast({written}, R.Shape([n, m]))`",
+    )  # fmt: skip
+
+
+def shape_item(cx: RelaxContext, dims: Dims, index: Any, node: ast.Subscript) -> Any:
+    """A dimension of a shape that is known, or several of them."""
+    if isinstance(index, slice):
+        with cx.at(node):
+            return dims[index]
+    if isinstance(index, IntImm):
+        index = index.value
+    if not isinstance(index, int) or isinstance(index, bool):
+        raise cx.error(node.slice, "RX0208", "the index of a shape is a whole number written out")
+    count = len(dims)
+    if not -count <= index < count:
+        raise cx.error(
+            node.slice, "RX0208", f"the shape has no dimension {index}",
+            labels=[(node.value, f"has {count} dimension{'s' if count != 1 else ''}")],
+        )  # fmt: skip
+    return dims[index]
+
+
+def tuple_field(
+    cx: RelaxContext, owner: Expr, info: TupleStructInfo, index: Any, node: ast.Subscript
+) -> Any:
+    """`t[i]` of a tuple with a constant index; `t[a:b]` is a tuple of Python."""
+    count = len(info.fields)
+    span = cx.source.span(node)
+    if isinstance(index, slice):
+        with cx.at(node.slice):
+            chosen = range(count)[index]
+        return tuple(TupleGetItem.make(owner, i, span, span=span) for i in chosen)
+    if not isinstance(index, int) or isinstance(index, bool):
+        raise cx.error(node.slice, "RX0208", "the index of a tuple is a whole number written out")
+    if not -count <= index < count:
+        raise cx.error(
+            node.slice, "RX0208", f"the tuple has no field {index}",
+            labels=[(node.value, f"has {count} field{'s' if count != 1 else ''}")],
+        )  # fmt: skip
+    return TupleGetItem.make(owner, index % count, cx.source.span(node.value), span=span)
+
+
+def known_length(cx: RelaxContext, value: Expr) -> int | PrimExpr | None:
+    """`len(value)` as far as it is known: fields, dimensions, or the first dimension."""
+    if isinstance(value, (Tuple, ShapeExpr)):
+        return Dim(len(value.fields if isinstance(value, Tuple) else value.values))
+    match cx.builder.struct_info(value):
+        case TupleStructInfo(fields=fields):
+            return Dim(len(fields))
+        case ShapeStructInfo(ndim=ndim) if ndim >= 0:
+            return Dim(ndim)
+        case TensorStructInfo() as info if info.dims:
+            first: Dim | PrimExpr = known_dims(info.dims)[0]
+            return first
+    return None
 
 
 def _is_unbound(value: Any) -> bool:
     if isinstance(value, (tuple, Tuple)):
         return any(_is_unbound(item) for item in value)
     return isinstance(value, Call)
+
+
+def method_call(cx: RelaxContext, method: Method, node: ast.Call) -> ast.Call:
+    """`x.astype(...)` as the call of its operator.
+
+    The operand was evaluated with the method: it stands in the call as it is.
+    """
+    owner = ast.copy_location(ast.Constant(method.owner), method.node)  # type: ignore[arg-type]
+    given = method_arguments(cx, method, node)
+    call = ast.Call(func=node.func, args=[owner, *given], keywords=node.keywords)
+    return ast.copy_location(call, node)

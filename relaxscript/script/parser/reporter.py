@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
 from relaxscript.builder import LEFT_TO_RUN_TIME
-from relaxscript.errors import Diagnostic, DiagnosticError, Span
+from relaxscript.errors import Diagnostic, DiagnosticError, Source, Span
 from relaxscript.errors.exceptions import is_users
 
 __all__ = ["EXPANDED", "Reporter"]
@@ -42,6 +43,8 @@ class Reporter:
         self.warnings = 0
         # Before the first error; none is sought there again.
         self._harmless = 0
+        # The definition or statement that is being read, and its source.
+        self.reading: tuple[Source, ast.AST] | None = None
         self.steps = 0
         self.expansions = 0
         self.exhausted = False

@@ -30,19 +30,21 @@ from relaxscript.script.members import public_names
 from relaxscript.script.pause import collector_paused
 from relaxscript.script.printer.constants import MetadataError, decode_all
 
-from .abbreviated import parse_script
 from .assigned import names_inside
-from .base import UNKNOWN, ExpressionParser, Failed, Reporter
+from .blame import UNKNOWN, Failed
 from .corrections import add_decorator
 from .decorators import likely_decorator, our_decorator, our_decorators, read_options, resolved
 from .entry import finished, not_decorated, parse_class, parse_decorated, parse_function
 from .environment import Environment, Mode
+from .expression import parse_expr
 from .finding import definition_of_function
 from .macro import Macro, macro_of
 from .matching import future_flags
 from .module import module_of_class
 from .not_python import syntax_error
 from .plain import bind, imported, known_from_the_start, literal, target_names
+from .python_language import python_context
+from .reporter import Reporter
 from .source import parse_text
 from .statements import first_word
 
@@ -77,7 +79,7 @@ def from_source(
             return parse_decorated(text, frame, _language_of(text, frame), strict, {})
         _check_arguments(text, mode)
         # Python that is run may ask for the source of what it defines; of data nobody else does.
-        source, tree = (parse_script if mode == "data" else parse_text)(filename, text)
+        source, tree = parse_text(filename, text)
         known = {**known_from_the_start(), **(extra_vars or {})}
         known.update(_metadata(source, tree, metadata))
         reading = _ReadingPython if mode == "python" else _Reading
@@ -95,7 +97,7 @@ def read_again(text: str, filename: str, metadata: Mapping[str, Any]) -> Any:
 
     What can only be checked at run time was said when that was written, and is not said again.
     """
-    source, tree = parse_script(filename, text)
+    source, tree = parse_text(filename, text)
     known = {**known_from_the_start(), **_metadata(source, tree, metadata)}
     reporter = Reporter()
     with collector_paused():
@@ -224,11 +226,11 @@ class _Reading:
 
     def parsed(self, node: Definition) -> IRModule | Function | PrimFunc | Macro | None:
         """One definition of a text, as its decorator says; None when mistakes were recorded."""
-        parser = ExpressionParser(self.source, self.environment, self.reporter)
+        cx = python_context(self.source, self.environment, self.reporter)
         try:
-            decorator = our_decorator(parser, node)
+            decorator = our_decorator(cx, node)
             if isinstance(node, ast.FunctionDef) and decorator.is_macro:
-                return macro_of(parser, node, lambda: self.environment)
+                return macro_of(cx, node, lambda: self.environment)
         except Failed:
             return None
         if isinstance(node, ast.FunctionDef):
@@ -236,7 +238,7 @@ class _Reading:
                 self.source, node, self.environment, self.reporter, decorator.kind,
                 check_well_formed=self.check_well_formed,
             )  # fmt: skip
-        options = read_options(parser, decorator)
+        options = read_options(cx, decorator)
         check_well_formed = self.check_well_formed and options.get("check_well_formed", True)
         with self.reporter.strictly(options.get("strict")):
             return module_of_class(
@@ -361,9 +363,9 @@ class _ReadingPython(_Reading):
         self.flags = 0
 
     def define(self, node: Definition) -> None:
-        parser = ExpressionParser(self.source, self.environment, Reporter())
+        cx = python_context(self.source, self.environment, Reporter())
         try:
-            decorator = our_decorator(parser, node)
+            decorator = our_decorator(cx, node)
         except Failed:
             if any(_is_misspelt(d, self.environment) for d in node.decorator_list):
                 super().define(node)  # which reports it
@@ -435,7 +437,7 @@ class _ReadingPython(_Reading):
     def undefined(self, error: NameError, node: ast.stmt) -> Diagnostic | None:
         """A name that Python does not know in this statement, with the nearest that it does."""
         place = self.place(error.__traceback__, node)
-        parser = ExpressionParser(self.source, self.environment, Reporter())
+        cx = python_context(self.source, self.environment, Reporter())
         for inner in ast.walk(node):
             at: ast.AST = inner
             while isinstance(at, ast.Attribute):
@@ -444,8 +446,8 @@ class _ReadingPython(_Reading):
                 continue
             if place.contains(self.source.span(at)):
                 with suppress(Failed):
-                    parser.value(inner)
-                return next(iter(parser.reporter.diagnostics), None)
+                    parse_expr(cx, inner)
+                return next(iter(cx.reporter.diagnostics), None)
         return None
 
     def place(self, trace: TracebackType | None, node: ast.stmt) -> Span:

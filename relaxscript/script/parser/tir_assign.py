@@ -23,7 +23,6 @@ from relaxscript.ir.tir import Buffer, BufferRegion, BufferStore
 from relaxscript.script import tir_axis, tir_compute, tir_forms
 from relaxscript.script.tir_types import BufferFront, Form, ScalarType
 
-from .abbreviated import written_out
 from .base import UNKNOWN, Failed
 from .python_operators import BINARY
 from .tir_buffer import BufferSyntax
@@ -232,7 +231,7 @@ class AssignParser(MemoryParser):
                 node, "RX0104", f"`{node.target.id}` has a type and no value",
                 help=f"give it one: `{self.written(node)} = ...`",
             )  # fmt: skip
-        annotation = written_out(node.annotation, self.source.lines)
+        annotation = node.annotation
         wanted = self.scalar_type(annotation)
         value = self.value(node.value)
         if isinstance(value, (BufferSyntax, Form)):

@@ -69,10 +69,6 @@ class BufferParser(CallParser):
     own: dict[prim.Var, prim.Var]
     # Those that it has none of, by where they stand first.
     captured: dict[prim.Var, Span | None]
-    _inside_string: ast.expr | None = None
-
-    def span(self, node: ast.AST) -> Span | None:
-        return self.source.span(self._inside_string or node)
 
     def parsed_string(self, node: ast.AST, text: str) -> ast.expr:
         try:
@@ -107,7 +103,7 @@ class BufferParser(CallParser):
             or set(keywords) - set(signature.parameters)
         ):
             raise self.wrong_arguments(self.written(node.func), signature, node, keywords)
-        return BufferSyntax(maker, {**nodes, **keywords}, self._inside_string or node)
+        return BufferSyntax(maker, {**nodes, **keywords}, self.inside_string or node)
 
     def introduce_dimensions(self, syntax: BufferSyntax) -> None:
         """Make the shape variables that stand alone in a buffer's dimensions."""
@@ -325,7 +321,7 @@ class BufferParser(CallParser):
         inner = self.parsed_string(node, text)
         if isinstance(inner, ast.Name):
             return self.shape_variable(inner.id, node)
-        outer, self._inside_string = self._inside_string, node
+        outer, self.inside_string = self.inside_string, node
         try:
             for name in ast.walk(inner):
                 if isinstance(name, ast.Name) and not self.is_known(name.id):
@@ -335,7 +331,7 @@ class BufferParser(CallParser):
                     )  # fmt: skip
             return self.dim_of(self.value(inner), node)
         finally:
-            self._inside_string = outer
+            self.inside_string = outer
 
     def is_known(self, name: str) -> bool:
         if name in self.names:

@@ -60,6 +60,7 @@ def parse_prim_func(
     have a value or memory.
     """
     addressed: set[ast.AST] = set()
+    reporter.reading = (source, node)
     while True:
         before, known = len(reporter.diagnostics), len(addressed)
         parser = (make or TirParser)(source, environment, reporter)
@@ -77,7 +78,6 @@ def parse_prim_func(
 class TirParser(EffectParser):
     """Parses one PrimFunc; a parser is used once."""
 
-    namespaces = "TIR"
     check_well_formed = True
 
     def __init__(self, source: Source, environment: Environment, reporter: Reporter) -> None:
@@ -108,7 +108,6 @@ class TirParser(EffectParser):
 
     def tables(self) -> None:
         """What is done for each kind of statement, scope and effect."""
-        self.tables_of_python()
         self._statements: dict[type[ast.stmt], Callable[[Any], None]] = {
             ast.Assign: self.assign,
             ast.AnnAssign: self.annotated,
@@ -245,6 +244,7 @@ class TirParser(EffectParser):
 
     def statement(self, node: ast.stmt) -> None:
         self.visited.add(node)
+        self.reporter.reading = (self.source, node)
         try:
             rule = self._statements.get(type(node))
             if rule is None:

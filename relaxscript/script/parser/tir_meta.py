@@ -19,11 +19,11 @@ from relaxscript.ir.tir import Buffer, PrimFunc, SeqStmt, Stmt
 from relaxscript.script import tir_forms
 from relaxscript.script.tir_types import Form
 
-from .base import Failed, Reporter
+from .base import Failed, MacroUser, Reporter
 from .capture import adopted, adopted_member, macro_of_module
 from .context import ModuleContext
 from .environment import Environment
-from .macro import Macro, MacroUser, Returned, macro_in
+from .macro import Macro, Returned, macro_in
 from .tir_block import Opener, folded
 from .tir_buffer import BUFFER_MAKERS, BufferSyntax
 from .tir_call import given

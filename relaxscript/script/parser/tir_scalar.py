@@ -84,7 +84,6 @@ class ScalarParser(PythonValues):
 
     # Where the indices of elements stand: see `tir_bounds.Places`.
     index_places: dict[int, tuple[tuple[PrimExpr, ...], list[Span | None]]]
-    help_of_text = "a text is made while the program is read: leave the value out"
 
     def scalar(self, value: Any, node: ast.AST) -> PrimExpr:
         """A value as a scalar: plain numbers are int32 (int64 where they do not fit) or float32."""

@@ -237,18 +237,18 @@ class SignatureParser(BufferParser):
     def quoted(self, node: ast.Constant, text: str) -> Any:
         """An annotation in quotes."""
         inner = self.parsed_string(node, text)
-        outer, self._inside_string = self._inside_string, node
+        outer, self.inside_string = self.inside_string, node
         try:
             return self.parameter_annotation(inner)
         finally:
-            self._inside_string = outer
+            self.inside_string = outer
 
     def subscripted(self, callee: BufferFront, node: ast.Subscript) -> BufferSyntax:
         """`T.Buffer[T.f32, n, 64]`, or `T.Buffer[(64,), "float32"]`, the older spelling."""
         inner = node.slice
         args = inner.elts if isinstance(inner, ast.Tuple) else [inner]
         if args and self.is_element(args[0]):
-            return BufferSyntax(callee, self.typed_nodes(args, node), self._inside_string or node)
+            return BufferSyntax(callee, self.typed_nodes(args, node), self.inside_string or node)
         self.check_older_spelling(args, node)
         call = ast.copy_location(ast.Call(node.value, list(args), []), node)
         return self.buffer_syntax(callee, call)

@@ -7,7 +7,7 @@ import pytest
 from relaxscript.cli import main
 from relaxscript.errors import InternalError
 from relaxscript.script import from_source, relax as R
-from relaxscript.script.parser.relax_function import RelaxParser
+from relaxscript.script.parser import relax_dataflow
 
 PROGRAM = """
 @R.function
@@ -23,10 +23,10 @@ def f(x: R.Tensor((2, 3), "float32")):
 def broken(monkeypatch: pytest.MonkeyPatch) -> None:
     """A parser that has a mistake of its own."""
 
-    def dataflow(self, node):
+    def parse_dataflow(cx, node):
         raise KeyError("block")
 
-    monkeypatch.setattr(RelaxParser, "dataflow", dataflow)
+    monkeypatch.setattr(relax_dataflow, "parse_dataflow", parse_dataflow)
 
 
 @pytest.mark.usefixtures("broken")
@@ -61,9 +61,9 @@ def test_a_crash_of_the_command_that_checks(tmp_path):
 
 
 def test_what_has_no_words_is_named(monkeypatch: pytest.MonkeyPatch):
-    def dataflow(self, node):
+    def parse_dataflow(cx, node):
         raise AssertionError
 
-    monkeypatch.setattr(RelaxParser, "dataflow", dataflow)
+    monkeypatch.setattr(relax_dataflow, "parse_dataflow", parse_dataflow)
     with pytest.raises(InternalError, match="AssertionError while a script was read"):
         from_source(PROGRAM)

@@ -9,7 +9,7 @@ import pytest
 from relaxscript.errors import DiagnosticError, RelaxWarning
 from relaxscript.ir.relax import Function
 from relaxscript.script import from_source
-from relaxscript.script.parser.repeated import RepeatedAnnotations
+from relaxscript.script.parser import annotation_memo, relax_binding
 
 
 def parse(body: str, params: str = 'x: R.Tensor(("n", 4), "float32")') -> Function:
@@ -169,14 +169,13 @@ def test_an_undecided_repeated_annotation_is_a_warning_at_its_own_place():
 def test_only_what_its_text_decides_is_kept(annotation, count, monkeypatch):
     k = [4]
     kept = []
-    find = RepeatedAnnotations.find
 
-    def finding(self, node):
-        found = find(self, node)
+    def recalling(cx, node):
+        found = annotation_memo.recall(cx, node)
         kept.append(found)
         return found
 
-    monkeypatch.setattr(RepeatedAnnotations, "find", finding)
+    monkeypatch.setattr(relax_binding, "recall", recalling)
     body = "".join(f"y{i}: {annotation} = R.add(x, x)\n    " for i in range(3)) + "return y2"
     text = f'@R.function\ndef main(x: R.Tensor(("n", 4), "float32")):\n    {body}\n'
     try:

@@ -1,0 +1,37 @@
+"""What parsing one class knows: its members, and the module that they make."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from relaxscript.errors import Source
+
+from .context import ModuleContext
+from .decorators import OurDecorator
+from .environment import Environment
+from .python_language import PYTHON
+from .relax_context import Header, RelaxContext
+from .reporter import Reporter
+from .script_context import ScriptContext
+
+__all__ = ["ClassContext"]
+
+
+class ClassContext(ScriptContext):
+    """A class under `@I.ir_module` that is being parsed."""
+
+    def __init__(
+        self, source: Source, node: ast.ClassDef, environment: Environment, reporter: Reporter,
+        module: ModuleContext,
+    ) -> None:  # fmt: skip
+        super().__init__(source, environment, reporter, PYTHON)
+        self.node = node
+        self.module = module
+        self.attrs: dict[str, Any] = {}
+        self.parsed: dict[str, Any] = {}
+        self.decorators: dict[str, OurDecorator] = {}
+        self.relax: dict[str, ast.FunctionDef] = {}
+        self.tir: dict[str, ast.FunctionDef] = {}
+        self.headers: dict[str, tuple[RelaxContext, Header]] = {}
+        self.undeclared: set[str] = set()

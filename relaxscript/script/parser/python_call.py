@@ -1,0 +1,143 @@
+"""Calls of functions of Python while a script is parsed: which may be called, and with what."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from inspect import signature
+from typing import Any
+
+from relaxscript.errors import Edit
+from relaxscript.ir.node import Node
+from relaxscript.script.safe import is_safe
+
+from .blame import Failed
+from .expression import bounded, parse_expr, parse_exprs, parse_mapping
+from .misfits import misfit_of
+from .script_context import ScriptContext
+
+__all__ = ["call_python", "parse_arguments", "parse_call"]
+
+
+_NAMESPACES = (
+    "relaxscript.script.ir",
+    "relaxscript.script.relax_forms",
+    "relaxscript.script.relax_devices",
+    "relaxscript.script.tir",
+)
+_OF_RELAX = _NAMESPACES[1:3]
+
+
+def parse_call(cx: ScriptContext, node: ast.Call) -> Any:
+    return cx.language.call_value(cx, callee_of(cx, node), node)
+
+
+def callee_of(cx: ScriptContext, node: ast.Call) -> Any:
+    """What is called."""
+    try:
+        return parse_expr(cx, node.func)
+    except Failed:
+        cx.language.explain_called(cx, node)
+        raise
+
+
+def call_python(cx: ScriptContext, callee: Any, node: ast.Call) -> Any:
+    """Call a Python callable with the values of the arguments."""
+    if not callable(callee):
+        raise cx.error(
+            node.func, "RX0201",
+            f"`{ast.unparse(node.func)}` is no function and cannot be called",
+            **without_parentheses(cx, node),
+        )  # fmt: skip
+    args, kwargs = arguments_for(cx, callee, node)
+    cx.language.check_taken(cx, callee, (*args, *kwargs.values()), node)
+    if getattr(callee, "__module__", None) in _NAMESPACES:
+        check_signature(cx, callee, args, kwargs, node)
+    code = "RX0201" if getattr(callee, "__module__", "") in _OF_RELAX else "RX0112"
+    try:
+        with cx.at(node, code):
+            result = callee(*args, **kwargs)
+    except Failed:
+        cx.language.explain_failure(cx, (*args, *kwargs.values()), node)
+        raise
+    if isinstance(result, Node) and result.span is None:
+        return result.replace(span=cx.span(node))
+    return result
+
+
+def arguments_for(
+    cx: ScriptContext, callee: Any, node: ast.Call
+) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments of a function of Python, if it may be called with them."""
+    ours = is_safe(callee) or getattr(callee, "__module__", None) in _NAMESPACES
+    environment = cx.environment
+    if not ours and not environment.may_call(callee, ()):
+        written = ast.unparse(node.func)
+        if not environment.leave_to_run(written):
+            raise cx.error(node, "RX0104", f"`{written}` is not called in data mode")
+    args, kwargs = parse_arguments(cx, node)
+    if not ours and not environment.may_call(callee, (*args, *kwargs.values())):
+        environment.leave_to_run(ast.unparse(node.func))
+        raise Failed
+    return args, kwargs
+
+
+def without_parentheses(cx: ScriptContext, node: ast.Call) -> dict[str, Any]:
+    """What to write for `x.shape()`: an attribute that is no method is not called."""
+    if not isinstance(node.func, ast.Attribute) or node.args or node.keywords:
+        return {}
+    func, whole = cx.span(node.func), cx.span(node)
+    if func is None or whole is None:
+        return {}
+    written = func.text
+    edit = Edit(whole, written)
+    return {"help": f"leave the parentheses out: `{written}`", "edits": [edit]}
+
+
+def check_signature(
+    cx: ScriptContext, callee: Any, args: Sequence[Any], kwargs: Mapping[str, Any], node: ast.Call
+) -> None:
+    """A form of ours is called with the arguments it has."""
+    try:
+        taken = signature(callee)
+    except (TypeError, ValueError):
+        return
+    try:
+        taken.bind(*args, **kwargs)
+    except TypeError:
+        raise misfit_of(cx, taken, node, len(args), kwargs) from None
+
+
+def parse_arguments(cx: ScriptContext, node: ast.Call) -> tuple[list[Any], dict[str, Any]]:
+    """The values of positional and keyword arguments; mistakes in all of them are reported."""
+    failed: Failed | None = None
+    args: list[Any] = []
+    kwargs: dict[str, Any] = {}
+    try:
+        args = parse_exprs(cx, node.args)
+    except Failed as failure:
+        failed = failure
+    for keyword in node.keywords:
+        try:
+            if keyword.arg is None:
+                kwargs.update(parse_keywords(cx, keyword.value))
+            else:
+                kwargs[keyword.arg] = parse_expr(cx, keyword.value)
+        except Failed as failure:
+            failed = failure
+    if failed is not None:
+        raise failed
+    if cx.environment.mode == "data":
+        bounded(cx, [*args, *kwargs.values()], node)
+    return args, kwargs
+
+
+def parse_keywords(cx: ScriptContext, node: ast.expr) -> Mapping[str, Any]:
+    """The items of a Python dict that are passed as keyword arguments."""
+    found = parse_mapping(cx, node)
+    for key in found:
+        if not isinstance(key, str):
+            raise cx.error(
+                node, "RX0103", f"an argument is given by its name, and {key!r} is no name"
+            )
+    return found

@@ -1,0 +1,124 @@
+"""The language of Relax functions: what each form of Python's means, and how one is parsed."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from relaxscript.errors import Source
+from relaxscript.ir.relax import Expr
+from relaxscript.op import Operator, Sugar
+from relaxscript.script import relax_forms
+from relaxscript.script.annotations import Front
+
+from . import (
+    expression,
+    python_call,
+    relax_attribute,
+    relax_control,
+    relax_dimension,
+    relax_expression,
+)  # fmt: skip
+from .annotation import front_call
+from .compile_time import (
+    ScriptLambda,
+    call_lambda,
+    parse_comprehension,
+    parse_dict_comprehension,
+    parse_lambda,
+)  # fmt: skip
+from .context import ModuleContext
+from .environment import Environment
+from .macro import macro_in
+from .python_call import parse_arguments
+from .relax_attribute import Method, method_call
+from .relax_binding import items_of, keep
+from .relax_blame import explain_called_in_relax
+from .relax_call import function_call, match_cast_call, operator_call, shape_call, sugar_call
+from .relax_context import RelaxContext
+from .relax_macro import expand_macro
+from .relax_name import find_name, undefined
+from .relax_older import match_shape_call
+from .relax_python import call_of_python, check_taken, explain_failure
+from .relax_statement import parse_stmt
+from .reporter import Reporter
+from .script_context import Language
+
+__all__ = ["RELAX", "relax_context"]
+
+
+def call_value(cx: RelaxContext, callee: Any, node: ast.Call) -> Any:
+    """A call, by what is called."""
+    match callee:
+        case Method():
+            return operator_call(cx, callee.operator, method_call(cx, callee, node))
+        case Operator():
+            return operator_call(cx, callee, node)
+        case Front():
+            return front_call(cx, callee, node)
+        case Sugar():
+            return sugar_call(cx, callee, node)
+        case ScriptLambda():
+            args, kwargs = parse_arguments(cx, node)
+            return call_lambda(cx, callee, args, kwargs, node)
+        case Expr():
+            return function_call(cx, callee, node)
+    found = macro_in(callee)
+    if found is not None:
+        return expand_macro(cx, *found, node)
+    return _FORMS.get(id(callee), call_of_python)(cx, callee, node)
+
+
+# What forms mean that are functions of Python.
+_FORMS: Mapping[int, Callable[[RelaxContext, Any, ast.Call], Any]] = {
+    id(relax_forms.match_cast): lambda cx, callee, node: match_cast_call(cx, node),
+    id(relax_forms.match_shape): lambda cx, callee, node: match_shape_call(cx, node),
+    id(relax_forms.shape): lambda cx, callee, node: shape_call(cx, node),
+}
+
+
+RELAX = Language(
+    rules={
+        ast.Name: relax_dimension.parse_name,
+        ast.Constant: expression.parse_constant,
+        ast.Attribute: relax_attribute.parse_attribute,
+        ast.Call: python_call.parse_call,
+        ast.BinOp: expression.parse_binary,
+        ast.UnaryOp: expression.parse_unary,
+        ast.Compare: expression.parse_comparison,
+        ast.BoolOp: expression.parse_boolean,
+        ast.Subscript: relax_expression.parse_subscript,
+        ast.Tuple: expression.parse_tuple,
+        ast.List: expression.parse_list,
+        ast.Dict: expression.parse_dict,
+        ast.IfExp: relax_control.parse_conditional,
+        ast.JoinedStr: expression.parse_f_string,
+        ast.Slice: expression.parse_slice,
+        ast.ListComp: parse_comprehension,
+        ast.GeneratorExp: parse_comprehension,
+        ast.DictComp: parse_dict_comprehension,
+        ast.Lambda: parse_lambda,
+    },
+    find_name=find_name,
+    undefined=undefined,
+    attribute_of=relax_attribute.attribute_of,
+    subscript_of=relax_attribute.subscript_of,
+    call_value=call_value,
+    operate=relax_expression.operate,
+    items_of=items_of,
+    keep=keep,
+    waits=relax_expression.waits,
+    compute=relax_expression.compute,
+    check_taken=check_taken,
+    explain_failure=explain_failure,
+    explain_called=explain_called_in_relax,
+    parse_stmt=parse_stmt,
+)
+
+
+def relax_context(
+    source: Source, environment: Environment, reporter: Reporter, module: ModuleContext
+) -> RelaxContext:
+    """What is known before a function is parsed."""
+    return RelaxContext(source, environment, reporter, module, RELAX)
