@@ -49,8 +49,6 @@ class Form(Described):
     def name(self) -> str:
         """How the statement is called, for example "T.grid"."""
         maker = self.maker
-        if maker.__module__.endswith("tir_call"):  # Python's own
-            return maker.__name__.lstrip("_")
         inner = "axis." if maker.__module__.endswith("tir_axis") else ""
         return f"T.{inner}{maker.__name__}"
 
@@ -63,6 +61,16 @@ class Form(Described):
 
     def __repr__(self) -> str:
         return f"{self.name}({', '.join(f'{k}={v!r}' for k, v in self.arguments.items())})"
+
+
+class PythonForm(Form):
+    """A form that scripts write without `T.`: `range(n)`, `A.vstore(...)`."""
+
+    __slots__ = ()
+
+    @property
+    def name(self) -> str:
+        return self.maker.__name__.lstrip("_")
 
 
 class BufferFront:

@@ -12,7 +12,7 @@ import relaxscript as rx
 from relaxscript.codegen.llvm import compile_prim_func
 from relaxscript.errors import DiagnosticError, VMError
 from relaxscript.interpreter.tir import evaluate
-from relaxscript.script.parser.tir_function import TirParser
+from relaxscript.script.parser import tir_function
 from relaxscript.testing.accesses import arguments_of, random_accesses
 from relaxscript_tests import examples
 
@@ -64,7 +64,7 @@ def test_what_is_refused_when_parsed_fails_when_run(monkeypatch):
     with warnings.catch_warnings(action="ignore"):
         texts = {seed: random_accesses(seed) for seed in range(examples(3000))}
         wrong = {seed: text for seed, text in texts.items() if refused(text)}
-        monkeypatch.setattr(TirParser, "refuse_indices", lambda parser, function: None)
+        monkeypatch.setattr(tir_function, "refuse_indices", lambda cx, function: None)
         for seed, text in wrong.items():
             module = rx.from_source(text)
             run = partial(evaluate, module["k"], module=module)

@@ -44,7 +44,7 @@ def _reports(called: ast.expr) -> bool:
     match called:
         case ast.Name(id=name):
             return name in CONSTRUCTORS
-        case ast.Attribute(value=ast.Name(id="self" | "parser"), attr=name):
+        case ast.Attribute(value=ast.Name(id="self" | "cx"), attr=name):
             return name in METHODS or name in CONSTRUCTORS
         case ast.Attribute(attr=name):
             return name in CONSTRUCTORS

@@ -46,17 +46,11 @@ from .statements import first_word
 __all__ = ["module_of_class", "relax_function", "tir_function"]
 
 
-def parse_prim_func(
-    *args: Any, module: ModuleContext | None = None, **options: Any
-) -> PrimFunc | None:
-    """`tir.parse_prim_func`; the parser of TIR is imported by the first PrimFunc that needs it."""
+def parse_prim_func(*args: Any, **options: Any) -> PrimFunc | None:
+    """`tir_function.parse_prim_func`; the parser of TIR is imported by the first PrimFunc."""
     from .tir_function import parse_prim_func as parse
-    from .tir_meta import TirMetaParser
 
-    def make(source: Source, environment: Environment, reporter: Reporter) -> TirMetaParser:
-        return TirMetaParser(source, environment, reporter, module)
-
-    return parse(*args, make=make, **options)
+    return parse(*args, **options)
 
 
 def relax_function(

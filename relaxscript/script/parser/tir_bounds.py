@@ -16,7 +16,7 @@ from relaxscript.ir import prim, tir, walk
 from relaxscript.ir.prim import IntImm, PrimExpr, Var
 from relaxscript.ir.tir_compute import BufferRealize, Reduce
 
-__all__ = ["Places", "refuted_indices"]
+__all__ = ["refuted_indices"]
 
 # Where each of some indices stands in the source, by the identity of the tuple that they are in.
 # A variable is one node wherever it is used, so its own place is that of its definition.
