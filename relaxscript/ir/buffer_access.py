@@ -30,10 +30,22 @@ from .prim_checks import refused
 if TYPE_CHECKING:
     from .tir import Buffer
 
-__all__ = ["READ", "WRITE", "access_ptr", "address_of", "flattened", "indices_of", "load", "offset"]
+__all__ = [
+    "READ", "WRITE", "StorageScope", "access_ptr", "address_of", "flattened", "indices_of", "load",
+    "offset",
+]  # fmt: skip
 
 READ, WRITE = 1, 2
 _MASKS = {"r": READ, "w": WRITE}
+
+
+class StorageScope(str):
+    """Where a buffer lies, such as "global": a text, which `A.scope()` gives as well."""
+
+    __slots__ = ()
+
+    def __call__(self) -> str:
+        return str(self)
 
 
 def indices_of(begin: Any, lanes: int = 1) -> tuple[PrimExpr, ...]:

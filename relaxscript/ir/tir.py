@@ -15,6 +15,7 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import meant_hint, nearest
 
 from . import buffer_access
+from .buffer_access import StorageScope
 from .expected import brief
 from .loop_kinds import AXIS_NAMES, ForKind, loop_kind
 from .node import Node, field, node
@@ -96,7 +97,7 @@ class Buffer(Node):
     elem_offset: PrimExpr | None = field(
         convert=lambda v: None if v is None else as_prim(v), default=None
     )
-    scope: str = "global"
+    scope: StorageScope = field(convert=StorageScope, default=StorageScope("global"))
     data_alignment: int = 64
     offset_factor: int = 1
     buffer_type: str = field(convert=_buffer_type, default="default")

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 from relaxscript.dtypes import DataType
 from relaxscript.ir import prim, tir
+from relaxscript.ir.buffer_access import StorageScope
 from relaxscript.ir.intrinsic import INTRINSICS, Effect, Intrinsic
 from relaxscript.ir.relax import Attrs
 from relaxscript.script.parser.tir_bounds import refuted_indices
@@ -162,7 +163,9 @@ class KernelWriter:
         pointer = prim.PointerType(prim.PrimType(dtype), self.choices.pick(("global", "shared")))
         data = prim.Var(self.name(), DataType("handle"), pointer)
         extent = prim.const(8, "int32")
-        buffer = tir.Buffer(self.name(), (extent,), dtype, data, scope=pointer.storage_scope)
+        buffer = tir.Buffer(
+            self.name(), (extent,), dtype, data, scope=StorageScope(pointer.storage_scope)
+        )
         inner = tir.DeclBuffer(buffer, self.inside(depth, buffer=buffer))
         return tir.Allocate(data, dtype, (extent,), TRUE, inner)
 

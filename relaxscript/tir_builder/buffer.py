@@ -11,6 +11,7 @@ import numpy as np
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Span
 from relaxscript.ir import prim
+from relaxscript.ir.buffer_access import StorageScope
 from relaxscript.ir.prim import IntImm, PrimExpr, Var
 from relaxscript.ir.relax import ShapeExpr
 from relaxscript.ir.tir import Buffer
@@ -54,7 +55,8 @@ def make_buffer(
     kind = "" if buffer_type is None else _text(buffer_type, "buffer_type")
     return Buffer.make(
         name, dims, element, None if data is None else _pointer(data), steps, offset,
-        "global" if scope is None else _text(scope, "scope"), alignment if alignment > 0 else 64,
+        StorageScope("global" if scope is None else _text(scope, "scope")),
+        alignment if alignment > 0 else 64,
         factor or 1, "auto_broadcast" if kind == "auto" else kind or "default",
         () if axis_separators is None else _numbers(axis_separators, "axis_separators"), span=span,
     )  # fmt: skip

@@ -85,3 +85,22 @@ def test_a_sequence_of_statements_has_items():
     assert both[-1] is second
     assert list(both) == [first, second]
     assert len(both) == 2
+
+
+@pytest.mark.parametrize("scope", ["global", "shared"])
+def test_the_scope_of_a_buffer_is_a_text_and_a_method(scope):
+    script = f"""
+@T.prim_func
+def f(a: T.handle):
+    A = T.match_buffer(a, (4,), scope="{scope}")
+    B = T.alloc_buffer((4,), scope="{scope}")
+    B[0] = A[0]
+"""
+    f = from_source(script)
+    made = tir.decl_buffer((4,), scope=scope)
+    for buffer in (f.buffer_map[f.params[0]], f.body.block.alloc_buffers[0], made):
+        assert buffer.scope == scope
+        assert buffer.scope() == scope
+        assert type(buffer.scope()) is str
+    assert structural_equal(f, from_source(f.script()))
+    assert from_source(f.script()).script() == f.script()

@@ -345,6 +345,16 @@ def test_a_field_of_a_tuple_by_name_in_plain_python():
 
 
 @rejected
+def test_a_parameter_that_is_a_tuple_of_unknown_fields():
+    @R.function
+    def f(t: R.Tuple):
+        #    ^^^^^^^ error: RX0108 it is not known what fields the parameter `t` has
+        #      help: write for example `R.Tuple(R.Tensor, R.Shape)`; `R.Tuple()` has no fields, and
+        #      | `R.Object` is any value
+        return t[0]
+
+
+@rejected
 def test_a_field_of_a_tuple_by_name():
     @R.function
     def f(x: R.Tuple(first=R.Object)):

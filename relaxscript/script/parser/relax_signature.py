@@ -238,11 +238,22 @@ def parse_parameter(cx: RelaxContext, node: ast.arg) -> Var:
         unannotated(cx, node, span)
         return Var.make(node.arg, ObjectStructInfo(), span=span)
     try:
+        check_says_its_fields(cx, node.arg, node.annotation)
         info = parse_annotation(cx, node.annotation)
     except Failed:
         cx.unknown_parameters.add(node.arg)
         info = ObjectStructInfo()
     return Var.make(node.arg, info, span=span)
+
+
+def check_says_its_fields(cx: RelaxContext, name: str, annotation: ast.expr) -> None:
+    """Of a variable `R.Tuple` alone leaves the fields to its value; a parameter has none."""
+    if is_bare_tuple(cx, annotation):
+        raise cx.error(
+            annotation, "RX0108", f"it is not known what fields the parameter `{name}` has",
+            help="write for example `R.Tuple(R.Tensor, R.Shape)`; `R.Tuple()` has no fields, "
+            "and `R.Object` is any value",
+        )  # fmt: skip
 
 
 def unannotated(cx: RelaxContext, node: ast.arg, span: Span | None) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 from relaxscript.dtypes import DataType, is_dtype
 from relaxscript.errors import Diagnostic, Span, did_you_mean
 from relaxscript.ir import prim
+from relaxscript.ir.buffer_access import StorageScope
 from relaxscript.ir.prim import HANDLE, IntImm, PointerType, PrimExpr, PrimType
 from relaxscript.ir.relax import ShapeExpr
 from relaxscript.ir.tir import Buffer
@@ -188,7 +189,7 @@ def buffer_of_parts(
         )  # fmt: skip
     if syntax.maker not in (tir_forms.decl_buffer, tir_forms.buffer):
         check_dimensions(cx, shape, syntax)
-    scope = parts.get("scope", "global")
+    scope = StorageScope(parts.get("scope", "global"))
     data = parts.get("data")
     if data is None and syntax.node in cx.addressed:
         pointer = PointerType.make(PrimType.make(dtype), scope)

@@ -113,6 +113,8 @@ class RelaxPrinter(CallPrinter):
     def parameter(self, param: Var) -> ast.arg:
         info = param.struct_info
         annotation = None if info is None else self.signature(info)
+        if annotation and isinstance(info, TupleStructInfo) and not info.fields:
+            annotation = tree.call(annotation)  # the name alone leaves the fields to a value
         return self.session.at(param, ast.arg(self.names[param], annotation))
 
     def decorator(self, f: Function, private: bool) -> ast.expr:

@@ -111,3 +111,12 @@ def test_a_bare_tuple_has_the_fields_that_are_derived():
     assert repr(module["pair"].ret_struct_info) == pair
     assert repr(module["main"].ret_struct_info.fields[1]) == f"R.Tuple(R.Tensor((2,)), {pair})"
     assert module["endless"].ret_struct_info.fields == ()
+
+
+def test_a_parameter_that_is_the_empty_tuple_is_written_with_its_parentheses():
+    module = accepted("""
+        @R.function
+        def main(nothing: R.Tuple(), x: R.Tuple(R.Tuple, R.Object)) -> R.Tuple:
+            return nothing
+        """)
+    assert "nothing: R.Tuple(), x: R.Tuple(R.Tuple, R.Object)" in module.script()

@@ -108,7 +108,7 @@ def test_tensor_annotations(annotation, expected):
     "annotation",
     [
         "R.Object", "R.Shape", "R.Shape(ndim=2)", 'R.Shape(["k", 4])', 'R.Prim("int64")',
-        'R.Prim(value="k")', "R.Tuple(R.Object, R.Shape)", "R.Tuple",
+        'R.Prim(value="k")', "R.Tuple(R.Object, R.Shape)", "R.Tuple()",
         'R.Callable((R.Tensor((2,), "float32"),), R.Tensor((2,), "float32"))',
         "R.Callable((R.Object,), R.Object, False)", "R.Callable",
     ],

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from textwrap import indent
+
+import pytest
+
 from relaxscript.ir import prim, tir
 from relaxscript.ir.same import structural_equal
 from relaxscript.ir.tir import For
-from relaxscript.script import tir as T
+from relaxscript.script import from_source, tir as T
 from relaxscript_tests.script.parser.reading import block_of, nodes, regions
 
 # Programs are written as users write them, whatever a formatter would rather have.
@@ -101,6 +105,38 @@ def test_a_body_with_blocks_stands_in_a_root_block():
     root = f.body.block
     assert (root.name_hint, [b.name for b in root.alloc_buffers]) == ("root", ["B"])
     assert root.reads == root.writes == ()
+
+
+ROOTS = ["", "with T.block('root'):", "with T.block():", "with T.block('all'):"]
+
+
+@pytest.mark.parametrize("regions", ["", "T.reads()\nT.writes()\n", "T.reads([])\nT.writes([])\n"])
+@pytest.mark.parametrize("root", ROOTS)
+def test_a_root_block_may_be_written_or_left_out(root, regions):
+    program = """
+@T.prim_func
+def f(a: T.handle, b: T.handle):
+    A = T.match_buffer(a, (16, 16))
+    B = T.match_buffer(b, (16, 16))
+{}"""
+    inner = """\
+for i in range(16):
+    with T.block("rows"):
+        vi = T.axis.spatial(16, i)
+        A0 = T.match_buffer(A[vi, 0:16], (16,))
+        B0 = T.match_buffer(B[vi, 0:16], (16,))
+        for j in range(16):
+            with T.block("row"):
+                vj = T.axis.spatial(16, j)
+                B0[vj] = A0[vj] * 2.0
+"""
+    plain = from_source(program.format(indent(inner, "    ")))
+    body = f"{root}\n{indent(regions + inner, '    ')}" if root else inner
+    written = from_source(program.format(indent(body, "    ")))
+    assert structural_equal(written, plain)
+    assert structural_equal(from_source(written.script()), written)
+    assert "T.reads(A[vi, 0:16])" in written.script()
+    assert "T.writes(B0[vj])" in written.script()
 
 
 def test_a_body_without_blocks_has_no_root_block():
