@@ -38,6 +38,7 @@ from relaxscript_tests.architecture import (
     star_imports_of_unlisted,
     strangers_at_the_top,
     taken_over,
+    towers,
     tracked_files,
     unpackaged,
     unwanted_words,
@@ -184,6 +185,44 @@ def test_a_file_or_function_that_grew_too_long_is_found():
     assert oversized({"a.py": function + "    pass\n"}) == ["a.py:1: `f` has 61 lines"]
     assert oversized({"a.py": "\n" * (FILE_LINES + 1)}) == ["a.py has 601 lines"]
     assert len(oversized({"a.py": "class A:\n  async " + (function + "    pass\n")})) == 1
+
+
+# Files with classes that are too deep or too large; one that has no more of them leaves the list.
+TALL = (
+    "relaxscript/builder/block_builder.py",
+    "relaxscript/codegen/llvm/",
+    "relaxscript/interpreter/memory.py",
+    "relaxscript/interpreter/tir.py",
+    "relaxscript/script/printer/blocks.py",
+    "relaxscript/script/printer/compute.py",
+    "relaxscript/script/printer/relax.py",
+    "relaxscript/script/printer/tir.py",
+    "relaxscript/testing/",
+)
+
+
+def test_classes_are_no_towers():
+    found = towers(python_files(PACKAGE))
+    expect_none(problem for problem in found if not problem.startswith(TALL))
+    done = [path for path in TALL if not any(problem.startswith(path) for problem in found)]
+    expect_none(f"{path} can leave the list `TALL`" for path in done)
+
+
+def test_a_class_that_is_too_deep_or_too_large_is_found():
+    methods = "".join(f"    def m{i}(self): ...\n" for i in range(40))
+    more = methods.replace("m", "n")
+    first = f"class A(dict[str, int]):\n{methods}"
+    files = {
+        "relaxscript/op/a.py": first,
+        "relaxscript/op/b.py": f"from .a import A\nclass B(A):\n{methods}\nclass C(B):\n    pass\n",
+        "relaxscript/op/c.py": f"from .b import C\nclass D(C):\n    pass\nclass E(A):\n{more}",
+        "relaxscript/op/d.py": f"from .a import A\nclass F(A):\n{more}",
+    }
+    assert towers(files) == [
+        "relaxscript/op/c.py:2: `D` is 4 classes deep",
+        "relaxscript/op/d.py:2: `F` has 80 methods",
+    ]
+    assert towers({path.replace("op", "ir"): text for path, text in files.items()}) == []
 
 
 def test_every_file_is_named_after_what_it_holds():

@@ -26,7 +26,7 @@ def test_a_for_loop():
         #       help: only a tuple and values known while the script is parsed can be
             y = R.add(x, row)
         for x.row in range(3):
-        #   ^^^^^ error: RX0104 only names can be bound by `for`
+        #   ^^^^^ error: RX0104 a loop gives its items to names
             y = x
         return x
 
@@ -241,8 +241,16 @@ def test_a_lambda():
 def test_comprehensions_that_make_other_things():
     @R.function
     def f(x: R.Tensor((4,), "float32")):
-        b = {x for _ in range(2)}
-        #   ^^^^^^^^^^^^^^^^^^^^^ error: RX0104 a set comprehension cannot be used here
+        b = {[] for _ in range(2)}
+        #    ^^ error: RX0112 evaluating this Python raised TypeError: unhashable type: 'list'
+        for i in {1, 2, *b}:
+        #        ^^^^^^^^^^ error: RX0104 a set cannot be used here
+        #                    help: write a tuple
+            pass
+        for i in {i * i for i in range(2)}:
+        #        ^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0104 the items of a set have no order
+        #                               help: write `sorted({i * i for i in range(2)})`
+            pass
         c = {[]: x for _ in range(2)}
         #    ^^ error: RX0112 evaluating this Python raised TypeError: unhashable type: 'list'
         d = tuple(y for _ in range(2))
@@ -345,9 +353,9 @@ def test_a_comprehension_whose_items_do_not_fit():
     @R.function
     def f(x: R.Tensor((4,), "float32")):
         a = [x for x.y in range(2)]
-        #          ^^^ error: RX0104 only names can be bound here
+        #          ^^^ error: RX0104 a loop gives its items to names
         b = [x for i, j in range(2)]
-        #          ^^^^ error: RX0104 these names do not fit the items
+        #          ^^^^ error: RX0104 this item of the loop cannot be unpacked
         c = R.add(*3)
         #          ^ error: RX0104 `3` is a Python int, which cannot be unpacked with `*`
         d = R.add(*"ab")

@@ -99,9 +99,6 @@ def test_a_lambda_takes_what_it_names():
         x[1] = double(w=x[1])
         #             ^ error: RX0103 `double` has no parameter `w`
         # help: it is called as `double(v)`
-        x[2] = (lambda v=1.0: v)()
-        #       ^^^^^^^^^^^^^^^ error: RX0104 a `lambda` has plain parameters only here
-        # help: define a function outside
 
 
 @rejected

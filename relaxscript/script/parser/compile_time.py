@@ -1,21 +1,24 @@
-"""Python that is worked out while a script is parsed: comprehensions, lambdas, sequences.
+"""Python that is worked out while a script is parsed: comprehensions, loops, lambdas, parameters.
 
     comprehension = "[" expression { "for" targets "in" sequence { "if" expression } } "]"
     lambda        = "lambda" parameters ":" expression
 
-What a sequence holds is known now, so each step is written out into the program. The languages say
-by `keep` how a value of the program is held that may be mentioned more than once.
+What a sequence holds is known now, so each step is written out into the program. This is one for
+Relax, PrimFuncs and macros; the languages say by `keep` how a value of the program is held that may
+be mentioned more than once, and by `items_of` what else than Python's sequences has items.
 """
 
 from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from relaxscript.errors import Label
+import numpy as np
+
+from relaxscript.errors import Described, Label
 from relaxscript.ir.node import Node
 
 from .blame import Failed
@@ -24,10 +27,21 @@ from .misfits import misfit_of
 from .python_operators import MOST_STEPS
 from .script_context import ScriptContext
 
-__all__ = ["ScriptLambda", "call_lambda", "count_step"]
+__all__ = [
+    "LoopExit", "ScriptLambda", "bind_item", "call_lambda", "count_step", "parse_comprehension",
+    "parse_dict_comprehension", "parse_lambda", "parse_set_comprehension", "signature_of",
+]  # fmt: skip
 
 
-class ScriptLambda:
+class LoopExit(Exception):
+    """`break` or `continue` of a loop that is written out."""
+
+    def __init__(self, leaves: bool) -> None:
+        super().__init__()
+        self.leaves = leaves
+
+
+class ScriptLambda(Described):
     """A lambda of a script: its body is evaluated anew at each call, with its arguments bound."""
 
     def __init__(self, cx: ScriptContext, node: ast.Lambda, taken: inspect.Signature) -> None:
@@ -38,6 +52,18 @@ class ScriptLambda:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """For Python's own functions that are given one, such as `map`."""
         return call_lambda(self.cx, self, args, kwargs, self.node)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of its parameters."""
+        return list(self.taken.parameters)
+
+    @property
+    def advice(self) -> str | None:
+        return None
+
+    def describe(self) -> str:
+        return "a function"
 
     def __repr__(self) -> str:
         return f"`{ast.unparse(self.node)}`"
@@ -53,6 +79,17 @@ def parse_comprehension(cx: ScriptContext, node: ast.ListComp | ast.GeneratorExp
             cx.language.keep(cx, parse_expr(cx, node.elt), node.elt)
             for _ in steps(cx, node.generators, before)
         ]
+
+
+def parse_set_comprehension(cx: ScriptContext, node: ast.SetComp) -> set[Any]:
+    """`{f(i) for i in values}`: a set of Python values."""
+    found: set[Any] = set()
+    with cx.temporary_names() as before:
+        for _ in steps(cx, node.generators, before):
+            value = parse_expr(cx, node.elt)
+            with cx.at(node.elt):
+                found.add(value)
+    return found
 
 
 def parse_dict_comprehension(cx: ScriptContext, node: ast.DictComp) -> dict[Any, Any]:
@@ -74,10 +111,14 @@ def steps(
     if not generators:
         yield
         return
+
+    def bind(name: str, value: Any) -> None:
+        cx.bind_temporarily(before, name, value)
+
     generator = generators[0]
     for item in parse_iterable(cx, generator.iter, "gone through"):
         count_step(cx, generator.iter)
-        bind_items(cx, generator.target, item, before)
+        bind_item(cx, generator.target, item, bind)
         if all(holds_now(cx, test) for test in generator.ifs):
             yield from steps(cx, generators[1:], before)
 
@@ -86,7 +127,10 @@ def holds_now(cx: ScriptContext, test: ast.expr) -> bool:
     """A condition on values that are known while the script is parsed."""
     found = parse_expr(cx, test)
     if isinstance(found, Node):
-        raise cx.error(test, "RX0104", "a comprehension chooses by values known now")
+        raise cx.error(
+            test, "RX0104", "a comprehension chooses by values known now",
+            help=cx.language.help_of_choice,
+        )  # fmt: skip
     return bool(found)
 
 
@@ -96,28 +140,38 @@ def count_step(cx: ScriptContext, node: ast.expr) -> None:
     if cx.reporter.steps > MOST_STEPS:
         raise cx.error(
             node, "RX0104", f"more than {MOST_STEPS:,} steps are written out while parsing",
-            help="loop in a `@T.prim_func`",
+            help=cx.language.help_of_steps,
         )  # fmt: skip
 
 
-def bind_items(cx: ScriptContext, target: ast.expr, item: Any, before: dict[str, Any]) -> None:
+def bind_item(
+    cx: ScriptContext, target: ast.expr, item: Any, bind: Callable[[str, Any], None]
+) -> None:
     """The names of one step, as Python unpacks an item into them."""
     match target:
         case ast.Name(id=name):
-            cx.bind_temporarily(before, name, item)
+            bind(name, item)
         case ast.Tuple(elts=targets) | ast.List(elts=targets):
-            parts = parts_of_item(cx, target, item, len(targets))
-            for inner, part in zip(targets, parts):
-                bind_items(cx, inner, part, before)
+            for inner, part in zip(targets, parts_of_item(cx, target, item, targets)):
+                bind_item(cx, inner, part, bind)
         case _:
-            raise cx.error(target, "RX0104", "only names can be bound here")
+            raise cx.error(target, "RX0104", "a loop gives its items to names")
 
 
-def parts_of_item(cx: ScriptContext, target: ast.expr, item: Any, count: int) -> Sequence[Any]:
-    """The parts of an item that is unpacked into `count` names."""
-    if not isinstance(item, (tuple, list)) or len(item) != count:
-        raise cx.error(target, "RX0104", "these names do not fit the items")
-    return item
+def parts_of_item(
+    cx: ScriptContext, target: ast.expr, item: Any, targets: Sequence[ast.expr]
+) -> Sequence[Any]:
+    """The parts of an item that is unpacked into names."""
+    if not isinstance(item, (tuple, list, str, np.ndarray)):
+        what = f"an item is a Python {type(item).__name__}"
+        raise cx.error(
+            target, "RX0104", "this item of the loop cannot be unpacked",
+            labels=[] if isinstance(item, Node) else [(target, what)],
+        )  # fmt: skip
+    if len(item) != len(targets) or any(isinstance(t, ast.Starred) for t in targets):
+        message = f"{len(item)} values cannot be given to {len(targets)} names"
+        raise cx.error(target, "RX0104", message)
+    return item  # type: ignore[return-value]
 
 
 # ---- lambdas
@@ -125,27 +179,28 @@ def parts_of_item(cx: ScriptContext, target: ast.expr, item: Any, count: int) ->
 
 def parse_lambda(cx: ScriptContext, node: ast.Lambda) -> ScriptLambda:
     """A small function of Python; defaults are evaluated now."""
+    return ScriptLambda(cx, node, signature_of(cx, node.args))
+
+
+def signature_of(cx: ScriptContext, args: ast.arguments) -> inspect.Signature:
+    """Parameters as Python would have them, their defaults evaluated now."""
     kinds = inspect.Parameter
-    args = node.args
-    positional = [*args.posonlyargs, *args.args]
-    defaults = [kinds.empty] * (len(positional) - len(args.defaults))
+    plain = [*args.posonlyargs, *args.args]
+    defaults: list[Any] = [kinds.empty] * (len(plain) - len(args.defaults))
     defaults += [parse_expr(cx, d) for d in args.defaults]
-    parameters = [
-        kinds(
-            a.arg,
-            kinds.POSITIONAL_ONLY if i < len(args.posonlyargs) else kinds.POSITIONAL_OR_KEYWORD,
-            default=default,
-        )
-        for i, (a, default) in enumerate(zip(positional, defaults))
-    ]
+    found: list[inspect.Parameter] = []
+    for index, (arg, default) in enumerate(zip(plain, defaults)):
+        first = index < len(args.posonlyargs)
+        kind = kinds.POSITIONAL_ONLY if first else kinds.POSITIONAL_OR_KEYWORD
+        found.append(kinds(arg.arg, kind, default=default))
     if args.vararg is not None:
-        parameters.append(kinds(args.vararg.arg, kinds.VAR_POSITIONAL))
-    for a, given in zip(args.kwonlyargs, args.kw_defaults):
-        default = kinds.empty if given is None else parse_expr(cx, given)
-        parameters.append(kinds(a.arg, kinds.KEYWORD_ONLY, default=default))
+        found.append(kinds(args.vararg.arg, kinds.VAR_POSITIONAL))
+    for arg, given in zip(args.kwonlyargs, args.kw_defaults):
+        value = kinds.empty if given is None else parse_expr(cx, given)
+        found.append(kinds(arg.arg, kinds.KEYWORD_ONLY, default=value))
     if args.kwarg is not None:
-        parameters.append(kinds(args.kwarg.arg, kinds.VAR_KEYWORD))
-    return ScriptLambda(cx, node, inspect.Signature(parameters))
+        found.append(kinds(args.kwarg.arg, kinds.VAR_KEYWORD))
+    return inspect.Signature(found)
 
 
 def call_lambda(

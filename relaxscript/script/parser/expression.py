@@ -121,6 +121,12 @@ def python_items(cx: ScriptContext, value: Any, node: ast.expr, use: str) -> lis
             kind = type(value).__name__
             message = f"`{cx.written(node)}` is a Python {kind}, which cannot be {use}"
         raise cx.error(node, "RX0104", message)
+    if isinstance(value, (set, frozenset)) and use.startswith("gone through"):
+        ordered = f"sorted({cx.written(node)})"
+        raise cx.error(
+            node, "RX0104", "the items of a set have no order", help=f"write `{ordered}`",
+            fix=ordered,
+        )  # fmt: skip
     with cx.at(node):
         items = list(islice(value, MOST_ITEMS + 1))
     if len(items) > MOST_ITEMS:

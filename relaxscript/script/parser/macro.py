@@ -27,9 +27,9 @@ from relaxscript.errors.caller import caller_frame, caller_span
 from relaxscript.script.annotations import Object, in_annotation
 
 from .blame import UNKNOWN, Failed
+from .compile_time import signature_of
 from .decorators import OurDecorator, our_decorators, read_options
 from .environment import Environment
-from .expression import parse_expr
 from .misfits import misfit_of
 from .reporter import EXPANDED
 from .script_context import ScriptContext
@@ -137,26 +137,7 @@ def _signature(cx: ScriptContext, node: ast.FunctionDef) -> inspect.Signature:
             raise cx.error(arg, "RX0302", f"two parameters are called `{arg.arg}`",
                                help="rename one of them")  # fmt: skip
         seen.add(arg.arg)
-    empty = inspect.Parameter.empty
-    plain = [*args.posonlyargs, *args.args]
-    defaults: list[Any] = [empty] * (len(plain) - len(args.defaults))
-    defaults += [parse_expr(cx, d) for d in args.defaults]
-    found: list[inspect.Parameter] = []
-    for index, (arg, default) in enumerate(zip(plain, defaults)):
-        kind = (
-            inspect.Parameter.POSITIONAL_ONLY
-            if index < len(args.posonlyargs)
-            else inspect.Parameter.POSITIONAL_OR_KEYWORD
-        )
-        found.append(inspect.Parameter(arg.arg, kind, default=default))
-    if args.vararg is not None:
-        found.append(inspect.Parameter(args.vararg.arg, inspect.Parameter.VAR_POSITIONAL))
-    for arg, given in zip(args.kwonlyargs, args.kw_defaults):
-        value = empty if given is None else parse_expr(cx, given)
-        found.append(inspect.Parameter(arg.arg, inspect.Parameter.KEYWORD_ONLY, default=value))
-    if args.kwarg is not None:
-        found.append(inspect.Parameter(args.kwarg.arg, inspect.Parameter.VAR_KEYWORD))
-    return inspect.Signature(found)
+    return signature_of(cx, args)
 
 
 def _check_returns(cx: ScriptContext, node: ast.FunctionDef, kind: str) -> None:

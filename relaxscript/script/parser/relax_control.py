@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from typing import Any
 
 from relaxscript.errors import Edit, OperandError, Span
@@ -22,7 +22,7 @@ from relaxscript.script.relax_forms import prim_value
 
 from .assigned import assigned_names, assigned_targets, last_targets
 from .blame import UNKNOWN, Failed, in_the_users_words
-from .compile_time import count_step, parts_of_item
+from .compile_time import LoopExit, bind_item, count_step
 from .corrections import add_else, return_after
 from .dimensions import is_number
 from .expression import parse_expr, parse_iterable
@@ -32,14 +32,6 @@ from .relax_context import RelaxContext
 from .relax_expression import as_leaf, expr_of
 
 __all__ = ["leave_step", "parse_conditional", "parse_for", "parse_if"]
-
-
-class _LeaveLoop(Exception):
-    """`break`: the steps that are left are not written out."""
-
-
-class _NextStep(Exception):
-    """`continue`: the rest of the step is not written out."""
 
 
 # statement = "for" targets "in" sequence ":" body
@@ -58,8 +50,9 @@ def parse_for(cx: RelaxContext, node: ast.For) -> None:
             step(cx, node, item)
         cx.outputs = outputs
         parse_in_place(cx, node.orelse)
-    except _LeaveLoop:
-        return
+    except LoopExit as end:
+        if not end.leaves:
+            raise
     finally:
         cx.outputs, cx.unrolling = outputs, outer
 
@@ -67,23 +60,17 @@ def parse_for(cx: RelaxContext, node: ast.For) -> None:
 def step(cx: RelaxContext, node: ast.For, item: Any) -> None:
     """One step of a loop; after a mistake the others would only repeat it."""
     before = len(cx.reporter.diagnostics)
-    bind_step(cx, node.target, item, node.iter)
-    with suppress(_NextStep):
+    # The names keep their values after the loop, as in Python.
+    bind_item(
+        cx, node.target, item, lambda name, part: cx.bind_name(name, keep(cx, part, node.iter))
+    )
+    try:
         parse_stmts(cx, node.body)
+    except LoopExit as end:
+        if end.leaves:
+            raise
     if any(d.severity == "error" for d in cx.reporter.diagnostics[before:]):
         raise Failed
-
-
-def bind_step(cx: RelaxContext, target: ast.expr, item: Any, node: ast.expr) -> None:
-    """The names of one step; they keep their values after the loop, as in Python."""
-    match target:
-        case ast.Name(id=name):
-            cx.bind_name(name, keep(cx, item, node))
-        case ast.Tuple(elts=targets) | ast.List(elts=targets):
-            for inner, part in zip(targets, parts_of_item(cx, target, item, len(targets))):
-                bind_step(cx, inner, part, node)
-        case _:
-            raise cx.error(target, "RX0104", "only names can be bound by `for`")
 
 
 def leave_step(cx: RelaxContext, node: ast.Break | ast.Continue) -> None:
@@ -94,7 +81,7 @@ def leave_step(cx: RelaxContext, node: ast.Break | ast.Continue) -> None:
             node, "RX0104", f"`{word}` cannot stand here",
             help="a loop is left by a condition that is known while the script is parsed",
         )  # fmt: skip
-    raise _LeaveLoop if word == "break" else _NextStep
+    raise LoopExit(word == "break")
 
 
 def parse_conditional(cx: RelaxContext, node: ast.IfExp) -> Any:

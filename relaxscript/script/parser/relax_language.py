@@ -27,6 +27,7 @@ from .compile_time import (
     parse_comprehension,
     parse_dict_comprehension,
     parse_lambda,
+    parse_set_comprehension,
 )  # fmt: skip
 from .context import ModuleContext
 from .environment import Environment
@@ -97,6 +98,7 @@ RELAX = Language(
         ast.Slice: expression.parse_slice,
         ast.ListComp: parse_comprehension,
         ast.GeneratorExp: parse_comprehension,
+        ast.SetComp: parse_set_comprehension,
         ast.DictComp: parse_dict_comprehension,
         ast.Lambda: parse_lambda,
     },

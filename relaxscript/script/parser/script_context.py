@@ -48,6 +48,10 @@ class Language:
     namespaces: str = "RTI"
     # What to write instead of an f-string of what is known only later.
     help_of_f_string: str = "print values by `R.print(x, format=...)`"
+    # What to write instead of a loop that is written out too often.
+    help_of_steps: str = "loop in a `@T.prim_func`"
+    # What to write where a comprehension chooses by what is known only later.
+    help_of_choice: str | None = None
     # A value that may be mentioned several times: a computation is done once, before.
     keep: Callable[[Any, Any, ast.expr], Any] = lambda cx, value, node: value
     # Whether a value is a call that is written where its whole statement is.

@@ -25,9 +25,9 @@ from relaxscript.script.syntax import TIR_INT_DTYPE
 from relaxscript.script.tir_types import Form
 from relaxscript.tir_builder import counted, describe
 
+from .compile_time import ScriptLambda
 from .expression import parse_expr
 from .python_call import parse_arguments
-from .python_values import LocalFunction
 from .tir_block import domain_bounds, make_domain, region_of
 from .tir_buffer import parse_dtype
 from .tir_call import Places, argument_nodes, call_guarded, wrong_arguments
@@ -48,7 +48,7 @@ __all__ = [
 def function_over(cx: TirContext, node: ast.expr, what: str, example: str) -> Callable[..., Any]:
     """The function of a reducer or of an index map, called with variables while parsing."""
     function = parse_expr(cx, node)
-    if isinstance(function, LocalFunction):
+    if isinstance(function, ScriptLambda):
         return scalars_of(cx, function, what)
     if not callable(function) or isinstance(function, prim.PrimExpr):
         raise cx.error(
@@ -65,18 +65,18 @@ def function_over(cx: TirContext, node: ast.expr, what: str, example: str) -> Ca
     return function  # type: ignore[no-any-return]
 
 
-def scalars_of(cx: TirContext, function: LocalFunction, what: str) -> Callable[..., Any]:
+def scalars_of(cx: TirContext, function: ScriptLambda, what: str) -> Callable[..., Any]:
     """A `lambda` of the script as a function that gives scalars."""
     body = function.node.body
 
     def call(*variables: prim.Var) -> Any:
         cx.fixed.update(dict.fromkeys(variables, f"a parameter of {what}"))
-        value = function.call(*variables)
+        value = function(*variables)
         values = value if isinstance(value, (tuple, list)) else (value,)
         nodes = getattr(body, "elts", [body] * len(values))
         return tuple(v if type(v) is int else to_scalar(cx, v, at) for v, at in zip(values, nodes))
 
-    vars(call)["parameters"] = list(function.names)
+    vars(call)["parameters"] = function.names
     return call
 
 

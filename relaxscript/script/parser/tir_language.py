@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from typing import Any
 
 from relaxscript.errors import Source
 from relaxscript.ir.module import IRModule
+from relaxscript.ir.node import Node
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.script import tir_compute
 from relaxscript.script.tir_types import Form
 
-from . import python_values, tir_operator
+from . import tir_operator
 from .capture import adopted, adopted_member
+from .compile_time import (
+    parse_comprehension,
+    parse_dict_comprehension,
+    parse_lambda,
+    parse_set_comprehension,
+)  # fmt: skip
 from .context import ModuleContext
 from .environment import Environment
+from .expression import python_items
 from .macro import macro_in
 from .python_language import PYTHON
 from .reporter import Reporter
@@ -60,6 +69,17 @@ def call_value(cx: TirContext, callee: Any, node: ast.Call) -> Any:
     return call_known(cx, callee, node) if rule is None else rule(cx, node)
 
 
+def items_of(cx: TirContext, value: Any, node: ast.expr, use: str) -> list[Any]:
+    """The items of a value of Python; those of buffers and ranges are known only later."""
+    known = isinstance(value, Iterable) and not isinstance(value, Node)
+    if use.startswith("gone through") and not known:
+        raise cx.error(
+            node, "RX0104", "a comprehension goes over what is known now: a list, a tuple, a range",
+            help="loop in a statement of its own: `for i in range(n):`",
+        )  # fmt: skip
+    return python_items(cx, value, node, use)
+
+
 # Forms whose arguments are read in a way of their own.
 _FORMS = {
     id(tir_compute.comm_reducer): parse_comm_reducer,
@@ -74,11 +94,11 @@ TIR = Language(
         ast.BoolOp: tir_operator.parse_boolean,
         ast.IfExp: tir_operator.parse_conditional,
         ast.Subscript: parse_subscript,
-        ast.ListComp: python_values.parse_list_comprehension,
-        ast.GeneratorExp: python_values.parse_list_comprehension,
-        ast.SetComp: python_values.parse_set_comprehension,
-        ast.DictComp: python_values.parse_dict_comprehension,
-        ast.Lambda: python_values.parse_lambda,
+        ast.ListComp: parse_comprehension,
+        ast.GeneratorExp: parse_comprehension,
+        ast.SetComp: parse_set_comprehension,
+        ast.DictComp: parse_dict_comprehension,
+        ast.Lambda: parse_lambda,
     },
     find_name=find_name,
     undefined=undefined_here,
@@ -86,9 +106,11 @@ TIR = Language(
     subscript_of=item_of,
     call_value=call_value,
     operate=tir_operator.operate,
-    items_of=PYTHON.items_of,
+    items_of=items_of,
     namespaces="TIR",
     help_of_f_string="a text is made while the program is read: leave the value out",
+    help_of_steps="loop over `range(...)`",
+    help_of_choice="choose between values: `a if c else b`",
     explain_called=PYTHON.explain_called,
     parse_stmt=parse_stmt,
 )

@@ -28,8 +28,8 @@ from relaxscript.script.tir_types import Form
 from relaxscript.tir_builder import counted, describe
 
 from .blame import UNKNOWN, Failed
+from .compile_time import LoopExit, bind_item, count_step
 from .expression import parse_expr
-from .python_values import LoopExit, bind_item, loop_items
 from .tir_block import make_attributes
 from .tir_body import (
     LOOP_HELP,
@@ -92,13 +92,14 @@ def is_python_loop(cx: TirContext, value: Any) -> bool:
 
 def unroll_python_loop(cx: TirContext, value: Any, node: ast.For) -> None:
     """The body once for each item; after a mistake no more of them."""
-    items = loop_items(cx, value, node.iter)
+    items = cx.language.items_of(cx, value, node.iter, "gone through by `for`")
     found = cx.reporter.diagnostics
     before = len(found)
     cx.unrolled.append(cx.items)
     try:
         for item in items:
-            bind_item(cx, node.target, item)
+            count_step(cx, node.iter)
+            bind_item(cx, node.target, item, cx.names.__setitem__)
             try:
                 parse_statements(cx, node.body)
             except LoopExit as end:

@@ -21,8 +21,8 @@ from relaxscript.op import Operator, Sugar
 from relaxscript.script import tir_nodes
 from relaxscript.script.tir_types import Form, PythonForm
 
+from .compile_time import ScriptLambda, call_lambda
 from .python_call import call_python, parse_arguments
-from .python_values import LocalFunction, call_local
 from .tir_call import (
     METHODS,
     OURS,
@@ -175,8 +175,9 @@ def call_known(cx: TirContext, callee: Any, node: ast.Call) -> Any:
     rule = PYTHON_NAMES.get(kind)
     if rule is not None:
         return call_builtin(cx, callee, rule, node)
-    if isinstance(callee, LocalFunction):
-        return call_local(cx, callee, node)
+    if isinstance(callee, ScriptLambda):
+        args, kwargs = parse_arguments(cx, node)
+        return call_lambda(cx, callee, args, kwargs, node)
     if isinstance(callee, (Operator, Sugar)):
         raise refuse_relax(cx, callee, node)
     if not callable(callee):

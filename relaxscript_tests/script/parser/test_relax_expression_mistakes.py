@@ -337,7 +337,7 @@ def test_a_comprehension_is_over_a_sequence_known_now():
             #                           ^ error: RX0104 a comprehension chooses by values known
             #        | now
             c = [x for i, j in (1, 2)]
-            #          ^^^^ error: RX0104 these names do not fit the items
+            #          ^^^^ error: RX0104 this item of the loop cannot be unpacked
             d = [x for _ in range(1000000000)]
             #               ^^^^^^^^^^^^^^^^^ error: RX0104 this number or sequence is too
             #        | large for a script

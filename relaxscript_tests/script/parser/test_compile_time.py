@@ -6,6 +6,7 @@ import inspect
 
 import pytest
 
+from relaxscript.errors import DiagnosticError
 from relaxscript.ir import assert_structural_equal
 from relaxscript.script import from_source, relax as R
 
@@ -247,3 +248,66 @@ def test_dimensions_with_names_stay_dimensions():
 
 def test_a_dimension_as_a_value_is_a_scalar_of_int64():
     same("_, k = x.shape\nreturn k", "return R.prim_value(4)")
+
+
+def test_a_set_is_made_now_and_asked_for_its_members():
+    same(
+        """
+        odd = {i for i in range(5) if i % 2}
+        y = x
+        for i in range(4):
+            if i in odd:
+                y = R.add(y, R.const(i, "float32"))
+        return y
+        """,
+        """
+        y = x
+        y = R.add(y, R.const(1, "float32"))
+        y = R.add(y, R.const(3, "float32"))
+        return y
+        """,
+    )
+
+
+def test_strings_and_arrays_are_unpacked_as_items_of_a_loop():
+    same(
+        """
+        y = x
+        for a, b in ["12", "34"]:
+            y = R.add(y, R.const(int(a) * int(b), "float32"))
+        return y
+        """,
+        """
+        y = x
+        y = R.add(y, R.const(2, "float32"))
+        y = R.add(y, R.const(12, "float32"))
+        return y
+        """,
+    )
+
+
+def test_a_lambda_of_a_prim_func_has_defaults_and_parameters_by_name():
+    written = """@T.prim_func
+def f(x: T.Buffer((8,), "float32")):
+    scaled = lambda v, *more, by=2.0, **others: (v + sum(more)) * by
+    x[0] = scaled(x[1])
+    x[1] = scaled(x[1], x[2], by=3.0)
+"""
+    plain = """@T.prim_func
+def f(x: T.Buffer((8,), "float32")):
+    x[0] = (x[1] + 0) * T.float32(2.0)
+    x[1] = (x[1] + x[2]) * T.float32(3.0)
+"""
+    assert_structural_equal(from_source(written), from_source(plain))
+
+
+def test_steps_are_counted_over_all_loops_of_a_prim_func():
+    with pytest.raises(DiagnosticError, match="more than 100,000 steps are written out"):
+        from_source(
+            """@T.prim_func
+def f(x: T.Buffer((8,), "int32")):
+    for i in list(range(400)):
+        for j in list(range(400)):
+            pass
+"""
+        )
