@@ -1,4 +1,4 @@
-"""`from_source`: the module or function that a text means.
+"""`from_source`: the module, function or part of a program that a text means.
 
 A text is read statement by statement, as Python would run it. Its definitions are parsed; what else
 it says is taken in one of two modes. In *data mode* nothing is evaluated: imports of our namespaces
@@ -42,6 +42,7 @@ from .macro import Macro, macro_of
 from .matching import future_flags
 from .module import module_of_class
 from .not_python import syntax_error
+from .part import is_part, part_of
 from .plain import bind, imported, known_from_the_start, literal, target_names
 from .python_language import python_context
 from .reporter import Reporter
@@ -63,6 +64,8 @@ def from_source(
 ) -> Any:  # fmt: skip
     """The module or function that a text means; the last one when there are several.
 
+    The script of a part (`expr.script()`, of a binding, a StructInfo, a statement, a scalar) reads
+    as the part: a text that defines nothing, in which what is free is declared first.
     In "data" mode no Python is evaluated: literals, plain assignments of them and the names of `I`,
     `R` and `T` are known, so that a text of a stranger can be read. In "python" mode the statements
     around the definitions are executed as in a file, in a namespace of their own. Both know
@@ -173,10 +176,22 @@ class _Reading:
 
     def whole(self, tree: ast.Module) -> Any:
         """The last module or function; None when mistakes were recorded."""
+        part = self.part(tree)
+        if part:
+            return part_of(self.source, part, self.environment, self.reporter, self.scope)
         self.block(tree.body)
         if not self.defined and not self.reporter.failed:
             self.reporter.diagnostics.append(self.nothing(tree))
         return self.last
+
+    def part(self, tree: ast.Module) -> list[ast.stmt]:
+        """The statements of a text that is a part of a program, none for one with definitions."""
+        rest = [node for node in tree.body if not _says_nothing(node)]
+        body = [node for node in rest if not isinstance(node, (ast.Import, ast.ImportFrom))]
+        if not is_part(self.source, body, self.scope):
+            return []
+        self.block([node for node in rest if node not in body])
+        return body
 
     def nothing(self, tree: ast.Module) -> Diagnostic:
         """What is said of a text without a definition; one may only miss its decorator."""
@@ -209,9 +224,7 @@ class _Reading:
                 self.define(node)
             case ast.Import() | ast.ImportFrom():
                 self.imported(node)
-            case ast.Expr(value=ast.Constant()) | ast.Pass():
-                return
-            case ast.Assign(targets=[ast.Name(id="metadata")]):
+            case _ if _says_nothing(node):
                 return
             case ast.If(test=test, orelse=orelse) if _asks_for_main(test):
                 self.block(orelse)
@@ -315,6 +328,16 @@ def bound_names(node: ast.stmt) -> list[str]:
     if isinstance(node, (ast.Import, ast.ImportFrom)):
         return [alias.asname or alias.name.split(".")[0] for alias in node.names]
     return names_inside(node)
+
+
+def _says_nothing(node: ast.stmt) -> bool:
+    """Whether a statement is passed by: a comment in quotes, the metadata of constants."""
+    match node:
+        case ast.Expr(value=ast.Constant(value=str())) | ast.Pass():
+            return True
+        case ast.Assign(targets=[ast.Name(id="metadata")]):
+            return True
+    return False
 
 
 def _asks_for_main(test: ast.expr) -> bool:

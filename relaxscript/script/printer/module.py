@@ -185,6 +185,22 @@ def _class_around(span: Span | None) -> str | None:
 _CLASS = re.compile(r"\s*class\s+(\w+)\b")
 
 
+def _in_order(variables: Iterable[Any]) -> list[Any]:
+    """Variables, each after those that its annotation mentions: `s: R.Shape`, `x: R.Tensor(s)`."""
+    found: dict[Any, None] = {}
+
+    def add(var: Any) -> None:
+        info = var.struct_info if isinstance(var, Var) else None
+        for inner in free_vars(info) if info is not None and var not in found else ():
+            if isinstance(inner, Var):
+                add(inner)
+        found.setdefault(var)
+
+    for var in variables:
+        add(var)
+    return list(found)
+
+
 class _Script:
     """The syntax of one thing."""
 
@@ -208,7 +224,10 @@ class _Script:
                 return self.with_headers([self.function(root, title, said)])
             case ExternFunc() if self.options.name:
                 return self.with_headers([self.extern(self.options.name, root)])
-        return ast.Module(self.piece(root), [])
+        piece = self.piece(root)
+        if self.declares and self.options.show_meta and self.session.constants:
+            piece = [metadata_tree(self.session.constants), *piece]
+        return ast.Module(piece, [])
 
     def with_headers(self, body: list[ast.stmt]) -> ast.Module:
         """With the comments that say what the prefixes are, and the metadata."""
@@ -281,6 +300,7 @@ class _Script:
         """A part of a function, by itself."""
         if isinstance(root, (StructInfo, Expr, Binding, BindingBlock)):
             relax = RelaxPrinter(self.session)
+            relax.root = root
             before = self.declarations(root, relax)
             body = self.relax_piece(root, relax)
             return [*self.scalars(relax), *before, *body]
@@ -314,11 +334,10 @@ class _Script:
         if not self.declares or not isinstance(root, Node):
             return statements
         own = isinstance(root, tir.Buffer)
-        for var in free_vars(root) if not own else ():
+        for var in _in_order(free_vars(root) if not own else ()):
             if isinstance(var, Var) and isinstance(printer, RelaxPrinter):
                 if var.struct_info is not None:
-                    said = printer.annotation(var.struct_info)
-                    statements.append(ast.AnnAssign(printer.define(var), said, None, 1))
+                    statements.append(printer.declaration(var, var.struct_info))
             elif isinstance(var, tir.Buffer) and isinstance(printer, TIRPrinter):
                 call = printer.buffer_call("Buffer", var, [])
                 statements.append(tree.assign(printer.bind_buffer(var), call))

@@ -70,7 +70,7 @@ class RelaxPrinter(CallPrinter):
         super().__init__(session)
         self.alias_needed = False
         self._read: set[Var] | None = None
-        self._root: Node | None = None
+        self.root: Node | None = None  # what is written, in which variables are read
 
     # function = decorator "def" name "(" parameters ")" "->" annotation ":" body
     def function(self, f: Function, title: str, symbol: str | None) -> ast.FunctionDef:
@@ -78,7 +78,7 @@ class RelaxPrinter(CallPrinter):
 
         It is written as `title`, and `symbol` is the global symbol that goes without saying.
         """
-        self._root = f
+        self.root = f
         attrs = dict(f.attrs or {})
         private = "global_symbol" not in attrs
         if not private and attrs["global_symbol"] == symbol:
@@ -112,10 +112,13 @@ class RelaxPrinter(CallPrinter):
 
     def parameter(self, param: Var) -> ast.arg:
         info = param.struct_info
-        annotation = None if info is None else self.signature(info)
-        if annotation and isinstance(info, TupleStructInfo) and not info.fields:
-            annotation = tree.call(annotation)  # the name alone leaves the fields to a value
+        annotation = None if info is None else _without_value(info, self.signature(info))
         return self.session.at(param, ast.arg(self.names[param], annotation))
+
+    def declaration(self, var: Var, info: StructInfo) -> ast.stmt:
+        """`x: R.Tensor((2,), "float32")`, for what is free in a part of a function."""
+        said = _without_value(info, self.annotation(info))
+        return ast.AnnAssign(self.define(var), said, None, 1)
 
     def decorator(self, f: Function, private: bool) -> ast.expr:
         """`@R.function`, with the options that are not as usual."""
@@ -236,7 +239,7 @@ class RelaxPrinter(CallPrinter):
         """The variables that are read anywhere; only unread ones may go without a name."""
         if self._read is None:
             self._read = set()
-            for node in walk(self._root) if self._root is not None else ():
+            for node in walk(self.root) if self.root is not None else ():
                 self._read.update(_operands(node))
         return self._read
 
@@ -430,3 +433,9 @@ def _operands(node: Node) -> Iterable[Var]:
         case Tuple(fields):
             values = fields
     return (value for value in values if isinstance(value, Var))
+
+
+def _without_value(info: StructInfo, annotation: ast.expr) -> ast.expr:
+    """An annotation where no value stands: `R.Tuple` alone would leave the fields to a value."""
+    empty = isinstance(info, TupleStructInfo) and not info.fields
+    return tree.call(annotation) if empty else annotation
