@@ -65,6 +65,7 @@ FLOORS = (
     ("version",),
     ("dtypes", "format_string"),
     ("errors",),
+    ("arguments",),
     ("runtime.values",),
     ("runtime.arrays",),
     ("ir",),
@@ -94,11 +95,19 @@ ONLY: Mapping[str, tuple[str, ...]] = {
     "dtypes": (),
     "format_string": (),
     "errors": (),
+    "arguments": ("errors",),
     "runtime.values": ("dtypes", "errors", "format_string"),
     "runtime.arrays": ("dtypes", "errors", "runtime.values"),
     "ir": ("dtypes", "errors", "runtime.arrays"),
     "tir_builder": ("dtypes", "errors", "ir", "arith", "sinfo"),
-    "runtime": ("dtypes", "errors", "format_string", "runtime.values", "runtime.arrays"),
+    "runtime": (
+        "arguments",
+        "dtypes",
+        "errors",
+        "format_string",
+        "runtime.values",
+        "runtime.arrays",
+    ),
 }
 
 ROW = {room: row for row, rooms in enumerate(FLOORS) for room in rooms}

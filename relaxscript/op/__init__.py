@@ -7,6 +7,7 @@ here they stand beside what a compiler needs (`Operator`, `REGISTRY`, `lookup` .
 
 from __future__ import annotations
 
+from relaxscript.arguments import ArgumentError
 from relaxscript.ir import hooks
 
 from . import eager, namespace
@@ -14,7 +15,7 @@ from .context import InferContext, Obligation, PlainContext
 from .define import REGISTRY, Operator, lookup, operator_named, symbols, traits_of
 from .leaves import struct_info_of_leaf
 from .namespace import *  # noqa: F403
-from .parameters import ArgumentError, Parameter
+from .parameters import Parameter
 from .sugar import Sugar
 from .traits import Trait
 

@@ -27,6 +27,7 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from relaxscript.arguments import REQUIRED, ArgumentError, missing_arguments
 from relaxscript.dtypes import DataType
 from relaxscript.errors import InternalError, OperandError, UnplacedError, nearest
 from relaxscript.ir.relax import Attrs, Call, Expr, Op
@@ -42,14 +43,7 @@ from . import eager, operands
 from .context import InferContext
 from .documentation import documentation
 from .layout import CallLayout
-from .parameters import (
-    REQUIRED,
-    ArgumentError,
-    Parameter,
-    Signature,
-    convert_attribute,
-    read_parameters,
-)
+from .parameters import Parameter, convert_attribute, read_parameters, signature_of
 from .traits import Trait, read_traits
 
 if TYPE_CHECKING:
@@ -121,7 +115,7 @@ class Operator:
         self.pure = Trait.IMPURE not in self.traits
         self.parameters = read_parameters(meaning) if parameters is None else parameters
         self.rules: dict[RuleKind, Callable[..., Any]] = {"meaning": meaning}
-        self._signature = Signature(f"R.{name}", self.parameters)
+        self._signature = signature_of(f"R.{name}", self.parameters)
         self._is_data = all(p.kind not in ("callee", "sinfo") for p in self.parameters)
         self._layout = CallLayout(self.parameters, order)
         tensors = [p.name for p in self.parameters if p.wants in ("tensor", "scalar")]
@@ -325,16 +319,13 @@ class Operator:
         if attrs is self._default_attrs or not attrs:
             if len(self._defaults) != len(self._attributes):
                 missing = next(p.name for p in self._attributes if p.name not in self._defaults)
-                raise ArgumentError(
-                    f"`R.{self.script_name}` misses its argument `{missing}`", missing
-                )
+                raise missing_arguments(f"R.{self.script_name}", [missing])
             return dict(self._defaults)
         named = {}
         for parameter in self._attributes:
             value = attrs.get(parameter.name, parameter.default)
             if value is REQUIRED:
-                name = parameter.name
-                raise ArgumentError(f"`R.{self.script_name}` misses its argument `{name}`", name)
+                raise missing_arguments(f"R.{self.script_name}", [parameter.name])
             # Calls made by hand may hold a list or a number where others hold a tuple.
             named[parameter.name] = convert_attribute(parameter, value)
         self._require_attributes(named)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from relaxscript.arguments import missing_arguments, too_many_arguments
 from relaxscript.ir.relax import Call, Expr, Op, ShapeExpr, Tuple
 from relaxscript.ir.struct_info import (
     PrimStructInfo,
@@ -23,7 +24,7 @@ from relaxscript.ir.struct_info import (
 from relaxscript.runtime.values import prim_dtype, prim_value
 
 from .operands import wrong_kind
-from .parameters import ArgumentError, Parameter
+from .parameters import Parameter
 
 if TYPE_CHECKING:
     from .context import InferContext
@@ -96,11 +97,10 @@ class CallLayout:
         least = sum(p.is_required for p in self.operands)
         if count < least:
             missing = [p.name for p in self.operands if p.is_required][count:]
-            raise ArgumentError(f"`{callee}` misses its argument `{missing[0]}`", missing[0])
+            raise missing_arguments(callee, missing)
         most = len(self.operands)
         if count > most and all(p.kind not in MANY for p in self.operands):
-            operands = "operand" if most == 1 else "operands"
-            raise ArgumentError(f"`{callee}` takes {most} {operands}, not {count}", position=most)
+            raise too_many_arguments(callee, most, count, noun="operand")
 
     def names(self, count: int) -> tuple[str, ...]:
         """The name of each of `count` arguments."""

@@ -3,42 +3,36 @@
 The annotation of a parameter says of what kind it is; `ANNOTATIONS` is the whole vocabulary.
 Whatever is annotated otherwise is an attribute: a compile-time value that is stored with the call.
 
-`Signature` matches what a person wrote with the parameters, by the rules of Python's own calls.
+`signature_of` gives what matches arguments with them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from relaxscript.arguments import REQUIRED, ArgumentError, Formal, Signature
 from relaxscript.dtypes import DataType
 from relaxscript.errors import (
-    Diagnostic,
     InternalError,
-    Label,
     OperandError,
-    Span,
-    UnplacedError,
-    did_you_mean,
 )
 from relaxscript.ir import prim, relax
 from relaxscript.ir.vdevice import VDevice, as_vdevice
 from relaxscript.runtime import values
 
-from .spellings import meant_keyword, nearest_dtype
+from .spellings import nearest_dtype
 
 __all__ = [
     "ANNOTATIONS", "DTYPES", "REQUIRED", "SYNONYMS", "ArgumentError", "Axes", "Callee", "DType",
     "DTypeValue", "Device", "Packed", "Parameter", "ResultInfo", "Scalar", "ShapeLike",
-    "Signature", "Spread", "Tensor", "Tensors", "Text", "Value", "Values", "VirtualDevice",
-    "convert_attribute", "read_parameters",
+    "Spread", "Tensor", "Tensors", "Text", "Value", "Values", "VirtualDevice",
+    "convert_attribute", "read_parameters", "signature_of",
 ]  # fmt: skip
-
-REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "required"})()
 
 # What later versions of TVM call parameters that describe results.
 SYNONYMS: Mapping[str, str] = {"out_ty": "out_sinfo", "ty_args": "sinfo_args", "ty": "struct_info"}
@@ -115,44 +109,6 @@ class Parameter(NamedTuple):
         return self.kind not in ("attribute", "sinfo")
 
 
-class ArgumentError(UnplacedError, TypeError):
-    """A call gives too many or too few arguments, or one by a keyword that there is not.
-
-    `parameter` is the parameter that misses its argument or has two; `position` the index of an
-    argument too many; `keyword` the word that is not known, and `meant` the one that was probably
-    meant. Callers that know places turn it into a diagnostic.
-    """
-
-    code = "RX0103"
-
-    def __init__(
-        self,
-        message: str,
-        parameter: str | None = None,
-        position: int | None = None,
-        keyword: str | None = None,
-        help: str | None = None,
-        meant: str | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.message = message
-        self.parameter = parameter
-        self.position = position
-        self.keyword = keyword
-        self.help = did_you_mean(meant, help)
-        self.meant = meant
-
-    def diagnostic(
-        self, callee: str, span: Span | None, operands: Mapping[str, Span | None]
-    ) -> Diagnostic:
-        """The diagnostic, with `span` the place to blame; the message names the callee itself."""
-        labels = () if span is None else (Label(span, ""),)
-        return Diagnostic(self.code, self.message, span, labels, help=self.help)
-
-    def __str__(self) -> str:
-        return f"{self.message}; {self.help}" if self.help else self.message
-
-
 def read_parameters(function: Callable[..., Any]) -> tuple[Parameter, ...]:
     """The parameters in the signature of a meaning (whose module postpones annotations)."""
     code = function.__code__
@@ -191,102 +147,15 @@ def _parameter(name: str, words: Mapping[str, str], default: Any) -> Parameter:
     return Parameter(name, kind, default, False, wants, words[name])
 
 
-class Signature:
-    """The parameters of one callee, ready to be matched with arguments again and again."""
-
-    def __init__(self, callee: str, parameters: Sequence[Parameter]) -> None:
-        self.callee = callee
-        self.parameters = tuple(parameters)
-        self._order = [p.name for p in parameters if p.kind != "rest"]
-        self._names = frozenset(self._order)
-        self._positional = [p.name for p in parameters if not p.keyword_only and p.kind != "rest"]
-        self._rest = next((p.name for p in parameters if p.kind == "rest"), None)
-
-    def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """What each parameter is given, defaults included; raises `ArgumentError`."""
-        names = self._positional
-        bound: dict[str, Any] = dict(zip(names, args))
-        if len(args) > len(names) and self._rest is None:
-            raise next(self.misfits(args, kwargs))
-        for word, value in kwargs.items():
-            name = word if word in self._names else SYNONYMS.get(word, word)
-            if name not in self._names or name in bound:
-                raise next(self.misfits(args, kwargs))
-            bound[name] = value
-        if self._rest is not None:
-            bound[self._rest] = tuple(args[len(names) :])
-        if len(bound) < len(self.parameters):
-            for parameter in self.parameters:
-                if parameter.name not in bound:
-                    if parameter.is_required:
-                        raise _missing(self.callee, parameter, self.parameters)
-                    bound[parameter.name] = parameter.default
-        return bound
-
-    def given(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """What those parameters are given that have an argument, whatever else is wrong."""
-        words = {w if w in self._names else SYNONYMS.get(w, w): v for w, v in kwargs.items()}
-        return words | dict(zip(self._positional, args))
-
-    def misfits(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Iterator[ArgumentError]:
-        """Each argument that has no parameter of its own; where there is none, what is missing."""
-        names = self._positional
-        given = set(names[: len(args)])
-        stray = len(args) > len(names) and self._rest is None
-        if stray:
-            yield _too_many(self.callee, len(names), len(args))
-        for word in kwargs:
-            name = word if word in self._names else SYNONYMS.get(word, word)
-            if name not in self._names:
-                stray = True
-                yield _unknown_keyword(self.callee, name, self._order)
-            elif name in given:
-                yield _given_twice(self.callee, name)
-            given.add(name)
-        if stray:
-            return  # what is missing may have been meant by what is too much
-        for parameter in self.parameters:
-            if parameter.is_required and parameter.name not in given and parameter.kind != "rest":
-                yield _missing(self.callee, parameter, self.parameters)
-                return  # which says how the whole is called
-
-
-def _given_twice(callee: str, name: str) -> ArgumentError:
-    return ArgumentError(
-        f"`{callee}` is given `{name}` twice",
-        name,
-        keyword=name,
-        help=f"leave out one of them, in its place or as `{name}=`",
-    )
-
-
-def _unknown_keyword(callee: str, word: str, names: list[str]) -> ArgumentError:
-    near = meant_keyword(word, names)
-    listed = ", ".join(f"`{name}`" for name in names)
-    help = f"its parameters are {listed}" if names else "it has no parameters"
-    message = f"`{callee}` has no parameter `{word}`"
-    return ArgumentError(message, keyword=word, help=help, meant=near)
-
-
-def _too_many(callee: str, most: int, given: int) -> ArgumentError:
-    arguments = "argument" if most == 1 else "arguments"
-    return ArgumentError(f"`{callee}` takes {most} {arguments}, not {given}", position=most)
-
-
-def _missing(callee: str, missing: Parameter, parameters: Sequence[Parameter]) -> ArgumentError:
-    signature = ", ".join(_in_signature(p) for p in parameters)
-    return ArgumentError(
-        f"`{callee}` misses its argument `{missing.name}`",
-        missing.name,
-        help=f"it is called as `{callee}({signature})`",
-    )
-
-
-def _in_signature(parameter: Parameter) -> str:
-    """The parameter as it stands in a signature."""
-    if parameter.kind == "rest":
-        return f"*{parameter.name}"
-    return parameter.name if parameter.is_required else f"{parameter.name}={parameter.default!r}"
+def signature_of(callee: str, parameters: Sequence[Parameter]) -> Signature:
+    """What matches the arguments of a call with parameters."""
+    formals = [
+        Formal(
+            p.name, p.default, by_position=not p.keyword_only, rest="*" if p.kind == "rest" else ""
+        )
+        for p in parameters
+    ]
+    return Signature(callee, formals, synonyms=SYNONYMS)
 
 
 # ---------------------------------------------------------------- attributes

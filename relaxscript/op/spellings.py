@@ -1,4 +1,4 @@
-"""What other libraries call operators, their parameters and data types: for those who write these.
+"""What other libraries call operators and data types: for those who write these.
 
 Only names that mean the same here stand in the tables, so that one may be written for the other.
 """
@@ -12,7 +12,6 @@ from relaxscript.errors import nearest
 
 __all__ = [
     "instead_of_arguments",
-    "meant_keyword",
     "meant_operator",
     "nearest_dtype",
     "other_dtype",
@@ -27,12 +26,6 @@ _OPERATORS: Mapping[str, str] = {
     "true_divide": "divide", "unsqueeze": "expand_dims", "var": "variance", "view": "reshape",
 }  # fmt: skip
 
-_KEYWORDS: Mapping[str, tuple[str, ...]] = {
-    "dim": ("axis", "axes"), "dims": ("axes", "axis"), "axes": ("axis",), "axis": ("axes",),
-    "keepdim": ("keepdims",), "sinfo": ("out_sinfo", "sinfo_args"), "type": ("dtype",),
-    "out_sinfo": ("sinfo_args",), "sinfo_args": ("out_sinfo",), "size": ("shape",),
-}  # fmt: skip
-
 _DTYPES: Mapping[str, str] = {
     "boolean": "bool", "byte": "uint8", "char": "int8", "double": "float64", "float": "float32",
     "half": "float16", "int": "int32", "long": "int64", "short": "int16", "single": "float32",
@@ -44,12 +37,6 @@ _LETTERS = {"f": "float", "fp": "float", "i": "int", "u": "uint", "s": "int"}
 def meant_operator(name: str) -> str | None:
     """The operator that another library calls `name`, as it is written behind `R.`."""
     return _OPERATORS.get(name)
-
-
-def meant_keyword(word: str, parameters: Collection[str]) -> str | None:
-    """The parameter, one of `parameters`, that was most likely meant by `word`."""
-    known = next((name for name in _KEYWORDS.get(word, ()) if name in parameters), None)
-    return known or nearest(word, parameters)
 
 
 def instead_of_arguments(callee: str, first: str) -> str | None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from relaxscript.arguments import ArgumentError, meant_keyword
 from relaxscript.errors import UnplacedError
 from relaxscript.ir.relax import Expr
 
-from .parameters import SYNONYMS, ArgumentError, Signature, read_parameters
-from .spellings import meant_keyword
+from .parameters import SYNONYMS, read_parameters, signature_of
 
 __all__ = ["Sugar", "sugar"]
 
@@ -28,7 +28,7 @@ class Sugar:
         self.__module__ = function.__module__
         self.__doc__ = function.__doc__
         self.parameters = read_parameters(function)
-        self._signature = Signature(f"R.{name}", self.parameters)
+        self._signature = signature_of(f"R.{name}", self.parameters)
         self.function = function
 
     def build(self, args: Sequence[Any], kwargs: Mapping[str, Any] | None = None) -> Expr:

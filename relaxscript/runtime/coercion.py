@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from relaxscript.errors import InternalError, VMError, meant_notes, nearest
+from relaxscript.arguments import ArgumentError, Formal, Signature
+from relaxscript.errors import InternalError, VMError, meant_notes
 
 from .check import argument_place, wrong_number
 from .nesting import lacks_stack
@@ -214,18 +215,13 @@ def in_order(
     function: str, names: Sequence[str], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, ...]:
     """Arguments given by name put into the order of the parameters."""
-    given = dict(zip(names, args, strict=False))
-    for name, value in kwargs.items():
-        if name not in names:
-            near = nearest(name, names)
-            raise VMError(
-                f"`{function}` has no parameter `{name}`",
-                code="RX0602",
-                notes=meant_notes(near),
-            )
-        if name in given:
-            raise VMError(f"`{function}` got its parameter `{name}` twice", code="RX0602")
-        given[name] = value
-    if len(args) > len(names) or len(given) < len(names):
+    try:
+        bound = Signature(function, map(Formal, names)).bind(args, kwargs)
+    except ArgumentError as error:
+        if error.keyword is None:
+            raise wrong_number(function, names, len(args) + len(kwargs)) from None
+        notes = meant_notes(error.meant)
+        raise VMError(error.message, code="RX0602", notes=notes) from None
+    if len(bound) < len(names):  # two parameters have one name
         raise wrong_number(function, names, len(args) + len(kwargs))
-    return tuple(given[name] for name in names)
+    return tuple(bound[name] for name in names)

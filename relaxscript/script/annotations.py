@@ -20,8 +20,9 @@ from typing import Any
 
 import numpy as np
 
+from relaxscript.arguments import ArgumentError, python_signature
 from relaxscript.dtypes import DataType, is_dtype
-from relaxscript.errors import Diagnostic, DiagnosticError, did_you_mean, nearest
+from relaxscript.errors import Diagnostic, DiagnosticError, did_you_mean
 from relaxscript.errors.caller import caller_frame, caller_span
 from relaxscript.ir.module import VDevice, as_target
 from relaxscript.ir.prim import PrimExpr, as_prim
@@ -54,7 +55,6 @@ __all__ = [
     "as_struct_info",
     "in_annotation",
     "is_element",
-    "listed",
     "typed_arguments",
 ]  # fmt: skip
 
@@ -118,6 +118,7 @@ class Front:
         self.parameters = parameters
         self.build = build
         self.variadic = variadic
+        self.signature = python_signature(f"R.{name}", inspect.signature(build))
         self.__doc__ = doc
         self.__name__ = name
 
@@ -166,26 +167,11 @@ class Front:
 
     def bind(self, args: Any, kwargs: dict[str, Any]) -> StructInfo:
         """The StructInfo for arguments; raises `AnnotationError`."""
-        if self.variadic:
-            if kwargs:
-                name = next(iter(kwargs))
-                raise AnnotationError(f"`R.{self.name}` has no parameter `{name}`", name)
-            return self.build(*args)
-        if len(args) > len(self.parameters):
-            most = len(self.parameters)
-            raise AnnotationError(
-                f"`R.{self.name}` takes at most {most} arguments, {len(args)} are given"
-            )
-        bound = dict(zip(self.parameters, args))
-        for name, value in kwargs.items():
-            if name not in self.parameters:
-                near = nearest(name, self.parameters)
-                help = did_you_mean(near and f"{near}=", f"it takes {listed(self.parameters)}")
-                raise AnnotationError(f"`R.{self.name}` has no parameter `{name}`", name, help)
-            if name in bound:
-                raise AnnotationError(f"`{name}` is given twice", name)
-            bound[name] = value
-        return self.build(**bound)
+        try:
+            bound = self.signature.bind_given(args, kwargs)
+        except ArgumentError as error:
+            raise AnnotationError(error.message, error.keyword, error.help) from None
+        return self.build(*args) if self.variadic else self.build(**bound)
 
 
 def is_element(value: Any) -> bool:
@@ -213,11 +199,6 @@ def shape_arguments(name: str, dims: Sequence[Any]) -> dict[str, Any]:
         return {"ndim": len(dims)}
     whole = len(dims) == 1 and isinstance(dims[0], (tuple, list, Expr))
     return {name: dims[0] if whole else tuple(dims)}
-
-
-def listed(names: tuple[str, ...]) -> str:
-    """Names of parameters as a sentence shows them."""
-    return ", ".join(f"`{name}`" for name in names)
 
 
 def as_struct_info(value: Any) -> StructInfo:

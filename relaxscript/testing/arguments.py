@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from relaxscript.arguments import REQUIRED
 from relaxscript.ir import prim
 from relaxscript.ir.module import Target, VDevice
 from relaxscript.ir.relax import Expr, ShapeExpr
@@ -17,7 +18,6 @@ from relaxscript.ir.struct_info import (
     TupleStructInfo,
 )
 from relaxscript.op import Operator, Parameter
-from relaxscript.op.parameters import REQUIRED
 
 from .choices import Choices
 

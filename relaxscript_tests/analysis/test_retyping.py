@@ -111,7 +111,7 @@ def test_what_fails_is_told_once_and_not_of_what_it_is_bound_to():
 
 def test_a_call_that_does_not_fit_its_operator_is_underlined_as_it_is():
     (found,) = ill_formed(called(y, Call(Op("relax.add"), [x])))
-    assert (found.code, found.message) == ("RX0103", "`R.add` misses its argument `x2`")
+    assert (found.code, found.message) == ("RX0103", "`R.add` needs `x2`")
     assert found.span.text == "R.add(x)"
     (found,) = ill_formed(called(y, Call(Op("relax.ad"), [x])))
     assert found.message == "there is no operator `relax.ad`"

@@ -196,7 +196,7 @@ def test_what_is_normalized_is_typed_and_refused_at_once(x):
     assert made.known_info is not None
     other = Var("y", TensorStructInfo(("n", 5), "float32"))
     refused("cannot take these operands", "RX0203", lambda: bb.normalize(op.add(x, other)))
-    refused("misses its argument", "RX0103", lambda: bb.normalize(Call(op.add.op, [x])))
+    refused("needs", "RX0103", lambda: bb.normalize(Call(op.add.op, [x])))
     with bb.function("main", [x]):
         refused("cannot take these operands", "RX0203", lambda: bb.normalize(op.add(x, other)))
         bb.emit_func_output(x)

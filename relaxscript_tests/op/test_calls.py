@@ -153,9 +153,7 @@ def test_what_is_no_packed_function(operator: R.Operator) -> None:
 def test_a_pure_call_describes_its_result() -> None:
     error = refused(R.call_pure_packed, "f", X, sinfo_args=[])
     assert error.message == "`R.call_pure_packed` describes its result"
-    with pytest.raises(
-        ArgumentError, match=r"`R.call_pure_packed` misses its argument `sinfo_args`"
-    ):
+    with pytest.raises(ArgumentError, match=r"`R.call_pure_packed` needs `sinfo_args`"):
         R.call_pure_packed.build(("f", X))
 
 
@@ -213,7 +211,7 @@ def test_call_packed_names_the_argument_that_is_no_value() -> None:
         R.call_packed.build(("f", X, object()))
     with pytest.raises(DiagnosticError, match=r"`R.call_packed` cannot take these operands"):
         R.call_packed("f", X, object())
-    with pytest.raises(ArgumentError, match=r"`R.call_packed` misses its argument `func`"):
+    with pytest.raises(ArgumentError, match=r"`R.call_packed` needs `func`"):
         R.call_packed.build((), {"axis": 1})
 
 

@@ -125,20 +125,20 @@ def test_attributes_of_a_call_made_by_hand_are_completed_and_converted() -> None
 
 
 def test_a_call_made_by_hand_may_miss_an_attribute() -> None:
-    with pytest.raises(ArgumentError, match=r"`R.astype` misses its argument `dtype`"):
+    with pytest.raises(ArgumentError, match=r"`R.astype` needs `dtype`"):
         R.astype.infer(Call(R.astype.op, (X,)), PlainContext())
-    with pytest.raises(ArgumentError, match=r"`R.nn.layer_norm` misses its argument `axes`"):
+    with pytest.raises(ArgumentError, match=r"`R.nn.layer_norm` needs `axes`"):
         R.nn.layer_norm.attributes(Call(R.nn.layer_norm.op, (X, X, X), {"epsilon": 1.0}))
 
 
 def test_a_call_made_by_hand_may_have_another_number_of_operands() -> None:
-    with pytest.raises(ArgumentError, match=r"`R.add` misses its argument `x2`"):
+    with pytest.raises(ArgumentError, match=r"`R.add` needs `x2`"):
         R.add.infer(Call(R.add.op, (X,)), PlainContext())
     with pytest.raises(ArgumentError, match=r"`R.add` takes 2 operands, not 3"):
         R.add.infer(Call(R.add.op, (X, X, X)), PlainContext())
     with pytest.raises(ArgumentError, match=r"`R.shape_of` takes 1 operand, not 2"):
         R.shape_of.infer(Call(R.shape_of.op, (X, X)), PlainContext())
-    with pytest.raises(ArgumentError, match=r"`R.reshape` misses its argument `shape`"):
+    with pytest.raises(ArgumentError, match=r"`R.reshape` needs `shape`"):
         R.reshape.infer(Call(R.reshape.op, (X,)), PlainContext())
 
 

@@ -50,10 +50,10 @@ def test_an_unknown_keyword_is_named_with_the_nearest_one() -> None:
     assert caught.value.help == "did you mean `axis`?"
 
 
-def test_an_unknown_keyword_far_from_all_gets_the_list() -> None:
-    with pytest.raises(ArgumentError, match="its parameters are `x`, `axis`, `keepdims`"):
+def test_an_unknown_keyword_far_from_all_gets_the_signature() -> None:
+    with pytest.raises(ArgumentError, match=r"called as `R.sum\(x, axis=None, keepdims=False\)`"):
         R.sum.build((X,), {"zzzzzz": 1})
-    with pytest.raises(ArgumentError, match="it has no parameters"):
+    with pytest.raises(ArgumentError, match=r"it is called as `R.null_value\(\)`"):
         R.null_value.build((), {"x": 1})
 
 
@@ -66,7 +66,7 @@ def test_one_argument_too_many_is_named_by_its_position() -> None:
 
 
 def test_a_missing_argument_is_named_with_the_signature() -> None:
-    with pytest.raises(ArgumentError, match=r"`R.matmul` misses its argument `x2`") as caught:
+    with pytest.raises(ArgumentError, match=r"`R.matmul` needs `x2`") as caught:
         R.matmul.build((X,))
     assert caught.value.parameter == "x2"
     assert caught.value.help == "it is called as `R.matmul(x1, x2, out_dtype=None)`"

@@ -8,7 +8,6 @@ from relaxscript.op.parameters import DTYPES
 from relaxscript.op.spellings import (
     _DTYPES,
     _OPERATORS,
-    meant_keyword,
     meant_operator,
     nearest_dtype,
     other_dtype,
@@ -25,22 +24,6 @@ def test_an_operator_of_others_is_one_of_ours_by_another_name(name: str):
 def test_an_operator_that_nobody_has_leads_nowhere():
     assert meant_operator("quaternion_fourier") is None
     assert meant_operator("softmax") is None
-
-
-@pytest.mark.parametrize(
-    ("word", "parameters", "meant"),
-    [
-        ("dim", ["x", "axis", "keepdims"], "axis"),
-        ("dim", ["x", "axes"], "axes"),
-        ("keepdim", ["x", "axis", "keepdims"], "keepdims"),
-        ("sinfo", ["func", "args", "sinfo_args"], "sinfo_args"),
-        ("axs", ["x", "axis"], "axis"),
-        ("dim", ["x", "shape"], None),
-        ("colour", ["x", "axis"], None),
-    ],
-)
-def test_a_keyword_of_others_is_a_parameter_that_there_is(word, parameters, meant):
-    assert meant_keyword(word, parameters) == meant
 
 
 @pytest.mark.parametrize(

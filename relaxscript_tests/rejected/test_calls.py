@@ -82,10 +82,11 @@ def test_each_result_in_place_has_an_index():
             d = R.call_tir_inplace(cls.double, (x,), indices=[0], out_sinfo=row)
             #                                        ^^^^^^^ error: RX0103 `R.call_tir_inplace` has
             #     | no parameter `indices`
-            # help: its parameters are `gvar`, `args`, `inplace_indices`, `out_sinfo`, `tir_vars`
+            # help: it is called as `R.call_tir_inplace(gvar, args, inplace_indices, out_sinfo,
+            #     | tir_vars=None)`
             e = R.call_tir_inplace(cls.double, (x,), out_sinfo=row)
             #   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0103
-            #     | `R.call_tir_inplace` misses its argument `inplace_indices`
+            #     | `R.call_tir_inplace` needs `inplace_indices`
             # help: it is called as `R.call_tir_inplace(gvar, args, inplace_indices, out_sinfo,
             #     | tir_vars=None)`
             return x
@@ -219,12 +220,12 @@ def test_indices_of_a_packed_call_in_place():
         #       help: arguments are counted from 0; -1 stands for a new tensor
         e = R.call_inplace_packed("f", x, sinfo_args=row)
         #   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0103 `R.call_inplace_packed`
-        #        | misses its argument `inplace_indices`
+        #        | needs `inplace_indices`
         #       help: it is called as `R.call_inplace_packed(func, *args, inplace_indices,
         #        | sinfo_args)`
         g = R.call_inplace_packed("f", x, inplace_indices=[0])
         #   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0103 `R.call_inplace_packed`
-        #        | misses its argument `sinfo_args`
+        #        | needs `sinfo_args`
         #       help: it is called as `R.call_inplace_packed(func, *args, inplace_indices,
         #        | sinfo_args)`
         return x
@@ -298,9 +299,9 @@ def test_arguments_of_a_builtin():
         #     | annotation
         # help: write for example `R.Tensor((2, 3), "float32")`
         d = R.call_builtin_with_ctx("vm.builtin.f")
-        #   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0103 `R.call_builtin_with_ctx` misses
-        #     | its argument `args`
-        # help: it is called as `R.call_builtin_with_ctx(func, args, sinfo_args=None)`
+        #   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0103 `R.call_builtin_with_ctx` needs
+        #     | `args`
+        # help: it is called as `R.call_builtin_with_ctx(func, args, *, sinfo_args=None)`
         return x
 
 
@@ -329,7 +330,7 @@ def test_a_virtual_device_is_one_of_the_module():
             #                   ^ error: RX0204 the attribute `dst_vdevice` must be a virtual
             #        | device, such as "llvm:0"
             e = R.to_vdevice(x)
-            #   ^^^^^^^^^^^^^^^ error: RX0103 `R.to_vdevice` misses its argument `dst_vdevice`
+            #   ^^^^^^^^^^^^^^^ error: RX0103 `R.to_vdevice` needs `dst_vdevice`
             #       help: it is called as `R.to_vdevice(data, dst_vdevice)`
             return x
 
@@ -419,7 +420,7 @@ def test_an_axis_that_is_asked_for():
         #                               ^ error: RX0201 `R.inspect.tensor_shape_i` cannot take these
         #        | operands
         e = R.inspect.tensor_shape_i(x)
-        #   ^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0103 `R.inspect.tensor_shape_i` misses its argument
+        #   ^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0103 `R.inspect.tensor_shape_i` needs
         #        | `axis`
         #       help: it is called as `R.inspect.tensor_shape_i(x, axis)`
         return x
@@ -505,8 +506,7 @@ def test_bounds_of_a_slice():
         #        | is not
         #       help: leave out `assume_inbound=True`: the bound then stops at the end
         h = R.strided_slice(x, axes=[0], begin=[0])
-        #   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0103 `R.strided_slice` misses its
-        #        | argument `end`
+        #   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0103 `R.strided_slice` needs `end`
         #       help: it is called as `R.strided_slice(x, axes, begin, end, strides=None,
         #        | assume_inbound=False)`
         return x
@@ -539,7 +539,7 @@ def test_an_axis_that_is_turned_round():
         b = R.flip(x, [0, 1])
         #             ^^^^^^ error: RX0204 the attribute `axis` must be an integer
         c = R.flip(x)
-        #   ^^^^^^^^^ error: RX0103 `R.flip` misses its argument `axis`
+        #   ^^^^^^^^^ error: RX0103 `R.flip` needs `axis`
         #       help: it is called as `R.flip(data, axis)`
         return x
 
@@ -553,7 +553,7 @@ def test_arguments_of_messages():
     def f(x: R.Tensor((4,), "float32")):
         R.print(x, fmt="{}")
         #          ^^^ error: RX0103 `R.print` has no parameter `fmt`
-        #              help: its parameters are `format`
+        #              help: it is called as `R.print(*values, format='')`
         R.print(x, format=3)
         #                 ^ error: RX0201 `R.print` cannot take these operands
         R.assert_op(x)
@@ -562,7 +562,7 @@ def test_arguments_of_messages():
         #                                 ^^^^^ error: RX0201 `R.assert_op` cannot take these
         #        | operands
         R.assert_op()
-        # <^^^^^^^^^^^^ error: RX0103 `R.assert_op` misses its argument `condition`
+        # <^^^^^^^^^^^^ error: RX0103 `R.assert_op` needs `condition`
         #   help: it is called as `R.assert_op(condition, format_args=None, format='')`
         a = R.null_value(x)
         #                ^ error: RX0103 `R.null_value` takes 0 arguments, not 1
@@ -579,7 +579,7 @@ def test_the_result_of_a_packed_call_is_described_by_an_annotation():
         b = R.call_packed(x, sinfo_args=R.Object)
         #   ^^^^^^^^^^^^^ error: RX0201 only a function can be called
         c = R.call_packed(sinfo_args=R.Object)
-        #   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0103 `R.call_packed` misses its argument
+        #   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0103 `R.call_packed` needs
         #        | `func`
         #       help: it is called as `R.call_packed(func, *args, sinfo_args=None)`
         return x

@@ -158,7 +158,7 @@ def test_a_captured_prim_func_is_called_with_its_arguments():
         @T.prim_func
         def kernel(x: T.Buffer((2, 4), "float32"), y: T.Buffer((2, 4), "float32")):
             relu(x)
-            # <^^^^^^ error: RX0103 `relu` takes 2 arguments, 1 is given
+            # <^^^^^^ error: RX0103 `relu` takes 2 arguments, not 1
             Library.inner(x)
             # <^^^^^^^^^^^^ error: RX0103 `Library.inner` is no PrimFunc
 

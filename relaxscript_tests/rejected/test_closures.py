@@ -20,7 +20,7 @@ def test_a_closure_is_made_of_a_function():
         #       help: declare the function impure: `@R.function(pure=False)`, or vouch
         #       | for it: `R.func_attr({"relax.force_pure": True})`
         d = R.invoke_pure_closure(o, (x,))
-        #   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0103 `R.invoke_pure_closure` misses its argument
+        #   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0103 `R.invoke_pure_closure` needs
         #        | `sinfo_args`
         #       help: it is called as `R.invoke_pure_closure(closure, args, sinfo_args)`
         return x

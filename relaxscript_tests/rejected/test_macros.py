@@ -196,7 +196,7 @@ def test_arguments_that_the_parameters_of_a_macro_do_not_take():
         #   ^^^^^^^^ error: RX0103 `dense` needs `w`
         # help: it is called as `dense(x, w, /, bias=None, *, activation=None)`
         b = dense(x, w, x, w)
-        #                  ^ error: RX0103 `dense` takes 3 arguments by position, 4 are given
+        #                  ^ error: RX0103 `dense` takes 3 arguments by position, not 4
         # help: it is called as `dense(x, w, /, bias=None, *, activation=None)`
         c = dense(x, w, activatoin=R.nn.relu)
         #               ^^^^^^^^^^ error: RX0103 `dense` has no parameter `activatoin`
@@ -206,8 +206,8 @@ def test_arguments_that_the_parameters_of_a_macro_do_not_take():
         #            ^ error: RX0103 `dense` has no parameter `w`
         # help: it is called as `dense(x, w, /, bias=None, *, activation=None)`
         e = dense(x, w, x, bias=x)
-        #                  ^^^^^^ error: RX0103 `dense` is given `bias` twice
-        # help: it is called as `dense(x, w, /, bias=None, *, activation=None)`
+        #                  ^^^^ error: RX0103 `dense` is given `bias` twice
+        # help: leave out one of them, in its place or as `bias=`
         g = dense(x, wrong)
         #            ^^^^^ error: RX0101 `wrong` is not defined
         h = dense(x, w, **options)
@@ -231,7 +231,7 @@ def test_arguments_of_a_macro_of_statements():
         # <^^^^^^^^^^^ error: RX0103 `stored` needs `value`
         # help: it is called as `stored(A, i, *, value)`
         stored(A, 1, T.float32(2))
-        #            ^^^^^^^^^^^^ error: RX0103 `stored` takes 2 arguments by position, 3 are given
+        #            ^^^^^^^^^^^^ error: RX0103 `stored` takes 2 arguments by position, not 3
         # help: it is called as `stored(A, i, *, value)`
         stored(A, 1, valeu=T.float32(2))
         #            ^^^^^ error: RX0103 `stored` has no parameter `valeu`

@@ -238,7 +238,7 @@ def test_too_few_arguments():
     @R.function
     def f(x: R.Tensor((2, 3), "float32")):
         y = R.add(x)
-        #   ^^^^^^^^ error: RX0103 `R.add` misses its argument `x2`
+        #   ^^^^^^^^ error: RX0103 `R.add` needs `x2`
         #              help: it is called as `R.add(x1, x2)`
         return y
 
@@ -269,7 +269,7 @@ def test_a_keyword_that_nothing_resembles():
     def f(x: R.Tensor((2, 3), "float32")):
         y = R.exp(x, quick=True)
         #            ^^^^^ error: RX0103 `R.exp` has no parameter `quick`
-        #                    help: its parameters are `x`
+        #                    help: it is called as `R.exp(x)`
         return y
 
 

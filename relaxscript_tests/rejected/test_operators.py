@@ -229,7 +229,7 @@ def test_arguments_beside_operands_that_are_unknown():
             #                              fix: keepdims
             c = R.flip(absent)
             #          ^^^^^^ error: RX0101 `absent` is not defined
-            #   ^^^^^^^^^^^^^^ error: RX0103 `R.flip` misses its argument `axis`
+            #   ^^^^^^^^^^^^^^ error: RX0103 `R.flip` needs `axis`
             #       help: it is called as `R.flip(data, axis)`
             e = R.astype(d, dtype=nothing)
             #                     ^^^^^^^ error: RX0101 `nothing` is not defined

@@ -261,8 +261,7 @@ def test_a_parameter_that_is_given_twice():
     class Module:
         @R.function
         def main(x: R.Tensor((2, 3), "float32"), y: R.Object):
-        #        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0602 `main` got its parameter
-        #        | `x` twice
+        #        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0602 `main` is given `x` twice
             return x
 
     fails(Module, X, x=X)

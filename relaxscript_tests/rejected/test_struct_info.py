@@ -106,7 +106,7 @@ def test_a_call_tir_without_the_description_of_its_result():
         def main(x: R.Tensor((4,), "float32")):
             cls = Module
             y = R.call_tir(cls.copy, (x,))
-            #   ^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0103 `R.call_tir` misses its argument
+            #   ^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0103 `R.call_tir` needs
             #        | `out_sinfo`
             #               help: it is called as `R.call_tir(gvar, args, out_sinfo, tir_vars=None)`
             z = R.call_tir(cls.copy, (x,), out_sinfo=R.Tensor(ndim=1, dtype="float32"))

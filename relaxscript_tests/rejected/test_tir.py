@@ -431,14 +431,14 @@ def test_intrinsics_with_the_wrong_operands():
         # help: convert with `T.cast(n, "float32")`
         # fix: T.cast(n, "float32")
         x[0] = T.exp(x[0], x[1])
-        #                  ^^^^ error: RX0103 `T.exp` takes 1 argument, 2 are given
-        # help: write `T.exp(x)`
+        #                  ^^^^ error: RX0103 `T.exp` takes 1 argument, not 2
+        # help: it is called as `T.exp(x)`
         x[0] = T.atan2(x[0])
         #      ^^^^^^^^^^^^^ error: RX0103 `T.atan2` needs `b`
-        # help: write `T.atan2(a, b)`
+        # help: it is called as `T.atan2(a, b)`
         x[0] = T.exp(x[0], base=2)
         #                  ^^^^ error: RX0103 `T.exp` has no parameter `base`
-        # help: write `T.exp(x)`
+        # help: it is called as `T.exp(x)`
         x[0] = T.shift_left(x[0], 1)
         #                   ^^^^ error: RX0502 each operand of `T.shift_left` is an integer
 
@@ -451,16 +451,16 @@ def test_calls_that_do_not_fit():
     def f(x: T.Buffer((4,), "float32")):
         for i in T.serial():
         #        ^^^^^^^^^^ error: RX0103 `T.serial` needs `start`
-        # help: write `T.serial(start, stop=None)`
+        # help: it is called as `T.serial(start, stop=None)`
             x[i] = 0.0
         for i in T.serial(4, anotations={}):
         #                    ^^^^^^^^^^ error: RX0103 `T.serial` has no parameter `anotations`
-        # help: did you mean `annotations=`?
+        # help: did you mean `annotations`?
         # fix: annotations
             x[i] = 0.0
         with T.init(1):
-        #           ^ error: RX0103 `T.init` takes no arguments, 1 is given
-        # help: write `T.init()`
+        #           ^ error: RX0103 `T.init` takes 0 arguments, not 1
+        # help: it is called as `T.init()`
             x[0] = 0.0
         x[0] = T.cast(x[0], "flaot32")
         #                   ^^^^^^^^^ error: RX0502 "flaot32" is not a data type
@@ -536,6 +536,6 @@ def test_a_function_that_the_module_does_not_have():
             cls.unknown_to_all(x)
             # <^^^^^^^^^^^^^^^^^ error: RX0102 the module has no function `unknown_to_all`
             cls.scale(x)
-            # <^^^^^^^^^^^ error: RX0103 `cls.scale` takes 2 arguments, 1 is given
+            # <^^^^^^^^^^^ error: RX0103 `cls.scale` takes 2 arguments, not 1
             cls.scale(x, s=1.0)
             #            ^^^^^ error: RX0103 arguments of PrimFuncs are given by position

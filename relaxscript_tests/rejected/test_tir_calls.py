@@ -16,8 +16,8 @@ def test_a_function_of_one_scalar_gets_two():
     @T.prim_func
     def f(x: T.Buffer((4,), "float32")):
         x[0] = T.exp(x[1], x[2])
-        #                  ^^^^ error: RX0103 `T.exp` takes 1 argument, 2 are given
-        # help: write `T.exp(x)`
+        #                  ^^^^ error: RX0103 `T.exp` takes 1 argument, not 2
+        # help: it is called as `T.exp(x)`
 
 
 @rejected
@@ -26,7 +26,7 @@ def test_a_function_of_two_scalars_gets_one():
     def f(x: T.Buffer((4,), "float32")):
         x[0] = T.atan2(x[1])
         #      ^^^^^^^^^^^^^ error: RX0103 `T.atan2` needs `b`
-        # help: write `T.atan2(a, b)`
+        # help: it is called as `T.atan2(a, b)`
 
 
 @rejected
@@ -35,7 +35,7 @@ def test_a_function_gets_no_operand():
     def f(x: T.Buffer((4,), "float32")):
         x[0] = T.sqrt()
         #      ^^^^^^^^ error: RX0103 `T.sqrt` needs `x`
-        # help: write `T.sqrt(x)`
+        # help: it is called as `T.sqrt(x)`
 
 
 @rejected
@@ -44,10 +44,10 @@ def test_a_choice_without_its_other_value():
     def f(x: T.Buffer((4,), "float32")):
         x[0] = T.if_then_else(x[0] > 0.0, x[1])
         #      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0103 `T.if_then_else` needs `f`
-        # help: write `T.if_then_else(cond, t, f)`
+        # help: it is called as `T.if_then_else(cond, t, f)`
         x[1] = T.Select(x[0] > 0.0, x[1])
         #      ^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0103 `T.Select` needs `false_value`
-        # help: write `T.Select(condition, true_value, false_value)`
+        # help: it is called as `T.Select(condition, true_value, false_value)`
 
 
 @rejected
@@ -57,8 +57,8 @@ def test_a_tensor_core_gets_too_few_operands():
         T.evaluate(T.tvm_mma_sync(x.data, 0, x.data, 0, x.data, 0))
         #          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0103 `T.tvm_mma_sync`
         #        | needs `fragment_c` and `index_c`
-        # help: write `T.tvm_mma_sync(fragment_d, index_d, fragment_a, index_a, fragment_b,
-        #        | index_b, fragment_c, index_c, ...)`
+        # help: it is called as `T.tvm_mma_sync(fragment_d, index_d, fragment_a, index_a,
+        #        | fragment_b, index_b, fragment_c, index_c, ...)`
 
 
 @rejected
@@ -68,8 +68,8 @@ def test_a_fragment_is_filled_with_too_many_operands():
         a = x.data
         T.tvm_fill_fragment(a, 16, 16, 16, 0, 0.0, 1)
         #                                          ^ error: RX0103 `T.tvm_fill_fragment` takes 6
-        #        | arguments, 7 are given
-        # help: write `T.tvm_fill_fragment(fragment, m, n, k, index, value)`
+        #        | arguments, not 7
+        # help: it is called as `T.tvm_fill_fragment(fragment, m, n, k, index, value)`
 
 
 @rejected
@@ -79,8 +79,8 @@ def test_a_copy_without_its_size():
         T.evaluate(T.ptx_cp_async("float16", s.data, 0, x.data, 0))
         #          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0103 `T.ptx_cp_async`
         #        | needs `bytes`
-        # help: write `T.ptx_cp_async(dtype, shared_ptr, shared_offset, global_ptr, global_offset,
-        #        | bytes, ...)`
+        # help: it is called as `T.ptx_cp_async(dtype, shared_ptr, shared_offset, global_ptr,
+        #        | global_offset, bytes, ...)`
 
 
 @rejected
@@ -88,12 +88,11 @@ def test_a_group_is_committed_with_an_operand():
     @T.prim_func
     def f(x: T.Buffer((4,), "float32")):
         T.evaluate(T.ptx_commit_group(1))
-        #                             ^ error: RX0103 `T.ptx_commit_group` takes no arguments, 1
-        #        | is given
-        # help: write `T.ptx_commit_group()`
+        #                             ^ error: RX0103 `T.ptx_commit_group` takes 0 arguments, not 1
+        # help: it is called as `T.ptx_commit_group()`
         T.evaluate(T.ptx_wait_group())
         #          ^^^^^^^^^^^^^^^^^^ error: RX0103 `T.ptx_wait_group` needs `num`
-        # help: write `T.ptx_wait_group(num)`
+        # help: it is called as `T.ptx_wait_group(num)`
 
 
 @rejected
@@ -103,7 +102,7 @@ def test_an_operand_by_a_name_that_there_is_not():
         T.simdgroup_store(x.data, 0, x.data, 8, trans=True)
         #                                       ^^^^^ error: RX0103 `T.simdgroup_store` has no
         #     | parameter `trans`
-        # help: did you mean `transpose_matrix=`?
+        # help: did you mean `transpose_matrix`?
         # fix: transpose_matrix
 
 
@@ -114,7 +113,7 @@ def test_a_shuffle_of_a_warp_without_its_width():
         x[0] = T.tvm_warp_shuffle_down(1, x[0], 16)
         #      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0103 `T.tvm_warp_shuffle_down` needs
         #        | `width` and `warp_size`
-        # help: write `T.tvm_warp_shuffle_down(mask, value, offset, width, warp_size)`
+        # help: it is called as `T.tvm_warp_shuffle_down(mask, value, offset, width, warp_size)`
 
 
 @rejected
@@ -123,7 +122,7 @@ def test_a_barrier_of_a_gpu_names_its_memory():
     def f(x: T.Buffer((4,), "float32")):
         T.tvm_storage_sync()
         # <^^^^^^^^^^^^^^^^^^^ error: RX0103 `T.tvm_storage_sync` needs `storage_scope`
-        # help: write `T.tvm_storage_sync(storage_scope, *args)`
+        # help: it is called as `T.tvm_storage_sync(storage_scope, *args)`
         T.tvm_storage_sync(1)
         #                  ^ error: RX0502 `T.tvm_storage_sync` takes a text here
 
@@ -425,7 +424,7 @@ def test_a_combiner_is_a_function():
         with T.attr(T.comm_reducer(lambda x, y: x + y), "reduce_scope", 0):
         #           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0103 `T.comm_reducer` needs
         #        | `identity`
-        # help: write `T.comm_reducer(combiner, identity)`
+        # help: it is called as `T.comm_reducer(combiner, identity)`
             x[0] = 0.0
 
 
@@ -467,7 +466,7 @@ def test_the_axes_of_a_reduction_are_axes():
         x[5] = T.Reduce(T.comm_reducer(max, [0.0]), [x[k]])
         #      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0103 `T.Reduce` needs `rdom`
         #        | and `condition` and `value_index`
-        # help: write `T.Reduce(combiner, src, rdom, condition, value_index, init=None)`
+        # help: it is called as `T.Reduce(combiner, src, rdom, condition, value_index, init=None)`
 
 
 @rejected
@@ -497,7 +496,7 @@ def test_a_function_of_the_module_gets_too_many_arguments():
         @T.prim_func
         def main(x: T.Buffer((4,), "float32")):
             Module.scale(x, 2.0, 3.0)
-            # <^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0103 `Module.scale` takes 2 arguments, 3 are given
+            # <^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0103 `Module.scale` takes 2 arguments, not 3
             Module.scale(x, factor=2.0)
             #               ^^^^^^^^^^ error: RX0103 arguments of PrimFuncs are given by position
             Module.sacle(x, 2.0)

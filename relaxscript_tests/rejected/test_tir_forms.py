@@ -80,7 +80,7 @@ def test_a_launch_without_an_extent():
     def f(x: T.Buffer((4,), "float32")):
         tx = T.launch_thread("threadIdx.x")
         #    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0103 `T.launch_thread` needs `extent`
-        # help: write `T.launch_thread(thread, extent)`
+        # help: it is called as `T.launch_thread(thread, extent)`
         x[tx] = 0.0
 
 
@@ -187,12 +187,12 @@ def test_the_annotations_of_a_loop_are_a_dict():
             x[i] = 0.0
         for i in T.serial(4, annotation={}):
         #                    ^^^^^^^^^^ error: RX0103 `T.serial` has no parameter `annotation`
-        # help: did you mean `annotations=`?
+        # help: did you mean `annotations`?
         # fix: annotations
             x[i] = 0.0
         for i in T.vectorized():
         #        ^^^^^^^^^^^^^^ error: RX0103 `T.vectorized` needs `start`
-        # help: write `T.vectorized(start, stop=None)`
+        # help: it is called as `T.vectorized(start, stop=None)`
             x[i] = 0.0
 
 
@@ -327,7 +327,7 @@ def test_an_axis_over_what_is_no_loop():
             with T.block("c"):
                 vi = T.axis.spatial(4)
                 #    ^^^^^^^^^^^^^^^^^ error: RX0103 `T.axis.spatial` needs `binding`
-                # help: write `T.axis.spatial(dom, binding, dtype='int32')`
+                # help: it is called as `T.axis.spatial(dom, binding, dtype='int32')`
                 x[vi] = 0.0
             with T.block("d"):
                 vi = T.axis.spatial(4, x[0])
@@ -408,8 +408,8 @@ def test_a_block_has_a_name_and_one_init():
             #    ^^^^^^^^ error: RX0504 this block has an `init` already
                 x[1] = 0.0
         with T.block("a", "b", "c"):
-        #                      ^^^ error: RX0103 `T.block` takes 2 arguments, 3 are given
-        # help: write `T.block(name='', no_realize=False)`
+        #                      ^^^ error: RX0103 `T.block` takes 2 arguments, not 3
+        # help: it is called as `T.block(name='', no_realize=False)`
             x[0] = 0.0
         with T.block("d") as d:
         #                    ^ error: RX0501 `T.block` gives no value
@@ -495,7 +495,7 @@ def test_the_arguments_of_a_buffer():
         E = T.alloc_buffer((4,), "float32", scop="shared")
         #                                   ^^^^ error: RX0103 `T.alloc_buffer` has no parameter
         #     | `scop`
-        # help: did you mean `scope=`?
+        # help: did you mean `scope`?
         # fix: scope
         F = T.alloc_buffer((4,), "float23")
         #                        ^^^^^^^^^ error: RX0108 "float23" is not a data type
@@ -513,7 +513,7 @@ def test_the_arguments_of_memory():
         #        | float32
         q = T.allocate([4])
         #   ^^^^^^^^^^^^^^^ error: RX0103 `T.allocate` needs `dtype`
-        # help: write `T.allocate(extents, dtype, scope='global', condition=None,
+        # help: it is called as `T.allocate(extents, dtype, scope='global', condition=None,
         #        | annotations=None)`
         r = T.allocate([4], "float32", 3)
         #                              ^ error: RX0103 the scope of memory is a text
@@ -560,6 +560,6 @@ def test_a_store_by_call():
         #              ^^^^^^^ error: RX0501 this is a scalar of type float32, not a buffer
         T.buffer_store(x, 0.0)
         # <^^^^^^^^^^^^^^^^^^^^^ error: RX0103 `T.buffer_store` needs `indices`
-        # help: write `T.buffer_store(buffer, value, indices, predicate=None)`
+        # help: it is called as `T.buffer_store(buffer, value, indices, predicate=None)`
         x.vstore([0], 0.0)
         #        ^^^ error: RX0503 `x` takes 2 indices, not 1

@@ -80,8 +80,9 @@ def test_a_store_with_too_many_indices():
 def test_arguments_of_a_buffer():
     with IRBuilder(), T.prim_func():
         T.alloc_buffer((4,), "float32", colour="red")
-        # <^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0103 `T.alloc_buffer`: got an
-        # | unexpected keyword argument 'colour'
+        # <^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0103 `T.alloc_buffer` has no
+        # | parameter `colour`
+        # help: it is called as `T.alloc_buffer(shape, ...)`
 
 
 @rejected

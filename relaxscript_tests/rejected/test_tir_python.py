@@ -94,7 +94,7 @@ def test_a_lambda_takes_what_it_names():
     def f(x: T.Buffer((4,), "float32")):
         double = lambda v: v * 2.0  # noqa: E731
         x[0] = double(x[1], x[2])
-        #                   ^^^^ error: RX0103 `double` takes 1 argument by position, 2 are given
+        #                   ^^^^ error: RX0103 `double` takes 1 argument, not 2
         # help: it is called as `double(v)`
         x[1] = double(w=x[1])
         #             ^ error: RX0103 `double` has no parameter `w`

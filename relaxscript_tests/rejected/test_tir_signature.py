@@ -93,10 +93,10 @@ def test_calls_of_buffer_that_do_not_fit():
     def f(
         x: T.Buffer(),
         #  ^^^^^^^^^^ error: RX0103 `T.Buffer` needs `shape`
-        # help: write `T.Buffer(shape, ...)`
+        # help: it is called as `T.Buffer(shape, ...)`
         y: T.Buffer((4,), dtpe="int32"),
         #                 ^^^^ error: RX0103 `T.Buffer` has no parameter `dtpe`
-        # help: did you mean `dtype=`?
+        # help: did you mean `dtype`?
         # fix: dtype
         z: T.Buffer((4,), *["int32"]),
         #                 ^^^^^^^^^^ error: RX0104 the arguments of a buffer are written out one by

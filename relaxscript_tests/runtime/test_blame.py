@@ -198,7 +198,7 @@ class TestErrors:
         vm = machine(calling("test.add", 2))
         with pytest.raises(VMError, match="`main` has no parameter `y`"):
             vm.main(1, y=2)
-        with pytest.raises(VMError, match="`main` got its parameter `x0` twice"):
+        with pytest.raises(VMError, match="`main` is given `x0` twice"):
             vm.main(1, x0=2)
         with pytest.raises(VMError, match=r"`main` takes 2 arguments \(x0, x1\), got 1"):
             vm.main(x1=2)

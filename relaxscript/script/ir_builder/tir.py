@@ -7,6 +7,10 @@ import inspect as _inspect
 from collections.abc import Callable as _Callable, Mapping as _Mapping
 from typing import Any as _Any
 
+from relaxscript.arguments import (
+    ArgumentError as _ArgumentError,
+    python_signature as _python_signature,
+)
 from relaxscript.ir.prim import Var as _Var
 from relaxscript.ir.tir import Buffer as _IRBuffer
 from relaxscript.script import (
@@ -87,10 +91,10 @@ def func_ret(ret_type: _Any) -> None:
 def _given(maker: _Callable[..., _Any], args: _Any, kwargs: _Any) -> dict[str, _Any]:
     """The arguments that were written; defaults are left to the rules."""
     try:
-        bound = _inspect.signature(maker).bind(*args, **kwargs)
-    except TypeError as error:
-        raise _refused("RX0103", f"`T.{maker.__name__}`: {error}") from None
-    return bound.arguments
+        taken = _python_signature(f"T.{maker.__name__}", _inspect.signature(maker), brief=True)
+        return taken.bind_given(args, kwargs)
+    except _ArgumentError as error:
+        raise _refused(error.code, error.message, error.help) from None
 
 
 def match_buffer(*args: _Any, **kwargs: _Any) -> _IRBuffer:

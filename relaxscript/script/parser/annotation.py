@@ -33,7 +33,6 @@ from relaxscript.script.annotations import (
     Tensor,
     as_struct_info,
     is_element,
-    listed,
 )
 
 from .annotation_help import a_shape, arranged
@@ -41,7 +40,7 @@ from .blame import Failed
 from .bracketed import callable_call, prim_call, shape_call, typed_call
 from .corrections import in_parentheses
 from .expression import parse_expr, parse_iterable
-from .misfits import unknown_keyword
+from .misfits import argument_error
 from .relax_context import RelaxContext
 from .relax_dimension import as_dimension, parse_dimensions, parsed_string, string_dimension
 
@@ -160,8 +159,8 @@ def _any_front_call(cx: RelaxContext, front: Front, node: ast.Call) -> StructInf
         name = keyword.arg or ""
         places[name] = keyword.value
         if name and name not in front.parameters:
-            takes = f"it takes {listed(front.parameters)}" if front.parameters else None
-            failed = unknown_keyword(cx, node, name, front.parameters, takes, code="RX0108")
+            unknown = next(front.signature.misfits((), [name]))
+            failed = argument_error(cx, unknown, node, code="RX0108")
             continue
         try:
             kwargs[name] = front_argument(cx, front, name, keyword.value)

@@ -18,12 +18,13 @@ from typing import Any
 
 import numpy as np
 
+from relaxscript.arguments import ArgumentError, python_signature
 from relaxscript.errors import Described, Label
 from relaxscript.ir.node import Node
 
 from .blame import Failed
 from .expression import parse_expr, parse_iterable
-from .misfits import misfit_of
+from .misfits import bind_arguments
 from .python_operators import MOST_STEPS
 from .script_context import ScriptContext
 
@@ -211,26 +212,36 @@ def call_lambda(
     node: ast.expr,
 ) -> Any:
     """The value of a lambda's body; mistakes inside show where it is called."""
-    try:
-        bound = callee.taken.bind(*args, **kwargs)
-    except TypeError:
-        if not isinstance(node, ast.Call):
-            written = ast.unparse(callee.node)
-            message = f"`{written}` is given other arguments than it takes"
-            raise cx.error(node, "RX0103", message) from None
-        at = cx.span(callee.node)
-        raise misfit_of(cx, callee.taken, node, len(args), kwargs, at) from None
-    bound.apply_defaults()
+    bound = _bound(cx, callee, args, kwargs, node)
     count_step(cx, node)
     before = len(cx.reporter.diagnostics)
     try:
         with cx.temporary_names() as names:
-            for name, value in bound.arguments.items():
+            for name, value in bound.items():
                 cx.bind_temporarily(names, name, cx.language.keep(cx, value, node))
             return parse_expr(cx, callee.node.body)
     except Failed:
         show_call(cx, before, node)
         raise
+
+
+def _bound(
+    cx: ScriptContext,
+    callee: ScriptLambda,
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    node: ast.expr,
+) -> dict[str, Any]:
+    """What the parameters of a lambda are given."""
+    if isinstance(node, ast.Call):
+        defined = cx.span(callee.node)
+        return bind_arguments(cx, callee.taken, node, args, kwargs, defined=defined)
+    try:  # another function of Python calls it
+        return python_signature("", callee.taken).bind(args, kwargs)
+    except ArgumentError:
+        written = ast.unparse(callee.node)
+        message = f"`{written}` is given other arguments than it takes"
+        raise cx.error(node, "RX0103", message) from None
 
 
 def show_call(cx: ScriptContext, before: int, node: ast.expr) -> None:

@@ -30,7 +30,7 @@ from .blame import UNKNOWN, Failed
 from .compile_time import signature_of
 from .decorators import OurDecorator, our_decorators, read_options
 from .environment import Environment
-from .misfits import misfit_of
+from .misfits import bind_arguments
 from .reporter import EXPANDED
 from .script_context import ScriptContext
 
@@ -188,19 +188,7 @@ def bind_macro_arguments(
     cx: ScriptContext, macro: Macro, node: ast.Call, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> dict[str, Any]:
     """What the parameters of a macro are in one use of it."""
-    try:
-        bound = macro.signature.bind(*args, **kwargs)
-    except TypeError:
-        raise misused(cx, macro, node, len(args), kwargs) from None
-    bound.apply_defaults()
-    return dict(bound.arguments)
-
-
-def misused(
-    cx: ScriptContext, macro: Macro, node: ast.Call, count: int, kwargs: Mapping[str, Any]
-) -> Failed:
-    """Record that the arguments of a use do not fit the parameters."""
-    return misfit_of(cx, macro.signature, node, count, kwargs, macro.span)
+    return bind_arguments(cx, macro.signature, node, args, kwargs, defined=macro.span)
 
 
 def check_depth(cx: ScriptContext, macro: Macro, node: ast.Call) -> None:

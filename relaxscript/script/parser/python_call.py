@@ -13,7 +13,7 @@ from relaxscript.script.safe import is_safe
 
 from .blame import Failed
 from .expression import bounded, parse_expr, parse_exprs, parse_mapping
-from .misfits import misfit_of
+from .misfits import bind_arguments
 from .script_context import ScriptContext
 
 __all__ = ["call_python", "parse_arguments", "parse_call"]
@@ -102,10 +102,7 @@ def check_signature(
         taken = signature(callee)
     except (TypeError, ValueError):
         return
-    try:
-        taken.bind(*args, **kwargs)
-    except TypeError:
-        raise misfit_of(cx, taken, node, len(args), kwargs) from None
+    bind_arguments(cx, taken, node, args, kwargs)
 
 
 def parse_arguments(cx: ScriptContext, node: ast.Call) -> tuple[list[Any], dict[str, Any]]:

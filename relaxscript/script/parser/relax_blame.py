@@ -18,8 +18,7 @@ from relaxscript.dtypes import is_dtype
 from relaxscript.errors import Diagnostic, Edit, Label, OperandError, Span
 from relaxscript.ir.relax import Call, Expr, GlobalVar, Var
 from relaxscript.ir.struct_info import StructInfo
-from relaxscript.op import REGISTRY, ArgumentError
-from relaxscript.op.spellings import instead_of_arguments
+from relaxscript.op import REGISTRY
 
 from .annotation import parse_annotation
 from .blame import Failed, in_the_users_words
@@ -137,23 +136,6 @@ def with_declared(cx: RelaxContext, diagnostic: Diagnostic, node: ast.expr | Non
         return diagnostic
     labels = (*diagnostic.labels, Label(span, "declared here"))
     return replace(diagnostic, labels=labels)
-
-
-def argument_error(cx: RelaxContext, error: ArgumentError, node: ast.Call) -> Failed:
-    """Arguments that do not fit an operator's signature."""
-    at: ast.AST = node
-    if error.keyword is not None:
-        at = next((k for k in node.keywords if k.arg == error.keyword), node)
-    elif error.position is not None and error.position < len(node.args):
-        at = node.args[error.position]
-    span = cx.source.name_span(at) if isinstance(at, ast.keyword) else cx.source.span(at)
-    diagnostic = error.diagnostic("", span, {})
-    if diagnostic.help is None and error.position is not None and node.args:
-        help = instead_of_arguments(ast.unparse(node.func), cx.written(node.args[0]))
-        diagnostic = replace(diagnostic, help=help)
-    if isinstance(at, ast.keyword) and error.meant is not None and span is not None:
-        diagnostic = replace(diagnostic, fix=(Edit(span, error.meant),))
-    return cx.report(diagnostic)
 
 
 def operand_error(

@@ -28,8 +28,9 @@ from .blame import UNKNOWN, Failed, PartlyFailed
 from .corrections import by_position, gather, leave_out_argument
 from .dimensions import plain
 from .expression import parse_expr, parse_iterable
+from .misfits import argument_error
 from .python_call import parse_keywords, without_parentheses
-from .relax_blame import argument_error, is_prim_func, operand_error
+from .relax_blame import is_prim_func, operand_error
 from .relax_context import RelaxContext
 from .relax_dimension import as_dimension, check_bound_here, parse_dimensions
 from .relax_expression import as_leaf, bind_cast, expr_of, mentions, operator_as_value

@@ -30,7 +30,7 @@ from relaxscript.tir_builder import counted, describe
 
 from .blame import UNKNOWN, Failed
 from .expression import parse_expr, parse_iterable
-from .tir_call import wrong_arguments
+from .misfits import bind_arguments
 from .tir_context import TirContext
 from .tir_name import undefined_here, with_own_variables
 
@@ -89,15 +89,7 @@ def parse_buffer_syntax(cx: TirContext, callee: Any, node: ast.Call) -> BufferSy
         ):
             raise cx.error(extra, "RX0104", "the arguments of a buffer are written out one by one")
     keywords = {k.arg: k.value for k in node.keywords if k.arg is not None}
-    given = {*nodes, *keywords}
-    parameters = signature.parameters.values()
-    missing = [p for p in parameters if p.default is p.empty and p.name not in given]
-    if (
-        missing
-        or len(node.args) > len(signature.parameters)
-        or set(keywords) - set(signature.parameters)
-    ):
-        raise wrong_arguments(cx, cx.written(node.func), signature, node, keywords)
+    bind_arguments(cx, signature, node, node.args, keywords, brief=True)
     return BufferSyntax(maker, {**nodes, **keywords}, cx.inside_string or node)
 
 

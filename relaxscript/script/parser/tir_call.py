@@ -13,14 +13,12 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Sequence
 from functools import partial
 from types import ModuleType
 from typing import Any
 
 from relaxscript.dtypes import DataType, is_dtype
 from relaxscript.errors import (
-    Diagnostic,
     DiagnosticError,
     Edit,
     Span,
@@ -37,7 +35,7 @@ from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.scalar_functions import FUNCTIONS
 from relaxscript.ir.tir import Buffer, BufferRegion
 from relaxscript.op import Operator, Sugar
-from relaxscript.op.spellings import meant_keyword, nearest_dtype
+from relaxscript.op.spellings import nearest_dtype
 from relaxscript.script import tir_axis, tir_compute, tir_dtypes, tir_forms, tir_nodes
 from relaxscript.script.syntax import TIR_INT_DTYPE
 from relaxscript.script.tir_types import Form, PythonForm, ScalarType
@@ -48,6 +46,7 @@ from .capture import macro_of_module
 from .context import ModuleName
 from .corrections import by_position
 from .expression import parse_expr, python_attribute
+from .misfits import bind_arguments
 from .naming import member_named, namespace_member
 from .python_call import parse_arguments
 from .tir_context import TirContext
@@ -63,13 +62,11 @@ __all__ = [
     "call_guarded",
     "call_ours",
     "check_indices",
-    "given",
     "refuse_call",
     "refuse_relax",
     "to_operand",
     "vload",
     "vstore",
-    "wrong_arguments",
 ]
 
 # Functions of `T.` whose operands are scalars: elements and regions of buffers become loads.
@@ -358,14 +355,12 @@ def explain_misfit(
 ) -> Failed:
     """Record why a call of ours cannot be: its arguments, or what they are."""
     written = cx.written(node.func)
-    signature = inspect.signature(callee)
-    try:
-        bound = signature.bind(*args, **kwargs)
-    except TypeError:
-        return wrong_arguments(cx, written, signature, node, kwargs)
+    bound = bind_arguments(cx, inspect.signature(callee), node, args, kwargs, brief=True)
     places = argument_nodes(cx, callee, node)
-    for name, value in bound.arguments.items():
-        if name == "dtype" and not is_dtype(value) and not isinstance(value, ScalarType):
+    for name, value in bound.items():
+        if name != "dtype" or (value is None and name not in places):
+            continue
+        if not is_dtype(value) and not isinstance(value, ScalarType):
             near = nearest_dtype(str(value), tir_dtypes.__all__)
             return cx.error(
                 places.get(name, node), "RX0502", f'"{value}" is not a data type',
@@ -379,36 +374,6 @@ def explain_misfit(
         return cx.error(places.get(field[1], node), "RX0502", message)
     at = next(iter(places.values())) if len(places) == 1 else node
     return cx.error(at, "RX0502", f"`{written}` cannot take this: {why}")
-
-
-def wrong_arguments(
-    cx: TirContext,
-    written: str,
-    signature: inspect.Signature,
-    node: ast.Call,
-    kwargs: dict[str, Any],
-) -> Failed:
-    parameters = signature.parameters
-    for keyword in node.keywords:
-        if keyword.arg is not None and keyword.arg not in parameters:
-            near = meant_keyword(keyword.arg, parameters)
-            listed = signature_text(signature)
-            place = cx.source.name_span(keyword)
-            fix = (Edit(place, near),) if near else ()
-            help = did_you_mean(near and f"{near}=", f"write `{written}{listed}`")
-            message = f"`{written}` has no parameter `{keyword.arg}`"
-            return cx.report(Diagnostic("RX0103", message, place, help=help, fix=fix))
-    takes = [p for p in parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
-    needed = [p.name for p in takes if p.default is p.empty]
-    missing = [name for name in needed[len(node.args) :] if name not in kwargs]
-    if missing:
-        names = " and ".join(f"`{name}`" for name in missing)
-        return cx.error(node, "RX0103", f"`{written}` needs {names}",
-                          help=f"write `{written}{signature_text(signature)}`")  # fmt: skip
-    count = "no arguments" if not takes else counted(len(takes), "argument")
-    at = node.args[len(takes)] if len(node.args) > len(takes) else node
-    return cx.error(at, "RX0103", f"`{written}` takes {count}, {given(node.args)}",
-                      help=f"write `{written}{signature_text(signature)}`")  # fmt: skip
 
 
 def call_function(cx: TirContext, callee: GlobalVar, node: ast.Call) -> PrimExpr:
@@ -425,7 +390,7 @@ def call_function(cx: TirContext, callee: GlobalVar, node: ast.Call) -> PrimExpr
     if takes is not None and takes != len(args):
         raise cx.error(
             node, "RX0103",
-            f"`{cx.written(node.func)}` takes {counted(takes, 'argument')}, {given(args)}",
+            f"`{cx.written(node.func)}` takes {counted(takes, 'argument')}, not {len(args)}",
         )  # fmt: skip
     places = node.args if len(node.args) == len(args) else [node] * len(args)
     operands = tuple(
@@ -466,21 +431,3 @@ def typed_first(callee: Any, node: ast.Call) -> ast.Call:
     others = [k for k in node.keywords if k.arg != "dtype"]
     moved = ast.Call(func=node.func, args=[*dtype, *node.args], keywords=others)
     return ast.copy_location(moved, node)
-
-
-def given(args: Sequence[Any]) -> str:
-    """`1 is given`, `2 are given`."""
-    return f"{len(args)} {'is' if len(args) == 1 else 'are'} given"
-
-
-def signature_text(signature: inspect.Signature) -> str:
-    """`(start, stop=None)`: a signature without its annotations; of a long one the beginning."""
-    if len(signature.parameters) > 6:
-        needed = [n for n, p in signature.parameters.items() if p.default is p.empty]
-        return f"({', '.join(needed)}, ...)"
-    # What may be given by keyword only, and is left out, is nothing to type.
-    plain = [
-        p.replace(annotation=p.empty) for p in signature.parameters.values()
-        if p.kind is not p.KEYWORD_ONLY or p.default is p.empty
-    ]  # fmt: skip
-    return str(signature.replace(parameters=plain, return_annotation=inspect.Signature.empty))

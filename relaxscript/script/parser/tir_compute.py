@@ -27,10 +27,11 @@ from relaxscript.tir_builder import counted, describe
 
 from .compile_time import ScriptLambda
 from .expression import parse_expr
+from .misfits import bind_arguments
 from .python_call import parse_arguments
 from .tir_block import domain_bounds, make_domain, region_of
 from .tir_buffer import parse_dtype
-from .tir_call import Places, argument_nodes, call_guarded, wrong_arguments
+from .tir_call import Places, argument_nodes, call_guarded
 from .tir_context import TirContext
 from .tir_loop import make_range
 from .tir_scalar import make_number, to_condition, to_scalar
@@ -95,12 +96,8 @@ def parameter_names(cx: TirContext, function: Any, node: ast.expr) -> list[str]:
 
 def places_of_arguments(cx: TirContext, callee: Any, node: ast.Call) -> Places:
     """The places of the arguments; a call with the wrong ones is refused."""
-    signature = inspect.signature(callee)
     kwargs = {k.arg: k.value for k in node.keywords if k.arg is not None}
-    try:
-        signature.bind(*node.args, **kwargs)
-    except TypeError:
-        raise wrong_arguments(cx, cx.written(node.func), signature, node, kwargs) from None
+    bind_arguments(cx, inspect.signature(callee), node, node.args, kwargs, brief=True)
     return argument_nodes(cx, callee, node)
 
 

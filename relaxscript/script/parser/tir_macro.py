@@ -29,7 +29,7 @@ from .macro import (
 from .python_call import parse_arguments
 from .tir_assign import meant
 from .tir_body import parse_statements, unsupported_statement
-from .tir_call import call_function, given
+from .tir_call import call_function
 from .tir_context import TirContext
 
 __all__ = ["call_adopted", "expand_macro", "parse_inner_definition"]
@@ -44,7 +44,7 @@ def call_adopted(cx: TirContext, callee: GlobalVar, node: ast.Call) -> Any:
     call = call_function(cx, callee, node)
     if not isinstance(call, prim.Call) or len(call.args) != len(function.params):
         takes = counted(len(function.params), "argument")
-        raise cx.error(node, "RX0103", f"`{written}` takes {takes}, {given(node.args)}")
+        raise cx.error(node, "RX0103", f"`{written}` takes {takes}, not {len(node.args)}")
     match function.ret_type:
         case None:
             dtype = DataType("void")

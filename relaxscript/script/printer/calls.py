@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from relaxscript.arguments import REQUIRED
 from relaxscript.dtypes import DataType
 from relaxscript.errors import UnplacedError
 from relaxscript.ir.module import VDevice
@@ -15,7 +16,6 @@ from relaxscript.ir.relax import Call, Expr, ExternFunc, Op, ShapeExpr, StringIm
 from relaxscript.ir.struct_info import StructInfo, TupleStructInfo
 from relaxscript.op import REGISTRY, Operator, Parameter
 from relaxscript.op.base import compute_prim_value
-from relaxscript.op.parameters import REQUIRED
 from relaxscript.script.syntax import DIM_DTYPE
 
 from . import tree
