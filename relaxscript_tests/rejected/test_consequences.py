@@ -92,7 +92,8 @@ def test_assignments_to_parts_of_tensors():
     def f(x: R.Tensor(("n", 4), "float32"), rows: R.Tensor((2,), "int64")):
         x[0, :] = 1.0
         # <^^^^^^ error: RX0104 only names can be assigned in Relax, values never change
-        #       help: bind a new value: `x = ...`, made by `R.slice_scatter`
+        #       help: bind a new value: `x = R.slice_scatter(x, R.full((1, 4), 1.0, "float32"), 0, 1,
+        #       | 1, axis=0)`
         x[rows] = 1.0
         # <^^^^^^ error: RX0104 only names can be assigned in Relax, values never change
         #       help: bind a new value: `x = ...`, made by `R.where`, `R.index_put`

@@ -142,7 +142,8 @@ def test_an_assignment_to_elements():
     def f(x: R.Tensor((4, 3), "float32")):
         x[0] = x
         # <^^^ error: RX0104 only names can be assigned in Relax, values never change
-        #   help: bind a new value: `x = ...`, made by `R.slice_scatter`
+        #   help: bind a new value: `x = R.slice_scatter(x, R.broadcast_to(x, (1, 3)), 0, 1, 1,
+        #   | axis=0)`
         return x
 
 

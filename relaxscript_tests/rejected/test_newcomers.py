@@ -302,7 +302,8 @@ def test_parts_of_values_are_assigned():
     def f(x: R.Tensor((2, 3), "float32")):
         x[0] = 1.0
         # <^^^ error: RX0104 only names can be assigned in Relax, values never change
-        # help: bind a new value: `x = ...`, made by `R.slice_scatter`
+        # help: bind a new value: `x = R.slice_scatter(x, R.full((1, 3), 1.0, "float32"), 0, 1, 1,
+        # | axis=0)`
         x[0, :] += 1.0
         # <^^^^^^ error: RX0104 only names can be assigned in Relax, values never change
         # help: bind a new value: `x = ...`, made by `R.slice_scatter`

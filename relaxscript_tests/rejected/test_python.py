@@ -279,7 +279,8 @@ def test_an_assignment_to_an_element():
     def f(x: R.Tensor((4,), "float32")):
         x[0] = 1
         # <^^^ error: RX0104 only names can be assigned in Relax, values never change
-        #       help: bind a new value: `x = ...`, made by `R.slice_scatter`
+        #       help: bind a new value: `x = R.slice_scatter(x, R.full((1,), 1, "float32"), 0, 1, 1,
+        #       | axis=0)`
         return x
 
 

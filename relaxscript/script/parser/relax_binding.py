@@ -44,6 +44,7 @@ from .context import ModuleName
 from .corrections import between
 from .dimensions import Dim, Dims
 from .expression import parse_expr, python_items
+from .item_assignment import call_instead
 from .relax_attribute import known_dimensions
 from .relax_blame import note_obligations, operand_error, settled_by_cast, with_declared
 from .relax_body import forget_dimensions
@@ -106,11 +107,11 @@ def assign_to(cx: RelaxContext, target: ast.expr, value: Any, node: ast.expr) ->
         case ast.Tuple(elts=targets) | ast.List(elts=targets):
             unpack(cx, target, targets, value, node)
         case _:
-            raise no_name(cx, target)
+            raise no_name(cx, target, node)
 
 
-def no_name(cx: RelaxContext, target: ast.expr) -> Failed:
-    """Record an assignment to a part of a value."""
+def no_name(cx: RelaxContext, target: ast.expr, value: ast.expr | None = None) -> Failed:
+    """Record an assignment to a part of a value, and the call that gives what is meant."""
     help = "bind the new value to a name"
     match target:
         case ast.Subscript(value=ast.Name(id=name), slice=index):
@@ -118,6 +119,8 @@ def no_name(cx: RelaxContext, target: ast.expr) -> Failed:
             places = all(isinstance(p, (ast.Slice, ast.Constant, ast.UnaryOp)) for p in parts)
             known = "R.slice_scatter" if places else "R.where`, `R.index_put"
             help = f"bind a new value: `{name} = ...`, made by `{known}`"
+            call = value and call_instead(cx.names, name, index, value)
+            help = f"bind a new value: `{name} = {call}`" if call else help
     return cx.error(
         target, "RX0104", "only names can be assigned in Relax, values never change", help=help
     )
