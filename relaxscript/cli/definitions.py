@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
@@ -20,11 +20,11 @@ from relaxscript import script
 from relaxscript.errors import Diagnostic, DiagnosticError, Source, is_strict, nearest
 from relaxscript.script.parser.blame import UNKNOWN, Failed
 from relaxscript.script.parser.crash import reported_as_ours
-from relaxscript.script.parser.decorators import OurDecorator, read_options
+from relaxscript.script.parser.decorators import OurDecorator
+from relaxscript.script.parser.definition import parse_definition
 from relaxscript.script.parser.environment import is_builtin
 from relaxscript.script.parser.expression import parse_expr
-from relaxscript.script.parser.macro import Macro, macro_of
-from relaxscript.script.parser.module import module_of_class, relax_function, tir_function
+from relaxscript.script.parser.macro import Macro
 from relaxscript.script.parser.not_python import syntax_error
 from relaxscript.script.parser.plain import (
     EVERYTHING,
@@ -65,44 +65,11 @@ class Script:
     unknown: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class _Language:
-    """A decorator of ours: what it decorates, and what parses that."""
-
-    name: str
-    kind: type[Definition]
-    kind_name: str
-    parse: Callable[[Source, Any, FileNames, Reporter, OurDecorator], Any]
-
-
-def module_definition(
-    source: Source, node: Any, names: FileNames, reporter: Reporter, decorator: OurDecorator
-) -> Any:
-    """A module, as the options of its decorator say."""
-    options = read_options(python_context(source, names, reporter), decorator)
-    with reporter.strictly(options.get("strict")):
-        return module_of_class(
-            source, node, names, reporter, options.get("check_well_formed", True)
-        )
-
-
-def macro_definition(
-    source: Source, node: Any, names: FileNames, reporter: Reporter, decorator: OurDecorator
-) -> Any:
-    """A macro; it is checked where it is used."""
-    try:
-        return macro_of(python_context(source, names, reporter), node, lambda: names)
-    except Failed:
-        return None
-
-
-LANGUAGES: dict[Any, _Language] = {
-    script.ir.ir_module: _Language("I.ir_module", ast.ClassDef, "class", module_definition),
-    script.relax.function: _Language("R.function", ast.FunctionDef, "function", relax_function),
-    script.tir.prim_func: _Language("T.prim_func", ast.FunctionDef, "function", tir_function),
-    script.relax.macro: _Language("R.macro", ast.FunctionDef, "function", macro_definition),
-    script.tir.macro: _Language("T.macro", ast.FunctionDef, "function", macro_definition),
-}
+# The decorators that make a definition a script.
+DECORATORS: tuple[Any, ...] = (
+    script.ir.ir_module, script.relax.function, script.tir.prim_func, script.relax.macro,
+    script.tir.macro,
+)  # fmt: skip
 
 
 def definitions(
@@ -240,12 +207,12 @@ class _Walk:
 
     def definition(self, node: Definition, scopes: Scopes, prefix: str) -> None:
         try:
-            ours = self.language(node, scopes)
+            ours = self.decorator(node, scopes)
         except Failed:
             scopes[0][node.name] = UNKNOWN
             return
         if ours is not None:
-            found = self.script(node, *ours, scopes, prefix + node.name)
+            found = self.script(node, ours, scopes, prefix + node.name)
             if not isinstance(found.value, Macro):
                 self.scripts.append((self.number, found))
             scopes[0][node.name] = UNKNOWN if found.value is None else found.value
@@ -256,14 +223,13 @@ class _Walk:
         else:
             self.later.append((self.number, node, scopes, f"{prefix}{node.name}."))
 
-    def language(self, node: Definition, scopes: Scopes) -> tuple[_Language, OurDecorator] | None:
-        """The language that a decorator chooses, and that; a misspelt one of ours is a mistake."""
+    def decorator(self, node: Definition, scopes: Scopes) -> OurDecorator | None:
+        """The decorator that makes it a script; one of ours that is misspelt is a mistake."""
         for decorator in reversed(node.decorator_list):
             target = decorator.func if isinstance(decorator, ast.Call) else decorator
             value = self.decorator_value(target, scopes)
-            for ours, language in LANGUAGES.items():
-                if value is ours:
-                    return language, OurDecorator(ours.__name__, decorator)
+            if any(value is ours for ours in DECORATORS):
+                return OurDecorator(value.__name__, decorator)
             self.require_defined(target, scopes)
         return None
 
@@ -294,22 +260,20 @@ class _Walk:
         return None
 
     def script(
-        self,
-        node: Definition,
-        language: _Language,
-        decorator: OurDecorator,
-        scopes: Scopes,
-        name: str,
+        self, node: Definition, decorator: OurDecorator, scopes: Scopes, name: str
     ) -> Script:
         line = min(node.lineno, *(d.lineno for d in node.decorator_list))
-        if not isinstance(node, language.kind):
-            message = f"`{language.name}` decorates a {language.kind_name}"
+        kind = "class" if decorator.kind == "ir_module" else "function"
+        if isinstance(node, ast.AsyncFunctionDef) or isinstance(node, ast.ClassDef) != (
+            kind == "class"
+        ):
+            message = f"`{decorator.written}` decorates a {kind}"
             wrong = Diagnostic("RX0111", message, self.source.name_span(node))
             return Script(name, line, None, (wrong,))
         reporter = Reporter(self.strict)
         names = FileNames(scopes, reporter)
         with reported_as_ours(reporter):
-            value = language.parse(self.source, node, names, reporter, decorator)
+            value = parse_definition(self.source, node, names, reporter, decorator)
         complete = not any(d.severity == "error" for d in reporter.settled())
         left = names.unknown.values()
         found = [

@@ -33,14 +33,14 @@ from relaxscript.script.printer.constants import MetadataError, decode_all
 from .assigned import names_inside
 from .blame import UNKNOWN, Failed
 from .corrections import add_decorator
-from .decorators import likely_decorator, our_decorator, our_decorators, read_options, resolved
-from .entry import finished, not_decorated, parse_class, parse_decorated, parse_function
+from .decorators import likely_decorator, our_decorator, our_decorators, resolved
+from .definition import parse_definition
+from .entry import finished, not_decorated, parse_class, parse_decorated
 from .environment import Environment, Mode
 from .expression import parse_expr
 from .finding import definition_of_function
-from .macro import Macro, macro_of
+from .macro import Macro
 from .matching import future_flags
-from .module import module_of_class
 from .not_python import syntax_error
 from .part import is_part, part_of
 from .plain import bind, imported, known_from_the_start, literal, target_names
@@ -242,21 +242,11 @@ class _Reading:
         cx = python_context(self.source, self.environment, self.reporter)
         try:
             decorator = our_decorator(cx, node)
-            if isinstance(node, ast.FunctionDef) and decorator.is_macro:
-                return macro_of(cx, node, lambda: self.environment)
         except Failed:
             return None
-        if isinstance(node, ast.FunctionDef):
-            return parse_function(
-                self.source, node, self.environment, self.reporter, decorator.kind,
-                check_well_formed=self.check_well_formed,
-            )  # fmt: skip
-        options = read_options(cx, decorator)
-        check_well_formed = self.check_well_formed and options.get("check_well_formed", True)
-        with self.reporter.strictly(options.get("strict")):
-            return module_of_class(
-                self.source, node, self.environment, self.reporter, check_well_formed
-            )
+        return parse_definition(
+            self.source, node, self.environment, self.reporter, decorator, self.check_well_formed
+        )
 
     def imported(self, node: ast.Import | ast.ImportFrom) -> None:
         """The names of ours that an import binds; others are known only when they are used."""
