@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -79,9 +79,7 @@ class Blame:
         placed = [(self.span(at) if isinstance(at, ast.AST) else at, text) for at, text in labels]
         whole = (Edit(span, fix),) if fix is not None and span is not None else ()
         marks = tuple(Label(at, text) for at, text in placed if at is not None)
-        self.reporter.diagnostics.append(
-            Diagnostic(code, message, span, marks, tuple(notes), help, (*whole, *edits))
-        )
+        self.record(Diagnostic(code, message, span, marks, tuple(notes), help, (*whole, *edits)))
         return Failed()
 
     def error_at(
@@ -91,9 +89,13 @@ class Blame:
         return self.report(Diagnostic(code, message, span, help=help))
 
     def report(self, diagnostic: Diagnostic) -> Failed:
-        """Record a finished diagnostic."""
-        self.reporter.diagnostics.append(diagnostic)
+        """Record a diagnostic; raise what this returns."""
+        self.record(diagnostic)
         return Failed()
+
+    def record(self, diagnostic: Diagnostic) -> None:
+        """Record what was found; it is complete from here on."""
+        self.reporter.record(diagnostic)
 
     def near(self, name: str, candidates: Iterable[str]) -> str | None:
         """The candidate that was most likely meant by `name`, as long as mistakes are shown."""
@@ -112,8 +114,14 @@ class Blame:
         return text
 
     @contextmanager
-    def at(self, node: ast.AST, code: str = "RX0112") -> Iterator[None]:
-        """Whatever the user's Python raises inside is blamed on `node`."""
+    def at(
+        self, node: ast.AST, code: str = "RX0112",
+        instead: Callable[[], Diagnostic | None] = lambda: None,
+    ) -> Iterator[None]:  # fmt: skip
+        """Whatever the user's Python raises inside is blamed on `node`.
+
+        `instead` may know better what to say where nothing of the user's own raised it.
+        """
         try:
             yield
         except (Failed, InternalError, RecursionError):
@@ -122,9 +130,8 @@ class Blame:
             # What has no script is blamed on the call that led to us: here that of the parser,
             # while the node that called back stands nearer.
             far, near = caller_span(), self.span(node)
-            self.reporter.diagnostics.extend(
-                replace(d, span=near) if d.span == far else d for d in error.diagnostics
-            )
+            for found in error.diagnostics:
+                self.record(replace(found, span=near) if found.span == far else found)
             raise Failed from None
         except UnplacedError as error:
             raise self.report(error.diagnostic("this", self.span(node), {})) from None
@@ -134,7 +141,11 @@ class Blame:
                 said, _, help = reason.partition("; ")
                 raise self.error(node, code, said, help=help or None) from error
             message = f"evaluating this Python raised {type(error).__name__}: {reason}"
-            raised = [(raised_span(error), "raised here")]
+            span = raised_span(error)
+            better = instead() if span is None else None
+            if better is not None:
+                raise self.report(better) from error
+            raised = [(span, "raised here")]
             raise self.error(node, code, message, labels=raised) from error
 
 

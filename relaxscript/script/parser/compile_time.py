@@ -13,16 +13,14 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from relaxscript.arguments import ArgumentError, python_signature
-from relaxscript.errors import Described, Label
+from relaxscript.errors import Described
 from relaxscript.ir.node import Node
 
-from .blame import Failed
 from .expression import parse_expr, parse_iterable
 from .misfits import bind_arguments
 from .python_operators import MOST_STEPS
@@ -214,15 +212,10 @@ def call_lambda(
     """The value of a lambda's body; mistakes inside show where it is called."""
     bound = _bound(cx, callee, args, kwargs, node)
     count_step(cx, node)
-    before = len(cx.reporter.diagnostics)
-    try:
-        with cx.temporary_names() as names:
-            for name, value in bound.items():
-                cx.bind_temporarily(names, name, cx.language.keep(cx, value, node))
-            return parse_expr(cx, callee.node.body)
-    except Failed:
-        show_call(cx, before, node)
-        raise
+    with cx.reporter.inside_lambda(cx.span(node)), cx.temporary_names() as names:
+        for name, value in bound.items():
+            cx.bind_temporarily(names, name, cx.language.keep(cx, value, node))
+        return parse_expr(cx, callee.node.body)
 
 
 def _bound(
@@ -242,16 +235,3 @@ def _bound(
         written = ast.unparse(callee.node)
         message = f"`{written}` is given other arguments than it takes"
         raise cx.error(node, "RX0103", message) from None
-
-
-def show_call(cx: ScriptContext, before: int, node: ast.expr) -> None:
-    """Add to the mistakes since `before` the place of the call that led to them."""
-    span = cx.span(node)
-    found = cx.reporter.diagnostics
-    if span is None:
-        return
-    for i in range(before, len(found)):
-        diagnostic = found[i]
-        if diagnostic.span is not None and not span.contains(diagnostic.span):
-            labels = (*diagnostic.labels, Label(span, "called here"))
-            found[i] = replace(diagnostic, labels=labels)

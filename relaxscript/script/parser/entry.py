@@ -233,9 +233,7 @@ def parse_function(
     if not isinstance(node, ast.FunctionDef):
         message = "only a plain function can be decorated"
         place = source.name_span(node)
-        reporter.diagnostics.append(
-            Diagnostic("RX0104", message, place, help="define it with `def`")
-        )
+        reporter.record(Diagnostic("RX0104", message, place, help="define it with `def`"))
         return None
     ours = [d for d in our_decorators(node, environment) if d.kind == kind]
     decorator = ours[0] if ours else OurDecorator(kind, None, given)

@@ -24,7 +24,7 @@ from relaxscript.script.attributes import attribute
 from relaxscript.script.printer.constants import METADATA_KEY, MetadataError, decode_all
 
 from .blame import UNKNOWN, Failed
-from .naming import explain_absent, namespace_member
+from .naming import namespace_member
 from .python_operators import (
     BINARY,
     COMPARE,
@@ -191,23 +191,22 @@ def parse_attribute(cx: ScriptContext, node: ast.Attribute) -> Any:
             if isinstance(owner, ModuleType):
                 cx.known_attributes[key] = found
         return found
+    cx.around.append(node)
     try:
         owner = parse_expr(cx, base)
-    except Failed:
-        explain_absent(cx, node)
-        raise
+    finally:
+        cx.around.pop()
     return cx.language.attribute_of(cx, owner, node)
 
 
 def owner_of(cx: ScriptContext, node: ast.Name, whole: ast.Attribute) -> Any:
     """What stands before a dot: `nn.relu` may mean `R.nn.relu`, where `nn` alone does not."""
     cx.before_dot, before = node, cx.before_dot
+    cx.around.append(whole)
     try:
         return parse_expr(cx, node)
-    except Failed:
-        explain_absent(cx, whole)
-        raise
     finally:
+        cx.around.pop()
         cx.before_dot = before
 
 

@@ -18,11 +18,10 @@ import ast
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from types import MethodType
 from typing import Any
 
-from relaxscript.errors import Diagnostic, DiagnosticError, Label, Source, Span
+from relaxscript.errors import Diagnostic, DiagnosticError, Source, Span
 from relaxscript.errors.caller import caller_frame, caller_span
 from relaxscript.script.annotations import Object, in_annotation
 
@@ -31,7 +30,6 @@ from .compile_time import signature_of
 from .decorators import OurDecorator, our_decorators, read_options
 from .environment import Environment
 from .misfits import bind_arguments
-from .reporter import EXPANDED
 from .script_context import ScriptContext
 
 __all__ = ["KINDS", "Macro", "Returned", "macro_in", "macro_of"]
@@ -231,7 +229,6 @@ def inside_macro(
     Mistakes that are found inside also say where the macro is used.
     """
     use = cx.span(node)
-    before = len(cx.reporter.diagnostics)
     inner = {
         "source": macro.source,
         "environment": environment_of(cx, macro),
@@ -239,19 +236,17 @@ def inside_macro(
         "names_of_use": frozenset(cx.names) if macro.hygienic else frozenset(),
         "known_attributes": {},
         "before_dot": None,
+        "around": [],
         "inside_string": None,
         **state,
     }
     outer = {name: getattr(cx, name) for name in inner}
     vars(cx).update(inner)
     try:
-        yield
+        with cx.reporter.inside_macro(macro.name, use):
+            yield
     finally:
         vars(cx).update(outer)
-        if use is not None:
-            label = Label(use, f"`{macro.name}` {EXPANDED}")
-            found = cx.reporter.diagnostics
-            found[before:] = [_used(d, label) for d in found[before:]]
 
 
 def defined_macro(cx: ScriptContext, node: ast.FunctionDef, *scopes: Mapping[str, Any]) -> bool:
@@ -283,11 +278,3 @@ def macro_in(callee: Any) -> tuple[Macro, tuple[Any, ...]] | None:
     if isinstance(callee, MethodType) and isinstance(callee.__func__, Macro):
         return callee.__func__, (callee.__self__,)
     return None
-
-
-def _used(diagnostic: Diagnostic, label: Label) -> Diagnostic:
-    """A mistake in a macro with one more of its uses."""
-    labels = diagnostic.labels
-    if label in labels:
-        return diagnostic
-    return replace(diagnostic, labels=(*labels, label))

@@ -87,9 +87,7 @@ def _macro(kind: str, f: Any, frame: FrameType) -> Macro | None:
             )  # fmt: skip
     else:
         message, place = "only a plain function can be a macro", source.name_span(node)
-        reporter.diagnostics.append(
-            Diagnostic("RX0104", message, place, help="define it with `def`")
-        )
+        reporter.record(Diagnostic("RX0104", message, place, help="define it with `def`"))
     reporter.finish()
     return macro
 

@@ -20,7 +20,7 @@ from .blame import Failed
 from .environment import is_builtin
 from .script_context import ScriptContext
 
-__all__ = ["explain_absent", "explain_called", "namespace_member", "undefined"]
+__all__ = ["explain", "namespace_member", "undefined"]
 
 # How the namespaces are imported, by the names that scripts have for them.
 _IMPORTS = {
@@ -130,56 +130,50 @@ def _exactly(cx: ScriptContext, name: str, letters: str, but: ModuleType) -> str
     return None
 
 
-# ---- what was reported already, and can be said better by who knows more
+# ---- what is written behind a name that means nothing
 
 
-def explain_absent(cx: ScriptContext, node: ast.Attribute) -> None:
+def explain(
+    cx: ScriptContext, diagnostic: Diagnostic, outer: ast.Attribute | ast.Call
+) -> Diagnostic:
+    """A name that means nothing, said by what follows it."""
+    if isinstance(outer, ast.Attribute):
+        return _explain_absent(cx, diagnostic, outer)
+    return _explain_called(cx, diagnostic, outer)
+
+
+def _explain_absent(cx: ScriptContext, diagnostic: Diagnostic, node: ast.Attribute) -> Diagnostic:
     """`torch.relu`, `R.op.add`: the last name of a chain says what its beginning does not."""
-    failure = failure_within(cx, node, ("RX0101", "RX0102"))
-    if failure is None or failure.message.startswith(("`self`", "`cls`")):
-        return
+    if diagnostic.span is None or diagnostic.span.text in ("self", "cls"):
+        return diagnostic
     meant = member_named(cx, ast.Name(node.attr))
     layer = None if meant else operator_named(cx, node.attr.lower())
     if layer is not None:  # a class of the same name, which is called in another way
-        help = did_you_mean(layer)
-        cx.reporter.diagnostics[-1] = replace(failure, help=help, fix=())
-        return
-    if meant is None:
-        # `nn` is `R.nn` only where `R.nn` has what follows.
-        if failure.fix and _leads_nowhere(cx, failure.fix[0].new_text, node):
-            cx.reporter.diagnostics[-1] = replace(failure, help=None, fix=())
-        return
-    _mend(cx, failure, did_you_mean(meant), node, meant)
+        return replace(diagnostic, help=did_you_mean(layer), fix=())
+    if meant is not None:
+        return _mended(cx, diagnostic, node, meant)
+    # `nn` is `R.nn` only where `R.nn` has what follows.
+    if diagnostic.fix and _leads_nowhere(cx, diagnostic.fix[0].new_text, node):
+        return replace(diagnostic, help=None, fix=())
+    return diagnostic
 
 
-def explain_called(cx: ScriptContext, node: ast.Call) -> None:
+def _explain_called(cx: ScriptContext, diagnostic: Diagnostic, node: ast.Call) -> Diagnostic:
     """`int64()`: what is called is no text; `retrun(y)`: a word of Python is no function."""
-    failure = failure_within(cx, node.func, ("RX0101", "RX0102"))
     name = ast.unparse(node.func).rpartition(".")[2]
-    if failure is None:
-        return
     if name in DTYPES and namespace_of(cx, "T") is not None:
-        _mend(cx, failure, did_you_mean(f"T.{name}"), node.func, f"T.{name}")
-    elif failure.help is None and isinstance(node.func, ast.Name):
+        return _mended(cx, diagnostic, node.func, f"T.{name}")
+    if diagnostic.help is None and isinstance(node.func, ast.Name):
         word = cx.near(name, _WORDS)
         if word is not None:
-            help = did_you_mean(word)
-            cx.reporter.diagnostics[-1] = replace(failure, help=help)
+            return replace(diagnostic, help=did_you_mean(word))
+    return diagnostic
 
 
-def failure_within(cx: ScriptContext, node: ast.AST, codes: tuple[str, ...]) -> Diagnostic | None:
-    """What was reported last, if it stands at the beginning of `node`."""
-    if not cx.reporter.diagnostics:
-        return None
-    last, span = cx.reporter.diagnostics[-1], cx.span(node)
-    at_start = span is not None and last.span is not None and last.span.start == span.start
-    return last if at_start and last.code in codes else None
-
-
-def _mend(cx: ScriptContext, failure: Diagnostic, help: str, node: ast.AST, text: str) -> None:
+def _mended(cx: ScriptContext, diagnostic: Diagnostic, node: ast.AST, text: str) -> Diagnostic:
     span = cx.span(node)
     fix = () if span is None else (Edit(span, text),)
-    cx.reporter.diagnostics[-1] = replace(failure, help=help, fix=fix)
+    return replace(diagnostic, help=did_you_mean(text), fix=fix)
 
 
 def _leads_nowhere(cx: ScriptContext, meant: str, node: ast.Attribute) -> bool:

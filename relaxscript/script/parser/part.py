@@ -179,14 +179,18 @@ def _tir_part(
 ) -> Node | None:  # fmt: skip
     addressed: set[ast.AST] = set()
     while True:
-        before, known = len(reporter.diagnostics), len(addressed)
-        cx = tir_context(source, environment, reporter, ModuleContext())
+        known, trial = len(addressed), reporter.trial()
+        cx = tir_context(source, environment, trial, ModuleContext())
         cx.addressed, cx.check_well_formed = addressed, False
-        made = _tir_part_in(cx, body)
+        try:
+            made = _tir_part_in(cx, body)
+        except Failed:
+            reporter.accept(trial)
+            raise
         if len(addressed) == known:
+            reporter.accept(trial)
             return made
         # The address of a buffer was asked for after the buffer was made: once more, with it.
-        reporter.forget(before)
 
 
 def _tir_part_in(cx: TirContext, body: Sequence[ast.stmt]) -> Node | None:

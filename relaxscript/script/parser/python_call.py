@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from inspect import signature
 from typing import Any
 
-from relaxscript.errors import Edit
+from relaxscript.errors import Diagnostic, Edit
 from relaxscript.ir.node import Node
 from relaxscript.script.safe import is_safe
 
@@ -34,11 +34,11 @@ def parse_call(cx: ScriptContext, node: ast.Call) -> Any:
 
 def callee_of(cx: ScriptContext, node: ast.Call) -> Any:
     """What is called."""
+    cx.around.append(node)
     try:
         return parse_expr(cx, node.func)
-    except Failed:
-        cx.language.explain_called(cx, node)
-        raise
+    finally:
+        cx.around.pop()
 
 
 def call_python(cx: ScriptContext, callee: Any, node: ast.Call) -> Any:
@@ -54,12 +54,12 @@ def call_python(cx: ScriptContext, callee: Any, node: ast.Call) -> Any:
     if getattr(callee, "__module__", None) in _NAMESPACES:
         check_signature(cx, callee, args, kwargs, node)
     code = "RX0201" if getattr(callee, "__module__", "") in _OF_RELAX else "RX0112"
-    try:
-        with cx.at(node, code):
-            result = callee(*args, **kwargs)
-    except Failed:
-        cx.language.explain_failure(cx, (*args, *kwargs.values()), node)
-        raise
+
+    def instead() -> Diagnostic | None:
+        return cx.language.explain_failure(cx, (*args, *kwargs.values()), node)
+
+    with cx.at(node, code, instead):
+        result = callee(*args, **kwargs)
     if isinstance(result, Node) and result.span is None:
         return result.replace(span=cx.span(node))
     return result

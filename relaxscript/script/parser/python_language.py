@@ -8,7 +8,7 @@ from relaxscript.errors import Source
 
 from . import expression
 from .environment import Environment
-from .naming import explain_called, undefined
+from .naming import explain, undefined
 from .python_call import call_python, parse_call
 from .reporter import Reporter
 from .script_context import Language, ScriptContext
@@ -35,12 +35,12 @@ PYTHON = Language(
     },
     find_name=expression.captured_name,
     undefined=undefined,
+    explain=explain,
     attribute_of=expression.python_attribute,
     subscript_of=expression.python_item,
     call_value=call_python,
     operate=expression.python_operation,
     items_of=expression.python_items,
-    explain_called=explain_called,
 )
 
 

@@ -20,11 +20,11 @@ from relaxscript.ir.relax import Call, Expr, GlobalVar, Var
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.op import REGISTRY
 
+from . import naming
 from .annotation import parse_annotation
 from .blame import Failed, in_the_users_words
 from .corrections import add_argument
 from .decorators import our_decorators
-from .naming import explain_called, failure_within
 from .relax_context import RelaxContext
 from .settling import Settling
 
@@ -52,7 +52,7 @@ def note_obligations(
         return
     operator = operator_of(cx, value)
     places = _operand_places(cx, operator, node) if callee is None else {}
-    said: dict[Span | None, Diagnostic] = {}
+    said: dict[Span | None, tuple[Diagnostic, bool | None]] = {}
     for obligation in obligations:
         if cx.module.global_infos.get("vdevice") and left_to_devices(obligation):
             continue
@@ -69,12 +69,14 @@ def note_obligations(
             warning = _with_facts(cx, warning, obligation.error, places)
         first = said.get(warning.span)
         if first is None:
-            said[warning.span] = _of_all_axes(cx, warning, places)
-            cx.reporter.undecided(said[warning.span], strict)
-        else:  # one warning for an expression
-            also = warning.message.removesuffix(LEFT_TO_RUN_TIME)
-            cx.reporter.add_note(first, also)
-            said[warning.span] = cx.reporter.diagnostics[-1]
+            said[warning.span] = _of_all_axes(cx, warning, places), strict
+            continue
+        # One warning for an expression.
+        known, also = first[0], warning.message.removesuffix(LEFT_TO_RUN_TIME)
+        if also not in known.notes:
+            said[warning.span] = replace(known, notes=(*known.notes, also)), first[1]
+    for warning, strict in said.values():
+        cx.reporter.undecided(warning, strict)
     obligations.clear()
 
 
@@ -246,22 +248,29 @@ def _restore_places(cx: RelaxContext, error: OperandError, nodes: dict[str, ast.
         error.dims[name] = next((b for a, b in zip(dims, again) if a is dim), dim)
 
 
-def explain_called_in_relax(cx: RelaxContext, node: ast.Call) -> None:
-    explain_called(cx, node)
-    match node:
+def explain(
+    cx: RelaxContext, diagnostic: Diagnostic, outer: ast.Attribute | ast.Call
+) -> Diagnostic:
+    """A name that means nothing, said by what follows it."""
+    diagnostic = naming.explain(cx, diagnostic, outer)
+    match outer:
         case ast.Call(func=ast.Attribute(value=owner, attr="transpose" | "swapaxes"), args=args):
             tensor = args[0] if len(args) == 3 else owner
-            _explain_swap(cx, node, tensor, [a for a in args if a is not tensor])
+            axes = [a for a in args if a is not tensor]
+            return _explain_swap(cx, diagnostic, outer, tensor, axes)
+    return diagnostic
 
 
-def _explain_swap(cx: RelaxContext, node: ast.Call, tensor: ast.expr, axes: list[ast.expr]) -> None:
+def _explain_swap(
+    cx: RelaxContext, diagnostic: Diagnostic, node: ast.Call, tensor: ast.expr,
+    axes: list[ast.expr],
+) -> Diagnostic:  # fmt: skip
     """`transpose(x, 1, 2)` of other libraries swaps two axes; ours takes all of them."""
-    failure = failure_within(cx, node.func, ("RX0102",))
     var = _variable(cx, tensor)
     rank = getattr(var.struct_info, "ndim", -1) if var is not None else -1
     swapped = [axis_of(axis, rank) for axis in axes]
-    if failure is None or len(swapped) != 2:
-        return
+    if diagnostic.code != "RX0102" or len(swapped) != 2:
+        return diagnostic
     help, fix = "`R.permute_dims` takes all axes in their new order", None
     first, second = swapped
     if first is not None and second is not None:
@@ -271,7 +280,7 @@ def _explain_swap(cx: RelaxContext, node: ast.Call, tensor: ast.expr, axes: list
         help = f"write `{fix}`"
     span = cx.span(node)
     edits = () if fix is None or span is None else (Edit(span, fix),)
-    cx.reporter.diagnostics[-1] = replace(failure, help=help, fix=edits)
+    return replace(diagnostic, help=help, fix=edits)
 
 
 def _variable(cx: RelaxContext, node: ast.expr | None) -> Var | None:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from relaxscript.builder import BlockBuilder
-from relaxscript.errors import Source, Span
+from relaxscript.errors import Diagnostic, Edit, Source, Span
 from relaxscript.ir.prim import Var as PrimVar
 from relaxscript.ir.relax import Attrs, Var
 from relaxscript.ir.struct_info import StructInfo
 
 from .context import ModuleContext
+from .corrections import between
 from .environment import Environment
 from .reporter import Reporter
 from .script_context import Language, ScriptContext
@@ -105,6 +106,8 @@ class RelaxContext(ScriptContext):
         self.enclosing: list[Var] = []
         # The statement that is being read.
         self.current: ast.stmt | None = None
+        # The `x += y` that is being read as `x = x + y`.
+        self.augmented: ast.AugAssign | None = None
         self.returned = False
         self.has_result = False
         self.last_bound = ""
@@ -116,6 +119,19 @@ class RelaxContext(ScriptContext):
         self.lost: dict[str, Lost] = {}
         self.undeclared: dict[str, Span | None] = {}
         self.hidden: set[str] = set()
+
+    def completed(self, diagnostic: Diagnostic) -> Diagnostic:
+        diagnostic = super().completed(diagnostic)
+        node = self.augmented
+        if node is None or not diagnostic.fix:
+            return diagnostic
+        # A correction of the left operand of `x += y` writes it as `x = ... + y`.
+        if diagnostic.fix[0].span != self.source.span(node.target):
+            return diagnostic
+        sign = between(self.source, node.target, node.value, "").span.text.replace("=", "")
+        new = f"{diagnostic.fix[0].new_text} {sign.strip()} {self.written(node.value)}"
+        whole = f"{self.written(node.target)} = {new}"
+        return replace(diagnostic, fix=(Edit(self.source.span(node), whole),))
 
     def known_names(self) -> list[str]:
         return [*super().known_names(), *self.dims]

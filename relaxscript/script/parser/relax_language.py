@@ -35,7 +35,7 @@ from .macro import macro_in
 from .python_call import parse_arguments
 from .relax_attribute import Method, method_call
 from .relax_binding import items_of, keep
-from .relax_blame import explain_called_in_relax
+from .relax_blame import explain
 from .relax_call import function_call, match_cast_call, operator_call, shape_call, sugar_call
 from .relax_context import RelaxContext
 from .relax_macro import expand_macro
@@ -104,6 +104,7 @@ RELAX = Language(
     },
     find_name=find_name,
     undefined=undefined,
+    explain=explain,
     attribute_of=relax_attribute.attribute_of,
     subscript_of=relax_attribute.subscript_of,
     call_value=call_value,
@@ -114,7 +115,6 @@ RELAX = Language(
     compute=relax_expression.compute,
     check_taken=check_taken,
     explain_failure=explain_failure,
-    explain_called=explain_called_in_relax,
     parse_stmt=parse_stmt,
 )
 

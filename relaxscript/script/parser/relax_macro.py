@@ -56,6 +56,7 @@ def state_of(cx: RelaxContext, macro: Macro, values: dict[str, Any]) -> dict[str
         "leaving": set(),
         "returned": False,
         "last_bound": "",
+        "augmented": None,
         "introduces": False,
         "binding": 0,
     }

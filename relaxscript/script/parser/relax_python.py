@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import reduce
 from typing import Any
 
-from relaxscript.errors import Edit, Label, OperandError
+from relaxscript.errors import Diagnostic, Edit, Label, OperandError
 from relaxscript.ir.prim import Max, Min, PrimExpr, match_dtypes
 from relaxscript.ir.relax import Call, Expr, PrimValue, TupleGetItem
 from relaxscript.script.safe import is_safe
@@ -90,12 +90,8 @@ def extreme(cx: RelaxContext, callee: Any, node: ast.Call) -> Any:
     if len(values) == 1 and isinstance(values[0], (list, tuple)):
         values = list(values[0])
     if not any(isinstance(v, PrimExpr) for v in values):
-        try:
-            with cx.at(node):
-                return callee(*given)
-        except Failed:
-            explain_failure(cx, values, node)
-            raise
+        with cx.at(node, instead=lambda: explain_failure(cx, values, node)):
+            return callee(*given)
     if any(isinstance(v, Expr) or not isinstance(v, (int, PrimExpr)) for v in values):
         raise cx.error(node, "RX0104", f"`{ast.unparse(node)}` mixes dimensions with other values")
     maker = Max if callee is max else Min
@@ -117,17 +113,12 @@ def check_taken(cx: RelaxContext, callee: Any, args: Sequence[Any], node: ast.Ca
         raise Failed
 
 
-def explain_failure(cx: RelaxContext, args: Sequence[Any], node: ast.Call) -> None:
-    """A function of Python that failed on values of the program gets a better message."""
-    failure = cx.reporter.diagnostics[-1]
-    if failure.code != "RX0112" or not any(
-        isinstance(part, (Expr, PrimExpr)) for part in _parts(args)
-    ):
-        return
-    if failure.labels:  # a function of the user's own, which says more about itself
-        return
+def explain_failure(cx: RelaxContext, args: Sequence[Any], node: ast.Call) -> Diagnostic | None:
+    """What is said of a function of Python that failed on values of the program."""
+    if not any(isinstance(part, (Expr, PrimExpr)) for part in _parts(args)):
+        return None
     message, help, fix = taken_too_early(cx, node)
-    cx.reporter.diagnostics[-1] = replace(failure, message=message, help=help, fix=fix)
+    return Diagnostic("RX0112", message, cx.span(node), help=help, fix=fix)
 
 
 def taken_too_early(cx: RelaxContext, node: ast.Call) -> tuple[str, str | None, tuple[Edit, ...]]:

@@ -7,12 +7,8 @@ statement = binding | call | "with" "R.dataflow()" ":" block
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
-
-from relaxscript.errors import Edit
 
 from .blame import Failed
-from .corrections import between
 from .relax_binding import no_name, parse_annotated, parse_assign, parse_assign_all, parse_effect
 from .relax_context import RelaxContext
 from .relax_control import leave_step, parse_for, parse_if
@@ -68,17 +64,11 @@ def parse_augmented(cx: RelaxContext, node: ast.AugAssign) -> None:
     if not isinstance(target, ast.Name):
         raise no_name(cx, target)
     left = ast.copy_location(ast.Name(target.id, ast.Load()), target)
+    outer, cx.augmented = cx.augmented, node
     try:
         parse_assign(cx, target, ast.copy_location(ast.BinOp(left, node.op, node.value), node))
-    except Failed:
-        last, at = cx.reporter.diagnostics[-1], cx.source.span(target)
-        if last.fix and last.fix[0].span == at:
-            sign = between(cx.source, target, node.value, "").span.text.replace("=", "")
-            new = last.fix[0].new_text
-            whole = f"{target.id} = {new} {sign.strip()} {cx.written(node.value)}"
-            edits = (Edit(cx.source.span(node), whole),)
-            cx.reporter.diagnostics[-1] = replace(last, fix=edits)
-        raise
+    finally:
+        cx.augmented = outer
 
 
 def unsupported_statement(cx: RelaxContext, node: ast.stmt) -> Failed:

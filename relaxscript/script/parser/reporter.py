@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
+from typing import NamedTuple
 
 from relaxscript.builder import LEFT_TO_RUN_TIME
-from relaxscript.errors import Diagnostic, DiagnosticError, Source, Span
+from relaxscript.errors import Diagnostic, DiagnosticError, Label, Source, Span
 from relaxscript.errors.exceptions import is_users
 
 __all__ = ["EXPANDED", "Reporter"]
@@ -27,6 +29,21 @@ MOST_LABELS = 6
 MOST_MISTAKES = 200
 
 
+class _Use(NamedTuple):
+    """A use of a macro, or a call of a lambda, inside which something is read."""
+
+    label: Label
+    of_mistakes: bool = False
+
+    def leads_to(self, diagnostic: Diagnostic) -> bool:
+        """Whether a finding inside is shown together with it."""
+        if not self.of_mistakes:
+            return True
+        span = diagnostic.span
+        elsewhere = span is not None and not self.label.span.contains(span)
+        return elsewhere and diagnostic.severity == "error"
+
+
 class Reporter:
     """Mistakes found so far in one definition; `strict` makes what cannot be decided one too.
 
@@ -40,6 +57,7 @@ class Reporter:
         self.diagnostics: list[Diagnostic] = []
         self.strict = strict
         self._refused: set[tuple[str, Span | None]] = set()
+        self._uses: list[_Use] = []
         self.warnings = 0
         # Before the first error; none is sought there again.
         self._harmless = 0
@@ -57,11 +75,52 @@ class Reporter:
             self._harmless += 1
         return self._harmless < len(found)
 
-    def forget(self, before: int) -> None:
-        """Take back the warnings from there on: what they are about is read once more."""
-        self.warnings -= len(self.diagnostics) - before
-        del self.diagnostics[before:]
-        self._harmless = min(self._harmless, before)
+    def record(self, diagnostic: Diagnostic) -> None:
+        """Record a finding, with the uses of macros and lambdas that led to it, innermost first."""
+        labels = diagnostic.labels
+        for use in reversed(self._uses):
+            if use.leads_to(diagnostic) and use.label not in labels:
+                labels = (*labels, use.label)
+        if labels is not diagnostic.labels:
+            diagnostic = replace(diagnostic, labels=labels)
+        self.diagnostics.append(diagnostic)
+
+    @contextmanager
+    def inside_macro(self, name: str, span: Span | None) -> Iterator[None]:
+        """What is found inside is due to the use of a macro at `span`."""
+        with self._used(None if span is None else _Use(Label(span, f"`{name}` {EXPANDED}"))):
+            yield
+
+    @contextmanager
+    def inside_lambda(self, span: Span | None) -> Iterator[None]:
+        """Mistakes inside that stand elsewhere are due to the call of a lambda at `span`."""
+        with self._used(
+            None if span is None else _Use(Label(span, "called here"), of_mistakes=True)
+        ):
+            yield
+
+    @contextmanager
+    def _used(self, use: _Use | None) -> Iterator[None]:
+        if use is None:
+            yield
+            return
+        self._uses.append(use)
+        try:
+            yield
+        finally:
+            self._uses.pop()
+
+    def trial(self) -> Reporter:
+        """A reporter of one reading, of which it is not known yet whether another will follow."""
+        other = copy(self)
+        other.diagnostics, other._refused = list(self.diagnostics), set(self._refused)
+        return other
+
+    def accept(self, trial: Reporter) -> None:
+        """Take over what was found by the last reading of several."""
+        known = self.diagnostics
+        known.extend(trial.diagnostics[len(known) :])
+        vars(self).update({**vars(trial), "diagnostics": known})
 
     @property
     def is_full(self) -> bool:
@@ -70,15 +129,10 @@ class Reporter:
 
     def undecided(self, diagnostic: Diagnostic, strict: bool | None = None) -> None:
         """Record what is left to a check at run time; `strict` is what the function says of it."""
-        self.diagnostics.append(diagnostic)
+        self.record(diagnostic)
         self.warnings += 1
         if self.strict if strict is None else strict:
             self._refused.add((diagnostic.message, diagnostic.span))
-
-    def add_note(self, found: Diagnostic, note: str) -> None:
-        """One more fact about the last thing that was recorded."""
-        if self.diagnostics[-1] is found and note not in found.notes:
-            self.diagnostics[-1] = replace(found, notes=(*found.notes, note))
 
     @contextmanager
     def strictly(self, strict: bool | None) -> Iterator[None]:

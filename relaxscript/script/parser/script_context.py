@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from relaxscript.errors import Source
+from relaxscript.errors import Diagnostic, Source
 from relaxscript.ir.relax import Constant
 
 from .blame import Blame, Failed
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["Language", "ScriptContext"]
 
 _ABSENT = object()
+# The codes of what is said of names that mean nothing.
+_OF_NAMES = ("RX0101", "RX0102")
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,8 @@ class Language:
     find_name: Callable[[Any, ast.Name], Any]
     # Record that a name means nothing.
     undefined: Callable[[Any, ast.Name], Failed]
+    # A name that means nothing, as what is written behind it explains it: a dot, or a call.
+    explain: Callable[[Any, Diagnostic, ast.Attribute | ast.Call], Diagnostic]
     attribute_of: Callable[[Any, Any, ast.Attribute], Any]
     subscript_of: Callable[[Any, Any, Any, ast.Subscript], Any]
     call_value: Callable[[Any, Any, ast.Call], Any]
@@ -60,10 +64,8 @@ class Language:
     compute: Callable[[Any, Any, ast.expr], Any] = lambda cx, value, node: value
     # A chance to refuse a call of Python that cannot mean what it says.
     check_taken: Callable[[Any, Any, Any, ast.Call], None] = lambda cx, callee, args, node: None
-    # A chance to say more about a call of Python that was just reported to have failed.
-    explain_failure: Callable[[Any, Any, ast.Call], None] = lambda cx, args, node: None
-    # A chance to say more about a callee that was just reported to mean nothing.
-    explain_called: Callable[[Any, ast.Call], None] = lambda cx, node: None
+    # What is said of a call of Python that fails on these arguments, where that is known better.
+    explain_failure: Callable[[Any, Any, ast.Call], Diagnostic | None] = lambda cx, args, node: None
     # One statement; raises `Failed` after recording a mistake.
     parse_stmt: Callable[[Any, Any], None] = lambda cx, node: None
 
@@ -84,10 +86,25 @@ class ScriptContext(Blame):
         self.constants: dict[str, list[Constant]] | None = None
         # The name before the dot that is being read.
         self.before_dot: ast.Name | None = None
+        # The attributes and calls whose beginning is being read, outermost first.
+        self.around: list[ast.Attribute | ast.Call] = []
         # The macros that are being expanded, outermost first; none inside a function of their own.
         self.expanding: tuple[Macro, ...] = ()
         # What is known where the innermost one is used, and not in it because it is hygienic.
         self.names_of_use: frozenset[str] = frozenset()
+
+    def record(self, diagnostic: Diagnostic) -> None:
+        super().record(self.completed(diagnostic))
+
+    def completed(self, diagnostic: Diagnostic) -> Diagnostic:
+        """A finding with all that is known of it where it is found."""
+        if diagnostic.code not in _OF_NAMES or diagnostic.span is None:
+            return diagnostic
+        for outer in reversed(self.around):
+            span = self.span(outer.func if isinstance(outer, ast.Call) else outer)
+            if span is not None and span.start == diagnostic.span.start:
+                diagnostic = self.language.explain(self, diagnostic, outer)
+        return diagnostic
 
     def known_names(self) -> list[str]:
         """Every name that can be used here, for suggestions."""

@@ -181,7 +181,7 @@ class _Reading:
             return part_of(self.source, part, self.environment, self.reporter, self.scope)
         self.block(tree.body)
         if not self.defined and not self.reporter.failed:
-            self.reporter.diagnostics.append(self.nothing(tree))
+            self.reporter.record(self.nothing(tree))
         return self.last
 
     def part(self, tree: ast.Module) -> list[ast.stmt]:
@@ -214,9 +214,7 @@ class _Reading:
                 self.statement(node)
             except RecursionError:
                 message = "this is nested too deeply"
-                self.reporter.diagnostics.append(
-                    Diagnostic("RX0104", message, self.source.span(node))
-                )
+                self.reporter.record(Diagnostic("RX0104", message, self.source.span(node)))
 
     def statement(self, node: ast.stmt) -> None:
         match node:
@@ -267,14 +265,14 @@ class _Reading:
                 targets, names = [node.target], [target_names(node.target)]
         self.scope.update(dict.fromkeys(names_inside(node), UNKNOWN))
         if None in names:
-            self.reporter.diagnostics.append(self.stray(node))
+            self.reporter.record(self.stray(node))
             return
         found = literal(self.source, value, [self.scope])
         if found is not UNKNOWN:
             for target in targets:
                 bind(target, found, self.scope)
         elif not self.has_unknown_names(value):
-            self.reporter.diagnostics.append(self.not_plain(node, value))
+            self.reporter.record(self.not_plain(node, value))
 
     def has_unknown_names(self, value: ast.expr) -> bool:
         """Whether a value depends on a name of which a mistake is reported once it is used."""
@@ -307,9 +305,7 @@ class _TextNames(Environment):
         if alias is not None:
             message = f"`{name}` is imported, and in data mode nothing is"
             place = self.reading.source.span(alias)
-            self.reading.reporter.diagnostics.append(
-                Diagnostic("RX0104", message, place, help=RUN_IT)
-            )
+            self.reading.reporter.record(Diagnostic("RX0104", message, place, help=RUN_IT))
         return value
 
 
@@ -420,9 +416,9 @@ class _ReadingPython(_Reading):
             place = self.place(error.__traceback__, node)
             self.reporter.diagnostics.extend(self.here(d, place) for d in error.diagnostics)
         except SyntaxError as error:
-            self.reporter.diagnostics.append(syntax_error(self.source, error))
+            self.reporter.record(syntax_error(self.source, error))
         except (Exception, SystemExit) as error:
-            self.reporter.diagnostics.append(self.failure(error, node))
+            self.reporter.record(self.failure(error, node))
         if self.reporter.failed:
             self.scope.update(dict.fromkeys(names, UNKNOWN))
             return

@@ -50,6 +50,9 @@ def function_over(cx: TirContext, node: ast.expr, what: str, example: str) -> Ca
     """The function of a reducer or of an index map, called with variables while parsing."""
     function = parse_expr(cx, node)
     if isinstance(function, ScriptLambda):
+        if any(p.kind is not p.POSITIONAL_OR_KEYWORD for p in function.taken.parameters.values()):
+            message, help = "a `lambda` has plain parameters only here", "define a function outside"
+            raise cx.error(node, "RX0104", message, help=help)
         return scalars_of(cx, function, what)
     if not callable(function) or isinstance(function, prim.PrimExpr):
         raise cx.error(

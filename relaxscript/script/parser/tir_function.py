@@ -55,17 +55,20 @@ def parse_prim_func(
     """
     addressed: set[ast.AST] = set()
     while True:
-        before, known = len(reporter.diagnostics), len(addressed)
-        cx = tir_context(source, environment, reporter, module or ModuleContext())
+        known, trial = len(addressed), reporter.trial()
+        before = len(trial.diagnostics)
+        cx = tir_context(source, environment, trial, module or ModuleContext())
         cx.global_vars, cx.module_name, cx.addressed = global_vars, module_name, addressed
         cx.check_well_formed = check_well_formed
-        function = parse_function(cx, node, private)
-        if any(d.severity == "error" for d in reporter.diagnostics[before:]):
-            return None
-        if len(addressed) == known:
-            return function
+        try:
+            function = parse_function(cx, node, private)
+        finally:
+            reporter.reading = trial.reading
+        failed = any(d.severity == "error" for d in trial.diagnostics[before:])
+        if failed or len(addressed) == known:
+            reporter.accept(trial)
+            return None if failed else function
         # The address of a buffer was asked for after the buffer was made: once more, with it.
-        reporter.forget(before)
 
 
 # function = "def" name "(" parameters ")" ["->" type] ":" { statement }

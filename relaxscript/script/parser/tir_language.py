@@ -102,6 +102,7 @@ TIR = Language(
     },
     find_name=find_name,
     undefined=undefined_here,
+    explain=PYTHON.explain,
     attribute_of=attribute_of,
     subscript_of=item_of,
     call_value=call_value,
@@ -111,7 +112,6 @@ TIR = Language(
     help_of_f_string="a text is made while the program is read: leave the value out",
     help_of_steps="loop over `range(...)`",
     help_of_choice="choose between values: `a if c else b`",
-    explain_called=PYTHON.explain_called,
     parse_stmt=parse_stmt,
 )
 

@@ -109,8 +109,6 @@ def unroll_python_loop(cx: TirContext, value: Any, node: ast.For) -> None:
                 break
     finally:
         cx.unrolled.pop()
-    # A warning about the body is one for all items.
-    found[before:] = list(dict.fromkeys(found[before:]))
 
 
 def parse_loop_exit(cx: TirContext, node: ast.Break | ast.Continue) -> None:

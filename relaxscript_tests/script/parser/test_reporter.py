@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from relaxscript.errors import Diagnostic
+from relaxscript.errors import Diagnostic, Source
 from relaxscript.script.parser.reporter import MOST_MISTAKES, Reporter
 from relaxscript_tests.growth import growth
 
@@ -25,22 +25,40 @@ def test_asking_for_mistakes_looks_at_each_warning_once():
     assert growth(prepare, 50) < 10
 
 
-def test_a_mistake_is_found_behind_warnings_and_where_warnings_were_taken_back():
+def test_a_mistake_is_found_behind_warnings_and_only_in_the_reading_that_is_accepted():
     reporter = Reporter()
     for _ in range(3):
         reporter.undecided(WARNING)
     assert not reporter.failed
-    reporter.forget(1)
-    reporter.diagnostics.append(ERROR)
+    trial = reporter.trial()
+    trial.undecided(WARNING)
+    reporter.trial().record(ERROR)
+    assert not reporter.failed
+    trial.record(ERROR)
+    reporter.accept(trial)
     assert reporter.failed
     assert reporter.failed
-    assert [d.severity for d in reporter.settled()] == ["warning", "error"]
+    assert [d.severity for d in reporter.settled()] == ["warning"] * 4 + ["error"]
 
 
-def test_warnings_that_are_taken_back_do_not_make_room_for_more_mistakes():
+def test_warnings_of_a_reading_that_is_not_accepted_make_no_room_for_more_mistakes():
     reporter = Reporter()
     for _ in range(MOST_MISTAKES):
-        reporter.undecided(WARNING)
-    reporter.forget(0)
-    reporter.diagnostics.extend([ERROR] * MOST_MISTAKES)
+        reporter.trial().undecided(WARNING)
+    for _ in range(MOST_MISTAKES):
+        reporter.record(ERROR)
     assert reporter.is_full
+
+
+def test_uses_of_macros_and_lambdas_are_shown_from_the_inside_out():
+    reporter = Reporter()
+    whole = Source("a.py", "f(g(x))").whole
+    with reporter.inside_macro("f", whole), reporter.inside_macro("g", whole):
+        reporter.record(ERROR)
+    (found,) = reporter.diagnostics
+    assert [label.text for label in found.labels] == [
+        "`g` is expanded here",
+        "`f` is expanded here",
+    ]
+    reporter.record(ERROR)
+    assert not reporter.diagnostics[1].labels
