@@ -17,12 +17,27 @@ import numpy as np
 from relaxscript.dtypes import DataType
 from relaxscript.errors import DiagnosticError
 
-__all__ = ["Expected", "brief", "expected", "natural_converter", "refuse", "refuse_conversion"]
+__all__ = [
+    "Expected", "FieldError", "brief", "expected", "natural_converter", "refuse",
+    "refuse_conversion",
+]  # fmt: skip
 
 _PLAIN: dict[str, tuple[type, ...]] = {
     "str": (str,), "int": (int,), "bool": (bool,), "float": (float,), "None": (type(None),),
     "DataType": (DataType,), "np.ndarray[Any, Any]": (np.ndarray,),
 }  # fmt: skip
+
+
+class FieldError(TypeError):
+    """What a field of a node, or an attribute, cannot hold: `given`, of a class of Python's own."""
+
+    def __init__(self, message: str, field: str, given: Any) -> None:
+        super().__init__(message)
+        self.field = field
+        self.given = given
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (FieldError, (str(self), self.field, self.given))
 
 
 class Expected(NamedTuple):
@@ -111,10 +126,11 @@ def refuse(cls: type, name: str, wanted: Expected, value: Any) -> TypeError:
     """The error that says what a field must hold."""
     field = f"`{cls.__name__}.{name}`"
     if wanted.items is None:
-        return TypeError(f"{field} must be {_nouns(wanted.classes)}, not {brief(value)}")
+        message = f"{field} must be {_nouns(wanted.classes)}, not {brief(value)}"
+        return FieldError(message, name, value)
     sequence = f"{field} must be a sequence whose items are each {_nouns(wanted.items)}"
     if not isinstance(value, tuple):
-        return TypeError(f"{sequence}, not {brief(value)}")
+        return FieldError(f"{sequence}, not {brief(value)}", name, value)
     number, item = next((i, v) for i, v in enumerate(value) if not isinstance(v, wanted.items))
     return TypeError(f"{sequence}, but item {number} is {brief(item)}")
 
@@ -142,7 +158,8 @@ def refuse_conversion(
         except (TypeError, ValueError, KeyError, IndexError) as found:
             if wanted is not None and wanted.items is not None and not _is_sequence(value):
                 return refuse(cls, name, wanted, value)
-            return type(found)(f"`{cls.__name__}.{name}` cannot be {brief(value)}: {found}")
+            kind = TypeError if isinstance(found, FieldError) else type(found)
+            return kind(f"`{cls.__name__}.{name}` cannot be {brief(value)}: {found}")
     return error
 
 

@@ -18,7 +18,7 @@ from relaxscript.dtypes import DataType, result_dtype
 from relaxscript.runtime.arrays import NDArray
 
 from . import calling, hooks, prim
-from .expected import brief
+from .expected import FieldError, brief
 from .node import Node, field, node
 from .prim import FloatImm, PrimExpr, as_dimension, as_dims, as_prim
 from .uses import fields_of, require_callable
@@ -98,7 +98,7 @@ def _attribute(value: Any, name: Any) -> Any:
         case np.dtype():
             return DataType(value)
     kind = "function" if callable(value) else type(value).__name__
-    raise TypeError(f"the attribute `{name}` cannot hold a Python {kind}")
+    raise FieldError(f"the attribute `{name}` cannot hold a Python {kind}", name, value)
 
 
 def as_attrs(value: Any) -> Attrs | None:

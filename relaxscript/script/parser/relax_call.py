@@ -12,6 +12,7 @@ from typing import Any
 
 from relaxscript.analysis.derive import check_argument_count, kind_name
 from relaxscript.errors import Diagnostic, OperandError, Span, did_you_mean
+from relaxscript.ir.expected import FieldError
 from relaxscript.ir.prim import PrimExpr, Var as PrimVar
 from relaxscript.ir.prim_checks import reason
 from relaxscript.ir.relax import Call, Expr, GlobalVar, LeafExpr, ShapeExpr, Tuple, Var
@@ -188,7 +189,8 @@ def build_call(
         raise failed from None
     except (TypeError, ValueError) as error:
         # An attribute of a packed function that no attribute can be.
-        at = next((k for k in node.keywords if f"`{k.arg}`" in str(error)), node)
+        field = error.field if isinstance(error, FieldError) else None
+        at = next((k for k in node.keywords if field is not None and k.arg == field), node)
         raise cx.error(at, "RX0103", reason(error)) from None
     if not isinstance(call, Call):
         return call

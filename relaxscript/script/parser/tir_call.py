@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import re
 from functools import partial
 from types import ModuleType
 from typing import Any
@@ -27,6 +26,7 @@ from relaxscript.errors import (
     unplaced,
 )
 from relaxscript.ir import prim
+from relaxscript.ir.expected import FieldError
 from relaxscript.ir.intrinsic import INTRINSICS
 from relaxscript.ir.low_level_functions import TYPED_LAST
 from relaxscript.ir.prim import HANDLE, PointerType, PrimExpr, PrimType, const
@@ -113,9 +113,6 @@ def vstore(self: Buffer, begin: Any, value: Any, predicate: PrimExpr | None = No
 
 
 METHODS = (Buffer.access_ptr, Buffer.offset_of, astype, vload, vstore)
-
-# What a node says of a field that cannot hold a value.
-_OF_A_FIELD = re.compile(r"`\w+\.(\w+)` must be .+, not (\w+) \(.*\)")
 
 
 class Places(dict[str, ast.expr]):
@@ -368,10 +365,10 @@ def explain_misfit(
                 fix=f'"{near}"' if near else None,
             )  # fmt: skip
     why = reason(error)
-    field = _OF_A_FIELD.fullmatch(why)
-    if field is not None:
-        message = f"`{written}` cannot take a Python {field[2]} as its `{field[1]}`"
-        return cx.error(places.get(field[1], node), "RX0502", message)
+    if isinstance(error, FieldError) and not hasattr(error.given, "__told__"):
+        kind = type(error.given).__name__
+        message = f"`{written}` cannot take a Python {kind} as its `{error.field}`"
+        return cx.error(places.get(error.field, node), "RX0502", message)
     at = next(iter(places.values())) if len(places) == 1 else node
     return cx.error(at, "RX0502", f"`{written}` cannot take this: {why}")
 
