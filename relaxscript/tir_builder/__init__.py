@@ -33,11 +33,12 @@ from __future__ import annotations
 from .block import OpenBlock, attributes
 from .buffer import make_buffer
 from .builder import TIRBuilder
+from .element import indices_of, region_of
 from .mistake import TIRError, counted, describe
 from .scope import Opener, Scope, sequence_of
 from .thread import THREADS, iter_var
 
 __all__ = [
     "THREADS", "OpenBlock", "Opener", "Scope", "TIRBuilder", "TIRError", "attributes",
-    "counted", "describe", "iter_var", "make_buffer", "sequence_of",
+    "counted", "describe", "indices_of", "iter_var", "make_buffer", "region_of", "sequence_of",
 ]  # fmt: skip

@@ -84,21 +84,22 @@ class OpenBlock:
 
         Its data type is the widest of what it is made of, and at least int32.
         """
-        self._check_axes(f"T.axis.{kind}")
-        value = scalar(binding, "binding", self.builder.span)
+        self.check_axes(f"T.axis.{kind}")
+        value = scalar(binding, "binding", self.builder.at("binding"))
         if not value.dtype.is_integer:
             raise TIRError(
                 "binding", "the value of an axis is an integer", code="RX0504",
                 facts={"binding": f"is {value.dtype}"},
             )  # fmt: skip
         self._check_before_axes(value, "binding", f"T.axis.{kind}")
-        bounds = None if dom is None else domain_bounds(dom, "dom", self.builder.span)
+        bounds = None if dom is None else domain_bounds(dom, "dom", self.builder.at("dom"))
         parts = [e for e in (*(bounds or ()), value) if isinstance(e, PrimExpr)]
         wide = dtype or max([INT_DTYPE, *(e.dtype for e in parts)], key=lambda d: d.bits)
         if not isinstance(binding, PrimExpr):
             value = prim.cast(value, wide)
-        ranged = None if bounds is None else integer_range(bounds, wide, "dom", self.builder.span)
-        if ranged is not None:
+        ranged = None
+        if bounds is not None:
+            ranged = integer_range(bounds, wide, "dom", self.builder.at("dom"))
             self._check_before_axes(ranged, "dom", f"T.axis.{kind}")
         return self._add_axis(name or self._free_name(value), ranged, value, kind, wide)
 
@@ -109,7 +110,7 @@ class OpenBlock:
 
         `kinds` has a letter for each: `S` spatial, `R` reduction, `C` scan, `O` opaque.
         """
-        self._check_axes("T.axis.remap")
+        self.check_axes("T.axis.remap")
         if not isinstance(kinds, str):
             raise TIRError("kinds", 'the kinds of axes are a text such as "SSR"', code="RX0504")
         if not isinstance(bindings, (list, tuple)):
@@ -147,7 +148,7 @@ class OpenBlock:
             help="give the domain yourself: `T.axis.spatial(extent, value)`",
         )  # fmt: skip
 
-    def _check_axes(self, callee: str) -> None:
+    def check_axes(self, callee: str) -> None:
         """Axes stand at the beginning of a block."""
         self._check_inside(callee)
         if self.builder.items:
@@ -183,40 +184,44 @@ class OpenBlock:
 
     def reads(self, *regions: Any) -> None:
         """The regions that the block reads; without it they are derived from its statements."""
-        self._once("T.reads")
+        self.check_once("T.reads")
+        self.said["T.reads"] = self.builder.span
         self.read_regions = self._regions(regions, "T.reads")
 
     def writes(self, *regions: Any) -> None:
         """The regions that the block writes; without it they are derived from its statements."""
-        self._once("T.writes")
+        self.check_once("T.writes")
+        self.said["T.writes"] = self.builder.span
         self.write_regions = self._regions(regions, "T.writes")
 
     def _regions(self, regions: Sequence[Any], callee: str) -> tuple[BufferRegion, ...]:
         """Regions; whole buffers, elements, and one list of them are taken too."""
         if len(regions) == 1 and isinstance(regions[0], (list, tuple)):
             regions = regions[0]
-        span = self.builder.span
-        found = [region(value, f"regions[{i}]", span) for i, value in enumerate(regions)]
-        for i, made in enumerate(found):
-            self._check_outside(made, f"regions[{i}]", callee)
+        parts = [f"regions[{i}]" for i in range(len(regions))]
+        found = [region(v, part, self.builder.at(part)) for v, part in zip(regions, parts)]
+        for made, part in zip(found, parts):
+            self._check_outside(made, part, callee)
         return tuple(found)
 
     def where(self, predicate: Any) -> None:
         """The block runs only where `predicate` holds."""
-        self._once("T.where")
-        made = condition(predicate, "predicate", self.builder.span)
+        self.check_once("T.where")
+        self.said["T.where"] = self.builder.span
+        made = condition(predicate, "predicate", self.builder.at("predicate"))
         self._check_outside(made, "predicate", "T.where")
         self._check_before_axes(made, "predicate", "T.where")
         self.predicate = made
 
     def annotate(self, attrs: Mapping[str, Any]) -> None:
         """Annotations of the block."""
-        self._once("T.block_attr")
+        self.check_once("T.block_attr")
+        self.said["T.block_attr"] = self.builder.span
         self.annotations.update(attributes(attrs, "attrs"))
 
-    def init(self) -> Scope:
+    def init(self, written: str = "T.init") -> Scope:
         """What the block does first wherever its reduction axes start: `with b.init():`."""
-        self._check_inside("T.init")
+        self._check_inside(written)
         if self.init_stmt is not None:
             raise TIRError("", "this block has an `init` already", code="RX0504")
         return self.builder.collecting("T.init", self._set_init)
@@ -231,7 +236,8 @@ class OpenBlock:
                 help='open one: `with T.block("name"):`',
             )  # fmt: skip
 
-    def _once(self, callee: str) -> None:
+    def check_once(self, callee: str) -> None:
+        """Refuse what was said of the block before."""
         self._check_inside(callee)
         if callee in self.said:
             raise TIRError(
@@ -239,7 +245,6 @@ class OpenBlock:
                 places=[(self.said[callee], "here")],
                 help="say it once, with all that belongs to it",
             )  # fmt: skip
-        self.said[callee] = self.builder.span
 
     def _check_outside(self, mentioned: Node, part: str, callee: str) -> None:
         """What a block says of itself cannot depend on what its statements bind."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from relaxscript.dtypes import DataType
@@ -11,7 +11,7 @@ from relaxscript.errors import Span
 from relaxscript.ir import prim, tir
 from relaxscript.ir.intrinsic import op_named
 from relaxscript.ir.node import Node
-from relaxscript.ir.prim import HANDLE, PointerType, PrimExpr, PrimType, Var, const
+from relaxscript.ir.prim import HANDLE, PointerType, PrimType, Var, const
 from relaxscript.ir.relax import Attrs
 from relaxscript.ir.tir import (
     Block,
@@ -30,19 +30,16 @@ from relaxscript.ir.tir_compute import BufferRealize, Prefetch
 
 from .block import OpenBlock, attributes, closed, in_root
 from .buffer import constant_data, extents_of, make_buffer
+from .element import indices_of
 from .mistake import TIRError, counted, describe
 from .operands import (
     INT_DTYPE,
     condition,
     converted,
     domain_bounds,
-    extent_between,
-    index_of,
-    ramp,
     range_between,
     region,
     scalar,
-    slice_bounds,
 )
 from .scope import Opener, Scope, sequence_of
 from .thread import thread_doubt
@@ -69,6 +66,8 @@ class TIRBuilder:
         # Whether a body with blocks stands in a block named "root", as in TVM.
         self.rooted = rooted
         self.span: Span | None = None
+        # Where the parts of what is made next stand, for who knows; elsewhere they are at `span`.
+        self.places: Callable[[str], Span | None] | None = None
         self.params: list[Var] = []
         self.param_spans: list[Span | None] = []
         self.buffer_map: dict[Var, Buffer] = {}
@@ -133,7 +132,7 @@ class TIRBuilder:
         body = self.body()
         self.finished = True
         attrs = dict(self.attrs)
-        if self.name and not self.private:
+        if self.name and not self.private and "global_symbol" not in attrs:
             attrs = {"global_symbol": self.name, **attrs}
         params = tuple(self.params)
         return PrimFunc.make(
@@ -150,6 +149,10 @@ class TIRBuilder:
                 help="ask for what was built after the end of its `with`",
             )  # fmt: skip
         return sequence_of(self.items)
+
+    def at(self, part: str) -> Span | None:
+        """Where a part of what is made next stands."""
+        return self.span if self.places is None else self.places(part)
 
     def check_unfinished(self, what: str) -> None:
         """Refuse to go on with a function that is finished."""
@@ -169,15 +172,15 @@ class TIRBuilder:
 
     def evaluate(self, value: Any) -> None:
         """Compute a value for its effect."""
-        self.add(tir.Evaluate.make(scalar(value, "value", self.span), span=self.span))
+        self.add(tir.Evaluate.make(scalar(value, "value", self.at("value")), span=self.span))
 
     def ret(self, value: Any) -> None:
         """Give the result of the function, a scalar."""
         if isinstance(self.ret_type, PrimType):
             dtype = self.ret_type.dtype
-            e = converted(value, dtype, "value", "value", "the function returns", self.span)
+            e = converted(value, dtype, "value", "value", "the function returns", self.at("value"))
         else:
-            e = scalar(value, "value", self.span)
+            e = scalar(value, "value", self.at("value"))
         self.evaluate(prim.Call.make(e.dtype, op_named("tir.ret"), (e,), span=self.span))
 
     def store(self, buffer: Buffer, indices: Any, value: Any, predicate: Any = None) -> None:
@@ -190,44 +193,12 @@ class TIRBuilder:
             raise TIRError(
                 "indices", f"`{buffer.name}` takes {takes}, not {len(given)}", code="RX0503"
             )
-        found = self.indices(buffer, given)
+        found = indices_of(self, buffer, given)
         lanes = found[-1].dtype.lanes if found else 1
         dtype = buffer.dtype.with_lanes(lanes * buffer.dtype.lanes)
-        e = converted(value, dtype, "value", "buffer", "holds", self.span)
-        where = None if predicate is None else scalar(predicate, "predicate", self.span)
+        e = converted(value, dtype, "value", "buffer", "holds", self.at("value"))
+        where = None if predicate is None else scalar(predicate, "predicate", self.at("predicate"))
         self.add(tir.BufferStore.make(buffer, e, found, where, span=self.span))
-
-    def indices(self, buffer: Buffer, values: Sequence[Any]) -> tuple[PrimExpr, ...]:
-        """Indices as integers; a slice is the vector of its elements."""
-        found: list[PrimExpr] = []
-        for axis, value in enumerate(values):
-            part = f"indices[{axis}]"
-            if isinstance(value, slice):
-                low, high = slice_bounds(buffer.shape[axis], value, part, self.span)
-                found.append(ramp(low, extent_between(low, high), value.step, part))
-                continue
-            if type(value) is int:
-                self._doubt_bounds(value, buffer, axis)
-            found.append(index_of(value, part, self.span))
-        for axis, e in enumerate(found[:-1]):
-            if e.dtype.lanes != 1:
-                raise TIRError(
-                    f"indices[{axis}]", "only the last index can be a vector", code="RX0503",
-                    help="loop over this axis: `for i in range(...)`",
-                )  # fmt: skip
-        return tuple(found)
-
-    def _doubt_bounds(self, value: int, buffer: Buffer, axis: int) -> None:
-        """A word about an element that cannot exist; code that never runs may name it."""
-        extent = buffer.shape[axis]
-        if value >= 0 and not (isinstance(extent, prim.IntImm) and value >= extent.value):
-            return
-        size = f"has extent {extent.value}" if isinstance(extent, prim.IntImm) else "begins at 0"
-        self.doubts.append(TIRError(
-            f"indices[{axis}]", f"`{buffer.name}` has no element {value} here: axis {axis} {size}",
-            code="RX0503", severity="warning",
-            help="indices do not count from the end" if value < 0 else None,
-        ))  # fmt: skip
 
     def prefetch(self, buffer: Buffer, bounds: Sequence[Any] = ()) -> None:
         """A hint that a region of a buffer, a range for each axis or none, will be read soon."""
@@ -246,19 +217,20 @@ class TIRBuilder:
         self.add(Prefetch.make(buffer, ranges, span=self.span))
 
     def _range_of(self, domain: Any, part: str) -> Range:
-        low, high = domain_bounds(domain, part, self.span)
-        return range_between(low, high, (part, part), self.span)
+        low, high = domain_bounds(domain, part, self.at(part))
+        return range_between(low, high, (part, part), self.at(part))
 
     # ---- what lasts to the end of the scope around it
 
     def let(self, name: str | Var, value: Any, dtype: Any = None) -> Var:
         """A scalar variable; its value never changes. One that exists may be given instead."""
+        at = self.at("value")
         e = (
-            scalar(value, "value", self.span)
+            scalar(value, "value", at)
             if dtype is None
-            else converted(value, DataType(dtype), "value", "dtype", "is declared", self.span)
+            else converted(value, DataType(dtype), "value", "dtype", "is declared", at)
         )
-        var = Var.make(name, e.dtype, span=self.span) if isinstance(name, str) else name
+        var = Var.make(name, e.dtype, span=self.at("name")) if isinstance(name, str) else name
         span = self.span
         self.innermost.bound.add(var)
         self.add(lambda body: tir.LetStmt.make(var, e, body, span=span))
@@ -268,7 +240,7 @@ class TIRBuilder:
         """A hint for the compiler about the statements that follow."""
         if not isinstance(key, str):
             raise TIRError("attr_key", "the name of a hint is a text", code="RX0103")
-        e, span = scalar(value, "value", self.span), self.span
+        e, span = scalar(value, "value", self.at("value")), self.span
         if isinstance(node, (bool, int, float)):
             node = scalar(node, "node", span)
         if not (node is None or isinstance(node, (Node, str))):
@@ -277,7 +249,7 @@ class TIRBuilder:
 
     def assert_holds(self, test: Any, message: Any = "") -> None:
         """Stop with `message` unless `test` holds."""
-        e, span = condition(test, "condition", self.span), self.span
+        e, span = condition(test, "condition", self.at("condition")), self.span
         if not isinstance(message, (str, prim.StringImm)):
             raise TIRError(
                 "message", f"the message of an assertion is a text, this is {describe(message)}"
@@ -290,7 +262,7 @@ class TIRBuilder:
         annotations: Mapping[str, Any] | None = None,
     ) -> Var:  # fmt: skip
         """Memory, by its address; `test` says when it is needed."""
-        found = extents_of(extents, "extents", self.span)
+        found = extents_of(extents, "extents", self.at("extents"))
         notes, span = attributes(annotations, "annotations"), self.span
         where = const(1, prim.BOOL) if test is None else condition(test, "condition", span)
         var, element = self._address(name, dtype, scope), DataType(dtype)
@@ -302,7 +274,7 @@ class TIRBuilder:
         annotations: Mapping[str, Any] | None = None,
     ) -> Var:  # fmt: skip
         """Memory that holds constants, by its address."""
-        found, element = extents_of(extents, "extents", self.span), DataType(dtype)
+        found, element = extents_of(extents, "extents", self.at("extents")), DataType(dtype)
         notes, span = attributes(annotations, "annotations"), self.span
         numbers = constant_data(data, element, found)
         var = self._address(name, dtype, "global")
@@ -313,20 +285,27 @@ class TIRBuilder:
         )
         return var
 
-    def _address(self, name: str, dtype: Any, scope: Any) -> Var:
-        if not isinstance(scope, str):
-            raise TIRError("scope", "the scope of memory is a text", code="RX0103")
-        pointer = PointerType.make(PrimType.make(DataType(dtype)), scope)
-        return Var.make(name, HANDLE, pointer, span=self.span)
+    def check_scope(self, scope: Any) -> str:
+        """The scope of memory by its name."""
+        if isinstance(scope, str):
+            return scope
+        raise TIRError("scope", "the scope of memory is a text", code="RX0103")
 
-    def decl_buffer(self, buffer: Buffer) -> Buffer:
-        """A buffer over the memory at its `data`; without `data`, over memory allocated for it."""
+    def _address(self, name: str, dtype: Any, scope: Any) -> Var:
+        pointer = PointerType.make(PrimType.make(DataType(dtype)), self.check_scope(scope))
+        return Var.make(name, HANDLE, pointer, span=self.at("name"))
+
+    def decl_buffer(self, buffer: Buffer, needs_memory: bool | None = None) -> Buffer:
+        """A buffer over the memory at its `data`, or over memory that is allocated for it.
+
+        Where it is not said whether it needs memory, one without `data` does.
+        """
         span = self.span
-        if buffer.data is None:
+        if needs_memory or (needs_memory is None and buffer.data is None):
             pointer = PointerType.make(PrimType.make(buffer.dtype), buffer.scope)
-            data = Var.make(buffer.name, HANDLE, pointer)
-            buffer = buffer.replace(data=data)
-            made, true = buffer, const(1, prim.BOOL)
+            data = buffer.data or Var.make(buffer.name, HANDLE, pointer)
+            made = buffer = buffer.replace(data=data)
+            true = const(1, prim.BOOL)
             self.add(
                 lambda body: tir.Allocate.make(data, made.dtype, made.shape, true, body, span=span)
             )
@@ -342,16 +321,24 @@ class TIRBuilder:
     def match_buffer(self, source: Any, buffer: Buffer) -> Buffer:
         """The buffer of a parameter that is an address, or in a block another name of a region."""
         self.check_unfinished("a buffer")
+        self.check_matched(source)
         if isinstance(source, Var):
             self._match_param(source, buffer)
-        elif self.innermost is not self.root and isinstance(
-            source, (Buffer, BufferRegion, prim.BufferLoad)
-        ):
-            made = MatchBufferRegion.make(buffer, region(source, "param"), span=self.span)
-            self.innermost.match_buffers.append(made)
         else:
-            raise _no_parameter(f"is {describe(source)}")
+            part = region(source, "param", self.at("param"))
+            self.innermost.match_buffers.append(
+                MatchBufferRegion.make(buffer, part, span=self.span)
+            )
         return buffer
+
+    def check_matched(self, source: Any) -> None:
+        """Refuse what no buffer can be matched with: regions belong to blocks."""
+        inside = self.innermost is not self.root
+        if isinstance(source, Var) or (
+            inside and isinstance(source, (Buffer, BufferRegion, prim.BufferLoad))
+        ):
+            return
+        raise _no_parameter(f"is {describe(source)}")
 
     def _match_param(self, param: Var, buffer: Buffer) -> None:
         known = self.buffer_map.get(param)
@@ -367,10 +354,10 @@ class TIRBuilder:
 
     def realize(self, part: Any, scope: str | None = None, test: Any = True) -> None:
         """The region of a buffer that exists while the statements that follow run."""
-        exists = region(part, "buffer_slice", self.span)
+        exists = region(part, "buffer_slice", self.at("buffer_slice"))
         if not (scope is None or isinstance(scope, str)):
             raise TIRError("storage_scope", "the scope of memory is a text", code="RX0103")
-        where, span = condition(test, "condition", self.span), self.span
+        where, span = condition(test, "condition", self.at("condition")), self.span
 
         def opened(body: Stmt) -> Stmt:
             made: Stmt = BufferRealize.make(exists.buffer, exists.region, where, body, span=span)
@@ -386,13 +373,13 @@ class TIRBuilder:
     def env_thread(self, tag: str, name: str = "thread", dtype: Any = "int32") -> Var:
         """A thread that is launched later."""
         known = self.known_thread(tag, "thread_tag")
-        var = Var.make(name, DataType(dtype), span=self.span)
+        var = Var.make(name, DataType(dtype), span=self.at("name"))
         self.threads[var] = known
         return var
 
     def launch_thread(self, thread: Any, extent: Any, name: str | None = None) -> Var:
         """The statements that follow run on several threads; the number of the thread."""
-        count = scalar(extent, "extent", self.span)
+        count = scalar(extent, "extent", self.at("extent"))
         if not (count.dtype.is_integer and count.dtype.lanes == 1):
             raise TIRError(
                 "extent", "the number of threads is an integer",
@@ -409,7 +396,7 @@ class TIRBuilder:
         else:
             tag = self.known_thread(thread, "thread")
             wish = _NOT_IN_NAMES.sub("_", tag) if name is None else name
-            var = Var.make(wish, count.dtype, span=self.span)
+            var = Var.make(wish, count.dtype, span=self.at("name"))
         span, domain = self.span, Range.make(const(0, var.dtype), count)
         axis = IterVar.make(domain, var, "ThreadIndex", tag, span=span)
         self.add(lambda body: tir.AttrStmt.make(axis, "thread_extent", count, body, span=span))
@@ -469,9 +456,9 @@ class TIRBuilder:
     ) -> Scope:  # fmt: skip
         """A loop of a kind over `start <= i < stop` (or `0 <= i < start`)."""
         if stop is None:
-            domain = range_between(0, start, ("start", "start"), self.span)
+            domain = range_between(0, start, ("start", "start"), self.at("start"))
         else:
-            domain = range_between(start, stop, ("start", "stop"), self.span)
+            domain = range_between(start, stop, ("start", "stop"), self.at("stop"))
         notes = attributes(annotations, "annotations")
         bound = None
         if kind == ForKind.THREAD_BINDING:
@@ -491,7 +478,7 @@ class TIRBuilder:
                 help="write `T.grid({instead})`", instead="*{}",
             )  # fmt: skip
         domains = [
-            range_between(0, extent, (f"extents[{i}]",) * 2, self.span)
+            range_between(0, extent, (f"extents[{i}]",) * 2, self.at(f"extents[{i}]"))
             for i, extent in enumerate(extents)
         ]
         made = self._loop_variables(domains, names)
@@ -526,7 +513,7 @@ class TIRBuilder:
 
     def while_(self, test: Any) -> Scope:
         """What is done again and again as long as a condition holds."""
-        e, span = condition(test, "condition", self.span), self.span
+        e, span = condition(test, "condition", self.at("condition")), self.span
         return Scope(self, "T.While", lambda body: tir.While.make(e, body, span=span))
 
     def if_(self, test: Any) -> Scope:
@@ -534,7 +521,7 @@ class TIRBuilder:
 
         `with tb.if_(n > 0), tb.then():` is the short form of one without `else_`.
         """
-        e, span = condition(test, "condition", self.span), self.span
+        e, span = condition(test, "condition", self.at("condition")), self.span
         ways: dict[str, Stmt] = {}
 
         def close(body: Stmt) -> Stmt:

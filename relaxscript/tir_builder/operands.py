@@ -90,7 +90,7 @@ def scalar(value: Any, part: str, span: Span | None = None) -> PrimExpr:
             return const(value.item(), DataType(value.dtype))
         case BufferRegion():
             return vector(value, part)
-        case str() if not isinstance(value, DataType):
+        case str():
             return prim.StringImm(value)
         case Buffer():
             indices = ", ".join("ijklmn"[axis % 6] for axis in range(value.ndim)) or "()"

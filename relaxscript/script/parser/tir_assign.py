@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from relaxscript.dtypes import DataType
-from relaxscript.errors import Edit, Span
-from relaxscript.ir import prim, tir
-from relaxscript.ir.prim import PrimExpr, const
-from relaxscript.ir.prim_checks import reason
+from relaxscript.errors import Edit
+from relaxscript.ir import prim
+from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.tir import Buffer, BufferRegion, BufferStore
 from relaxscript.script import tir_axis, tir_compute, tir_forms
 from relaxscript.script.tir_types import BufferFront, Form, ScalarType
-from relaxscript.tir_builder import counted, describe
+from relaxscript.tir_builder import TIRError, describe
+from relaxscript.tir_builder.operands import converted
 
 from .blame import Failed
 from .expression import parse_expr, parse_exprs
@@ -91,7 +91,7 @@ def assign_several(cx: TirContext, node: ast.Assign) -> None:
         first = node.targets[0]
         name = first.id if isinstance(first, ast.Name) else "value"
         var = prim.Var.make(name, value.dtype, span=cx.span(first))
-        open_let(cx, var, value, cx.span(node))
+        open_let(cx, var, value, node)
         value = var
     for target in node.targets:
         if isinstance(target, ast.Subscript):
@@ -162,7 +162,7 @@ def keep_value(cx: TirContext, value: Any, node: ast.expr, statement: ast.stmt) 
     if not isinstance(value, PrimExpr) or isinstance(value, (prim.Var, prim.Immediate)):
         return value
     var = prim.Var.make("value", value.dtype, span=cx.span(node))
-    open_let(cx, var, value, cx.span(statement))
+    open_let(cx, var, value, statement)
     return var
 
 
@@ -172,7 +172,7 @@ def store_value(
     """An element takes a value that was evaluated before."""
     buffer, indices, _ = parse_element(cx, target)
     made = make_store(cx, buffer, indices, value, node, target)
-    cx.items.append(made.replace(span=cx.span(statement)))
+    cx.builder.add(made.replace(span=cx.span(statement)))
 
 
 def bind_axes(cx: TirContext, form: Form, targets: Sequence[ast.expr], call: ast.Call) -> None:
@@ -218,14 +218,15 @@ def bind_name(
 def bind_scalar(cx: TirContext, target: ast.Name, value: PrimExpr, statement: ast.stmt) -> None:
     """A scalar variable for the statements after this one."""
     var = prim.Var.make(target.id, value.dtype, span=cx.span(target))
-    open_let(cx, var, value, cx.span(statement))
+    open_let(cx, var, value, statement)
     cx.names[target.id] = var
 
 
-def open_let(cx: TirContext, var: prim.Var, value: PrimExpr, span: Span | None) -> None:
+def open_let(cx: TirContext, var: prim.Var, value: PrimExpr, node: ast.AST) -> None:
+    """A scalar variable for the statements that follow."""
     cx.bound_at[var] = cx.depth
-    cx.block.bound.add(var)
-    cx.items.append(lambda body: tir.LetStmt.make(var, value, body, span=span))
+    with cx.making(node) as builder:
+        builder.let(var, value)
 
 
 def check_rebinding(cx: TirContext, target: ast.Name) -> None:
@@ -274,7 +275,7 @@ def parse_annotated(cx: TirContext, node: ast.AnnAssign) -> None:
     e = convert_value(cx, value, node.value, wanted.dtype, annotation, "is declared")
     check_rebinding(cx, node.target)
     var = wanted.replace(name=node.target.id, span=cx.span(node.target))
-    open_let(cx, var, e, cx.span(node))
+    open_let(cx, var, e, node)
     cx.names[node.target.id] = var
 
 
@@ -296,7 +297,7 @@ def scalar_type(cx: TirContext, node: ast.expr) -> prim.Var:
 def parse_store(cx: TirContext, target: ast.Subscript, node: ast.expr, statement: ast.stmt) -> None:
     buffer, indices, (value,) = parse_element(cx, target, node)
     made = make_store(cx, buffer, indices, value, node, target)
-    cx.items.append(made.replace(span=cx.span(statement)))
+    cx.builder.add(made.replace(span=cx.span(statement)))
 
 
 def parse_element(
@@ -345,62 +346,16 @@ def convert_value(
     cx: TirContext, value: Any, node: ast.expr, wanted: DataType, place: ast.AST, verb: str
 ) -> PrimExpr:
     """A value of a data type: plain numbers are converted, other values must have it."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, (bool, int, float)):
-        return convert_number(cx, value, wanted, node, place, verb)
-    e = to_scalar(cx, value, node)
-    if e.dtype is wanted:
-        return e
-    if e.dtype.lanes == 1 and e.dtype is wanted.element:
-        return prim.Broadcast.make(e, wanted.lanes)
-    if e.dtype.lanes not in (1, wanted.lanes):
-        counts = counted(e.dtype.lanes, "lane"), counted(wanted.lanes, "lane")
-        raise cx.error(
-            node, "RX0502", f"the value is a vector of {counts[0]}, not of {counts[1]}",
-            labels=[(node, f"is {e.dtype}"), (place, f"{verb} {wanted}")],
-        )  # fmt: skip
-    if "handle" in (e.dtype.kind, wanted.kind):
-        raise refuse_dtype(cx, node, f"is {describe(e)}", wanted, place, verb, None)
-    instead = f'T.cast({cx.written(node)}, "{wanted}")'
-    raise refuse_dtype(cx, node, f"is {e.dtype}", wanted, place, verb, instead)
-
-
-def refuse_dtype(
-    cx: TirContext, node: ast.AST, fact: str, wanted: DataType, place: ast.AST, verb: str,
-    instead: str | None,
-) -> Failed:  # fmt: skip
-    return cx.error(
-        node, "RX0502", f"the value {fact}, not {wanted}",
-        labels=[(node, fact), (place, f"{verb} {wanted}")],
-        help=None if instead is None else f"write `{instead}`", fix=instead,
-    )  # fmt: skip
-
-
-def convert_number(
-    cx: TirContext,
-    value: bool | int | float,
-    wanted: DataType,
-    node: ast.expr,
-    place: ast.AST,
-    verb: str,
-) -> PrimExpr:
-    """A plain number as one of a data type."""
-    whole = not isinstance(value, float)
-    if wanted.is_bool and not (isinstance(value, bool) or value in (0, 1)):
-        raise refuse_dtype(cx, node, f"is {value}", wanted, place, verb, f"{value} != 0")
-    if not (wanted.is_float or wanted.is_integer or wanted.is_bool):
-        raise refuse_dtype(cx, node, "is a number", wanted, place, verb, None)
-    if not (whole or wanted.is_float):
-        near = str(int(value)) if value == value and abs(value) < 2**63 else None
-        raise refuse_dtype(cx, node, "is a floating-point number", wanted, place, verb, near)
+    if not isinstance(value, (bool, int, float, np.generic)):
+        value = to_scalar(cx, value, node)
+        if value.dtype is wanted:
+            return value  # type: ignore[no-any-return]
     try:
-        made = const(value, wanted)
-    except ValueError as error:
-        raise cx.error(
-            node, "RX0502", reason(error), labels=[(place, f"{verb} {wanted}")]
-        ) from None
-    return made.replace(span=cx.span(node))
+        return converted(value, wanted, "value", "place", verb, cx.span(node))
+    except TIRError as error:
+        if error.help is not None:
+            error.help = "write `{instead}`"
+        raise cx.refuse(error, {"value": node, "place": place}.__getitem__) from None
 
 
 # statement = target op "=" scalar
@@ -413,7 +368,7 @@ def parse_augmented(cx: TirContext, node: ast.AugAssign) -> None:
             result = combine(cx, symbol, (load, value), (target, node.value), node)
             check_kept(cx, buffer, result, symbol, node)
             made = make_store(cx, buffer, indices, result, node.value, target)
-            cx.items.append(made.replace(span=cx.span(node)))
+            cx.builder.add(made.replace(span=cx.span(node)))
         case ast.Name(id=name) as target:
             before = parse_expr(cx, ast.copy_location(ast.Name(name, ast.Load()), target))
             value = parse_expr(cx, node.value)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from relaxscript.ir import prim
 from relaxscript.ir.tir import Buffer, Stmt
-from relaxscript.tir_builder import sequence_of
+from relaxscript.tir_builder import Scope, TIRError
 
 from .blame import UNKNOWN, Failed
 from .statements import TRY_STAR, of_later_pythons
@@ -15,10 +15,12 @@ from .tir_context import TirContext
 
 __all__ = [
     "LOOP_HELP",
+    "check_realized",
     "first_line",
     "parse_branch",
     "parse_statements",
     "parse_suite",
+    "parse_suite_in",
     "unsupported_statement",
 ]
 
@@ -55,14 +57,9 @@ STATEMENTS: dict[type[ast.stmt], tuple[str, str | None]] = {
 }
 
 
-def parse_branch(cx: TirContext, body: Sequence[ast.stmt]) -> Stmt:
-    with cx.scope():
-        return parse_suite(cx, body)
-
-
 def check_realized(cx: TirContext) -> None:
     """Refuse a region that exists for no statement at all."""
-    call = cx.realized.get(cx.items[-1]) if cx.items else None
+    call = cx.realized.get(cx.builder.items[-1]) if cx.builder.items else None
     if call is not None:
         cx.error(
             call, "RX0501", "`T.realize` holds the statements after it, and here are none",
@@ -72,15 +69,28 @@ def check_realized(cx: TirContext) -> None:
 
 # body = { statement }
 def parse_suite(cx: TirContext, body: Sequence[ast.stmt]) -> Stmt:
-    """Statements as one; each that fails leaves the names it binds unknown."""
-    outer: list[Stmt | Callable[[Stmt], Stmt]] = cx.items
-    cx.items = []
-    try:
+    """Statements as one, which are added nowhere; each that fails leaves its names unknown."""
+    found: list[Stmt] = []
+    with cx.builder.collecting("scope", found.append):
         parse_statements(cx, body)
         check_realized(cx)
-        return sequence_of(cx.items)
-    finally:
-        cx.items = outer
+    return found[0]
+
+
+def parse_suite_in(cx: TirContext, scope: Scope, body: Sequence[ast.stmt], node: ast.AST) -> None:
+    """Statements in a scope of the builder; what is wrong with it as a whole is wrong at `node`."""
+    try:
+        with cx.scope(), scope:
+            parse_statements(cx, body)
+            check_realized(cx)
+    except TIRError as error:
+        raise cx.refuse(error, lambda part: node) from None
+
+
+def parse_branch(cx: TirContext, body: Sequence[ast.stmt]) -> Stmt:
+    """Statements as one, whose names are known no more after them."""
+    with cx.scope():
+        return parse_suite(cx, body)
 
 
 def parse_statements(cx: TirContext, body: Sequence[ast.stmt]) -> None:

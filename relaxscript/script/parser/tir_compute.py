@@ -16,24 +16,24 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from relaxscript.ir import prim, tir
+from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
-from relaxscript.ir.tir import AttrStmt, Buffer, IterVar
-from relaxscript.ir.tir_compute import BufferRealize, IndexMap, Prefetch
+from relaxscript.ir.tir import Buffer, IterVar
+from relaxscript.ir.tir_compute import IndexMap
 from relaxscript.script import tir_compute
 from relaxscript.script.syntax import TIR_INT_DTYPE
 from relaxscript.script.tir_types import Form
-from relaxscript.tir_builder import counted, describe
+from relaxscript.tir_builder import counted, describe, iter_var
+from relaxscript.tir_builder.operands import region
 
 from .compile_time import ScriptLambda
 from .expression import parse_expr
 from .misfits import bind_arguments
 from .python_call import parse_arguments
-from .tir_block import domain_bounds, make_domain, region_of
+from .tir_block import domain_of
 from .tir_buffer import parse_dtype
 from .tir_call import Places, argument_nodes, call_guarded
 from .tir_context import TirContext
-from .tir_loop import make_range
 from .tir_scalar import make_number, to_condition, to_scalar
 
 __all__ = [
@@ -212,70 +212,38 @@ def make_iter_var(cx: TirContext, value: Any, node: ast.AST) -> IterVar:
         return value
     if not isinstance(value, Form) or value.maker is not tir_compute.iter_var:
         raise cx.error(
-            node,
-            "RX0501",
-            f"an axis is needed here, this is {describe(value)}",
+            node, "RX0501", f"an axis is needed here, this is {describe(value)}",
             help='write `T.iter_var(k, T.Range(0, 8), "CommReduce", "")`',
+        )  # fmt: skip
+    given = value.arguments
+    domain = None if given["dom"] is None else domain_of(cx, given["dom"], node)
+    with cx.making(node) as builder:
+        return iter_var(
+            given["v"], domain, given["iter_type"], given["thread_tag"], span=builder.span
         )
-    v, dom = value.arguments["v"], value.arguments["dom"]
-    domain = None
-    if dom is not None:
-        domain = make_range(cx, *domain_bounds(cx, dom, node), node)
-    if isinstance(v, str):
-        v = prim.Var.make(v, TIR_INT_DTYPE if domain is None else domain.extent.dtype)
-    if not isinstance(v, prim.Var):
-        raise cx.error(node, "RX0501", f"the variable of an axis is needed, this is {describe(v)}")
-    if domain is not None and domain.extent.dtype is not v.dtype:
-        domain = make_domain(cx, domain_bounds(cx, dom, node), v.dtype, node)
-    kind, tag = value.arguments["iter_type"], value.arguments["thread_tag"]
-    if not isinstance(kind, str) or not isinstance(tag, str):
-        raise cx.error(node, "RX0103", "the kind and the thread of an axis are texts")
-    return IterVar.make(domain, v, kind, tag)
 
 
 def open_realize(cx: TirContext, form: Form, call: ast.Call) -> None:
     """The region of a buffer that exists while the statements after it run."""
-    places = argument_nodes(cx, form.maker, call)
-    region = region_of(cx, form.arguments["buffer_slice"], places["buffer_slice"])
-    cx.homeless.pop(region.buffer, None)
-    scope = form.arguments["storage_scope"]
-    if not (scope is None or isinstance(scope, str)):
-        raise cx.error(places["storage_scope"], "RX0103", "the scope of memory is a text")
-    condition = to_condition(cx, form.arguments["condition"], places["condition"])
-    span = cx.span(call)
-
-    def opened(body: tir.Stmt) -> tir.Stmt:
-        made: tir.Stmt = BufferRealize.make(
-            region.buffer, region.region, condition, body, span=span
-        )
-        if scope is None:
-            return made
-        text = prim.StringImm.make(scope)
-        return AttrStmt.make(region.buffer, "realize_scope", text, made, span=span)
-
-    cx.items.append(opened)
-    cx.realized[opened] = call
+    places, given = argument_nodes(cx, form.maker, call), form.arguments
+    part, scope, condition = given["buffer_slice"], given["storage_scope"], given["condition"]
+    with cx.making(call, places) as builder:
+        part = region(part, "buffer_slice", builder.at("buffer_slice"))
+    cx.homeless.pop(part.buffer, None)
+    if scope is None or isinstance(scope, str):
+        condition = to_condition(cx, condition, places["condition"])
+    with cx.making(call, places) as builder:
+        builder.realize(part, scope, condition)
+    cx.realized[cx.builder.items[-1]] = call
 
 
 def add_prefetch(cx: TirContext, form: Form, call: ast.Call) -> None:
     places = argument_nodes(cx, form.maker, call)
     buffer, bounds = form.arguments["buffer"], form.arguments["bounds"]
     at = places["bounds"]
-    if not isinstance(buffer, Buffer):
-        raise cx.error(places["buffer"], "RX0501", f"this is {describe(buffer)}, not a buffer")
-    if not isinstance(bounds, (list, tuple)):
-        raise cx.error(
-            at,
-            "RX0103",
-            "the region is a list with a range for each axis",
-            help="write `[T.Range(0, 4)]`",
-        )
-    if bounds and len(bounds) != buffer.ndim:
-        raise cx.error(
-            at,
-            "RX0503",
-            f"`{buffer.name}` has {counted(buffer.ndim, 'axis', 'axes')}, not {len(bounds)}",
-        )
-    nodes = at.elts if isinstance(at, (ast.List, ast.Tuple)) else [at] * len(bounds)
-    ranges = tuple(make_range(cx, *domain_bounds(cx, b, n), n) for b, n in zip(bounds, nodes))
-    cx.items.append(Prefetch.make(buffer, ranges, span=cx.span(call)))
+    if isinstance(buffer, Buffer) and isinstance(bounds, (list, tuple)):
+        nodes = at.elts if isinstance(at, (ast.List, ast.Tuple)) else [at] * len(bounds)
+        if len(bounds) in (0, buffer.ndim):
+            bounds = [domain_of(cx, b, n) for b, n in zip(bounds, nodes)]
+    with cx.making(call, places) as builder:
+        builder.prefetch(buffer, bounds)

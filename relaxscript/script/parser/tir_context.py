@@ -3,66 +3,29 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 from relaxscript.errors import Source, Span
 from relaxscript.ir import prim
-from relaxscript.ir.prim import PrimExpr, PrimType
+from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.tir import (
-    Block,
     Buffer,
-    BufferRegion,
-    IterVar,
-    MatchBufferRegion,
-    Range,
     Stmt,
 )
 from relaxscript.script.tir_types import Form
-from relaxscript.tir_builder import Opener
+from relaxscript.tir_builder import Opener, TIRBuilder, TIRError
 
-from .blame import UNKNOWN
+from .blame import UNKNOWN, Failed
 from .context import ModuleContext
 from .environment import Environment
 from .reporter import Reporter
 from .script_context import Language, ScriptContext
 from .tir_axis_kinds import AxisPlace
 
-__all__ = ["OpenBlock", "TirContext"]
-
-
-@dataclass
-class Signature:
-    """The parameters of a function as they are found."""
-
-    params: list[prim.Var] = field(default_factory=list)
-    spans: list[Span | None] = field(default_factory=list)
-    buffers: dict[prim.Var, Buffer] = field(default_factory=dict)
-
-
-class OpenBlock:
-    """A block whose statements are being read."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        # Where it is opened.
-        self.at: ast.AST = ast.Pass()
-        self.iter_vars: list[IterVar] = []
-        self.iter_values: list[PrimExpr] = []
-        self.reads: tuple[BufferRegion, ...] | None = None
-        self.writes: tuple[BufferRegion, ...] | None = None
-        self.predicate: PrimExpr | None = None
-        self.init: Stmt | None = None
-        self.annotations: dict[str, Any] = {}
-        self.alloc_buffers: list[Buffer] = []
-        self.match_buffers: list[MatchBufferRegion] = []
-        # The calls that describe it, by what they say.
-        self.said: dict[str, ast.Call] = {}
-        # The scalar variables that its statements bind.
-        self.bound: set[prim.Var] = set()
+__all__ = ["TirContext"]
 
 
 class TirContext(ScriptContext):
@@ -77,10 +40,8 @@ class TirContext(ScriptContext):
         # The functions of the module around it, and the name of its class.
         self.global_vars: dict[str, GlobalVar] | None = None
         self.module_name = ""
-        self.signature = Signature()
+        self.builder = TIRBuilder()
         self.definition: ast.FunctionDef | None = None
-        self.attrs: dict[str, Any] = {}
-        self.ret_type: PrimType | None = None
         # Whether what it uses must have a value and memory.
         self.check_well_formed = True
         self._variables()
@@ -102,8 +63,6 @@ class TirContext(ScriptContext):
         self.captured: dict[prim.Var, Span | None] = {}
         # Names of scopes that have ended, and where they were bound.
         self.gone: dict[str, Span | None] = {}
-        # The variables that `T.env_thread` gave, the names of their threads, and where they stand.
-        self.threads: dict[prim.Var, tuple[str, ast.AST]] = {}
 
     def _buffers(self) -> None:
         """Buffers and their memory."""
@@ -121,13 +80,6 @@ class TirContext(ScriptContext):
 
     def _statements(self) -> None:
         """Statements, loops and blocks."""
-        self.items: list[Stmt | Opener] = []
-        self.root = self.block = OpenBlock("root")
-        self.has_blocks = False
-        # The ranges of the loops around, by their variables.
-        self.loops: dict[prim.Var, Range] = {}
-        # Blocks whose regions the script left out, in what respect: (reads, writes).
-        self.derived: dict[Block, tuple[bool, bool]] = {}
         # Where the kinds of axes are written.
         self.axis_places: dict[prim.Var, AxisPlace] = {}
         # The statements that have been read, so that recovery reads none of them twice.
@@ -164,3 +116,62 @@ class TirContext(ScriptContext):
         for name in ast.walk(target):
             if isinstance(name, ast.Name):
                 self.names[name.id] = UNKNOWN
+
+    # ---- the builder
+
+    @contextmanager
+    def making(
+        self, node: ast.AST, places: Mapping[str, ast.AST] | None = None
+    ) -> Iterator[TIRBuilder]:
+        """The builder, for a statement at `node`; its mistakes are told at the parts' places."""
+
+        def place(part: str) -> ast.AST:
+            return _part_of(part, places or {}, node)
+
+        builder = self.builder
+        before = builder.span, builder.places
+        builder.span, builder.places = self.span(node), lambda part: self.span(place(part))
+        try:
+            yield builder
+        except TIRError as error:
+            self.report_doubts(place)
+            raise self.refuse(error, place) from None
+        finally:
+            builder.span, builder.places = before
+        self.report_doubts(place)
+
+    def report_doubts(self, place: Callable[[str], ast.AST]) -> None:
+        """Tell what the builder warns of."""
+        doubts, self.builder.doubts = self.builder.doubts, []
+        for doubt in doubts:
+            if not isinstance(place(doubt.part), ast.Constant):
+                doubt.instead = None  # only what is written as it is can be replaced
+            self.refuse(doubt, place)
+
+    def refuse(
+        self, error: TIRError, place: Callable[[str], ast.AST], written: str | None = None
+    ) -> Failed:
+        """Record what the builder says of parts of a statement; `place` tells where each stands.
+
+        `written` is the part to blame as it would stand in other code.
+        """
+        at = place(error.part)
+        words = {}
+        if error.instead is not None:
+            words[error.part] = self.written(at) if written is None else written
+        spans = {part: self.span(place(part)) for part in (error.part, *error.facts)}
+        return self.report(error.diagnostic("", self.span(at), spans, words))
+
+
+def _part_of(part: str, places: Mapping[str, ast.AST], node: ast.AST) -> ast.AST:
+    """Where a part stands, `indices[1]` as well; one without a place, where all of them stand."""
+    found = places.get(part)
+    if found is not None:
+        return found
+    whole, _, index = part.partition("[")
+    found = places.get(whole, node)
+    if isinstance(found, (ast.Tuple, ast.List)) and index:
+        position = int(index.rstrip("]"))
+        if position < len(found.elts) and not any(isinstance(e, ast.Starred) for e in found.elts):
+            return found.elts[position]
+    return found

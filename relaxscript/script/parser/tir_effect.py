@@ -11,10 +11,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from relaxscript.errors import Span
-from relaxscript.ir import prim, tir
+from relaxscript.ir import prim
 from relaxscript.ir.buffer_access import indices_of
-from relaxscript.ir.node import Node
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.tir import Buffer, Evaluate
 from relaxscript.script import tir_compute, tir_forms
@@ -55,7 +53,7 @@ def run_effect(cx: TirContext, value: Any, node: ast.expr) -> None:
         case Form() if value.maker in EFFECTS and isinstance(node, ast.Call):
             EFFECTS[value.maker](cx, value, node)
         case bool() | int() | float() | prim.PrimExpr():
-            cx.items.append(Evaluate.make(to_scalar(cx, value, node), span=cx.span(node)))
+            cx.builder.add(Evaluate.make(to_scalar(cx, value, node), span=cx.span(node)))
         case Form() if value.maker in LOOPS or value.maker is tir_forms.grid:
             raise cx.error(node, "RX0501", f"`{value.name}` is what a loop goes over",
                              help=f"write `for i in {cx.written(node)}:`")  # fmt: skip
@@ -74,7 +72,7 @@ def run_effect(cx: TirContext, value: Any, node: ast.expr) -> None:
 def add_func_attr(cx: TirContext, form: Form, call: ast.Call) -> None:
     at = argument_nodes(cx, form.maker, call)["attrs"]
     found = make_attributes(cx, form.arguments["attrs"], at)
-    add_attributes(cx, cx.attrs, found, at)
+    add_attributes(cx, cx.builder.attrs, found, at)
 
 
 def launch_unnamed(cx: TirContext, form: Form, call: ast.Call) -> None:
@@ -85,7 +83,7 @@ def launch_unnamed(cx: TirContext, form: Form, call: ast.Call) -> None:
 def add_evaluate(cx: TirContext, form: Form, call: ast.Call) -> None:
     at = argument_nodes(cx, form.maker, call)["value"]
     value = to_scalar(cx, form.arguments["value"], at)
-    cx.items.append(Evaluate.make(value, span=cx.span(call)))
+    cx.builder.add(Evaluate.make(value, span=cx.span(call)))
 
 
 def add_buffer_store(cx: TirContext, form: Form, call: ast.Call) -> None:
@@ -113,30 +111,20 @@ def add_buffer_store(cx: TirContext, form: Form, call: ast.Call) -> None:
     predicate = form.arguments["predicate"]
     if predicate is not None:
         made = made.replace(predicate=to_scalar(cx, predicate, places["predicate"]))
-    cx.items.append(made.replace(span=cx.span(call)))
+    cx.builder.add(made.replace(span=cx.span(call)))
 
 
 def open_attr(cx: TirContext, form: Form, call: ast.Call) -> None:
     """A hint about the statements after it."""
     places = argument_nodes(cx, form.maker, call)
-    key = form.arguments["attr_key"]
-    if not isinstance(key, str):
-        raise cx.error(places["attr_key"], "RX0103", "the name of a hint is a text")
-    value = to_scalar(cx, form.arguments["value"], places["value"])
-    node = node_of_attr(cx, form.arguments["node"], places["node"])
-    span = cx.span(call)
-    cx.items.append(lambda body: tir.AttrStmt.make(node, key, value, body, span=span))
-
-
-def node_of_attr(cx: TirContext, value: Any, node: ast.AST) -> Any:
-    """What a hint is about: an axis, a buffer, a scalar, or a text."""
-    if isinstance(value, Form) and value.maker is tir_compute.iter_var:
-        return make_iter_var(cx, value, node)
-    if isinstance(value, (bool, int, float)):
-        return to_scalar(cx, value, node)
-    if value is None or isinstance(value, (Node, str)):
-        return value
-    raise cx.error(node, "RX0501", f"a hint cannot be about {describe(value)}")
+    key, value = form.arguments["attr_key"], form.arguments["value"]
+    if isinstance(key, str):
+        value = to_scalar(cx, value, places["value"])
+    node = form.arguments["node"]
+    if isinstance(node, Form) and node.maker is tir_compute.iter_var:
+        node = make_iter_var(cx, node, places["node"])
+    with cx.making(call, places) as builder:
+        builder.attr(node, key, value)
 
 
 # statement = "assert" scalar ["," text]
@@ -144,26 +132,15 @@ def parse_assert(cx: TirContext, node: ast.Assert) -> None:
     condition = parse_condition(cx, node.test)
     message: Any = "" if node.msg is None else parse_expr(cx, node.msg)
     if condition is not None:
-        add_assertion(cx, condition, message, node.msg or node, cx.span(node))
+        with cx.making(node, {"message": node.msg or node}) as builder:
+            builder.assert_holds(condition, message)
 
 
 def open_assert(cx: TirContext, form: Form, call: ast.Call) -> None:
     places = argument_nodes(cx, form.maker, call)
     condition = to_condition(cx, form.arguments["condition"], places["condition"])
-    add_assertion(cx, condition, form.arguments["message"], places["message"], cx.span(call))
-
-
-def add_assertion(
-    cx: TirContext, condition: PrimExpr, message: Any, node: ast.AST, span: Span | None
-) -> None:
-    if not isinstance(message, (str, prim.StringImm)):
-        raise cx.error(
-            node,
-            "RX0501",
-            f"the message of an assertion is a text, this is {describe(message)}",
-        )
-    text = prim.StringImm.make(message) if isinstance(message, str) else message
-    cx.items.append(lambda body: tir.AssertStmt.make(condition, text, body, span=span))
+    with cx.making(call, places) as builder:
+        builder.assert_holds(condition, form.arguments["message"])
 
 
 # The forms that are statements of their own.

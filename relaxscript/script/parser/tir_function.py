@@ -21,7 +21,7 @@ from functools import partial
 
 from relaxscript.errors import Diagnostic, Source
 from relaxscript.ir.prim import PrimType
-from relaxscript.ir.relax import Attrs, GlobalVar
+from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.tir import Block, PrimFunc
 from relaxscript.ir.walk import MOST_PARTS, free_vars, size_when_written
 
@@ -31,8 +31,7 @@ from .environment import Environment
 from .reporter import Reporter
 from .tir_assign import scalar_type
 from .tir_axis_kinds import doubtful_blocks
-from .tir_block import in_root_block
-from .tir_body import parse_suite
+from .tir_body import check_realized, parse_statements
 from .tir_bounds import refuted_indices
 from .tir_context import TirContext
 from .tir_language import tir_context
@@ -79,23 +78,17 @@ def parse_function(cx: TirContext, node: ast.FunctionDef, private: bool = False)
     parse_parameters(cx, node)
     if node.returns is not None:
         parse_return_annotation(cx, node.returns)
-    span = cx.source.name_span(node)
-    statements = parse_suite(cx, node.body)
-    body = statements if _is_rootless(node) else in_root_block(cx, statements, span)
+    parse_statements(cx, node.body)
+    check_realized(cx)
     if any(d.severity == "error" for d in cx.reporter.diagnostics[before:]):
         return None
-    attrs = cx.attrs
-    if not private and "global_symbol" not in attrs:
-        own = (cx.global_vars or {}).get(node.name)
-        symbol = node.name if own is None else own.name_hint
-        attrs = {"global_symbol": symbol, **attrs}
-    params = tuple(cx.signature.params)
-    buffers = cx.signature.buffers
-    function = PrimFunc.make(
-        params, body, cx.ret_type, {p: buffers[p] for p in params if p in buffers},
-        Attrs(attrs) if attrs else None, tuple(cx.signature.spans), span=span,
-    )  # fmt: skip
-    if size_when_written(body) > MOST_PARTS:
+    builder = cx.builder
+    own = (cx.global_vars or {}).get(node.name)
+    builder.name = node.name if own is None else own.name_hint
+    builder.private, builder.rooted = private, not _is_rootless(node)
+    builder.span = cx.source.name_span(node)
+    function = builder.finish()
+    if size_when_written(function.body) > MOST_PARTS:
         message = f"`{node.name}` has more than {MOST_PARTS:,} parts when it is written out"
         help = "bind what it uses again and again to a variable: `v: T.int64 = ...`"
         cx.error(node, "RX0104", message, help=help)
@@ -105,7 +98,7 @@ def parse_function(cx: TirContext, node: ast.FunctionDef, private: bool = False)
     check_declared(cx, function)
     check_launched(cx, function)
     check_memory(cx)
-    for doubt in doubtful_blocks(body, cx.axis_places, partial(says_reads, cx)):
+    for doubt in doubtful_blocks(function.body, cx.axis_places, partial(says_reads, cx)):
         cx.report(doubt)
     refuse_indices(cx, function)
     return function
@@ -113,7 +106,7 @@ def parse_function(cx: TirContext, node: ast.FunctionDef, private: bool = False)
 
 def says_reads(cx: TirContext, block: Block) -> bool:
     """Whether the script says itself what a block reads."""
-    return not cx.derived.get(block, (False, False))[0]
+    return not cx.builder.derived.get(block, (False, False))[0]
 
 
 def refuse_indices(cx: TirContext, function: PrimFunc) -> None:
@@ -130,7 +123,7 @@ def parse_return_annotation(cx: TirContext, node: ast.expr) -> None:
     try:
         if isinstance(node, ast.Constant) and node.value is None:
             return
-        cx.ret_type = PrimType.make(scalar_type(cx, node).dtype)
+        cx.builder.ret_type = PrimType.make(scalar_type(cx, node).dtype)
     except Failed:
         return
 

@@ -21,11 +21,12 @@ from relaxscript.ir import prim, tir
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import PrimExpr, const
 from relaxscript.ir.relax import Attrs
-from relaxscript.ir.tir import For, ForKind, IfThenElse, Range, Stmt, While
+from relaxscript.ir.tir import ForKind, IfThenElse, Range, Stmt
 from relaxscript.script import tir_forms
 from relaxscript.script.syntax import LOOPS as LOOP_WORDS, TIR_INT_DTYPE
 from relaxscript.script.tir_types import Form
-from relaxscript.tir_builder import counted, describe
+from relaxscript.tir_builder import Scope, TIRError, counted, describe
+from relaxscript.tir_builder.operands import extent_between, range_between
 
 from .blame import UNKNOWN, Failed
 from .compile_time import LoopExit, bind_item, count_step
@@ -33,22 +34,22 @@ from .expression import parse_expr
 from .tir_block import make_attributes
 from .tir_body import (
     LOOP_HELP,
+    check_realized,
     first_line,
     parse_branch,
     parse_statements,
-    parse_suite,
+    parse_suite_in,
     unsupported_statement,
 )
 from .tir_buffer import BufferSyntax
 from .tir_call import argument_nodes
 from .tir_context import TirContext
 from .tir_python import PYTHON_RANGE
-from .tir_scalar import extent_between, to_condition, to_scalar
+from .tir_scalar import to_condition, to_scalar
 from .tir_thread import known_thread
 
 __all__ = [
     "LOOPS",
-    "make_range",
     "parse_condition",
     "parse_for",
     "parse_if",
@@ -95,7 +96,7 @@ def unroll_python_loop(cx: TirContext, value: Any, node: ast.For) -> None:
     items = cx.language.items_of(cx, value, node.iter, "gone through by `for`")
     found = cx.reporter.diagnostics
     before = len(found)
-    cx.unrolled.append(cx.items)
+    cx.unrolled.append(cx.builder.items)
     try:
         for item in items:
             count_step(cx, node.iter)
@@ -116,7 +117,7 @@ def parse_loop_exit(cx: TirContext, node: ast.Break | ast.Continue) -> None:
 
     Inside of loops and branches of the program the list of statements is another one.
     """
-    if not cx.unrolled or cx.unrolled[-1] is not cx.items:
+    if not cx.unrolled or cx.unrolled[-1] is not cx.builder.items:
         raise unsupported_statement(cx, node)
     raise LoopExit(isinstance(node, ast.Break))
 
@@ -126,6 +127,7 @@ def parse_loops(
     node: ast.For | ast.With, body: Sequence[ast.stmt] | None = None,
 ) -> None:  # fmt: skip
     """The loops around a body, outermost first; after a mistake the body is still read."""
+    scope: Scope | None = None
     with cx.scope():
         try:
             if loops is None:
@@ -135,19 +137,26 @@ def parse_loops(
         except Failed:
             if target is not None:
                 cx.forget_names(target)
-            variables = None
-        inner = parse_suite(cx, node.body if body is None else body)
-    if variables is None or loops is None:
-        return
-    kind = LOOPS.get(form.maker, ForKind.SERIAL) if isinstance(form, Form) else ForKind.SERIAL
+        else:
+            scope = scope_of_loops(cx, variables, loops, form, node)
+        with scope or cx.builder.collecting("T.serial", lambda statements: None):
+            parse_statements(cx, node.body if body is None else body)
+            check_realized(cx)
+
+
+def scope_of_loops(
+    cx: TirContext, variables: Sequence[prim.Var], loops: Sequence[Range], form: Any,
+    node: ast.For | ast.With,
+) -> Scope | None:  # fmt: skip
+    """The scope of nested loops; None after a mistake in what is said of them."""
     at = node.iter if isinstance(node, ast.For) else node.items[0].context_expr
-    annotations, binding = annotations_of_loop(cx, form, at)
-    span = cx.span(node)
-    for var, domain in zip(reversed(variables), reversed(loops)):
-        inner = For.make(
-            var, domain.min, domain.extent, kind, inner, binding, annotations, span=span
-        )
-    cx.items.append(inner)
+    try:
+        annotations, binding = annotations_of_loop(cx, form, at)
+    except Failed:
+        return None
+    kind = LOOPS.get(form.maker, ForKind.SERIAL) if isinstance(form, Form) else ForKind.SERIAL
+    with cx.making(node) as builder:
+        return builder.nest(variables, loops, kind, binding, annotations)
 
 
 def annotations_of_loop(
@@ -263,20 +272,19 @@ def make_range(
     cx: TirContext, start: Any, stop: Any, node: ast.AST, start_node: ast.AST | None = None
 ) -> Range:
     """One range; plain numbers take the data type of the other bound, else int32."""
-    bounds: list[Any] = []
-    for value, at in ((start, start_node or node), (stop, node)):
-        if isinstance(value, np.integer):
-            value = int(value)
-        if type(value) is not int:
-            value = to_scalar(cx, value, at)
-            if not value.dtype.is_integer:
-                raise cx.error(at, "RX0501", "a loop counts with integers",
-                                 labels=[(at, f"is {value.dtype}")])  # fmt: skip
-        bounds.append(value)
-    if all(type(v) is int for v in bounds):
-        bounds = [bound.replace(span=cx.span(node)) for bound in prim.alike(*bounds)]
-    low, high = prim.match_dtypes(*bounds)
-    return Range.make(low, extent_between(low, high))
+    places = {"start": start_node or node, "stop": node}
+    bounds = [bound_of(cx, value, at) for value, at in zip((start, stop), places.values())]
+    try:
+        return range_between(bounds[0], bounds[1], span=cx.span(node))
+    except TIRError as error:
+        raise cx.refuse(error, places.__getitem__) from None
+
+
+def bound_of(cx: TirContext, value: Any, node: ast.AST) -> Any:
+    """A bound of a range: a plain number, or a scalar."""
+    if isinstance(value, np.integer):
+        return int(value)
+    return value if type(value) is int else to_scalar(cx, value, node)
 
 
 def make_loop_variables(
@@ -345,7 +353,6 @@ def unpack_loop_variables(
 
 def make_loop_variable(cx: TirContext, name: str, node: ast.AST, domain: Range) -> prim.Var:
     var = prim.Var.make(name, domain.extent.dtype, span=cx.span(node))
-    cx.loops[var] = domain
     cx.fixed[var] = "a loop variable"
     return var
 
@@ -356,10 +363,12 @@ def parse_while(cx: TirContext, node: ast.While) -> None:
         cx.error(node.orelse[0], "RX0501", "a loop of a PrimFunc has no `else`",
                    help="put these statements after the loop")  # fmt: skip
     condition = parse_condition(cx, node.test)
-    with cx.scope():
-        body = parse_suite(cx, node.body)
-    if condition is not None:
-        cx.items.append(While.make(condition, body, span=cx.span(node)))
+    if condition is None:
+        parse_branch(cx, node.body)
+        return
+    with cx.making(node) as builder:
+        scope = builder.while_(condition)
+    parse_suite_in(cx, scope, node.body, node)
 
 
 def parse_condition(cx: TirContext, node: ast.expr) -> PrimExpr | None:
@@ -372,11 +381,10 @@ def parse_condition(cx: TirContext, node: ast.expr) -> PrimExpr | None:
 
 
 def parse_while_scope(cx: TirContext, form: Form, node: ast.With, body: Sequence[ast.stmt]) -> None:
-    call = node.items[0].context_expr
-    condition = to_condition(cx, form.arguments["condition"], call)
-    with cx.scope():
-        inner = parse_suite(cx, body)
-    cx.items.append(While.make(condition, inner, span=cx.span(node)))
+    condition = to_condition(cx, form.arguments["condition"], node.items[0].context_expr)
+    with cx.making(node) as builder:
+        scope = builder.while_(condition)
+    parse_suite_in(cx, scope, body, node)
 
 
 # statement = "if" scalar ":" body { "elif" scalar ":" body } ["else" ":" body]
@@ -409,7 +417,7 @@ def parse_if(cx: TirContext, node: ast.If) -> None:
             raise Failed
         otherwise = IfThenElse.make(condition, body, otherwise, span=cx.span(at))
     if otherwise is not None:
-        cx.items.append(otherwise)
+        cx.builder.add(otherwise)
 
 
 def to_condition_or_none(cx: TirContext, value: Any, node: ast.expr) -> PrimExpr | None:
@@ -436,6 +444,6 @@ def parse_if_scope(cx: TirContext, form: Form, node: ast.With, body: Sequence[as
         parts[made.maker] = parse_branch(cx, part.body)  # type: ignore[attr-defined]
     if tir_forms.Then not in parts:
         raise cx.error(first_line(cx, node), "RX0501", "`T.If` needs `with T.Then():`")
-    cx.items.append(IfThenElse.make(
+    cx.builder.add(IfThenElse.make(
         condition, parts[tir_forms.Then], parts.get(tir_forms.Else), span=cx.span(node)
     ))  # fmt: skip

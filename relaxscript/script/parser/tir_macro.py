@@ -88,22 +88,25 @@ def statements_of(
         "names": {**names, **values},
         "gone": {},
         "declared": dict(declared),
-        "items": [],
         "macro_depth": cx.depth,
         "macro_arguments": frozenset(values),
         "as_statement": None,
     }
-    axes = len(cx.block.iter_vars)
-    follows = bool(cx.items)
+    axes = len(cx.builder.innermost.iter_vars)
+    follows = bool(cx.builder.items)
     before = len(cx.reporter.diagnostics)
+    made: list[Stmt | Opener] = []
+    around, cx.builder.items = cx.builder.items, made
     with inside_macro(cx, macro, node, state):
-        with suppress(Returned):
-            parse_statements(cx, macro.node.body)
-        made: list[Stmt | Opener] = cx.items
+        try:
+            with suppress(Returned):
+                parse_statements(cx, macro.node.body)
+        finally:
+            cx.builder.items = around
         new = {key: known for key, known in cx.declared.items() if known not in declared.values()}
     for name, known in new.items():
         cx.declared[f"{name}'{len(cx.declared)}"] = known
-    if follows and len(cx.block.iter_vars) > axes:
+    if follows and len(cx.builder.innermost.iter_vars) > axes:
         raise cx.error(node, "RX0504", "the axes of a block come before its statements",
                          help="move this line to the beginning of the block")  # fmt: skip
     if any(d.severity == "error" for d in cx.reporter.diagnostics[before:]):
@@ -114,7 +117,7 @@ def statements_of(
 def place_statements(cx: TirContext, made: Sequence[Stmt | Opener], node: ast.Call) -> None:
     """Statements of a macro; what they open ends with the macro."""
     if all(isinstance(item, Stmt) for item in made):
-        cx.items.extend(made)
+        cx.builder.items.extend(made)
         return
     whole = sequence_of(made)
-    cx.items.extend(whole.seq if isinstance(whole, SeqStmt) else [whole])
+    cx.builder.items.extend(whole.seq if isinstance(whole, SeqStmt) else [whole])

@@ -37,6 +37,8 @@ from .tir_call import (
 )
 from .tir_context import TirContext
 
+__all__ = ["PYTHON_RANGE", "call_known"]
+
 # What numpy calls functions of ours.
 OF_NUMPY = {"absolute": "abs", "arccos": "acos", "arcsin": "asin", "arctan": "atan",
             "arctan2": "atan2", "floor_divide": "floordiv", "invert": "bitwise_not",

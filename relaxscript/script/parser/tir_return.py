@@ -6,6 +6,7 @@ import ast
 
 from relaxscript.ir import prim
 from relaxscript.ir.intrinsic import op_named
+from relaxscript.ir.prim import PrimType
 from relaxscript.ir.tir import Buffer, BufferRegion, Evaluate
 
 from .expression import parse_expr
@@ -46,11 +47,11 @@ def parse_return(cx: TirContext, node: ast.Return) -> None:
             "a PrimFunc writes into its parameters, it does not return buffers",
             help="add a parameter for the result, and leave `return` out",
         )  # fmt: skip
-    if cx.ret_type is not None:
+    if isinstance(cx.builder.ret_type, PrimType):
         e = convert_value(
-            cx, value, node.value, cx.ret_type.dtype, node.value, "the function returns"
+            cx, value, node.value, cx.builder.ret_type.dtype, node.value, "the function returns"
         )
     else:
         e = to_scalar(cx, value, node.value)
     call = prim.Call.make(e.dtype, op_named("tir.ret"), (e,), span=cx.span(node))
-    cx.items.append(Evaluate.make(call, span=cx.span(node)))
+    cx.builder.add(Evaluate.make(call, span=cx.span(node)))

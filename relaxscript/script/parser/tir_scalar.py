@@ -10,21 +10,23 @@ not fit) and float32, as TIR reads them, unless something beside them says more.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-
-from relaxscript.arith import Facts, simplify
 from relaxscript.dtypes import DataType
-from relaxscript.errors import Diagnostic
 from relaxscript.ir import prim
-from relaxscript.ir.prim import IntImm, PrimExpr, alike, const, match_dtypes, plain_dtype
-from relaxscript.ir.prim_checks import reason
-from relaxscript.ir.same import structural_equal
-from relaxscript.ir.tir import Buffer, BufferRegion, Range, plain_extent
-from relaxscript.script.tir_types import Form, ScalarType
-from relaxscript.tir_builder import counted, describe
+from relaxscript.ir.prim import IntImm, PrimExpr
+from relaxscript.ir.tir import Buffer, BufferRegion
+from relaxscript.tir_builder import (
+    TIRBuilder,
+    TIRError,
+    counted,
+    describe,
+    indices_of,
+    operands,
+    region_of,
+)
 
 from .blame import Failed
 from .expression import parse_expr, python_item
@@ -34,7 +36,6 @@ __all__ = [
     "check_brackets",
     "check_number_of_indices",
     "check_rank",
-    "extent_between",
     "index_nodes",
     "item_of",
     "make_number",
@@ -46,47 +47,18 @@ __all__ = [
 ]
 
 
-def extent_between(low: PrimExpr, high: PrimExpr) -> PrimExpr:
-    """`high - low`; where `high` was written `low + e`, just `e`, and a number where it is one."""
-    if isinstance(low, IntImm) and isinstance(high, IntImm):
-        return const(high.value - low.value, high.dtype)
-    if isinstance(low, IntImm) and low.value == 0:
-        return high
-    if isinstance(high, prim.Add) and same_scalar(high.a, low):
-        return high.b
-    extent = prim.Sub.make(high, low)
-    known = simplify(extent, Facts(nonnegative=False))
-    return known if isinstance(known, IntImm) else extent
-
-
-def same_scalar(a: PrimExpr, b: PrimExpr) -> bool:
-    """Whether two scalars are written alike."""
-    return a is b or structural_equal(a, b, map_free_vars=False)
-
-
 def to_scalar(cx: TirContext, value: Any, node: ast.AST) -> PrimExpr:
     """A value as a scalar: plain numbers are int32 (int64 where they do not fit) or float32."""
-    match value:
-        case prim.Var(name=""):
+    if isinstance(value, PrimExpr):
+        if isinstance(value, prim.Var) and not value.name:
             raise no_value(cx, value, node)
-        case PrimExpr():
-            return value
-        case bool() | float():
-            return const(value)
-        case int():
-            return make_number(cx, value, plain_dtype(value), node)
-        case np.generic():
-            return const(value.item(), DataType(value.dtype))
-        case BufferRegion():
-            return vector_of(cx, value, node)
-        case str():
-            return prim.StringImm(value)
-        case Buffer():
-            raise whole_buffer(cx, value, node)
-    raise cx.error(
-        node, "RX0501", f"a scalar is needed here, this is {describe(value)}",
-        help=advice_for(cx, value),
-    )  # fmt: skip
+        return value
+    if isinstance(value, BufferRegion):
+        return vector_of(cx, value, node)
+    try:
+        return operands.scalar(value, "value", cx.span(node) if type(value) is int else None)
+    except TIRError as error:
+        raise cx.refuse(error, lambda part: node) from None
 
 
 def no_value(cx: TirContext, var: prim.Var, node: ast.AST) -> Failed:
@@ -97,42 +69,21 @@ def no_value(cx: TirContext, var: prim.Var, node: ast.AST) -> Failed:
     )  # fmt: skip
 
 
-def advice_for(cx: TirContext, value: Any) -> str | None:
-    """What to write in the place of a value that is no scalar."""
-    if isinstance(value, ScalarType):
-        return f"`{value}(x)` is `x` as {value.dtype}"
-    if isinstance(value, Form):
-        return "it is a statement of its own"
-    return None
-
-
 def make_number(cx: TirContext, value: int, dtype: DataType, node: ast.AST) -> IntImm:
     """A number of a data type, with its place."""
     try:
-        return IntImm(dtype, value).replace(span=cx.span(node))
-    except ValueError as error:
-        raise cx.error(node, "RX0502", reason(error)) from None
-
-
-def whole_buffer(cx: TirContext, buffer: Buffer, node: ast.AST) -> Failed:
-    """Record that a buffer stands where one of its elements should."""
-    indices = ", ".join("ijklmn"[axis % 6] for axis in range(buffer.ndim)) or "()"
-    return cx.error(
-        node, "RX0501", f"`{buffer.name}` is a whole buffer, and a scalar is needed here",
-        help=f"take an element: `{buffer.name}[{indices}]`",
-    )  # fmt: skip
+        return operands.integer(value, dtype, "value", cx.span(node))
+    except TIRError as error:
+        raise cx.refuse(error, lambda part: node) from None
 
 
 def to_condition(cx: TirContext, value: Any, node: ast.AST) -> PrimExpr:
     """A scalar that is true or false."""
     e = to_scalar(cx, value, node)
-    if e.dtype.is_bool:
-        return e
-    compared = f"{in_parentheses(cx, node)} != 0"
-    raise cx.error(
-        node, "RX0502", f"a condition is a bool, this is {e.dtype}",
-        help=f"compare it: `{compared}`", fix=compared,
-    )  # fmt: skip
+    try:
+        return operands.condition(e, "value")
+    except TIRError as error:
+        raise cx.refuse(error, lambda part: node, in_parentheses(cx, node)) from None
 
 
 def in_parentheses(cx: TirContext, node: ast.AST) -> str:
@@ -241,114 +192,59 @@ def to_indices(
     cx: TirContext, buffer: Buffer, index: Sequence[Any], places: Sequence[ast.AST]
 ) -> tuple[PrimExpr, ...]:
     """Indices as integers; a slice is the vector of its elements."""
+    if all(_is_plain_index(value) for value in index):
+        indices = (*index,)
+    else:
+        with at_indices(cx, index, places) as (builder, values):
+            indices = indices_of(builder, buffer, values)
     if len(places) != len(index):
         places = [places[0] if places else ast.Constant(None)] * len(index)
-    found: list[PrimExpr] = []
-    for axis, (value, place) in enumerate(zip(index, places)):
-        if isinstance(value, slice):
-            low, high = slice_bounds(cx, buffer, axis, value, place)
-            found.append(make_ramp(cx, low, extent_between(low, high), value.step, place))
-            continue
-        found.append(to_index(cx, value, place, buffer, axis))
-    for e, place in list(zip(found, places))[:-1]:
-        if e.dtype.lanes != 1:
-            raise cx.error(
-                place, "RX0503", "only the last index can be a vector",
-                help="loop over this axis: `for i in range(...)`",
-            )  # fmt: skip
-    indices = tuple(found)
     cx.index_places[id(indices)] = indices, [cx.span(place) for place in places]
     return indices
 
 
-def to_index(cx: TirContext, value: Any, place: ast.AST, buffer: Buffer, axis: int) -> PrimExpr:
-    """One index: an integer."""
-    if type(value) is int:
-        check_bounds(cx, value, place, buffer, axis)
-        return make_number(cx, value, plain_dtype(value), place)
-    e = to_scalar(cx, value, place)
-    if e.dtype.is_integer:
-        return e
-    kind = f"is {e.dtype}" if not isinstance(e, prim.StringImm) else "is a string"
-    cast = f'T.cast({cx.written(place)}, "int32")' if e.dtype.is_float else None
-    raise cx.error(
-        place, "RX0503", "an index is an integer", labels=[(place, kind)],
-        help=f"convert it: `{cast}`" if cast else None, fix=cast,
-    )  # fmt: skip
+def _is_plain_index(value: Any) -> bool:
+    """Whether a value is an index as it is."""
+    if not isinstance(value, PrimExpr) or (isinstance(value, prim.Var) and not value.name):
+        return False
+    return value.dtype.is_integer and value.dtype.lanes == 1
 
 
-def check_bounds(cx: TirContext, value: int, place: ast.AST, buffer: Buffer, axis: int) -> None:
-    """Warn of an element that cannot exist; code that never runs may name it."""
-    extent = buffer.shape[axis]
-    if value >= 0 and not (isinstance(extent, IntImm) and value >= extent.value):
-        return
-    size = f"has extent {extent.value}" if isinstance(extent, IntImm) else "begins at 0"
-    help = "indices do not count from the end" if value < 0 else None
-    cx.report(Diagnostic(
-        "RX0503", f"`{buffer.name}` has no element {value} here: axis {axis} {size}",
-        cx.span(place), help=help, severity="warning",
-    ))  # fmt: skip
+@contextmanager
+def at_indices(
+    cx: TirContext, index: Sequence[Any], places: Sequence[ast.AST], node: ast.AST | None = None
+) -> Iterator[tuple[TIRBuilder, list[Any]]]:
+    """The builder, for indices at some places, and what they are to it."""
+    if len(places) != len(index):
+        places = [places[0] if places else ast.Constant(None)] * len(index)
+    values = [part_of_index(cx, value, at) for value, at in zip(index, places)]
+    where = {f"indices[{axis}]": at for axis, at in enumerate(places)}
+    with cx.making(places[0] if node is None else node, where) as builder:
+        yield builder, values
 
 
-def slice_bounds(
-    cx: TirContext, buffer: Buffer, axis: int, value: slice, place: ast.AST
-) -> tuple[PrimExpr, PrimExpr]:
-    """Where a slice begins and ends, in one data type."""
-    extent = buffer.shape[axis]
-    low = 0 if value.start is None else value.start
-    high = plain_extent(extent) if value.stop is None else value.stop
-    if type(low) is int and type(high) is int:
-        a, b = alike(low, high)
-        return a.replace(span=cx.span(place)), b.replace(span=cx.span(place))
-    parts = [v if type(v) is int else to_index(cx, v, place, buffer, axis) for v in (low, high)]
-    return match_dtypes(*parts)
+def part_of_index(cx: TirContext, value: Any, node: ast.AST) -> Any:
+    """An index, or a slice of indices; plain numbers are left to the builder."""
+    if isinstance(value, slice):
+        ends = (value.start, value.stop, value.step)
+        return slice(*(e if e is None else part_of_index(cx, e, node) for e in ends))
+    return value if type(value) is int else to_scalar(cx, value, node)
 
 
 def make_region(
     cx: TirContext, buffer: Buffer, index: Sequence[Any], places: Sequence[ast.AST], node: ast.AST
 ) -> BufferRegion:
     """Part of a buffer: a range along each axis."""
-    ranges: list[Range] = []
-    for axis, (value, place) in enumerate(zip(index, places)):
-        if isinstance(value, slice):
-            low, high = slice_bounds(cx, buffer, axis, value, place)
-            ranges.append(Range.make(low, extent_between(low, high)))
-        else:
-            e = to_index(cx, value, place, buffer, axis)
-            ranges.append(Range.make(e, const(1, e.dtype)))
-    return BufferRegion.make(buffer, tuple(ranges), span=cx.span(node))
-
-
-def make_ramp(
-    cx: TirContext, low: PrimExpr, extent: PrimExpr, step: Any, place: ast.AST
-) -> PrimExpr:
-    """The vector of the indices of a slice."""
-    stride = to_scalar(cx, 1 if step is None else step, place)
-    if not isinstance(stride, IntImm) or stride.value < 1:
-        raise cx.error(place, "RX0503", "the step of a slice is a positive number")
-    if not isinstance(extent, IntImm):
-        raise cx.error(
-            place, "RX0503", "the number of elements of this slice is not a constant",
-            help="loop over the elements: `for i in range(...)`",
-        )  # fmt: skip
-    lanes = -(-extent.value // stride.value)
-    if lanes < 1:
-        raise cx.error(place, "RX0503", "this slice has no elements")
-    return low if lanes == 1 else prim.Ramp.make(low, const(stride.value, low.dtype), lanes)
+    with at_indices(cx, index, places, node) as (builder, values):
+        return region_of(builder, buffer, values)
 
 
 def vector_of(cx: TirContext, region: BufferRegion, node: ast.AST) -> PrimExpr:
     """A region used as a value: the vector of its elements."""
-    indices = []
-    for place, part in zip(region_places(cx, region, node), region.region):
-        indices.append(make_ramp(cx, part.min, part.extent, None, place))
-    for e in indices[:-1]:
-        if e.dtype.lanes != 1:
-            raise cx.error(
-                node, "RX0503", "only the last index can be a vector",
-                help="loop over the other axes: `for i in range(...)`",
-            )  # fmt: skip
-    return prim.BufferLoad.make(region.buffer, tuple(indices), span=region.span)
+    places = region_places(cx, region, node)
+    parts = {f"indices[{axis}]": at for axis, at in enumerate(places)}
+    with cx.making(node, parts):
+        return operands.vector(region, "value", list(parts))
 
 
 def region_places(cx: TirContext, region: BufferRegion, node: ast.AST) -> Sequence[ast.AST]:

@@ -19,7 +19,6 @@ from relaxscript.errors import did_you_mean
 from relaxscript.ir import prim
 from relaxscript.ir.prim import HANDLE
 from relaxscript.ir.struct_info import TensorStructInfo
-from relaxscript.ir.tir import handle_var
 from relaxscript.script import relax_typed
 from relaxscript.script.tir_types import BufferFront, Form, HandleType, ScalarType
 
@@ -119,13 +118,15 @@ def add_parameter(cx: TirContext, arg: ast.arg, value: Any, scalar: prim.Var | N
         except Failed:
             cx.names[arg.arg] = UNKNOWN
             return
-        var = handle_var(f"{arg.arg}_handle")
-        cx.names[arg.arg] = cx.signature.buffers[var] = buffer
+        cx.names[arg.arg] = buffer
+        cx.builder.span = span
+        cx.builder.add_param(buffer)
+        return
     if var is None:
         cx.names[arg.arg] = UNKNOWN
         return
-    cx.signature.params.append(var)
-    cx.signature.spans.append(span)
+    cx.builder.span = span
+    cx.builder.add_param(var)
 
 
 def scalar_parameter(cx: TirContext, arg: ast.arg, value: ScalarType | prim.Var) -> prim.Var:

@@ -10,7 +10,7 @@ from relaxscript.ir import prim
 from relaxscript.ir.tir import Stmt
 from relaxscript.script import tir_forms
 from relaxscript.script.tir_types import Form
-from relaxscript.tir_builder import describe, sequence_of
+from relaxscript.tir_builder import OpenBlock, Scope, describe
 
 from .blame import Failed
 from .expression import parse_expr
@@ -18,7 +18,7 @@ from .tir_assign import bind_target, open_let
 from .tir_block import parse_block, parse_init
 from .tir_body import parse_statements, parse_suite
 from .tir_buffer import BufferSyntax
-from .tir_context import OpenBlock, TirContext
+from .tir_context import TirContext
 from .tir_effect import run_effect
 from .tir_loop import LOOPS, parse_if_scope, parse_loops, parse_while_scope, ranges_of_loops
 from .tir_scalar import to_scalar
@@ -52,12 +52,11 @@ def read_unknown_scope(cx: TirContext, item: ast.withitem, body: Sequence[ast.st
     """The scope is unknown; what is wrong inside it is still told."""
     if body[0] in cx.visited:
         return
-    outer, cx.block = cx.block, OpenBlock("unknown")
-    with cx.scope():
+    unknown = OpenBlock(cx.builder, "unknown")
+    with cx.scope(), Scope(cx.builder, "unknown", lambda statements: None, block=unknown):
         if item.optional_vars is not None:
             cx.forget_names(item.optional_vars)
         parse_suite(cx, body)
-    cx.block = outer
 
 
 def enter_scope(
@@ -85,25 +84,19 @@ def parse_open_scope(
     cx: TirContext, value: Any, node: ast.With, item: ast.withitem, body: Sequence[ast.stmt]
 ) -> None:
     """A statement that usually lasts to the end of its suite, with an end of its own."""
-    outer, cx.items = cx.items, []
-    try:
-        with cx.scope():
-            if item.optional_vars is not None:
-                bind_target(cx, item.optional_vars, value, item.context_expr, node)
-            elif isinstance(value, Form) and value.maker is tir_forms.LetStmt:
-                open_declared_let(cx, value, item.context_expr, node)
-            else:
-                run_effect(cx, value, item.context_expr)
-                if all(isinstance(made, Stmt) for made in cx.items):
-                    raise cx.error(
-                        item.context_expr, "RX0501", f"`{value.name}` opens no scope",
-                        help=f"write `{cx.written(item.context_expr)}` on its own line",
-                    )  # fmt: skip
-            parse_statements(cx, body)
-        made = sequence_of(cx.items)
-    finally:
-        cx.items = outer
-    cx.items.append(made)
+    with cx.scope(), cx.builder.scope():
+        if item.optional_vars is not None:
+            bind_target(cx, item.optional_vars, value, item.context_expr, node)
+        elif isinstance(value, Form) and value.maker is tir_forms.LetStmt:
+            open_declared_let(cx, value, item.context_expr, node)
+        else:
+            run_effect(cx, value, item.context_expr)
+            if all(isinstance(made, Stmt) for made in cx.builder.items):
+                raise cx.error(
+                    item.context_expr, "RX0501", f"`{value.name}` opens no scope",
+                    help=f"write `{cx.written(item.context_expr)}` on its own line",
+                )  # fmt: skip
+        parse_statements(cx, body)
 
 
 def open_declared_let(cx: TirContext, form: Form, node: ast.expr, statement: ast.stmt) -> None:
@@ -113,7 +106,7 @@ def open_declared_let(cx: TirContext, form: Form, node: ast.expr, statement: ast
         raise cx.error(node, "RX0501", "this variable has no name",
                          help="write `with T.LetStmt(value) as x:`")  # fmt: skip
     value = to_scalar(cx, form.arguments["value"], node)
-    open_let(cx, var, value, cx.span(statement))
+    open_let(cx, var, value, statement)
 
 
 # What is done for each form that opens a scope.
