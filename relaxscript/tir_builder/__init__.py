@@ -30,7 +30,7 @@ made, `operands.py` what the parts of statements become, `access.py` what a bloc
 
 from __future__ import annotations
 
-from .block import OpenBlock, attributes
+from .block import OpenBlock, attributes, in_root
 from .buffer import make_buffer
 from .builder import TIRBuilder
 from .element import indices_of, region_of
@@ -40,5 +40,6 @@ from .thread import THREADS, iter_var
 
 __all__ = [
     "THREADS", "OpenBlock", "Opener", "Scope", "TIRBuilder", "TIRError", "attributes",
-    "counted", "describe", "indices_of", "iter_var", "make_buffer", "region_of", "sequence_of",
+    "counted", "describe", "in_root", "indices_of", "iter_var", "make_buffer", "region_of",
+    "sequence_of",
 ]  # fmt: skip

@@ -20,7 +20,7 @@ from relaxscript.ir.relax import Expr, SeqExpr, Tuple
 from relaxscript.script import ir as ir_names, relax as relax_names, tir as tir_names, tir_forms
 from relaxscript.script.annotations import Front
 from relaxscript.script.tir_types import Form, ScalarType
-from relaxscript.tir_builder import describe
+from relaxscript.tir_builder import describe, in_root
 
 from .annotation import parse_annotation
 from .blame import UNKNOWN, Failed
@@ -33,7 +33,7 @@ from .relax_function import bind_parameters, parse_function
 from .relax_language import relax_context
 from .relax_signature import parse_parameters, prelude
 from .reporter import Reporter
-from .tir_block import domain_bounds, in_root_block
+from .tir_block import domain_of
 from .tir_body import parse_suite
 from .tir_buffer import BufferSyntax, make_buffer
 from .tir_context import TirContext
@@ -204,7 +204,7 @@ def _tir_part_in(cx: TirContext, body: Sequence[ast.stmt]) -> Node | None:
         or not all(isinstance(node, ast.Assign) for node in before)
     ):
         made = parse_suite(cx, body)
-        return in_root_block(cx, made, None) if cx.root.alloc_buffers else made
+        return in_root(cx.builder, made) if cx.builder.root.alloc_buffers else made
     parse_suite(cx, before)
     return _small_part(cx, value)
 
@@ -222,7 +222,8 @@ def _small_part(cx: TirContext, node: ast.expr) -> Node:
         case BufferSyntax():
             return make_buffer(cx, "buffer", value, cx.span(node))
         case Form() if value.maker is tir_forms.Range:
-            return make_range(cx, *domain_bounds(cx, value, node), node)
+            low, high = domain_of(cx, value, node)
+            return make_range(cx, low, high, node)
         case ScalarType():
             return PrimType.make(value.dtype)
         case Var(name="", type_annotation=Node() as pointer):
