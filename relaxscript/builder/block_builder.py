@@ -239,7 +239,7 @@ class BlockBuilder(NormalForm):
         """
         with self._blaming_the_caller():
             self._check_open()
-            return self.bind(self._to_flatten(_expression(expr)), self._unique(name_hint))
+            return self.bind(_to_flatten(self, _expression(expr)), self._unique(name_hint))
 
     def normalize(self, expr: Any) -> Expr:
         """The expression in normal form, with its StructInfo; what does not fit is refused.
@@ -316,18 +316,12 @@ class BlockBuilder(NormalForm):
                     message="`emit_output` belongs in a dataflow block", help="use `bb.emit(...)`",
                 )  # fmt: skip
             self._check_open()
-            value = self._to_flatten(_expression(output))
+            value = _to_flatten(self, _expression(output))
             return self.bind(value, self._unique(name_hint), outlives=True)
 
     def _unique(self, name_hint: str) -> str:
         """A hint as the name that a variable gets; none is left to be made where it is bound."""
         return self.get_unique_name(name_hint) if name_hint else ""
-
-    def _to_flatten(self, expr: Expr) -> Expr:
-        """A sequence whose bindings go into the open dataflow block, each if it may stand there."""
-        if not (isinstance(expr, SeqExpr) and self.current_block_is_dataflow()):
-            return expr
-        return expr.replace(blocks=[DataflowBlock(block.bindings) for block in expr.blocks])
 
     def emit_func_output(self, output: Any, params: Sequence[Var] | Var | None = None) -> None:
         """Give the function its result (and its parameters, if they were not given before)."""
@@ -447,3 +441,10 @@ def undecided(obligation: Obligation, span: Span | None, cast: str | None = None
         help=help,
         severity="warning",
     )
+
+
+def _to_flatten(builder: NormalForm, expr: Expr) -> Expr:
+    """A sequence whose bindings go into the open dataflow block, each if it may stand there."""
+    if not (isinstance(expr, SeqExpr) and builder.current_block_is_dataflow()):
+        return expr
+    return expr.replace(blocks=[DataflowBlock(block.bindings) for block in expr.blocks])

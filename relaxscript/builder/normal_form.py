@@ -209,7 +209,7 @@ class NormalForm(Scopes):
             case Call():
                 return self._normalize_call(expr)
             case Tuple():
-                return self._normalize_tuple(expr)
+                return _normalize_tuple(self, expr)
             case LeafExpr():
                 return expr
             case TupleGetItem():
@@ -238,13 +238,13 @@ class NormalForm(Scopes):
         args, op = call.args, call.op
         if type(op) is not Op and not _is_simple(op):
             # The callee is evaluated before its arguments (spec, Evaluating Expressions, 12.2).
-            (op,) = self._bound_inside((op,)) if _is_nested(op) else (op,)
+            (op,) = _bound_inside(self, (op,)) if _is_nested(op) else (op,)
             op = self.operand(op)
             call = call.replace(op=op)
         for arg in args:
             if not isinstance(arg, LeafExpr) or type(arg) is Tuple:
                 if any(_is_nested(a) for a in args):
-                    args = self._bound_inside(args)
+                    args = _bound_inside(self, args)
                 args = tuple([self.operand(a) for a in args])
                 if any(a is not b for a, b in zip(args, call.args)):
                     call = call.replace(args=args)
@@ -266,24 +266,6 @@ class NormalForm(Scopes):
             self._check_purity(call)
         return call
 
-    def _bound_inside(self, args: tuple[Expr, ...]) -> tuple[Expr, ...]:
-        """Operands of operands are bound innermost first, however deep they nest.
-
-        One expression that stands in several places is one value.
-        """
-        done: dict[int, Expr] = {}
-        pending = list(reversed(args))
-        while pending:
-            expr = pending[-1]
-            inner = [e for e in _operands(expr) if id(e) not in done and not _is_simple(e)]
-            if inner:
-                pending.extend(reversed(inner))
-                continue
-            pending.pop()
-            if id(expr) not in done and not _is_simple(expr):
-                done[id(expr)] = self.operand(_with_operands(expr, done))
-        return tuple([done.get(id(a), a) for a in args])
-
     def _check_purity(self, call: Call) -> None:
         if not self.check_well_formed:
             return
@@ -291,12 +273,6 @@ class NormalForm(Scopes):
         if in_dataflow or (self._frames and self._frames[-1].checks_purity):
             code, message, help = impurity(call, in_dataflow, self.context)
             raise OperandError("callee", "has side effects", code=code, help=help, message=message)
-
-    def _normalize_tuple(self, expr: Tuple) -> Expr:
-        fields = tuple([self.operand(f) for f in expr.fields])
-        if all(a is b for a, b in zip(fields, expr.fields)):
-            return expr
-        return expr.replace(fields=fields)
 
     def _normalize_if(self, expr: If) -> If:
         if self.check_well_formed and self.current_block_is_dataflow():
@@ -399,6 +375,32 @@ def _is_simple(expr: Expr) -> bool:
 def _is_nested(expr: Expr) -> bool:
     """Whether an operand of a call has operands that must be bound first."""
     return any(not _is_simple(inner) for inner in _operands(expr))
+
+
+def _bound_inside(builder: NormalForm, args: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """Operands of operands are bound innermost first, however deep they nest.
+
+    One expression that stands in several places is one value.
+    """
+    done: dict[int, Expr] = {}
+    pending = list(reversed(args))
+    while pending:
+        expr = pending[-1]
+        inner = [e for e in _operands(expr) if id(e) not in done and not _is_simple(e)]
+        if inner:
+            pending.extend(reversed(inner))
+            continue
+        pending.pop()
+        if id(expr) not in done and not _is_simple(expr):
+            done[id(expr)] = builder.operand(_with_operands(expr, done))
+    return tuple([done.get(id(a), a) for a in args])
+
+
+def _normalize_tuple(builder: NormalForm, expr: Tuple) -> Expr:
+    fields = tuple([builder.operand(f) for f in expr.fields])
+    if all(a is b for a, b in zip(fields, expr.fields)):
+        return expr
+    return expr.replace(fields=fields)
 
 
 def _operands(expr: Expr) -> tuple[Expr, ...]:
