@@ -194,7 +194,6 @@ TALL = (
     "relaxscript/interpreter/tir.py",
     "relaxscript/script/printer/blocks.py",
     "relaxscript/script/printer/compute.py",
-    "relaxscript/script/printer/relax.py",
     "relaxscript/script/printer/tir.py",
     "relaxscript/testing/",
 )

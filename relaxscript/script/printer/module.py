@@ -43,7 +43,17 @@ from .constants import encode, metadata_tree
 from .marks import decorated
 from .names import identifier
 from .options import Options
-from .relax import RelaxPrinter
+from .relax import (
+    print_binding,
+    print_block,
+    print_declaration,
+    print_expr,
+    print_function,
+    print_operand,
+    print_sequence,
+    relax_printer,
+)  # fmt: skip
+from .relax_context import RelaxPrinter
 from .session import METADATA_KEY, Session
 from .tir import TIRPrinter
 
@@ -115,7 +125,7 @@ class Printer:
 
     def signature(self, info: StructInfo) -> str:
         """A StructInfo as the signature of a function writes it: its dimensions are strings."""
-        printer = RelaxPrinter(Session(self.options))
+        printer = relax_printer(Session(self.options))
         printer.quoting = True
         return self._unparser(printer.annotation(info), False).text.strip()
 
@@ -269,7 +279,7 @@ class _Script:
         return tree.statement(tree.call(self.session.member("ir", word), [argument]))
 
     def value(self, attrs: Attrs) -> ast.expr:
-        return RelaxPrinter(self.session).value(attrs)
+        return relax_printer(self.session).value(attrs)
 
     def global_infos(self, mod: IRModule) -> ast.expr:
         """`{"vdevice": [I.vdevice("llvm")]}`."""
@@ -287,11 +297,11 @@ class _Script:
         """A Relax function or a PrimFunc."""
         if isinstance(function, tir.PrimFunc):
             return TIRPrinter(self.session).function(function, title, symbol)
-        return RelaxPrinter(self.session).function(function, title, symbol)
+        return print_function(relax_printer(self.session), function, title, symbol)
 
     def extern(self, title: str, function: ExternFunc) -> ast.stmt:
         """`name = R.ExternFunc("symbol")`."""
-        made = RelaxPrinter(self.session).expression(function)
+        made = print_expr(relax_printer(self.session), function)
         return tree.assign(tree.name(title), made)
 
     # ---- pieces
@@ -299,7 +309,7 @@ class _Script:
     def piece(self, root: Any) -> list[ast.stmt]:
         """A part of a function, by itself."""
         if isinstance(root, (StructInfo, Expr, Binding, BindingBlock)):
-            relax = RelaxPrinter(self.session)
+            relax = relax_printer(self.session)
             relax.root = root
             before = self.declarations(root, relax)
             body = self.relax_piece(root, relax)
@@ -319,12 +329,12 @@ class _Script:
             case StructInfo():
                 return [tree.statement(relax.annotation(root))]
             case Binding():
-                relax.binding(root, statements)
+                print_binding(relax, root, statements)
             case BindingBlock():
-                relax.block(root, statements)
+                print_block(relax, root, statements)
             case _:
-                left = relax.sequence(root, statements)
-                value = relax.operand(left, statements)
+                left = print_sequence(relax, root, statements)
+                value = print_operand(relax, left, statements)
                 return [*statements, tree.statement(value)]
         return statements
 
@@ -337,7 +347,7 @@ class _Script:
         for var in _in_order(free_vars(root) if not own else ()):
             if isinstance(var, Var) and isinstance(printer, RelaxPrinter):
                 if var.struct_info is not None:
-                    statements.append(printer.declaration(var, var.struct_info))
+                    statements.append(print_declaration(printer, var, var.struct_info))
             elif isinstance(var, tir.Buffer) and isinstance(printer, TIRPrinter):
                 call = printer.buffer_call("Buffer", var, [])
                 statements.append(tree.assign(printer.bind_buffer(var), call))
@@ -375,7 +385,7 @@ class _Script:
         """`T.int64` for a scalar; for other values the annotation that says the same."""
         if isinstance(static, (prim.PrimType, prim.PointerType)):
             return TIRPrinter(self.session).type(static)
-        return RelaxPrinter(self.session).annotation(described_by(static))
+        return relax_printer(self.session).annotation(described_by(static))
 
 
 def _header(prefix: str, module: str) -> str:

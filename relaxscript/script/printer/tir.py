@@ -23,7 +23,7 @@ from . import tree
 from .buffers import is_plain
 from .compute import ComputePrinter, is_launch, is_realized
 from .prim import FunctionScope
-from .relax import RelaxPrinter
+from .relax import print_expr, relax_printer
 
 __all__ = ["TIRPrinter"]
 
@@ -242,9 +242,9 @@ class TIRPrinter(ComputePrinter):
 
     def use(self, expr: Expr) -> ast.expr:
         """A Relax expression in an attribute: a text, a constant, a shape."""
-        printer = RelaxPrinter(self.session)
+        printer = relax_printer(self.session)
         printer.names, printer.scopes, printer.trees = self.names, self.scopes, self.trees
-        return printer.expression(expr)
+        return print_expr(printer, expr)
 
     def scope_target(self, s: tir.Stmt) -> ast.expr | None:
         """The name that a scope gives to its statements."""
