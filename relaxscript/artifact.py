@@ -42,6 +42,9 @@ from .runtime.builtins import BUILTINS
 from .runtime.values import kind_of
 from .script.parser.text import read_again
 from .script.printer.module import constants_of
+from .transform.normalize import normalized
+from .transform.older_lowering import without_shape_heaps
+from .transform.realize_vdevice import realized
 from .version import __version__
 
 __all__ = ["FORMAT_VERSION", "Contents", "inspect", "load", "readable", "save"]
@@ -106,7 +109,7 @@ def save(executable: Executable | VirtualMachine, path: str | os.PathLike[str]) 
         help = "save what `rx.build(module)` gives"
         raise DiagnosticError(Diagnostic("RX0704", message, None, help=help))
     module, target = origin
-    content = _packed(module, target)
+    content = _packed(normalized(realized(module)), target)
     folder, name = os.path.split(os.path.abspath(os.fspath(path)))
     try:
         temporary = os.path.join(folder, f".{name}.{secrets.token_hex(8)}")
@@ -234,6 +237,7 @@ def inspect(path: str | os.PathLike[str]) -> Contents:
     module = read_again(text, f"{os.fspath(path)}/{MODULE}", _metadata(constants))
     if not isinstance(module, IRModule):
         _refuse(path, f"it is damaged: {MODULE} holds no module")
+    module = without_shape_heaps(module)
     packed, c, addressed = _needed(module)
     return Contents(module, target, str(manifest.get("made_by", "")), packed, c, addressed)
 

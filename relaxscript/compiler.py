@@ -45,16 +45,15 @@ from .sinfo import (
 from .transform.device_calls import is_host, listed_devices, moved, named_device
 from .transform.normalize import normalized
 from .transform.passes import Pass
-from .transform.pipeline import PIPELINE_MAP
+from .transform.pipeline import OUR_PIPELINES, PIPELINE_MAP
 from .transform.realize_vdevice import realized
 from .transform.remove_redundant_checks import RemoveRedundantChecks
 from .transform.remove_unused_checks import RemoveUnusedChecks
+from .transform.run_pipeline import PipelineLike, run_pipeline
 
 __all__ = ["TARGETS", "VirtualMachine", "build", "compile", "jit", "run_function", "with_params"]
 
 __tracebackhide__ = is_users
-
-_Pipeline = str | None | Callable[[IRModule], IRModule]
 
 TARGETS = ("llvm", "reference")
 _EXEC_MODES = ("bytecode", "compiled")
@@ -70,8 +69,8 @@ def build(
     mod: IRModule | relax.BaseFunc,
     target: str | Target | Mapping[str, Any] | None = None,
     params: Mapping[str, Any] | None = None,
-    relax_pipeline: _Pipeline = "default",
-    tir_pipeline: _Pipeline = "default",
+    relax_pipeline: PipelineLike = "default",
+    tir_pipeline: PipelineLike = "default",
     exec_mode: str = "bytecode",
     *,
     remove_checks: str | None = None,
@@ -86,12 +85,11 @@ def build(
     makes begins as zeros; otherwise what lies there before the first store is left open.
 
     `params` maps names of parameters of `main` (of every public function where there is no `main`)
-    to arrays that become constants of the program. A pipeline is a name, None or a function from
-    module to module; "default" only places tensors on the virtual devices that the module lists:
-    the virtual machine checks, allocates and computes shapes by itself, which is fastest. With the
-    relax_pipeline "default_build" all of that is written out as calls of builtins, as
-    `Executable.as_text` shows. Both `exec_mode`s, "bytecode" and "compiled", make bytecode at
-    present.
+    to arrays that become constants of the program. A pipeline is a name, None, passes in a row or a
+    function from module to module. The relax_pipeline lowers the module: bytecode is made of calls,
+    `if` and results only, and what it leaves of anything else is refused. `get_pipeline("default")`
+    is the default one, whose `script()` names its passes; "default_build" also plans memory. Both
+    `exec_mode`s, "bytecode" and "compiled", make bytecode at present.
 
     `remove_checks` says which run-time checks to leave out beside those that are seen at once to
     hold: "redundant" what earlier checks imply (`transform.RemoveRedundantChecks`), which changes
@@ -110,16 +108,16 @@ def build(
     with explained(given):
         if remove_checks is not None:
             module = _without_checks(module, remove_checks)
-        if relax_pipeline == "default":
-            module = realized(module)
-        else:
-            module = _run_pipeline(module, relax_pipeline, "relax_pipeline", PIPELINE_MAP)
-        module = _run_pipeline(module, tir_pipeline, "tir_pipeline", {})
-        module = normalized(module)
         if params:
-            module = with_params(module, params)
-        executable = codegen(module, _kernels(module, made_for))
-    executable.origin = (module, made_for)
+            module = with_params(normalized(realized(module)), params)
+        lowered = run_pipeline(
+            module, relax_pipeline, "relax_pipeline", PIPELINE_MAP, OUR_PIPELINES
+        )
+        lowered = run_pipeline(
+            lowered, tir_pipeline, "tir_pipeline", {"default": _nothing}, ["default"]
+        )
+        executable = codegen(lowered, _kernels(lowered, made_for))
+    executable.origin = (module if relax_pipeline == "default" else lowered, made_for)
     return executable
 
 
@@ -258,20 +256,8 @@ def _switch(name: str, value: Any) -> bool:
     raise DiagnosticError(Diagnostic("RX0703", message, None, help=f'write "llvm -{name}=0"'))
 
 
-def _run_pipeline(
-    module: IRModule, pipeline: _Pipeline, name: str, named: Mapping[str, Callable[..., Any]]
-) -> IRModule:
-    if pipeline is None or pipeline == "default":
-        return module
-    if isinstance(pipeline, str) and pipeline in named:
-        pipeline = named[pipeline]()
-    if callable(pipeline):
-        result = pipeline(module)
-        if isinstance(result, IRModule):
-            return result
-        message = f"the pipeline given as {name} gave {type(result).__name__}, not an IRModule"
-        raise DiagnosticError(Diagnostic("RX0703", message, None))
-    raise _unknown(f"pipeline for {name}", str(pipeline), list({"default": None, **named}))
+def _nothing() -> Callable[[IRModule], IRModule]:
+    return lambda module: module
 
 
 def _require_bounded(module: IRModule) -> None:

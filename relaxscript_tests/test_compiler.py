@@ -16,7 +16,7 @@ from relaxscript.ir.relax import Call, Constant, Function, GlobalVar, If, Var
 from relaxscript.ir.struct_info import TensorStructInfo
 from relaxscript.runtime import Device
 from relaxscript.script import ir as I, relax as R, tir as T
-from relaxscript.transform import Normalize
+from relaxscript.transform import Normalize, get_pipeline
 
 
 @I.ir_module
@@ -137,7 +137,7 @@ def test_a_pipeline_is_a_function_of_modules():
 
     def pipeline(mod):
         seen.append(mod)
-        return mod
+        return get_pipeline("default")(mod)
 
     build(Model, relax_pipeline=pipeline, tir_pipeline=None)
     assert seen == [Model]

@@ -10,6 +10,9 @@ from relaxscript.errors import Span, VMError
 from relaxscript.ir import relax
 from relaxscript.op import Trait, traits_of
 from relaxscript.op.calls import call_builtin_with_ctx
+from relaxscript.runtime.builtins import MATCH_CAST
+
+from .check_calls import check_of
 
 __all__ = [
     "INTO_ARGS",
@@ -120,6 +123,11 @@ def name_of_result(binding: relax.Binding, held: Callable[[relax.Var], Any]) -> 
 
     `held` gives the value of a variable: a function that is a value is called what it calls itself.
     """
+    check = check_of(binding.value)
+    if check is not None and check[0] == MATCH_CAST:
+        words = check[1][1]
+        assert isinstance(words, relax.StringImm)
+        return words.value
     match binding.value:
         case relax.Call(op=call_builtin_with_ctx.op):
             return f"`{binding.var.name_hint}`"

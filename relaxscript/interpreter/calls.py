@@ -24,10 +24,17 @@ from relaxscript.op.calls import call_builtin_with_ctx, call_dps_packed, call_pu
 from relaxscript.op.device import to_vdevice
 from relaxscript.op.inplace import call_inplace_packed, call_tir_inplace
 from relaxscript.op.results import in_their_places, inplace_indices, returned_in_place
-from relaxscript.runtime.builtins import BUILTINS, alloc_tensor, make_prim_value, make_shape
+from relaxscript.runtime.builtins import (
+    BUILTINS,
+    MATCH_CAST,
+    alloc_tensor,
+    make_prim_value,
+    make_shape,
+)
 from relaxscript.runtime.coercion import require_written
 
 from .blame import located, naming_operands
+from .check_calls import check_of
 from .checks import place_of
 from .closure import Request, Steps, make_closure as closure_over
 from .frame import Frame
@@ -110,6 +117,9 @@ class CallEvaluator(ABC):
 
     def _call_builtin_with_ctx(self, call: relax.Call, frame: Frame) -> Steps:
         callee, args = yield from self._each(call.args, frame)
+        check = check_of(call)
+        if check is not None and check[0] == MATCH_CAST:
+            return args[0]  # the variable of the binding says what it must be
         return (yield from self._apply(callee, [frame.state, *args], call.span))
 
     def _to_vdevice(self, call: relax.Call, frame: Frame) -> Steps:

@@ -30,6 +30,7 @@ from relaxscript.runtime.builtins import (
     BUILTINS,
     INVOKE_CLOSURE,
     MAKE_CLOSURE,
+    MATCH_CAST,
     make_prim_value,
     make_shape,
     read_if_cond,
@@ -61,6 +62,7 @@ from .blame import (
     place_of_signature,
 )
 from .calls import CallEvaluator
+from .check_calls import check_of
 from .checks import concrete
 from .closure import RelaxClosure, Request, Steps, declared, make_closure
 from .frame import Frame
@@ -351,7 +353,7 @@ class Interpreter(CallEvaluator):
             line = f" in line {binding.span.line}" if binding.span is not None else ""
             origin = "the value matched" + line
             self._match(value, binding.struct_info, frame, name_of_matched(binding), origin)
-        elif var.struct_info is not None:
+        elif var.struct_info is not None and not _belongs_to_function(binding.value):
             visible = frame.bound
             info = erase_to_well_defined(var.struct_info, lambda v: True, lambda v: v in visible)
             check = frame.check(info)
@@ -367,6 +369,12 @@ class Interpreter(CallEvaluator):
         check = frame.check(info)
         match(value, check, frame.heap, where, frame.held, lambda: frame.origins)
         frame.note_origins([check], [origin or where])
+
+
+def _belongs_to_function(value: relax.Expr) -> bool:
+    """Whether a value is a check of arguments or of a result, which each call makes by itself."""
+    check = check_of(value)
+    return check is not None and check[0] != MATCH_CAST
 
 
 def _is_outside(value: relax.Expr) -> bool:

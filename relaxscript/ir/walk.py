@@ -5,7 +5,7 @@ Nothing here recurses, so expressions may be nested a hundred thousand deep.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 from . import prim, relax
@@ -114,26 +114,27 @@ def compounds(root: relax.Expr) -> Iterator[Node]:
     stack: list[Node] = [root]
     while stack:
         node = stack.pop()
-        kind = node.__class__
-        if kind in _LEAVES or id(node) in seen:
+        if node.__class__ in _LEAVES or id(node) in seen:
             continue
         seen.add(id(node))
         yield node
-        match node:
-            case relax.VarBinding(value=value) | relax.MatchCast(value=value):
-                stack.append(value)
-            case relax.Call(op=op, args=args):
-                stack.extend([arg for arg in reversed(args) if arg.__class__ not in _LEAVES])
-                stack.append(op)
-            case relax.BindingBlock(bindings=bindings):
-                stack.extend(reversed(bindings))
-            case relax.SeqExpr(blocks=blocks, body=body):
-                stack.append(body)
-                stack.extend(reversed(blocks))
-            case relax.Function(body=body):
-                stack.append(body)
-            case relax.Expr():
-                stack.extend([n for n in reversed(children(node)) if isinstance(n, relax.Expr)])
+        stack.extend(_inside(node))
+
+
+def _inside(node: Node) -> Sequence[Node]:
+    """The expressions, blocks and bindings directly in a node, the last one first."""
+    match node:
+        case relax.VarBinding(value=value) | relax.MatchCast(value=value):
+            return () if value.__class__ in _LEAVES else (value,)
+        case relax.Call(op=op, args=args):
+            return [e for e in (*reversed(args), op) if e.__class__ not in _LEAVES]
+        case relax.BindingBlock(bindings=bindings):
+            return bindings[::-1]
+        case relax.SeqExpr(blocks=blocks, body=body):
+            return (body, *reversed(blocks))
+        case relax.Function(body=body):
+            return (body,)
+    return [n for n in reversed(children(node)) if isinstance(n, relax.Expr)]
 
 
 def size_when_written(root: Node) -> int:

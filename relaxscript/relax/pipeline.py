@@ -5,6 +5,7 @@ from __future__ import annotations
 from relaxscript.transform.pipeline import (
     PIPELINE_MAP,
     default_build_pipeline,
+    default_pipeline,
     get_default_pipeline,
     get_pipeline,
     register_pipeline,
@@ -12,6 +13,6 @@ from relaxscript.transform.pipeline import (
 )
 
 __all__ = [
-    "PIPELINE_MAP", "default_build_pipeline", "get_default_pipeline", "get_pipeline",
-    "register_pipeline", "zero_pipeline",
+    "PIPELINE_MAP", "default_build_pipeline", "default_pipeline", "get_default_pipeline",
+    "get_pipeline", "register_pipeline", "zero_pipeline",
 ]  # fmt: skip

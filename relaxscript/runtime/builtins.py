@@ -26,7 +26,6 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import VMError
 from relaxscript.errors.exceptions import is_users
 
-from . import shape_heap
 from .check import (
     Check,
     Dim,
@@ -40,7 +39,6 @@ from .check import (
     variables,
 )
 from .packed_func import PackedFunc
-from .shape_heap import ShapeHeap
 from .values import (
     Closure,
     Device,
@@ -56,13 +54,19 @@ from .values import (
     to_device,
 )
 
-__all__ = ["BUILTINS", "INVOKE_CLOSURE", "MAKE_CLOSURE", "State", "allocating", "read_if_cond"]
+__all__ = [
+    "BUILTINS", "INVOKE_CLOSURE", "MAKE_CLOSURE", "MATCH_ARGUMENTS", "MATCH_CAST", "MATCH_RESULT",
+    "State", "allocating", "read_if_cond",
+]  # fmt: skip
 
 __tracebackhide__ = is_users
 
 INVOKE_CLOSURE = "vm.builtin.invoke_closure"
 MAKE_CLOSURE = "vm.builtin.make_closure"
-BUILTINS: dict[str, Callable[..., Any]] = dict(shape_heap.BUILTINS)
+MATCH_CAST = "vm.builtin.match_cast"
+# The checks that the machine makes when it enters a function and when it leaves it.
+MATCH_ARGUMENTS, MATCH_RESULT = "vm.builtin.match_arguments", "vm.builtin.match_result"
+BUILTINS: dict[str, Callable[..., Any]] = {}
 _HOST = cpu()
 
 
@@ -94,12 +98,9 @@ def _wrong(name: str, text: str) -> VMError:
 
 @_builtin("vm.builtin.make_shape")
 def make_shape(*args: Any) -> Shape:
-    """A shape of integers, from `(state, dims)` of dimensions that variables determine, or of
-    what stands in a shape heap.
-    """
+    """A shape of integers, or from `(state, dims)` of dimensions that variables determine."""
     if not args or not isinstance(args[0], State):
-        heaped = bool(args) and isinstance(args[0], ShapeHeap)
-        return shape_heap.make_shape(*args) if heaped else Shape(args)
+        return Shape(args)
     state, dims = args
     heap, sizes = state.heap, []
     for axis, dim in enumerate(dims):  # type tests, not patterns: kernels wait for this
@@ -132,17 +133,27 @@ def _computed(dim: Dim, state: State, noun: str) -> int | float:
 
 
 @_builtin("vm.builtin.make_prim_value")
-def make_prim_value(state: State | ShapeHeap, dim: Any, dtype: Any, *more: Any) -> Any:
-    """The prim value that `dim` computes from shape variables, or that stands in a shape heap."""
-    if isinstance(state, ShapeHeap):
-        return shape_heap.make_prim_value(state, dim, dtype, *more)
+def make_prim_value(state: State, dim: Dim, dtype: Any) -> Any:
+    """The prim value that `dim` computes from shape variables."""
     return make_prim(_computed(dim, state, "a prim value"), dtype)
 
 
-@_builtin("vm.builtin.match_cast")
+@_builtin(MATCH_CAST)
 def match_cast(state: State, value: Any, check: Check, where: str, *shapes: Any) -> Any:
     """Check a value and bind shape variables (spec, Evaluating MatchCast); gives the value."""
     match(value, check, state.heap, where, shapes, state.origins)
+    return value
+
+
+@_builtin(MATCH_ARGUMENTS)
+def match_arguments(state: State, *values: Any) -> tuple[Any, ...]:
+    """The arguments of a call: the machine checked them when the function was entered."""
+    return values
+
+
+@_builtin(MATCH_RESULT)
+def match_result(state: State, value: Any) -> Any:
+    """What a function returns: the machine checks it when the function is left."""
     return value
 
 

@@ -132,11 +132,9 @@ class VMFunction:
     matched when a call begins, in a fresh shape heap of `heap_size` slots, and `return_check` when
     it ends (there a `shape_slot` is the number of a register). Values that a closure captures are
     the last arguments. `info` is the run-time structural information of the function as a closure.
-    A function that is not `public` can be called from inside the program only. One that
-    `checks_itself` has calls for that in its bytecode: its `param_checks` only say what arguments
-    from outside are converted to. `span` is where its parameters are written, `param_spans` where
-    each of them is. `variables` are those of the source that the body binds, `shape_vars` the names
-    of what the slots of the shape heap hold.
+    A function that is not `public` can be called from inside the program only. `span` is where its
+    parameters are written, `param_spans` where each of them is. `variables` are those of the source
+    that the body binds, `shape_vars` the names of what the slots of the shape heap hold.
     """
 
     kind: VMFuncKind
@@ -149,7 +147,6 @@ class VMFunction:
     param_checks: tuple[Check, ...] = ()
     return_check: Check | None = None
     heap_size: int = 0
-    checks_itself: bool = False
     public: bool = True
     pure: bool = True
     info: object = None

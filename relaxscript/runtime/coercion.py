@@ -27,7 +27,6 @@ from .pattern import (
     TensorCheck,
     TupleCheck,
 )
-from .shape_heap import ShapeHeap
 from .values import (
     Closure,
     DeviceTensor,
@@ -145,8 +144,6 @@ def run_time_value(value: Any) -> Any:
         return value
     match value:
         case None | bool() | int() | str() | Closure() | Shape() | DeviceTensor() | PackedFunc():
-            return value
-        case ShapeHeap():
             return value
         case np.generic():
             return to_tensor(value)

@@ -180,7 +180,7 @@ class Dispatcher:
             if len(args) != function.num_args:
                 raise wrong_number(function.name, code.names, len(args))
             heap = [None] * function.heap_size
-            if function.param_checks and not function.checks_itself:
+            if function.param_checks:
                 match_arguments(args, function.param_checks, heap, code.names, function.name)
         return self._registers(code, args, heap), heap
 

@@ -149,8 +149,7 @@ class Executable:
         return "\n\n".join(parts) + "\n"
 
     def _lines(self, function: VMFunction) -> Iterator[str]:
-        checks = () if function.checks_itself else function.param_checks
-        for register, check in enumerate(checks):
+        for register, check in enumerate(function.param_checks):
             if not isinstance(check, AnyCheck):
                 yield f"  check {f'%{register}':<28}{_checked(check)}"
         for index in range(function.start_instr, function.end_instr):
@@ -341,7 +340,6 @@ class ExecBuilder:
         param_checks: Sequence[Check] = (),
         return_check: Check | None = None,
         heap_size: int = 0,
-        checks_itself: bool = False,
         public: bool = True,
         pure: bool = True,
         info: object = None,
@@ -364,7 +362,7 @@ class ExecBuilder:
             raise VMError(f"the function `{func_name}` is emitted twice", code="RX0612")
         start = VMFunction(
             VMFuncKind.VM_FUNC, func_name, len(self.instructions), 0, num_inputs, 0,
-            names, tuple(param_checks), return_check, heap_size, checks_itself,
+            names, tuple(param_checks), return_check, heap_size,
             public, pure, info, span, tuple(param_spans), (), tuple(shape_vars),
         )  # fmt: skip
         self._scope = _Scope(start, num_inputs)

@@ -27,6 +27,7 @@ from .passes import (
 )
 from .pipeline import (
     default_build_pipeline,
+    default_pipeline,
     get_default_pipeline,
     get_pipeline,
     register_pipeline,
@@ -46,6 +47,6 @@ __all__ = [
     "ModulePass", "Normalize", "Pass", "PassContext", "PassInfo", "RealizeVDevice",
     "RemovePurityChecking", "RemoveRedundantChecks", "RemoveUnusedChecks", "Sequential",
     "ToNonDataflow", "UpdateVDevice", "VMShapeLower", "dataflowblock_pass",
-    "default_build_pipeline", "function_pass", "get_default_pipeline", "get_pipeline",
-    "module_pass", "register_pipeline", "zero_pipeline",
+    "default_build_pipeline", "default_pipeline", "function_pass", "get_default_pipeline",
+    "get_pipeline", "module_pass", "register_pipeline", "zero_pipeline",
 ]  # fmt: skip

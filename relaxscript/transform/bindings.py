@@ -8,6 +8,7 @@ from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import (
     Binding,
     DataflowBlock,
+    DataflowVar,
     Expr,
     Function,
     If,
@@ -15,6 +16,7 @@ from relaxscript.ir.relax import (
     Var,
     VarBinding,
 )
+from relaxscript.ir.struct_info import StructInfo
 
 __all__ = ["BindingRewriter"]
 
@@ -67,10 +69,18 @@ class BindingRewriter:
         self.builder.emit_normalized(VarBinding.make(binding.var, normal, span=binding.span))
 
     def emit(self, value: Expr, name: str, span: Span | None) -> Var:
-        """Bind a new variable."""
+        """Bind a new variable; it stands nowhere in the source, so that nobody is shown it."""
         self.changed = True
+        normal = self._placed(value, span)
+        info = self._derived(normal, span)
+        kind = DataflowVar if self.builder.current_block_is_dataflow() else Var
+        var = kind.make(name, info)
+        self.builder.emit_normalized(VarBinding.make(var, normal, span=span))
+        return var
+
+    def _derived(self, value: Expr, span: Span | None) -> StructInfo:
         try:
-            return self.builder.bind(value, name, span)
+            return self.builder.struct_info(value)
         except UnplacedError as error:
             raise error.placed("a pass", span) from None
 

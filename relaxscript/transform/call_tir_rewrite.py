@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from contextlib import suppress
+from operator import is_
 
 from relaxscript.arith import YES
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Span
+from relaxscript.interpreter.blame import name_of_call
+from relaxscript.interpreter.check_calls import match_cast
 from relaxscript.interpreter.checks import place_of
 from relaxscript.interpreter.prim_funcs import result_infos
 from relaxscript.ir.module import IRModule
@@ -21,13 +25,13 @@ from relaxscript.ir.relax import (
     ExternFunc,
     Function,
     GlobalVar,
+    MatchCast,
     PrimValue,
     ShapeExpr,
     StringImm,
     Tuple,
     TupleGetItem,
     Var,
-    VarBinding,
 )
 from relaxscript.ir.struct_info import (
     ObjectStructInfo,
@@ -72,14 +76,14 @@ class CallTIRRewrite(FunctionPass):
         cls.f(x, alloc)
         y: R.Tensor((n, 4), "float32") = alloc
 
-    `R.call_dps_packed` becomes a call of its packed function likewise, and `R.call_tir_inplace` one
-    whose value is the argument that is written into, by way of `R.match_cast` where it is not known
-    to fit. Integers stand where the PrimFunc has its scalar parameters. A result on a device other
-    than the host is allocated, then moved there.
+    `R.call_dps_packed` becomes a call of its packed function likewise, with a check of what that
+    wrote, and `R.call_tir_inplace` one whose value is the argument that is written into, which is
+    checked where it is not known to fit. Integers stand where the PrimFunc has its scalar
+    parameters. A result on a device other than the host is allocated, then moved there.
 
-    A call of a PrimFunc stays as it is where only its kernel can check the arguments: a pointer
-    that no buffer stands for, `tir_vars` of unknown number, or a computed integer of another data
-    type than its parameter. Source: TVM `relax.transform.CallTIRRewrite`.
+    A call of a PrimFunc stays one, `R.call_tir_inplace`, where only its kernel can check the
+    arguments: a pointer that no buffer stands for, `tir_vars` of unknown number, or a computed
+    integer of another data type than its parameter. Source: TVM `relax.transform.CallTIRRewrite`.
     """
 
     required = ("ToNonDataflow", "RemovePurityChecking")
@@ -91,13 +95,16 @@ class CallTIRRewrite(FunctionPass):
 class _Rewriter(BindingRewriter):
     def binding(self, binding: Binding) -> None:
         value: Expr | None = None
-        match binding:
-            case VarBinding(value=Call(op=call_tir.op | call_tir_inplace.op) as call):
-                value = self._kernel_call(call, binding.span)
-            case VarBinding(value=Call(op=call_dps_packed.op) as call):
-                value = self._packed_call(call, binding.span)
-        if value is None or self.builder.current_block_is_dataflow():
+        if not self.builder.current_block_is_dataflow():
+            match binding.value:
+                case Call(op=call_tir.op | call_tir_inplace.op) as call:
+                    value = self._kernel_call(call, binding.span)
+                case Call(op=call_dps_packed.op) as call:
+                    value = self._packed_call(call, binding.span)
+        if value is None:
             self.keep(binding)
+        elif isinstance(binding, MatchCast):
+            self.keep(binding.replace(value=self.emit(value, "value", binding.span)))
         else:
             self.rebind(binding, value)
 
@@ -108,29 +115,46 @@ class _Rewriter(BindingRewriter):
         callee, held, *rest = call.args
         func = self.mod[callee] if isinstance(callee, GlobalVar) and callee in self.mod else None
         given = self._fields(held)
-        if not isinstance(func, PrimFunc) or given is None or not _has_type(func):
+        self.builder.struct_info(callee)  # which refuses what the module has not
+        if not isinstance(func, PrimFunc) or given is None:
             return None
+        results, indices = result_infos(_described(call)), _indices(call)
+        new = [result for index, result in zip(indices, results) if index == NEW]
+        integers = self._integers(rest)
+        scalars = self._scalars(func, given, integers, len(given) + len(new))
+        if scalars is not None:
+            self._match_integers(rest, integers or (), span)
+        fitting = list(given)
+        for index, result in zip(indices, results):
+            if index != NEW:
+                fitting[index] = self._fitting(given[index], index, result, call.span or span)
+        made = self._allocated(new, call)
+        if scalars is None:
+            if not made and all(map(is_, fitting, given)):
+                return None
+            return _arranged(call, callee, (*fitting, *made), tuple(rest), indices)
+        buffers = iter([*(a for a in fitting if not self._is_number(a)), *made])
+        others = iter(scalars)
+        args = [next(buffers if p in func.buffer_map else others) for p in func.params]
+        self.emit(Call.make(callee, tuple(args), span=call.span), "_", span)
+        return _assembled(_described(call), in_their_places(made, fitting, indices), call.span)
+
+    def _scalars(
+        self, func: PrimFunc, given: Sequence[Expr], integers: Sequence[PrimExpr] | None, count: int
+    ) -> list[Expr] | None:
+        """The scalar arguments of a direct call, None where only the kernel can check them.
+
+        `count` is the number of tensors and numbers, those that are to be allocated among them.
+        """
         scalars = [p.dtype for p in func.params if p not in func.buffer_map]
         numbers: list[Expr | PrimExpr] = [a for a in given if self._is_number(a)]
-        integers = self._integers(rest)
-        results, indices = result_infos(_described(call)), _indices(call)
-        tensors = len(given) - len(numbers) + indices.count(NEW)
-        if integers is None or tensors != len(func.buffer_map):
+        if integers is None or not _has_type(func) or count - len(numbers) != len(func.buffer_map):
             return None
         wanted = [self._as(e, dtype) for e, dtype in zip([*numbers, *integers], scalars)]
         placed = [_operand(e) for e in wanted if e is not None]
         if len(placed) != len(scalars) or len(numbers) + len(integers) != len(scalars):
             return None
-        self._match_integers(rest, integers, span)
-        for index, result in zip(indices, results):
-            if index != NEW:
-                given[index] = self._fitting(given[index], result, span)
-        made = self._allocated([r for index, r in zip(indices, results) if index == NEW], call)
-        buffers = iter([*(a for a in given if not self._is_number(a)), *made])
-        others = iter(placed)
-        args = [next(buffers if p in func.buffer_map else others) for p in func.params]
-        self.emit(Call.make(callee, tuple(args), span=call.span), "_", span)
-        return _assembled(_described(call), in_their_places(made, given, indices))
+        return placed
 
     def _is_number(self, arg: Expr) -> bool:
         return isinstance(self.builder.struct_info(arg), PrimStructInfo)
@@ -174,14 +198,13 @@ class _Rewriter(BindingRewriter):
                 return literal if same else None
         return None
 
-    def _fitting(self, arg: Expr, wanted: StructInfo, span: Span | None) -> Expr:
+    def _fitting(self, arg: Expr, index: int, wanted: StructInfo, span: Span | None) -> Expr:
         """An argument that is written in place, checked where it is not known to fit its result."""
-        known = self.builder.struct_info(arg)
-        if is_subtype(known, wanted, self.builder.context.facts) is YES:
+        known, scope = self.builder.struct_info(arg), self.builder.context.shape_scope or ()
+        if is_subtype(known, wanted, self.builder.context.facts, in_scope=scope) is YES:
             return arg
-        self.changed = True
-        name = getattr(arg, "name_hint", "arg")
-        return self.builder.bind_match_cast(arg, wanted, name, span)
+        words = f"`args[{index}]`, which is written in place,"
+        return self.emit(match_cast(arg, words, wanted, span), "args", span)
 
     # -- packed functions --------------------------------------------------------------------------
 
@@ -200,7 +223,9 @@ class _Rewriter(BindingRewriter):
             op = invoke_closure.op
             done = Call.make(op, (callee, Tuple.make(args)), None, (_OBJECT,), span=call.span)
         self.emit(done, "_", span)
-        return _assembled(info, made)
+        value = _assembled(info, made, call.span)
+        words = name_of_call(callee) or "what was written"
+        return match_cast(value, words, info, call.span or span)
 
     # -- arguments and results ---------------------------------------------------------------------
 
@@ -250,6 +275,17 @@ def _operand(arg: Expr | PrimExpr) -> Expr:
     return arg
 
 
+def _arranged(
+    call: Call, callee: Expr, given: tuple[Expr, ...], rest: tuple[Expr, ...],
+    indices: Sequence[int],
+) -> Call:  # fmt: skip
+    """The call of a PrimFunc whose results are all among its arguments, the new ones last."""
+    new = itertools.count(len(given) - list(indices).count(NEW))
+    places = tuple([next(new) if index == NEW else index for index in indices])
+    args, attrs = (callee, Tuple.make(given), *rest), Attrs({"inplace_indices": places})
+    return Call.make(call_tir_inplace.op, args, attrs, call.sinfo_args, span=call.span)
+
+
 def _indices(call: Call) -> tuple[int, ...]:
     """For each result of a call of a PrimFunc, which argument it is, or that it is new."""
     if call.op == call_tir_inplace.op:
@@ -263,13 +299,13 @@ def _described(call: Call) -> StructInfo:
     return infos[0] if len(infos) == 1 else TupleStructInfo.make(infos)
 
 
-def _assembled(info: StructInfo, tensors: Sequence[Expr]) -> Expr:
+def _assembled(info: StructInfo, tensors: Sequence[Expr], span: Span | None) -> Expr:
     """The tensors as the value that is described: one, or tuples of them."""
     rest = iter(tensors)
 
     def build(part: StructInfo) -> Expr:
         if isinstance(part, TupleStructInfo):
-            return Tuple.make(tuple(build(field) for field in part.fields))
+            return Tuple.make(tuple(build(field) for field in part.fields), span=span)
         return next(rest)
 
     return build(info)

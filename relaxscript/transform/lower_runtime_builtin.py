@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from relaxscript.errors import Span
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import (
     Attrs,
@@ -16,8 +17,9 @@ from relaxscript.ir.relax import (
     Op,
     StringImm,
     Tuple,
+    TupleGetItem,
 )
-from relaxscript.ir.struct_info import StructInfo
+from relaxscript.ir.struct_info import StructInfo, TupleStructInfo
 from relaxscript.op import Operator, base, device, memory, vm
 
 from .bindings import BindingRewriter
@@ -32,21 +34,19 @@ class LowerRuntimeBuiltin(FunctionPass):
 
     Before:
 
-        s: R.Shape([n, 4]) = R.shape_of(x)
         c: R.Object = R.make_closure(cls.f, (x,))
         y: R.Object = R.invoke_closure(c, (s,), sinfo_args=R.Object)
         R.memory.kill_tensor(x)
 
     After:
 
-        s: R.Shape([n, 4]) = R.call_packed("vm.builtin.shape_of", x, sinfo_args=R.Shape([n, 4]))
         c = R.call_packed("vm.builtin.make_closure", cls.f, x, sinfo_args=R.Object)
         y = R.call_packed("vm.builtin.invoke_closure", c, s, sinfo_args=R.Object)
         R.vm.kill_object(x)
 
-    `R.memory` becomes `R.vm`; `R.shape_of`, `R.tensor_to_shape`, `R.shape_to_tensor`,
-    `R.make_closure`, `R.invoke_closure`, `R.to_vdevice`, `R.print` and `R.assert_op` become calls.
-    Operators that give new tensors, `R.reshape` among them, stay what they are.
+    `R.memory` becomes `R.vm`; `R.make_closure`, `R.invoke_closure` and `R.to_vdevice` become calls.
+    Operators that run by their meaning, `R.shape_of` and `R.print` among them, stay what they are.
+    What these calls give is checked by nobody, so checks are written out before: `VMShapeLower`.
 
     Source: TVM `relax.transform.LowerRuntimeBuiltin`.
     """
@@ -59,34 +59,48 @@ class LowerRuntimeBuiltin(FunctionPass):
 
 class _Rewriter(BindingRewriter):
     def binding(self, binding: Binding) -> None:
-        value = binding.value
-        if isinstance(value, Call) and isinstance(value.op, Op) and value.op.name in _LOWERED:
-            # What is derived may have variables of the function that a closure is made of.
-            info = binding.var.struct_info or self.builder.struct_info(value)
-            lowered = _LOWERED[value.op.name](value, info)
-            if lowered is not None and not isinstance(binding, MatchCast):
-                self.rebind(binding, lowered)
-                return
-        self.keep(binding)
+        lowered = self._lowered(binding.value, binding)
+        if lowered is None:
+            self.keep(binding)
+        elif isinstance(binding, MatchCast):
+            self.changed = True
+            self.keep(binding.replace(value=lowered))
+        else:
+            self.rebind(binding, lowered)
+
+    def _lowered(self, value: Expr, binding: Binding) -> Call | None:
+        """The call that stands for a call of an operator, None for anything else."""
+        match value:
+            case Call(op=Op(name) as op, args=args) if name in _LOWERED:
+                info = self.builder.struct_info(value)
+                if op == base.make_closure.op:
+                    # What is derived may have variables of the function of the closure.
+                    info = binding.var.struct_info or info
+                if op in (base.make_closure.op, base.invoke_closure.op):
+                    value = value.replace(args=(args[0], self._fields(args[1], binding.span)))
+                return _LOWERED[name](value, info)
+        return None
+
+    def _fields(self, args: Expr, span: Span | None) -> Expr:
+        """The tuple of arguments written out, of which nothing may be known."""
+        info = self.builder.struct_info(args)
+        if isinstance(args, Tuple) or not isinstance(info, TupleStructInfo):
+            return args
+        fields = [TupleGetItem.make(args, index) for index in range(len(info.fields))]
+        return Tuple.make(tuple([self.emit(field, "field", span) for field in fields]))
 
 
 def _builtin(name: str, call: Call, args: tuple[Expr, ...], info: StructInfo) -> Call:
     return Call.make(ExternFunc.make(name), args, None, (info,), span=call.span)
 
 
-def _plain(name: str) -> Callable[[Call, StructInfo], Call]:
-    """The same operands for the function of a name."""
-    return lambda call, info: _builtin(name, call, call.args, info)
-
-
-def _flat(name: str) -> Callable[[Call, StructInfo], Call | None]:
+def _flat(name: str) -> Callable[[Call, StructInfo], Call]:
     """A function, and the fields of the tuple behind it, as operands of their own."""
 
-    def lowered(call: Call, info: StructInfo) -> Call | None:
+    def lowered(call: Call, info: StructInfo) -> Call:
         callee, args = call.args
-        if not isinstance(args, Tuple):
-            return None
-        return _builtin(name, call, (callee, *args.fields), info)
+        fields = args.fields if isinstance(args, Tuple) else ()
+        return _builtin(name, call, (callee, *fields), info)
 
     return lowered
 
@@ -103,17 +117,12 @@ def _to_device(call: Call, info: StructInfo) -> Call:
     return _builtin("vm.builtin.to_device", call, (*call.args, place), info)
 
 
-_LOWERED: dict[str, Callable[[Call, StructInfo], Call | None]] = {
+_LOWERED: dict[str, Callable[[Call, StructInfo], Call]] = {
     base.invoke_closure.name: _flat("vm.builtin.invoke_closure"),
     base.make_closure.name: _flat("vm.builtin.make_closure"),
     memory.alloc_storage.name: _renamed(vm.alloc_storage, (0, 1, 3, 2)),
     memory.alloc_tensor.name: _renamed(vm.alloc_tensor, (0, 1, 2, 3)),
     memory.kill_storage.name: _renamed(vm.kill_object, (0,)),
     memory.kill_tensor.name: _renamed(vm.kill_object, (0,)),
-    base.shape_of.name: _plain("vm.builtin.shape_of"),
-    base.shape_to_tensor.name: _plain("relax.run.shape_to_tensor"),
-    base.tensor_to_shape.name: _plain("vm.builtin.tensor_to_shape"),
     device.to_vdevice.name: _to_device,
-    base.print.name: _plain("relax.run.print"),
-    base.assert_op.name: _plain("relax.run.assert_op"),
 }

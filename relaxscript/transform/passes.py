@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from importlib import import_module
 from typing import Any, ClassVar
 
@@ -32,8 +33,12 @@ from .context import PassContext, PassInfo
 
 __all__ = [
     "DataflowBlockPass", "FunctionPass", "ModulePass", "Pass", "Sequential", "dataflowblock_pass",
-    "function_pass", "module_pass",
+    "function_pass", "module_pass", "pass_named",
 ]  # fmt: skip
+
+
+# The passes that the rows at hand have run, which need not run before those that require them.
+_done: ContextVar[frozenset[str]] = ContextVar("relaxscript.passes_done", default=frozenset())
 
 
 class Pass(ABC):
@@ -66,7 +71,8 @@ class Pass(ABC):
             raise TypeError(f"a pass takes an IRModule, not {type(mod).__name__}")
         ctx, info = PassContext.current(), self.info
         for earlier in info.required:
-            mod = _named(earlier)(mod)
+            if earlier not in _done.get():
+                mod = pass_named(earlier)(mod)
         if not ctx.before(mod, info):
             return mod
         with explained(mod):
@@ -84,8 +90,11 @@ class Pass(ABC):
         return f"<pass {self.info.name}>"
 
 
-def _named(name: str) -> Pass:
-    """The pass of ours that has a name, also as TVM registers it: "relax.transform.Normalize"."""
+def pass_named(name: str) -> Pass:
+    """The pass of ours that has a name, also as TVM registers it: "relax.transform.Normalize".
+
+    Raises `DiagnosticError` (RX0703) where there is none.
+    """
     package = import_module(__package__)
     short = name.rpartition(".")[2]
     found = getattr(package, short, None)
@@ -160,7 +169,8 @@ class Sequential(Pass):
     """Passes one after the other, as far as the current context has them enabled.
 
     A pass runs when its level is at most the context's and the context does not disable it by name;
-    one that the context requires by name runs at any level.
+    one that the context requires by name runs at any level. What a pass requires is not run again
+    where it stands before it in the row.
     """
 
     def __init__(
@@ -181,11 +191,28 @@ class Sequential(Pass):
     def info(self) -> PassInfo:
         return self._info
 
+    def script(self) -> str:
+        """The passes in their order, each with what it does; `passes` has them one by one."""
+        rows = [(f"    {step.info.name}(),", _summary(step)) for step in self.passes]
+        width = max((len(row) for row, _ in rows), default=0)
+        lines = [f"{row:<{width}}  # {does}".rstrip(" #") for row, does in rows]
+        return "\n".join(["Sequential([", *lines, f'], name="{self.info.name}")'])
+
     def transform(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        for step in self.passes:
-            if ctx.pass_enabled(step.info):
-                mod = step(mod)
+        outer = _done.get()
+        try:
+            for step in self.passes:
+                if ctx.pass_enabled(step.info):
+                    mod = step(mod)
+                    _done.set(_done.get() | {step.info.name})
+        finally:
+            _done.set(outer)
         return mod
+
+
+def _summary(step: Pass) -> str:
+    """The first sentence of what a pass says of itself."""
+    return " ".join((type(step).__doc__ or "").split("\n\n", 1)[0].split())
 
 
 # -- passes from functions -------------------------------------------------------------------------

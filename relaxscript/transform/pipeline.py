@@ -33,8 +33,8 @@ from .to_non_dataflow import ToNonDataflow
 from .vm_shape_lower import VMShapeLower
 
 __all__ = [
-    "PIPELINE_MAP", "default_build_pipeline", "get_default_pipeline", "get_pipeline",
-    "register_pipeline", "zero_pipeline",
+    "PIPELINE_MAP", "default_build_pipeline", "default_pipeline",
+    "get_default_pipeline", "get_pipeline", "register_pipeline", "zero_pipeline",
 ]  # fmt: skip
 
 Pipeline = Pass | Callable[[IRModule], IRModule]
@@ -45,25 +45,48 @@ def zero_pipeline() -> Sequential:
     return Sequential([Normalize()], name="zero")
 
 
-def default_build_pipeline() -> Sequential:
-    """Lower a module for the virtual machine: what it does by itself becomes calls of builtins.
+def default_pipeline() -> Sequential:
+    """What `build` does with a module unless it is told otherwise: lower it for the machine.
 
     Private functions stay private; `AttachGlobalSymbol`, which makes them public, is not among the
-    passes, since the code generator does not need it.
+    passes, since the code generator does not need it. Memory is not planned: tensors are allocated
+    one by one, and let go of as soon as no register holds them.
     """
-    passes = [
-        Normalize(), RealizeVDevice(), LambdaLift(), ToNonDataflow(), RemovePurityChecking(),
-        CallTIRRewrite(), LowerAllocTensor(), KillAfterLastUse(), LowerRuntimeBuiltin(),
-        ComputePrimValue(), VMShapeLower(),
+    return Sequential([*_first(), *_last()], name="default")
+
+
+def default_build_pipeline() -> Sequential:
+    """The same with all that the machine may do by itself written out, as TVM's pipeline has it.
+
+    Local functions are lifted, tensors lie in storages, values are killed after their last use, and
+    PrimFuncs compute scalars.
+    """
+    return Sequential(
+        [
+            *_first(LambdaLift()), LowerAllocTensor(), KillAfterLastUse(), ComputePrimValue(),
+            *_last(),
+        ],
+        name="default_build",
+    )  # fmt: skip
+
+
+def _first(*passes: Pass) -> list[Pass]:
+    return [
+        Normalize(), RealizeVDevice(), *passes, ToNonDataflow(), RemovePurityChecking(),
+        CallTIRRewrite(),
     ]  # fmt: skip
-    return Sequential(passes, name="default_build")
+
+
+def _last() -> list[Pass]:
+    return [VMShapeLower(), LowerRuntimeBuiltin()]
 
 
 PIPELINE_MAP: dict[str, Callable[..., Pipeline]] = {
     "zero": zero_pipeline,
-    "default": zero_pipeline,
+    "default": default_pipeline,
     "default_build": default_build_pipeline,
 }
+OUR_PIPELINES = tuple(PIPELINE_MAP)
 _registering = lock_across_forks()
 
 
@@ -104,4 +127,4 @@ def get_default_pipeline(target: Target | str) -> Pipeline:
     if kind not in ("llvm", "cpu", "reference"):
         message = f'there is no pipeline for the target "{kind}"'
         raise DiagnosticError(Diagnostic("RX0703", message, None, help='there is one for "llvm"'))
-    return default_build_pipeline()
+    return default_pipeline()

@@ -10,21 +10,38 @@ from relaxscript.codegen.vm import codegen
 from relaxscript.errors import DiagnosticError, RelaxWarning
 from relaxscript.ir import prim
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.relax import Call, Function, GlobalVar, ShapeExpr, Var
+from relaxscript.ir.relax import (
+    BindingBlock,
+    Call,
+    Function,
+    GlobalVar,
+    SeqExpr,
+    ShapeExpr,
+    Tuple,
+    Var,
+    VarBinding,
+)
 from relaxscript.ir.struct_info import ObjectStructInfo, TensorStructInfo
+from relaxscript.op.inplace import call_tir_inplace
 from relaxscript.runtime import ArgKind, VirtualMachine, register_func, remove_global_func
 from relaxscript.runtime.naming import location
 from relaxscript.script import from_source, ir as I, relax as R, tir as T
+from relaxscript.transform.pipeline import default_pipeline
 
 
 def listing(mod, name):
     """The lines of one function in the listing, without its header."""
-    for part in codegen(mod, kernels(mod)).as_text().split("\n\n"):
+    for part in compiled(mod, kernels(mod)).as_text().split("\n\n"):
         head, *rest = part.strip().split("\n")
         lines = [line for line in rest if line.split()[0] != "check"]
         if head.startswith(f"@{name}("):
             return lines
     raise AssertionError(f"there is no function {name}")
+
+
+def compiled(mod, linked=None):
+    """The bytecode of a module after the default pipeline."""
+    return codegen(default_pipeline()(mod), linked or {})
 
 
 def kernels(mod):
@@ -123,7 +140,7 @@ def test_both_branches_write_the_same_register():
 
 
 def test_registers_are_used_again_when_nothing_needs_their_values():
-    (function,) = [f for f in codegen(Model, kernels(Model)).functions if f.name == "long"]
+    (function,) = [f for f in compiled(Model, kernels(Model)).functions if f.name == "long"]
     assert function.register_file_size == 3
 
 
@@ -156,13 +173,13 @@ def test_calls_with_the_same_attributes_share_one_function():
 
 
 def test_functions_without_global_symbol_are_private():
-    executable = codegen(Model, kernels(Model))
+    executable = compiled(Model, kernels(Model))
     assert not executable.has_function("hidden")
     assert "@hidden(x) private" in executable.as_text()
 
 
 def test_parameters_keep_their_names_and_instructions_their_places():
-    executable = codegen(Model, kernels(Model))
+    executable = compiled(Model, kernels(Model))
     function = executable.functions[executable.function_index["branch"]]
     assert function.param_names == ("x", "c")
     code = executable.instructions[function.start_instr : function.end_instr]
@@ -171,8 +188,8 @@ def test_parameters_keep_their_names_and_instructions_their_places():
 
 
 def test_the_same_module_gives_the_same_listing():
-    text = codegen(Model, kernels(Model)).as_text()
-    assert codegen(Model, kernels(Model)).as_text() == text
+    text = compiled(Model, kernels(Model)).as_text()
+    assert compiled(Model, kernels(Model)).as_text() == text
 
 
 @I.ir_module
@@ -191,7 +208,7 @@ def test_packed_functions_may_have_the_names_of_functions_and_operators():
     register_func("main", lambda x: x + 1)
     register_func("relax.add", lambda x: x * 10)
     try:
-        result = VirtualMachine(codegen(Names)).main(np.ones(2, "float32"))
+        result = VirtualMachine(compiled(Names)).main(np.ones(2, "float32"))
     finally:
         remove_global_func("main")
         remove_global_func("relax.add")
@@ -212,7 +229,7 @@ class Arithmetic:
 
 
 def test_dimensions_are_computed_as_the_scalar_rules_say():
-    vm = VirtualMachine(codegen(from_source(ARITHMETIC)))
+    vm = VirtualMachine(compiled(from_source(ARITHMETIC)))
     shape, scalar = vm.main(np.ones((5, 3), "float32"))
     assert tuple(shape) == (11, 2, 1, 2, 1, 2)
     assert scalar == -25
@@ -226,25 +243,36 @@ def with_body(body, params=()):
 def test_names_that_are_not_defined_are_errors():
     x = Var("x", ObjectStructInfo())
     with pytest.raises(DiagnosticError, match="the variable `x` is not defined here"):
-        codegen(with_body(x))
+        compiled(with_body(x))
     with pytest.raises(DiagnosticError, match="the shape variable `n` is not defined here"):
-        codegen(with_body(ShapeExpr([prim.Var("n", "int64")])))
+        compiled(with_body(ShapeExpr([prim.Var("n", "int64")])))
     with pytest.raises(DiagnosticError, match="the module has no function `g`"):
-        codegen(with_body(GlobalVar("g")))
+        compiled(with_body(GlobalVar("g")))
 
 
 def test_a_call_tir_of_no_prim_func_is_an_error():
     info = TensorStructInfo((2,), "float32")
     call = op.call_tir(GlobalVar("nothing"), (), info)
+    with pytest.raises(DiagnosticError, match="the module has no function `nothing`"):
+        compiled(with_body(call))
+
+
+def test_a_kernel_that_the_module_has_not_is_an_error_when_bytecode_is_made():
+    x = Var("x", TensorStructInfo((2,), "float32"))
+    args = (GlobalVar("nothing"), Tuple([x]))
+    call = Call(call_tir_inplace.op, args, {"inplace_indices": (0,)}, [x.struct_info])
+    y = Var("y", x.struct_info)
+    body = SeqExpr([BindingBlock([VarBinding(y, call)])], y)
+    function = Function([x], body, x.struct_info, attrs={"relax.shapes_lowered": True})
     with pytest.raises(DiagnosticError, match="the module has no PrimFunc `nothing`"):
-        codegen(with_body(call))
+        codegen(IRModule({"main": function}))
 
 
 def test_operands_that_never_fit_are_an_error_when_bytecode_is_made():
     x = Var("x", TensorStructInfo((2,), "float32"))
     y = Var("y", TensorStructInfo((3,), "float32"))
     with pytest.raises(DiagnosticError, match=r"`R\.add` cannot take these operands"):
-        codegen(with_body(Call(op.add.op, (x, y)), [x, y]))
+        compiled(with_body(Call(op.add.op, (x, y)), [x, y]))
 
 
 def test_a_result_that_is_known_is_not_checked_again():
@@ -267,8 +295,8 @@ def test_a_result_that_is_known_is_not_checked_again():
             def main(x: R.Tensor("float32", ndim=1)) -> R.Tensor((3,), "float32"):
                 return x
 
-    assert [f.return_check for f in codegen(Known, {}).functions[:2]] == [None, None]
-    assert codegen(Unknown, {}).functions[0].return_check is not None
+    assert [f.return_check for f in compiled(Known, {}).functions[:2]] == [None, None]
+    assert compiled(Unknown, {}).functions[0].return_check is not None
 
 
 SHAPES = """
@@ -295,7 +323,7 @@ def test_a_shape_is_computed_once_in_each_scope():
     assert callees(mod, "main").count("vm.builtin.make_shape") == 4
     register_func("test.into", lambda x, y: y.fill(x.shape[1]))
     try:
-        machine = VirtualMachine(codegen(mod, {}))
+        machine = VirtualMachine(compiled(mod, {}))
         for condition in (True, False):
             result = machine.main(np.zeros((4, 2), "float32"), np.array(condition))
             assert (result.shape, result[0, 0]) == ((4, 3), 2)
@@ -330,7 +358,7 @@ class Names:
 
 def named(name, function="main"):
     """Where a variable of `NAMES` can be seen, by the text of the instructions there."""
-    executable = codegen(from_source(NAMES), {})
+    executable = compiled(from_source(NAMES), {})
     found = executable.functions[executable.function_index[function]]
     shown = []
     for variable in found.variables:
@@ -351,14 +379,14 @@ def test_each_variable_is_seen_until_its_register_is_taken_or_its_branch_ends():
 
 
 def test_a_variable_for_a_constant_is_seen_though_nothing_computes_it():
-    executable = codegen(from_source(NAMES), {})
+    executable = compiled(from_source(NAMES), {})
     (k,) = [v for v in executable.functions[0].variables if v.name == "k"]
     assert (k.arg.kind, k.start) == (ArgKind.CONSTANT, 0)
     assert k.stop == executable.functions[0].end_instr
 
 
 def test_shape_variables_keep_their_names():
-    executable = codegen(from_source(NAMES), {})
+    executable = compiled(from_source(NAMES), {})
     assert executable.functions[0].shape_vars == ("n", "m")
 
 

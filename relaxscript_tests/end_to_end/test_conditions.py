@@ -83,7 +83,7 @@ def squeezes(mod, pipeline: str) -> list[bool]:
 
 
 @pytest.mark.parametrize("parts", PROVED.values(), ids=PROVED)
-@pytest.mark.parametrize("pipeline", ["zero", "default_build"])
+@pytest.mark.parametrize("pipeline", ["default", "default_build"])
 def test_what_a_condition_proves_is_neither_warned_of_nor_checked(parts, pipeline):
     mod = from_source(source(*parts))
     assert well_formed(mod)
@@ -91,7 +91,7 @@ def test_what_a_condition_proves_is_neither_warned_of_nor_checked(parts, pipelin
 
 
 @pytest.mark.parametrize("parts", OPEN.values(), ids=OPEN)
-@pytest.mark.parametrize("pipeline", ["zero", "default_build"])
+@pytest.mark.parametrize("pipeline", ["default", "default_build"])
 def test_what_a_condition_does_not_prove_is_warned_of_and_checked(parts, pipeline):
     with pytest.warns(RelaxWarning, match="not 1; it is checked when the program runs"):
         mod = from_source(source(*parts))
@@ -103,7 +103,7 @@ def test_what_a_condition_does_not_prove_is_warned_of_and_checked(parts, pipelin
 def test_branches_give_the_same_everywhere(load, name):
     mod = from_source(source(*PROVED[name]))
     xs = np.arange(1, 21, dtype="float32").reshape(5, 4)
-    for model in (load(mod), built(mod, "zero"), built(mod, "default_build")):
+    for model in (load(mod), built(mod, "default"), built(mod, "default_build")):
         for t in range(7):
             row = ROWS[name](t, 5)
             expected = np.zeros(4) if row is None else xs[row]
@@ -127,7 +127,7 @@ def test_a_condition_is_forgotten_behind_its_branches():
     with pytest.warns(RelaxWarning, match="not 1") as caught:
         mod = from_source(source("t < steps", "xs[t]", ROW, "xs[t]"))
     assert len(caught) == 1
-    assert sorted(squeezes(mod, "zero")) == [False, True]
+    assert sorted(squeezes(mod, "default")) == [False, True]
 
 
 def test_conditions_around_each_other_are_known_together():
@@ -153,7 +153,7 @@ class M:
             y: R.Tensor((2, 3), "float32") = R.zeros((2, 3), "float32")
         return y
 """)
-    for pipeline in ("zero", "default_build"):
+    for pipeline in ("default", "default_build"):
         model = built(mod, pipeline)
         x = np.ones((2, 5), "float32")
         assert model.main(x, np.ones((5, 3), "float32")).sum() == 30
@@ -172,11 +172,11 @@ class M:
             y: R.Tensor((4,), "float32") = R.zeros((4,), "float32")
         return y
 """)
-    for pipeline in ("zero", "default_build"):
+    for pipeline in ("default", "default_build"):
         model = built(mod, pipeline)
         assert model.main(np.ones(4, "float32")).sum() == 4
         assert model.main(np.ones(3, "float32")).sum() == 0
-    listed = build(mod, relax_pipeline="zero").as_text()
+    listed = build(mod, relax_pipeline="default").as_text()
     assert "match" not in listed.replace("checks", "")
 
 
@@ -191,7 +191,7 @@ def test_a_function_that_is_written_in_a_branch_is_checked_by_itself():
     with pytest.warns(RelaxWarning, match="not 1") as caught:
         mod = from_source(text)
     assert len(caught) == 1
-    assert sorted(squeezes(mod, "zero")) == [False, True]
+    assert sorted(squeezes(mod, "default")) == [False, True]
 
 
 def test_the_frames_of_a_builder_know_their_condition():
@@ -209,7 +209,7 @@ def test_the_frames_of_a_builder_know_their_condition():
     assert isinstance(builder.get(), relax.Function)
 
 
-@pytest.mark.parametrize("pipeline", ["zero", "default_build"])
+@pytest.mark.parametrize("pipeline", ["default", "default_build"])
 @pytest.mark.parametrize("code", ["RX0601", "RX0605"])
 def test_a_variable_whose_value_is_a_scalar_is_never_negative(pipeline, code):
     mod = from_source("""@I.ir_module

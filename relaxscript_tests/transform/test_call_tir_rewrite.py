@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from relaxscript.errors import VMError
+import relaxscript.op as op
+from relaxscript.errors import DiagnosticError, VMError
 from relaxscript.ir import relax
 from relaxscript.ir.module import IRModule
+from relaxscript.ir.relax import BindingBlock, Function, GlobalVar, SeqExpr, Var, VarBinding
+from relaxscript.ir.struct_info import TensorStructInfo
 from relaxscript.ir.walk import walk
 from relaxscript.runtime import DeviceTensor, Shape, cpu, register_func, remove_global_func
 from relaxscript.script import from_source
@@ -211,7 +214,9 @@ def test_what_only_the_kernel_can_check_stays_a_call_of_it(shape, values):
         f"y = R.call_tir(cls.plus, (x,), out_sinfo={info}, tir_vars={values})",
         "return y",
     )
-    assert "relax.call_tir" in calls(CallTIRRewrite()(mod))
+    made = CallTIRRewrite()(mod)
+    assert "relax.call_tir_inplace" in calls(made)
+    assert CallTIRRewrite()(made) is made
     error = runs(mod, np.array(1, "float32"), Shape([2**40]))
     assert isinstance(error, VMError)
     assert error.code in ("RX0601", "RX0602")
@@ -225,7 +230,7 @@ def test_a_number_that_its_parameter_cannot_hold_is_left_to_the_kernel():
         f"        cls = M\n        y = R.call_tir(cls.plus, (x, R.prim_value(1.5)), {info})\n"
         "        return y\n"
     )
-    assert "relax.call_tir" in calls(CallTIRRewrite()(mod))
+    assert "relax.call_tir_inplace" in calls(CallTIRRewrite()(mod))
 
 
 def test_a_tuple_variable_gives_its_fields():
@@ -283,7 +288,7 @@ def test_an_argument_that_is_not_known_to_fit_its_result_is_checked():
     before = module("main(x: R.Tensor)", call, "return z")
     after = written_out(
         "main(x: R.Tensor)",
-        f"x_1 = R.match_cast(x, {F4})",
+        f"x_1 = {checked('x', '`args[0]`, which is written in place,')}",
         "cls.bump(x_1)",
         f"z: {F4} = x_1",
         "return z",
@@ -292,7 +297,21 @@ def test_an_argument_that_is_not_known_to_fit_its_result_is_checked():
     assert runs(before, np.zeros(3, "float32")).code == "RX0605"
 
 
+def test_a_call_of_what_is_no_prim_func_is_refused():
+    x = Var("x", TensorStructInfo((4,), "float32"))
+    call = op.call_tir(GlobalVar("nothing"), (x,), TensorStructInfo((4,), "float32"))
+    function = Function([x], SeqExpr([BindingBlock([VarBinding(Var("y", None), call)])], x), None)
+    with pytest.raises(DiagnosticError, match="the module has no function `nothing`"):
+        CallTIRRewrite()(IRModule({"main": function}))
+
+
 # -- packed functions ------------------------------------------------------------------------------
+
+
+def checked(value, words):
+    """A check of a value that messages call `words`."""
+    given = f'({value}, R.str("{words}"))'
+    return f'R.call_builtin_with_ctx("vm.builtin.match_cast", {given}, sinfo_args={F4})'
 
 
 @pytest.fixture
@@ -312,7 +331,7 @@ def test_a_packed_function_is_called_on_what_was_allocated(doubling):
         f"main(x: {F4})",
         f"a = {NEW4}",
         f'_ = R.call_packed("{doubling}", x, a, sinfo_args=R.Object)',
-        f"y: {F4} = a",
+        f"y = {checked('a', f'the result of `{doubling}`')}",
         "return y",
     )
     assert_same(CallTIRRewrite()(before), after)
@@ -327,7 +346,7 @@ def test_a_function_value_is_invoked_on_what_was_allocated(doubling):
         f"a = {NEW4}",
         "x = t[0]",
         "_ = R.invoke_closure(f, (x, a), sinfo_args=R.Object)",
-        f"y: {F4} = a",
+        f"y = {checked('a', 'the result of `f`')}",
         "return y",
     )
     assert_same(CallTIRRewrite()(before), after)

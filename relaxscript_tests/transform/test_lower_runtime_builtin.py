@@ -45,21 +45,12 @@ def lowered(name: str, args: str, info: str) -> str:
 
 AFTER = BEFORE
 for operator, call in {
-    'R.print(y, format="{}!")': lowered("relax.run.print", '"{}!", y', "R.Tuple"),
-    'R.assert_op(c, x, format="wrong: {}")': lowered(
-        "relax.run.assert_op", 'c, "wrong: {}", x', "R.Tuple"
-    ),
-    "R.shape_of(x)": lowered("vm.builtin.shape_of", "x", "R.Shape([2])"),
     "R.make_closure(cls.twice, (s,))": lowered(
         "vm.builtin.make_closure", "cls.twice, s",
         'R.Callable((R.Tensor((2,), "int64"),), R.Shape(ndim=1), False)',
     ),
     "R.invoke_closure(k, (x,), sinfo_args=R.Shape(ndim=1))": lowered(
         "vm.builtin.invoke_closure", "k, x", "R.Shape(ndim=1)"
-    ),
-    "R.tensor_to_shape(x)": lowered("vm.builtin.tensor_to_shape", "x", "R.Shape(ndim=2)"),
-    "R.shape_to_tensor(t)": lowered(
-        "relax.run.shape_to_tensor", "t", 'R.Tensor((2,), "int64")'
     ),
     'R.memory.alloc_storage(R.shape([16]), R.prim_value(0), "global", "uint8")':
         'R.vm.alloc_storage(R.shape([16]), R.prim_value(0), "uint8", "global")',
@@ -97,6 +88,26 @@ class M:
             "vm.builtin.to_device", x, "llvm:1:global",
             sinfo_args=R.Tensor((2,), "int64", vdevice="llvm:1"),
         )
+        return y
+""")  # fmt: skip
+
+
+def test_a_tuple_in_a_variable_is_taken_apart():
+    check(LowerRuntimeBuiltin(), """
+@I.ir_module
+class M:
+    @R.function(pure=False)
+    def main(f: R.Object, t: R.Tuple(R.Object, R.Object)):
+        y = R.invoke_closure(f, t, sinfo_args=R.Object)
+        return y
+""", """
+@I.ir_module
+class M:
+    @R.function(pure=False)
+    def main(f: R.Object, t: R.Tuple(R.Object, R.Object)):
+        a = t[0]
+        b = t[1]
+        y = R.call_packed("vm.builtin.invoke_closure", f, a, b, sinfo_args=R.Object)
         return y
 """)  # fmt: skip
 

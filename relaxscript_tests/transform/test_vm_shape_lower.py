@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from relaxscript.compiler import build, jit
-from relaxscript.errors import VMError
-from relaxscript.ir.relax import Call, ExternFunc, StringImm
-from relaxscript.ir.walk import walk
-from relaxscript.runtime import VirtualMachine, cpu, register_func, remove_global_func
+from relaxscript.errors import RelaxWarning, VMError
+from relaxscript.interpreter.check_calls import check_of
+from relaxscript.ir.relax import ShapeExpr, StringImm, VarBinding
+from relaxscript.ir.walk import compounds, walk
+from relaxscript.runtime import Prim, VirtualMachine, cpu, register_func, remove_global_func
 from relaxscript.script import from_source
 from relaxscript.transform import VMShapeLower
 from relaxscript_tests.end_to_end.executors import every_executor, failure
@@ -30,17 +31,18 @@ class M:
 """
 
 
-def builtins(mod) -> list[str]:
-    """The builtins that `main` calls, in order."""
-    found = []
-    for node in walk(mod["main"]):
-        match node:
-            case Call(op=ExternFunc(symbol)):
-                found.append(symbol.removeprefix("vm.builtin."))
-    return found
+def checks(mod) -> list[str]:
+    """The checks that `main` makes, in order."""
+    found = (check_of(node) for node in compounds(mod["main"]))
+    return [check[0].removeprefix("vm.builtin.") for check in found if check is not None]
 
 
-def test_the_shape_of_a_parameter_is_stored_and_read():
+def texts(mod) -> list[str]:
+    """What the checks of `main` call the values that they look at."""
+    return [node.value for node in walk(mod["main"].body) if isinstance(node, StringImm)]
+
+
+def test_a_signature_is_one_check_and_a_shape_a_variable():
     before = function('x: R.Tensor(("n", 4), "float32")', "        return R.shape([n, 4])")
     after = """
 @I.ir_module
@@ -49,73 +51,82 @@ class M:
     def main(x: R.Tensor(("n", 4), "float32")) -> R.Shape(["n", 4]):
         R.func_attr({"relax.shapes_lowered": True})
         n = T.int64()
-        shape_heap = R.call_builtin_with_ctx(
-            "vm.builtin.alloc_shape_heap",
-            (R.prim_value(1), R.str("n")),
-            sinfo_args=R.Tensor((1,), "int64"),
+        _ = R.call_builtin_with_ctx(
+            "vm.builtin.match_arguments", (x,), sinfo_args=R.Tuple(R.Tensor((n, 4), "float32"))
         )
-        R.call_packed(
-            "vm.builtin.check_tensor_info", x, R.prim_value(2), R.dtype("float32"), R.str(""),
-            R.str("`x`"), R.str("main"), R.str("RX0601"),
-            R.str("a tensor of shape (n, 4) and dtype float32"), sinfo_args=R.Tuple,
-        )
-        R.call_packed(
-            "vm.builtin.match_shape", x, shape_heap, R.prim_value(2), R.prim_value(1),
-            R.prim_value(0), R.prim_value(0), R.prim_value(4),
-            R.str("`x`"), R.str("main"), R.str("RX0601"),
-            R.str("a tensor of shape (n, 4) and dtype float32"), R.str("`x`"), sinfo_args=R.Tuple,
-        )
-        s = R.call_packed(
-            "vm.builtin.make_shape", shape_heap, R.prim_value(2), R.prim_value(1),
-            R.prim_value(0), R.prim_value(0), R.prim_value(4), sinfo_args=R.Shape([n, 4]),
-        )
+        s = R.shape([n, 4])
         return s
 """
     made = check(VMShapeLower(), before, after)
     assert VMShapeLower()(made) is made
 
 
-def test_kinds_come_first_then_what_binds_then_what_is_computed():
-    made = VMShapeLower()(
-        from_source(
-            function(
-                'y: R.Tensor(("n + 1",), "float32"), x: R.Tensor(("n",), "float32")',
-                "        return x",
-            )
-        )
-    )
-    assert builtins(made) == ["check_tensor_info"] * 2 + ["match_shape"] * 2
-    assert "shape_func" in made
+def test_a_match_cast_is_one_check_however_much_it_asks_for():
+    body = """
+        k = T.int64()
+        y = R.match_cast(x, R.Tuple(R.Tensor((n, n + m), "float32"), R.Shape([k, 2])))
+        return y"""
+    made = VMShapeLower()(from_source(function('x: R.Object, z: R.Tensor(("m",))', body)))
+    assert checks(made) == ["match_arguments", "match_cast"]
+    assert texts(made) == ["`x`"]
+
+
+def test_what_is_known_is_not_checked():
+    body = """
+        y = R.match_cast(x, R.Tensor(ndim=1))
+        z: R.Tensor = y
+        return z"""
+    made = VMShapeLower()(from_source(function('x: R.Tensor(("n",))', body, " -> R.Tensor")))
+    assert checks(made) == ["match_arguments"]
+
+
+def test_a_result_and_an_annotation_that_are_not_known_are_checked():
+    body = """
+        y: R.Tensor((n,)) = x
+        return y"""
+    with pytest.warns(RelaxWarning):
+        made = from_source(function("x: R.Tensor, s: R.Shape(['n'])", body, " -> R.Tensor((2,))"))
+    lowered = VMShapeLower()(made)
+    assert checks(lowered) == ["match_arguments", "match_cast", "match_result"]
+    assert texts(lowered) == ["`y`"]
 
 
 def test_what_is_computed_once_is_computed_once():
     body = """
-        a = R.shape([n + 1, m])
-        b = R.shape([m, n + 1])
-        return (a, b)"""
-    made = VMShapeLower()(from_source(function('x: R.Tensor(("n", "m"))', body)))
-    assert [v.name_hint for v in made.get_global_vars() if "shape_func" in v.name_hint] == [
-        "shape_func"
-    ]
+        a = R.zeros(R.shape([n, 2, m]), "float32")
+        if c:
+            b = R.ones(R.shape([n, 2, m]), "float32")
+        else:
+            d = R.ones(R.shape([m]), "float32")
+            b = R.zeros(R.shape([m]), "float32")
+        return (a, b, R.shape([m]))"""
+    made = VMShapeLower()(from_source(function('x: R.Tensor(("n", "m")), c: R.Prim("bool")', body)))
+    shapes = [
+        node for node in walk(made["main"].body)
+        if isinstance(node, VarBinding) and isinstance(node.value, ShapeExpr)
+    ]  # fmt: skip
+    assert len(shapes) == 3
 
 
 def test_words_are_left_out_where_they_are_not_wanted():
-    mod = from_source(function('x: R.Tensor(("n",))', "        return x"))
-    texts = {node.value for node in walk(VMShapeLower(emit_err_ctx=False)(mod)["main"])
-             if isinstance(node, StringImm)}  # fmt: skip
-    assert texts == {"n", "the value", "a value", "", "RX0601"}
+    mod = from_source(function("x: R.Object", "        return R.match_cast(x, R.Tensor((n,)))"))
+    assert texts(VMShapeLower(emit_err_ctx=False)(mod)) == ["the value"]
+    assert texts(VMShapeLower()(mod)) == ["`x`"]
 
 
-def test_a_function_that_binds_a_variable_that_is_no_integer_stays_as_it_is():
-    check(VMShapeLower(), """
+def test_a_variable_that_is_no_integer_takes_its_value_from_a_check():
+    made = VMShapeLower()(from_source("""
 @I.ir_module
 class M:
     @R.function(pure=False)
-    def main(x: R.Object) -> R.Object:
+    def main(x: R.Object):
         v = T.float32()
         y = R.match_cast(x, R.Prim("float32", v))
-        return x
-""")  # fmt: skip
+        return R.prim_value(v * T.float32(2))
+"""))  # fmt: skip
+    assert checks(made) == ["match_arguments", "match_cast"]
+    half = Prim(0.5, "float32")
+    assert jit(made).main(half) == Prim(1.0, "float32")
 
 
 def test_functions_are_made_ready_first():
@@ -292,10 +303,10 @@ class M:
         machine["main"](machine["wrong"])
 
 
-def test_the_listing_shows_the_heap():
-    made = VMShapeLower()(
-        from_source(function('x: R.Tensor(("n",))', "        return R.shape([n])"))
-    )
-    text = build(made).as_text()
-    for name in ("alloc_shape_heap", "check_tensor_info", "match_shape", "make_shape"):
-        assert f"vm.builtin.{name}" in text
+def test_the_listing_shows_what_is_checked():
+    body = "        y = R.match_cast(x, R.Tensor((n, n)))\n        return R.shape([n])"
+    made = VMShapeLower()(from_source(function("x: R.Object", body)))
+    text = build(made, relax_pipeline=None).as_text()
+    assert text == build(from_source(function("x: R.Object", body))).as_text()
+    assert "is: a tensor of shape (n, n)" in text
+    assert "vm.builtin.make_shape" in text

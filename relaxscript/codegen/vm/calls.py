@@ -6,12 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from relaxscript.analysis import Context
-from relaxscript.arith import YES
 from relaxscript.errors import UnplacedError
 from relaxscript.interpreter.blame import name_of_call
-from relaxscript.interpreter.checks import function_check, place_of
-from relaxscript.interpreter.prim_funcs import result_infos
-from relaxscript.ir import prim, relax, tir
+from relaxscript.interpreter.check_calls import check_of
+from relaxscript.ir import relax, tir
 from relaxscript.ir.struct_info import (
     FuncStructInfo,
     ObjectStructInfo,
@@ -21,25 +19,20 @@ from relaxscript.ir.struct_info import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from relaxscript.op import Obligation, builtin, lookup, memory, vm
+from relaxscript.op import Obligation, builtin, lookup, vm
 from relaxscript.op.base import (
     compute_prim_value,
-    invoke_closure,
-    invoke_pure_closure,
-    make_closure,
     null_value,
 )
-from relaxscript.op.calls import call_builtin_with_ctx, call_dps_packed, call_pure_packed, call_tir
-from relaxscript.op.device import to_vdevice
+from relaxscript.op.calls import call_builtin_with_ctx
 from relaxscript.op.inplace import call_inplace_packed, call_tir_inplace
-from relaxscript.op.results import in_their_places, inplace_indices
+from relaxscript.op.results import inplace_indices
 from relaxscript.runtime import Arg, Check, TupleCheck
-from relaxscript.runtime.builtins import BUILTINS, INVOKE_CLOSURE
-from relaxscript.sinfo import is_subtype
+from relaxscript.runtime.builtins import BUILTINS, INVOKE_CLOSURE, MATCH_CAST
 
 from .function import FunctionEmitter
 from .program import Program
-from .usage import read_only_args, read_only_direct_args
+from .usage import read_only_direct_args
 
 __all__ = ["CallEmitter"]
 
@@ -53,21 +46,11 @@ class CallEmitter(FunctionEmitter):
         super().__init__(program, name, function)
         self._forms: dict[str, Callable[[relax.Call], Arg]] = {
             call_builtin_with_ctx.name: self._call_builtin_with_ctx,
-            call_dps_packed.name: self._call_dps_packed,
             call_inplace_packed.name: self._call_inplace_packed,
-            call_pure_packed.name: self._call_pure_packed,
-            call_tir.name: self._call_tir,
             call_tir_inplace.name: self._call_tir_inplace,
             compute_prim_value.name: self._compute_prim_value,
-            invoke_closure.name: self._invoke_closure,
-            invoke_pure_closure.name: self._invoke_closure,
-            make_closure.name: self._make_closure,
-            memory.alloc_storage.name: self._alloc_storage,
-            memory.alloc_tensor.name: self._cut_tensor,
-            memory.kill_storage.name: self._kill,
-            memory.kill_tensor.name: self._kill,
             null_value.name: lambda call: self.ib.void_arg(),
-            to_vdevice.name: self._to_vdevice,
+            builtin.alloc_tensor.name: self._alloc_tensor,
             vm.alloc_storage.name: self._alloc_storage,
             vm.alloc_tensor.name: self._cut_tensor,
             vm.kill_object.name: self._kill,
@@ -78,9 +61,6 @@ class CallEmitter(FunctionEmitter):
         match call.op:
             case relax.Op(name) if name in self._forms:
                 result = self._forms[name](call)
-            case builtin.alloc_tensor.op if _is_known(self._info(call)):
-                shape, dtype = (self.value(arg) for arg in call.args[:2])
-                result = self.call("vm.builtin.alloc_tensor", [shape, dtype])
             case relax.Op():
                 result = self._by_meaning(call)
             case _:
@@ -113,22 +93,30 @@ class CallEmitter(FunctionEmitter):
                     return self._call_prim_func(callee, found, args)
                 known = [self._info(arg) for arg in args]
                 return self.enter(callee.name_hint, self._values(args), known, found)
+            case relax.ExternFunc(symbol) if symbol == INVOKE_CLOSURE and args:
+                return self._apply(args[0], args[1:], call)
             case relax.ExternFunc(symbol):
-                values = self._values(args)
-                if symbol == "vm.builtin.check_func_info" and self.checks_itself:
-                    values.append(self._func_check(args, call))
-                name = self.program.extern(symbol)
-                if name in BUILTINS and _is_unit(self._info(call)):  # that is what it gives
-                    self.ib.emit_call(name, values, self.ib.void_arg(), span=self.span)
-                    return self.ib.convert_constant(())
-                return self.call(name, values, self._result(call))
+                return self._called(self.program.extern(symbol), [], args, call)
             case relax.Var() if callee in self.local:
                 local, captured = self.local[callee]
                 values, known = self._values(args), [self._info(arg) for arg in args]
                 given = [*values, *captured]
                 return self.enter(local.name, given, known, local.function, local.shape_vars)
-        function = self.value(callee)
-        return self.call(INVOKE_CLOSURE, [function, *self._values(args)], self._result(call))
+        return self._called(INVOKE_CLOSURE, [self.value(callee)], args, call)
+
+    def _called(
+        self, name: str, function: list[Arg], args: Sequence[relax.Expr], call: relax.Call
+    ) -> Arg:
+        """Call a function from outside of the module."""
+        values = [*function, *self._values(args)]
+        trusted = name in BUILTINS and name != INVOKE_CLOSURE
+        if trusted and _is_unit(self._info(call)):  # that is what it gives
+            self.ib.emit_call(name, values, self.ib.void_arg(), span=self.span)
+            return self.ib.convert_constant(())
+        if self.unused and args and args[-1] in self.fresh:  # it is to write there
+            self.ib.emit_call(name, values, self.ib.void_arg(), span=self.span)
+            return self.ib.void_arg()
+        return self.call(name, values, None if trusted else self._result(call))
 
     def _call_prim_func(
         self, callee: relax.GlobalVar, function: tir.PrimFunc, args: Sequence[relax.Expr]
@@ -148,28 +136,10 @@ class CallEmitter(FunctionEmitter):
 
     def _result(self, call: relax.Call) -> Check | None:
         """The check of what a function outside of the module returns."""
-        known = self.program.context.struct_info(call)
-        if self.checks_itself and not _is_unit(known):
-            return None
-        info = self.in_scope(known)
+        info = self.in_scope(self._info(call))
         if isinstance(info, ObjectStructInfo):
             return None
         return self.left_of(*self.checks.of([info], self.bound, self.register_of))[0]
-
-    def _func_check(self, args: Sequence[relax.Expr], call: relax.Call) -> Arg:
-        """The type that a function must have: what a check that is written out says it gives.
-
-        Its last argument may be a shape with the shape variables to which that type refers.
-        """
-        info, sizes = self._info(call), self._info(args[-1])
-        assert isinstance(info, FuncStructInfo)
-        used = sizes.values or () if isinstance(sizes, ShapeStructInfo) else ()
-        slots = {v: i for i, v in enumerate(used) if isinstance(v, prim.Var)}
-        return self.ib.convert_constant(function_check(info, slots))
-
-    def _call_pure_packed(self, call: relax.Call) -> Arg:
-        callee, *args = call.args
-        return self._apply(callee, args, call)
 
     def _call_inplace_packed(self, call: relax.Call) -> Arg:
         callee, *given = call.args
@@ -178,41 +148,31 @@ class CallEmitter(FunctionEmitter):
         returned = self.call(name, [*function, *args])
         indices = self.ib.convert_constant(inplace_indices(call))
         value = self.call(self.program.in_place(), [returned, indices, *args])
-        return self._checked(value, self._info(call), callee)
-
-    def _checked(self, value: Arg, info: StructInfo, callee: relax.Expr) -> Arg:
-        """What a function outside of the module wrote, checked as what `callee` returned."""
-        return self.matched(value, self.in_scope(info), name_of_call(callee) or "what was written")
+        words = name_of_call(callee) or "what was written"
+        return self.matched(value, self.in_scope(self._info(call)), words)
 
     def _call_builtin_with_ctx(self, call: relax.Call) -> Arg:
+        check = check_of(call)
+        if check is not None:
+            return self._check(*check)
         callee, args = call.args
         name, function = self._callee(callee)
         values = [self.ib.vm_state(), *self._values(self._fields(args))]
         return self.call(name, [*function, *values], self._result(call))
+
+    def _check(self, name: str, args: Sequence[relax.Expr], info: StructInfo) -> Arg:
+        """A check of a value; those of arguments and results belong to the function."""
+        if name != MATCH_CAST:
+            return self.ib.void_arg()
+        value, words = args
+        assert isinstance(words, relax.StringImm)
+        return self.matched(self.value(value), info, words.value)
 
     def _callee(self, callee: relax.Expr) -> tuple[str, list[Arg]]:
         """The entry of the function table for a packed function, and arguments that say which."""
         if isinstance(callee, relax.ExternFunc):
             return self.program.extern(callee.global_symbol), []
         return INVOKE_CLOSURE, [self.value(callee)]
-
-    def _to_vdevice(self, call: relax.Call) -> Arg:
-        (value,) = self._values(call.args)
-        return self.call("vm.builtin.to_device", [value, str(call.attrs["dst_vdevice"])])  # type: ignore[index]
-
-    def _invoke_closure(self, call: relax.Call) -> Arg:
-        callee, args = call.args
-        if isinstance(args, relax.Tuple):
-            return self._apply(callee, args.fields, call)
-        info = self.program.context.struct_info(args)
-        count = len(info.fields) if isinstance(info, TupleStructInfo) else 0
-        fields = [relax.TupleGetItem.make(args, i) for i in range(count)]
-        return self._apply(callee, fields, call)
-
-    def _make_closure(self, call: relax.Call) -> Arg:
-        callee, args = call.args
-        values = [self.value(callee), *self._values(self._fields(args))]
-        return self.call(self.program.make_closure(), values)
 
     def _compute_prim_value(self, call: relax.Call) -> Arg:
         (shape,) = call.args
@@ -221,69 +181,23 @@ class CallEmitter(FunctionEmitter):
 
     # -- destination passing -----------------------------------------------------------------------
 
-    def _call_tir(self, call: relax.Call) -> Arg:
-        callee, args, *integers = call.args
-        assert isinstance(callee, relax.GlobalVar)
-        read = read_only_args(call, self.program.module)
-        given = self._fields(args)
-        values = [self.value(arg, read_only=arg in read) for arg in given]
-        values += [self.value(shape) for shape in integers]
-        results = self._allocated(result_infos(_described(call)))
-        self._run_kernel(call, given, [*values, *results])
-        return self._assembled(_described(call), results)
-
-    def _run_kernel(
-        self, call: relax.Call, given: Sequence[relax.Expr], values: Sequence[Arg]
-    ) -> None:
-        """Call the kernel; by way of what puts arguments in order, where it must be."""
-        callee, _, *integers = call.args
-        assert isinstance(callee, relax.GlobalVar)
-        if (
-            integers
-            or any(not _is_host_tensor(self._info(arg)) for arg in given)
-            or not all(_is_host_tensor(info) for info in result_infos(_described(call)))
-        ):
-            kernel = self.program.arranged_kernel(callee)
-        else:
-            kernel = self.program.kernel(callee)
-        self.ib.emit_call(kernel, values, self.ib.void_arg(), span=self.span)
-
     def _call_tir_inplace(self, call: relax.Call) -> Arg:
-        given = self._fields(call.args[1])
-        values = self._values(given)
-        infos, indices = result_infos(_described(call)), inplace_indices(call)
-        for index, info in zip(indices, infos, strict=True):
-            if index >= 0:
-                values[index] = self._fitting(values[index], self._info(given[index]), info, index)
-        integers = self._values(call.args[2:])
-        new = [info for index, info in zip(indices, infos, strict=True) if index < 0]
-        made = self._allocated(new)
-        self._run_kernel(call, given, [*values, *integers, *made])
-        return self._assembled(_described(call), in_their_places(made, values, indices))
-
-    def _fitting(self, arg: Arg, known: StructInfo, wanted: StructInfo, index: int) -> Arg:
-        """A check that an argument is what its result is said to be, where that is not known."""
-        if is_subtype(known, wanted, self.program.context.facts, in_scope=self.bound) is YES:
-            return arg
-        return self.matched(
-            arg, self.in_scope(wanted), f"`args[{index}]`, which is written in place,"
-        )
-
-    def _call_dps_packed(self, call: relax.Call) -> Arg:
-        callee, args = call.args
-        values = self._values(self._fields(args))
-        described = _described(call)
-        results = self._allocated(result_infos(described))
-        void = self.ib.void_arg()
-        if isinstance(callee, relax.ExternFunc):
-            name = self.program.extern(callee.global_symbol)
-            self.ib.emit_call(name, [*values, *results], void, span=self.span)
-        else:
-            function = self.value(callee)
-            self.ib.emit_call(INVOKE_CLOSURE, [function, *values, *results], void, span=self.span)
-        return self._checked(self._assembled(described, results), described, callee)
+        """A call of a PrimFunc into arguments, by way of what puts these in order."""
+        callee, held, *integers = call.args
+        assert isinstance(callee, relax.GlobalVar)
+        values = self._values(self._fields(held))
+        kernel, given = self.program.arranged_kernel(callee), [*values, *self._values(integers)]
+        self.ib.emit_call(kernel, given, self.ib.void_arg(), span=self.span)
+        return self._assembled(_described(call), [values[i] for i in inplace_indices(call)])
 
     # -- storage -----------------------------------------------------------------------------------
+
+    def _alloc_tensor(self, call: relax.Call) -> Arg:
+        shape, dtype, *_ = call.args
+        known = isinstance(self._info(shape), ShapeStructInfo)
+        if not known or not isinstance(dtype, relax.DataTypeImm):
+            return self._by_meaning(call)
+        return self.call("vm.builtin.alloc_tensor", [self.value(shape), self.value(dtype)])
 
     def _alloc_storage(self, call: relax.Call) -> Arg:
         """A storage of the machine's allocator, where the operands are of the kinds it takes."""
@@ -328,17 +242,6 @@ class CallEmitter(FunctionEmitter):
 
     def _info(self, expr: relax.Expr) -> StructInfo:
         return self.program.context.struct_info(expr)
-
-    def _allocated(self, infos: Sequence[TensorStructInfo]) -> list[Arg]:
-        """New tensors for results as a call describes them."""
-        made = []
-        for info in infos:
-            place = place_of(info.vdevice)
-            where = [] if place is None else [str(place)]
-            held = info.shape  # by a variable, where the dimensions are not said
-            shape = self.value(held) if isinstance(held, relax.Var) else self.shape(info.dims or ())
-            made.append(self.call("vm.builtin.alloc_tensor", [shape, info.dtype, *where]))
-        return made
 
     def _assembled(self, info: StructInfo, tensors: list[Arg]) -> Arg:
         """The tensors as the value that is _described: one, or tuples of them."""

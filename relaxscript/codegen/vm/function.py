@@ -10,10 +10,9 @@ Operands need not be in normal form, but variables must be typed. Start at `emit
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
-from relaxscript.arith import YES
 from relaxscript.errors import Diagnostic, DiagnosticError, InternalError, Span
 from relaxscript.interpreter.blame import (
     place_of_binding,
@@ -22,6 +21,7 @@ from relaxscript.interpreter.blame import (
     place_of_result,
     place_of_signature,
 )
+from relaxscript.interpreter.check_calls import check_of
 from relaxscript.interpreter.checks import Checks, undefined_shape_variable
 from relaxscript.ir import prim, relax, tir
 from relaxscript.ir.struct_info import (
@@ -30,30 +30,24 @@ from relaxscript.ir.struct_info import (
     PrimStructInfo,
     ShapeStructInfo,
     StructInfo,
-    TensorStructInfo,
     TupleStructInfo,
 )
+from relaxscript.op import Trait, traits_of
 from relaxscript.runtime import (
-    AnyCheck,
     Arg,
     Check,
     DimBind,
     DimConst,
-    FuncCheck,
     PrimCheck,
     Shape,
-    ShapeCheck,
-    TensorCheck,
-    TupleCheck,
 )
+from relaxscript.runtime.builtins import MATCH_ARGUMENTS, MATCH_RESULT
 from relaxscript.runtime.bytecode import ArgKind
 from relaxscript.runtime.values import make_prim
 from relaxscript.sinfo import (
-    always_matches,
     definable_shape_vars,
     erase_to_well_defined,
     free_shape_vars,
-    is_subtype,
     proved_arguments,
 )
 
@@ -84,11 +78,11 @@ class FunctionEmitter(ABC):
         self.registers = Registers()
         self.places = Places()
         self.local: dict[relax.Var, tuple[LocalFunction, list[Arg]]] = {}
-        self.shapes: dict[tuple[Any, ...], Arg] = {}  # shape values that are at hand in this scope
         self.usage = program.usage(function)
-        # Of a function that `VMShapeLower` made, the bytecode checks what is to be checked.
-        self.checks_itself = bool((function.attrs or relax.Attrs()).get("relax.shapes_lowered"))
+        self.fresh: set[relax.Var] = set()  # variables that hold memory that was just allocated
+        self.unused = False  # whether nothing asks for what the binding at hand binds
         self.trusts = trusts(function)
+        self.shows_all = function.span is None  # else what stands nowhere in the source is hidden
         self.needed = needed_shape_vars(function) if self.trusts else set[prim.Var]()
         self.captures: dict[relax.Var, list[int]] = {}  # registers that calls of a function pass on
         self.killed: dict[relax.Var, list[int]] = {}  # registers that variables held until then
@@ -116,7 +110,6 @@ class FunctionEmitter(ABC):
         with self.ib.function(
             self.name, inputs, names, param_checks=checks, return_check=result,
             heap_size=len(self.checks.slots), public=public, pure=function.is_pure,
-            checks_itself=self.checks_itself,
             info=self.program.context.struct_info(function), span=place_of_signature(function),
             param_spans=[place_of_parameter(param) for param in function.params],
             shape_vars=[v.name for v in sorted(self.checks.slots, key=self.checks.slot)],
@@ -140,15 +133,25 @@ class FunctionEmitter(ABC):
     def _param_checks(
         self, params: Sequence[relax.Var], shape_vars: Sequence[prim.Var]
     ) -> tuple[Check, ...]:
+        """The checks of a signature, and of what a closure brings along."""
         self.bound.update(shape_vars)
-        infos = [param.struct_info for param in params]
-        if self.checks_itself:
-            return tuple(_kind(info) for info in infos)
+        wanted = self._written(MATCH_ARGUMENTS, 0)
+        signature = wanted.fields if isinstance(wanted, TupleStructInfo) else ()
+        captured = params[len(self.function.params) :]
+        infos = [*signature, *(param.struct_info for param in captured)]
         checks = self.checks.of(infos, self.bound, self.register_of)
         return self.left_of(
             *checks,
             *(PrimCheck("int64", DimBind(self.checks.slot(v), v.name, True)) for v in shape_vars),
         )
+
+    def _written(self, name: str, index: int) -> StructInfo | None:
+        """What the check of that name demands, which is the first or the last binding."""
+        body = self.function.body
+        blocks = body.blocks if isinstance(body, relax.SeqExpr) else ()
+        bindings = blocks[index].bindings if blocks else ()
+        found = check_of(bindings[index].value) if bindings else None
+        return found[2] if found is not None and found[0] == name else None
 
     def left_of(self, *checks: Check) -> tuple[Check, ...]:
         """The checks, or what is left of them where StructInfo is trusted."""
@@ -158,15 +161,8 @@ class FunctionEmitter(ABC):
 
     def _return_check(self) -> Check | None:
         """The check of the result, None where it is known to succeed."""
-        declared = self.function.ret_struct_info
-        if declared is None or isinstance(declared, ObjectStructInfo):
-            return None
-        if self.checks_itself or self.trusts:
-            return None
-        body = self.function.body
-        returned = body.body if isinstance(body, relax.SeqExpr) else body
-        known = self.program.context.struct_info(returned)
-        if is_subtype(known, declared, in_scope=self.bound) is YES:
+        declared = self._written(MATCH_RESULT, -1)
+        if declared is None:
             return None
         (check,) = self.checks.of([declared], set(self.bound), self.register_of)
         return check
@@ -321,13 +317,8 @@ class FunctionEmitter(ABC):
         dims = tuple(self.checks.dim(e, self.bound) for e in values)
         if all(isinstance(dim, DimConst) and dim.value >= 0 for dim in dims):
             return self.ib.convert_constant(Shape(int(dim.value) for dim in dims))  # type: ignore[union-attr]
-        key = tuple(e.value if isinstance(e, prim.IntImm) else e for e in values)
-        if key not in self.shapes:  # kernels in a row mostly ask for the same shape
-            args = [self.ib.vm_state(), self.ib.convert_constant(dims)]
-            self.shapes[key] = self.call("vm.builtin.make_shape", args)
-            self.registers.pin([self.shapes[key].value])
-            self.registers.own(self.shapes[key].value)
-        return self.shapes[key]
+        args = [self.ib.vm_state(), self.ib.convert_constant(dims)]
+        return self.call("vm.builtin.make_shape", args)
 
     # -- control -----------------------------------------------------------------------------------
 
@@ -352,9 +343,8 @@ class FunctionEmitter(ABC):
         return result
 
     def _branch(self, expr: relax.Expr, result: Arg) -> None:
-        outer, killed = dict(self.shapes), len(self.killed)
+        killed = len(self.killed)
         value = self.value(expr)
-        self.shapes = outer
         self.ib.emit_call("vm.builtin.copy", [value], result, span=self.span)
         self.full.add(result.value)
         while len(self.killed) > killed:  # the other branch still has them
@@ -365,19 +355,21 @@ class FunctionEmitter(ABC):
 
     def sequence(self, seq: relax.SeqExpr) -> Arg:
         """The bindings in their order; shape variables bound inside go out of scope at the end."""
-        outer, shapes = set(self.bound), dict(self.shapes)
+        outer = set(self.bound)
         dying = iter(last_uses(seq))
         owned: dict[relax.Var, int] = {}
         seen = []
         for block in seq.blocks:
             for binding in block.bindings:
                 self.span = place_of_binding(binding) or self.span
-                before = self.registers.begin()
+                before, ending = self.registers.begin(), next(dying)
+                self.unused = binding.var in ending
                 self.binding(binding)
                 self._own(binding.var, owned)
-                name, place = binding.var.name_hint, self.env[binding.var]
-                seen.append(self.places.bound(name, place, self.ib.position))
-                dead = {var: owned.pop(var) for var in next(dying) if var in owned}
+                if self.shows_all or binding.var.span is not None:
+                    name, place = binding.var.name_hint, self.env[binding.var]
+                    seen.append(self.places.bound(name, place, self.ib.position))
+                dead = {var: owned.pop(var) for var in ending if var in owned}
                 self._disown(dead)
                 self._let_go(self.registers.finish(before, dead.values()))
         self.span = place_of_body(seq) or self.span
@@ -386,7 +378,7 @@ class FunctionEmitter(ABC):
         if seq is not self.function.body:
             for variable in seen:
                 self.places.leave(variable, self.ib.position + 1)
-        self.bound, self.shapes = outer, shapes
+        self.bound = outer
         return value
 
     def _disown(self, owned: Mapping[relax.Var, int]) -> None:
@@ -428,34 +420,14 @@ class FunctionEmitter(ABC):
 
     def binding(self, binding: relax.Binding) -> None:
         var, value = binding.var, binding.value
-        match binding, value:
-            case relax.MatchCast(struct_info=info), _:
-                only_read = isinstance(value, relax.Constant) and var not in self.usage.escaping
-                arg = self.value(value, only_read)
-                known, facts = self.program.context.struct_info(value), self.program.context.facts
-                if not (self.checks_itself or always_matches(known, info, self.bound, facts)):
-                    arg = self.matched(arg, info, _place(value))
-            case _, relax.Function():
-                arg = self.local_function(value, var)
-            case _, relax.Constant() if var not in self.usage.escaping:
-                arg = self.value(value, read_only=True)
-            case _:
-                arg = self.value(value)
-        if not isinstance(binding, relax.MatchCast):
-            arg = self._promised(arg, value, var)
+        if isinstance(value, relax.Function):
+            arg = self.local_function(value, var)
+        else:
+            only_read = isinstance(value, relax.Constant) and var not in self.usage.escaping
+            arg = self.value(value, only_read)
         self.env[var] = arg
-
-    def _promised(self, arg: Arg, value: relax.Expr, var: relax.Var) -> Arg:
-        """A check that the value is what its variable says, where that is not known."""
-        promised = var.struct_info
-        if promised is None or isinstance(promised, ObjectStructInfo):
-            return arg
-        if self.checks_itself or self.trusts:
-            return arg
-        known, facts = self.program.context.struct_info(value), self.program.context.facts
-        if known is promised or is_subtype(known, promised, facts, in_scope=self.bound) is YES:
-            return arg
-        return self.matched(arg, self.in_scope(promised), f"`{var.name_hint}`")
+        if _is_fresh(value, self.fresh):
+            self.fresh.add(var)
 
     def in_scope(self, info: StructInfo) -> StructInfo:
         """`info` without what refers to shape variables that have no value here."""
@@ -465,7 +437,7 @@ class FunctionEmitter(ABC):
         return erase_to_well_defined(info, lambda v: True, lambda v: v in visible)
 
     def matched(self, arg: Arg, info: StructInfo, where: str) -> Arg:
-        """A match_cast."""
+        """A check of a value, which binds shape variables."""
         held: list[Arg] = []
 
         def place(var: relax.Var) -> int:
@@ -519,20 +491,16 @@ class FunctionEmitter(ABC):
         return self.call(self.program.closure_type(), [self.ib.vm_state(), closure, template])
 
 
-def _kind(info: StructInfo | None) -> Check:
-    """What an argument from outside is converted to, where the bytecode itself checks it."""
-    match info:
-        case TensorStructInfo():
-            return TensorCheck()
-        case ShapeStructInfo():
-            return ShapeCheck()
-        case PrimStructInfo(dtype=dtype):
-            return PrimCheck(dtype)
-        case TupleStructInfo(fields):
-            return TupleCheck(tuple(map(_kind, fields)))
-        case FuncStructInfo(params=params):
-            return FuncCheck(packed=params is None)
-    return AnyCheck()
+def _is_fresh(value: relax.Expr, fresh: Container[relax.Expr]) -> bool:
+    """Whether a value is memory that was just allocated, or that is moved to where it is wanted."""
+    match value:
+        case relax.Call(
+            op=relax.ExternFunc("vm.builtin.to_device"), args=(relax.Var() as moved, _)
+        ):
+            return moved in fresh
+        case relax.Call(op=relax.Op() as op):
+            return bool(traits_of(op) & {Trait.ALLOCATES, Trait.IN_STORAGE})
+    return False
 
 
 def _may_hold_memory(info: StructInfo | None) -> bool:
@@ -540,8 +508,3 @@ def _may_hold_memory(info: StructInfo | None) -> bool:
     if isinstance(info, TupleStructInfo):
         return any(map(_may_hold_memory, info.fields))
     return not isinstance(info, (PrimStructInfo, ShapeStructInfo))
-
-
-def _place(value: relax.Expr) -> str:
-    name = getattr(value, "name_hint", None)
-    return f"`{name}`" if name else "the value matched"

@@ -9,6 +9,7 @@ from relaxscript.ir.relax import GlobalVar
 from relaxscript.runtime import Executable
 
 from .calls import CallEmitter
+from .lowered import require_lowered
 from .program import Kernel, Program
 
 __all__ = ["codegen"]
@@ -19,9 +20,10 @@ def codegen(mod: IRModule, kernels: Mapping[str, Kernel] | None = None) -> Execu
 
     Of a module without Relax functions, the public PrimFuncs can be called.
     `kernels` maps the names of the module's PrimFuncs to callables that do what they say, writing
-    into the arrays they are given. Functions must be typed. Raises `DiagnosticError` for programs
-    that have no meaning.
+    into the arrays they are given. Functions must be typed, and lowered: `default_pipeline`. Raises
+    `DiagnosticError` for programs that are not, or that have no meaning.
     """
+    require_lowered(mod)
     program = Program(mod, kernels or {})
     for var, function in mod.relax_functions().items():
         CallEmitter(program, var.name_hint, function).emit(public=not function.is_private)

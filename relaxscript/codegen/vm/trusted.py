@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from relaxscript.interpreter.check_calls import check_of
 from relaxscript.ir import prim, relax
 from relaxscript.ir.node import Node
 from relaxscript.ir.walk import children, variables
@@ -44,7 +45,8 @@ def needed_shape_vars(function: relax.Function) -> set[prim.Var]:
             case relax.Var():
                 pass
             case relax.VarBinding(value=value) | relax.MatchCast(value=value):
-                stack.append(value)
+                if check_of(value) is None:
+                    stack.append(value)
             case relax.Function():
                 found.update(v for v in variables(node) if isinstance(v, prim.Var))
             case _:

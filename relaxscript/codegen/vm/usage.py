@@ -6,14 +6,15 @@ one tensor of the program where it is only read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from relaxscript.interpreter.check_calls import check_of
 from relaxscript.ir import prim, relax, tir
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
-from relaxscript.ir.struct_info import PrimStructInfo, StructInfo
-from relaxscript.ir.walk import children, post_order, variables, walk
+from relaxscript.ir.struct_info import PrimStructInfo
+from relaxscript.ir.walk import children, compounds, post_order, variables, walk
 from relaxscript.op import Trait, lookup, traits_of
 from relaxscript.op.calls import call_tir
 from relaxscript.op.device import to_vdevice
@@ -43,42 +44,44 @@ class Usage:
     gives_back: bool = False
 
 
-# Inside these is nothing of which a use could be made.
-_LEAVES = (relax.Var, relax.Constant, relax.GlobalVar, relax.Op, prim.PrimExpr, StructInfo)
-
-
 def usage_of(function: relax.Function, module: IRModule) -> Usage:
     """What a function does with its values, those of the functions inside it included."""
     found = Usage()
-    seen: set[int] = set()
-    stack: list[tuple[Node, bool]] = [(function.body, True)]
-    while stack:
-        node, is_own = stack.pop()
-        if isinstance(node, _LEAVES) or id(node) in seen:
-            continue
-        seen.add(id(node))
+    parts = list(compounds(function.body))
+    local = [part for part in parts if isinstance(part, relax.Function)]
+    inside = {id(part) for inner in local for part in compounds(inner)}
+    for node in parts:
         match node:
             case relax.VarBinding(value=value):
-                found.escaping.update(_operands([value]))
+                _note_symbols([value], found)
+                if not isinstance(value, relax.Call):
+                    found.escaping.update(_operands([value]))
             case relax.MatchCast(value=value, struct_info=info):
+                _note_symbols([value], found)
                 found.escaping.update(_operands([value]))
-                if is_own:
+                if id(node) not in inside:
                     found.matched.update(dict.fromkeys(definable_shape_vars(info)))
-            case relax.ExternFunc(symbol):
-                found.symbols.add(symbol)
-            case relax.Function():
-                is_own = False
+            case relax.Call(op=op, args=args):
+                _note_symbols((op, *args), found)
+                found.gives_back |= Trait.FREES in traits_of(op)
                 found.escaping.update(_escaping_from(node, module))
             case relax.Expr():
-                if isinstance(node, relax.Call):
-                    found.gives_back |= Trait.FREES in traits_of(node.op)
+                _note_symbols(children(node), found)
                 found.escaping.update(_escaping_from(node, module))
-        stack.extend((child, is_own) for child in children(node))
+    _note_symbols([function.body], found)
     return found
 
 
+def _note_symbols(nodes: Iterable[Node], found: Usage) -> None:
+    for node in nodes:
+        if isinstance(node, relax.ExternFunc):
+            found.symbols.add(node.global_symbol)
+
+
 def is_plain_operator(call: relax.Call) -> bool:
-    """Whether a call only reads its operands: an operator that runs by its meaning."""
+    """Whether a call only reads its operands: a check, an operator that runs by its meaning."""
+    if check_of(call) is not None:
+        return True
     if not isinstance(call.op, relax.Op) or call.op == to_vdevice.op:  # which may copy nothing
         return False
     return not lookup(call.op).traits & _HANDING_ON

@@ -259,6 +259,9 @@ The nearest name that exists is offered. Devices of the kind "cpu", which is als
 always there. Options of the target "llvm" are `-opt-level=` (0 to 3) and `-check=`: 0 leaves out
 the checks of indices that are not proved, for what you build, never for what `load` reads.
 
+Bytecode is made of calls, `if` and results. What a `relax_pipeline` leaves of anything else is
+named with the pass that lowers it; `get_pipeline("default").script()` shows all that are needed.
+
 Wrong:
 
     rx.build(module, target="llmv")
