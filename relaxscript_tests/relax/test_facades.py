@@ -117,8 +117,8 @@ def test_importing_the_package_imports_no_facade_and_no_compiler():
     command = [sys.executable, "-W", "error", "-c", IMPORTS]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     early = json.loads(done.stdout)
-    late = ("relaxscript.relax", "relaxscript.compiler", "relaxscript.tir", "relaxscript.transform")
-    assert not [name for name in early if name.startswith(late)]
+    late = {"relaxscript.relax", "relaxscript.compiler", "relaxscript.tir", "relaxscript.transform"}
+    assert not [name for name in early if ".".join(name.split(".")[:2]) in late]
 
 
 # ---------------------------------------------------------------- what is not built
