@@ -192,9 +192,6 @@ TALL = (
     "relaxscript/codegen/llvm/",
     "relaxscript/interpreter/memory.py",
     "relaxscript/interpreter/tir.py",
-    "relaxscript/script/printer/blocks.py",
-    "relaxscript/script/printer/compute.py",
-    "relaxscript/script/printer/tir.py",
     "relaxscript/testing/",
 )
 

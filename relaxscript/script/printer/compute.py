@@ -25,10 +25,20 @@ from relaxscript.ir.walk import walk
 from relaxscript.script.syntax import TIR_INT_DTYPE
 
 from . import tree
-from .blocks import BlockPrinter
-from .session import Session
+from .blocks import statement_of
+from .tir_context import TIRPrinter
 
-__all__ = ["ComputePrinter", "is_launch", "is_realized"]
+__all__ = [
+    "declare_realized_buffers",
+    "declare_threads",
+    "is_launch",
+    "is_realized",
+    "print_launch",
+    "print_prefetch",
+    "print_realize",
+    "print_scalar",
+    "print_value",
+]
 
 
 def is_launch(s: tir.AttrStmt) -> bool:
@@ -52,154 +62,148 @@ def is_realized(s: tir.AttrStmt) -> bool:
     return realized.buffer is s.node and isinstance(s.value, prim.StringImm)
 
 
-class ComputePrinter(BlockPrinter):
-    """Adds what tensor expressions and GPUs have; the printer of functions adds statements."""
+def declare_threads(cx: TIRPrinter, body: tir.Stmt) -> list[ast.stmt]:
+    """The declarations of threads that more than one launch is about."""
+    launches: dict[prim.Var, list[tir.AttrStmt]] = {}
+    for node in walk(body):
+        if isinstance(node, tir.AttrStmt) and is_launch(node):
+            launches.setdefault(node.node.var, []).append(node)
+    if not launches:
+        return []
+    everywhere = _uses(body)
+    found: list[ast.stmt] = []
+    for var, several in launches.items():
+        if len(several) == 1 and everywhere[var] == _uses(several[0])[var]:
+            continue
+        cx.shared.add(var)
+        name = cx.names.define_for_all(var, var.name)
+        dtype = None if var.dtype is TIR_INT_DTYPE else tree.constant(str(var.dtype))
+        tag = tree.constant(several[0].node.thread_tag)
+        made = tree.call(cx.member("env_thread"), [tag], dtype=dtype)
+        found.append(tree.assign(cx.session.at(var, tree.name(name)), made))
+    return found
 
-    def __init__(self, session: Session) -> None:
-        super().__init__(session)
-        # The threads that several launches share, by the variables that number them.
-        self.shared: set[prim.Var] = set()
 
-    # ---- threads
+# launch = "with" "T.launch_thread(" thread "," extent ")" ["as" name] ":" body
+def print_launch(cx: TIRPrinter, s: tir.AttrStmt) -> ast.stmt:
+    axis: tir.IterVar = s.node
+    extent = cx.scalar(s.value, TIR_INT_DTYPE)
+    shared = axis.var in cx.shared
+    thread = cx.variable(axis.var) if shared else tree.constant(axis.thread_tag)
+    context = tree.call(cx.member("launch_thread"), [thread, extent])
+    with cx.names.scope():
+        target = None
+        if not shared:
+            name = cx.names.define(axis.var, axis.var.name)
+            target = cx.session.at(axis.var, tree.name(name))
+        return tree.with_block(context, cx.inner(s.body), target)
 
-    def env_threads(self, body: tir.Stmt) -> list[ast.stmt]:
-        """The declarations of threads that more than one launch is about."""
-        launches: dict[prim.Var, list[tir.AttrStmt]] = {}
-        for node in walk(body):
-            if isinstance(node, tir.AttrStmt) and is_launch(node):
-                launches.setdefault(node.node.var, []).append(node)
-        if not launches:
-            return []
-        everywhere = _uses(body)
-        found: list[ast.stmt] = []
-        for var, several in launches.items():
-            if len(several) == 1 and everywhere[var] == _uses(several[0])[var]:
-                continue
-            self.shared.add(var)
-            name = self.names.define_for_all(var, var.name)
-            dtype = None if var.dtype is TIR_INT_DTYPE else tree.constant(str(var.dtype))
-            tag = tree.constant(several[0].node.thread_tag)
-            made = tree.call(self.member("env_thread"), [tag], dtype=dtype)
-            found.append(tree.assign(self.session.at(var, tree.name(name)), made))
-        return found
 
-    # launch = "with" "T.launch_thread(" thread "," extent ")" ["as" name] ":" body
-    def launch(self, s: tir.AttrStmt) -> ast.stmt:
-        axis: tir.IterVar = s.node
-        extent = self.scalar(s.value, TIR_INT_DTYPE)
-        shared = axis.var in self.shared
-        thread = self.variable(axis.var) if shared else tree.constant(axis.thread_tag)
-        context = tree.call(self.member("launch_thread"), [thread, extent])
-        with self.names.scope():
-            target = None
-            if not shared:
-                name = self.names.define(axis.var, axis.var.name)
-                target = self.session.at(axis.var, tree.name(name))
-            return tree.with_block(context, self.inner(s.body), target)
+def declare_realized_buffers(cx: TIRPrinter, body: tir.Stmt) -> list[ast.stmt]:
+    """`B = T.Buffer((64,), "float32")` for each buffer that has memory by `T.realize` only."""
+    wanted: dict[tir.Buffer, None] = {}
+    others: set[Node] = set()
+    for node in walk(body):
+        match node:
+            case BufferRealize(buffer) if cx.names.get(buffer) is None:
+                wanted[buffer] = None
+            case tir.DeclBuffer(buffer) | tir.MatchBufferRegion(buffer):
+                others.add(buffer)
+            case tir.Block(alloc_buffers=buffers):
+                others.update(buffers)
+    # What follows `=` comes first: until it has its name, a buffer has no `data` to be named.
+    calls = [
+        (buffer, cx.buffer_call("Buffer", buffer, [])) for buffer in wanted if buffer not in others
+    ]
+    return [tree.assign(cx.bind_buffer(buffer), call) for buffer, call in calls]
 
-    # ---- regions
 
-    def realized_buffers(self, body: tir.Stmt) -> list[ast.stmt]:
-        """`B = T.Buffer((64,), "float32")` for each buffer that has memory by `T.realize` only."""
-        wanted: dict[tir.Buffer, None] = {}
-        others: set[Node] = set()
-        for node in walk(body):
-            match node:
-                case BufferRealize(buffer) if self.names.get(buffer) is None:
-                    wanted[buffer] = None
-                case tir.DeclBuffer(buffer) | tir.MatchBufferRegion(buffer):
-                    others.add(buffer)
-                case tir.Block(alloc_buffers=buffers):
-                    others.update(buffers)
-        # What follows `=` comes first: until it has its name, a buffer has no `data` to be named.
-        calls = [
-            (buffer, self.buffer_call("Buffer", buffer, []))
-            for buffer in wanted
-            if buffer not in others
-        ]
-        return [tree.assign(self.bind_buffer(buffer), call) for buffer, call in calls]
+def print_realize(cx: TIRPrinter, s: BufferRealize, scope: prim.PrimExpr | None) -> ast.expr:
+    """`T.realize(A[0:16, 0:16], "shared")`."""
+    region = cx.region(tir.BufferRegion.make(s.buffer, s.bounds))
+    named = tree.constant(scope.value if isinstance(scope, prim.StringImm) else None)
+    condition = None if cx.is_true(s.condition) else cx.scalar(s.condition)
+    return tree.call(cx.member("realize"), [region, named], condition=condition)
 
-    def realize(self, s: BufferRealize, scope: prim.PrimExpr | None) -> ast.expr:
-        """`T.realize(A[0:16, 0:16], "shared")`."""
-        region = self.region(tir.BufferRegion.make(s.buffer, s.bounds))
-        named = tree.constant(scope.value if isinstance(scope, prim.StringImm) else None)
-        condition = None if self.is_true(s.condition) else self.scalar(s.condition)
-        return tree.call(self.member("realize"), [region, named], condition=condition)
 
-    def prefetch(self, s: Prefetch) -> ast.stmt:
-        """`T.prefetch(A, [T.Range(0, 4)])`."""
-        bounds = tree.items([self.range(r) for r in s.bounds])
-        return self.mention("prefetch", [self.buffer(s.buffer), bounds])
+def print_prefetch(cx: TIRPrinter, s: Prefetch) -> ast.stmt:
+    """`T.prefetch(A, [T.Range(0, 4)])`."""
+    bounds = tree.items([cx.range(r) for r in s.bounds])
+    return statement_of(cx, "prefetch", [cx.buffer(s.buffer), bounds])
 
-    # ---- functions over variables
 
-    def value(self, value: Any) -> ast.expr:
-        """An attribute; in TIR it may be a buffer, an axis, a reducer or an index map."""
-        match value:
-            case tir.Buffer():
-                return self.buffer(value)
-            case tir.IterVar():
-                return self.iter_var(value)
-            case CommReducer():
-                return self.comm_reducer(value)
-            case IndexMap():
-                return self.index_map(value)
-        return super().value(value)
+def print_iter_var(cx: TIRPrinter, axis: tir.IterVar) -> ast.expr:
+    """`T.iter_var(k, T.Range(0, 8), "CommReduce", "")`."""
+    args = [cx.variable(axis.var), cx.range(axis.dom)]
+    args += [tree.constant(axis.iter_type), tree.constant(axis.thread_tag)]
+    return tree.call(cx.member("iter_var"), args)
 
-    def node(self, e: prim.PrimExpr) -> ast.expr:
-        match e:
-            case Reduce():
-                return self.reduction(e)
-            case ProducerLoad(producer, indices):
-                args = [
-                    self.buffer(producer),
-                    tree.items([self.scalar(i, TIR_INT_DTYPE) for i in indices]),
-                ]
-                return tree.call(self.member("ProducerLoad"), args)
-        return super().node(e)
 
-    def iter_var(self, axis: tir.IterVar) -> ast.expr:
-        """`T.iter_var(k, T.Range(0, 8), "CommReduce", "")`."""
-        args = [self.variable(axis.var), self.range(axis.dom)]
-        args += [tree.constant(axis.iter_type), tree.constant(axis.thread_tag)]
-        return tree.call(self.member("iter_var"), args)
+def print_lambda(
+    cx: TIRPrinter, variables: Sequence[prim.Var], results: Sequence[prim.PrimExpr], single: bool
+) -> ast.expr:
+    """`lambda i, j: (j, i)`."""
+    with cx.names.scope():
+        names = [cx.names.define(v, v.name) for v in variables]
+        made = [cx.scalar(e) for e in results]
+        body = made[0] if single else tree.items(made, ast.Tuple)
+    arguments = ast.arguments(
+        posonlyargs=[], args=[ast.arg(name, None) for name in names], vararg=None,
+        kwonlyargs=[], kw_defaults=[], kwarg=None, defaults=[],
+    )  # fmt: skip
+    return ast.Lambda(arguments, body)
 
-    def function_over(
-        self, variables: Sequence[prim.Var], results: Sequence[prim.PrimExpr], single: bool
-    ) -> ast.expr:
-        """`lambda i, j: (j, i)`."""
-        with self.names.scope():
-            names = [self.names.define(v, v.name) for v in variables]
-            made = [self.scalar(e) for e in results]
-            body = made[0] if single else tree.items(made, ast.Tuple)
-        arguments = ast.arguments(
-            posonlyargs=[], args=[ast.arg(name, None) for name in names], vararg=None,
-            kwonlyargs=[], kw_defaults=[], kwarg=None, defaults=[],
-        )  # fmt: skip
-        return ast.Lambda(arguments, body)
 
-    def comm_reducer(self, c: CommReducer) -> ast.expr:
-        """`T.comm_reducer(lambda x, y: x + y, [T.float32(0)])`."""
-        identity = tree.items([self.scalar(e) for e in c.identity_element])
-        function = self.function_over((*c.lhs, *c.rhs), c.result, len(c.result) == 1)
-        return tree.call(self.member("comm_reducer"), [function, identity])
+def print_comm_reducer(cx: TIRPrinter, c: CommReducer) -> ast.expr:
+    """`T.comm_reducer(lambda x, y: x + y, [T.float32(0)])`."""
+    identity = tree.items([cx.scalar(e) for e in c.identity_element])
+    function = print_lambda(cx, (*c.lhs, *c.rhs), c.result, len(c.result) == 1)
+    return tree.call(cx.member("comm_reducer"), [function, identity])
 
-    def index_map(self, m: IndexMap) -> ast.expr:
-        """`T.index_map(lambda i, j: (j, i))`."""
-        function = self.function_over(m.initial_indices, m.final_indices, False)
-        inverse = None if m.inverse_index_map is None else self.index_map(m.inverse_index_map)
-        dtypes = {v.dtype for v in m.initial_indices} - {prim.INT64}
-        dtype = tree.constant(str(dtypes.pop())) if len(dtypes) == 1 else None
-        word = self.member("index_map")
-        return tree.call(word, [function], inverse_index_map=inverse, index_dtype=dtype)
 
-    def reduction(self, e: Reduce) -> ast.expr:
-        """`T.Reduce(combiner, [value], [axis], condition, index, init)`."""
-        axes = tree.items([self.iter_var(a) for a in e.axis])
-        args = [self.comm_reducer(e.combiner), tree.items([self.scalar(x) for x in e.source])]
-        args += [axes, self.scalar(e.condition), tree.number(e.value_index)]
-        args.append(tree.items([self.scalar(x) for x in e.init]))
-        return tree.call(self.member("Reduce"), args)
+def print_index_map(cx: TIRPrinter, m: IndexMap) -> ast.expr:
+    """`T.index_map(lambda i, j: (j, i))`."""
+    function = print_lambda(cx, m.initial_indices, m.final_indices, False)
+    inverse = None if m.inverse_index_map is None else print_index_map(cx, m.inverse_index_map)
+    dtypes = {v.dtype for v in m.initial_indices} - {prim.INT64}
+    dtype = tree.constant(str(dtypes.pop())) if len(dtypes) == 1 else None
+    word = cx.member("index_map")
+    return tree.call(word, [function], inverse_index_map=inverse, index_dtype=dtype)
+
+
+def print_reduction(cx: TIRPrinter, e: Reduce) -> ast.expr:
+    """`T.Reduce(combiner, [value], [axis], condition, index, init)`."""
+    axes = tree.items([print_iter_var(cx, a) for a in e.axis])
+    args = [print_comm_reducer(cx, e.combiner), tree.items([cx.scalar(x) for x in e.source])]
+    args += [axes, cx.scalar(e.condition), tree.number(e.value_index)]
+    args.append(tree.items([cx.scalar(x) for x in e.init]))
+    return tree.call(cx.member("Reduce"), args)
+
+
+def print_value(cx: TIRPrinter, value: Any) -> ast.expr | None:
+    """An attribute that is an axis, a reducer or an index map; None for any other."""
+    match value:
+        case tir.IterVar():
+            return print_iter_var(cx, value)
+        case CommReducer():
+            return print_comm_reducer(cx, value)
+        case IndexMap():
+            return print_index_map(cx, value)
+    return None
+
+
+def print_scalar(cx: TIRPrinter, e: prim.PrimExpr) -> ast.expr | None:
+    """A scalar of tensor expressions; None for any other."""
+    match e:
+        case Reduce():
+            return print_reduction(cx, e)
+        case ProducerLoad(producer, indices):
+            args = [
+                cx.buffer(producer),
+                tree.items([cx.scalar(i, TIR_INT_DTYPE) for i in indices]),
+            ]
+            return tree.call(cx.member("ProducerLoad"), args)
+    return None
 
 
 def _uses(root: Node) -> dict[Node, int]:

@@ -39,6 +39,7 @@ from relaxscript.sinfo import described_by
 
 from . import tree
 from .annotations import vdevice_call
+from .blocks import print_axis
 from .constants import encode, metadata_tree
 from .marks import decorated
 from .names import identifier
@@ -55,7 +56,8 @@ from .relax import (
 )  # fmt: skip
 from .relax_context import RelaxPrinter
 from .session import METADATA_KEY, Session
-from .tir import TIRPrinter
+from .tir import print_prim_func, print_stmt, tir_printer
+from .tir_context import TIRPrinter
 
 if TYPE_CHECKING:
     from .unparser import HouseUnparser
@@ -296,7 +298,7 @@ class _Script:
     def function(self, function: Any, title: str, symbol: str | None) -> ast.stmt:
         """A Relax function or a PrimFunc."""
         if isinstance(function, tir.PrimFunc):
-            return TIRPrinter(self.session).function(function, title, symbol)
+            return print_prim_func(tir_printer(self.session), function, title, symbol)
         return print_function(relax_printer(self.session), function, title, symbol)
 
     def extern(self, title: str, function: ExternFunc) -> ast.stmt:
@@ -314,11 +316,11 @@ class _Script:
             before = self.declarations(root, relax)
             body = self.relax_piece(root, relax)
             return [*self.scalars(relax), *before, *body]
-        printer = TIRPrinter(self.session)
+        printer = tir_printer(self.session)
         before = self.declarations(root, printer)
         body = []
         if isinstance(root, tir.Stmt):
-            printer.statement(root, body)
+            print_stmt(printer, root, body)
         else:
             body = [tree.statement(self.small_piece(root, printer))]
         return [*self.scalars(printer), *before, *body]
@@ -373,7 +375,7 @@ class _Script:
             case GlobalInfo():
                 return self.global_info(root)
             case tir.IterVar():
-                return printer.axis(root, root.var)
+                return print_axis(printer, root, root.var)
             case tir.MatchBufferRegion():
                 source = printer.region(root.source)
                 return printer.buffer_call("match_buffer", root.buffer, [source])
@@ -384,7 +386,7 @@ class _Script:
     def static_type(self, static: Type) -> ast.expr:
         """`T.int64` for a scalar; for other values the annotation that says the same."""
         if isinstance(static, (prim.PrimType, prim.PointerType)):
-            return TIRPrinter(self.session).type(static)
+            return tir_printer(self.session).type(static)
         return relax_printer(self.session).annotation(described_by(static))
 
 

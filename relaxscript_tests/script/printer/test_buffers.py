@@ -5,8 +5,8 @@ from __future__ import annotations
 from relaxscript.ir import prim, tir
 from relaxscript.ir.prim import PointerType, PrimType, Var
 from relaxscript.ir.tir import Buffer
-from relaxscript.script.printer.buffers import is_plain
 from relaxscript.script.printer.module import script
+from relaxscript.script.printer.tir_context import is_plain
 
 from .programs import int32, int64, region
 

@@ -1,22 +1,24 @@
-"""Buffers of PrimFuncs as syntax: their definitions, loads, stores and regions."""
+"""What writing one PrimFunc knows, and its buffers: their definitions, loads, stores, regions."""
 
 from __future__ import annotations
 
 import ast
-from typing import Any
+from collections.abc import Callable, Set as AbstractSet
+from typing import Any, NamedTuple
 
 from relaxscript.dtypes import DataType
 from relaxscript.ir import prim, tir
-from relaxscript.ir.relax import Attrs
+from relaxscript.ir.relax import Attrs, Expr
 from relaxscript.ir.same import structural_equal
 from relaxscript.script.syntax import BUFFER_DIM_DTYPE, TIR_INT_DTYPE
 
 from . import tree
 from .annotations import AnnotationPrinter
 from .options import Options
+from .relax import print_expr, relax_printer
 from .session import Session
 
-__all__ = ["BufferPrinter", "is_plain"]
+__all__ = ["TIRPrinter", "TIRSyntax", "is_plain"]
 
 
 def is_plain(buffer: tir.Buffer) -> bool:
@@ -44,12 +46,65 @@ def _unusual(buffer: tir.Buffer) -> dict[str, Any]:
     return found
 
 
-class BufferPrinter(AnnotationPrinter):
-    """Adds buffers to scalar expressions."""
+# Python takes 100 levels of indentation; the function and its module need some.
+DEEPEST_BLOCK = 96
 
-    def __init__(self, session: Session) -> None:
+
+class TIRSyntax(NamedTuple):
+    """How parts of PrimFuncs are written; None stands for what is not of TIR alone."""
+
+    statement: Callable[[TIRPrinter, tir.Stmt, list[ast.stmt]], None]
+    value: Callable[[TIRPrinter, Any], ast.expr | None]
+    scalar: Callable[[TIRPrinter, prim.PrimExpr], ast.expr | None]
+
+
+class TIRPrinter(AnnotationPrinter):
+    """One PrimFunc that is being written, or a piece of one; it is used once.
+
+    `syntax` says how statements and what only functions know are written.
+    """
+
+    def __init__(self, session: Session, syntax: TIRSyntax) -> None:
         super().__init__(session)
+        self.syntax = syntax
+        # The buffers of memory whose address has no name of its own.
         self.owner: dict[prim.Var, tir.Buffer] = {}
+        # The loops around, by their variables.
+        self.loops: dict[prim.Var, tir.For] = {}
+        # The threads that several launches share, by the variables that number them.
+        self.shared: set[prim.Var] = set()
+        # The handles that the function uses as they are, not as buffers.
+        self.addresses: AbstractSet[prim.Var] = frozenset()
+        # How many blocks of Python are open.
+        self.level = 0
+
+    def value(self, value: Any) -> ast.expr:
+        """An attribute; in TIR it may be a buffer, an axis, a reducer or an index map."""
+        if isinstance(value, tir.Buffer):
+            return self.buffer(value)
+        made = self.syntax.value(self, value)
+        return super().value(value) if made is None else made
+
+    def node(self, e: prim.PrimExpr) -> ast.expr:
+        made = self.syntax.scalar(self, e)
+        return super().node(e) if made is None else made
+
+    def use(self, expr: Expr) -> ast.expr:
+        """A Relax expression in an attribute: a text, a constant, a shape."""
+        printer = relax_printer(self.session)
+        printer.names, printer.scopes, printer.trees = self.names, self.scopes, self.trees
+        return print_expr(printer, expr)
+
+    def inner(self, s: tir.Stmt) -> list[ast.stmt]:
+        """The statements of a nested block of Python; those that it could not read are `...`."""
+        if self.level >= DEEPEST_BLOCK:
+            return [tree.statement(tree.constant(...))]
+        statements: list[ast.stmt] = []
+        self.level += 1
+        with self.names.scope():
+            self.syntax.statement(self, s, statements)
+        self.level -= 1
+        return statements or [ast.Pass()]
 
     def is_always_typed(self, dtype: DataType) -> bool:
         """Whether the options `int_dtype` and `float_dtype` forbid plain numbers."""
