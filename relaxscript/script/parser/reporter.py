@@ -145,10 +145,15 @@ class Reporter:
             self.strict = outer
 
     def settled(self) -> list[Diagnostic]:
-        """All that was found; what had to be decided and was not is an error."""
-        return [
+        """All that was found; what had to be decided and was not is an error.
+
+        A warning of what is found to be an error as well is that error.
+        """
+        found = [
             _as_error(d) if (d.message, d.span) in self._refused else d for d in self.diagnostics
         ]
+        wrong = {(d.message, d.span) for d in found if d.severity == "error"}
+        return [d for d in found if d.severity == "error" or (d.message, d.span) not in wrong]
 
     def finish(self) -> list[Diagnostic]:
         """Raise the errors, in the order of their places; give back the warnings.

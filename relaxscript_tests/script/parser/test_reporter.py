@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from relaxscript.errors import Diagnostic, Source
 from relaxscript.script.parser.reporter import MOST_MISTAKES, Reporter
@@ -62,3 +63,10 @@ def test_uses_of_macros_and_lambdas_are_shown_from_the_inside_out():
     ]
     reporter.record(ERROR)
     assert not reporter.diagnostics[1].labels
+
+
+def test_a_warning_of_what_is_an_error_as_well_is_that_error():
+    reporter = Reporter()
+    reporter.undecided(WARNING)
+    reporter.record(replace(WARNING, severity="error"))
+    assert [d.severity for d in reporter.settled()] == ["error"]
