@@ -24,6 +24,7 @@ from relaxscript.script.parser.decorators import OurDecorator
 from relaxscript.script.parser.definition import parse_definition
 from relaxscript.script.parser.environment import is_builtin
 from relaxscript.script.parser.expression import parse_expr
+from relaxscript.script.parser.file_reader import FileReader, Scopes
 from relaxscript.script.parser.macro import Macro
 from relaxscript.script.parser.not_python import syntax_error
 from relaxscript.script.parser.plain import (
@@ -35,7 +36,7 @@ from relaxscript.script.parser.plain import (
 )
 from relaxscript.script.parser.python_language import python_context
 from relaxscript.script.parser.reporter import Reporter
-from relaxscript.script.parser.source import parse_text
+from relaxscript.script.parser.source import AnyDefinition, parse_text
 from relaxscript.script.parser.statements import TRY_STAR
 
 from .harmless import member_of, outer_module
@@ -45,8 +46,6 @@ from .notebooks import plain_python
 __all__ = ["Script", "definitions"]
 
 PythonFunction = ast.FunctionDef | ast.AsyncFunctionDef
-Definition = ast.ClassDef | PythonFunction
-Scopes = list[dict[str, Any]]  # innermost first
 
 _BRANCHING = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.Try, TRY_STAR, ast.Match)
 
@@ -105,15 +104,14 @@ def tree_of(source: Source) -> tuple[Source, ast.Module]:
         raise DiagnosticError(syntax_error(source, refused)) from None
 
 
-class _Walk:
+class _Walk(FileReader):
     """Goes through the statements of one file as Python would, keeping what is plainly known."""
 
     def __init__(self, strict: bool) -> None:
-        self.source = Source("", "")
+        super().__init__(Source("", ""), Reporter())
         self.strict = strict
         self.scripts: list[tuple[int, Script]] = []  # with the number of the source
         self.number = 0
-        self.reporter = Reporter()
         self.bound: set[str] = set()  # names that any statement of the file may bind
         # Bodies of functions run later than the statements around them, and see all their names.
         self.later: deque[tuple[int, PythonFunction, Scopes, str]] = deque()
@@ -136,42 +134,34 @@ class _Walk:
         ordered = sorted(self.scripts, key=lambda pair: (pair[0], pair[1].line))
         return [script for _, script in ordered]
 
-    def block(self, statements: list[ast.stmt], scopes: Scopes, prefix: str) -> None:
-        """Statements in their order; `prefix` is what the names of definitions begin with."""
-        for statement in statements:
-            self.statement(statement, scopes, prefix)
+    def assigned(
+        self, node: ast.stmt, targets: Sequence[ast.expr], value: ast.expr, scopes: Scopes
+    ) -> None:
+        scopes[0].update(dict.fromkeys(stored_names(node), UNKNOWN))
+        found = self.literal(value, scopes)
+        for target in targets:
+            bind(target, found, scopes[0])
+        self.forget_changed(node, scopes[0])
 
-    def statement(self, node: ast.stmt, scopes: Scopes, prefix: str) -> None:
-        scope = scopes[0]
-        match node:
-            case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
-                self.definition(node, scopes, prefix)
-                return
-            case ast.Import() | ast.ImportFrom():
-                scope.update(self.imported(node))
-                return
-            case _ if isinstance(node, _BRANCHING):
-                self.branches(node, scopes, prefix)
-                return
-            case ast.With(body=body) | ast.AsyncWith(body=body):
-                scope.update(dict.fromkeys(stored_names(node), UNKNOWN))
-                self.block(body, scopes, prefix)
-                return
-        scope.update(dict.fromkeys(stored_names(node), UNKNOWN))
-        match node:
-            case ast.Assign(targets=targets, value=value):
-                found = self.literal(value, scopes)
-                for target in targets:
-                    bind(target, found, scope)
-            case ast.AnnAssign(target=target, value=ast.expr() as value):
-                bind(target, self.literal(value, scopes), scope)
+    def other(self, node: ast.stmt, scopes: Scopes, prefix: str) -> None:
+        if isinstance(node, _BRANCHING):
+            self.branches(node, scopes, prefix)
+            return
+        scopes[0].update(dict.fromkeys(stored_names(node), UNKNOWN))
+        if isinstance(node, (ast.With, ast.AsyncWith)):
+            self.block(node.body, scopes, prefix)
+        else:
+            self.forget_changed(node, scopes[0])
+
+    def forget_changed(self, node: ast.stmt, scope: dict[str, Any]) -> None:
+        """Lists and dicts that a statement may change are no longer known."""
         for name in changed_names(node):
             if isinstance(scope.get(name), (list, dict)):
                 scope[name] = UNKNOWN
 
     def imported(self, node: ast.Import | ast.ImportFrom) -> dict[str, Any]:
         """The names that an import binds; of numpy and math more is known than of others."""
-        found = imported(node)
+        found = super().imported(node)
         for alias in node.names:
             bound = alias.asname or alias.name.partition(".")[0]
             if found.get(bound) is not UNKNOWN:
@@ -205,7 +195,7 @@ class _Walk:
 
     # ---- definitions
 
-    def definition(self, node: Definition, scopes: Scopes, prefix: str) -> None:
+    def definition(self, node: AnyDefinition, scopes: Scopes, prefix: str) -> None:
         try:
             ours = self.decorator(node, scopes)
         except Failed:
@@ -223,7 +213,7 @@ class _Walk:
         else:
             self.later.append((self.number, node, scopes, f"{prefix}{node.name}."))
 
-    def decorator(self, node: Definition, scopes: Scopes) -> OurDecorator | None:
+    def decorator(self, node: AnyDefinition, scopes: Scopes) -> OurDecorator | None:
         """The decorator that makes it a script; one of ours that is misspelt is a mistake."""
         for decorator in reversed(node.decorator_list):
             target = decorator.func if isinstance(decorator, ast.Call) else decorator
@@ -260,7 +250,7 @@ class _Walk:
         return None
 
     def script(
-        self, node: Definition, decorator: OurDecorator, scopes: Scopes, name: str
+        self, node: AnyDefinition, decorator: OurDecorator, scopes: Scopes, name: str
     ) -> Script:
         line = min(node.lineno, *(d.lineno for d in node.decorator_list))
         kind = "class" if decorator.kind == "ir_module" else "function"
@@ -337,7 +327,11 @@ def stored_names(node: ast.AST) -> Iterator[str]:
         inner = pending.pop()
         if isinstance(inner, ast.Name) and not isinstance(inner.ctx, ast.Load):
             yield inner.id
-        pending.extend(n for n in ast.iter_child_nodes(inner) if not isinstance(n, Definition))
+        pending.extend(
+            n
+            for n in ast.iter_child_nodes(inner)
+            if not isinstance(n, (ast.ClassDef, PythonFunction))
+        )
 
 
 def changed_names(node: ast.stmt) -> Iterator[str]:

@@ -13,7 +13,7 @@ import builtins
 import linecache
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from types import FrameType, FunctionType, ModuleType, TracebackType
@@ -38,6 +38,7 @@ from .definition import parse_definition
 from .entry import finished, not_decorated, parse_class, parse_decorated
 from .environment import Environment, Mode
 from .expression import parse_expr
+from .file_reader import FileReader, Scopes
 from .finding import definition_of_function
 from .macro import Macro
 from .matching import future_flags
@@ -46,7 +47,7 @@ from .part import is_part, part_of
 from .plain import bind, imported, known_from_the_start, literal, target_names
 from .python_language import python_context
 from .reporter import Reporter
-from .source import parse_text
+from .source import AnyDefinition, parse_text
 from .statements import first_word
 
 __all__ = ["from_source", "read_again"]
@@ -157,7 +158,7 @@ def _literal(source: Source, value: ast.expr) -> Any:
         raise DiagnosticError(Diagnostic("RX0104", message, source.span(value))) from None
 
 
-class _Reading:
+class _Reading(FileReader):
     """Goes through the statements of a text in data mode; `last` is what was defined last."""
 
     mode: Mode = "data"
@@ -165,9 +166,8 @@ class _Reading:
     def __init__(
         self, source: Source, known: dict[str, Any], reporter: Reporter, check_well_formed: bool
     ) -> None:
-        self.source = source
+        super().__init__(source, reporter)
         self.scope = known
-        self.reporter = reporter
         self.check_well_formed = check_well_formed
         self.environment: Environment = _TextNames(self)
         self.imports: dict[str, ast.alias] = {}
@@ -179,7 +179,7 @@ class _Reading:
         part = self.part(tree)
         if part:
             return part_of(self.source, part, self.environment, self.reporter, self.scope)
-        self.block(tree.body)
+        self.block(tree.body, [self.scope])
         if not self.defined and not self.reporter.failed:
             self.reporter.record(self.nothing(tree))
         return self.last
@@ -190,7 +190,7 @@ class _Reading:
         body = [node for node in rest if not isinstance(node, (ast.Import, ast.ImportFrom))]
         if not is_part(self.source, body, self.scope):
             return []
-        self.block([node for node in rest if node not in body])
+        self.block([node for node in rest if node not in body], [self.scope])
         return body
 
     def nothing(self, tree: ast.Module) -> Diagnostic:
@@ -208,28 +208,18 @@ class _Reading:
         help = "write a class under `@I.ir_module` or a function under `@R.function`"
         return Diagnostic("RX0111", message, None, help=help)
 
-    def block(self, statements: list[ast.stmt]) -> None:
-        for node in statements:
-            try:
-                self.statement(node)
-            except RecursionError:
-                message = "this is nested too deeply"
-                self.reporter.record(Diagnostic("RX0104", message, self.source.span(node)))
+    def statement(self, node: ast.stmt, scopes: Scopes, prefix: str) -> None:
+        if not _says_nothing(node):
+            super().statement(node, scopes, prefix)
 
-    def statement(self, node: ast.stmt) -> None:
-        match node:
-            case ast.ClassDef() | ast.FunctionDef():
-                self.define(node)
-            case ast.Import() | ast.ImportFrom():
-                self.imported(node)
-            case _ if _says_nothing(node):
-                return
-            case ast.If(test=test, orelse=orelse) if _asks_for_main(test):
-                self.block(orelse)
-            case _:
-                self.other(node)
+    def definition(self, node: AnyDefinition, scopes: Scopes, prefix: str) -> None:
+        if isinstance(node, ast.AsyncFunctionDef):
+            self.other(node, scopes, prefix)
+        else:
+            self.define(node)
 
     def define(self, node: Definition) -> None:
+        """A definition of ours, or one that misses its decorator."""
         found = self.parsed(node)
         self.scope[node.name] = UNKNOWN if found is None else found
         if not isinstance(found, Macro):
@@ -246,33 +236,41 @@ class _Reading:
             self.source, node, self.environment, self.reporter, decorator, self.check_well_formed
         )
 
-    def imported(self, node: ast.Import | ast.ImportFrom) -> None:
+    def imported(self, node: ast.Import | ast.ImportFrom) -> dict[str, Any]:
         """The names of ours that an import binds; others are known only when they are used."""
-        for name, value in imported(node).items():
-            self.scope[name] = value
-            for alias in node.names:
-                if (alias.asname or alias.name.split(".")[0]) == name and value is UNKNOWN:
-                    self.imports[name] = alias
+        found = imported(node)
+        for alias in node.names:
+            name = alias.asname or alias.name.split(".")[0]
+            if found.get(name) is UNKNOWN:
+                self.imports[name] = alias
+        return found
 
-    def other(self, node: ast.stmt) -> None:
-        """A statement that is no definition: an assignment of a plain value, or refused."""
-        targets: list[ast.expr] = []
-        names: list[list[str] | None] = [None]
-        match node:
-            case ast.Assign(targets=targets, value=value):
-                names = [target_names(target) for target in targets]
-            case ast.AnnAssign(value=ast.expr() as value):
-                targets, names = [node.target], [target_names(node.target)]
-        self.scope.update(dict.fromkeys(names_inside(node), UNKNOWN))
-        if None in names:
-            self.reporter.record(self.stray(node))
+    def assigned(
+        self, node: ast.stmt, targets: Sequence[ast.expr], value: ast.expr, scopes: Scopes
+    ) -> None:
+        """An assignment of a plain value to names; any other is refused."""
+        if None in [target_names(target) for target in targets]:
+            self.refuse(node)
             return
+        self.scope.update(dict.fromkeys(names_inside(node), UNKNOWN))
         found = literal(self.source, value, [self.scope])
         if found is not UNKNOWN:
             for target in targets:
                 bind(target, found, self.scope)
         elif not self.has_unknown_names(value):
             self.reporter.record(self.not_plain(node, value))
+
+    def other(self, node: ast.stmt, scopes: Scopes, prefix: str) -> None:
+        match node:
+            case ast.If(test=test, orelse=orelse) if _asks_for_main(test):
+                self.block(orelse, scopes)
+            case _:
+                self.refuse(node)
+
+    def refuse(self, node: ast.stmt) -> None:
+        """Record a statement that only a run could tell the meaning of."""
+        self.scope.update(dict.fromkeys(names_inside(node), UNKNOWN))
+        self.reporter.record(self.stray(node))
 
     def has_unknown_names(self, value: ast.expr) -> bool:
         """Whether a value depends on a name of which a mistake is reported once it is used."""
@@ -379,7 +377,7 @@ class _ReadingPython(_Reading):
             if any(_is_misspelt(d, self.environment) for d in node.decorator_list):
                 super().define(node)  # which reports it
             else:
-                self.other(node)
+                self.execute(node)
             return
         super().define(node)
         place = [other is decorator.node for other in node.decorator_list].index(True)
@@ -392,16 +390,28 @@ class _ReadingPython(_Reading):
         assign = ast.Assign(targets=[ast.Name(name, ast.Store())], value=call)
         for node in (assign, call, call.args[0], assign.targets[0]):
             ast.copy_location(node, decorator)
-        self.other(assign)
+        self.execute(assign)
 
-    def imported(self, node: ast.Import | ast.ImportFrom) -> None:
+    def imported(self, node: ast.Import | ast.ImportFrom) -> dict[str, Any]:
         found = imported(node)
         if all(value is not UNKNOWN for value in found.values()):
-            self.scope.update(found)
-        else:
-            self.other(node)
+            return found
+        self.execute(node)
+        return {}
 
-    def other(self, node: ast.stmt) -> None:
+    def assigned(
+        self, node: ast.stmt, targets: Sequence[ast.expr], value: ast.expr, scopes: Scopes
+    ) -> None:
+        self.execute(node)
+
+    def other(self, node: ast.stmt, scopes: Scopes, prefix: str) -> None:
+        match node:
+            case ast.If(test=test, orelse=orelse) if _asks_for_main(test):
+                self.block(orelse, scopes)
+            case _:
+                self.execute(node)
+
+    def execute(self, node: ast.stmt) -> None:
         """Execute a statement; what it defines may be the last module or function of the text."""
         names = bound_names(node)
         if self.reporter.failed:
