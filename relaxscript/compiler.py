@@ -16,15 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from relaxscript.errors import did_you_mean
-
 from . import op as operators
 from .analysis.formation import explained, ill_formed
 from .arith import NO, YES
+from .codegen.backend import BACKENDS, backend_for, unknown_name
 from .codegen.vm import Kernel, codegen
-from .errors import Diagnostic, DiagnosticError, Span, VMError, nearest
+from .errors import Diagnostic, DiagnosticError, VMError
 from .errors.exceptions import is_users
-from .interpreter import tir as prim_func_evaluator
 from .ir import relax, tir
 from .ir.calling import home_of, set_home
 from .ir.constant_folding import refolded
@@ -55,14 +53,12 @@ __all__ = ["TARGETS", "VirtualMachine", "build", "compile", "jit", "run_function
 
 __tracebackhide__ = is_users
 
-TARGETS = ("llvm", "reference")
+TARGETS = tuple(BACKENDS)
 _EXEC_MODES = ("bytecode", "compiled")
 _REMOVERS: dict[str, Callable[[], Pass]] = {
     "redundant": RemoveRedundantChecks,
     "unused": RemoveUnusedChecks,
 }
-# Options that name another computer or its parts; code is always made for the one that runs it.
-_ELSEWHERE = frozenset({"mcpu", "mtriple", "mattr", "num-cores", "device", "keys", "jit", "mabi"})
 
 
 def build(
@@ -102,7 +98,7 @@ def build(
     given = module = _as_module(mod)
     made_for = _target(target)
     if exec_mode not in _EXEC_MODES:
-        raise _unknown("execution mode", str(exec_mode), _EXEC_MODES)
+        raise unknown_name("execution mode", str(exec_mode), _EXEC_MODES)
     _require_devices(module)
     _require_bounded(module)
     with explained(given):
@@ -201,16 +197,8 @@ def _as_module(mod: Any) -> IRModule:
 
 def _without_checks(module: IRModule, which: str) -> IRModule:
     if which not in _REMOVERS:
-        raise _unknown("kind of checks to remove", str(which), list(_REMOVERS))
+        raise unknown_name("kind of checks to remove", str(which), list(_REMOVERS))
     return _REMOVERS[which]()(normalized(module))
-
-
-def _unknown(
-    noun: str, name: str, known: Sequence[str], span: Span | None = None
-) -> DiagnosticError:
-    near = nearest(name, list(known))
-    help = did_you_mean(near, f"there are {', '.join(known)}", '"')
-    return DiagnosticError(Diagnostic("RX0703", f'there is no {noun} "{name}"', span, help=help))
 
 
 def _target(given: str | Target | Mapping[str, Any] | None) -> Target:
@@ -218,7 +206,7 @@ def _target(given: str | Target | Mapping[str, Any] | None) -> Target:
         case None:
             target = Target.current() or Target("llvm")
         case str() if not given.split():
-            raise _unknown("target", given, TARGETS)
+            raise unknown_name("target", given, list(BACKENDS))
         case Target():
             target = given
         case str() | Mapping():
@@ -227,33 +215,8 @@ def _target(given: str | Target | Mapping[str, Any] | None) -> Target:
             target = as_target(given)
     if target.kind == "cpu":
         target = Target("llvm", target.attrs)
-    if target.kind not in TARGETS:
-        raise _unknown("target", target.kind, TARGETS)
+    backend_for(target)
     return target
-
-
-def _llvm_options(target: Target) -> dict[str, Any]:
-    """The options of the code generator that a target names."""
-    options: dict[str, Any] = {}
-    for name, value in target.attrs.items():
-        if name == "opt-level":
-            options["level"] = int(value) if value in ("0", "1", "2", "3") else value
-        elif name in ("check", "zero-memory"):
-            options[name.replace("-", "_")] = _switch(name, value)
-        elif name not in _ELSEWHERE:
-            known = ["check", "opt-level", "zero-memory", *sorted(_ELSEWHERE)]
-            raise _unknown("option of the target", name, known)
-    return options
-
-
-def _switch(name: str, value: Any) -> bool:
-    """An option that is 0 or 1."""
-    if str(value) in ("0", "1"):
-        return str(value) == "1"
-    if isinstance(value, bool):
-        return value
-    message = f'the option "{name}" of the target is 0 or 1, not {value!r}'
-    raise DiagnosticError(Diagnostic("RX0703", message, None, help=f'write "llvm -{name}=0"'))
 
 
 def _nothing() -> Callable[[IRModule], IRModule]:
@@ -280,7 +243,7 @@ def _require_devices(module: IRModule) -> None:
     ]
     if found:
         kind, span = next((pair for pair in found if pair[1] is not None), found[0])
-        raise _unknown("device of kind", kind, list(Device.KINDS), span)
+        raise unknown_name("device of kind", kind, list(Device.KINDS), span)
 
 
 # -- PrimFuncs -------------------------------------------------------------------------------------
@@ -293,27 +256,7 @@ def _kernels(module: IRModule, target: Target) -> dict[str, Kernel]:
         for var, function in module.functions.items()
         if isinstance(function, tir.PrimFunc)
     }
-    if target.kind == "reference":
-        return {name: _interpreted(function, module) for name, function in functions.items()}
-    options = _llvm_options(target)
-    if not functions:
-        return {}
-    try:
-        import llvmlite.binding  # noqa: F401
-    except ImportError as error:
-        message = f"the target llvm needs llvmlite, which cannot be imported ({error})"
-        help = 'install llvmlite, or use target="reference"'
-        raise DiagnosticError(Diagnostic("RX0702", message, None, help=help)) from error
-    from .codegen.llvm import compile_prim_func
-
-    return {
-        name: compile_prim_func(function, name, options, module)
-        for name, function in functions.items()
-    }
-
-
-def _interpreted(function: tir.PrimFunc, module: IRModule) -> Kernel:
-    return lambda *args: prim_func_evaluator.evaluate(function, args, module)
+    return backend_for(target).kernels(functions, module, target)
 
 
 # -- parameters as constants -----------------------------------------------------------------------
@@ -331,7 +274,7 @@ def with_params(module: IRModule, params: Mapping[str, Any]) -> IRModule:
     names = [p.name_hint for f in chosen.values() for p in f.params]
     for name in params:
         if name not in names:
-            raise _unknown("parameter", name, names)
+            raise unknown_name("parameter", name, names)
     result, narrowed = module.clone(), False
     for var, function in chosen.items():
         arrays = {

@@ -250,7 +250,7 @@ class _Matching:
             if reason:
                 given = assumed(wanted.loads, self.heap, self.known())
                 text = f"{place} is {kind_of(closure)} that does not fit{given}: {reason}"
-                notes = [f"expected {place.describe(wanted)}", f"its type is `{closure.info!r}`"]
+                notes = [f"expected {describe(wanted)}", f"its type is `{closure.info!r}`"]
                 raise place.error(text, notes)
 
     def computed(self, dim: Dim, check: Check, place: Place, axis: int) -> int | float:
@@ -286,21 +286,16 @@ def match(
     where: str,
     shapes: Sequence[object] = (),
     origins: Callable[[], Origins] = dict,
-    owner: str = "",
-    code: str = "RX0605",
-    wanted: str = "",
 ) -> None:
     """Check `value` as a MatchCast does, binding shape variables in the heap.
 
     `where` names the value in the message, `shapes` holds what a `shape_slot` indexes and `origins`
-    tells, when asked, where variables bound earlier came from; `owner` is the function whose
-    argument the value is, if it is one, and `wanted` what it must be, if that is not `check` alone.
-    Raises `VMError` of that `code`.
+    tells, when asked, where variables bound earlier came from. Raises `VMError` (RX0605).
     """
     if type(check) is TensorCheck and type(value) is np.ndarray and _fits(value, check, heap):
         return
     matching = _Matching(heap, shapes, origins)
-    matching.first(value, check, Place(where, owner, code, wanted=wanted))
+    matching.first(value, check, Place(where))
     if matching.later or matching.functions:
         matching.second()
 

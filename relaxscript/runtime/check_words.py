@@ -63,7 +63,6 @@ class Place:
     """Where a value stands: `base`, and the fields of tuples that lead to it.
 
     `argument` is the position of `base` among the arguments of `function`, where it is one.
-    `wanted` says in words what stands there, where that is more than its check knows.
     """
 
     base: str
@@ -71,11 +70,6 @@ class Place:
     code: str = "RX0605"
     path: str = ""
     argument: int | None = None
-    wanted: str = ""
-
-    def describe(self, check: Check) -> str:
-        """What must stand here, in words."""
-        return self.wanted or describe(check)
 
     def part(self, part: str) -> str:
         """A part of what stands here: ".shape[0]"."""
@@ -123,7 +117,7 @@ def argument_place(name: str, function: str, position: int) -> Place:
 
 def refused(place: Place, check: Check, value: object) -> VMError:
     """The error for a value that is not of the kind that `check` wants."""
-    text = f"{place} is {kind_of(value)}; must be {place.describe(check)}"
+    text = f"{place} is {kind_of(value)}; must be {describe(check)}"
     return place.error(text, help=_way_out(check, value))
 
 
@@ -146,7 +140,7 @@ def mismatch(
     place: Place, text: str, check: Check, value: object, help: str | None = None
 ) -> VMError:
     """The error for a value of the right kind that differs in `text`."""
-    notes = [f"expected {place.describe(check)}, got {kind_of(value)}"]
+    notes = [f"expected {describe(check)}, got {kind_of(value)}"]
     return place.error(text, notes, help)
 
 

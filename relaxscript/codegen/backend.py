@@ -1,0 +1,131 @@
+"""What makes PrimFuncs run: each kind of target is one registered object.
+
+register_backend(Backend("mine", lambda functions, module, target: {...}))
+rx.build(module, "mine")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from relaxscript.errors import Diagnostic, DiagnosticError, Span, did_you_mean, nearest
+from relaxscript.interpreter import tir as prim_func_evaluator
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.tir import PrimFunc
+from relaxscript.ir.vdevice import Target
+from relaxscript.runtime.forks import lock_across_forks
+
+from .vm import Kernel
+
+__all__ = ["BACKENDS", "Backend", "backend_for", "register_backend", "unknown_name"]
+
+# Options that name another computer or its parts; code is always made for the one that runs it.
+_ELSEWHERE = frozenset({"mcpu", "mtriple", "mattr", "num-cores", "device", "keys", "jit", "mabi"})
+
+_Kernels = Callable[[Mapping[str, PrimFunc], IRModule, Target], dict[str, Kernel]]
+
+
+@dataclass(frozen=True)
+class Backend:
+    """A kind of target: `kernels` gives a callable for each of the PrimFuncs of a module.
+
+    A callable is given the arguments of its PrimFunc, and writes into the arrays among them.
+    """
+
+    kind: str
+    kernels: _Kernels
+
+
+BACKENDS: dict[str, Backend] = {}
+_registering = lock_across_forks()
+
+
+def register_backend(backend: Backend) -> Backend:
+    """Have `build` take targets of a kind; raises `DiagnosticError` (RX0703) for one it takes."""
+    with _registering:
+        if backend.kind in BACKENDS:
+            message = f'the target "{backend.kind}" is there already'
+            raise DiagnosticError(Diagnostic("RX0703", message, None))
+        BACKENDS[backend.kind] = backend
+    return backend
+
+
+def backend_for(target: Target) -> Backend:
+    """What runs PrimFuncs on a target; raises `DiagnosticError` (RX0703) for an unknown kind."""
+    if target.kind not in BACKENDS:
+        raise unknown_name("target", target.kind, list(BACKENDS))
+    return BACKENDS[target.kind]
+
+
+def unknown_name(
+    noun: str, name: str, known: Sequence[str], span: Span | None = None
+) -> DiagnosticError:
+    """The error for a name that is none of those that are `known`."""
+    near = nearest(name, list(known))
+    help = did_you_mean(near, f"there are {', '.join(known)}", '"')
+    return DiagnosticError(Diagnostic("RX0703", f'there is no {noun} "{name}"', span, help=help))
+
+
+# -- native code -----------------------------------------------------------------------------------
+
+
+def _compiled(
+    functions: Mapping[str, PrimFunc], module: IRModule, target: Target
+) -> dict[str, Kernel]:
+    options = _llvm_options(target)
+    if not functions:
+        return {}
+    try:
+        import llvmlite.binding  # noqa: F401
+    except ImportError as error:
+        message = f"the target llvm needs llvmlite, which cannot be imported ({error})"
+        help = 'install llvmlite, or use target="reference"'
+        raise DiagnosticError(Diagnostic("RX0702", message, None, help=help)) from error
+    from .llvm import compile_prim_func
+
+    return {
+        name: compile_prim_func(function, name, options, module)
+        for name, function in functions.items()
+    }
+
+
+def _llvm_options(target: Target) -> dict[str, Any]:
+    """The options of the code generator that a target names."""
+    options: dict[str, Any] = {}
+    for name, value in target.attrs.items():
+        if name == "opt-level":
+            options["level"] = int(value) if value in ("0", "1", "2", "3") else value
+        elif name in ("check", "zero-memory"):
+            options[name.replace("-", "_")] = _switch(name, value)
+        elif name not in _ELSEWHERE:
+            known = ["check", "opt-level", "zero-memory", *sorted(_ELSEWHERE)]
+            raise unknown_name("option of the target", name, known)
+    return options
+
+
+def _switch(name: str, value: Any) -> bool:
+    """An option that is 0 or 1."""
+    if str(value) in ("0", "1"):
+        return str(value) == "1"
+    if isinstance(value, bool):
+        return value
+    message = f'the option "{name}" of the target is 0 or 1, not {value!r}'
+    raise DiagnosticError(Diagnostic("RX0703", message, None, help=f'write "llvm -{name}=0"'))
+
+
+# -- the evaluator ---------------------------------------------------------------------------------
+
+
+def _interpreted(
+    functions: Mapping[str, PrimFunc], module: IRModule, target: Target
+) -> dict[str, Kernel]:
+    def kernel(function: PrimFunc) -> Kernel:
+        return lambda *args: prim_func_evaluator.evaluate(function, args, module)
+
+    return {name: kernel(function) for name, function in functions.items()}
+
+
+register_backend(Backend("llvm", _compiled))
+register_backend(Backend("reference", _interpreted))
