@@ -24,7 +24,7 @@ from relaxscript.ir.struct_info import (
     TupleStructInfo,
 )
 from relaxscript.ir.walk import substitute
-from relaxscript.op import REGISTRY, Operator, PlainContext
+from relaxscript.op import REGISTRY, Operator, PlainContext, Trait
 from relaxscript.runtime.values import Shape, prim_dtype
 from relaxscript_tests import examples
 
@@ -153,15 +153,12 @@ def test_every_data_type_that_the_rule_accepts_is_computed(operator: Operator) -
         assert disagreement(sample.infer(), sample.evaluate()) is None, str(sample)
 
 
-def writes_in_place(operator: Operator) -> bool:
-    """Whether operands of the operator, or what is in them, become its results."""
-    return any(
-        parameter.name in ("inplace_indices", "storage") for parameter in operator.parameters
-    )
-
+# Operators whose results are their operands, or stand in what these hold. One that may become a
+# view when it is lowered is none: its meaning gives a new array.
+IN_OPERANDS = {Trait.WRITES_ARGS, Trait.IN_STORAGE}
 
 leaving_operands = pytest.mark.parametrize(
-    "operator", [o for o in REGISTRY.values() if not writes_in_place(o)], ids=repr
+    "operator", [o for o in REGISTRY.values() if not o.traits & IN_OPERANDS], ids=repr
 )
 
 

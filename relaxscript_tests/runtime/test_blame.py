@@ -205,6 +205,16 @@ class TestErrors:
         with pytest.raises(VMError, match=r"`main` takes 2 arguments \(x0, x1\), got 4"):
             vm.main(1, 2, 3, 4)
 
+    def test_two_parameters_of_one_name_are_given_by_position_only(self):
+        def main(ib):
+            with ib.function("main", 2, ["x", "x"]):
+                ib.emit_ret(ib.r(0))
+
+        vm = machine(main)
+        assert vm.main(1, 2) == 1
+        with pytest.raises(VMError, match=r"`main` takes 2 arguments \(x, x\), got 1"):
+            vm.main(x=1)
+
     def test_a_misspelt_parameter_offers_the_nearest(self):
         def main(ib):
             with ib.function("main", 1, ["weight"]):
