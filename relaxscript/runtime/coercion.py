@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -208,12 +209,17 @@ def require_written(name: str, result: Any, args: Sequence[Any]) -> None:
         raise VMError(f"{text} argument", code="RX0605", notes=[note])
 
 
+@functools.lru_cache(maxsize=256)
+def _signature(function: str, *names: str) -> Signature:
+    return Signature(function, map(Formal, names))
+
+
 def in_order(
     function: str, names: Sequence[str], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, ...]:
     """Arguments given by name put into the order of the parameters."""
     try:
-        bound = Signature(function, map(Formal, names)).bind(args, kwargs)
+        bound = _signature(function, *names).bind(args, kwargs)
     except ArgumentError as error:
         if error.keyword is None:
             raise wrong_number(function, names, len(args) + len(kwargs)) from None
