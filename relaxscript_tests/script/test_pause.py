@@ -1,65 +1,81 @@
-"""The collector while parsing: paused, started again, and what others froze stays frozen."""
+"""The collector while one text is parsed or printed: off, and afterwards as it was."""
 
 from __future__ import annotations
 
 import gc
-import subprocess
-import sys
-import weakref
+import threading
 
+import pytest
+
+from relaxscript.errors import DiagnosticError
+from relaxscript.script import from_source
 from relaxscript.script.pause import collector_paused
 
+TEXT = """
+@R.function
+def f(x: R.Tensor((2,), "float32")):
+    return R.exp(x)
+"""
 
-def test_the_collector_is_paused_inside_and_runs_again_after():
+
+def test_it_is_off_inside_and_runs_again_after():
     assert gc.isenabled()
     with collector_paused():
+        assert not gc.isenabled()
+        with collector_paused():
+            assert not gc.isenabled()
         assert not gc.isenabled()
     assert gc.isenabled()
 
 
-def test_what_was_made_inside_is_old_afterwards_and_not_frozen():
-    with collector_paused():
-        made = [[] for _ in range(1000)]
-    old = {id(thing) for thing in gc.get_objects(generation=2)}
-    assert all(id(thing) in old for thing in made)
-    assert gc.get_freeze_count() == 0
+def test_it_runs_again_after_a_mistake_and_after_an_interrupt():
+    with pytest.raises(DiagnosticError):
+        from_source(TEXT.replace("exp(x)", "exp(y)"))
+    assert gc.isenabled()
+    with pytest.raises(KeyboardInterrupt), collector_paused():
+        raise KeyboardInterrupt
+    assert gc.isenabled()
 
 
-class Cycle:
-    def __init__(self) -> None:
-        self.itself = self
-
-
-def test_garbage_that_has_grown_old_is_found_in_the_end():
-    with collector_paused():
-        first = weakref.ref(Cycle())
-    assert first() is not None
-    for _ in range(12):
-        with collector_paused():
-            cycles = [Cycle() for _ in range(100_000)]
-        del cycles
-    assert first() is None
-
-
-def test_a_collector_that_was_off_stays_off():
+def test_where_a_program_has_switched_it_off_it_stays_off():
     gc.disable()
     try:
-        with collector_paused():
-            pass
+        from_source(TEXT).script()
         assert not gc.isenabled()
     finally:
         gc.enable()
 
 
-def test_what_a_program_froze_stays_frozen():
-    program = """
-import gc
-from relaxscript.script.pause import collector_paused
-gc.freeze()
-frozen = gc.get_freeze_count()
-for _ in range(2):
+def test_it_runs_while_a_text_of_python_is_executed():
+    seen = []
+    before = "import gc\nseen.append(gc.isenabled())\n"
+    from_source(before + TEXT, mode="python", extra_vars={"seen": seen})
+    assert seen == [True]
+
+
+@pytest.mark.parametrize("first_ends_first", [True, False])
+def test_threads_that_pause_it_at_once_leave_it_on(first_ends_first):
+    inside, leave = threading.Event(), threading.Event()
+
+    def other():
+        with collector_paused():
+            inside.set()
+            leave.wait()
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    inside.wait()
     with collector_paused():
-        kept = [[] for _ in range(1000)]
-assert 0 < gc.get_freeze_count() <= frozen, gc.get_freeze_count()
-"""
-    subprocess.run([sys.executable, "-c", program], check=True)
+        assert not gc.isenabled()
+        if first_ends_first:
+            leave.set()
+            thread.join()
+    leave.set()
+    thread.join()
+    assert gc.isenabled()
+
+
+def test_what_a_program_froze_stays_frozen_and_nothing_else_is():
+    frozen = gc.get_freeze_count()
+    from_source(TEXT).script()
+    assert gc.get_freeze_count() == frozen

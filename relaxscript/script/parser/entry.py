@@ -95,7 +95,8 @@ def parse_class(
                 read_options(cx, decorator)
         return module_of_class(source, node, environment, reporter, check_well_formed)
 
-    module: IRModule = finished(parse, strict)
+    with collector_paused():
+        module: IRModule = finished(parse, strict)
     _refuse_unknown("I.ir_module", unknown)
     return module
 
@@ -201,7 +202,10 @@ def parse_decorated(
     _check_decorated(f, written)
     source, node, _ = definition_of_function(f, frame)
     environment = Environment.of_function(f, frame)
-    result = finished(lambda r: parse_function(source, node, environment, r, kind, given), strict)
+    with collector_paused():
+        result = finished(
+            lambda r: parse_function(source, node, environment, r, kind, given), strict
+        )
     _refuse_unknown(written, unknown)
     return result
 
@@ -266,7 +270,7 @@ def in_module_class(f: Any, frame: FrameType) -> bool:
 
 def finished(parse: Callable[[Reporter], Any], strict: bool | None) -> Any:
     reporter = Reporter(is_strict(strict))
-    with collector_paused(), reported_as_ours(reporter):
+    with reported_as_ours(reporter):
         result = parse(reporter)
     for warning in reporter.finish():
         warn(warning)

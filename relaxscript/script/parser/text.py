@@ -14,7 +14,7 @@ import linecache
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from types import FrameType, FunctionType, ModuleType, TracebackType
 from typing import Any
@@ -82,16 +82,17 @@ def from_source(
         if isinstance(text, FunctionType):
             return parse_decorated(text, frame, _language_of(text, frame), strict, {})
         _check_arguments(text, mode)
-        # Python that is run may ask for the source of what it defines; of data nobody else does.
-        source, tree = parse_text(filename, text)
-        known = {**known_from_the_start(), **(extra_vars or {})}
-        known.update(_metadata(source, tree, metadata))
-        reading = _ReadingPython if mode == "python" else _Reading
+        # A text of Python is a program that runs, and keeps the collector as it likes.
+        with nullcontext() if mode == "python" else collector_paused():
+            source, tree = parse_text(filename, text)
+            known = {**known_from_the_start(), **(extra_vars or {})}
+            known.update(_metadata(source, tree, metadata))
+            reading = _ReadingPython if mode == "python" else _Reading
 
-        def parse(reporter: Reporter) -> Any:
-            return reading(source, known, reporter, check_well_formed).whole(tree)
+            def parse(reporter: Reporter) -> Any:
+                return reading(source, known, reporter, check_well_formed).whole(tree)
 
-        return finished(parse, strict)
+            return finished(parse, strict)
     except DiagnosticError as error:
         raise error.with_traceback(None) from None
 
@@ -101,10 +102,10 @@ def read_again(text: str, filename: str, metadata: Mapping[str, Any]) -> Any:
 
     What can only be checked at run time was said when that was written, and is not said again.
     """
-    source, tree = parse_text(filename, text)
-    known = {**known_from_the_start(), **_metadata(source, tree, metadata)}
     reporter = Reporter()
     with collector_paused():
+        source, tree = parse_text(filename, text)
+        known = {**known_from_the_start(), **_metadata(source, tree, metadata)}
         result = _Reading(source, known, reporter, check_well_formed=True).whole(tree)
     reporter.finish()
     return result

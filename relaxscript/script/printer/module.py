@@ -120,10 +120,13 @@ class Printer:
         """The script of a node, function or module."""
         self._root, self._places = root, None
         with collector_paused():
-            made = _Script(Session(self.options), self.declares).of(root)
-            text = self._unparser(made, False).text
+            text = self._text(root)
         self.source = Source(self.filename, text)
         return decorated(self, text) if _wants_marks(self.options) else text
+
+    def _text(self, root: Any) -> str:
+        made = _Script(Session(self.options), self.declares).of(root)
+        return self._unparser(made, False).text
 
     def signature(self, info: StructInfo) -> str:
         """A StructInfo as the signature of a function writes it: its dimensions are strings."""
