@@ -159,10 +159,6 @@ def derived_again(expr: Expr, context: Context) -> StructInfo:
     return info
 
 
-def _var(expr: Var, context: Context) -> StructInfo:
-    return expr.struct_info or OBJECT
-
-
 def _constant(expr: Constant, context: Context) -> StructInfo:
     dims = tuple(IntImm.make(INT64, extent) for extent in expr.data.shape)
     return TensorStructInfo.make(ShapeExpr.make(dims), expr.dtype, None, len(dims))

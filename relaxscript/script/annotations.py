@@ -481,8 +481,3 @@ Annotated = Front(
     `R.Prim("int64", n)`.
     """, True,
 )  # fmt: skip
-
-
-def is_annotation(value: Any) -> bool:
-    """Whether a value can stand as an annotation."""
-    return isinstance(value, (Front, StructInfo)) or value is None
