@@ -44,7 +44,10 @@ from .misfits import argument_error
 from .relax_context import RelaxContext
 from .relax_dimension import as_dimension, parse_dimensions, parsed_string, string_dimension
 
-__all__ = ["parse_annotation"]
+__all__ = [
+    "annotation_argument", "front_call", "front_subscript", "gathered_annotations",
+    "known_vdevice", "parse_annotation",
+]  # fmt: skip
 
 # The criterion that an unbound dimension breaks, by where it stands.
 UNBOUND = {"Tensor": "RX0314", "Shape": "RX0315", "Prim": "RX0316"}

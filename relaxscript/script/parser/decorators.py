@@ -22,8 +22,8 @@ from .matching import inner_codes
 from .script_context import ScriptContext
 
 __all__ = [
-    "OPTIONS", "OurDecorator", "leads_to", "our_decorator", "our_decorators", "read_options",
-    "resolved",
+    "OPTIONS", "OurDecorator", "leads_to", "likely_decorator", "our_decorator",
+    "our_decorators", "read_options", "resolved",
 ]  # fmt: skip
 
 OPTIONS: dict[str, tuple[str, ...]] = {

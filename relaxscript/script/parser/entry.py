@@ -35,7 +35,10 @@ from .module import module_of_class, relax_function, tir_function
 from .python_language import python_context
 from .reporter import Reporter
 
-__all__ = ["function", "in_module_class", "ir_module", "prim_func"]
+__all__ = [
+    "finished", "function", "in_module_class", "ir_module", "not_decorated", "parse_class",
+    "parse_decorated", "prim_func",
+]  # fmt: skip
 
 __tracebackhide__ = is_users
 

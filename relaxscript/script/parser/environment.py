@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from .finding import class_code, defining_frame, undecorated
 
-__all__ = ["Environment", "Mode", "is_builtin"]
+__all__ = ["HARMLESS", "Environment", "Mode", "is_builtin"]
 
 Mode = Literal["python", "data"]
 

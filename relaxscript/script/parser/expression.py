@@ -39,7 +39,14 @@ from .python_operators import (
 from .script_context import ScriptContext
 from .statements import UNSUPPORTED
 
-__all__ = ["parse_expr", "parse_exprs"]
+__all__ = [
+    "add_attributes", "asks_for_none", "bounded", "captured_name", "checked_attributes",
+    "compute_before", "key_of", "parse_attribute", "parse_binary", "parse_boolean",
+    "parse_comparison", "parse_conditional", "parse_constant", "parse_dict", "parse_expr",
+    "parse_exprs", "parse_f_string", "parse_iterable", "parse_list", "parse_mapping",
+    "parse_name", "parse_slice", "parse_subscript", "parse_tuple", "parse_unary",
+    "python_attribute", "python_item", "python_items", "python_operation",
+]  # fmt: skip
 
 # Python itself writes no number of more than 4,300 digits.
 MOST_BITS = 4096

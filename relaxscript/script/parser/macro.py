@@ -32,7 +32,10 @@ from .environment import Environment
 from .misfits import bind_arguments
 from .script_context import ScriptContext
 
-__all__ = ["KINDS", "Macro", "Returned", "macro_in", "macro_of"]
+__all__ = [
+    "KINDS", "Macro", "Returned", "bind_macro_arguments", "check_depth", "defined_macro",
+    "inside_macro", "macro_in", "macro_of", "wrong_language",
+]  # fmt: skip
 
 # Each level of a macro that uses itself takes some 15 of the 1,000 levels of calls Python has.
 MOST_NESTED = 40

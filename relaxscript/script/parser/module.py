@@ -43,7 +43,7 @@ from .relax_signature import parse_header
 from .reporter import Reporter
 from .statements import first_word
 
-__all__ = ["module_of_class", "relax_function", "tir_function"]
+__all__ = ["macro_named", "module_of_class", "relax_function", "tir_function"]
 
 
 def parse_prim_func(*args: Any, **options: Any) -> PrimFunc | None:

@@ -20,7 +20,7 @@ from .blame import Failed
 from .environment import is_builtin
 from .script_context import ScriptContext
 
-__all__ = ["explain", "namespace_member", "undefined"]
+__all__ = ["explain", "member_named", "namespace_member", "undefined"]
 
 # How the namespaces are imported, by the names that scripts have for them.
 _IMPORTS = {

@@ -16,7 +16,10 @@ from .expression import bounded, parse_expr, parse_exprs, parse_mapping
 from .misfits import bind_arguments
 from .script_context import ScriptContext
 
-__all__ = ["call_python", "parse_arguments", "parse_call"]
+__all__ = [
+    "call_python", "callee_of", "check_signature", "parse_arguments", "parse_call",
+    "parse_keywords", "without_parentheses",
+]  # fmt: skip
 
 
 _NAMESPACES = (

@@ -39,7 +39,10 @@ from .relax_expression import as_leaf, compute
 from .relax_index import tensor_index
 from .relax_name import global_var, known_here, taken_in
 
-__all__ = ["Method", "attribute_of", "parse_attribute", "subscript_of"]
+__all__ = [
+    "Method", "attribute_of", "known_dimensions", "known_length", "method_call",
+    "parse_attribute", "subscript_of",
+]  # fmt: skip
 
 # Methods under the names that numpy and torch give them.
 _SYNONYMS = {

@@ -54,7 +54,10 @@ from .relax_dimension import as_dimension
 from .relax_expression import as_leaf, expr_of
 from .relax_signature import is_bare_tuple, shape_declaration
 
-__all__ = ["bind", "items_of", "keep", "parse_assign", "parse_effect"]
+__all__ = [
+    "bind", "constant_of", "items_of", "keep", "no_name", "parse_annotated", "parse_assign",
+    "parse_assign_all", "parse_effect",
+]  # fmt: skip
 
 
 # statement = name "=" expression

@@ -28,7 +28,10 @@ from .decorators import our_decorators
 from .relax_context import RelaxContext
 from .settling import Settling
 
-__all__ = ["note_obligations", "operand_error", "operand_nodes"]
+__all__ = [
+    "explain", "is_prim_func", "note_obligations", "operand_error", "operand_nodes",
+    "operator_of", "settled_by_cast", "with_declared",
+]  # fmt: skip
 
 
 # What a fact begins with that is said of an operand; other facts are sentences of their own.

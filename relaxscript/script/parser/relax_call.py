@@ -38,7 +38,10 @@ from .relax_expression import as_leaf, bind_cast, expr_of, mentions, operator_as
 from .relax_older import as_today, described_call, is_destination_passing, of_known_shape
 from .relax_python import call_of_python
 
-__all__ = ["call_operands", "function_call", "match_cast_call", "operator_call", "sugar_call"]
+__all__ = [
+    "argument", "call_operands", "check_dimensions_bound", "function_call", "keyword_values",
+    "match_cast_call", "operator_call", "shape_call", "sugar_call", "with_places",
+]  # fmt: skip
 
 
 def match_cast_call(cx: RelaxContext, node: ast.Call) -> MatchCastValue:

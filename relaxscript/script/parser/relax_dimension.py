@@ -21,12 +21,10 @@ from .expression import parse_expr, parse_iterable
 from .relax_context import RelaxContext
 
 __all__ = [
-    "as_dimension",
-    "captured_dimension",
-    "captured_node",
-    "parse_dimension",
-    "parse_dimensions",
-]
+    "as_dimension", "captured_dimension", "captured_node", "check_bound_here", "is_undefined",
+    "named_dimension", "parse_dimension", "parse_dimensions", "parse_name", "parsed_string",
+    "string_dimension",
+]  # fmt: skip
 
 N = TypeVar("N", bound=Node)
 

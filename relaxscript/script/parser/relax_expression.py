@@ -40,7 +40,10 @@ from .relax_blame import note_obligations, operand_error, operand_nodes
 from .relax_context import RelaxContext
 from .relax_dimension import as_dimension
 
-__all__ = ["as_leaf", "expr_of", "mentions", "operate"]
+__all__ = [
+    "as_leaf", "bind_cast", "compute", "expr_of", "mentions", "operate", "operator_as_value",
+    "parse_subscript", "waits",
+]  # fmt: skip
 
 
 # ---- operands

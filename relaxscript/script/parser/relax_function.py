@@ -30,7 +30,7 @@ from .relax_body import parse_stmts, span_of_body
 from .relax_context import Header, RelaxContext
 from .relax_signature import parse_header
 
-__all__ = ["parse_function", "parse_local_function"]
+__all__ = ["bind_parameters", "parse_function", "parse_local_function"]
 
 
 # function = header body

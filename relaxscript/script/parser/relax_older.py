@@ -31,7 +31,10 @@ from .relax_context import RelaxContext
 from .relax_dimension import parse_dimensions
 from .relax_expression import as_leaf, expr_of
 
-__all__ = ["as_today", "calls_packed", "described_call", "is_older", "match_shape_call"]
+__all__ = [
+    "as_today", "calls_packed", "described_call", "is_destination_passing", "is_older",
+    "match_shape_call", "of_known_shape",
+]  # fmt: skip
 
 _OLDER_WORD = re.compile("outputs|match_shape|call_tir|call_dps_packed")
 _SHAPES, _DTYPES = ("output_shape", "shape"), ("dtype", "output_dtype")

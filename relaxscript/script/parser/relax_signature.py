@@ -29,7 +29,7 @@ from .relax_context import Header, RelaxContext
 from .relax_expression import mentions
 from .relax_older import calls_packed, is_older
 
-__all__ = ["parse_header", "shape_declaration"]
+__all__ = ["is_bare_tuple", "parse_header", "parse_parameters", "prelude", "shape_declaration"]
 
 
 # header = decorators "def" name "(" parameters ")" ["->" annotation]

@@ -13,7 +13,7 @@ from relaxscript.builder import LEFT_TO_RUN_TIME
 from relaxscript.errors import Diagnostic, DiagnosticError, Label, Source, Span
 from relaxscript.errors.exceptions import is_users
 
-__all__ = ["EXPANDED", "Reporter"]
+__all__ = ["EXPANDED", "MOST_MISTAKES", "Reporter"]
 
 __tracebackhide__ = is_users
 
