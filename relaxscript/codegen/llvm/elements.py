@@ -7,7 +7,6 @@ unless `proofs.py` finds that it always fits. No dimension of a place is negativ
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,35 +16,25 @@ from relaxscript.errors import Span
 from relaxscript.interpreter import failure
 from relaxscript.ir import prim, tir
 
-from .assembler import Sites, Value
-from .proofs import Term
-from .reductions import Reductions
+from .assembler import Value
+from .context import FunctionContext
+from .expression import emit
+from .place import Place
 from .types import storage
 
-__all__ = ["Access", "Elements", "Options", "Place", "is_number"]
-
-
-@dataclass(frozen=True)
-class Options:
-    """How code is made: with `check`s of indices, at a `level` of optimisation by LLVM.
-
-    With `zero_memory`, new memory begins as zeros.
-    """
-
-    check: bool = True
-    level: int = 3
-    zero_memory: bool = False
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a buffer lies; `extents` are its dimensions as they are known."""
-
-    pointer: Value
-    dtype: DataType
-    shape: tuple[Value, ...]
-    extents: tuple[Term, ...]
-    strides: tuple[Value, ...] | None = None
+__all__ = [
+    "Access",
+    "add",
+    "address_at",
+    "emit_load",
+    "emit_store",
+    "emit_wide",
+    "i64",
+    "is_number",
+    "multiply",
+    "size_of",
+    "strides_of",
+]
 
 
 @dataclass(frozen=True)
@@ -65,211 +54,187 @@ class Site:
         return failure.out_of_bounds(self.buffer, self.axis, index, extent, self.span)
 
 
-class Elements(Reductions):
-    """Writes accesses to buffers."""
+def emit_wide(cx: FunctionContext, e: prim.PrimExpr) -> Value:
+    """An integer expression as i64, in all lanes."""
+    return cx.asm.to_i64(emit(cx, e), e.dtype)
 
-    def __init__(self, sites: Sites, options: Options) -> None:
-        super().__init__(sites)
-        self.options = options
-        self.places: dict[tir.Buffer, Place] = {}
-        # The views that were declared so far, and what their buffers stood for before.
-        self._declared: list[tuple[tir.Buffer, Place | None]] = []
 
-    # ------------------------------------------------------------ numbers of 64 bits
+def i64(cx: FunctionContext, value: int) -> Value:
+    return Value("i64", str(value))
 
-    def wide(self, e: prim.PrimExpr) -> Value:
-        """An integer expression as i64, in all lanes."""
-        return self.asm.to_i64(self.emit(e), e.dtype)
 
-    def i64(self, value: int) -> Value:
-        return Value("i64", str(value))
+def multiply(cx: FunctionContext, a: Value, b: Value) -> Value:
+    """A product that is known to fit."""
+    if "0" in (a.text, b.text):
+        return i64(cx, 0)
+    if "1" in (a.text, b.text):
+        return b if a.text == "1" else a
+    if is_number(a) and is_number(b):
+        return i64(cx, int(a.text) * int(b.text))
+    return cx.asm.operation("mul nsw", a, b)
 
-    def times(self, a: Value, b: Value) -> Value:
-        """A product that is known to fit."""
-        if "0" in (a.text, b.text):
-            return self.i64(0)
-        if "1" in (a.text, b.text):
-            return b if a.text == "1" else a
-        if is_number(a) and is_number(b):
-            return self.i64(int(a.text) * int(b.text))
-        return self.asm.operation("mul nsw", a, b)
 
-    def plus(self, a: Value, b: Value) -> Value:
-        """A sum that is known to fit."""
-        if "0" in (a.text, b.text):
-            return b if a.text == "0" else a
-        return self.asm.operation("add nsw", a, b)
+def add(cx: FunctionContext, a: Value, b: Value) -> Value:
+    """A sum that is known to fit."""
+    if "0" in (a.text, b.text):
+        return b if a.text == "0" else a
+    return cx.asm.operation("add nsw", a, b)
 
-    def strides_of(self, place: Place) -> list[Value]:
-        """The strides in elements; those of a compact buffer follow from its dimensions."""
-        if place.strides is not None:
-            return list(place.strides)
-        strides = [self.i64(1)]
-        for extent in place.shape[:0:-1]:
-            strides.append(self.times(strides[-1], extent))
-        return strides[::-1][: len(place.shape)] if place.shape else []
 
-    # ------------------------------------------------------------ scopes
+def strides_of(cx: FunctionContext, place: Place) -> list[Value]:
+    """The strides in elements; those of a compact buffer follow from its dimensions."""
+    if place.strides is not None:
+        return list(place.strides)
+    strides = [i64(cx, 1)]
+    for extent in place.shape[:0:-1]:
+        strides.append(multiply(cx, strides[-1], extent))
+    return strides[::-1][: len(place.shape)] if place.shape else []
 
-    @contextmanager
-    def scope(self, *conditions: prim.PrimExpr, unless: bool = False) -> Iterator[None]:
-        """Where some conditions hold, or `unless`, does not; views of the inside end with it."""
-        before = len(self._declared)
-        with self.proofs.scope(*conditions, unless=unless):
-            yield
-        while len(self._declared) > before:
-            buffer, outer = self._declared.pop()
-            del self.places[buffer]
-            if outer is not None:
-                self.places[buffer] = outer
 
-    def declare(self, buffer: tir.Buffer, place: Place) -> None:
-        """Let a buffer stand for a place until the scope ends."""
-        self._declared.append((buffer, self.places.get(buffer)))
-        self.places[buffer] = place
+def size_of(cx: FunctionContext, place: Place) -> Value:
+    """How many bytes there are behind a compact place."""
+    size = i64(cx, place.dtype.itemsize)
+    for extent in place.shape:
+        size = multiply(cx, size, extent)
+    return size
 
-    def size_of(self, place: Place) -> Value:
-        """How many bytes there are behind a compact place."""
-        size = self.i64(place.dtype.itemsize)
-        for extent in place.shape:
-            size = self.times(size, extent)
-        return size
 
-    @abstractmethod
-    def place(self, buffer: tir.Buffer, span: Span | None) -> Place:
-        """The place of a buffer."""
+def unproved_axes(cx: FunctionContext, place: Place, indices: Sequence[prim.PrimExpr]) -> list[int]:
+    """The axes along which an access has to be checked."""
+    if not cx.options.check:
+        return []
+    pairs = zip(indices, place.extents, strict=True)
+    return [k for k, (i, n) in enumerate(pairs) if not cx.proofs.is_inside(i, n)]
 
-    # ------------------------------------------------------------ checks
 
-    def unproved(self, place: Place, indices: Sequence[prim.PrimExpr]) -> list[int]:
-        """The axes along which an access has to be checked."""
-        if not self.options.check:
-            return []
-        pairs = zip(indices, place.extents, strict=True)
-        return [k for k, (i, n) in enumerate(pairs) if not self.proofs.is_inside(i, n)]
+def check_index(cx: FunctionContext, site: Site, index: Value, extent: Value) -> None:
+    """Fail unless an index, of 64 bits, is one of so many."""
+    beyond = cx.asm.compare("icmp uge", index, extent)
+    cx.asm.fail_if(beyond, site.explain, [index, extent])
 
-    def check(self, site: Site, index: Value, extent: Value) -> None:
-        """Fail unless an index, of 64 bits, is one of so many."""
-        beyond = self.asm.compare("icmp uge", index, extent)
-        self.asm.fail_if(beyond, site.explain, [index, extent])
 
-    def check_run(self, site: Site, index: Value, extent: Value) -> None:
-        """Fail unless all lanes of an index, which follow one another, are some of so many."""
-        asm = self.asm
-        first, last = asm.extract(index, 0), asm.extract(index, _lanes(index) - 1)
-        below = asm.compare("icmp uge", first, extent)
-        beyond = asm.operation("or", below, asm.compare("icmp uge", last, extent))
-        # Of lanes that leave the buffer at its end, the first is one too many.
-        asm.fail_if(beyond, site.explain, [asm.choose(below, first, extent), extent])
+def check_run(cx: FunctionContext, site: Site, index: Value, extent: Value) -> None:
+    """Fail unless all lanes of an index, which follow one another, are some of so many."""
+    asm = cx.asm
+    first, last = asm.extract(index, 0), asm.extract(index, _lanes(index) - 1)
+    below = asm.compare("icmp uge", first, extent)
+    beyond = asm.operation("or", below, asm.compare("icmp uge", last, extent))
+    # Of lanes that leave the buffer at its end, the first is one too many.
+    asm.fail_if(beyond, site.explain, [asm.choose(below, first, extent), extent])
 
-    # ------------------------------------------------------------ elements
 
-    def element(self, place: Place, indices: Sequence[Value]) -> Value:
-        """The address of the element at some indices of 64 bits that lie in the buffer."""
-        offset = self.i64(0)
-        if place.strides is None:
-            for index, extent in zip(indices, place.shape, strict=True):
-                offset = self.plus(
-                    self.times(offset, extent) if offset.text != "0" else offset, index
-                )
+def address_of_element(cx: FunctionContext, place: Place, indices: Sequence[Value]) -> Value:
+    """The address of the element at some indices of 64 bits that lie in the buffer."""
+    offset = i64(cx, 0)
+    if place.strides is None:
+        for index, extent in zip(indices, place.shape, strict=True):
+            offset = add(cx, multiply(cx, offset, extent) if offset.text != "0" else offset, index)
+    else:
+        for index, stride in zip(indices, place.strides, strict=True):
+            offset = add(cx, offset, multiply(cx, index, stride))
+    return address_at(cx, place, offset)
+
+
+def address_at(cx: FunctionContext, place: Place, offset: Value) -> Value:
+    """The address that lies a number of elements from a place."""
+    if offset.text == "0":
+        return place.pointer
+    type_ = storage(place.dtype)
+    return cx.asm.value("ptr", f"getelementptr inbounds {type_}, {place.pointer}, {offset}")
+
+
+def emit_load(cx: FunctionContext, e: prim.BufferLoad) -> Value:
+    failure.check_rank(e.buffer, e.indices, e.span)
+    place = cx.rules.place(cx, e.buffer, e.span)
+    access = Access(cx, e.buffer, place, e.indices, e.span)
+    lanes, dtype = e.dtype.lanes, place.dtype
+    if lanes == 1:
+        access.check(0)
+        return read_number(cx, access.address(0), dtype)
+    if e.predicate is None and access.is_run:
+        access.check_run()
+        return read_number(cx, access.address(0), dtype.with_lanes(lanes))
+    mask = None if e.predicate is None else emit(cx, e.predicate)
+    numbers = []
+    for lane in range(lanes):
+        if mask is None:
+            access.check(lane)
+            numbers.append(read_number(cx, access.address(lane), dtype))
         else:
-            for index, stride in zip(indices, place.strides, strict=True):
-                offset = self.plus(offset, self.times(index, stride))
-        return self.offset(place, offset)
+            numbers.append(load_masked(cx, access, lane, mask))
+    return cx.asm.join(numbers)
 
-    def offset(self, place: Place, offset: Value) -> Value:
-        """The address that lies a number of elements from a place."""
-        if offset.text == "0":
-            return place.pointer
-        type_ = storage(place.dtype)
-        return self.asm.value("ptr", f"getelementptr inbounds {type_}, {place.pointer}, {offset}")
 
-    def load(self, e: prim.BufferLoad) -> Value:
-        failure.check_rank(e.buffer, e.indices, e.span)
-        place = self.place(e.buffer, e.span)
-        access = Access(self, e.buffer, place, e.indices, e.span)
-        lanes, dtype = e.dtype.lanes, place.dtype
-        if lanes == 1:
-            access.check(0)
-            return self._read(access.address(0), dtype)
-        if e.predicate is None and access.is_run:
-            access.check_run()
-            return self._read(access.address(0), dtype.with_lanes(lanes))
-        mask = None if e.predicate is None else self.emit(e.predicate)
-        numbers = []
-        for lane in range(lanes):
-            if mask is None:
-                access.check(lane)
-                numbers.append(self._read(access.address(lane), dtype))
-            else:
-                numbers.append(self._masked(access, lane, mask))
-        return self.asm.join(numbers)
+def load_masked(cx: FunctionContext, access: Access, lane: int, mask: Value) -> Value:
+    """An element, or zero where it is masked."""
+    asm = cx.asm
+    on, before = asm.extract(mask, lane), asm.current
+    inside, after = asm.name(), asm.name()
+    asm.branch(on, inside, after)
+    asm.begin(inside)
+    access.check(lane)
+    number = read_number(cx, access.address(lane), access.place.dtype)
+    last = asm.current
+    asm.jump(after)
+    asm.begin(after)
+    zero = asm.number(number.type, 0).text
+    return asm.value(
+        number.type, f"phi {number.type} [{number.text}, %{last}], [{zero}, %{before}]"
+    )
 
-    def _masked(self, access: Access, lane: int, mask: Value) -> Value:
-        """An element, or zero where it is masked."""
-        asm = self.asm
-        on, before = asm.extract(mask, lane), asm.current
-        inside, after = asm.name(), asm.name()
-        asm.branch(on, inside, after)
-        asm.begin(inside)
-        access.check(lane)
-        number = self._read(access.address(lane), access.place.dtype)
-        last = asm.current
-        asm.jump(after)
-        asm.begin(after)
-        zero = asm.number(number.type, 0).text
-        return asm.value(
-            number.type, f"phi {number.type} [{number.text}, %{last}], [{zero}, %{before}]"
-        )
 
-    def store(self, s: tir.BufferStore) -> None:
-        lanes = max((i.dtype.lanes for i in s.indices), default=1)
-        failure.check_store(s, s.buffer.dtype.with_lanes(lanes))
-        if lanes == 1 and s.predicate is not None:
-            with self.where(self.emit(s.predicate)), self.scope(s.predicate):
-                self._store(s, lanes, None)
-        else:
-            self._store(s, lanes, s.predicate)
+def emit_store(cx: FunctionContext, s: tir.BufferStore) -> None:
+    lanes = max((i.dtype.lanes for i in s.indices), default=1)
+    failure.check_store(s, s.buffer.dtype.with_lanes(lanes))
+    if lanes == 1 and s.predicate is not None:
+        with where_holds(cx, emit(cx, s.predicate)), cx.scope(s.predicate):
+            store_lanes(cx, s, lanes, None)
+    else:
+        store_lanes(cx, s, lanes, s.predicate)
 
-    def _store(self, s: tir.BufferStore, lanes: int, predicate: prim.PrimExpr | None) -> None:
-        """Store all lanes, or those that are not masked, once all of them are checked."""
-        place, asm = self.place(s.buffer, s.span), self.asm
-        access = Access(self, s.buffer, place, s.indices, s.span)
-        value = self.emit(s.value)
-        mask = None if predicate is None else self.emit(predicate)
-        if lanes > 1 and mask is None and access.is_run:
-            access.check_run()
-            self._write(access.address(0), value, s.value.dtype)
-            return
-        for lane in range(lanes if access.open else 0):
-            with self.where(None if mask is None else asm.extract(mask, lane)):
-                access.check(lane)
-        for lane in range(lanes):
-            with self.where(None if mask is None else asm.extract(mask, lane)):
-                self._write(access.address(lane), asm.extract(value, lane), place.dtype)
 
-    @contextmanager
-    def where(self, condition: Value | None) -> Iterator[None]:
-        """What is done only where a condition, if there is one, holds."""
-        if condition is None:
-            yield
-            return
-        inside, ahead = self.asm.name(), self.asm.name()
-        self.asm.branch(condition, inside, ahead)
-        self.asm.begin(inside)
+def store_lanes(
+    cx: FunctionContext, s: tir.BufferStore, lanes: int, predicate: prim.PrimExpr | None
+) -> None:
+    """Store all lanes, or those that are not masked, once all of them are checked."""
+    place, asm = cx.rules.place(cx, s.buffer, s.span), cx.asm
+    access = Access(cx, s.buffer, place, s.indices, s.span)
+    value = emit(cx, s.value)
+    mask = None if predicate is None else emit(cx, predicate)
+    if lanes > 1 and mask is None and access.is_run:
+        access.check_run()
+        write_number(cx, access.address(0), value, s.value.dtype)
+        return
+    for lane in range(lanes if access.open else 0):
+        with where_holds(cx, None if mask is None else asm.extract(mask, lane)):
+            access.check(lane)
+    for lane in range(lanes):
+        with where_holds(cx, None if mask is None else asm.extract(mask, lane)):
+            write_number(cx, access.address(lane), asm.extract(value, lane), place.dtype)
+
+
+@contextmanager
+def where_holds(cx: FunctionContext, condition: Value | None) -> Iterator[None]:
+    """What is done only where a condition, if there is one, holds."""
+    if condition is None:
         yield
-        self.asm.jump(ahead)
-        self.asm.begin(ahead)
+        return
+    inside, ahead = cx.asm.name(), cx.asm.name()
+    cx.asm.branch(condition, inside, ahead)
+    cx.asm.begin(inside)
+    yield
+    cx.asm.jump(ahead)
+    cx.asm.begin(ahead)
 
-    def _read(self, address: Value, dtype: DataType) -> Value:
-        type_, align = storage(dtype), dtype.element.itemsize
-        return self.asm.from_memory(
-            self.asm.value(type_, f"load {type_}, {address}, align {align}"), dtype
-        )
 
-    def _write(self, address: Value, value: Value, dtype: DataType) -> None:
-        stored = self.asm.to_memory(value, dtype)
-        self.asm.do(f"store {stored}, {address}, align {dtype.element.itemsize}")
+def read_number(cx: FunctionContext, address: Value, dtype: DataType) -> Value:
+    type_, align = storage(dtype), dtype.element.itemsize
+    return cx.asm.from_memory(cx.asm.value(type_, f"load {type_}, {address}, align {align}"), dtype)
+
+
+def write_number(cx: FunctionContext, address: Value, value: Value, dtype: DataType) -> None:
+    stored = cx.asm.to_memory(value, dtype)
+    cx.asm.do(f"store {stored}, {address}, align {dtype.element.itemsize}")
 
 
 class Access:
@@ -277,16 +242,16 @@ class Access:
 
     def __init__(
         self,
-        writer: Elements,
+        cx: FunctionContext,
         buffer: tir.Buffer,
         place: Place,
         indices: Sequence[prim.PrimExpr],
         span: Span | None,
     ) -> None:
-        self.writer, self.buffer, self.place, self.span = writer, buffer, place, span
+        self.cx, self.buffer, self.place, self.span = cx, buffer, place, span
         self.indices = indices
-        self.numbers = [writer.wide(i) for i in indices]
-        self.open = writer.unproved(place, indices)
+        self.numbers = [emit_wide(cx, i) for i in indices]
+        self.open = unproved_axes(cx, place, indices)
         last = indices[-1] if indices else None
         # Whether the lanes lie beside each other.
         self.is_run = (
@@ -297,23 +262,23 @@ class Access:
         )
 
     def _at(self, lane: int) -> list[Value]:
-        return [self.writer.asm.extract(i, lane) for i in self.numbers]
+        return [self.cx.asm.extract(i, lane) for i in self.numbers]
 
     def address(self, lane: int) -> Value:
         """Where a lane lies."""
-        return self.writer.element(self.place, self._at(lane))
+        return address_of_element(self.cx, self.place, self._at(lane))
 
     def check(self, lane: int) -> None:
         """Fail unless a lane lies in the buffer."""
         at = self._at(lane) if self.open else []
         for k in self.open:
-            self.writer.check(self._site(k), at[k], self.place.shape[k])
+            check_index(self.cx, self._site(k), at[k], self.place.shape[k])
 
     def check_run(self) -> None:
         """Fail unless all lanes of a run lie in the buffer."""
         for k in self.open:
-            check = self.writer.check if _lanes(self.numbers[k]) == 1 else self.writer.check_run
-            check(self._site(k), self.numbers[k], self.place.shape[k])
+            check = check_index if _lanes(self.numbers[k]) == 1 else check_run
+            check(self.cx, self._site(k), self.numbers[k], self.place.shape[k])
 
     def _site(self, axis: int) -> Site:
         return Site(self.buffer.name, axis, self.indices[axis].dtype, self.span)

@@ -14,11 +14,13 @@ from relaxscript.interpreter.packed_calls import PackedCall
 from relaxscript.ir import prim
 
 from .assembler import Value
-from .elements import Access
-from .memory import Memory
+from .context import FunctionContext
+from .elements import Access, i64
+from .expression import emit, emit_variable
+from .memory import place_of
 from .types import register
 
-__all__ = ["External", "Hook"]
+__all__ = ["Hook", "emit_external"]
 
 
 class Hook:
@@ -79,93 +81,95 @@ def _has_room(count: int) -> bool:
         return False
 
 
-class External(Memory):
-    """Adds C functions to memory."""
+def emit_external(cx: FunctionContext, e: prim.Call, name: str) -> Value:
+    match name:
+        case "address_of":
+            return emit_address(cx, e)
+        case "isnullptr":
+            address = emit_address(cx, e.args[0])
+            return cx.asm.value("i1", f"icmp eq {address}, null")
+        case "tvm_call_packed" | "tvm_call_cpacked":
+            return emit_packed_call(cx, e)
+    return emit_c_call(cx, e)
 
-    def external(self, e: prim.Call, name: str) -> Value:
-        match name:
-            case "address_of":
-                return self.address(e)
-            case "isnullptr":
-                address = self.address(e.args[0])
-                return self.asm.value("i1", f"icmp eq {address}, null")
-            case "tvm_call_packed" | "tvm_call_cpacked":
-                return self.packed_call(e)
-        return self.c_call(e)
 
-    def address(self, e: prim.PrimExpr) -> Value:
-        """Where an element lies, or what a variable holds."""
-        match e:
-            case prim.Call(op="tir.address_of", args=(prim.BufferLoad() as load,)):
-                failure.check_rank(load.buffer, load.indices, load.span)
-                place = self.place(load.buffer, load.span)
-                access = Access(self, load.buffer, place, load.indices, load.span)
-                access.check(0)
-                return access.address(0)
-            case prim.Var() if e.dtype.kind == "handle":
-                owner = self.owners.get(e)
-                return self.variable(e) if owner is None else owner.pointer
-            case prim.Call() if e.dtype.kind == "handle" and e.op != "tir.address_of":
-                return self.emit(e)
-        raise failure.invalid("RX0502", "this is not the address of anything", e.span)
+def emit_address(cx: FunctionContext, e: prim.PrimExpr) -> Value:
+    """Where an element lies, or what a variable holds."""
+    match e:
+        case prim.Call(op="tir.address_of", args=(prim.BufferLoad() as load,)):
+            failure.check_rank(load.buffer, load.indices, load.span)
+            place = place_of(cx, load.buffer, load.span)
+            access = Access(cx, load.buffer, place, load.indices, load.span)
+            access.check(0)
+            return access.address(0)
+        case prim.Var() if e.dtype.kind == "handle":
+            owner = cx.owners.get(e)
+            return emit_variable(cx, e) if owner is None else owner.pointer
+        case prim.Call() if e.dtype.kind == "handle" and e.op != "tir.address_of":
+            return emit(cx, e)
+    raise failure.invalid("RX0502", "this is not the address of anything", e.span)
 
-    def packed_call(self, e: prim.Call) -> Value:
-        """A call of Python through ctypes: the words stand in memory, the result is the first."""
-        packed, asm = PackedCall(e), self.asm
-        hook = Hook(packed)
-        symbol = f"relaxscript.packed.{len(asm.sites.hooks)}"
-        asm.sites.hooks[symbol] = hook
-        asm.sites.declare(symbol, f"declare void @{symbol}(ptr)")
-        slot = f"%{asm.name()}"
-        asm.entry.append(f"{slot} = alloca i64, i64 {len(packed.words) + 2}")
-        places = [asm.value("ptr", f"getelementptr i64, ptr {slot}, i64 {i}")
-                  for i in range(1, len(packed.words) + 2)]  # fmt: skip
-        done = places[0]
-        asm.do(f"store i64 0, {done}")
-        for word, place in zip(packed.words, places[1:], strict=True):
-            asm.do(f"store {self.word(word)}, {place}")
-        asm.do(f"call void @{symbol}(ptr {slot})")
-        status = asm.value("i64", f"load i64, {done}")
-        asm.fail_if(asm.compare("icmp eq", status, asm.number("i64", 0)), hook.explain)
-        return asm.convert("trunc", asm.value("i64", f"load i64, ptr {slot}"), "i32")
 
-    def word(self, e: prim.PrimExpr) -> Value:
-        """A scalar or an address as 64 bits."""
-        asm = self.asm
-        if e.dtype.kind == "handle":
-            return asm.value("i64", f"ptrtoint {self.address(e)} to i64")
-        value = self.emit(e)
-        if e.dtype.is_float:
-            return asm.convert("bitcast", asm.convert("fpext", value, "double"), "i64")
-        return asm.to_i64(value, e.dtype)
+def emit_packed_call(cx: FunctionContext, e: prim.Call) -> Value:
+    """A call of Python through ctypes: the words stand in memory, the result is the first."""
+    packed, asm = PackedCall(e), cx.asm
+    hook = Hook(packed)
+    symbol = f"relaxscript.packed.{len(asm.sites.hooks)}"
+    asm.sites.hooks[symbol] = hook
+    asm.sites.declare(symbol, f"declare void @{symbol}(ptr)")
+    slot = f"%{asm.name()}"
+    asm.entry.append(f"{slot} = alloca i64, i64 {len(packed.words) + 2}")
+    places = [asm.value("ptr", f"getelementptr i64, ptr {slot}, i64 {i}")
+              for i in range(1, len(packed.words) + 2)]  # fmt: skip
+    done = places[0]
+    asm.do(f"store i64 0, {done}")
+    for word, place in zip(packed.words, places[1:], strict=True):
+        asm.do(f"store {emit_word(cx, word)}, {place}")
+    asm.do(f"call void @{symbol}(ptr {slot})")
+    status = asm.value("i64", f"load i64, {done}")
+    asm.fail_if(asm.compare("icmp eq", status, asm.number("i64", 0)), hook.explain)
+    return asm.convert("trunc", asm.value("i64", f"load i64, ptr {slot}"), "i32")
 
-    def c_call(self, e: prim.Call) -> Value:
-        name, _ = callee_of(e)
-        asm = self.asm
-        operands = [self.c_operand(arg) for arg in e.args[1:]]
-        kinds = "".join(f".{operand.type}" for operand in operands)
-        result = {"void": "void", "handle": "ptr", "bool": "i8"}.get(str(e.dtype))
-        result = register(e.dtype, e.span) if result is None else result
-        symbol = f"relaxscript.extern.{name}.{result}{kinds}"
-        asm.sites.externs[symbol] = name
-        types = ", ".join(operand.type for operand in operands)
-        asm.sites.declare(symbol, f"declare {result} @{symbol}({types})")
-        text = f"call {result} @{symbol}({', '.join(map(str, operands))})"
-        if result == "void":
-            asm.do(text)
-            return self.i64(0)
-        made = asm.value(result, text)
-        return asm.compare("icmp ne", made, Value("i8", "0")) if e.dtype.is_bool else made
 
-    def c_operand(self, e: prim.PrimExpr) -> Value:
-        asm = self.asm
-        if isinstance(e, prim.StringImm):
-            raw = e.value.encode() + b"\0"
-            name = f"relaxscript.text.{len(asm.sites.declarations)}"
-            text = "".join(f"\\{byte:02X}" for byte in raw)
-            asm.sites.declare(name, f'@{name} = private constant [{len(raw)} x i8] c"{text}"')
-            return Value("ptr", f"@{name}")
-        if e.dtype.kind == "handle":
-            return self.address(e)
-        value = self.emit(e)
-        return asm.convert("zext", value, "i8") if e.dtype.is_bool else value
+def emit_word(cx: FunctionContext, e: prim.PrimExpr) -> Value:
+    """A scalar or an address as 64 bits."""
+    asm = cx.asm
+    if e.dtype.kind == "handle":
+        return asm.value("i64", f"ptrtoint {emit_address(cx, e)} to i64")
+    value = emit(cx, e)
+    if e.dtype.is_float:
+        return asm.convert("bitcast", asm.convert("fpext", value, "double"), "i64")
+    return asm.to_i64(value, e.dtype)
+
+
+def emit_c_call(cx: FunctionContext, e: prim.Call) -> Value:
+    name, _ = callee_of(e)
+    asm = cx.asm
+    operands = [emit_c_operand(cx, arg) for arg in e.args[1:]]
+    kinds = "".join(f".{operand.type}" for operand in operands)
+    result = {"void": "void", "handle": "ptr", "bool": "i8"}.get(str(e.dtype))
+    result = register(e.dtype, e.span) if result is None else result
+    symbol = f"relaxscript.extern.{name}.{result}{kinds}"
+    asm.sites.externs[symbol] = name
+    types = ", ".join(operand.type for operand in operands)
+    asm.sites.declare(symbol, f"declare {result} @{symbol}({types})")
+    text = f"call {result} @{symbol}({', '.join(map(str, operands))})"
+    if result == "void":
+        asm.do(text)
+        return i64(cx, 0)
+    made = asm.value(result, text)
+    return asm.compare("icmp ne", made, Value("i8", "0")) if e.dtype.is_bool else made
+
+
+def emit_c_operand(cx: FunctionContext, e: prim.PrimExpr) -> Value:
+    asm = cx.asm
+    if isinstance(e, prim.StringImm):
+        raw = e.value.encode() + b"\0"
+        name = f"relaxscript.text.{len(asm.sites.declarations)}"
+        text = "".join(f"\\{byte:02X}" for byte in raw)
+        asm.sites.declare(name, f'@{name} = private constant [{len(raw)} x i8] c"{text}"')
+        return Value("ptr", f"@{name}")
+    if e.dtype.kind == "handle":
+        return emit_address(cx, e)
+    value = emit(cx, e)
+    return asm.convert("zext", value, "i8") if e.dtype.is_bool else value

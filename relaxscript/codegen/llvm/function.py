@@ -20,9 +20,15 @@ from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import GlobalVar
 
 from .assembler import DETAILS, Explain, Sites, Value
-from .elements import Options, Place
+from .context import FunctionContext, Rules
+from .elements import emit_load, i64, size_of, strides_of
+from .expression import emit
+from .external import emit_external
+from .memory import emit_extent, place_of, terms_of, without_wrapping
+from .place import Options, Place
 from .ranges import DIMENSION, Interval, limits
-from .statement import Statements
+from .reductions import emit_reduction
+from .statement import emit_body
 from .types import register, storage
 
 __all__ = ["ENTRY", "ModuleText"]
@@ -51,9 +57,9 @@ class ModuleText:
             symbol = ENTRY if not self._symbols else f"relaxscript_f{len(self._symbols)}"
             self._symbols[func] = symbol
             self._open.append(func)
-            writer = FunctionText(self, func)
-            self.functions.append(writer.text(symbol, internal=symbol != ENTRY))
-            self.results[func] = writer.result
+            cx = FunctionContext(self, func, RULES)
+            self.functions.append(function_text(cx, symbol, internal=symbol != ENTRY))
+            self.results[func] = cx.result
             self._open.pop()
         return self._symbols[func]
 
@@ -78,229 +84,232 @@ def memories(signature: Signature) -> list[int]:
     return [i for i, p in enumerate(signature.params) if isinstance(p, MemoryParam)]
 
 
-class FunctionText(Statements):
-    """Writes one PrimFunc; `result` is the data type of what it returns, if anything."""
+def function_text(cx: FunctionContext, symbol: str, internal: bool) -> str:
+    """The definition of the function."""
+    params = ["ptr noalias %details"]
+    for i, param in enumerate(cx.signature.params):
+        if isinstance(param, (BufferParam, MemoryParam)):
+            params.append(f"ptr %a{i}")
+        else:
+            params.append(f"{_abi(param.var.dtype)} %a{i}")
+    params += [f"i64 %n{i}" for i in range(len(cx.signature.variables))]
+    params += [f"i64 %m{i}" for i in memories(cx.signature)]
+    begin_variables(cx)
+    begin_buffers(cx)
+    emit_body(cx, cx.func.body)
+    linkage = "internal " if internal else ""
+    return cx.asm.text(f"define {linkage}i32 @{symbol}({', '.join(params)}) nounwind")
 
-    def __init__(self, module: ModuleText, func: tir.PrimFunc) -> None:
-        super().__init__(module.sites, module.options)
-        self.module = module
-        self.func = func
-        self.signature = Signature(func)
-        self.result: DataType | None = None
 
-    def text(self, symbol: str, internal: bool) -> str:
-        """The definition of the function."""
-        params = ["ptr noalias %details"]
-        for i, param in enumerate(self.signature.params):
-            if isinstance(param, (BufferParam, MemoryParam)):
-                params.append(f"ptr %a{i}")
-            else:
-                params.append(f"{_abi(param.var.dtype)} %a{i}")
-        params += [f"i64 %n{i}" for i in range(len(self.signature.variables))]
-        params += [f"i64 %m{i}" for i in memories(self.signature)]
-        self.begin_variables()
-        self.begin_buffers()
-        self.run(self.func.body)
-        linkage = "internal " if internal else ""
-        return self.asm.text(f"define {linkage}i32 @{symbol}({', '.join(params)}) nounwind")
-
-    def begin_variables(self) -> None:
-        for i, param in enumerate(self.signature.params):
-            if not isinstance(param, (BufferParam, MemoryParam)):
-                dtype = param.var.dtype
-                given = Value(_abi(dtype), f"%a{i}")
-                name = "fptrunc" if dtype.is_float else "trunc"
-                self.values[param.var] = self.asm.convert(name, given, register(dtype))
-        pairs = zip(self.signature.variables, self.signature.sources, strict=True)
-        for i, (var, source) in enumerate(pairs):
-            given = Value("i64", f"%n{i}")
-            if source.kind == "dimension":
-                interval = (0, min(DIMENSION[1], limits(var.dtype)[1]))
-                self.limit(source, given, interval)
-                self.ranges.define(var, interval)
-                self.proofs.define(var, interval)
-            self.values[var] = self.asm.convert("trunc", given, register(var.dtype))
-
-    def limit(self, source: Extent, given: Value, interval: Interval) -> None:
-        """Fail for dimensions that no memory can hold: code for indices relies on it."""
-        name = self.signature.params[source.param].name
-        beyond = self.asm.compare("icmp ugt", given, self.i64(interval[1]))
-        self.asm.fail_if(
-            beyond, lambda details: failure.bad_argument(f"argument `{name}` is too large")
-        )
-
-    def begin_buffers(self) -> None:
-        for i, param in enumerate(self.signature.params):
-            pointer = Value("ptr", f"%a{i}")
-            if isinstance(param, MemoryParam):
-                size = Value("i64", f"%m{i}")
-                known = self.proofs.unknown((0, limits(prim.INT64)[1]))
-                self.owners[param.var] = Place(pointer, DataType("uint8"), (size,), (known,))
-            if not isinstance(param, BufferParam):
-                continue
-            buffer = param.buffer
-            storage(buffer.dtype, buffer.span)
-            with self.exactly(lambda details: failure.too_large(self.signature.name)):
-                shape = tuple([self.extent(e) for e in buffer.shape])
-                strides = tuple([self.extent(e) for e in buffer.strides]) or None
-            for e in buffer.shape:
-                self.proofs.fits(e)
-            extents = self.terms(buffer.shape)
-            self.define(buffer, Place(pointer, buffer.dtype, shape, extents, strides))
-
-    # ------------------------------------------------------------ returning
-
-    def returning(self, value: prim.PrimExpr) -> Value:
-        if self.result not in (None, value.dtype):
-            message = f"{value.dtype} is returned here, but {self.result} elsewhere"
-            raise failure.invalid("RX0502", message, value.span)
-        self.result = value.dtype
-        number = self.to_abi(self.emit(value), value.dtype)
-        self.detail(RESULT, number)
-        self.detail(RETURNED, self.i64(1))
-        self.asm.exit_with(Value("i32", "0"))
-        return number
-
-    def detail(self, index: int, value: Value) -> None:
-        """Store a word of the details."""
-        place = self.asm.value("ptr", f"getelementptr i64, ptr %details, i64 {index}")
-        self.asm.do(f"store {value}, {place}")
-
-    def to_abi(self, value: Value, dtype: DataType) -> Value:
-        """A number as it is handed over."""
-        if dtype.is_float:
-            return self.asm.convert("fpext", value, "double")
-        return self.asm.to_i64(value, dtype)
-
-    def from_abi(self, value: Value, dtype: DataType) -> Value:
-        """A number as it is used."""
-        name = "fptrunc" if dtype.is_float else "trunc"
-        return self.asm.convert(name, value, register(dtype))
-
-    # ------------------------------------------------------------ calling
-
-    def call_function(self, e: prim.Call, function: GlobalVar) -> Value:
-        callee = self.module.find(function, e.span)
-        symbol = self.module.add(callee, e.span)
-        signature = Signature(callee)
-        if len(e.args) != len(signature.params):
-            raise failure.invalid(
-                "RX0502",
-                f"`{function.name_hint}` takes {len(signature.params)} arguments, "
-                f"but {len(e.args)} are given",
-                e.span,
-            )
-        places: dict[int, Place] = {}
-        passed = [Value("ptr", "%details")]
-        for i, (param, arg) in enumerate(zip(signature.params, e.args, strict=True)):
-            passed.append(self.argument(i, param, arg, places))
-        numbers = [self.extent_of(source, places) for source in signature.sources]
-        sizes = [self.size_of(places[i]) for i in memories(signature)]
-        self.verify(signature, passed[1:], numbers, places, e.span)
-        asm = self.asm
-        self.detail(RESULT, self.i64(0))
-        text = ", ".join(map(str, [*passed, *numbers, *sizes]))
-        status = asm.value("i32", f"call i32 @{symbol}({text})")
-        failed, ahead = asm.name(), asm.name()
-        asm.branch(asm.compare("icmp ne", status, asm.number("i32", 0)), failed, ahead)
-        asm.begin(failed)
-        asm.exit_with(status)
-        asm.jump(ahead)
-        asm.begin(ahead)
-        if e.dtype.kind not in ("void", "handle"):
-            self.require_number(e, function)
-        self.detail(RETURNED, self.i64(0))
-        if e.dtype.kind in ("void", "handle"):
-            return self.i64(0)
-        place = asm.value("ptr", f"getelementptr i64, ptr %details, i64 {RESULT}")
-        type_ = _abi(e.dtype)
-        return self.from_abi(asm.value(type_, f"load {type_}, {place}"), e.dtype)
-
-    def require_number(self, e: prim.Call, function: GlobalVar) -> None:
-        """Fail where a function came to its end and was to give a number."""
-        place = self.asm.value("ptr", f"getelementptr i64, ptr %details, i64 {RETURNED}")
-        returned = self.asm.value("i64", f"load i64, {place}")
-        missing = self.asm.compare("icmp eq", returned, self.i64(0))
-        name, dtype, span = function.name_hint, e.dtype, e.span
-        self.asm.fail_if(missing, lambda details: failure.unreturned(name, dtype, span))
-
-    def argument(
-        self, index: int, param: Param, arg: prim.PrimExpr, places: dict[int, Place]
-    ) -> Value:
+def begin_variables(cx: FunctionContext) -> None:
+    for i, param in enumerate(cx.signature.params):
         if not isinstance(param, (BufferParam, MemoryParam)):
-            if arg.dtype != param.var.dtype:
-                message = f"argument `{param.name}` is {arg.dtype}, not {param.var.dtype}"
-                raise failure.invalid("RX0502", message, arg.span)
-            return self.to_abi(self.emit(arg), arg.dtype)
-        place = self.owners.get(arg) if isinstance(arg, prim.Var) else None
-        if place is None:
-            raise failure.invalid(
-                "RX0502", f"argument `{param.name}` is not the pointer of a buffer", arg.span
-            )
-        places[index] = place
-        if isinstance(param, BufferParam):
-            self.check_buffer(param, place, arg)
-        elif place.strides is not None:
-            raise failure.invalid(
-                "RX0505", f"the array behind `{param.name}` is not compact", arg.span
-            )
-        return place.pointer
+            dtype = param.var.dtype
+            given = Value(_abi(dtype), f"%a{i}")
+            name = "fptrunc" if dtype.is_float else "trunc"
+            cx.values[param.var] = cx.asm.convert(name, given, register(dtype))
+    pairs = zip(cx.signature.variables, cx.signature.sources, strict=True)
+    for i, (var, source) in enumerate(pairs):
+        given = Value("i64", f"%n{i}")
+        if source.kind == "dimension":
+            interval = (0, min(DIMENSION[1], limits(var.dtype)[1]))
+            limit_dimension(cx, source, given, interval)
+            cx.ranges.define(var, interval)
+            cx.proofs.define(var, interval)
+        cx.values[var] = cx.asm.convert("trunc", given, register(var.dtype))
 
-    def check_buffer(self, param: BufferParam, place: Place, arg: prim.PrimExpr) -> None:
-        buffer, name = param.buffer, param.name
-        if place.dtype != buffer.dtype:
-            message = f"argument `{name}` holds {place.dtype}, not {buffer.dtype}"
+
+def limit_dimension(cx: FunctionContext, source: Extent, given: Value, interval: Interval) -> None:
+    """Fail for dimensions that no memory can hold: code for indices relies on it."""
+    name = cx.signature.params[source.param].name
+    beyond = cx.asm.compare("icmp ugt", given, i64(cx, interval[1]))
+    cx.asm.fail_if(beyond, lambda details: failure.bad_argument(f"argument `{name}` is too large"))
+
+
+def begin_buffers(cx: FunctionContext) -> None:
+    for i, param in enumerate(cx.signature.params):
+        pointer = Value("ptr", f"%a{i}")
+        if isinstance(param, MemoryParam):
+            size = Value("i64", f"%m{i}")
+            known = cx.proofs.unknown((0, limits(prim.INT64)[1]))
+            cx.owners[param.var] = Place(pointer, DataType("uint8"), (size,), (known,))
+        if not isinstance(param, BufferParam):
+            continue
+        buffer = param.buffer
+        storage(buffer.dtype, buffer.span)
+        with without_wrapping(cx, lambda details: failure.too_large(cx.signature.name)):
+            shape = tuple([emit_extent(cx, e) for e in buffer.shape])
+            strides = tuple([emit_extent(cx, e) for e in buffer.strides]) or None
+        for e in buffer.shape:
+            cx.proofs.fits(e)
+        extents = terms_of(cx, buffer.shape)
+        cx.define(buffer, Place(pointer, buffer.dtype, shape, extents, strides))
+
+
+def emit_return(cx: FunctionContext, value: prim.PrimExpr) -> Value:
+    if cx.result not in (None, value.dtype):
+        message = f"{value.dtype} is returned here, but {cx.result} elsewhere"
+        raise failure.invalid("RX0502", message, value.span)
+    cx.result = value.dtype
+    number = to_abi(cx, emit(cx, value), value.dtype)
+    store_detail(cx, RESULT, number)
+    store_detail(cx, RETURNED, i64(cx, 1))
+    cx.asm.exit_with(Value("i32", "0"))
+    return number
+
+
+def store_detail(cx: FunctionContext, index: int, value: Value) -> None:
+    """Store a word of the details."""
+    place = cx.asm.value("ptr", f"getelementptr i64, ptr %details, i64 {index}")
+    cx.asm.do(f"store {value}, {place}")
+
+
+def to_abi(cx: FunctionContext, value: Value, dtype: DataType) -> Value:
+    """A number as it is handed over."""
+    if dtype.is_float:
+        return cx.asm.convert("fpext", value, "double")
+    return cx.asm.to_i64(value, dtype)
+
+
+def from_abi(cx: FunctionContext, value: Value, dtype: DataType) -> Value:
+    """A number as it is used."""
+    name = "fptrunc" if dtype.is_float else "trunc"
+    return cx.asm.convert(name, value, register(dtype))
+
+
+def emit_function_call(cx: FunctionContext, e: prim.Call, function: GlobalVar) -> Value:
+    callee = cx.module.find(function, e.span)
+    symbol = cx.module.add(callee, e.span)
+    signature = Signature(callee)
+    if len(e.args) != len(signature.params):
+        raise failure.invalid(
+            "RX0502",
+            f"`{function.name_hint}` takes {len(signature.params)} arguments, "
+            f"but {len(e.args)} are given",
+            e.span,
+        )
+    places: dict[int, Place] = {}
+    passed = [Value("ptr", "%details")]
+    for i, (param, arg) in enumerate(zip(signature.params, e.args, strict=True)):
+        passed.append(emit_argument(cx, i, param, arg, places))
+    numbers = [extent_of_argument(cx, source, places) for source in signature.sources]
+    sizes = [size_of(cx, places[i]) for i in memories(signature)]
+    verify_arguments(cx, signature, passed[1:], numbers, places, e.span)
+    asm = cx.asm
+    store_detail(cx, RESULT, i64(cx, 0))
+    text = ", ".join(map(str, [*passed, *numbers, *sizes]))
+    status = asm.value("i32", f"call i32 @{symbol}({text})")
+    failed, ahead = asm.name(), asm.name()
+    asm.branch(asm.compare("icmp ne", status, asm.number("i32", 0)), failed, ahead)
+    asm.begin(failed)
+    asm.exit_with(status)
+    asm.jump(ahead)
+    asm.begin(ahead)
+    if e.dtype.kind not in ("void", "handle"):
+        require_number(cx, e, function)
+    store_detail(cx, RETURNED, i64(cx, 0))
+    if e.dtype.kind in ("void", "handle"):
+        return i64(cx, 0)
+    place = asm.value("ptr", f"getelementptr i64, ptr %details, i64 {RESULT}")
+    type_ = _abi(e.dtype)
+    return from_abi(cx, asm.value(type_, f"load {type_}, {place}"), e.dtype)
+
+
+def require_number(cx: FunctionContext, e: prim.Call, function: GlobalVar) -> None:
+    """Fail where a function came to its end and was to give a number."""
+    place = cx.asm.value("ptr", f"getelementptr i64, ptr %details, i64 {RETURNED}")
+    returned = cx.asm.value("i64", f"load i64, {place}")
+    missing = cx.asm.compare("icmp eq", returned, i64(cx, 0))
+    name, dtype, span = function.name_hint, e.dtype, e.span
+    cx.asm.fail_if(missing, lambda details: failure.unreturned(name, dtype, span))
+
+
+def emit_argument(
+    cx: FunctionContext, index: int, param: Param, arg: prim.PrimExpr, places: dict[int, Place]
+) -> Value:
+    if not isinstance(param, (BufferParam, MemoryParam)):
+        if arg.dtype != param.var.dtype:
+            message = f"argument `{param.name}` is {arg.dtype}, not {param.var.dtype}"
             raise failure.invalid("RX0502", message, arg.span)
-        if len(place.shape) != buffer.ndim:
-            message = f"argument `{name}` has {len(place.shape)} dimensions, not {buffer.ndim}"
-            raise failure.invalid("RX0503", message, arg.span)
-        if place.strides is not None and not buffer.strides:
-            message = f"argument `{name}` is a region with strides, but must be compact"
-            raise failure.invalid("RX0505", message, arg.span)
+        return to_abi(cx, emit(cx, arg), arg.dtype)
+    place = cx.owners.get(arg) if isinstance(arg, prim.Var) else None
+    if place is None:
+        raise failure.invalid(
+            "RX0502", f"argument `{param.name}` is not the pointer of a buffer", arg.span
+        )
+    places[index] = place
+    if isinstance(param, BufferParam):
+        check_buffer_argument(cx, param, place, arg)
+    elif place.strides is not None:
+        raise failure.invalid("RX0505", f"the array behind `{param.name}` is not compact", arg.span)
+    return place.pointer
 
-    def extent_of(self, extent: Extent, places: dict[int, Place]) -> Value:
-        """A dimension, stride or offset of an argument."""
-        place = places[extent.param]
-        match extent.kind:
-            case "dimension":
-                return place.shape[extent.axis]
-            case "stride":
-                return self.strides_of(place)[extent.axis]
-        return self.i64(0)
 
-    def verify(
-        self,
-        signature: Signature,
-        args: Sequence[Value],
-        numbers: Sequence[Value],
-        places: dict[int, Place],
-        span: Span | None,
-    ) -> None:
-        """Compare what is passed with what the parameters of the callee say."""
-        outer = dict(self.values)
-        for param, arg in zip(signature.params, args, strict=True):
-            if not isinstance(param, (BufferParam, MemoryParam)):
-                self.values[param.var] = self.from_abi(arg, param.var.dtype)
-        for var, number in zip(signature.variables, numbers, strict=True):
-            self.values[var] = self.from_abi(number, var.dtype)
-        for extent in signature.checks:
-            actual = self.extent_of(extent, places)
-            with self.exactly(lambda details: failure.too_large(signature.name).locate(span)):
-                expected = self.extent(extent.expected)
-            if actual == expected:
-                continue
-            self.asm.fail_if(
-                self.asm.compare("icmp ne", actual, expected),
-                self._mismatch(signature, extent, span),
-                [actual, expected],
-            )
-        self.values = outer
+def check_buffer_argument(
+    cx: FunctionContext, param: BufferParam, place: Place, arg: prim.PrimExpr
+) -> None:
+    buffer, name = param.buffer, param.name
+    if place.dtype != buffer.dtype:
+        message = f"argument `{name}` holds {place.dtype}, not {buffer.dtype}"
+        raise failure.invalid("RX0502", message, arg.span)
+    if len(place.shape) != buffer.ndim:
+        message = f"argument `{name}` has {len(place.shape)} dimensions, not {buffer.ndim}"
+        raise failure.invalid("RX0503", message, arg.span)
+    if place.strides is not None and not buffer.strides:
+        message = f"argument `{name}` is a region with strides, but must be compact"
+        raise failure.invalid("RX0505", message, arg.span)
 
-    def _mismatch(self, signature: Signature, extent: Extent, span: Span | None) -> Explain:
-        name = signature.params[extent.param].name
 
-        def explain(details: Sequence[int]) -> VMError:
-            message = f"{extent} of argument `{name}` of `{signature.name}` is {details[0]}, "
-            return failure.bad_argument(f"{message}not {details[1]}").locate(span)
+def extent_of_argument(cx: FunctionContext, extent: Extent, places: dict[int, Place]) -> Value:
+    """A dimension, stride or offset of an argument."""
+    place = places[extent.param]
+    match extent.kind:
+        case "dimension":
+            return place.shape[extent.axis]
+        case "stride":
+            return strides_of(cx, place)[extent.axis]
+    return i64(cx, 0)
 
-        return explain
+
+def verify_arguments(
+    cx: FunctionContext,
+    signature: Signature,
+    args: Sequence[Value],
+    numbers: Sequence[Value],
+    places: dict[int, Place],
+    span: Span | None,
+) -> None:
+    """Compare what is passed with what the parameters of the callee say."""
+    outer = dict(cx.values)
+    for param, arg in zip(signature.params, args, strict=True):
+        if not isinstance(param, (BufferParam, MemoryParam)):
+            cx.values[param.var] = from_abi(cx, arg, param.var.dtype)
+    for var, number in zip(signature.variables, numbers, strict=True):
+        cx.values[var] = from_abi(cx, number, var.dtype)
+    for extent in signature.checks:
+        actual = extent_of_argument(cx, extent, places)
+        with without_wrapping(cx, lambda details: failure.too_large(signature.name).locate(span)):
+            expected = emit_extent(cx, extent.expected)
+        if actual == expected:
+            continue
+        cx.asm.fail_if(
+            cx.asm.compare("icmp ne", actual, expected),
+            explain_mismatch(cx, signature, extent, span),
+            [actual, expected],
+        )
+    cx.values = outer
+
+
+def explain_mismatch(
+    cx: FunctionContext, signature: Signature, extent: Extent, span: Span | None
+) -> Explain:
+    name = signature.params[extent.param].name
+
+    def explain(details: Sequence[int]) -> VMError:
+        message = f"{extent} of argument `{name}` of `{signature.name}` is {details[0]}, "
+        return failure.bad_argument(f"{message}not {details[1]}").locate(span)
+
+    return explain
+
+
+RULES = Rules(emit_load, place_of, emit_reduction, emit_external, emit_function_call, emit_return)

@@ -24,11 +24,11 @@ from relaxscript.ir.module import IRModule
 
 from .assembler import DETAILS
 from .dispatch import fast_call
-from .elements import Options
 from .engine import Code, assembly_text, compile_text, optimised_text
 from .function import ENTRY, RESULT, RETURNED, ModuleText
 from .interrupts import POLL, poll_address
 from .intrinsics import C_FUNCTIONS
+from .place import Options
 
 __all__ = ["Kernel", "compile_prim_func"]
 

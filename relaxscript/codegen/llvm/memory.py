@@ -22,300 +22,305 @@ from relaxscript.errors import Span
 from relaxscript.interpreter import failure
 from relaxscript.ir import prim, tir
 
-from .assembler import Explain, Sites, Value
-from .elements import Elements, Options, Place, is_number
+from .assembler import Explain, Value
+from .context import FunctionContext
+from .elements import add, address_at, emit_wide, i64, is_number, multiply, size_of, strides_of
+from .place import Place
 from .proofs import Term
 from .ranges import limits
 from .types import register, storage
 
-__all__ = ["Memory"]
+__all__ = [
+    "allocate_memory",
+    "constant_data",
+    "emit_extent",
+    "match_region",
+    "new_buffer",
+    "place_of",
+    "terms_of",
+    "view_of",
+    "without_wrapping",
+]
 
 STACK_BYTES = 16 * 1024
 
 
-class Memory(Elements):
-    """Writes what makes buffers."""
+def place_of(cx: FunctionContext, buffer: tir.Buffer, span: Span | None) -> Place:
+    """The place of a buffer; one that is not declared lies over the memory of its pointer."""
+    if buffer not in cx.places:
+        if buffer.data is None or buffer.data not in cx.owners:
+            raise failure.undefined("buffer", buffer.name, span)
+        return view_of(cx, buffer, cx.owners[buffer.data], span)
+    return cx.places[buffer]
 
-    def __init__(self, sites: Sites, options: Options) -> None:
-        super().__init__(sites, options)
-        # The first buffer over each pointer, and where the memory behind a pointer begins.
-        self.owners: dict[prim.Var, Place] = {}
-        self._stack = 0
 
-    def define(self, buffer: tir.Buffer, place: Place) -> None:
-        """Let a buffer, and its pointer, stand for a place."""
-        self.places[buffer] = place
-        if buffer.data is not None:
-            self.owners[buffer.data] = place
+def allocate_memory(
+    cx: FunctionContext, name: str, dtype: DataType, dims: Sequence[prim.PrimExpr], span: Any
+) -> Place:
+    """New memory for so many elements, and a place at its start."""
+    type_, extents = storage(dtype, span), terms_of(cx, dims)
+    with without_wrapping(cx, lambda details: failure.out_of_memory(name, span)):
+        shape = [emit_extent(cx, e) for e in dims]
+    if all(is_number(extent) and int(extent.text) >= 0 for extent in shape):
+        size = prod(int(extent.text) for extent in shape)
+        bytes_ = max(size, 1) * dtype.itemsize
+        if cx.stack_bytes + bytes_ <= STACK_BYTES:
+            cx.stack_bytes += bytes_
+            pointer = Value("ptr", f"%{cx.asm.name()}")
+            cx.asm.entry.append(f"{pointer.text} = alloca {type_}, i64 {max(size, 1)}, align 64")
+            if cx.options.zero_memory:
+                clear_memory(cx, pointer, bytes_)
+            return Place(pointer, dtype, tuple(shape), extents)
+    return Place(heap_memory(cx, name, dtype, shape, span), dtype, tuple(shape), extents)
 
-    def place(self, buffer: tir.Buffer, span: Span | None) -> Place:
-        """The place of a buffer; one that is not declared lies over the memory of its pointer."""
-        if buffer not in self.places:
-            if buffer.data is None or buffer.data not in self.owners:
-                raise failure.undefined("buffer", buffer.name, span)
-            return self.view(buffer, self.owners[buffer.data], span)
-        return self.places[buffer]
 
-    # ------------------------------------------------------------ memory
+def clear_memory(cx: FunctionContext, pointer: Value, bytes_: int) -> None:
+    """Write zeros each time that the memory is new; LLVM drops those that nobody reads."""
+    cx.asm.sites.declare("llvm.memset", "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
+    cx.asm.do(
+        f"call void @llvm.memset.p0.i64(ptr align 64 {pointer.text}, i8 0, i64 {bytes_}, i1 0)"
+    )
 
-    def allocate(
-        self, name: str, dtype: DataType, dims: Sequence[prim.PrimExpr], span: Any
-    ) -> Place:
-        """New memory for so many elements, and a place at its start."""
-        type_, extents = storage(dtype, span), self.terms(dims)
-        with self.exactly(lambda details: failure.out_of_memory(name, span)):
-            shape = [self.extent(e) for e in dims]
-        if all(is_number(extent) and int(extent.text) >= 0 for extent in shape):
-            size = prod(int(extent.text) for extent in shape)
-            bytes_ = max(size, 1) * dtype.itemsize
-            if self._stack + bytes_ <= STACK_BYTES:
-                self._stack += bytes_
-                pointer = Value("ptr", f"%{self.asm.name()}")
-                self.asm.entry.append(
-                    f"{pointer.text} = alloca {type_}, i64 {max(size, 1)}, align 64"
-                )
-                if self.options.zero_memory:
-                    self._clear(pointer, bytes_)
-                return Place(pointer, dtype, tuple(shape), extents)
-        return Place(self._heap(name, dtype, shape, span), dtype, tuple(shape), extents)
 
-    def _clear(self, pointer: Value, bytes_: int) -> None:
-        """Write zeros each time that the memory is new; LLVM drops those that nobody reads."""
-        self.asm.sites.declare("llvm.memset", "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
-        self.asm.do(
-            f"call void @llvm.memset.p0.i64(ptr align 64 {pointer.text}, i8 0, i64 {bytes_}, i1 0)"
+def heap_memory(
+    cx: FunctionContext, name: str, dtype: DataType, shape: Sequence[Value], span: Any
+) -> Value:
+    """Memory that is released when the function ends, or when this is run again."""
+    asm = cx.asm
+    if cx.options.zero_memory:
+        asm.sites.declare("calloc", "declare noalias ptr @calloc(i64, i64)")
+    else:
+        asm.sites.declare("malloc", "declare noalias ptr @malloc(i64)")
+    asm.sites.declare("free", "declare void @free(ptr)")
+    slot = f"%{asm.name()}"
+    asm.entry += [f"{slot} = alloca ptr", f"store ptr null, ptr {slot}"]
+    held = f"{slot}.held"
+    asm.leave += [f"{held} = load ptr, ptr {slot}", f"call void @free(ptr {held})"]
+    bytes_ = i64(cx, dtype.itemsize)
+    for extent in shape:
+        negative = asm.compare("icmp slt", extent, i64(cx, 0))
+        asm.fail_if(negative, lambda details: failure.does_not_fit(name, span))
+    for extent in shape:
+        bytes_ = size_in_bytes(cx, name, bytes_, extent, span)
+    old = asm.value("ptr", f"load ptr, ptr {slot}")
+    asm.do(f"call void @free({old})")
+    asm.do(f"store ptr null, ptr {slot}")
+    bytes_ = asm.intrinsic("umax", [bytes_, i64(cx, 1)])
+    call = f"@calloc(i64 1, {bytes_})" if cx.options.zero_memory else f"@malloc({bytes_})"
+    new = asm.value("ptr", f"call noalias ptr {call}")
+    asm.do(f"store {new}, ptr {slot}")
+    none = asm.value("i1", f"icmp eq {new}, null")
+    asm.fail_if(none, lambda details: failure.out_of_memory(name, span))
+    return new
+
+
+def size_in_bytes(cx: FunctionContext, name: str, bytes_: Value, extent: Value, span: Any) -> Value:
+    """A product that fails where there cannot be so much memory."""
+    size, beyond = cx.asm.overflowing("umul", bytes_, extent)
+    cx.asm.fail_if(beyond, lambda details: failure.out_of_memory(name, span))
+    return size
+
+
+def constant_data(cx: FunctionContext, s: tir.AllocateConst) -> Place:
+    """A private copy of constant data."""
+    array = np.ascontiguousarray(np.array(s.data, s.dtype.numpy).reshape(-1))
+    raw = array.tobytes()
+    text = "".join(f"\\{byte:02X}" for byte in raw)
+    name = f"relaxscript.data.{len(cx.asm.sites.declarations)}"
+    cx.asm.sites.declare(name, f'@{name} = private constant [{len(raw)} x i8] c"{text}", align 64')
+    size = prim.const(array.size, "int64")
+    place = allocate_memory(cx, s.buffer_var.name, s.dtype, [size], s.span)
+    cx.asm.sites.declare("llvm.memcpy", "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
+    cx.asm.do(
+        f"call void @llvm.memcpy.p0.p0.i64({place.pointer}, ptr @{name}, i64 {len(raw)}, i1 0)"
+    )
+    return place
+
+
+def new_buffer(cx: FunctionContext, buffer: tir.Buffer, span: Span | None) -> None:
+    """Compact memory of its own for a buffer."""
+    cx.define(buffer, allocate_memory(cx, buffer.name, buffer.dtype, buffer.shape, span))
+
+
+def emit_extent(cx: FunctionContext, e: prim.PrimExpr) -> Value:
+    """A dimension as i64."""
+    return i64(cx, e.value) if isinstance(e, prim.IntImm) else emit_wide(cx, e)
+
+
+def terms_of(cx: FunctionContext, dims: Sequence[prim.PrimExpr]) -> tuple[Term, ...]:
+    """Dimensions as they are known."""
+    return tuple([cx.proofs.read(e) for e in dims])
+
+
+@contextmanager
+def without_wrapping(cx: FunctionContext, explain: Explain) -> Iterator[None]:
+    """Where sums and products fail instead of wrapping."""
+    outer, cx.wraps = cx.wraps, explain
+    yield
+    cx.wraps = outer
+
+
+def view_of(cx: FunctionContext, buffer: tir.Buffer, owner: Place, span: Span | None) -> Place:
+    """A buffer over the memory behind a pointer."""
+    storage(buffer.dtype, span)
+    if owner.strides is not None:
+        raise failure.invalid(
+            "RX0505", f"buffer `{buffer.name}` is declared over memory with strides", span
         )
+    name, start = buffer.name, buffer.elem_offset
+    if start is None:
+        start = prim.const(0, "int64")
+    with without_wrapping(cx, lambda details: failure.does_not_fit(name, span)):
+        shape = tuple([emit_extent(cx, e) for e in buffer.shape])
+        offset = emit_extent(cx, start)
+        strides = tuple([emit_extent(cx, e) for e in buffer.strides]) or None
+    place = Place(owner.pointer, buffer.dtype, shape, terms_of(cx, buffer.shape), strides)
+    if cx.options.check and not surely_fits(cx, buffer, start, place, owner):
+        require_fit(cx, name, offset, place, owner, span)
+    place = replace(place, pointer=address_at(cx, place, offset))
+    cx.declare(buffer, place)
+    return place
 
-    def _heap(self, name: str, dtype: DataType, shape: Sequence[Value], span: Any) -> Value:
-        """Memory that is released when the function ends, or when this is run again."""
-        asm = self.asm
-        if self.options.zero_memory:
-            asm.sites.declare("calloc", "declare noalias ptr @calloc(i64, i64)")
-        else:
-            asm.sites.declare("malloc", "declare noalias ptr @malloc(i64)")
-        asm.sites.declare("free", "declare void @free(ptr)")
-        slot = f"%{asm.name()}"
-        asm.entry += [f"{slot} = alloca ptr", f"store ptr null, ptr {slot}"]
-        held = f"{slot}.held"
-        asm.leave += [f"{held} = load ptr, ptr {slot}", f"call void @free(ptr {held})"]
-        bytes_ = self.i64(dtype.itemsize)
-        for extent in shape:
-            negative = asm.compare("icmp slt", extent, self.i64(0))
-            asm.fail_if(negative, lambda details: failure.does_not_fit(name, span))
-        for extent in shape:
-            bytes_ = self._size(name, bytes_, extent, span)
-        old = asm.value("ptr", f"load ptr, ptr {slot}")
-        asm.do(f"call void @free({old})")
-        asm.do(f"store ptr null, ptr {slot}")
-        bytes_ = asm.intrinsic("umax", [bytes_, self.i64(1)])
-        call = f"@calloc(i64 1, {bytes_})" if self.options.zero_memory else f"@malloc({bytes_})"
-        new = asm.value("ptr", f"call noalias ptr {call}")
-        asm.do(f"store {new}, ptr {slot}")
-        none = asm.value("i1", f"icmp eq {new}, null")
-        asm.fail_if(none, lambda details: failure.out_of_memory(name, span))
-        return new
 
-    def _size(self, name: str, bytes_: Value, extent: Value, span: Any) -> Value:
-        """A product that fails where there cannot be so much memory."""
-        size, beyond = self.asm.overflowing("umul", bytes_, extent)
-        self.asm.fail_if(beyond, lambda details: failure.out_of_memory(name, span))
-        return size
-
-    def constant_data(self, s: tir.AllocateConst) -> Place:
-        """A private copy of constant data."""
-        array = np.ascontiguousarray(np.array(s.data, s.dtype.numpy).reshape(-1))
-        raw = array.tobytes()
-        text = "".join(f"\\{byte:02X}" for byte in raw)
-        name = f"relaxscript.data.{len(self.asm.sites.declarations)}"
-        self.asm.sites.declare(
-            name, f'@{name} = private constant [{len(raw)} x i8] c"{text}", align 64'
-        )
-        size = prim.const(array.size, "int64")
-        place = self.allocate(s.buffer_var.name, s.dtype, [size], s.span)
-        self.asm.sites.declare(
-            "llvm.memcpy", "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
-        )
-        self.asm.do(
-            f"call void @llvm.memcpy.p0.p0.i64({place.pointer}, ptr @{name}, i64 {len(raw)}, i1 0)"
-        )
-        return place
-
-    def new_buffer(self, buffer: tir.Buffer, span: Span | None) -> None:
-        """Compact memory of its own for a buffer."""
-        self.define(buffer, self.allocate(buffer.name, buffer.dtype, buffer.shape, span))
-
-    def extent(self, e: prim.PrimExpr) -> Value:
-        """A dimension as i64."""
-        return self.i64(e.value) if isinstance(e, prim.IntImm) else self.wide(e)
-
-    def terms(self, dims: Sequence[prim.PrimExpr]) -> tuple[Term, ...]:
-        """Dimensions as they are known."""
-        return tuple([self.proofs.read(e) for e in dims])
-
-    @contextmanager
-    def exactly(self, explain: Explain) -> Iterator[None]:
-        """Where sums and products fail instead of wrapping."""
-        outer, self.wraps = self.wraps, explain
-        yield
-        self.wraps = outer
-
-    def view(self, buffer: tir.Buffer, owner: Place, span: Span | None) -> Place:
-        """A buffer over the memory behind a pointer."""
-        storage(buffer.dtype, span)
-        if owner.strides is not None:
-            raise failure.invalid(
-                "RX0505", f"buffer `{buffer.name}` is declared over memory with strides", span
-            )
-        name, start = buffer.name, buffer.elem_offset
-        if start is None:
-            start = prim.const(0, "int64")
-        with self.exactly(lambda details: failure.does_not_fit(name, span)):
-            shape = tuple([self.extent(e) for e in buffer.shape])
-            offset = self.extent(start)
-            strides = tuple([self.extent(e) for e in buffer.strides]) or None
-        place = Place(owner.pointer, buffer.dtype, shape, self.terms(buffer.shape), strides)
-        if self.options.check and not self._surely_fits(buffer, start, place, owner):
-            self._require_fit(name, offset, place, owner, span)
-        place = replace(place, pointer=self.offset(place, offset))
-        self.declare(buffer, place)
-        return place
-
-    def _surely_fits(
-        self, buffer: tir.Buffer, start: prim.PrimExpr, place: Place, owner: Place
-    ) -> bool:
-        """Whether it is proved that a view lies in the memory behind it."""
-        proofs = self.proofs
-        end, sizes = proofs.read(start), place.extents
-        strides = self.terms(buffer.strides)
-        if any(term.low < 0 for term in (end, *strides)) or any(n.low < 0 for n in sizes):
+def surely_fits(
+    cx: FunctionContext, buffer: tir.Buffer, start: prim.PrimExpr, place: Place, owner: Place
+) -> bool:
+    """Whether it is proved that a view lies in the memory behind it."""
+    proofs = cx.proofs
+    end, sizes = proofs.read(start), place.extents
+    strides = terms_of(cx, buffer.strides)
+    if any(term.low < 0 for term in (end, *strides)) or any(n.low < 0 for n in sizes):
+        return False
+    if place.strides is None:
+        end = proofs.sum(end, proofs.product(sizes))
+    else:
+        if any(n.low < 1 for n in sizes):
             return False
-        if place.strides is None:
-            end = proofs.sum(end, proofs.product(sizes))
-        else:
-            if any(n.low < 1 for n in sizes):
-                return False
-            for n, stride in zip(sizes, strides, strict=True):
-                reach = proofs.product((proofs.sum(n, proofs.number(-1)), stride))
-                end = proofs.sum(end, reach)
-            end = proofs.sum(end, proofs.number(1))
-        itemsizes = [proofs.number(p.dtype.itemsize) for p in (place, owner)]
-        have = proofs.product((*owner.extents, itemsizes[1]))
-        return proofs.is_below(proofs.product((end, itemsizes[0])), have, equal=True)
+        for n, stride in zip(sizes, strides, strict=True):
+            reach = proofs.product((proofs.sum(n, proofs.number(-1)), stride))
+            end = proofs.sum(end, reach)
+        end = proofs.sum(end, proofs.number(1))
+    itemsizes = [proofs.number(p.dtype.itemsize) for p in (place, owner)]
+    have = proofs.product((*owner.extents, itemsizes[1]))
+    return proofs.is_below(proofs.product((end, itemsizes[0])), have, equal=True)
 
-    def _require_fit(
-        self, name: str, start: Value, place: Place, owner: Place, span: Span | None
-    ) -> None:
-        """Fail unless a view lies in the memory behind it; one without elements lies anywhere."""
-        asm, none = self.asm, self.i64(0)
-        for n in place.shape:
-            negative = asm.compare("icmp slt", n, none)
-            asm.fail_if(negative, lambda details: failure.does_not_fit(name, span))
-        have = asm.operation("udiv", self.size_of(owner), self.i64(place.dtype.itemsize))
-        beyond, empty = [], Value("i1", "false")
-        for n in place.shape:
-            empty = asm.operation("or", empty, asm.compare("icmp eq", n, none))
 
-        def exact(name: str, a: Value, b: Value) -> Value:
-            value, wraps = asm.overflowing(f"s{name}", a, b)
-            beyond.append(wraps)
-            return value
+def require_fit(
+    cx: FunctionContext, name: str, start: Value, place: Place, owner: Place, span: Span | None
+) -> None:
+    """Fail unless a view lies in the memory behind it; one without elements lies anywhere."""
+    asm, none = cx.asm, i64(cx, 0)
+    for n in place.shape:
+        negative = asm.compare("icmp slt", n, none)
+        asm.fail_if(negative, lambda details: failure.does_not_fit(name, span))
+    have = asm.operation("udiv", size_of(cx, owner), i64(cx, place.dtype.itemsize))
+    beyond, empty = [], Value("i1", "false")
+    for n in place.shape:
+        empty = asm.operation("or", empty, asm.compare("icmp eq", n, none))
 
-        first = last = start
-        step = self.i64(1)
-        for k in range(len(place.shape) - 1, -1, -1):
-            n = place.shape[k]
-            at = step if place.strides is None else place.strides[k]
-            reach = exact("mul", asm.operation("sub", n, self.i64(1)), at)
-            first = exact("add", first, asm.intrinsic("smin", [reach, none]))
-            last = exact("add", last, asm.intrinsic("smax", [reach, none]))
-            if place.strides is None and k:
-                step = exact("mul", step, n)
-        beyond.append(asm.compare("icmp slt", first, none))
-        beyond.append(asm.compare("icmp sge", last, have))
-        outside = Value("i1", "false")
-        for condition in beyond:
-            outside = asm.operation("or", outside, condition)
-        some = asm.operation("xor", empty, asm.number("i1", 1))
+    def exact(name: str, a: Value, b: Value) -> Value:
+        value, wraps = asm.overflowing(f"s{name}", a, b)
+        beyond.append(wraps)
+        return value
+
+    first = last = start
+    step = i64(cx, 1)
+    for k in range(len(place.shape) - 1, -1, -1):
+        n = place.shape[k]
+        at = step if place.strides is None else place.strides[k]
+        reach = exact("mul", asm.operation("sub", n, i64(cx, 1)), at)
+        first = exact("add", first, asm.intrinsic("smin", [reach, none]))
+        last = exact("add", last, asm.intrinsic("smax", [reach, none]))
+        if place.strides is None and k:
+            step = exact("mul", step, n)
+    beyond.append(asm.compare("icmp slt", first, none))
+    beyond.append(asm.compare("icmp sge", last, have))
+    outside = Value("i1", "false")
+    for condition in beyond:
+        outside = asm.operation("or", outside, condition)
+    some = asm.operation("xor", empty, asm.number("i1", 1))
+    asm.fail_if(
+        asm.operation("and", outside, some), lambda details: failure.does_not_fit(name, span)
+    )
+
+
+def match_region(cx: FunctionContext, m: tir.MatchBufferRegion) -> None:
+    """A name for a region of a buffer; variables in its layout take their values."""
+    source, buffer, span = m.source, m.buffer, m.span or m.buffer.span
+    failure.check_region(m)
+    outer = place_of(cx, source.buffer, span)
+    strides = strides_of(cx, outer)
+    offset, cut = i64(cx, 0), []
+    for axis, r in enumerate(source.region):
+        start, extent, term = cut_region(cx, source.buffer.name, outer, axis, r, span)
+        offset = add(cx, offset, multiply(cx, start, strides[axis]))
+        cut.append((extent, term))
+    dropped = len(cut) - buffer.ndim
+    sizes = [extent for extent, _ in cut]
+    for extent in sizes[:dropped]:
+        require_equal(cx, buffer.name, extent, i64(cx, 1), sizes, span)
+    kept = cut[dropped:]
+    layout = list(zip(buffer.strides, strides[dropped:], strict=False))
+    if buffer.elem_offset is not None:
+        layout.append((buffer.elem_offset, offset))
+    pairs = list(zip(buffer.shape, kept, strict=True))
+    fixed = [(e, extent) for e, (extent, term) in pairs if not bind_dimension(cx, e, extent, term)]
+    for e, value in layout:
+        bind_dimension(cx, e, value, cx.proofs.unknown(limits(prim.INT64)))
+    for e, extent in fixed:
+        require_equal(cx, buffer.name, emit_extent(cx, e), extent, sizes[dropped:], span)
+    place = Place(
+        address_at(cx, outer, offset),
+        buffer.dtype,
+        tuple([extent for extent, _ in kept]),
+        tuple([term for _, term in kept]),
+        None if outer.strides is None and len(cut) == 1 else tuple(strides[dropped:]),
+    )
+    cx.define(buffer, place)
+
+
+def cut_region(
+    cx: FunctionContext, name: str, outer: Place, axis: int, r: tir.Range, span: Span | None
+) -> tuple[Value, Value, Term]:
+    """Where a region begins along an axis, and how many elements, at least none, it has."""
+    asm, proofs = cx.asm, cx.proofs
+    start, extent, size = emit_wide(cx, r.min), emit_extent(cx, r.extent), outer.shape[axis]
+    term = proofs.read(r.extent)
+    known = proofs.is_region(r.min, r.extent, outer.extents[axis])
+    if cx.options.check and not known:
+        below = asm.compare("icmp slt", start, i64(cx, 0))
+        # No sum wraps: `size - start` is computed of two numbers that are not negative.
+        room = asm.operation("sub", size, start)
+        beyond = asm.operation("or", below, asm.compare("icmp sgt", extent, room))
+        last = asm.operation("sub", asm.operation("add", start, extent), i64(cx, 1))
         asm.fail_if(
-            asm.operation("and", outside, some), lambda details: failure.does_not_fit(name, span)
+            beyond,
+            lambda details: failure.out_of_bounds(name, axis, details[0], details[1], span),
+            [asm.choose(below, start, last), size],
         )
+    if term.low < 0:
+        extent = asm.intrinsic("smax", [extent, i64(cx, 0)])
+        term = proofs.unknown((0, max(term.high, 0)))
+    return start, extent, term
 
-    # ------------------------------------------------------------ regions
 
-    def match(self, m: tir.MatchBufferRegion) -> None:
-        """A name for a region of a buffer; variables in its layout take their values."""
-        source, buffer, span = m.source, m.buffer, m.span or m.buffer.span
-        failure.check_region(m)
-        outer = self.place(source.buffer, span)
-        strides = self.strides_of(outer)
-        offset, cut = self.i64(0), []
-        for axis, r in enumerate(source.region):
-            start, extent, term = self.cut(source.buffer.name, outer, axis, r, span)
-            offset = self.plus(offset, self.times(start, strides[axis]))
-            cut.append((extent, term))
-        dropped = len(cut) - buffer.ndim
-        sizes = [extent for extent, _ in cut]
-        for extent in sizes[:dropped]:
-            self.require_equal(buffer.name, extent, self.i64(1), sizes, span)
-        kept = cut[dropped:]
-        layout = list(zip(buffer.strides, strides[dropped:], strict=False))
-        if buffer.elem_offset is not None:
-            layout.append((buffer.elem_offset, offset))
-        pairs = list(zip(buffer.shape, kept, strict=True))
-        fixed = [(e, extent) for e, (extent, term) in pairs if not self.bind(e, extent, term)]
-        for e, value in layout:
-            self.bind(e, value, self.proofs.unknown(limits(prim.INT64)))
-        for e, extent in fixed:
-            self.require_equal(buffer.name, self.extent(e), extent, sizes[dropped:], span)
-        place = Place(
-            self.offset(outer, offset),
-            buffer.dtype,
-            tuple([extent for extent, _ in kept]),
-            tuple([term for _, term in kept]),
-            None if outer.strides is None and len(cut) == 1 else tuple(strides[dropped:]),
-        )
-        self.define(buffer, place)
+def bind_dimension(cx: FunctionContext, e: prim.PrimExpr, actual: Value, term: Term) -> bool:
+    """Whether an expression is a new variable, which then has a value from here on."""
+    if not isinstance(e, prim.Var) or e in cx.values:
+        return False
+    cx.values[e] = cx.asm.convert("trunc", actual, register(e.dtype))
+    cx.proofs.let(e, term)
+    return True
 
-    def cut(
-        self, name: str, outer: Place, axis: int, r: tir.Range, span: Span | None
-    ) -> tuple[Value, Value, Term]:
-        """Where a region begins along an axis, and how many elements, at least none, it has."""
-        asm, proofs = self.asm, self.proofs
-        start, extent, size = self.wide(r.min), self.extent(r.extent), outer.shape[axis]
-        term = proofs.read(r.extent)
-        known = proofs.is_region(r.min, r.extent, outer.extents[axis])
-        if self.options.check and not known:
-            below = asm.compare("icmp slt", start, self.i64(0))
-            # No sum wraps: `size - start` is computed of two numbers that are not negative.
-            room = asm.operation("sub", size, start)
-            beyond = asm.operation("or", below, asm.compare("icmp sgt", extent, room))
-            last = asm.operation("sub", asm.operation("add", start, extent), self.i64(1))
-            asm.fail_if(
-                beyond,
-                lambda details: failure.out_of_bounds(name, axis, details[0], details[1], span),
-                [asm.choose(below, start, last), size],
-            )
-        if term.low < 0:
-            extent = asm.intrinsic("smax", [extent, self.i64(0)])
-            term = proofs.unknown((0, max(term.high, 0)))
-        return start, extent, term
 
-    def bind(self, e: prim.PrimExpr, actual: Value, term: Term) -> bool:
-        """Whether an expression is a new variable, which then has a value from here on."""
-        if not isinstance(e, prim.Var) or e in self.values:
-            return False
-        self.values[e] = self.asm.convert("trunc", actual, register(e.dtype))
-        self.proofs.let(e, term)
-        return True
-
-    def require_equal(
-        self, name: str, a: Value, b: Value, shape: Sequence[Value], span: Span | None
-    ) -> None:
-        """Fail where a dimension is not that of the region, whose shape this is."""
-        if a.text == b.text:
-            return
-        differs = self.asm.compare("icmp ne", a, b)
-        count = len(shape)
-        self.asm.fail_if(
-            differs, lambda details: failure.region_mismatch(name, details[:count], span), shape
-        )
+def require_equal(
+    cx: FunctionContext, name: str, a: Value, b: Value, shape: Sequence[Value], span: Span | None
+) -> None:
+    """Fail where a dimension is not that of the region, whose shape this is."""
+    if a.text == b.text:
+        return
+    differs = cx.asm.compare("icmp ne", a, b)
+    count = len(shape)
+    cx.asm.fail_if(
+        differs, lambda details: failure.region_mismatch(name, details[:count], span), shape
+    )

@@ -17,175 +17,181 @@ from relaxscript.ir.tir import ForKind
 from relaxscript.ir.tir_compute import BufferRealize, Prefetch
 
 from . import interrupts
-from .external import External
+from .context import FunctionContext
+from .elements import emit_store
+from .expression import assign_variable, emit, emit_for_variable
+from .memory import allocate_memory, constant_data, match_region, new_buffer, view_of
+from .reductions import emit_counted_loop
 
-__all__ = ["Statements"]
+__all__ = ["emit_body"]
 
 # So many copies of a statement an unrolled loop and those around it may make.
 COPIES = 64
 
 
-class Statements(External):
-    """Writes statements into one function; `copies` is how often unrolled loops repeat them."""
+def emit_body(cx: FunctionContext, s: tir.Stmt) -> None:
+    """Write a statement; raises `DiagnosticError` where there is no code for it."""
+    for part in flat(s):
+        emit_stmt(cx, part)
 
-    copies = 1
 
-    def run(self, s: tir.Stmt) -> None:
-        """Write a statement; raises `DiagnosticError` where there is no code for it."""
-        for part in flat(s):
-            self.statement(part)
+def emit_stmt(cx: FunctionContext, s: tir.Stmt) -> None:
+    """One statement; of a declaration, what it does before its body."""
+    match s:
+        case tir.BufferStore():
+            emit_store(cx, s)
+        case tir.For():
+            emit_loop(cx, s)
+        case tir.BlockRealize():
+            emit_block(cx, s)
+        case tir.Block():
+            emit_block(cx, tir.BlockRealize.make((), prim.const(True), s, span=s.span))
+        case tir.IfThenElse():
+            emit_branch(cx, s)
+        case tir.While():
+            emit_while(cx, s)
+        case tir.AssertStmt():
+            emit_assertion(cx, s)
+        case BufferRealize(buffer):
+            known = buffer in cx.places or buffer.data in cx.owners
+            emit_body(cx, realized(s, known))
+        case _:
+            emit_declaration(cx, s)
 
-    def statement(self, s: tir.Stmt) -> None:
-        """One statement; of a declaration, what it does before its body."""
-        match s:
-            case tir.BufferStore():
-                self.store(s)
-            case tir.For():
-                self.loop(s)
-            case tir.BlockRealize():
-                self.block(s)
-            case tir.Block():
-                self.block(tir.BlockRealize.make((), prim.const(True), s, span=s.span))
-            case tir.IfThenElse():
-                self.branch(s)
-            case tir.While():
-                self.repeat(s)
-            case tir.AssertStmt():
-                self.assertion(s)
-            case BufferRealize(buffer):
-                known = buffer in self.places or buffer.data in self.owners
-                self.run(realized(s, known))
-            case _:
-                self.declaration(s)
 
-    def declaration(self, s: tir.Stmt) -> None:
-        match s:
-            case tir.LetStmt(var, value):
-                self.assign(var, value)
-            case tir.Evaluate(value):
-                if not isinstance(value, (prim.StringImm, prim.Immediate)):
-                    self.emit(value)
-            case tir.AttrStmt():
-                failure.check_hint(s)
-            case tir.Allocate(var, dtype, extents):
-                self.owners[var] = self.allocate(var.name, dtype, extents, s.span)
-            case tir.AllocateConst(var):
-                self.owners[var] = self.constant_data(s)
-            case tir.DeclBuffer(buffer):
-                if buffer.data is None or buffer.data not in self.owners:
-                    self.new_buffer(buffer, s.span)
-                else:
-                    self.view(buffer, self.owners[buffer.data], s.span)
-            case Prefetch():
-                return
-            case _:
-                raise failure.not_run(s)
-
-    # ------------------------------------------------------------ control
-
-    def loop(self, s: tir.For) -> None:
-        if s.kind == ForKind.THREAD_BINDING:
-            raise failure.invalid(
-                "RX0505", "a loop over the threads of a GPU cannot run on the CPU", s.span
-            )
-        if s.kind == ForKind.UNROLLED and self.unroll(s):
+def emit_declaration(cx: FunctionContext, s: tir.Stmt) -> None:
+    match s:
+        case tir.LetStmt(var, value):
+            assign_variable(cx, var, value)
+        case tir.Evaluate(value):
+            if not isinstance(value, (prim.StringImm, prim.Immediate)):
+                emit(cx, value)
+        case tir.AttrStmt():
+            failure.check_hint(s)
+        case tir.Allocate(var, dtype, extents):
+            cx.owners[var] = allocate_memory(cx, var.name, dtype, extents, s.span)
+        case tir.AllocateConst(var):
+            cx.owners[var] = constant_data(cx, s)
+        case tir.DeclBuffer(buffer):
+            if buffer.data is None or buffer.data not in cx.owners:
+                new_buffer(cx, buffer, s.span)
+            else:
+                view_of(cx, buffer, cx.owners[buffer.data], s.span)
+        case Prefetch():
             return
-        self.counted(s.loop_var, s.min, s.extent, lambda: self.inside(s.body))
+        case _:
+            raise failure.not_run(s)
 
-    def unroll(self, s: tir.For) -> bool:
-        """Write the body once for each value of the loop variable, unless these are too many."""
-        if not (isinstance(s.min, prim.IntImm) and isinstance(s.extent, prim.IntImm)):
-            return False
-        start, count = s.min.value, s.extent.value
-        if self.copies * count > COPIES:
-            return False
-        outer, self.copies = self.copies, self.copies * max(count, 1)
-        for value in range(start, start + count):
-            self.assign(s.loop_var, prim.const(value, s.loop_var.dtype))
-            self.inside(s.body)
-        self.copies = outer
-        return True
 
-    def inside(self, s: tir.Stmt) -> None:
-        """Write the body of a loop."""
-        with self.scope():
-            self.run(s)
+def emit_loop(cx: FunctionContext, s: tir.For) -> None:
+    if s.kind == ForKind.THREAD_BINDING:
+        raise failure.invalid(
+            "RX0505", "a loop over the threads of a GPU cannot run on the CPU", s.span
+        )
+    if s.kind == ForKind.UNROLLED and emit_unrolled(cx, s):
+        return
+    emit_counted_loop(cx, s.loop_var, s.min, s.extent, lambda: emit_loop_body(cx, s.body))
 
-    def branch(self, s: tir.IfThenElse) -> None:
-        asm = self.asm
-        yes, no, done = asm.name(), asm.name(), asm.name()
-        asm.branch(self.emit(s.condition), yes, no if s.else_case is not None else done)
-        asm.begin(yes)
-        with self.scope(s.condition):
-            self.run(s.then_case)
+
+def emit_unrolled(cx: FunctionContext, s: tir.For) -> bool:
+    """Write the body once for each value of the loop variable, unless these are too many."""
+    if not (isinstance(s.min, prim.IntImm) and isinstance(s.extent, prim.IntImm)):
+        return False
+    start, count = s.min.value, s.extent.value
+    if cx.copies * count > COPIES:
+        return False
+    outer, cx.copies = cx.copies, cx.copies * max(count, 1)
+    for value in range(start, start + count):
+        assign_variable(cx, s.loop_var, prim.const(value, s.loop_var.dtype))
+        emit_loop_body(cx, s.body)
+    cx.copies = outer
+    return True
+
+
+def emit_loop_body(cx: FunctionContext, s: tir.Stmt) -> None:
+    """Write the body of a loop."""
+    with cx.scope():
+        emit_body(cx, s)
+
+
+def emit_branch(cx: FunctionContext, s: tir.IfThenElse) -> None:
+    asm = cx.asm
+    yes, no, done = asm.name(), asm.name(), asm.name()
+    asm.branch(emit(cx, s.condition), yes, no if s.else_case is not None else done)
+    asm.begin(yes)
+    with cx.scope(s.condition):
+        emit_body(cx, s.then_case)
+    asm.jump(done)
+    if s.else_case is not None:
+        asm.begin(no)
+        with cx.scope(s.condition, unless=True):
+            emit_body(cx, s.else_case)
         asm.jump(done)
-        if s.else_case is not None:
-            asm.begin(no)
-            with self.scope(s.condition, unless=True):
-                self.run(s.else_case)
-            asm.jump(done)
-        asm.begin(done)
+    asm.begin(done)
 
-    def repeat(self, s: tir.While) -> None:
-        asm = self.asm
-        head, body, done = asm.name(), asm.name(), asm.name()
-        rounds, since = interrupts.begin_loop(asm)
-        asm.jump(head)
-        asm.begin(head)
-        asm.branch(self.emit(s.condition), body, done)
-        asm.begin(body)
-        interrupts.begin_round(asm, rounds, since)
-        with self.scope(s.condition):
-            self.run(s.body)
-        asm.jump(head)
-        asm.begin(done)
 
-    def assertion(self, s: tir.AssertStmt) -> None:
-        message, span = text_of(s.message), s.span
-        condition = self.emit(s.condition)
-        fails = self.asm.operation("xor", condition, self.asm.number("i1", 1))
-        self.asm.fail_if(fails, lambda details: failure.assertion_failed(message, span))
-        self.proofs.learn(s.condition)
+def emit_while(cx: FunctionContext, s: tir.While) -> None:
+    asm = cx.asm
+    head, body, done = asm.name(), asm.name(), asm.name()
+    rounds, since = interrupts.begin_loop(asm)
+    asm.jump(head)
+    asm.begin(head)
+    asm.branch(emit(cx, s.condition), body, done)
+    asm.begin(body)
+    interrupts.begin_round(asm, rounds, since)
+    with cx.scope(s.condition):
+        emit_body(cx, s.body)
+    asm.jump(head)
+    asm.begin(done)
 
-    # ------------------------------------------------------------ blocks
 
-    def block(self, s: tir.BlockRealize) -> None:
-        block, asm = s.block, self.asm
-        failure.check_axes(s)
-        done = asm.name()
-        if not (isinstance(s.predicate, prim.IntImm) and s.predicate.value):
-            inside = asm.name()
-            asm.branch(self.emit(s.predicate), inside, done)
-            asm.begin(inside)
-        with self.scope(s.predicate):
-            self.enter(block, s.iter_values)
-            self.run(block.body)
-        asm.jump(done)
-        asm.begin(done)
+def emit_assertion(cx: FunctionContext, s: tir.AssertStmt) -> None:
+    message, span = text_of(s.message), s.span
+    condition = emit(cx, s.condition)
+    fails = cx.asm.operation("xor", condition, cx.asm.number("i1", 1))
+    cx.asm.fail_if(fails, lambda details: failure.assertion_failed(message, span))
+    cx.proofs.learn(s.condition)
 
-    def enter(self, block: tir.Block, values: Sequence[prim.PrimExpr]) -> None:
-        """What a block does before its body."""
-        for axis, value in zip(block.iter_vars, values, strict=True):
-            self.assign(axis.var, value)
-        for buffer in block.alloc_buffers:
-            self.new_buffer(buffer, block.span)
-        for region in block.match_buffers:
-            self.match(region)
-        if block.init is not None:
-            self.initialisation(block, block.init)
 
-    def initialisation(self, block: tir.Block, init: tir.Stmt) -> None:
-        """Run `init` where all reduction axes are at their start."""
-        asm = self.asm
-        inside, done = asm.name(), asm.name()
-        condition = asm.number("i1", 1)
-        for axis in block.iter_vars:
-            if axis.iter_type == "reduce":
-                start = self.fitted(start_of(axis), axis.var)
-                at_start = asm.compare("icmp eq", self.values[axis.var], start)
-                condition = asm.operation("and", condition, at_start)
-        asm.branch(condition, inside, done)
+def emit_block(cx: FunctionContext, s: tir.BlockRealize) -> None:
+    block, asm = s.block, cx.asm
+    failure.check_axes(s)
+    done = asm.name()
+    if not (isinstance(s.predicate, prim.IntImm) and s.predicate.value):
+        inside = asm.name()
+        asm.branch(emit(cx, s.predicate), inside, done)
         asm.begin(inside)
-        self.inside(init)
-        asm.jump(done)
-        asm.begin(done)
+    with cx.scope(s.predicate):
+        enter_block(cx, block, s.iter_values)
+        emit_body(cx, block.body)
+    asm.jump(done)
+    asm.begin(done)
+
+
+def enter_block(cx: FunctionContext, block: tir.Block, values: Sequence[prim.PrimExpr]) -> None:
+    """What a block does before its body."""
+    for axis, value in zip(block.iter_vars, values, strict=True):
+        assign_variable(cx, axis.var, value)
+    for buffer in block.alloc_buffers:
+        new_buffer(cx, buffer, block.span)
+    for region in block.match_buffers:
+        match_region(cx, region)
+    if block.init is not None:
+        emit_init(cx, block, block.init)
+
+
+def emit_init(cx: FunctionContext, block: tir.Block, init: tir.Stmt) -> None:
+    """Run `init` where all reduction axes are at their start."""
+    asm = cx.asm
+    inside, done = asm.name(), asm.name()
+    condition = asm.number("i1", 1)
+    for axis in block.iter_vars:
+        if axis.iter_type == "reduce":
+            start = emit_for_variable(cx, start_of(axis), axis.var)
+            at_start = asm.compare("icmp eq", cx.values[axis.var], start)
+            condition = asm.operation("and", condition, at_start)
+    asm.branch(condition, inside, done)
+    asm.begin(inside)
+    emit_loop_body(cx, init)
+    asm.jump(done)
+    asm.begin(done)

@@ -1,0 +1,85 @@
+"""What writing one PrimFunc as LLVM code knows: values, places of buffers, what is proved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+from relaxscript.dtypes import DataType
+from relaxscript.errors import Span
+from relaxscript.interpreter.signature import Signature
+from relaxscript.ir import prim, tir
+from relaxscript.ir.node import Node
+from relaxscript.ir.relax import GlobalVar
+from relaxscript.ir.tir_compute import Reduce
+
+from .assembler import Assembler, Explain, Value
+from .place import Options, Place
+from .proofs import Proofs
+from .ranges import Ranges
+
+if TYPE_CHECKING:
+    from .function import ModuleText
+
+__all__ = ["FunctionContext", "Rules"]
+
+
+class Rules(NamedTuple):
+    """What expressions use of memory, loops and other functions."""
+
+    load: Callable[[FunctionContext, prim.BufferLoad], Value]
+    place: Callable[[FunctionContext, tir.Buffer, Span | None], Place]
+    reduction: Callable[[FunctionContext, Reduce], Value]
+    external: Callable[[FunctionContext, prim.Call, str], Value]
+    call_function: Callable[[FunctionContext, prim.Call, GlobalVar], Value]
+    returning: Callable[[FunctionContext, prim.PrimExpr], Value]
+
+
+class FunctionContext:
+    """One PrimFunc that is being written; `result` is the data type of what it returns, if any."""
+
+    def __init__(self, module: ModuleText, func: tir.PrimFunc, rules: Rules) -> None:
+        self.module = module
+        self.func = func
+        self.rules = rules
+        self.options: Options = module.options
+        self.signature = Signature(func)
+        self.result: DataType | None = None
+        self.asm = Assembler(module.sites)
+        self.values: dict[Node, Value] = {}
+        self.ranges = Ranges()
+        self.proofs = Proofs()
+        # How a sum or product of integers fails, where it may not wrap.
+        self.wraps: Explain | None = None
+        self.places: dict[tir.Buffer, Place] = {}
+        # The views that were declared so far, and what their buffers stood for before.
+        self.declared: list[tuple[tir.Buffer, Place | None]] = []
+        # The first buffer over each pointer, and where the memory behind a pointer begins.
+        self.owners: dict[prim.Var, Place] = {}
+        self.stack_bytes = 0
+        # How often unrolled loops repeat what is being written.
+        self.copies = 1
+
+    @contextmanager
+    def scope(self, *conditions: prim.PrimExpr, unless: bool = False) -> Iterator[None]:
+        """Where some conditions hold, or `unless`, does not; views of the inside end with it."""
+        before = len(self.declared)
+        with self.proofs.scope(*conditions, unless=unless):
+            yield
+        while len(self.declared) > before:
+            buffer, outer = self.declared.pop()
+            del self.places[buffer]
+            if outer is not None:
+                self.places[buffer] = outer
+
+    def declare(self, buffer: tir.Buffer, place: Place) -> None:
+        """Let a buffer stand for a place until the scope ends."""
+        self.declared.append((buffer, self.places.get(buffer)))
+        self.places[buffer] = place
+
+    def define(self, buffer: tir.Buffer, place: Place) -> None:
+        """Let a buffer, and its pointer, stand for a place."""
+        self.places[buffer] = place
+        if buffer.data is not None:
+            self.owners[buffer.data] = place
