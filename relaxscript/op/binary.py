@@ -5,11 +5,13 @@ Source: numpy's functions of the same names; division of integers as in C (TVM's
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
 from .families import elementwise
+from .pieces import combined
 
 __all__ = [
     "add", "atan2", "bitwise_and", "bitwise_or", "bitwise_xor", "divide", "floor_divide", "floor_mod",
@@ -30,7 +32,7 @@ def _floor_divide(x: Any, y: Any) -> Any:
     if x.dtype != np.float32:
         return np.floor_divide(x, y)
     # numpy's difference of `x` and the remainder has no room in float32: one too few comes out.
-    return np.floor_divide(x.astype(np.float64), y.astype(np.float64)).astype(np.float32)
+    return combined(functools.partial(np.floor_divide, dtype=np.float64), np.float32, x, y)
 
 
 def _power(x: Any, y: Any) -> Any:
@@ -43,8 +45,11 @@ def _power(x: Any, y: Any) -> Any:
 
 
 def _log_add_exp(x: Any, y: Any) -> Any:
-    wide = x.astype(np.float32) if x.dtype.itemsize <= 2 else x
-    return np.logaddexp(wide, y.astype(wide.dtype)).astype(x.dtype)
+    if x.dtype.itemsize > 2:
+        return np.logaddexp(x, y)
+    return combined(
+        lambda a, b: np.logaddexp(a.astype(np.float32), b.astype(np.float32)), x.dtype, x, y
+    )
 
 
 # fmt: off

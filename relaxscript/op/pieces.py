@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["PIECE", "Piece", "by_pieces", "part_of", "pieces"]
+from relaxscript.dtypes import converted
+
+__all__ = ["PIECE", "Piece", "by_pieces", "combined", "part_of", "pieces", "reduced"]
 
 PIECE = 1 << 15  # elements: in float64 they fit the second cache
 _RUN = 64  # elements that lie side by side in memory and are not parted
@@ -55,3 +57,31 @@ def by_pieces(function: Callable[[Any], Any], x: Any, axes: tuple[int, ...]) -> 
     for piece in pieces(x.shape, axes):
         result[piece] = function(x[piece])
     return result
+
+
+def combined(function: Callable[..., Any], dtype: Any, *operands: Any) -> Any:
+    """What a function makes of the elements of operands that are spread over one shape.
+
+    It may give them in a wider type; they are rounded to `dtype` once.
+    """
+    shape = np.broadcast_shapes(*(operand.shape for operand in operands))
+    result = np.empty(shape, dtype)
+    spread = [np.broadcast_to(operand, shape) for operand in operands]
+    for piece in pieces(shape):
+        made = function(*(operand[piece] for operand in spread))
+        result[piece] = converted(np.asarray(made), result.dtype)
+    return result
+
+
+def reduced(function: Callable[..., Any], x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    """What a function makes of `x` along `axes`, in its type; it takes `axes` and `keepdims`.
+
+    Many results are made some at a time, so that the wider type of the sums is that of few.
+    """
+    kept = [1 if axis in axes else size for axis, size in enumerate(x.shape)]
+    if x.size == 0 or math.prod(kept) <= PIECE:  # nothing has no pieces, but may have results
+        return np.asarray(function(x, axes, keepdims)).astype(x.dtype)
+    result = np.empty(kept, x.dtype)
+    for piece in pieces(x.shape, axes):
+        part_of(result, piece)[...] = np.asarray(function(x[piece], axes, True)).astype(x.dtype)
+    return result if keepdims else result.squeeze(axes)

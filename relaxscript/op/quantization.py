@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
-from relaxscript.dtypes import DataType, converted
+from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 
@@ -15,6 +16,7 @@ from .context import InferContext
 from .define import Operator, op
 from .numeric import accumulator
 from .parameters import DType, Tensor
+from .pieces import combined
 from .shapes import (
     axis_in,
     common_vdevice,
@@ -42,15 +44,22 @@ def quantize(
     A float of 8 bits keeps NaN and rounds once, to the nearest that it has. `scale` and
     `zero_point` are of rank 0, or have one element for each along `axis`.
     """
-    wide = data.astype(accumulator(data.dtype))
+    wide = accumulator(data.dtype)
+    parameters = _along(scale, axis, data.ndim), _along(zero_point, axis, data.ndim)
     if out_dtype.is_float:
-        exact = wide / _along(scale, axis, data.ndim) + _along(zero_point, axis, data.ndim)
         most = float(ml_dtypes.finfo(out_dtype.numpy).max)  # type: ignore[no-untyped-call]
-        return np.asarray(np.clip(exact, -most, most)).astype(out_dtype.numpy)
+
+        def small(x: Any, scale: Any, zero: Any) -> Any:
+            return np.clip(x.astype(wide) / scale + zero, -most, most)
+
+        return _combined(small, out_dtype, data, *parameters)
     limits = np.iinfo(out_dtype.numpy)
-    whole = np.rint(wide / _along(scale, axis, data.ndim)) + _along(zero_point, axis, data.ndim)
-    whole = np.where(np.isnan(whole), 0, whole)
-    return np.asarray(np.clip(whole, limits.min, limits.max)).astype(out_dtype.numpy)
+
+    def whole(x: Any, scale: Any, zero: Any) -> Any:
+        found = np.rint(x.astype(wide) / scale) + zero
+        return np.clip(np.where(np.isnan(found), 0, found), limits.min, limits.max)
+
+    return _combined(whole, out_dtype, data, *parameters)
 
 
 @op(alike=())
@@ -65,9 +74,17 @@ def dequantize(
 
     `scale` and `zero_point` are of rank 0, or have one element for each along `axis`.
     """
-    moved = data.astype(np.float64) - _along(zero_point, axis, data.ndim).astype(np.float64)
-    exact = moved * _along(scale, axis, data.ndim).astype(np.float64)
-    found: Tensor = converted(np.asarray(exact), out_dtype.numpy)
+
+    def exact(x: Any, scale: Any, zero: Any) -> Any:
+        wide = x.astype(np.float64) - zero.astype(np.float64)
+        return wide * scale.astype(np.float64)
+
+    parameters = _along(scale, axis, data.ndim), _along(zero_point, axis, data.ndim)
+    return _combined(exact, out_dtype, data, *parameters)
+
+
+def _combined(function: Callable[..., Any], out_dtype: DataType, *operands: Any) -> Tensor:
+    found: Tensor = combined(function, out_dtype.numpy, *operands)
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from .context import InferContext
 from .define import Operator, op
 from .numeric import accumulator
 from .parameters import DType, Tensor
+from .pieces import PIECE, pieces
 from .shapes import axis_in, dims_of, product, require_dtype, require_result_dtype, tensor_of
 
 __all__ = ["cumprod", "cumsum"]
@@ -28,7 +28,7 @@ def cumsum(
     `exclusive` leaves the element itself out. The result has the data type of `data` unless `dtype`
     names one. Floats are added up in a wider type.
     """
-    found: Tensor = _scanned(data, axis, dtype, exclusive, np.cumsum, 0)
+    found: Tensor = _scanned(data, axis, dtype, exclusive, np.add, 0)
     return found
 
 
@@ -41,7 +41,7 @@ def cumprod(
     `exclusive` leaves the element itself out. The result has the data type of `data` unless `dtype`
     names one. Floats are multiplied in a wider type.
     """
-    found: Tensor = _scanned(data, axis, dtype, exclusive, np.cumprod, 1)
+    found: Tensor = _scanned(data, axis, dtype, exclusive, np.multiply, 1)
     return found
 
 
@@ -50,20 +50,31 @@ def _scanned(
     axis: int | None,
     dtype: DataType | None,
     exclusive: bool,
-    scan: Callable[..., Any],
+    scan: np.ufunc,
     neutral: int,
 ) -> Any:
     element = data.dtype if dtype is None else dtype.numpy
-    values = (data.ravel() if axis is None else data).astype(element)
-    along = 0 if axis is None else axis
-    wide = accumulator(element)
-    if not exclusive:
-        return scan(values, axis=along, dtype=wide).astype(element)
+    values = np.moveaxis(data.ravel() if axis is None else data, 0 if axis is None else axis, 0)
     result = np.full(values.shape, neutral, element)
-    later = np.moveaxis(result, along, 0)
-    before = np.moveaxis(values, along, 0)[:-1]
-    later[1:] = scan(before, axis=0, dtype=wide).astype(element)
-    return result
+    into = result[1:] if exclusive else result
+    values = values[:-1] if exclusive else values
+    for piece in pieces(values.shape, (0,)):
+        _scan(into[piece], values[piece].astype(element, copy=False), scan)
+    return np.ascontiguousarray(np.moveaxis(result, 0, axis or 0))
+
+
+def _scan(result: Any, values: Any, scan: np.ufunc) -> None:
+    """The running sums or products along the first axis, so many at a time."""
+    wide = accumulator(values.dtype)
+    step = max(PIECE * len(values) // max(values.size, 1), 1)
+    before: Any = None
+    for start in range(0, len(values), step):
+        part = values[start : start + step].astype(wide)
+        if before is not None:
+            part[0] = scan(before, part[0])
+        part = scan.accumulate(part, axis=0)
+        before = part[-1]
+        result[start : start + step] = part.astype(result.dtype)
 
 
 def _scan_rule(operator: Operator) -> None:

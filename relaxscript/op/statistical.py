@@ -7,6 +7,8 @@ numpy's functions of the same names.
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import ml_dtypes
@@ -15,6 +17,7 @@ import numpy as np
 from .families import reduction
 from .moments import moments
 from .numeric import accumulator
+from .pieces import reduced
 
 __all__ = ["max", "mean", "min", "prod", "std", "sum", "variance"]
 
@@ -22,31 +25,32 @@ _Axes = tuple[int, ...]
 
 
 def _sum(x: Any, axes: _Axes, keepdims: bool) -> Any:
-    return np.sum(x, axis=axes, dtype=accumulator(x.dtype), keepdims=keepdims).astype(x.dtype)
+    return np.sum(x, axis=axes, dtype=accumulator(x.dtype), keepdims=keepdims)
 
 
 def _prod(x: Any, axes: _Axes, keepdims: bool) -> Any:
-    return np.prod(x, axis=axes, dtype=accumulator(x.dtype), keepdims=keepdims).astype(x.dtype)
+    return np.prod(x, axis=axes, dtype=accumulator(x.dtype), keepdims=keepdims)
 
 
 def _mean(x: Any, axes: _Axes, keepdims: bool) -> Any:
-    total = np.sum(x, axis=axes, dtype=accumulator(x.dtype), keepdims=keepdims)
+    total = _sum(x, axes, keepdims)
     # Sum and division, since numpy warns of the mean of nothing.
     count = np.prod([x.shape[axis] for axis in axes], dtype=np.float64).astype(total.dtype)
-    return (total / count).astype(x.dtype)
+    return total / count
 
 
-def _wide_variance(x: Any, axes: _Axes, keepdims: bool) -> Any:
+def _variance(x: Any, axes: _Axes, keepdims: bool) -> Any:
     _, variance = moments(x, axes)
     return variance if keepdims else variance.squeeze(axes)
 
 
-def _variance(x: Any, axes: _Axes, keepdims: bool) -> Any:
-    return _wide_variance(x, axes, keepdims).astype(x.dtype)
-
-
 def _std(x: Any, axes: _Axes, keepdims: bool) -> Any:
-    return np.sqrt(_wide_variance(x, axes, keepdims)).astype(x.dtype)
+    return np.sqrt(_variance(x, axes, keepdims))
+
+
+def _rounded(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function whose results are in a wider type, rounded to that of its operand."""
+    return functools.partial(reduced, function)
 
 
 def _limits(dtype: np.dtype[Any]) -> tuple[Any, Any]:
@@ -82,11 +86,11 @@ def _min(x: Any, axes: _Axes, keepdims: bool) -> Any:
 
 # fmt: off
 # ruff: noqa: E501
-sum      = reduction("sum",      "number", _sum,      "The sum along `axis` (all axes where None), 0 of nothing.")
-prod     = reduction("prod",     "number", _prod,     "The product along `axis` (all axes where None), 1 of nothing.")
+sum      = reduction("sum",      "number", _rounded(_sum),      "The sum along `axis` (all axes where None), 0 of nothing.")
+prod     = reduction("prod",     "number", _rounded(_prod),     "The product along `axis` (all axes where None), 1 of nothing.")
 max      = reduction("max",      "any",    _max,      "The largest along `axis` (all axes where None); NaN if there is one, the least value of the data type of nothing.")
 min      = reduction("min",      "any",    _min,      "The smallest along `axis` (all axes where None); NaN if there is one, the greatest value of the data type of nothing.")
-mean     = reduction("mean",     "float",  _mean,     "The mean along `axis` (all axes where None), NaN of nothing.")
-variance = reduction("variance", "float",  _variance, "The variance of the population along `axis` (all axes where None).")
-std      = reduction("std",      "float",  _std,      "The standard deviation of the population along `axis` (all axes where None).")
+mean     = reduction("mean",     "float",  _rounded(_mean),     "The mean along `axis` (all axes where None), NaN of nothing.")
+variance = reduction("variance", "float",  _rounded(_variance), "The variance of the population along `axis` (all axes where None).")
+std      = reduction("std",      "float",  _rounded(_std),      "The standard deviation of the population along `axis` (all axes where None).")
 # fmt: on

@@ -10,6 +10,7 @@ from relaxscript.op.context import InferContext
 from relaxscript.op.define import op
 from relaxscript.op.numeric import quotient, sum_dtype
 from relaxscript.op.parameters import Tensor, Tensors
+from relaxscript.op.pieces import pieces
 from relaxscript.op.shapes import (
     Dims,
     common_dtype,
@@ -59,7 +60,11 @@ def cross_entropy_with_logits(predictions: Tensor, labels: Tensor) -> Tensor:
     Both have one shape, of rank 1 or 2, and `predictions` are logarithms of probabilities.
     """
     wide = sum_dtype(predictions.dtype)
-    total = np.sum(predictions.astype(wide) * labels.astype(wide))
+    parts = [
+        np.sum(predictions[piece].astype(wide) * labels[piece].astype(wide))
+        for piece in pieces(predictions.shape)
+    ]
+    total = np.sum(np.asarray(parts, wide))
     rows = len(predictions) if predictions.ndim > 1 else 1
     return np.asarray(quotient(-total, rows)).astype(predictions.dtype)
 
@@ -111,18 +116,19 @@ def nll_loss(
     the weights), or "none". Raises `IndexError` for a class that there is not.
     """
     axis = 1 if predictions.ndim > 1 else 0
-    wide = predictions.astype(sum_dtype(predictions.dtype))
-    classes = wide.shape[axis]
+    wide = sum_dtype(predictions.dtype)
+    classes = predictions.shape[axis]
     counted = targets != ignore_index
     places = np.where(counted, targets, 0)
     if places.size and not (places.min() >= 0 and places.max() < classes):
         raise IndexError(f"a target is not among the {classes} classes")
-    each = np.ones(classes, wide.dtype) if weights is None else weights.astype(wide.dtype)
+    each = np.ones(classes, wide) if weights is None else weights.astype(wide)
     if classes:
         weight = np.where(counted, each[places], 0)
-        picked = np.take_along_axis(wide, np.expand_dims(places, axis), axis).squeeze(axis)
+        picked = np.take_along_axis(predictions, np.expand_dims(places, axis), axis)
+        picked = picked.squeeze(axis).astype(wide)
     else:
-        weight = picked = np.zeros(places.shape, wide.dtype)
+        weight = picked = np.zeros(places.shape, wide)
     losses = np.where(counted, -picked * weight, 0)
     if reduction == "sum":
         losses = losses.sum()
