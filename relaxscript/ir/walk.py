@@ -291,13 +291,17 @@ def variables(root: Node) -> list[Node]:
     return list(dict.fromkeys(node for node in _once(root) if is_variable(node)))
 
 
+# StructInfo in which more may be held than one shape.
+_COMPOUND = frozenset({TupleStructInfo, FuncStructInfo})
+
+
 def mentioned(expr: relax.Expr) -> list[relax.Var]:
     """The Relax variables among `variables(expr)`; quick for what most bindings are."""
     found: dict[relax.Var, None] = {}
     for leaf in (expr.op, *expr.args) if isinstance(expr, relax.Call) else (expr,):
         if isinstance(leaf, relax.Var):
             info = leaf.struct_info
-            if not isinstance(info, TensorStructInfo) or isinstance(info.shape, relax.Var):
+            if isinstance(getattr(info, "shape", None), relax.Var) or info.__class__ in _COMPOUND:
                 break
             found[leaf] = None
         elif leaf.__class__ not in _LEAVES or isinstance(leaf, relax.ShapeExpr):

@@ -11,6 +11,7 @@ import itertools
 from collections.abc import Callable
 from functools import partial
 
+from relaxscript.compiler import build
 from relaxscript.ir import IRModule, structural_equal
 from relaxscript.script import from_source
 from relaxscript.transform.pipeline import default_build_pipeline
@@ -98,9 +99,14 @@ def lowering_figures() -> None:
             "tree": lambda: ast.parse(program(1_000)),
             "short": lambda: default_build_pipeline()(modules[1_000]),
             "long": lambda: default_build_pipeline()(modules[10_000]),
+            "build": lambda: build(modules[1_000], "reference"),
+            "long build": lambda: build(modules[10_000], "reference"),
         },
         runs=3,
     )
+    print(f"build 1,000                      {times['build'] / times['tree']:8.2f} x ast.parse")
+    growth = times["long build"] / times["build"]
+    print(f"build 10,000, as multiple        {growth:8.2f}    (aim: at most 12)")
     print(f"lower 1,000 (default_build)      {times['short'] / times['tree']:8.2f} x ast.parse")
     growth = times["long"] / times["short"]
     print(f"lower 10,000, as multiple        {growth:8.2f}    (aim: at most 12)")

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from relaxscript.ir import relax
 from relaxscript.ir.struct_info import ShapeStructInfo
-from relaxscript.ir.walk import variables
+from relaxscript.ir.walk import mentioned
 from relaxscript.runtime.bytecode import Arg, ArgKind
 
 __all__ = ["Place", "Places", "Registers", "last_uses"]
@@ -125,21 +125,12 @@ def last_uses(seq: relax.SeqExpr) -> list[list[relax.Var]]:
     last: dict[relax.Var, int] = {}
     for index, binding in enumerate(bindings):
         last[binding.var] = index
-        for var in _mentioned(binding.value):
+        for var in mentioned(binding.value):
             last[var] = index
-    kept = set(_mentioned(seq.body))
+    kept = set(mentioned(seq.body))
     dying: list[list[relax.Var]] = [[] for _ in bindings]
     for binding in bindings:
         var = binding.var
         if var not in kept and not isinstance(var.struct_info, ShapeStructInfo):
             dying[last[var]].append(var)
     return dying
-
-
-def _mentioned(expr: relax.Expr) -> Sequence[relax.Var]:
-    match expr:
-        case relax.Var():
-            return [expr]
-        case relax.Call(op=relax.Op(), args=args) if all(isinstance(a, relax.Var) for a in args):
-            return args  # type: ignore[return-value]
-    return [v for v in variables(expr) if isinstance(v, relax.Var)]
