@@ -1,7 +1,11 @@
-"""What every test gets: random choices, the same on each run and as many as the effort says."""
+"""What every test gets: random choices, the same on each run and as many as the effort says.
+
+And how a run goes: folders on all processors, files by themselves in one process.
+"""
 
 from __future__ import annotations
 
+import os
 import signal
 import zlib
 
@@ -10,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from relaxscript_tests import examples
+from relaxscript_tests.rejected.recorder import Recorder
 
 settings.register_profile(
     "relaxscript",
@@ -21,12 +26,45 @@ settings.register_profile(
 )
 settings.load_profile("relaxscript")
 
+MOST = 8  # processes; each takes most of a gigabyte, and half a minute before its first test
 
-def pytest_configure() -> None:
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Run folders on all processors, where nothing is said of processes (`-n`).
+
+    A process has to read all tests before it runs the first: for a file, one is faster.
+    """
+    option = config.option
+    if hasattr(config, "workerinput") or not config.pluginmanager.hasplugin("xdist"):
+        return
+    alone = option.usepdb or option.collectonly or option.capture == "no"
+    if alone or option.numprocesses is not None or option.dist != "no" or option.tx:
+        return
+    if any((config.invocation_params.dir / arg).is_dir() for arg in config.args):
+        option.numprocesses = min(MOST, processors())
+        option.dist = "worksteal"
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):  # not on every system
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Recorder(config))
     # Shells start their background jobs with interrupts ignored, and programs that these start
     # inherit that; tests that interrupt need the handler that Python has otherwise.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if not any(item.iter_markers("slow")) and not any(item.iter_markers("long")):
+            item.add_marker("quick")
 
 
 @pytest.fixture

@@ -62,6 +62,7 @@ def test_problems_are_told_in_full():
 # ---------------------------------------------------------------- imports point down only
 
 
+@pytest.mark.slow
 def test_imports_only_point_down():
     """Imports inside functions and under TYPE_CHECKING too: hiding a cycle is still a cycle."""
     expect_none(upward_imports(python_files(PACKAGE)))
@@ -127,6 +128,7 @@ def test_an_import_that_points_down_is_accepted(path: str, text: str):
 # ---------------------------------------------------------------- no private parts of others
 
 
+@pytest.mark.slow
 def test_no_file_uses_the_private_parts_of_another():
     expect_none(private_uses(python_files(PACKAGE)))
 
@@ -174,6 +176,7 @@ def test_code_in_a_facade_is_found():
 # ---------------------------------------------------------------- sizes and names of files
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", [PACKAGE, "relaxscript_tests", "tutorials", ".ci"])
 def test_files_and_functions_stay_small(folder: str):
     expect_none(oversized(python_files(folder)))
@@ -276,6 +279,7 @@ def test_all_of_packages_and_operator_families_is_what_they_define():
     expect_none(problems)
 
 
+@pytest.mark.slow
 def test_a_star_import_takes_only_what_is_listed():
     expect_none(star_imports_of_unlisted(python_files(PACKAGE)))
     files = {"relaxscript/op/a.py": "x = 1", "relaxscript/op/__init__.py": "from .a import *"}

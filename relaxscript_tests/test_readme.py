@@ -52,6 +52,7 @@ def test_its_program_runs_as_it_says_also_without_a_machine(command):
     assert output.endswith("\n(5, 10)\n")
 
 
+@pytest.mark.slow
 def test_strict_type_checkers_find_nothing_wrong_with_its_program(tmp_path):
     (tmp_path / "digits.py").write_text(f"# pyright: strict\n{FIRST}{THREE}", "utf-8")
     (tmp_path / "pyrightconfig.json").write_text(json.dumps({"extraPaths": [str(ROOT)]}))

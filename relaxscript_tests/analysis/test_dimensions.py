@@ -63,6 +63,7 @@ def program(rng: random.Random) -> Function:
     return function(*lines, f"return v{len(lines) - 1}")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::relaxscript.errors.RelaxWarning")
 def test_what_is_derived_of_mixed_scalars_is_int64_and_reads_back(rng: np.random.Generator):
     choices = random.Random(int(rng.integers(1 << 32)))

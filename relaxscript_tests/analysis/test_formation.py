@@ -533,6 +533,7 @@ def test_random_programs_are_well_formed():
         refuse_nothing(random_function(seed))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [*PASSES.values(), transform.default_build_pipeline])
 def test_passes_keep_random_programs_well_formed(make):
     for seed in range(examples(100)):

@@ -68,6 +68,7 @@ def cases(rng: np.random.Generator, whole: int) -> Iterator[Case]:
         yield Case(random, given, signed, assignments)
 
 
+@pytest.mark.slow
 def test_an_answer_on_a_condition_is_true(rng: np.random.Generator) -> None:
     for case in cases(rng, PROOFS // 2):
         condition = brute_force.condition(case.random)
@@ -77,6 +78,7 @@ def test_an_answer_on_a_condition_is_true(rng: np.random.Generator) -> None:
         assert answer is not NO or not found.any(), case.told(answer, condition)
 
 
+@pytest.mark.slow
 def test_an_answer_on_an_equality_is_true(rng: np.random.Generator) -> None:
     for case in cases(rng, PROOFS // 2):
         a = brute_force.expression(case.random)
@@ -104,6 +106,7 @@ def test_a_true_fact_with_a_constant_changed_is_proved_only_where_it_is_true(
         assert answer is not NO or not found.any(), f"{text_of(claim)} from {fact.text}"
 
 
+@pytest.mark.slow
 def test_what_is_simplified_has_the_same_values(rng: np.random.Generator) -> None:
     for case in cases(rng, 20_000):
         draw = case.random.choice((brute_force.expression, brute_force.condition))
@@ -115,6 +118,7 @@ def test_what_is_simplified_has_the_same_values(rng: np.random.Generator) -> Non
         assert (before[known] == after[known]).all(), case.told(e, result)
 
 
+@pytest.mark.slow
 def test_no_value_is_out_of_bounds_or_of_another_congruence(rng: np.random.Generator) -> None:
     for case in cases(rng, 20_000):
         e = brute_force.expression(case.random)
@@ -127,6 +131,7 @@ def test_no_value_is_out_of_bounds_or_of_another_congruence(rng: np.random.Gener
         assert not (rest % coeff if coeff else rest).any(), case.told(e, coeff, base)
 
 
+@pytest.mark.slow
 def test_no_element_of_a_vector_and_nothing_cast_is_out_of_bounds_or_of_another_congruence(
     rng: np.random.Generator,
 ) -> None:
@@ -143,6 +148,7 @@ def test_no_element_of_a_vector_and_nothing_cast_is_out_of_bounds_or_of_another_
             assert not (rest % coeff if coeff else rest).any(), case.told(e, coeff, base)
 
 
+@pytest.mark.slow
 def test_what_is_simplified_of_vectors_and_casts_has_the_same_elements(
     rng: np.random.Generator,
 ) -> None:
@@ -156,6 +162,7 @@ def test_what_is_simplified_of_vectors_and_casts_has_the_same_elements(
             assert (before[known] == after[known]).all(), case.told(e, result)
 
 
+@pytest.mark.slow
 def test_an_interval_has_all_values_while_a_variable_goes_through_its_domain(
     rng: np.random.Generator,
 ) -> None:

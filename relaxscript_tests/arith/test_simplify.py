@@ -194,6 +194,7 @@ def test_the_place_in_the_source_is_kept() -> None:
     assert simplify(e).span == "here"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "build"),
     [

@@ -24,6 +24,7 @@ def command(*arguments, **options):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_module_is_the_command():
     done = command("explain", "RX0203")
     assert (done.returncode, done.stderr) == (0, "")

@@ -148,6 +148,7 @@ def test_functions_may_call_each_other(load):
     assert not model.even(np.array(7))
 
 
+@pytest.mark.slow
 @every_executor
 def test_recursion_is_not_bounded_by_the_stack_of_python(load):
     assert load(Recursion).even(np.array(3000))

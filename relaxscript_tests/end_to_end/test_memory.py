@@ -58,6 +58,7 @@ CALLED = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("called", CALLED)
 @every_executor
 def test_many_calls_leave_no_more_memory_than_few(load, called):

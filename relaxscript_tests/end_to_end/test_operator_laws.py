@@ -82,6 +82,7 @@ def same_values(a: Any, b: Any) -> None:
     assert x.tobytes() == y.tobytes()
 
 
+@pytest.mark.slow
 @every_operator
 def test_a_call_is_printed_and_parsed_back(operator: Operator) -> None:
     for sample in runnable(operator):
@@ -95,6 +96,7 @@ def test_a_call_is_printed_and_parsed_back(operator: Operator) -> None:
 
 
 # A closure is made of a Relax function, which a sample has none of; test_control.py makes some.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "operator",
     [o for o in REGISTRY.values() if o.name != "relax.make_closure"],

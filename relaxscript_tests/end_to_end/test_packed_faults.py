@@ -180,6 +180,7 @@ def alive(held: list[weakref.ref[Any]]) -> list[weakref.ref[Any]]:
     return [ref for ref in held if ref() is not None]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("site", SITES)
 @pytest.mark.parametrize("executor", EXECUTORS)

@@ -147,6 +147,7 @@ def in_small_thread(call: Callable[[], Any]) -> Any:
     return outcome[0]
 
 
+@pytest.mark.long
 @every_executor
 @pytest.mark.parametrize("name", INSIDE)
 def test_ten_thousand_calls_inside_of_a_program_run_and_more_are_an_error(load, name):
@@ -175,6 +176,7 @@ def test_ten_thousand_calls_through_python_end_in_an_error(load, name, where):
     assert where(lambda: model[name](np.array(3))) == 0
 
 
+@pytest.mark.slow
 @every_executor
 @pytest.mark.parametrize("name", THROUGH_PYTHON)
 def test_what_is_blamed_does_not_depend_on_how_deep_the_first_call_stands(load, name):

@@ -202,6 +202,7 @@ def test_scalars_that_share_their_operands_are_compared_hashed_and_simplified():
     assert prove_equal(made(n), made(n)) is not NO
 
 
+@pytest.mark.long
 def test_a_script_of_more_than_a_million_parts_is_refused():
     n = Var("n", "int64")
     with pytest.raises(DiagnosticError, match="it would have more than 1,000,000 parts"):

@@ -92,6 +92,7 @@ def test_each_thread_has_its_own_values(load):
     in_threads(work)
 
 
+@pytest.mark.slow
 @every_executor
 def test_each_thread_has_its_own_failures(load):
     model = load(Shared)

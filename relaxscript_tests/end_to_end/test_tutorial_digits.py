@@ -55,6 +55,7 @@ def told(tmp_path_factory):
     return done.stdout
 
 
+@pytest.mark.slow
 def test_training_shows_its_progress(told):
     losses = [float(loss) for loss in re.findall(r"epoch +\d+: loss ([\d.]+),", told)]
     assert len(losses) == 6
@@ -100,6 +101,7 @@ def test_the_mistake_gets_its_message(told):
     assert "has 64 columns" in told
 
 
+@pytest.mark.slow
 def test_the_tutorial_runs_as_a_plain_script(tmp_path, told):
     def without_picture(text):
         return re.sub(r"^picture of 10 digits: .*$", "", text, flags=re.M)
@@ -108,6 +110,7 @@ def test_the_tutorial_runs_as_a_plain_script(tmp_path, told):
     assert without_picture(done.stdout) == without_picture(told)
 
 
+@pytest.mark.slow
 def test_the_notebook_runs_and_shows_the_module_and_the_picture(tmp_path):
     executed = tmp_path / "executed.ipynb"
     run_in(tmp_path, "-c", EXECUTE, str(NOTEBOOK), str(executed))

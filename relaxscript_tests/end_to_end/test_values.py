@@ -212,6 +212,7 @@ def test_functions_may_have_any_name_that_tvm_leaves_free(load, name):
     assert getattr(load(Model), name)(X[:2]).tolist() == [0.0, 1.0]
 
 
+@pytest.mark.slow
 @every_executor
 def test_a_call_holds_nothing_when_it_is_over(load):
     model = load(Model)

@@ -158,6 +158,7 @@ def test_other_errors_are_shown_as_ever(tmp_path):
     assert "Traceback (most recent call last)" in printed
 
 
+@pytest.mark.slow
 def test_a_kernel_publishes_the_pictures_once_and_marks_the_cell_as_failed(tmp_path, monkeypatch):
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", str(ROOT))

@@ -23,6 +23,7 @@ FUNCTION = """@R.function
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("lines", "message"),
     [

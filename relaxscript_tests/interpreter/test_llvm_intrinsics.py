@@ -35,6 +35,7 @@ def by_kind(cases: list[Case]) -> dict[tuple[str, int], list[Case]]:
 GROUPS = by_kind(CASES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", GROUPS, ids=lambda g: f"{g[0]}-{g[1]}")
 def test_executors_agree(group):
     for case in GROUPS[group]:
@@ -162,6 +163,7 @@ def comparable(case: Case) -> bool:
 NATIVE = by_kind([case for case in CASES if comparable(case)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", NATIVE, ids=lambda g: f"{g[0]}-{g[1]}")
 def test_llvm_says_the_same(group):
     for case in NATIVE[group]:

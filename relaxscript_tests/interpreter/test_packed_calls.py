@@ -185,6 +185,7 @@ class Cycle:
         self.array, self.itself = array, self
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "keep", [KEPT.append, lambda x: KEPT.append(x[:, 0]), lambda x: KEPT.append(memoryview(x))]
 )

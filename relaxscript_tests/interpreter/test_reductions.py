@@ -163,6 +163,7 @@ def test_an_index_out_of_bounds_is_an_error_with_its_number():
             run(np.ones(4, "float32"))
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=3), st.sampled_from(["Add", "Mul", "Max"]),
        st.sampled_from(["int16", "float16", "float32", "float64"]), st.integers(1, 3))  # fmt: skip
 def test_random_reductions_are_the_same_in_both_executors(shape, operation, dtype, step):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import pickle
 
+import pytest
+
 from relaxscript.ir import IRModule, structural_equal
 from relaxscript.ir.prim import Var
 from relaxscript.ir.relax import (
@@ -48,6 +50,7 @@ def test_variables_stay_themselves_across_what_is_pickled_together():
     assert again.ret_struct_info.dims[0] is var.struct_info.dims[0]
 
 
+@pytest.mark.long
 def test_a_hundred_thousand_operations_pickle_and_copy():
     e = n = Var("n", "int64")
     for _ in range(100_000):

@@ -113,6 +113,7 @@ def test_vectors_widen_scalars():
     assert (Broadcast(x, 4) + x).dtype == "float32x4"
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_operations_nest():
     e = n
     for _ in range(100_000):

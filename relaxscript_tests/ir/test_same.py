@@ -162,6 +162,7 @@ def test_a_failed_assertion_shows_the_place_in_both_scripts():
     assert_structural_equal(double(), double("q"))
 
 
+@pytest.mark.long
 def test_depth_is_no_limit():
     def deep(v):
         e = v

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, strategies as st
 
 from relaxscript.ir import prim, structural_equal
@@ -121,6 +122,7 @@ def test_variables_come_in_the_order_of_their_first_occurrence():
     assert variables(Add(m, Add(n, m))) == [m, n]
 
 
+@pytest.mark.slow
 def test_nothing_recurses():
     e = n
     for _ in range(100_000):

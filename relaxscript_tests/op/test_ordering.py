@@ -47,6 +47,7 @@ def bits(array: Any) -> list[bytes]:
     return [element.tobytes() for element in array.ravel()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", NARROW)
 def test_keys_order_all_values_of_a_small_float_as_exact_numbers_do(dtype):
     element = DataType(dtype).numpy

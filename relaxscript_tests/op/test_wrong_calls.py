@@ -112,6 +112,7 @@ def bound(call: Expr) -> None:
         bb.emit_func_output(bb.match_cast(call, ObjectStructInfo()))
 
 
+@pytest.mark.slow
 @every_operator
 def test_only_diagnostics_tell_of_a_wrong_call(
     operator: Operator, rng: np.random.Generator, capsys: pytest.CaptureFixture[str]
@@ -124,6 +125,7 @@ def test_only_diagnostics_tell_of_a_wrong_call(
                 found_out(call)
 
 
+@pytest.mark.slow
 @every_operator
 def test_only_diagnostics_tell_of_wrong_arguments(operator: Operator) -> None:
     told(lambda: operator())

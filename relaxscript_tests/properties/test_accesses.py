@@ -7,6 +7,7 @@ from collections import Counter
 from functools import partial
 
 import numpy as np
+import pytest
 
 import relaxscript as rx
 from relaxscript.codegen.llvm import compile_prim_func
@@ -60,6 +61,7 @@ def refused(text):
     return False
 
 
+@pytest.mark.slow
 def test_what_is_refused_when_parsed_fails_when_run(monkeypatch):
     with warnings.catch_warnings(action="ignore"):
         texts = {seed: random_accesses(seed) for seed in range(examples(3000))}
@@ -73,6 +75,7 @@ def test_what_is_refused_when_parsed_fails_when_run(monkeypatch):
     assert len(wrong) > examples(100)
 
 
+@pytest.mark.slow
 def test_they_agree_on_random_accesses():
     ends = Counter(end for seed in range(examples(4000)) for end in compared(seed))
     ran = sum(ends.values()) - ends["refused"]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 from relaxscript_tests import examples
 from relaxscript_tests.architecture import ROOT
 
@@ -59,6 +61,7 @@ print("done")
 """
 
 
+@pytest.mark.slow
 def test_no_damaged_file_does_more_than_to_be_refused(tmp_path):
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", READER, str(examples(FILES))], cwd=tmp_path,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import Phase, given, settings, strategies
 
 from relaxscript.codegen.llvm import compile_prim_func
@@ -18,12 +19,14 @@ seeds = strategies.integers(0, 10)
 
 
 # A whole module takes minutes to shrink.
+@pytest.mark.slow
 @settings(max_examples=examples(2000), phases=(Phase.explicit, Phase.reuse, Phase.generate))
 @given(modules(), seeds)
 def test_they_agree_on_values_and_effects_of_modules(mod, seed):
     check_executors_agree(mod, inputs_for(mod["main"], seed))
 
 
+@pytest.mark.slow
 def test_most_random_programs_run_to_their_end():
     results = [
         check_executors_agree(

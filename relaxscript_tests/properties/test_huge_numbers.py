@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator
 
 import numpy as np
+import pytest
 
 from relaxscript.errors import DiagnosticError, RelaxWarning
 from relaxscript.op import REGISTRY
@@ -71,6 +72,7 @@ def reading(text: str, endings: list[str]) -> Callable[[], None]:
     return read
 
 
+@pytest.mark.slow
 def test_a_huge_number_anywhere_ends_in_a_program_or_in_diagnostics(rng: np.random.Generator):
     endings: list[str] = []
     for _, text in zip(range(examples(800)), texts(rng)):

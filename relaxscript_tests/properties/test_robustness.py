@@ -181,6 +181,7 @@ def check_place(span: Span | None, text: str) -> None:
     assert 1 <= span.end_column <= len(lines[span.end_line - 1]) + 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["data", "python"])
 def test_damaged_programs_end_in_a_program_or_in_diagnostics(mode):
     outcomes = [

@@ -70,6 +70,7 @@ def check(program: Any, **options: Any) -> None:
     assert again.script(show_meta=True, **options) == text
 
 
+@pytest.mark.slow
 @settings(phases=WITHOUT_SHRINKING)
 @given(modules())
 def test_modules(mod):
@@ -77,6 +78,7 @@ def test_modules(mod):
 
 
 # One number stands for a share of the seeds, so that a failure names a small one.
+@pytest.mark.slow
 @pytest.mark.parametrize("share", range(20))
 def test_modules_that_say_everything(share):
     """At the whole effort 50,000 modules; at the tenth of an ordinary run, 5,000."""
@@ -89,6 +91,7 @@ def test_modules_that_say_everything(share):
 IMPORTS = "from relaxscript.script import ir as I, relax as R, tir as T\n"
 
 
+@pytest.mark.slow
 def test_modules_that_python_runs(tmp_path):
     """A script saved to a file and imported is what was printed, its constants included."""
     for seed in range(examples(1_000)):
@@ -102,6 +105,7 @@ def test_modules_that_python_runs(tmp_path):
             assert_same(found[0], mod)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", range(4))
 def test_prim_funcs_that_say_everything(share):
     count = examples(2_500)
@@ -110,6 +114,7 @@ def test_prim_funcs_that_say_everything(share):
             check(random_prim_script(seed))
 
 
+@pytest.mark.slow
 @given(functions())
 def test_functions(function):
     check(function)
@@ -120,6 +125,7 @@ def test_prim_funcs(function):
     check(function)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_under_every_option_that_keeps_the_meaning(options):
     for seed in range(examples(300)):
@@ -135,6 +141,7 @@ print(hashlib.sha256("".join(texts).encode("utf-8", "surrogatepass")).hexdigest(
 """
 
 
+@pytest.mark.slow
 def test_every_process_prints_the_same_text():
     found = set()
     for seed in ("0", "1", "2"):

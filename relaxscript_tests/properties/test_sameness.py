@@ -6,6 +6,7 @@ import pickle
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, strategies
 
 from relaxscript.ir import prim, relax
@@ -58,6 +59,7 @@ def test_the_hash_agrees_with_equality(first, second):
     assert structural_equal(first, second) == structural_equal(second, first)
 
 
+@pytest.mark.slow
 def test_different_programs_hash_differently():
     mods = [random_module(seed) for seed in range(examples(1000))]
     hashes = {structural_hash(mod) for mod in mods}

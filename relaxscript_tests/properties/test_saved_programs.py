@@ -54,6 +54,7 @@ def loaded(path: Path) -> rx.Executable:
     return rx.load(path, (*contents.packed_funcs, *contents.c_functions))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", range(4))
 def test_what_is_loaded_is_what_was_built_and_does_the_same(share, tmp_path):
     path = tmp_path / "program.rx"

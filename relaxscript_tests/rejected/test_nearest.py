@@ -179,6 +179,7 @@ def names_of(namespace: str) -> list[str]:
 
 # Of slips that do not make another name, so many in a thousand lead back to the one that was meant.
 # A letter less often fits two names: "convd" is `conv1d` as much as `conv2d`.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("namespace", "share"),
     [

@@ -340,6 +340,7 @@ def test_a_result_that_is_not_what_was_declared():
     fails(Module, np.ones(2, "float32"))
 
 
+@pytest.mark.slow
 @rejected
 def test_a_recursion_without_end():
     @I.ir_module

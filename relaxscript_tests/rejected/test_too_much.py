@@ -128,6 +128,7 @@ def test_a_made_function_that_shares_too_much_is_not_built():
             rx.build(IRModule({"f": f}), target=target)
 
 
+@pytest.mark.slow
 def test_a_script_that_would_have_too_many_parts():
     dim: prim.PrimExpr = Var("n", "int64")
     for _ in range(40):
@@ -164,6 +165,7 @@ def test_what_was_meant_is_said_of_every_mistake_that_is_shown():
     assert last.help == "correct those that are shown first"
 
 
+@pytest.mark.slow
 def test_mistakes_and_suggestions_cost_what_they_are():
     def reading(count: int):
         return lambda: mistakes(undefined(count * 200, known=count * 50))
@@ -171,6 +173,7 @@ def test_mistakes_and_suggestions_cost_what_they_are():
     assert growth(reading, 2, 4) < 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", ["float", "int", "float32x", "uint", "bfloat"])
 def test_a_data_type_of_a_million_digits(word: str):
     name = word + "3" * 1_000_000

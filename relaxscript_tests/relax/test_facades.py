@@ -169,6 +169,7 @@ def test_a_name_that_nobody_knows_is_pythons_own_error():
 # ---------------------------------------------------------------- editors
 
 
+@pytest.mark.slow
 def test_every_name_of_every_facade_is_known_to_editors(tmp_path: Path):
     lines = ["import relaxscript as tvm", "import relaxscript.relax.transform"]
     lines += ["from relaxscript import relax, tir", "from relaxscript.relax import op"]

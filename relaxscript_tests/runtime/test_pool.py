@@ -30,6 +30,7 @@ class TestReuse:
         first, second = pool.storage(100), pool.storage(100)
         assert not np.shares_memory(first, second)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "cut",
         [

@@ -54,16 +54,19 @@ def wrong_lines() -> list[int]:
     return [number for number, line in enumerate(lines, 1) if "# wrong" in line]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CLEAN)
 def test_mypy_has_nothing_against_annotations(name, tmp_path):
     assert mypy(CLEAN[name], tmp_path) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CLEAN)
 def test_pyright_has_nothing_against_annotations(name):
     assert pyright(CLEAN[name]) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CLEAN)
 def test_strict_pyright_has_nothing_against_annotations(name, tmp_path):
     path = tmp_path / "strict.py"
@@ -80,6 +83,7 @@ def test_ruff_has_nothing_against_annotations(name):
     assert run("ruff", "check", *rules, CLEAN[name]) == "All checks passed!\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "shown"),
     [
@@ -95,14 +99,17 @@ def test_the_annotated_files_are_programs_that_run(name, shown):
     assert shown in done.stdout, done.stderr
 
 
+@pytest.mark.slow
 def test_mypy_knows_names_and_signatures(tmp_path):
     assert sorted({*mypy(UNCLEAN, tmp_path)}) == wrong_lines()
 
 
+@pytest.mark.slow
 def test_pyright_knows_names_and_signatures():
     assert sorted({*pyright(UNCLEAN)}) == wrong_lines()
 
 
+@pytest.mark.slow
 def test_every_public_name_is_known_to_type_checkers(tmp_path):
     lines = ["from relaxscript.script import ir as I, relax as R, tir as T"]
     for written, namespace in NAMESPACES.items():

@@ -199,6 +199,7 @@ PROGRAMS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_name_means_on_a_cpu_what_it_says(name):
     func = parsed(PROGRAMS[name])

@@ -32,6 +32,7 @@ def refusal(function: Any, args: list[Any]) -> BaseException | None:
     return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_nothing_bare_gets_out_of_a_function_of_scalars(name: str) -> None:
     for count in range(4):

@@ -10,6 +10,7 @@ import itertools
 from collections import Counter
 
 import numpy as np
+import pytest
 
 from relaxscript.arith import NO, UNKNOWN, YES
 from relaxscript.ir.struct_info import (
@@ -128,6 +129,7 @@ def test_subtypes_of_each_other_are_of_one_type(rng: Rng) -> None:
     assert both > 0
 
 
+@pytest.mark.slow
 def test_two_yes_make_a_yes(rng: Rng) -> None:
     chains = 0
     for draw in cases(rng):
@@ -138,6 +140,7 @@ def test_two_yes_make_a_yes(rng: Rng) -> None:
     assert chains > 0
 
 
+@pytest.mark.slow
 def test_an_answer_is_true_for_all_values_of_the_variables(rng: Rng) -> None:
     for draw in cases(rng):
         a, b = draw.pair()
@@ -230,6 +233,7 @@ def test_an_erased_one_is_above_and_leaves_nothing_out_of_scope(rng: Rng) -> Non
 # ---------------------------------------------------------------- values
 
 
+@pytest.mark.slow
 def test_every_value_of_a_subtype_is_a_value_of_the_supertype(rng: Rng) -> None:
     tried = 0
     for draw in cases(rng):

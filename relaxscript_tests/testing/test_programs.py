@@ -36,6 +36,7 @@ def nodes(programs):
             yield from walk(function)
 
 
+@pytest.mark.slow
 def test_a_seed_stands_for_one_program(programs):
     for seed in (0, 1, 2):
         assert structural_equal(random_module(seed), programs[seed])

@@ -110,6 +110,7 @@ def module(kind: str, count: int) -> IRModule:
 PASSES = [step for step in default_build_pipeline().passes if isinstance(step, Pass)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", PROGRAMS)
 def test_each_pass_of_the_lowering_is_linear_in_the_bindings(kind: str):
     lowered = {size: module(kind, size) for size in (2, 24, 24 * 8)}
@@ -123,6 +124,7 @@ def test_each_pass_of_the_lowering_is_linear_in_the_bindings(kind: str):
     assert {name: times for name, times in grown.items() if times > 10} == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", PROGRAMS)
 def test_removing_checks_is_linear_in_the_bindings_and_in_the_names_of_a_value(kind: str):
     def prepare(count: int) -> Callable[[], Any]:

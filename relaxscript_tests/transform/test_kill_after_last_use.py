@@ -455,6 +455,7 @@ def test_calls_are_lowered_down_to_storages_that_are_given_back():
     np.testing.assert_array_equal(check_executors_agree(made, ARGS), [2, 3, 4, 5])
 
 
+@pytest.mark.slow
 def test_random_programs_mean_the_same_when_they_are_lowered():
     for seed in range(examples(200)):
         mod = random_module(seed)

@@ -41,6 +41,7 @@ def modules(count: int) -> list[IRModule]:
     return [random_module(seed) for seed in range(examples(count))]
 
 
+@pytest.mark.slow
 @every_pass_and_row
 def test_a_pass_keeps_programs_well_formed_and_leaves_its_input_as_it_is(make):
     for mod in modules(200):
@@ -50,6 +51,7 @@ def test_a_pass_keeps_programs_well_formed_and_leaves_its_input_as_it_is(make):
         assert mod.script(show_meta=True) == before
 
 
+@pytest.mark.slow
 @every_pass
 def test_a_pass_settles(make):
     for mod in modules(200):
@@ -57,6 +59,7 @@ def test_a_pass_settles(make):
         assert make()(once) is once
 
 
+@pytest.mark.slow
 @every_pass_and_row
 def test_a_pass_keeps_the_meaning(make):
     for seed, mod in enumerate(modules(200)):

@@ -123,6 +123,7 @@ def test_the_values_and_effects_stay_the_same(load, capsys):
     assert results[0][1] == "[1 2]!\n"
 
 
+@pytest.mark.slow
 @every_executor
 def test_a_closure_is_entered_without_recursion_of_python(load):
     mod = from_source("""

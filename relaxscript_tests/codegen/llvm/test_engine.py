@@ -122,6 +122,7 @@ def far_index(rng: np.random.Generator, size: str, depth: int) -> str:
     return str(rng.choice(forms))
 
 
+@pytest.mark.slow
 def test_constants_near_the_ends_of_int64_do_not_end_the_process(rng):
     texts = []
     for _ in range(examples(600)):
@@ -177,6 +178,7 @@ print("failed:", failed)
 """
 
 
+@pytest.mark.slow
 def test_a_child_forked_while_another_thread_builds_can_build_and_run():
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", FORKS], text=True, capture_output=True, check=False,

@@ -53,6 +53,7 @@ def new(count, dtype):
     return np.zeros(count, DataType(dtype).numpy)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [*INTEGERS, *FLOATS])
 @pytest.mark.parametrize("kind", [*ARITHMETIC, *DIVISIONS])
 def test_arithmetic(kind, dtype):
@@ -75,6 +76,7 @@ def test_logic(kind):
     both(func, [a, b, new(4, "bool")])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [*INTEGERS, *FLOATS, "bool"])
 @pytest.mark.parametrize("kind", COMPARISONS)
 def test_comparisons(kind, dtype):
@@ -82,6 +84,7 @@ def test_comparisons(kind, dtype):
     both(elementwise(len(a), [dtype, dtype], "bool", kind), [a, b, new(len(a), "bool")])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", [*INTEGERS, *FLOATS, "bool"])
 @pytest.mark.parametrize("target", [*INTEGERS, *FLOATS, "bool"])
 def test_conversions(source, target):
@@ -103,6 +106,7 @@ def test_a_double_is_rounded_to_half_precision_once():
     np.testing.assert_array_equal(out[1], values.astype("float16"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", INTEGERS)
 @pytest.mark.parametrize("kind", DIVISIONS)
 @pytest.mark.parametrize("divisor", [1, 2, 3, 8, 100, -1, -3, -8])
@@ -135,6 +139,7 @@ def apply(row, dtype):
     return lambda *xs: prim.Call(result, row.name, xs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [*INTEGERS, "bool"])
 @pytest.mark.parametrize("row", [r for r in ROWS if r.takes != OF_FLOATS], ids=lambda r: r.name)
 def test_intrinsics_of_integers(row, dtype):
@@ -153,6 +158,7 @@ def test_exact_intrinsics_of_floats(row, dtype):
     both(func, [*args, new(len(args[0]), result)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize(
     "row",
@@ -262,6 +268,7 @@ def conditions(draw, depth):
     return prim.Not(made) if draw(st.booleans()) else made
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_random_expressions_give_the_same_bits(data):
     dtype = data.draw(st.sampled_from(NARROW))

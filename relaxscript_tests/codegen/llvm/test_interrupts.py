@@ -83,6 +83,7 @@ def test_an_interrupt_ends_a_loop_without_a_bound():
     assert counter[0] >= 0
 
 
+@pytest.mark.slow
 def test_what_the_handler_of_a_signal_raises_ends_it(enough):
     kernel = compile_prim_func(from_source(FOR_EVER))
     for _ in range(2):
@@ -93,6 +94,7 @@ def test_what_the_handler_of_a_signal_raises_ends_it(enough):
         thread.join()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [IN_A_CALL, IN_A_FUNCTION])
 def test_an_interrupt_ends_it_wherever_it_is_called(text):
     module, counter = from_source(text), np.zeros(1, "int64")
@@ -103,6 +105,7 @@ def test_an_interrupt_ends_it_wherever_it_is_called(text):
     thread.join()
 
 
+@pytest.mark.slow
 def test_code_in_another_thread_goes_on_while_the_main_one_is_interrupted():
     text = FOR_EVER.replace(">= T.int64(0)", "< T.int64(2000000000)")
     text = text.replace("% T.int64(1000)", "^ T.int64(0)")

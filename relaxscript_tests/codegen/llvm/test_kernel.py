@@ -19,6 +19,7 @@ Y = tir.Buffer("y", (4,))
 I = Var("i")  # noqa: E741
 
 
+@pytest.mark.slow
 def test_llvm_is_not_loaded_before_something_is_compiled():
     assert "llvmlite" not in imported_by("import relaxscript.codegen.llvm")
 

@@ -75,6 +75,7 @@ POINTS = [
 ]
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(6000))
 @given(
     st.one_of(guarded(), st.tuples(expressions(3), st.lists(conditions(), max_size=2))),

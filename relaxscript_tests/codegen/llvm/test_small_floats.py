@@ -47,6 +47,7 @@ def test_numbers_are_rounded_once(name, source):
     both(func, [values, np.zeros(len(values), DataType(name).numpy)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [prim.Add, prim.Sub, prim.Mul, prim.Div, prim.Min, prim.Max])
 @pytest.mark.parametrize("name", KNOWN)
 def test_arithmetic_is_rounded_once(name, kind, rng):

@@ -15,6 +15,7 @@ from relaxscript_tests.prim_func_mistakes import REFUSED, I, Y
 from relaxscript_tests.prim_funcs import both, load, loop, prim_func, store
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"check": True}, {"level": 0}], ids=str)
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_examples_do_what_they_say(name, options):
@@ -86,6 +87,7 @@ def nests(draw):
     return shape, kept, kinds
 
 
+@pytest.mark.slow
 @given(nests(), st.sampled_from(["int32", "float32", "float16"]), st.sampled_from(["Add", "Max"]))
 def test_random_reductions(nest, dtype, operation):
     shape, kept, order = nest
@@ -110,6 +112,7 @@ def test_random_reductions(nest, dtype, operation):
     both(prim_func([source, target], body), [x, y], check=True)
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.integers(1, 6), min_size=2, max_size=2),
     st.sampled_from(["serial", "parallel", "vectorized", "unrolled"]),

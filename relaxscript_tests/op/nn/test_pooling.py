@@ -62,6 +62,7 @@ def by_definition(x: Any, options: dict[str, Any], largest: bool, counted: bool)
     return out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [1, 1 << 16])
 @pytest.mark.parametrize("seed", range(20))
 def test_a_pooling_is_what_its_definition_says(

@@ -249,6 +249,7 @@ def programs() -> list[str]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", programs(), ids=BODIES)
 def test_statements_are_accepted_and_printed_back(text):
     accepted(text)

@@ -466,6 +466,7 @@ def test_it_is_printed_and_read_back_the_same(name):
         assert again.script(**options) == text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_it_computes_what_numpy_does(name):
     func, meaning, sizes = PROGRAMS[name]

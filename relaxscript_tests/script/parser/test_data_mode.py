@@ -68,6 +68,7 @@ print("done")
 """
 
 
+@pytest.mark.slow
 def test_no_hostile_text_is_evaluated_or_escapes_as_an_exception(tmp_path):
     assert len(HOSTILE) > 200
     done = subprocess.run(

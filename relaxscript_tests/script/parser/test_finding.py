@@ -87,6 +87,7 @@ def test_in_an_archive(definition, tmp_path):
     assert run("-c", code, folder=tmp_path) == ("found R.exp(x)\n", "")
 
 
+@pytest.mark.slow
 @either
 def test_in_a_test_whose_assertions_pytest_rewrites(definition, tmp_path):
     body = textwrap.indent(f"{definition}\ntell(found)\nassert found is not None\n", "    ")
@@ -157,6 +158,7 @@ def test_in_a_string_there_is_none(definition, tmp_path):
     assert "relaxscript.from_source(text)" in complained
 
 
+@pytest.mark.slow
 @either
 @pytest.mark.parametrize("change", [("R.exp", "R.sqrt"), ("(2, 3)", "(3, 2)"), ("y =", "yy =")])
 def test_a_string_is_never_mistaken_for_the_command(definition, change):
@@ -226,12 +228,14 @@ def cells(*texts: str, folder: Path) -> str:
     return said + complained
 
 
+@pytest.mark.slow
 @either
 def test_in_a_cell(definition, tmp_path):
     said = cells(f"{IMPORTS}\n{TELL}", f"{definition}\ntell(found)", folder=tmp_path)
     assert said == "found R.exp(x)\n"
 
 
+@pytest.mark.slow
 @either
 @pytest.mark.parametrize("magic", ["%%time", "%%capture captured", "%%prun -q", "%%timeit -n1 -r1"])
 def test_in_a_cell_under_a_magic(definition, magic, tmp_path):

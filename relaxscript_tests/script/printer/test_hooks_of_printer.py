@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from relaxscript.ir import hooks
 from relaxscript.ir.relax import PrimValue
 from relaxscript.script import printer
@@ -9,6 +11,7 @@ from relaxscript.script import printer
 from .programs import function, tensor
 
 
+@pytest.mark.slow
 def test_the_hooks_of_the_ir_are_the_printer():
     f = function([], result=PrimValue(1), ret=tensor())
     assert hooks.script_of(f) == printer.script_of(f) == f.script()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, strategies as st
 
 from relaxscript.script.printer.names import Names, identifier
@@ -69,6 +70,7 @@ def test_hints_become_identifiers():
     ]
 
 
+@pytest.mark.slow
 @given(st.lists(st.text(max_size=3), max_size=30))
 def test_names_are_identifiers_and_all_different(hints: list[str]):
     names = Names(["R", "T"])

@@ -161,6 +161,7 @@ DEEP = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", DEEP)
 def test_scalars_of_any_depth_are_printed_and_moderate_ones_come_back(kind):
     def nested(depth):
