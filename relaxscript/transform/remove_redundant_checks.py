@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from relaxscript.arith import YES
 from relaxscript.errors import DiagnosticError, OperandError
 from relaxscript.ir import prim
+from relaxscript.ir.constant_folding import refolded
 from relaxscript.ir.module import IRModule
+from relaxscript.ir.node import Node
 from relaxscript.ir.relax import (
     Binding,
     Call,
@@ -16,12 +18,14 @@ from relaxscript.ir.relax import (
     DataflowVar,
     Expr,
     Function,
+    If,
     MatchCast,
     Tuple,
     TupleGetItem,
     Var,
+    VarBinding,
 )
-from relaxscript.ir.walk import Substitution, walk
+from relaxscript.ir.walk import Substitution, post_order, rewrite, walk
 from relaxscript.op import Trait, traits_of
 from relaxscript.sinfo import always_matches, definable_shape_vars, is_subtype, sizes_taken
 
@@ -62,7 +66,7 @@ class RemoveRedundantChecks(FunctionPass):
             made = _Remover(mod, known).function(known)
             if made is func:
                 return func
-            func = made
+            func = _with_known_choices(made)
 
 
 def _with_known_sizes(func: Function) -> Function:
@@ -79,7 +83,29 @@ def _with_known_sizes(func: Function) -> Function:
             taken = sizes_taken(known, cast.struct_info, fresh)
             for v, e in {v: sizes.apply(e) for v, e in taken.items()}.items():
                 sizes[v] = e
-    return sizes.apply(func)
+    # What is known of sizes now may make numbers of expressions.
+    return rewrite(sizes.apply(func), _refolded) if sizes else func
+
+
+def _refolded(node: Node) -> Node | None:
+    return refolded(node) if isinstance(node, prim.PrimExpr) else None
+
+
+def _with_known_choices(func: Function) -> Function:
+    """The function with all that branches say known of the variables that they are bound to.
+
+    Where a check in a branch has gone, the branch may say more than it did.
+    """
+    known = Substitution()
+    for node in post_order(func):
+        if not (isinstance(node, VarBinding) and isinstance(node.value, If)):
+            continue
+        derived, info = known.apply(node.value).struct_info, node.var.struct_info
+        if derived is None or info is None:
+            continue
+        if is_subtype(derived, info) is YES and is_subtype(info, derived) is not YES:
+            known[node.var] = node.var.replace(struct_info=derived)
+    return known.apply(func)
 
 
 class _InScope:

@@ -204,6 +204,44 @@ def test_what_an_operator_would_refuse_fails_when_it_runs():
         model.main(np.ones((3, 4), "float32"), w)
 
 
+def test_sizes_that_become_known_are_computed():
+    removed(
+        function(
+            'x: R.Tensor((4,), "float32")',
+            'y = R.match_cast(x, R.Tensor((n,), "float32"))',
+            "s: R.Shape([n * 2, n // 3]) = R.shape([n * 2, n // 3])",
+            "return (y, s)",
+        ),
+        function(
+            'x: R.Tensor((4,), "float32")',
+            'y: R.Tensor((4,), "float32") = x',
+            "s: R.Shape([8, 1]) = R.shape([8, 1])",
+            "return (y, s)",
+        ),
+    )
+
+
+def test_more_is_known_of_a_conditional_whose_branches_say_more():
+    removed(
+        function(
+            's: R.Shape(["m", "m"]), b: R.Tensor((), "bool")',
+            "if b:", "    t = R.match_cast(s, R.Shape([n, k]))", "    r = t",
+            "else:", "    r = s",
+            "if b:", "    q = r",
+            "else:", "    q = s",
+            "return q",
+        ),
+        function(
+            's: R.Shape(["m", "m"]), b: R.Tensor((), "bool")',
+            "if b:", "    t: R.Shape([m, m]) = s", "    r = t",
+            "else:", "    r = s",
+            "if b:", "    q = r",
+            "else:", "    q = s",
+            "return q",
+        ),
+    )  # fmt: skip
+
+
 def test_build_takes_the_pass_by_name():
     source = function(MATRIX, CAST, 'z = R.match_cast(x, R.Tensor((m, 4), "float32"))', "return z")
     mod = from_source(source)
