@@ -7,6 +7,8 @@ as that text, and carries kind, bits and lanes as attributes. `"void"` is Relax'
 
 from __future__ import annotations
 
+import ctypes
+import math
 import re
 from functools import cache
 from typing import Any
@@ -196,12 +198,12 @@ def converted(values: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _odd_float64(values: Any) -> Any:
-    """Numbers as float64; an integer that has no room is one of its neighbours, no nearest one."""
+    """Numbers as float64; for an integer that has no room, one that no float32 is beyond or at."""
     if values.dtype.kind == "f" or values.dtype.itemsize < 8:
         return values.astype(np.float64)
-    unsaid = values.dtype.type(0x7FF)  # so many bits less fit a float64
+    unsaid = values.dtype.type(0xFFF)  # so many bits less and one that marks them fit a float64
     large = (values >= 1 << 53) | (values <= -(1 << 53) if values.dtype.kind == "i" else False)
-    marked = (values & ~unsaid) | values.dtype.type(0x400)
+    marked = (values & ~unsaid) | values.dtype.type(0x800)
     return np.where(large & (values & unsaid != 0), marked, values).astype(np.float64)
 
 
@@ -214,6 +216,35 @@ def _odd_float32(values: Any) -> Any:
     between = (wide != values) & ~np.isnan(wide)
     bits = np.where(between, (bits - (np.abs(wide) > np.abs(values))) | 1, bits)
     return bits.astype(np.int32).view(np.float32).reshape(values.shape)
+
+
+def nearest(value: float, dtype: DataType) -> float:
+    """The value of a floating-point type that is nearest to a number, as `converted` gives it.
+
+    Numbers beyond the greatest become infinite, or what else the type has for them.
+    """
+    if dtype == "float64":
+        return float(value)
+    if value != value:
+        return float(dtype.numpy.type(math.nan))
+    wide = _with_room(value)
+    single = ctypes.c_float(wide)
+    if dtype == "float32":
+        return single.value
+    if single.value != wide:
+        bits = ctypes.c_int32.from_buffer(single)
+        bits.value = (bits.value - (abs(single.value) > abs(wide))) | 1
+    if dtype == "float16" and abs(single.value) >= 65520.0:  # numpy would warn of it
+        return math.copysign(math.inf, value)
+    return float(dtype.numpy.type(single.value))
+
+
+def _with_room(value: float) -> float:
+    """A number as a float64; for an integer that has no room, one between the same float32s."""
+    unsaid = value.bit_length() - 52 if isinstance(value, int) else 0
+    if unsaid > 1 and value % (1 << unsaid):
+        return float(value - value % (1 << unsaid) + (1 << (unsaid - 1)))
+    return float(value)
 
 
 def is_dtype(text: object) -> bool:

@@ -11,7 +11,7 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from relaxscript.dtypes import DataType
+from relaxscript.dtypes import DataType, nearest
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.relax import Op
@@ -224,7 +224,7 @@ def _apply(e: PrimExpr, operands: list[Any]) -> Any:
 
 def _cast(value: Number, dtype: DataType) -> Number:
     if dtype.is_float:
-        return float(value)
+        return nearest(value, dtype)
     if dtype.is_bool:
         return bool(value)
     whole = math.trunc(value)
@@ -236,5 +236,5 @@ def _cast(value: Number, dtype: DataType) -> Number:
 
 def _rounded(value: Any, dtype: DataType) -> Any:
     if isinstance(value, float) and dtype.is_float and dtype.bits < 64:
-        return float(dtype.numpy.type(value))
+        return nearest(value, dtype)
     return value

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from relaxscript.dtypes import DataType
+from relaxscript.dtypes import DataType, nearest
 from relaxscript.errors import Span, VMError
 from relaxscript.ir import intrinsic as table, prim, tir
 from relaxscript.ir.node import Node
@@ -149,7 +149,7 @@ class Expressions:
     def immediate(self, e: prim.PrimExpr) -> Run:
         value: Any = e.value  # type: ignore[attr-defined]
         if e.dtype.is_float:
-            value = scalar.rounding(e.dtype)(value)
+            value = nearest(value, e.dtype)
         elif e.dtype.is_bool:
             value = bool(value)
         return lambda f: value

@@ -31,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-from relaxscript.dtypes import DataType
+from relaxscript.dtypes import DataType, nearest
 from relaxscript.ir import prim
 from relaxscript.ir.intrinsic import FUSED
 
@@ -211,10 +211,9 @@ def cast(source: DataType, target: DataType) -> Operation | None:
         return bool
     if target.is_integer:
         return _saturating(target) if source.is_float else _to_integer(target)
-    if source.is_integer:
-        # Integers may have more digits than a double: numpy converts without a stop there.
-        of, to = source.numpy.type, target.numpy
-        return lambda x: float(of(x).astype(to))
+    if source.is_integer or source == "float64":
+        # Both may have more digits than what `rounding` goes through.
+        return lambda x: nearest(x, target)
     return rounding(target)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from relaxscript.arith.text import text_of
-from relaxscript.dtypes import DataType
+from relaxscript.dtypes import DataType, nearest
 from relaxscript.errors import VMError
 from relaxscript.ir import prim, tir, walk
 from relaxscript.runtime import DeviceTensor
@@ -316,7 +316,7 @@ def memory(array: Array, name: str) -> Array:
 def number(name: str, dtype: DataType, arg: Any) -> scalar.Number:
     """An argument as a number of `dtype`; raises `VMError` when it is none or out of range."""
     if dtype.is_float and isinstance(arg, (int, float, np.number)):
-        return scalar.rounding(dtype)(float(arg))
+        return nearest(arg if isinstance(arg, int) else float(arg), dtype)
     if dtype.is_bool and isinstance(arg, (bool, np.bool_)):
         return bool(arg)
     value = _whole(arg) if dtype.is_integer else None

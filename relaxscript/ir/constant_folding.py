@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from relaxscript.dtypes import DataType
+from relaxscript.dtypes import DataType, nearest
 
 from . import prim
 from .prim import FloatImm, Immediate, IntImm, PrimExpr, PrimExprLike, cast, const, match_dtypes
@@ -87,7 +87,7 @@ def _check_right(symbol: str, a: PrimExpr, b: Immediate) -> None:
 
 def _number(e: Immediate) -> Any:
     value: Any = e.value  # type: ignore[attr-defined]
-    return float(e.dtype.numpy.type(value)) if e.dtype.is_float else value
+    return nearest(value, e.dtype) if e.dtype.is_float else value
 
 
 def _computed(symbol: str, a: Immediate, b: Immediate) -> PrimExpr | None:
@@ -97,7 +97,7 @@ def _computed(symbol: str, a: Immediate, b: Immediate) -> PrimExpr | None:
     dtype = a.dtype
     if dtype.is_float:
         fits = fits_float(value, dtype)
-        return FloatImm.make(dtype, float(dtype.numpy.type(value))) if fits else None
+        return FloatImm.make(dtype, nearest(value, dtype)) if fits else None
     low = -(1 << (dtype.bits - 1)) if dtype.kind == "int" else 0
     return IntImm.make(dtype, value) if low <= value < low + (1 << dtype.bits) else None
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from relaxscript.dtypes import DataType
+from relaxscript.dtypes import DataType, nearest
 from relaxscript.interpreter import failure, scalar
 from relaxscript.interpreter.expression import EXTERNAL
 from relaxscript.interpreter.llvm_calls import meaning
@@ -24,7 +24,7 @@ from relaxscript.ir.walk import walk
 
 from .assembler import Value, element_of
 from .context import FunctionContext
-from .intrinsics import INTEGER_INTRINSICS, emit_float, next_after, rounded_to_odd
+from .intrinsics import INTEGER_INTRINSICS, emit_float, next_after, rounded_to_odd, with_room
 from .types import ARITHMETIC, COMPARISON, column, register
 
 __all__ = ["assign_variable", "emit", "emit_for_variable", "emit_variable"]
@@ -241,15 +241,18 @@ def to_integer(cx: FunctionContext, x: Value, source: DataType, target: DataType
 
 
 def to_float(cx: FunctionContext, x: Value, source: DataType, target: DataType) -> Value:
-    to = register(target.element)
-    if not source.is_float:
-        name = "sitofp" if source.kind == "int" else "uitofp"
-        return cx.asm.rounded(cx.asm.convert(name, x, to), target)
-    if source.element != "float64":
-        return cx.asm.rounded(cx.asm.convert("fpext", x, to), target)
-    if target.element == "float16" or target.bits <= 8:
-        return cx.asm.rounded(rounded_to_odd(cx.asm, x), target)
-    return cx.asm.rounded(cx.asm.convert("fptrunc", x, to), target)
+    asm, to = cx.asm, register(target.element)
+    narrow = target.element not in ("float32", "float64")
+    if source.is_float and source.element != "float64":
+        return asm.rounded(asm.convert("fpext", x, to), target)
+    if source.is_float:
+        found = rounded_to_odd(asm, x) if narrow else asm.convert("fptrunc", x, to)
+        return asm.rounded(found, target)
+    name = "sitofp" if source.kind == "int" else "uitofp"
+    if not narrow or source.bits < 32:
+        return asm.rounded(asm.convert(name, x, to), target)
+    wide = asm.convert(name, with_room(asm, x, source) if source.bits == 64 else x, "double")
+    return asm.rounded(rounded_to_odd(asm, wide), target)
 
 
 def emit_vector(cx: FunctionContext, e: prim.Ramp | prim.Broadcast | prim.Shuffle) -> Value:
@@ -400,5 +403,5 @@ def scalar_value(e: prim.Immediate) -> float:
     """The number that a literal stands for in its data type."""
     value: Any = e.value  # type: ignore[attr-defined]
     if e.dtype.is_float:
-        return scalar.rounding(e.dtype)(value)
+        return nearest(value, e.dtype)
     return int(value)

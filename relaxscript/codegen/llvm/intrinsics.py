@@ -13,7 +13,9 @@ from relaxscript.ir.intrinsic import FUSED
 
 from .assembler import PURE, Assembler, Value, element_of
 
-__all__ = ["C_FUNCTIONS", "INTEGER_INTRINSICS", "emit_float", "next_after", "rounded_to_odd"]
+__all__ = [
+    "C_FUNCTIONS", "INTEGER_INTRINSICS", "emit_float", "next_after", "rounded_to_odd", "with_room",
+]  # fmt: skip
 
 Emit = Callable[[Assembler, Sequence[Value], DataType], Value]
 
@@ -114,6 +116,20 @@ def rounded_to_odd(asm: Assembler, x: Value) -> Value:
     odd = asm.operation("or", down, asm.number(bits.type, 1))
     inexact = asm.compare("fcmp one", back, x)
     return asm.convert("bitcast", asm.choose(inexact, odd, bits), "float")
+
+
+def with_room(asm: Assembler, x: Value, dtype: DataType) -> Value:
+    """An integer of 64 bits; where a double has no room for it, one between the same `float`s."""
+    nothing, unsaid, mark, room = (asm.number(x.type, n) for n in (0, 0xFFF, 0x800, 1 << 53))
+    lost = asm.compare("icmp ne", asm.operation("and", x, unsaid), nothing)
+    high = asm.operation("and", x, asm.number(x.type, -0x1000))
+    if dtype.kind == "int":
+        size = asm.operation("add", x, room)
+        large = asm.compare("icmp ugt", size, asm.number(x.type, 1 << 54))
+    else:
+        large = asm.compare("icmp ugt", x, room)
+    marked = asm.choose(lost, asm.operation("or", high, mark), x)
+    return asm.choose(large, marked, x)
 
 
 def next_after(asm: Assembler, args: Sequence[Value], dtype: DataType) -> Value:
