@@ -89,6 +89,26 @@ def test_a_switch_of_the_target_is_0_or_1(option):
     assert (found.code, found.help) == ("RX0703", f'write "llvm -{option}=0"')
 
 
+LEVELS = [4, -1, 1.5, True, "", "99", "x", pytest.param("9" * 5000, id="digits")]
+
+
+@pytest.mark.parametrize("level", [*LEVELS, pytest.param(10**5000, id="huge")])
+def test_a_level_that_there_is_not_is_refused_whether_or_not_there_is_code_to_make(level):
+    @R.function
+    def alone(x: R.Tensor((2,), "float32")):
+        return R.add(x, x)
+
+    target = {"kind": "llvm", "opt-level": level}
+    for program in (Model, alone):
+        found = refused('"opt-level" of the target is 0, 1, 2 or 3, not', program, target=target)
+        assert (found.code, found.help) == ("RX0703", 'write "llvm -opt-level=2"')
+        assert len(found.message) < 120
+
+
+def test_a_switch_of_the_target_that_is_a_huge_number_is_not_written_out():
+    refused("is 0 or 1, not a number of 16,610 bits", target={"kind": "llvm", "check": 10**5000})
+
+
 def test_only_modules_and_functions_can_be_built():
     with pytest.raises(TypeError, match="takes an IRModule, a Relax function or a PrimFunc"):
         build("main")

@@ -13,6 +13,7 @@ from typing import Any
 from relaxscript.errors import Diagnostic, DiagnosticError, Span, did_you_mean, nearest
 from relaxscript.interpreter import tir as prim_func_evaluator
 from relaxscript.ir.module import IRModule
+from relaxscript.ir.prim_checks import shortened
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.ir.vdevice import Target
 from relaxscript.runtime.forks import lock_across_forks
@@ -96,7 +97,7 @@ def _llvm_options(target: Target) -> dict[str, Any]:
     options: dict[str, Any] = {}
     for name, value in target.attrs.items():
         if name == "opt-level":
-            options["level"] = int(value) if value in ("0", "1", "2", "3") else value
+            options["level"] = _level(value)
         elif name in ("check", "zero-memory"):
             options[name.replace("-", "_")] = _switch(name, value)
         elif name not in _ELSEWHERE:
@@ -105,14 +106,25 @@ def _llvm_options(target: Target) -> dict[str, Any]:
     return options
 
 
+def _level(value: Any) -> int:
+    """How hard LLVM tries; a program without PrimFuncs, too, is told what no level is."""
+    for level in range(4):
+        if value in (level, str(level)) and not isinstance(value, bool):
+            return level
+    raise _no_such("opt-level", "0, 1, 2 or 3", value, 2)
+
+
 def _switch(name: str, value: Any) -> bool:
     """An option that is 0 or 1."""
-    if str(value) in ("0", "1"):
-        return str(value) == "1"
-    if isinstance(value, bool):
-        return value
-    message = f'the option "{name}" of the target is 0 or 1, not {value!r}'
-    raise DiagnosticError(Diagnostic("RX0703", message, None, help=f'write "llvm -{name}=0"'))
+    if value in (0, 1, "0", "1"):
+        return bool(int(value))
+    raise _no_such(name, "0 or 1", value, 0)
+
+
+def _no_such(name: str, wanted: str, value: Any, example: int) -> DiagnosticError:
+    message = f'the option "{name}" of the target is {wanted}, not {shortened(value)}'
+    help = f'write "llvm -{name}={example}"'
+    return DiagnosticError(Diagnostic("RX0703", message, None, help=help))
 
 
 # -- the evaluator ---------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import operator
+import reprlib
 from typing import Any
 
 import ml_dtypes
@@ -55,8 +56,10 @@ def in_int64(value: int) -> int:
     return value
 
 
-def shortened(value: int) -> str:
-    """A whole number in a sentence; Python writes none of more than some thousand digits."""
+def shortened(value: Any) -> str:
+    """A value in a sentence; Python writes no number of more than some thousand digits."""
+    if not isinstance(value, int):
+        return reprlib.repr(value)
     bits = value.bit_length()
     return str(value) if bits <= MOST_BITS else f"a number of {bits:,} bits"
 

@@ -8,7 +8,6 @@ in memory, read-only arrays, wrong arguments) takes the slow way, which copies o
 from __future__ import annotations
 
 import ctypes
-import reprlib
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -21,6 +20,7 @@ from relaxscript.interpreter import failure
 from relaxscript.interpreter.signature import BufferParam, MemoryParam, Signature, name_of
 from relaxscript.ir import tir
 from relaxscript.ir.module import IRModule
+from relaxscript.ir.prim_checks import shortened
 
 from .assembler import DETAILS
 from .dispatch import fast_call
@@ -75,7 +75,7 @@ def _options(given: Mapping[str, Any]) -> Options:
             message = f'the code generator has no option "{key}"'
             raise DiagnosticError(Diagnostic("RX0703", message, None, help=help_))
         if not isinstance(value, known[key]) or (key == "level" and value not in range(4)):
-            message = f'the code generator cannot take {reprlib.repr(value)} for "{key}"'
+            message = f'the code generator cannot take {shortened(value)} for "{key}"'
             raise DiagnosticError(Diagnostic("RX0703", message, None))
     return Options(**given)
 

@@ -139,6 +139,8 @@ def test_unknown_options_are_refused():
     assert caught.value.diagnostics[0].help == 'did you mean "check"?'
     with pytest.raises(DiagnosticError, match='cannot take 7 for "level"'):
         compile_prim_func(func, options={"level": 7})
+    with pytest.raises(DiagnosticError, match='cannot take a number of 16,610 bits for "level"'):
+        compile_prim_func(func, options={"level": 10**5000})
     with pytest.raises(DiagnosticError, match='cannot take 1 for "check"'):
         compile_prim_func(func, options={"check": 1})
 
