@@ -185,8 +185,8 @@ def load(
     may call; `target` is instead of the one for which it was built. Nothing in the file is run, and
     all of it is checked first. Raises `DiagnosticError`: RX0701 for a file that cannot be read, is
     damaged or of a later version, RX0705 for a program that calls what was not allowed, and what
-    its module does wrong. Indices are always checked, and new memory begins as zeros, whatever the
-    options that the program was built with.
+    its module does wrong. Indices are always checked, and the memory that native code makes begins
+    as zeros, whatever the options that the program was built with.
     """
     found = inspect(path)
     may = set(allowed)

@@ -815,7 +815,13 @@ def alloc_buffer(
     buffer_type: _str = "default",
     axis_separators: _Sequence[_int] | None = None,
 ) -> _Elements:
-    """A new buffer that lives as long as the block (outside of blocks: the function) runs."""
+    """A new buffer that lives as long as the block (outside of blocks: the function) runs.
+
+    What it holds before it is written is unspecified: store first. The target "reference" gives
+    NaN, the least integer (the largest, where none is negative) or True, so that a mistake is seen.
+    Native code begins with zeros where the program was loaded from a file or built for
+    "llvm -zero-memory=1".
+    """
 
 def allocate(
     extents: _Sequence[_Any],

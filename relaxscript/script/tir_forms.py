@@ -149,7 +149,13 @@ def alloc_buffer(
     buffer_type: str = "default",
     axis_separators: Sequence[int] | None = None,
 ) -> Form:
-    """A new buffer that lives as long as the block (outside of blocks: the function) runs."""
+    """A new buffer that lives as long as the block (outside of blocks: the function) runs.
+
+    What it holds before it is written is unspecified: store first. The target "reference" gives
+    NaN, the least integer (the largest, where none is negative) or True, so that a mistake is seen.
+    Native code begins with zeros where the program was loaded from a file or built for
+    "llvm -zero-memory=1".
+    """
     return Form(alloc_buffer, **locals())
 
 
