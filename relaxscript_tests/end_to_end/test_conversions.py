@@ -138,6 +138,19 @@ def f(x: T.Buffer(({len(numbers)},), "{source}"), y: T.Buffer(({len(numbers)},),
 
 
 @pytest.mark.parametrize("target", NARROW)
+def test_an_argument_is_converted_to_the_nearest(target: str) -> None:
+    func = from_source(
+        f"""@T.prim_func
+def f(x: T.{target}, y: T.Buffer((1,), "{target}")):
+    y[0] = x
+"""
+    )
+    for number in [*doubles(target)[::40], *integers(target, "int64")[::40]]:
+        _, written = both(func, [number, np.zeros(1, DataType(target).numpy)])
+        check(numbers_of(written), target, [number])
+
+
+@pytest.mark.parametrize("target", NARROW)
 def test_what_is_computed_of_constants_begins_with_the_nearest(target: str) -> None:
     half = spacing(target, 1.0) / 2
     beside = 1 + float(half) + 2.0**-40
