@@ -28,8 +28,8 @@ from relaxscript.ir.relax import (
 from relaxscript.ir.struct_info import ObjectStructInfo, StructInfo
 from relaxscript.op import Obligation, Operator, lookup
 from relaxscript.op.base import null_value
-from relaxscript.op.eager import finished, quietly
-from relaxscript.op.leaves import array_struct_info, struct_info_of_leaf
+from relaxscript.opdef.eager import finished, quietly
+from relaxscript.opdef.leaf_struct_info import array_struct_info, struct_info_of_leaf
 from relaxscript.runtime import DeviceTensor, Prim, Shape
 from relaxscript.runtime.blocks import OnArrays
 from relaxscript.runtime.nesting import lacks_stack

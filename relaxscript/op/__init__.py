@@ -1,6 +1,6 @@
 """What each operator of Relax means: script, IR, StructInfo and numpy, defined in one place each.
 
-Start with `define.py` (what a definition is), then `families.py` and any file of operators. The
+Start with `opdef/operator.py` (what a definition is), then any file of operators. The
 registry is complete once this package is imported. `namespace.py` holds the names that `R.` offers;
 here they stand beside what a compiler needs (`Operator`, `REGISTRY`, `lookup` ...).
 """
@@ -9,15 +9,23 @@ from __future__ import annotations
 
 from relaxscript.arguments import ArgumentError
 from relaxscript.ir import hooks
+from relaxscript.opdef import eager
+from relaxscript.opdef.composite import Sugar
+from relaxscript.opdef.context import InferContext, Obligation, PlainContext
+from relaxscript.opdef.leaf_struct_info import struct_info_of_leaf
+from relaxscript.opdef.operator import (
+    REGISTRY,
+    Operator,
+    lookup,
+    operator_named,
+    symbols,
+    traits_of,
+)
+from relaxscript.opdef.parameters import Parameter
+from relaxscript.opdef.traits import Trait
 
-from . import eager, namespace
-from .context import InferContext, Obligation, PlainContext
-from .define import REGISTRY, Operator, lookup, operator_named, symbols, traits_of
-from .leaves import struct_info_of_leaf
+from . import namespace
 from .namespace import *  # noqa: F403
-from .parameters import Parameter
-from .sugar import Sugar
-from .traits import Trait
 
 SYMBOLS = {operator.symbol: operator for operator in symbols()}
 hooks.apply_operator.fill(lambda symbol, *operands: SYMBOLS[symbol](*operands))

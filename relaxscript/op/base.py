@@ -27,6 +27,22 @@ from relaxscript.ir.struct_info import (
     TensorStructInfo,
     TupleStructInfo,
 )
+from relaxscript.opdef.context import InferContext, Obligation
+from relaxscript.opdef.format import shape_fact
+from relaxscript.opdef.operands import wrong_kind
+from relaxscript.opdef.operator import op
+from relaxscript.opdef.parameters import (
+    Callee,
+    ResultInfo,
+    ShapeLike,
+    Spread,
+    Tensor,
+    Text,
+    Value,
+    Values,
+)
+from relaxscript.opdef.shapes import dims_of, number, require_dtype, tensor_of
+from relaxscript.opdef.traits import Trait
 from relaxscript.runtime.values import Closure, Prim, Shape, formatted, prim_value
 from relaxscript.sinfo import (
     check_compatibility,
@@ -36,14 +52,7 @@ from relaxscript.sinfo import (
     why,
 )
 
-from .context import InferContext, Obligation
-from .define import op
-from .operands import wrong_kind
-from .parameters import Callee, ResultInfo, ShapeLike, Spread, Tensor, Text, Value, Values
 from .results import described
-from .shapes import dims_of, number, require_dtype, tensor_of
-from .traits import Trait
-from .words import shape_fact
 
 __all__ = [
     "assert_op", "compute_prim_value", "invoke_closure", "invoke_pure_closure", "make_closure",

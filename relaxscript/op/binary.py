@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .families import elementwise
+from relaxscript.opdef.families import elementwise
+
 from .pieces import combined
 
 __all__ = [

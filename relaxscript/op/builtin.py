@@ -6,14 +6,14 @@ import numpy as np
 
 from relaxscript.ir.relax import Call
 from relaxscript.ir.struct_info import StructInfo
+from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.operator import op
+from relaxscript.opdef.parameters import DTypeValue, ShapeLike, Tensor, Text, Value
+from relaxscript.opdef.prim_operands import require_integer
+from relaxscript.opdef.shapes import of_shape
+from relaxscript.opdef.traits import Trait
 
-from .context import InferContext
-from .define import op
-from .parameters import DTypeValue, ShapeLike, Tensor, Text, Value
-from .scalars import require_integer
-from .shapes import of_shape
 from .storage import dtype_of, tensor_like
-from .traits import Trait
 
 __all__ = ["alloc_tensor", "stop_lift_params"]
 

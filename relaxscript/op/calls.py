@@ -10,12 +10,14 @@ from typing import Any
 
 from relaxscript.ir.relax import Attrs, Call, Expr
 from relaxscript.ir.struct_info import StructInfo
+from relaxscript.opdef.composite import sugar
+from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.operands import convert_callee, convert_operand, convert_sinfo
+from relaxscript.opdef.operator import op
+from relaxscript.opdef.parameters import Callee, Packed, ResultInfo, ShapeLike, Value, Values
+from relaxscript.opdef.traits import Trait
 
 from . import prim_func_calls
-from .context import InferContext
-from .define import op
-from .operands import convert_callee, convert_operand, convert_sinfo
-from .parameters import Callee, Packed, ResultInfo, ShapeLike, Value, Values
 from .results import (
     allocated,
     arranged,
@@ -27,8 +29,6 @@ from .results import (
     require_allocatable,
     require_packed,
 )
-from .sugar import sugar
-from .traits import Trait
 
 __all__ = [
     "call_builtin_with_ctx", "call_dps_packed", "call_packed", "call_pure_packed", "call_tir",

@@ -10,12 +10,11 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir.relax import Call
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
-
-from .context import InferContext
-from .define import op
-from .numeric import accumulator
-from .parameters import ShapeLike, Tensor
-from .shapes import (
+from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.format import count, shape_fact, shape_text
+from relaxscript.opdef.operator import op
+from relaxscript.opdef.parameters import ShapeLike, Tensor
+from relaxscript.opdef.shapes import (
     Dims,
     common_vdevice,
     dims_of,
@@ -24,7 +23,8 @@ from .shapes import (
     require_spread,
     tensor_of,
 )
-from .words import count, shape_fact, shape_text
+
+from .numeric import accumulator
 
 __all__ = ["collapse_sum_like", "collapse_sum_to", "size"]
 

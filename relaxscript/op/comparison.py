@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .families import comparison
+from relaxscript.opdef.families import comparison
 
 __all__ = ["equal", "greater", "greater_equal", "less", "less_equal", "not_equal"]
 

@@ -10,12 +10,11 @@ from relaxscript.arith import NO, YES, prove_equal
 from relaxscript.errors import OperandError
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
-
-from .context import InferContext
-from .define import op
-from .numeric import accumulator
-from .parameters import Tensor, Tensors
-from .shapes import (
+from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.format import count, dim_text, shape_fact
+from relaxscript.opdef.operator import op
+from relaxscript.opdef.parameters import Tensor, Tensors
+from relaxscript.opdef.shapes import (
     ONE,
     broadcast_dim,
     common_dtype,
@@ -26,7 +25,8 @@ from .shapes import (
     same_dim,
     tensor_of,
 )
-from .words import count, dim_text, shape_fact
+
+from .numeric import accumulator
 
 __all__ = ["einsum", "outer"]
 

@@ -10,13 +10,20 @@ from relaxscript.dtypes import DataType, converted
 from relaxscript.errors import OperandError
 from relaxscript.ir.relax import Call
 from relaxscript.ir.struct_info import PrimStructInfo, StructInfo, TensorStructInfo
-
-from .context import InferContext
-from .define import op
-from .operands import number_constant, wrong_kind
-from .parameters import DType, Parameter, Scalar, ShapeLike, Tensor, Value, convert_attribute
-from .shapes import dims_of, of_shape, require_dtype
-from .words import shape_fact
+from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.format import shape_fact
+from relaxscript.opdef.operands import number_constant, wrong_kind
+from relaxscript.opdef.operator import op
+from relaxscript.opdef.parameters import (
+    DType,
+    Parameter,
+    Scalar,
+    ShapeLike,
+    Tensor,
+    Value,
+    convert_attribute,
+)
+from relaxscript.opdef.shapes import dims_of, of_shape, require_dtype
 
 __all__ = ["full", "full_like", "ones", "ones_like", "tril", "triu", "zeros", "zeros_like"]
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from relaxscript.dtypes import DataType, converted
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
-
-from .context import InferContext
-from .define import op
-from .parameters import DType, Tensor
+from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.operator import op
+from relaxscript.opdef.parameters import DType, Tensor
 
 __all__ = ["astype"]
 

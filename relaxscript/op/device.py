@@ -7,12 +7,11 @@ moves values; the meaning in numpy is the value itself.
 from __future__ import annotations
 
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
-
-from .context import InferContext
-from .define import op
-from .operands import wrong_kind
-from .parameters import Device, Tensor, Value, VirtualDevice
-from .traits import Trait
+from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.operands import wrong_kind
+from relaxscript.opdef.operator import op
+from relaxscript.opdef.parameters import Device, Tensor, Value, VirtualDevice
+from relaxscript.opdef.traits import Trait
 
 __all__ = ["hint_on_device", "to_vdevice"]
 

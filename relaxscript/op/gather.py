@@ -12,12 +12,11 @@ import numpy as np
 from relaxscript.errors import OperandError
 from relaxscript.ir.prim import IntImm
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
-
-from .context import InferContext, Obligation
-from .define import op
-from .numeric import places_along
-from .parameters import Tensor
-from .shapes import (
+from relaxscript.opdef.context import InferContext, Obligation
+from relaxscript.opdef.format import count, dim_text, shape_fact
+from relaxscript.opdef.operator import op
+from relaxscript.opdef.parameters import Tensor
+from relaxscript.opdef.shapes import (
     Dims,
     axis_in,
     common_dtype,
@@ -29,7 +28,8 @@ from .shapes import (
     same_dim,
     tensor_of,
 )
-from .words import count, dim_text, shape_fact
+
+from .numeric import places_along
 
 __all__ = ["gather_elements", "gather_nd", "scatter_elements", "scatter_nd"]
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from relaxscript.errors import OperandError
 from relaxscript.ir.relax import Expr, Var
-
-from .define import Operator, register
-from .families import unary_rule
-from .parameters import Parameter
+from relaxscript.opdef.families import unary_rule
+from relaxscript.opdef.operator import Operator, register
+from relaxscript.opdef.parameters import Parameter
 
 __all__ = ["end_checkpoint", "no_grad", "start_checkpoint"]
 

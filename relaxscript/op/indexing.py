@@ -13,13 +13,11 @@ import numpy as np
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
-
-from .context import InferContext
-from .define import op
-from .numeric import places_along
-from .ordering import ordered_like
-from .parameters import Tensor, Tensors
-from .shapes import (
+from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.format import count, shape_fact, shape_text
+from relaxscript.opdef.operator import op
+from relaxscript.opdef.parameters import Tensor, Tensors
+from relaxscript.opdef.shapes import (
     Dims,
     broadcast_shapes,
     common_dtype,
@@ -29,7 +27,9 @@ from .shapes import (
     require_spread,
     tensor_of,
 )
-from .words import count, shape_fact, shape_text
+
+from .numeric import places_along
+from .ordering import ordered_like
 
 __all__ = ["bucketize", "index_put", "index_tensor"]
 

@@ -14,14 +14,17 @@ from relaxscript.arith import NO
 from relaxscript.errors import OperandError
 from relaxscript.ir.relax import Call, Tuple
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
+from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.format import count, dim_text, shape_fact
+from relaxscript.opdef.leaf_struct_info import struct_info_of_leaf
+from relaxscript.opdef.operands import kind_name
+from relaxscript.opdef.operator import op
+from relaxscript.opdef.parameters import Axes, Callee, Packed, ResultInfo, ShapeLike, Value, Values
+from relaxscript.opdef.shapes import dims_of, require_equal, same_dim
+from relaxscript.opdef.traits import Trait
 from relaxscript.sinfo import can_cast, why
 
 from . import prim_func_calls
-from .context import InferContext
-from .define import op
-from .leaves import struct_info_of_leaf
-from .operands import kind_name
-from .parameters import Axes, Callee, Packed, ResultInfo, ShapeLike, Value, Values
 from .results import (
     NEW,
     allocated,
@@ -37,9 +40,6 @@ from .results import (
     require_packed,
     returned_in_place,
 )
-from .shapes import dims_of, require_equal, same_dim
-from .traits import Trait
-from .words import count, dim_text, shape_fact
 
 __all__ = ["call_inplace_packed", "call_tir_inplace"]
 

@@ -14,14 +14,13 @@ from typing import Any
 from relaxscript.dtypes import DataType, result_dtype
 from relaxscript.ir.prim import IntImm, PrimExpr, const
 from relaxscript.ir.struct_info import PrimStructInfo, StructInfo, TensorStructInfo
+from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.operator import Operator, op
+from relaxscript.opdef.parameters import Tensor, Value
+from relaxscript.opdef.prim_operands import integer_in, require_integer
+from relaxscript.opdef.shapes import Dims, axis_in, dims_of, product
+from relaxscript.opdef.traits import Trait
 from relaxscript.runtime.values import make_prim
-
-from .context import InferContext
-from .define import Operator, op
-from .parameters import Tensor, Value
-from .scalars import integer_in, require_integer
-from .shapes import Dims, axis_in, dims_of, product
-from .traits import Trait
 
 __all__ = [
     "tensor_byte_offset", "tensor_dtype_bits", "tensor_dtype_code", "tensor_dtype_lanes",

@@ -9,14 +9,12 @@ from relaxscript.errors import OperandError
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.relax import Call, Expr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
-
-from .binary import add
-from .context import InferContext
-from .define import op
-from .manipulate import permute_dims
-from .numeric import product_dtype
-from .parameters import DType, Tensor
-from .shapes import (
+from relaxscript.opdef.composite import sugar
+from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.format import dim_text, shape_fact
+from relaxscript.opdef.operator import op
+from relaxscript.opdef.parameters import DType, Tensor
+from relaxscript.opdef.shapes import (
     broadcast_dims,
     common_dtype,
     common_vdevice,
@@ -27,8 +25,10 @@ from .shapes import (
     same_dims,
     tensor_of,
 )
-from .sugar import sugar
-from .words import dim_text, shape_fact
+
+from .binary import add
+from .manipulate import permute_dims
+from .numeric import product_dtype
 
 __all__ = ["linear", "matmul"]
 

@@ -17,11 +17,11 @@ from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
-
-from .context import InferContext, Obligation
-from .define import op
-from .parameters import Axes, Tensor, Tensors
-from .shapes import (
+from relaxscript.opdef.context import InferContext, Obligation
+from relaxscript.opdef.format import count, dim_text, shape_fact
+from relaxscript.opdef.operator import op
+from relaxscript.opdef.parameters import Axes, Tensor, Tensors
+from relaxscript.opdef.shapes import (
     ONE,
     ZERO,
     axes_in,
@@ -34,8 +34,7 @@ from .shapes import (
     same_dim,
     tensor_of,
 )
-from .traits import Trait
-from .words import count, dim_text, shape_fact
+from relaxscript.opdef.traits import Trait
 
 __all__ = ["concat", "expand_dims", "permute_dims", "split", "squeeze"]
 

@@ -33,12 +33,11 @@ from relaxscript.ir.struct_info import (
 )
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.ir.walk import free_vars, substitute
-
-from .context import InferContext
-from .leaves import struct_info_of_leaf
-from .operands import kind_name, wrong_kind
-from .shapes import dims_of, require_equal, same_dims
-from .words import count, shape_fact, shape_text
+from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.format import count, shape_fact, shape_text
+from relaxscript.opdef.leaf_struct_info import struct_info_of_leaf
+from relaxscript.opdef.operands import kind_name, wrong_kind
+from relaxscript.opdef.shapes import dims_of, require_equal, same_dims
 
 __all__ = ["check", "named", "prim_func_of", "with_literal_tuple"]
 

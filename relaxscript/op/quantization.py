@@ -11,13 +11,11 @@ import numpy as np
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
-
-from .context import InferContext
-from .define import Operator, op
-from .numeric import accumulator
-from .parameters import DType, Tensor
-from .pieces import combined
-from .shapes import (
+from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.format import dim_text, shape_fact
+from relaxscript.opdef.operator import Operator, op
+from relaxscript.opdef.parameters import DType, Tensor
+from relaxscript.opdef.shapes import (
     axis_in,
     common_vdevice,
     dims_of,
@@ -26,7 +24,9 @@ from .shapes import (
     require_result_dtype,
     same_dim,
 )
-from .words import dim_text, shape_fact
+
+from .numeric import accumulator
+from .pieces import combined
 
 __all__ = ["dequantize", "quantize"]
 

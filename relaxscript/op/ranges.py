@@ -14,14 +14,13 @@ from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.prim import FloatImm, IntImm, PrimExpr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.opdef.context import InferContext, Obligation
+from relaxscript.opdef.format import shape_fact
+from relaxscript.opdef.operator import op
+from relaxscript.opdef.parameters import DType, Tensor, Value
+from relaxscript.opdef.prim_operands import integer_in, require_integer, require_prim
+from relaxscript.opdef.shapes import ZERO, dims_of, number, tensor_of
 from relaxscript.runtime.values import prim_value
-
-from .context import InferContext, Obligation
-from .define import op
-from .parameters import DType, Tensor, Value
-from .scalars import integer_in, require_integer, require_prim
-from .shapes import ZERO, dims_of, number, tensor_of
-from .words import shape_fact
 
 __all__ = ["arange", "eye", "eye_like"]
 

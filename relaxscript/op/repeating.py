@@ -13,13 +13,12 @@ from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.relax import PrimValue
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
-from relaxscript.runtime.values import prim_dtype, prim_value
-
-from .context import InferContext
-from .define import op
-from .parameters import Axes, Tensor, Tensors, Value
-from .scalars import require_prim
-from .shapes import (
+from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.format import dim_text, shape_fact
+from relaxscript.opdef.operator import op
+from relaxscript.opdef.parameters import Axes, Tensor, Tensors, Value
+from relaxscript.opdef.prim_operands import require_prim
+from relaxscript.opdef.shapes import (
     ONE,
     axis_in,
     common_dtype,
@@ -32,7 +31,7 @@ from .shapes import (
     same_dim,
     tensor_of,
 )
-from .words import dim_text, shape_fact
+from relaxscript.runtime.values import prim_dtype, prim_value
 
 __all__ = ["meshgrid", "one_hot", "repeat", "stack", "tile"]
 

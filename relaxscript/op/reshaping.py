@@ -17,13 +17,13 @@ from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.relax import Call, Expr, ShapeExpr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
-
-from .context import InferContext
-from .define import op
-from .leaves import struct_info_of_leaf
-from .operands import dimension
-from .parameters import ShapeLike, Tensor
-from .shapes import (
+from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.format import count, dim_text, shape_fact, shape_text
+from relaxscript.opdef.leaf_struct_info import struct_info_of_leaf
+from relaxscript.opdef.operands import dimension
+from relaxscript.opdef.operator import op
+from relaxscript.opdef.parameters import ShapeLike, Tensor
+from relaxscript.opdef.shapes import (
     ONE,
     ZERO,
     dims_of,
@@ -36,8 +36,7 @@ from .shapes import (
     same_dims,
     tensor_of,
 )
-from .traits import Trait
-from .words import count, dim_text, shape_fact, shape_text
+from relaxscript.opdef.traits import Trait
 
 __all__ = ["broadcast_to", "flatten", "reshape"]
 

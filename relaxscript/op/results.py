@@ -19,11 +19,10 @@ from relaxscript.ir.struct_info import (
     TensorStructInfo,
     TupleStructInfo,
 )
-
-from .context import InferContext
-from .define import lookup
-from .operands import convert_sinfo, kind_name, wrong_kind
-from .parameters import Parameter
+from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.operands import convert_sinfo, kind_name, wrong_kind
+from relaxscript.opdef.operator import lookup
+from relaxscript.opdef.parameters import Parameter
 
 __all__ = [
     "NEW", "allocated", "arranged", "derived_result", "described", "described_results", "flat",

@@ -8,13 +8,20 @@ import numpy as np
 
 from relaxscript.dtypes import DataType
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.operator import Operator, op
+from relaxscript.opdef.parameters import DType, Tensor
+from relaxscript.opdef.shapes import (
+    axis_in,
+    dims_of,
+    product,
+    require_dtype,
+    require_result_dtype,
+    tensor_of,
+)
 
-from .context import InferContext
-from .define import Operator, op
 from .numeric import accumulator
-from .parameters import DType, Tensor
 from .pieces import PIECE, pieces
-from .shapes import axis_in, dims_of, product, require_dtype, require_result_dtype, tensor_of
 
 __all__ = ["cumprod", "cumsum"]
 

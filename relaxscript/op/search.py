@@ -10,12 +10,12 @@ import numpy as np
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
-
-from .context import InferContext
-from .define import op
-from .families import reduced
-from .parameters import Scalar, Tensor
-from .shapes import (
+from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.families import reduced
+from relaxscript.opdef.format import shape_fact
+from relaxscript.opdef.operator import op
+from relaxscript.opdef.parameters import Scalar, Tensor
+from relaxscript.opdef.shapes import (
     axis_in,
     broadcast_shapes,
     common_dtype,
@@ -24,7 +24,6 @@ from .shapes import (
     require_dtype,
     tensor_of,
 )
-from .words import shape_fact
 
 __all__ = ["argmax", "argmin", "take", "where"]
 

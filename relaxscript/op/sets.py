@@ -8,12 +8,12 @@ import numpy as np
 
 from relaxscript.dtypes import DataType
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
+from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.operator import op
+from relaxscript.opdef.parameters import Tensor, Value
+from relaxscript.opdef.shapes import ONE, axis_in, dims_of, require_dtype, tensor_of
 
-from .context import InferContext
-from .define import op
 from .ordering import rank_keys
-from .parameters import Tensor, Value
-from .shapes import ONE, axis_in, dims_of, require_dtype, tensor_of
 
 __all__ = ["nonzero", "unique"]
 

@@ -18,12 +18,12 @@ from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.ir.relax import Expr, Tuple
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
-
-from .context import InferContext, Obligation
-from .define import op
-from .parameters import Tensor, Value, Values
-from .scalars import integer_in, require_integer
-from .shapes import (
+from relaxscript.opdef.context import InferContext, Obligation
+from relaxscript.opdef.format import count, dim_text, shape_fact
+from relaxscript.opdef.operator import op
+from relaxscript.opdef.parameters import Tensor, Value, Values
+from relaxscript.opdef.prim_operands import integer_in, require_integer
+from relaxscript.opdef.shapes import (
     ONE,
     ZERO,
     axes_in,
@@ -37,7 +37,6 @@ from .shapes import (
     same_dim,
     tensor_of,
 )
-from .words import count, dim_text, shape_fact
 
 __all__ = ["dynamic_strided_slice", "flip", "slice_scatter", "strided_slice"]
 

@@ -11,12 +11,19 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
+from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.operator import op
+from relaxscript.opdef.parameters import DType, Tensor, Value
+from relaxscript.opdef.shapes import (
+    axis_in,
+    dims_of,
+    number,
+    require_dtype,
+    require_result_dtype,
+    tensor_of,
+)
 
-from .context import InferContext
-from .define import op
 from .ordering import ordered_like
-from .parameters import DType, Tensor, Value
-from .shapes import axis_in, dims_of, number, require_dtype, require_result_dtype, tensor_of
 
 __all__ = ["argsort", "sort", "topk"]
 

@@ -14,7 +14,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from .families import reduction
+from relaxscript.opdef.families import reduction
+
 from .moments import moments
 from .numeric import accumulator
 from .pieces import reduced

@@ -15,13 +15,12 @@ from relaxscript.errors import OperandError, VMError
 from relaxscript.ir.prim import IntImm
 from relaxscript.ir.relax import Call, DataTypeImm, Expr
 from relaxscript.ir.struct_info import ObjectStructInfo, StructInfo, TensorStructInfo
-
-from .context import InferContext
-from .define import Operator
-from .operands import kind_name
-from .parameters import Tensor
-from .scalars import integer_in, require_integer
-from .shapes import of_shape
+from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.operands import kind_name
+from relaxscript.opdef.operator import Operator
+from relaxscript.opdef.parameters import Tensor
+from relaxscript.opdef.prim_operands import integer_in, require_integer
+from relaxscript.opdef.shapes import of_shape
 
 __all__ = ["cut_out", "dtype_of", "new_storage", "tensor_in_storage", "tensor_like"]
 

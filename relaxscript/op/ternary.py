@@ -6,11 +6,16 @@ import numpy as np
 
 from relaxscript.errors import OperandError
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
-
-from .context import InferContext
-from .define import op
-from .parameters import Scalar, Tensor
-from .shapes import broadcast_shapes, common_dtype, common_vdevice, require_dtype, tensor_of
+from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.operator import op
+from relaxscript.opdef.parameters import Scalar, Tensor
+from relaxscript.opdef.shapes import (
+    broadcast_shapes,
+    common_dtype,
+    common_vdevice,
+    require_dtype,
+    tensor_of,
+)
 
 __all__ = ["ewise_fma"]
 

@@ -11,15 +11,15 @@ import numpy as np
 
 from relaxscript.dtypes import DataType, converted
 from relaxscript.ir.struct_info import PrimStructInfo, StructInfo, TensorStructInfo
+from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.families import unary
+from relaxscript.opdef.operands import wrong_kind
+from relaxscript.opdef.operator import op
+from relaxscript.opdef.parameters import Tensor, Value
+from relaxscript.opdef.shapes import require_dtype
 
-from .context import InferContext
-from .define import op
 from .error_function import erf as error_function
-from .families import unary
 from .numeric import floats_only, sigmoid as logistic, widened
-from .operands import wrong_kind
-from .parameters import Tensor, Value
-from .shapes import require_dtype
 
 __all__ = [
     "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "bitwise_not", "ceil", "clip", "cos",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from relaxscript.ir.relax import Call
 from relaxscript.ir.struct_info import ObjectStructInfo, StructInfo, TupleStructInfo
+from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.operator import op
+from relaxscript.opdef.parameters import DTypeValue, ShapeLike, Tensor, Text, Value
+from relaxscript.opdef.prim_operands import require_integer
+from relaxscript.opdef.traits import Trait
 
-from .context import InferContext
-from .define import op
-from .parameters import DTypeValue, ShapeLike, Tensor, Text, Value
-from .scalars import require_integer
 from .storage import cut_out, new_storage, tensor_in_storage
-from .traits import Trait
 
 __all__ = ["alloc_storage", "alloc_tensor", "kill_object"]
 

@@ -38,8 +38,8 @@ from relaxscript.ir.struct_info import (
     empty_derive,
 )
 from relaxscript.ir.types import MOST_DIMENSIONS
-from relaxscript.op.parameters import DTYPES
-from relaxscript.op.spellings import nearest_dtype
+from relaxscript.opdef.aliases import nearest_dtype
+from relaxscript.opdef.parameters import DTYPES
 
 __all__ = [
     "ANNOTATED_HELP",

@@ -19,8 +19,8 @@ from relaxscript.ir.prim import FloatImm, IntImm, PrimExpr, as_prim
 from relaxscript.ir.relax import ExternFunc, ShapeExpr, TupleGetItem
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.op.base import compute_prim_value
-from relaxscript.op.parameters import DTYPES
-from relaxscript.op.spellings import nearest_dtype
+from relaxscript.opdef.aliases import nearest_dtype
+from relaxscript.opdef.parameters import DTYPES
 
 from .annotations import as_struct_info
 from .safe import safe_callables

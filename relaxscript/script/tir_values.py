@@ -7,7 +7,7 @@ from typing import Any
 
 from relaxscript.dtypes import DataType, is_dtype
 from relaxscript.errors import did_you_mean
-from relaxscript.op.spellings import nearest_dtype
+from relaxscript.opdef.aliases import nearest_dtype
 from relaxscript.tir_builder import TIRError, describe
 
 from . import tir_forms

@@ -47,8 +47,8 @@ from relaxscript.op.base import invoke_closure
 from relaxscript.op.calls import call_dps_packed, call_tir
 from relaxscript.op.device import to_vdevice
 from relaxscript.op.inplace import call_tir_inplace
-from relaxscript.op.operands import computed
 from relaxscript.op.results import NEW, in_their_places, inplace_indices
+from relaxscript.opdef.operands import computed
 from relaxscript.sinfo import is_subtype
 
 from .bindings import BindingRewriter

@@ -18,7 +18,7 @@ from relaxscript.ir.struct_info import (
     TupleStructInfo,
 )
 from relaxscript.op import Operator, PlainContext
-from relaxscript.op.words import dim_text, shape_text
+from relaxscript.opdef.format import dim_text, shape_text
 
 __all__ = ["dim", "held", "infer", "obliged", "prim_var", "refused", "result", "shape", "tensor"]
 

@@ -83,7 +83,7 @@ def written() -> str:
 
 def is_operator(value: Any) -> bool:
     """Whether a value is an operator, or stands for several."""
-    return value in REGISTRY.values() or type(value).__module__ == "relaxscript.op.sugar"
+    return value in REGISTRY.values() or type(value).__module__ == "relaxscript.opdef.composite"
 
 
 def definition(name: str, value: Any, inside: bool) -> str:

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
-from relaxscript.op.context import InferContext
-from relaxscript.op.define import Operator, op
 from relaxscript.op.error_function import gelu as exact_gelu
-from relaxscript.op.families import unary, unary_rule
 from relaxscript.op.numeric import logistic, smooth, widened
-from relaxscript.op.parameters import Tensor
 from relaxscript.op.pieces import PIECE, by_pieces
-from relaxscript.op.shapes import axis_in, dims_of, require_dtype
+from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.families import unary, unary_rule
+from relaxscript.opdef.operator import Operator, op
+from relaxscript.opdef.parameters import Tensor
+from relaxscript.opdef.shapes import axis_in, dims_of, require_dtype
 
 __all__ = [
     "gelu", "gelu_tanh", "leakyrelu", "log_softmax", "relu", "selu", "silu", "softmax", "softplus",

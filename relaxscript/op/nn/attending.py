@@ -10,11 +10,13 @@ import numpy as np
 from relaxscript.errors import OperandError
 from relaxscript.ir.relax import Expr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
-from relaxscript.op.context import InferContext
-from relaxscript.op.define import op
 from relaxscript.op.numeric import product_dtype
-from relaxscript.op.parameters import Tensor
-from relaxscript.op.shapes import (
+from relaxscript.opdef.composite import sugar
+from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.format import dim_text, shape_fact
+from relaxscript.opdef.operator import op
+from relaxscript.opdef.parameters import Tensor
+from relaxscript.opdef.shapes import (
     Dims,
     common_dtype,
     common_vdevice,
@@ -25,8 +27,6 @@ from relaxscript.op.shapes import (
     same_dim,
     tensor_of,
 )
-from relaxscript.op.sugar import sugar
-from relaxscript.op.words import dim_text, shape_fact
 
 __all__ = ["attention", "attention_bias"]
 

@@ -12,12 +12,13 @@ from relaxscript.arith import simplify
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
-from relaxscript.op.context import InferContext
-from relaxscript.op.define import op
 from relaxscript.op.moments import moments, normalized, rescaled
 from relaxscript.op.numeric import accumulator
-from relaxscript.op.parameters import Axes, Tensor, Tensors
-from relaxscript.op.shapes import (
+from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.format import dim_text, shape_fact
+from relaxscript.opdef.operator import op
+from relaxscript.opdef.parameters import Axes, Tensor, Tensors
+from relaxscript.opdef.shapes import (
     axes_in,
     axis_in,
     common_dtype,
@@ -29,7 +30,6 @@ from relaxscript.op.shapes import (
     same_dim,
     tensor_of,
 )
-from relaxscript.op.words import dim_text, shape_fact
 
 __all__ = ["batch_norm", "group_norm", "instance_norm"]
 

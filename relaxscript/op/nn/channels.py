@@ -10,10 +10,13 @@ from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.ir.relax import Expr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
-from relaxscript.op.context import InferContext
-from relaxscript.op.define import op
-from relaxscript.op.parameters import Tensor
-from relaxscript.op.shapes import (
+from relaxscript.op.unary import clip
+from relaxscript.opdef.composite import sugar
+from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.format import dim_text, shape_fact
+from relaxscript.opdef.operator import op
+from relaxscript.opdef.parameters import Tensor
+from relaxscript.opdef.shapes import (
     axis_in,
     common_dtype,
     common_vdevice,
@@ -25,9 +28,6 @@ from relaxscript.op.shapes import (
     same_dim,
     tensor_of,
 )
-from relaxscript.op.sugar import sugar
-from relaxscript.op.unary import clip
-from relaxscript.op.words import dim_text, shape_fact
 
 __all__ = ["batch_flatten", "pixel_shuffle", "prelu", "relu6"]
 

@@ -12,11 +12,12 @@ from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
-from relaxscript.op.context import InferContext
-from relaxscript.op.define import Operator, op
 from relaxscript.op.numeric import product_dtype
-from relaxscript.op.parameters import Axes, DType, Tensor
-from relaxscript.op.shapes import (
+from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.format import dim_text
+from relaxscript.opdef.operator import Operator, op
+from relaxscript.opdef.parameters import Axes, DType, Tensor
+from relaxscript.opdef.shapes import (
     ZERO,
     Dims,
     common_dtype,
@@ -26,7 +27,6 @@ from relaxscript.op.shapes import (
     require_equal,
     tensor_of,
 )
-from relaxscript.op.words import dim_text
 
 from .im2col import convolution
 from .layouts import Layout, read_layout

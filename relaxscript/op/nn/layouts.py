@@ -17,9 +17,9 @@ from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.struct_info import TensorStructInfo
-from relaxscript.op.context import InferContext
-from relaxscript.op.shapes import ZERO, Dims, dims_of, number, require_equal
-from relaxscript.op.words import count, dim_text, shape_fact
+from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.format import count, dim_text, shape_fact
+from relaxscript.opdef.shapes import ZERO, Dims, dims_of, number, require_equal
 
 __all__ = ["Layout", "read_layout"]
 

@@ -6,12 +6,13 @@ import numpy as np
 
 from relaxscript.errors import OperandError
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
-from relaxscript.op.context import InferContext
-from relaxscript.op.define import op
 from relaxscript.op.numeric import quotient, sum_dtype
-from relaxscript.op.parameters import Tensor, Tensors
 from relaxscript.op.pieces import pieces
-from relaxscript.op.shapes import (
+from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.format import dim_text, shape_fact
+from relaxscript.opdef.operator import op
+from relaxscript.opdef.parameters import Tensor, Tensors
+from relaxscript.opdef.shapes import (
     Dims,
     common_dtype,
     common_vdevice,
@@ -21,7 +22,6 @@ from relaxscript.op.shapes import (
     same_dim,
     tensor_of,
 )
-from relaxscript.op.words import dim_text, shape_fact
 
 __all__ = ["cross_entropy_with_logits", "dropout", "nll_loss"]
 

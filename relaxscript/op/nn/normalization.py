@@ -10,11 +10,12 @@ import numpy as np
 from relaxscript.errors import OperandError
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
-from relaxscript.op.context import InferContext
-from relaxscript.op.define import op
 from relaxscript.op.moments import normalized
-from relaxscript.op.parameters import Axes, Tensor
-from relaxscript.op.shapes import (
+from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.format import dim_text, shape_fact
+from relaxscript.opdef.operator import op
+from relaxscript.opdef.parameters import Axes, Tensor
+from relaxscript.opdef.shapes import (
     axes_in,
     common_dtype,
     common_vdevice,
@@ -24,7 +25,6 @@ from relaxscript.op.shapes import (
     same_dim,
     tensor_of,
 )
-from relaxscript.op.words import dim_text, shape_fact
 
 __all__ = ["layer_norm", "rms_norm"]
 

@@ -9,11 +9,11 @@ from relaxscript.dtypes import converted
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
-from relaxscript.op.context import InferContext
-from relaxscript.op.define import op
-from relaxscript.op.parameters import Axes, Tensor
-from relaxscript.op.shapes import dims_of, number, require_dtype, tensor_of
-from relaxscript.op.words import count
+from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.format import count
+from relaxscript.opdef.operator import op
+from relaxscript.opdef.parameters import Axes, Tensor
+from relaxscript.opdef.shapes import dims_of, number, require_dtype, tensor_of
 
 __all__ = ["pad"]
 

@@ -13,11 +13,11 @@ import numpy as np
 
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
-from relaxscript.op.context import InferContext
-from relaxscript.op.define import Operator, register
 from relaxscript.op.numeric import quotient, sum_dtype
-from relaxscript.op.parameters import Parameter
-from relaxscript.op.shapes import number, require_dtype, tensor_of
+from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.operator import Operator, register
+from relaxscript.opdef.parameters import Parameter
+from relaxscript.opdef.shapes import number, require_dtype, tensor_of
 
 from .layouts import Layout, read_layout
 from .windows import (

@@ -17,11 +17,12 @@ from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
-from relaxscript.op.context import InferContext
-from relaxscript.op.define import Operator, register
 from relaxscript.op.numeric import product_dtype
-from relaxscript.op.parameters import Parameter
-from relaxscript.op.shapes import (
+from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.format import dim_text
+from relaxscript.opdef.operator import Operator, register
+from relaxscript.opdef.parameters import Parameter
+from relaxscript.opdef.shapes import (
     Dims,
     common_dtype,
     common_vdevice,
@@ -30,7 +31,6 @@ from relaxscript.op.shapes import (
     require_equal,
     tensor_of,
 )
-from relaxscript.op.words import dim_text
 
 from .layouts import Layout, read_layout
 from .windows import (

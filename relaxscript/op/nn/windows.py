@@ -13,9 +13,9 @@ from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.ir.same import structural_equal
-from relaxscript.op.context import InferContext
-from relaxscript.op.shapes import number, require_inside
-from relaxscript.op.words import count, dim_text
+from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.format import count, dim_text
+from relaxscript.opdef.shapes import number, require_inside
 
 __all__ = [
     "SPATIAL", "Windows", "by_parts", "out_size", "per_axis", "require_groups",

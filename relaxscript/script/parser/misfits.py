@@ -9,7 +9,7 @@ from typing import Any
 
 from relaxscript.arguments import ArgumentError, python_signature
 from relaxscript.errors import Diagnostic, Edit, Label, Span
-from relaxscript.op.spellings import instead_of_arguments
+from relaxscript.opdef.aliases import instead_of_arguments
 
 from .blame import Failed
 from .script_context import ScriptContext

@@ -12,8 +12,8 @@ from types import ModuleType
 from typing import Any
 
 from relaxscript.errors import Diagnostic, Edit, did_you_mean
-from relaxscript.op.parameters import DTYPES
-from relaxscript.op.spellings import meant_operator, other_dtype
+from relaxscript.opdef.aliases import meant_operator, other_dtype
+from relaxscript.opdef.parameters import DTYPES
 from relaxscript.script.members import nearest_member, public_names
 
 from .blame import Failed

@@ -25,7 +25,7 @@ from relaxscript.ir.struct_info import (
 from relaxscript.op import REGISTRY, Operator, inspect
 from relaxscript.op.base import shape_of
 from relaxscript.op.manipulate import permute_dims
-from relaxscript.op.spellings import meant_operator
+from relaxscript.opdef.aliases import meant_operator
 
 from . import expression
 from .blame import Failed

@@ -19,7 +19,7 @@ from relaxscript.ir.relax import Call, Expr, GlobalVar, LeafExpr, ShapeExpr, Tup
 from relaxscript.ir.struct_info import FuncStructInfo, StructInfo
 from relaxscript.op import ArgumentError, Operator, Parameter, Sugar
 from relaxscript.op.calls import call_packed, call_pure_packed
-from relaxscript.op.parameters import SYNONYMS, convert_attribute
+from relaxscript.opdef.parameters import SYNONYMS, convert_attribute
 from relaxscript.script import relax_forms
 from relaxscript.script.relax_forms import MatchCastValue
 from relaxscript.sinfo import definable_shape_vars, free_shape_vars

@@ -15,7 +15,7 @@ from relaxscript.ir.prim import Var as PrimVar
 from relaxscript.ir.relax import Expr, Function, GlobalVar, Var
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.ir.tir import PrimFunc
-from relaxscript.op.parameters import DTYPES
+from relaxscript.opdef.parameters import DTYPES
 
 from . import naming
 from .blame import Failed

@@ -22,7 +22,7 @@ from relaxscript.ir.prim import HANDLE, IntImm, PointerType, PrimExpr, PrimType
 from relaxscript.ir.relax import ShapeExpr
 from relaxscript.ir.tir import Buffer
 from relaxscript.ir.walk import walk
-from relaxscript.op.spellings import nearest_dtype
+from relaxscript.opdef.aliases import nearest_dtype
 from relaxscript.script import tir_forms
 from relaxscript.script.syntax import BUFFER_DIM_DTYPE
 from relaxscript.script.tir_types import ScalarType

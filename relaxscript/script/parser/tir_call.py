@@ -35,7 +35,7 @@ from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.scalar_functions import FUNCTIONS
 from relaxscript.ir.tir import Buffer, BufferRegion
 from relaxscript.op import Operator, Sugar
-from relaxscript.op.spellings import nearest_dtype
+from relaxscript.opdef.aliases import nearest_dtype
 from relaxscript.script import tir_axis, tir_compute, tir_dtypes, tir_forms, tir_nodes
 from relaxscript.script.syntax import TIR_INT_DTYPE
 from relaxscript.script.tir_types import Form, PythonForm, ScalarType

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from .parameters import Parameter
 
 if TYPE_CHECKING:
-    from .define import Operator
+    from .operator import Operator
 
 __all__ = ["documentation"]
 

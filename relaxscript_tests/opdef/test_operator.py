@@ -15,19 +15,11 @@ from relaxscript.errors import DiagnosticError, InternalError
 from relaxscript.ir import relax
 from relaxscript.ir.relax import Attrs, Call, Op
 from relaxscript.ir.struct_info import ObjectStructInfo, TensorStructInfo
-from relaxscript.op import (
-    REGISTRY,
-    ArgumentError,
-    Operator,
-    PlainContext,
-    documentation,
-    lookup,
-    namespace,
-)
-from relaxscript.op.define import op, register
-from relaxscript.op.parameters import Tensor
-
-from .inference import tensor
+from relaxscript.op import REGISTRY, ArgumentError, Operator, PlainContext, lookup, namespace
+from relaxscript.opdef import documentation
+from relaxscript.opdef.operator import op, register
+from relaxscript.opdef.parameters import Tensor
+from relaxscript_tests.op.inference import tensor
 
 X = tensor("n", 64)
 

@@ -40,7 +40,7 @@ from relaxscript.ir.struct_info import (
 )
 from relaxscript.runtime.values import Prim
 
-from .leaves import struct_info_of_leaf
+from .leaf_struct_info import struct_info_of_leaf
 from .parameters import Parameter
 
 __all__ = [

@@ -8,9 +8,8 @@ import pytest
 
 from relaxscript.ir import prim
 from relaxscript.ir.struct_info import ObjectStructInfo, TensorStructInfo
-from relaxscript.op.words import count, dim_text, shape_fact, shape_text
-
-from .inference import dim
+from relaxscript.opdef.format import count, dim_text, shape_fact, shape_text
+from relaxscript_tests.op.inference import dim
 
 n, m = dim("n"), dim("m")
 

@@ -19,13 +19,13 @@ from relaxscript.ir import prim, relax
 from relaxscript.ir.relax import Expr
 from relaxscript.runtime.values import Shape, make_prim
 
-from .leaves import array_struct_info, struct_info_of_leaf
+from .leaf_struct_info import array_struct_info, struct_info_of_leaf
 
 if TYPE_CHECKING:
     from relaxscript.ir.struct_info import StructInfo
 
     from .context import Obligation
-    from .define import Operator
+    from .operator import Operator
 
 __all__ = ["finished", "is_eager", "quiet", "quietly", "run"]
 

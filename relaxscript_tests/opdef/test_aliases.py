@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from relaxscript.op.parameters import DTYPES
-from relaxscript.op.spellings import (
+from relaxscript.opdef.aliases import (
     _DTYPES,
     _OPERATORS,
     meant_operator,
     nearest_dtype,
     other_dtype,
 )
+from relaxscript.opdef.parameters import DTYPES
 from relaxscript.script import relax as R
 
 

@@ -12,8 +12,16 @@ import relaxscript.op as R
 from relaxscript.ir import prim, relax
 from relaxscript.ir.struct_info import ObjectStructInfo, TensorStructInfo
 from relaxscript.op import Operator
-
-from .inference import OBJECT, dim, prim_var, ranked, refused, result, shape, tensor
+from relaxscript_tests.op.inference import (
+    OBJECT,
+    dim,
+    prim_var,
+    ranked,
+    refused,
+    result,
+    shape,
+    tensor,
+)
 
 X = tensor(2, 3)
 I8 = tensor(2, 3, dtype="int8")

@@ -12,8 +12,18 @@ from relaxscript.ir import relax
 from relaxscript.ir.module import VDevice
 from relaxscript.ir.struct_info import ShapeStructInfo, TensorStructInfo
 from relaxscript.op import PlainContext
-
-from .inference import described, dim, held, infer, obliged, ranked, refused, result, shape, tensor
+from relaxscript_tests.op.inference import (
+    described,
+    dim,
+    held,
+    infer,
+    obliged,
+    ranked,
+    refused,
+    result,
+    shape,
+    tensor,
+)
 
 X = tensor(3, 4)
 n, m = dim("n"), dim("m")

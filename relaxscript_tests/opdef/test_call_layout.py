@@ -13,8 +13,7 @@ from relaxscript.ir import relax
 from relaxscript.ir.relax import Call
 from relaxscript.op import Operator, Parameter, PlainContext, Trait
 from relaxscript.runtime.values import Prim
-
-from .inference import OBJECT, prim_var, tensor
+from relaxscript_tests.op.inference import OBJECT, prim_var, tensor
 
 X, Y = tensor(2), tensor(3)
 

@@ -20,7 +20,7 @@ from relaxscript.ir.same import structural_equal
 from relaxscript.ir.struct_info import ShapeStructInfo, TensorStructInfo
 
 from .context import InferContext, Obligation
-from .words import count, dim_text, shape_fact
+from .format import count, dim_text, shape_fact
 
 if TYPE_CHECKING:
     from relaxscript.ir.module import VDevice

@@ -11,9 +11,8 @@ import relaxscript.op as R
 from relaxscript.dtypes import DataType
 from relaxscript.errors import DiagnosticError, InternalError
 from relaxscript.ir import prim, relax
-from relaxscript.op.eager import finished, quiet, run
-
-from .inference import dim, tensor
+from relaxscript.opdef.eager import finished, quiet, run
+from relaxscript_tests.op.inference import dim, tensor
 
 
 def test_lists_of_arrays_and_keywords_compute() -> None:

@@ -8,7 +8,7 @@ from relaxscript.errors import OperandError
 from relaxscript.ir.relax import Expr
 from relaxscript.ir.struct_info import StructInfo
 
-from .leaves import struct_info_of_leaf
+from .leaf_struct_info import struct_info_of_leaf
 
 if TYPE_CHECKING:
     from relaxscript.ir.module import IRModule

@@ -16,7 +16,7 @@ from relaxscript.errors import OperandError
 from relaxscript.ir.struct_info import PrimStructInfo, StructInfo, TensorStructInfo
 
 from .context import InferContext
-from .define import Operator, register
+from .operator import Operator, register
 from .parameters import Parameter
 from .shapes import (
     ONE,

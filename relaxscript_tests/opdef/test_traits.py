@@ -9,9 +9,8 @@ from relaxscript.errors import InternalError
 from relaxscript.ir.relax import Call, Op, Var
 from relaxscript.ir.struct_info import ObjectStructInfo
 from relaxscript.op import REGISTRY, Operator, PlainContext, Trait, traits_of
-from relaxscript.op.traits import read_traits
-
-from .inference import tensor
+from relaxscript.opdef.traits import read_traits
+from relaxscript_tests.op.inference import tensor
 
 every_operator = pytest.mark.parametrize("operator", REGISTRY.values(), ids=repr)
 

@@ -28,7 +28,7 @@ from .parameters import Parameter
 
 if TYPE_CHECKING:
     from .context import InferContext
-    from .define import Operator
+    from .operator import Operator
 
 __all__ = ["MANY", "CallLayout"]
 

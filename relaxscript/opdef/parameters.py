@@ -17,15 +17,12 @@ import numpy.typing as npt
 
 from relaxscript.arguments import REQUIRED, ArgumentError, Formal, Signature
 from relaxscript.dtypes import DataType
-from relaxscript.errors import (
-    InternalError,
-    OperandError,
-)
+from relaxscript.errors import InternalError, OperandError
 from relaxscript.ir import prim, relax
 from relaxscript.ir.vdevice import VDevice, as_vdevice
 from relaxscript.runtime import values
 
-from .spellings import nearest_dtype
+from .aliases import nearest_dtype
 
 __all__ = [
     "ANNOTATIONS", "DTYPES", "REQUIRED", "SYNONYMS", "ArgumentError", "Axes", "Callee", "DType",

@@ -7,8 +7,7 @@ import numpy as np
 from relaxscript.ir import prim, relax
 from relaxscript.ir.struct_info import FuncStructInfo, ObjectStructInfo, default_derive
 from relaxscript.op import struct_info_of_leaf
-
-from .inference import described, dim, tensor
+from relaxscript_tests.op.inference import described, dim, tensor
 
 
 def test_literals() -> None:

@@ -6,8 +6,7 @@ import pytest
 
 import relaxscript.op as R
 from relaxscript.ir import relax
-
-from .inference import dim, held, infer, obliged, ranked, result, shape, tensor
+from relaxscript_tests.op.inference import dim, held, infer, obliged, ranked, result, shape, tensor
 
 X = tensor("n", 64)
 

@@ -40,9 +40,9 @@ from relaxscript.ir.struct_info import (
 from relaxscript.runtime.values import make_prim, prim_dtype
 
 from . import eager, operands
+from .call_layout import CallLayout
 from .context import InferContext
 from .documentation import documentation
-from .layout import CallLayout
 from .parameters import Parameter, convert_attribute, read_parameters, signature_of
 from .traits import Trait, read_traits
 

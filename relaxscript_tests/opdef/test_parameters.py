@@ -12,9 +12,8 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim, relax
 from relaxscript.op import ArgumentError
-from relaxscript.op.parameters import Parameter, convert_attribute
-
-from .inference import tensor
+from relaxscript.opdef.parameters import Parameter, convert_attribute
+from relaxscript_tests.op.inference import tensor
 
 X = tensor("n", 64)
 
