@@ -42,9 +42,9 @@ from .runtime.builtins import BUILTINS
 from .runtime.values import kind_of
 from .script.parser.text import read_again
 from .script.printer.module import constants_of
-from .transform.normalize import normalized
-from .transform.older_lowering import without_shape_heaps
-from .transform.realize_vdevice import realized
+from .transform.lower.older_lowering import without_shape_heaps
+from .transform.normalize.normalize import normalized
+from .transform.vdevice.realize_vdevice import realized
 from .version import __version__
 
 __all__ = ["FORMAT_VERSION", "Contents", "inspect", "load", "readable", "save"]

@@ -40,14 +40,14 @@ from .sinfo import (
     substitute_shape_vars,
     why,
 )
-from .transform.device_calls import is_host, listed_devices, moved, named_device
-from .transform.normalize import normalized
-from .transform.passes import Pass
+from .transform.lower.remove_redundant_checks import RemoveRedundantChecks
+from .transform.lower.remove_unused_checks import RemoveUnusedChecks
+from .transform.normalize.normalize import normalized
+from .transform.pass_infra.passes import Pass
+from .transform.pass_infra.run_pipeline import PipelineLike, run_pipeline
 from .transform.pipeline import OUR_PIPELINES, PIPELINE_MAP
-from .transform.realize_vdevice import realized
-from .transform.remove_redundant_checks import RemoveRedundantChecks
-from .transform.remove_unused_checks import RemoveUnusedChecks
-from .transform.run_pipeline import PipelineLike, run_pipeline
+from .transform.vdevice.device_calls import is_host, listed_devices, moved, named_device
+from .transform.vdevice.realize_vdevice import realized
 
 __all__ = ["TARGETS", "VirtualMachine", "build", "compile", "jit", "run_function", "with_params"]
 

@@ -11,11 +11,10 @@ __all__ = ["changed_by", "imported_by"]
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# Heavy, optional or seldom needed: taken in when a model is compiled, printed in colour, compared
-# or shown in a notebook, not before.
-LATE = """
-llvmlite astunparse pygments html matplotlib sklearn IPython onnx onnxruntime torch jax tvm
-""".split()
+# Heavy or optional: taken in when a model is compiled, printed in colour or compared, not before.
+LATE = (
+    "llvmlite astunparse pygments matplotlib sklearn IPython onnx onnxruntime torch jax tvm".split()
+)
 
 # Runs each statement of argv[1] and tells what it changed of the things that belong to everybody.
 PROBE = """

@@ -21,18 +21,14 @@ Nodes are frozen, so a pass can never reach back and damage its input.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from typing_extensions import Self, dataclass_transform
 
 from .expected import Expected, expected, natural_converter, refuse, refuse_conversion
 from .flat import flatten, restore
 from .shown import Shown, plain, show
-
-if sys.version_info >= (3, 11):
-    from typing import Self, dataclass_transform
-else:
-    from typing_extensions import Self, dataclass_transform
 
 if TYPE_CHECKING:
     from relaxscript.errors import Span

@@ -1,21 +1,31 @@
 """Passes: named steps from module to module, one file each.
 
-`passes.py` says what a pass is, `context.py` how passes run, `pipeline.py` which rows of passes
-have names, `bindings.py` is what most of them are written with.
+pass_infra/   passes.py says what a pass is, context.py how passes run, bindings.py is what most
+              of them are written with
+normalize/    the forms that other passes ask for
+lower/        what calls, signatures and casts ask of the machine
+memory/       how long memory lives
+vdevice/      where each tensor is
+pipeline.py   which rows of passes have names
 """
 
 from __future__ import annotations
 
-from .attach_global_symbol import AttachGlobalSymbol
-from .call_tir_rewrite import CallTIRRewrite
-from .compute_prim_value import ComputePrimValue
-from .context import PassContext, PassInfo
-from .kill_after_last_use import KillAfterLastUse
-from .lambda_lift import LambdaLift
-from .lower_alloc_tensor import LowerAllocTensor
-from .lower_runtime_builtin import LowerRuntimeBuiltin
-from .normalize import Normalize
-from .passes import (
+from .lower.call_tir_rewrite import CallTIRRewrite
+from .lower.compute_prim_value import ComputePrimValue
+from .lower.lambda_lift import LambdaLift
+from .lower.lower_alloc_tensor import LowerAllocTensor
+from .lower.lower_runtime_builtin import LowerRuntimeBuiltin
+from .lower.remove_redundant_checks import RemoveRedundantChecks
+from .lower.remove_unused_checks import RemoveUnusedChecks
+from .lower.vm_shape_lower import VMShapeLower
+from .memory.kill_after_last_use import KillAfterLastUse
+from .normalize.attach_global_symbol import AttachGlobalSymbol
+from .normalize.normalize import Normalize
+from .normalize.remove_purity_checking import RemovePurityChecking
+from .normalize.to_non_dataflow import ToNonDataflow
+from .pass_infra.context import PassContext, PassInfo
+from .pass_infra.passes import (
     DataflowBlockPass,
     FunctionPass,
     ModulePass,
@@ -33,13 +43,8 @@ from .pipeline import (
     register_pipeline,
     zero_pipeline,
 )
-from .realize_vdevice import RealizeVDevice
-from .remove_purity_checking import RemovePurityChecking
-from .remove_redundant_checks import RemoveRedundantChecks
-from .remove_unused_checks import RemoveUnusedChecks
-from .to_non_dataflow import ToNonDataflow
-from .update_vdevice import UpdateVDevice
-from .vm_shape_lower import VMShapeLower
+from .vdevice.realize_vdevice import RealizeVDevice
+from .vdevice.update_vdevice import UpdateVDevice
 
 __all__ = [
     "AttachGlobalSymbol", "CallTIRRewrite", "ComputePrimValue", "DataflowBlockPass",

@@ -19,18 +19,18 @@ from relaxscript.ir.module import IRModule
 from relaxscript.ir.vdevice import Target, as_target
 from relaxscript.runtime.forks import lock_across_forks
 
-from .call_tir_rewrite import CallTIRRewrite
-from .compute_prim_value import ComputePrimValue
-from .kill_after_last_use import KillAfterLastUse
-from .lambda_lift import LambdaLift
-from .lower_alloc_tensor import LowerAllocTensor
-from .lower_runtime_builtin import LowerRuntimeBuiltin
-from .normalize import Normalize
-from .passes import Pass, Sequential
-from .realize_vdevice import RealizeVDevice
-from .remove_purity_checking import RemovePurityChecking
-from .to_non_dataflow import ToNonDataflow
-from .vm_shape_lower import VMShapeLower
+from .lower.call_tir_rewrite import CallTIRRewrite
+from .lower.compute_prim_value import ComputePrimValue
+from .lower.lambda_lift import LambdaLift
+from .lower.lower_alloc_tensor import LowerAllocTensor
+from .lower.lower_runtime_builtin import LowerRuntimeBuiltin
+from .lower.vm_shape_lower import VMShapeLower
+from .memory.kill_after_last_use import KillAfterLastUse
+from .normalize.normalize import Normalize
+from .normalize.remove_purity_checking import RemovePurityChecking
+from .normalize.to_non_dataflow import ToNonDataflow
+from .pass_infra.passes import Pass, Sequential
+from .vdevice.realize_vdevice import RealizeVDevice
 
 __all__ = [
     "PIPELINE_MAP", "default_build_pipeline", "default_pipeline",

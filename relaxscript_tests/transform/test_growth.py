@@ -11,9 +11,9 @@ from relaxscript.ir import IRModule
 from relaxscript.ir.prim import Add, IntImm, Var
 from relaxscript.ir.walk import Substitution
 from relaxscript.script import from_source
-from relaxscript.transform.passes import Pass
+from relaxscript.transform.lower.remove_redundant_checks import RemoveRedundantChecks
+from relaxscript.transform.pass_infra.passes import Pass
 from relaxscript.transform.pipeline import default_build_pipeline
-from relaxscript.transform.remove_redundant_checks import RemoveRedundantChecks
 from relaxscript_tests.growth import growth
 
 OPERATORS = """

@@ -12,7 +12,7 @@ from relaxscript.ir.walk import compounds
 from relaxscript.op import base, calls, device, lookup, memory
 from relaxscript.op.inplace import call_tir_inplace
 from relaxscript.op.results import NEW, inplace_indices
-from relaxscript.transform.vm_shape_lower import LOWERED
+from relaxscript.transform.lower.vm_shape_lower import LOWERED
 
 __all__ = ["require_lowered"]
 

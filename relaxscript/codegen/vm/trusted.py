@@ -20,7 +20,7 @@ from relaxscript.runtime.pattern import (
     TensorCheck,
     TupleCheck,
 )
-from relaxscript.transform.remove_unused_checks import TRUST_STRUCT_INFO
+from relaxscript.transform.lower.remove_unused_checks import TRUST_STRUCT_INFO
 
 __all__ = ["binds", "loosened", "needed_shape_vars", "trusts"]
 

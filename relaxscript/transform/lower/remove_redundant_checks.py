@@ -28,10 +28,9 @@ from relaxscript.ir.relax import (
 from relaxscript.ir.walk import Substitution, post_order, rewrite, walk
 from relaxscript.op import Trait, traits_of
 from relaxscript.sinfo import always_matches, definable_shape_vars, is_subtype, sizes_taken
-
-from .bindings import BindingRewriter
-from .context import PassContext
-from .passes import FunctionPass
+from relaxscript.transform.pass_infra.bindings import BindingRewriter
+from relaxscript.transform.pass_infra.context import PassContext
+from relaxscript.transform.pass_infra.passes import FunctionPass
 
 __all__ = ["RemoveRedundantChecks"]
 

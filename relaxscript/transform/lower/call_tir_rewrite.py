@@ -50,10 +50,9 @@ from relaxscript.op.inplace import call_tir_inplace
 from relaxscript.op.results import NEW, in_their_places, inplace_indices
 from relaxscript.opdef.operands import computed
 from relaxscript.sinfo import is_subtype
-
-from .bindings import BindingRewriter
-from .context import PassContext
-from .passes import FunctionPass
+from relaxscript.transform.pass_infra.bindings import BindingRewriter
+from relaxscript.transform.pass_infra.context import PassContext
+from relaxscript.transform.pass_infra.passes import FunctionPass
 
 __all__ = ["CallTIRRewrite"]
 

@@ -57,9 +57,8 @@ from relaxscript.op.base import (
     make_closure,
 )
 from relaxscript.sinfo import definable_shape_vars, shape_var_mapping
-
-from .context import PassContext
-from .passes import ModulePass
+from relaxscript.transform.pass_infra.context import PassContext
+from relaxscript.transform.pass_infra.passes import ModulePass
 
 __all__ = ["LambdaLift"]
 

@@ -11,9 +11,8 @@ from relaxscript.errors import Diagnostic, DiagnosticError, UnplacedError
 from relaxscript.ir import relax
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.walk import post_order
-
-from .context import PassContext
-from .passes import ModulePass
+from relaxscript.transform.pass_infra.context import PassContext
+from relaxscript.transform.pass_infra.passes import ModulePass
 
 __all__ = ["Normalize"]
 

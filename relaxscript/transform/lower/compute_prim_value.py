@@ -8,10 +8,9 @@ from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Attrs, Binding, Call, ShapeExpr, Var
 from relaxscript.ir.walk import free_vars, substitute
 from relaxscript.op.base import compute_prim_value
-
-from .bindings import BindingRewriter
-from .context import PassContext
-from .passes import ModulePass
+from relaxscript.transform.pass_infra.bindings import BindingRewriter
+from relaxscript.transform.pass_infra.context import PassContext
+from relaxscript.transform.pass_infra.passes import ModulePass
 
 __all__ = ["ComputePrimValue"]
 

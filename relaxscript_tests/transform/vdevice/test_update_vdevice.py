@@ -9,8 +9,7 @@ from relaxscript.ir.module import IRModule, VDevice
 from relaxscript.ir.same import structural_equal
 from relaxscript.script import from_source
 from relaxscript.transform import UpdateVDevice
-
-from .before_after import check
+from relaxscript_tests.transform.before_after import check
 
 BEFORE = """
 @I.ir_module

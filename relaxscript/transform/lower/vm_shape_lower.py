@@ -41,11 +41,11 @@ from relaxscript.sinfo import (
     free_shape_vars,
     is_subtype,
 )
+from relaxscript.transform.pass_infra.bindings import BindingRewriter
+from relaxscript.transform.pass_infra.context import PassContext
+from relaxscript.transform.pass_infra.passes import FunctionPass
 
-from .bindings import BindingRewriter
 from .compute_prim_value import HOST_FUNC
-from .context import PassContext
-from .passes import FunctionPass
 from .remove_unused_checks import TRUST_STRUCT_INFO
 
 __all__ = ["LOWERED", "VMShapeLower"]

@@ -6,11 +6,11 @@ from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Binding, Call, Expr, Function, Var
 from relaxscript.ir.struct_info import TensorStructInfo
 from relaxscript.op import Operator, Trait, memory, traits_of, vm
+from relaxscript.transform.pass_infra.bindings import BindingRewriter
+from relaxscript.transform.pass_infra.context import PassContext
+from relaxscript.transform.pass_infra.passes import FunctionPass
 
-from .bindings import BindingRewriter
-from .context import PassContext
-from .lifetimes import ends_of_lifetimes
-from .passes import FunctionPass
+from .liveness import ends_of_lifetimes
 
 __all__ = ["KillAfterLastUse"]
 

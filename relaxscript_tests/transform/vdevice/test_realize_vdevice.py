@@ -14,12 +14,7 @@ import relaxscript as rx
 from relaxscript.errors import DiagnosticError, VMError
 from relaxscript.ir.module import IRModule, VDevice
 from relaxscript.ir.relax import ExternFunc
-from relaxscript.ir.struct_info import (
-    FuncStructInfo,
-    StructInfo,
-    TensorStructInfo,
-    TupleStructInfo,
-)
+from relaxscript.ir.struct_info import FuncStructInfo, StructInfo, TensorStructInfo, TupleStructInfo
 from relaxscript.ir.walk import substitute, walk
 from relaxscript.runtime import DeviceTensor
 from relaxscript.runtime.values import Shape, cpu, to_device
@@ -30,8 +25,7 @@ from relaxscript.testing.inputs import inputs_for
 from relaxscript.testing.programs import random_module
 from relaxscript.transform import LambdaLift, RealizeVDevice, default_build_pipeline
 from relaxscript_tests import examples
-
-from .before_after import check
+from relaxscript_tests.transform.before_after import check
 
 HEAD = """
 @I.ir_module

@@ -6,9 +6,8 @@ from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import Attrs, Function
 from relaxscript.ir.walk import rewrite
-
-from .context import PassContext
-from .passes import FunctionPass
+from relaxscript.transform.pass_infra.context import PassContext
+from relaxscript.transform.pass_infra.passes import FunctionPass
 
 __all__ = ["TRUST_STRUCT_INFO", "RemoveUnusedChecks"]
 

@@ -10,9 +10,8 @@ from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.ir.walk import rewrite
 from relaxscript.op.device import to_vdevice
 from relaxscript.sinfo import same_vdevice
-
-from .context import PassContext
-from .passes import ModulePass
+from relaxscript.transform.pass_infra.context import PassContext
+from relaxscript.transform.pass_infra.passes import ModulePass
 
 __all__ = ["UpdateVDevice"]
 

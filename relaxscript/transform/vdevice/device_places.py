@@ -14,12 +14,7 @@ from typing import NamedTuple, TypeAlias
 from relaxscript.errors import Span
 from relaxscript.ir.module import VDevice
 from relaxscript.ir.node import Node
-from relaxscript.ir.struct_info import (
-    FuncStructInfo,
-    StructInfo,
-    TensorStructInfo,
-    TupleStructInfo,
-)
+from relaxscript.ir.struct_info import FuncStructInfo, StructInfo, TensorStructInfo, TupleStructInfo
 from relaxscript.sinfo import placed_each, same_vdevice
 
 __all__ = [

@@ -95,7 +95,7 @@ def pass_named(name: str) -> Pass:
 
     Raises `DiagnosticError` (RX0703) where there is none.
     """
-    package = import_module(__package__)
+    package = import_module("relaxscript.transform")
     short = name.rpartition(".")[2]
     found = getattr(package, short, None)
     if isinstance(found, type) and issubclass(found, Pass) and not found.__abstractmethods__:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Attrs, Function
 from relaxscript.ir.tir import PrimFunc
-
-from .context import PassContext
-from .passes import ModulePass
+from relaxscript.transform.pass_infra.context import PassContext
+from relaxscript.transform.pass_infra.passes import ModulePass
 
 __all__ = ["AttachGlobalSymbol"]
 

@@ -10,9 +10,8 @@ from relaxscript.ir.relax import Attrs, Call, DataflowBlock, ExternFunc, Functio
 from relaxscript.ir.walk import compounds, rewrite, rewrite_top_down
 from relaxscript.op.base import invoke_closure, invoke_pure_closure
 from relaxscript.op.calls import call_pure_packed
-
-from .context import PassContext
-from .passes import FunctionPass
+from relaxscript.transform.pass_infra.context import PassContext
+from relaxscript.transform.pass_infra.passes import FunctionPass
 
 __all__ = ["FORCE_PURE", "RemovePurityChecking"]
 

@@ -5,29 +5,16 @@ from __future__ import annotations
 from relaxscript.errors import Span
 from relaxscript.ir.module import IRModule, VDevice
 from relaxscript.ir.node import Node
-from relaxscript.ir.relax import (
-    Binding,
-    Call,
-    Constant,
-    Expr,
-    Function,
-    MatchCast,
-    Op,
-    Tuple,
-    Var,
-)
-from relaxscript.ir.struct_info import (
-    FuncStructInfo,
-    StructInfo,
-    TensorStructInfo,
-    TupleStructInfo,
-)
+from relaxscript.ir.relax import Binding, Call, Constant, Expr, Function, MatchCast, Op, Tuple, Var
+from relaxscript.ir.struct_info import FuncStructInfo, StructInfo, TensorStructInfo, TupleStructInfo
 from relaxscript.ir.walk import rewrite
 from relaxscript.op.device import hint_on_device, to_vdevice
 from relaxscript.sinfo import placed_like, same_vdevice
+from relaxscript.transform.normalize.normalize import normalized
+from relaxscript.transform.pass_infra.bindings import BindingRewriter
+from relaxscript.transform.pass_infra.context import PassContext
+from relaxscript.transform.pass_infra.passes import ModulePass
 
-from .bindings import BindingRewriter
-from .context import PassContext
 from .device_calls import (
     hinted_device,
     is_closure_call,
@@ -39,8 +26,6 @@ from .device_calls import (
 from .device_errors import refuse
 from .device_flow import DeviceFlow
 from .device_places import placed_info
-from .normalize import normalized
-from .passes import ModulePass
 
 __all__ = ["RealizeVDevice", "realized"]
 

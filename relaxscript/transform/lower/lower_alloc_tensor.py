@@ -18,10 +18,9 @@ from relaxscript.ir.relax import (
 )
 from relaxscript.ir.struct_info import ShapeStructInfo
 from relaxscript.op import builtin, memory
-
-from .bindings import BindingRewriter
-from .context import PassContext
-from .passes import FunctionPass
+from relaxscript.transform.pass_infra.bindings import BindingRewriter
+from relaxscript.transform.pass_infra.context import PassContext
+from relaxscript.transform.pass_infra.passes import FunctionPass
 
 __all__ = ["LowerAllocTensor"]
 

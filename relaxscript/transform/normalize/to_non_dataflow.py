@@ -26,9 +26,8 @@ from relaxscript.ir.relax import (
 )
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.ir.walk import Substitution, compounds, rewrite
-
-from .context import PassContext
-from .passes import FunctionPass
+from relaxscript.transform.pass_infra.context import PassContext
+from relaxscript.transform.pass_infra.passes import FunctionPass
 
 __all__ = ["ToNonDataflow"]
 

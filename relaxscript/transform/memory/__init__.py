@@ -1,0 +1,1 @@
+"""Passes that say how long memory lives."""

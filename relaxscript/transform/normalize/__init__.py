@@ -1,0 +1,1 @@
+"""Passes that bring programs into the forms that others ask for."""
