@@ -8,11 +8,13 @@ from __future__ import annotations
 import os
 import signal
 import zlib
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+from relaxscript.runtime import list_global_func_names, remove_global_func
 from relaxscript_tests import examples
 from relaxscript_tests.rejected.recorder import Recorder
 
@@ -71,3 +73,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def rng(request: pytest.FixtureRequest) -> np.random.Generator:
     """Random numbers that depend on the test's name only, so that no test moves another's."""
     return np.random.default_rng(zlib.crc32(request.node.nodeid.encode()))
+
+
+@pytest.fixture(autouse=True)
+def registry_as_before() -> Iterator[None]:
+    """Packed functions that a test registers are gone after it: another may take their names."""
+    before = set(list_global_func_names())
+    yield
+    for name in set(list_global_func_names()) - before:
+        remove_global_func(name)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from relaxscript.errors import Diagnostic, DiagnosticError, Span, did_you_mean, nearest
+from relaxscript.errors.exceptions import is_users
 from relaxscript.interpreter import tir as prim_func_evaluator
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim_checks import shortened
@@ -21,6 +22,8 @@ from relaxscript.runtime.forks import lock_across_forks
 from .vm import Kernel
 
 __all__ = ["BACKENDS", "Backend", "backend_for", "register_backend", "unknown_name"]
+
+__tracebackhide__ = is_users
 
 # Options that name another computer or its parts; code is always made for the one that runs it.
 _ELSEWHERE = frozenset({"mcpu", "mtriple", "mattr", "num-cores", "device", "keys", "jit", "mabi"})

@@ -29,6 +29,14 @@ FUNCTION = """@R.function
     [
         (FUNCTION.format(x="y"), "`y` is not defined"),
         (FUNCTION.format(x="x") + "    rx.build(f, target='cuda')", 'there is no target "cuda"'),
+        (
+            FUNCTION.format(x="x") + "    rx.build(f, relax_pipeline=['Normalise'])",
+            'there is no pass "Normalise"',
+        ),
+        (
+            FUNCTION.format(x="x") + "    rx.build(f, relax_pipeline='zero')",
+            "which the pass `VMShapeLower` lowers",
+        ),
         (FUNCTION.format(x="x") + "    rx.jit(f).f(np.ones(3))", "expected a tensor of shape"),
         ("rx.load('missing.rx')", "cannot read `missing.rx`"),
         ("rx.from_source('f')", "only imports, modules and functions can stand here"),

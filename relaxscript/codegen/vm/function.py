@@ -14,6 +14,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
 from relaxscript.errors import Diagnostic, DiagnosticError, InternalError, Span
+from relaxscript.errors.exceptions import is_users
 from relaxscript.interpreter.blame import (
     place_of_binding,
     place_of_body,
@@ -58,6 +59,8 @@ from .trusted import binds, loosened, needed_shape_vars, trusts
 from .usage import captured, used_as_value
 
 __all__ = ["FunctionEmitter"]
+
+__tracebackhide__ = is_users
 
 _OBJECT = ObjectStructInfo()
 _WITHOUT_MEMORY = frozenset({"vm.builtin.make_prim_value", "vm.builtin.make_shape"})

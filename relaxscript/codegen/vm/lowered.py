@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from relaxscript.errors import Diagnostic, DiagnosticError, Span
+from relaxscript.errors.exceptions import is_users
 from relaxscript.interpreter.blame import place_of_binding
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Attrs, Binding, Call, DataflowBlock, Expr, Function, Op
@@ -15,6 +16,8 @@ from relaxscript.op.results import NEW, inplace_indices
 from relaxscript.transform.lower.vm_shape_lower import LOWERED
 
 __all__ = ["require_lowered"]
+
+__tracebackhide__ = is_users
 
 _PASSES = {
     base.invoke_closure.name: "LowerRuntimeBuiltin",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from relaxscript.errors.exceptions import is_users
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.runtime import Executable
@@ -13,6 +14,8 @@ from .lowered import require_lowered
 from .program import Kernel, Program
 
 __all__ = ["codegen"]
+
+__tracebackhide__ = is_users
 
 
 def codegen(mod: IRModule, kernels: Mapping[str, Kernel] | None = None) -> Executable:

@@ -25,6 +25,7 @@ from typing import Any, ClassVar
 
 from relaxscript.analysis.formation import explained
 from relaxscript.errors import Diagnostic, DiagnosticError, did_you_mean, nearest
+from relaxscript.errors.exceptions import is_users
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import DataflowBlock, Function
 from relaxscript.ir.walk import rewrite
@@ -35,6 +36,8 @@ __all__ = [
     "DataflowBlockPass", "FunctionPass", "ModulePass", "Pass", "Sequential", "dataflowblock_pass",
     "function_pass", "module_pass", "pass_named",
 ]  # fmt: skip
+
+__tracebackhide__ = is_users
 
 
 # The passes that the rows at hand have run, which need not run before those that require them.

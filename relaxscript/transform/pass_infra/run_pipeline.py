@@ -7,6 +7,7 @@ from typing import Any
 
 from relaxscript.analysis.formation import ill_formed
 from relaxscript.errors import Diagnostic, DiagnosticError, did_you_mean, nearest
+from relaxscript.errors.exceptions import is_users
 from relaxscript.ir.instrument import PassInstrument
 from relaxscript.ir.module import IRModule
 
@@ -14,6 +15,8 @@ from .context import PassContext, PassInfo
 from .passes import Pass, Sequential, pass_named
 
 __all__ = ["PipelineLike", "run_pipeline"]
+
+__tracebackhide__ = is_users
 
 PipelineLike = str | None | Sequence[str | Pass] | Callable[[IRModule], IRModule]
 

@@ -7,6 +7,7 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from relaxscript.errors import Diagnostic, DiagnosticError, Label, Span
+from relaxscript.errors.exceptions import is_users
 from relaxscript.ir import hooks
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Call, Constant, Expr, GlobalVar, If, Op, Tuple, Var
@@ -18,6 +19,8 @@ from .device_flow import DeviceFlow
 from .device_places import Clash, Spot
 
 __all__ = ["refuse"]
+
+__tracebackhide__ = is_users
 
 
 class _Mistake(NamedTuple):

@@ -343,9 +343,6 @@ def functions():
     }
     for name, function in made.items():
         register_func(name, function)
-    yield
-    for name in made:
-        remove_global_func(name)
 
 
 class Thing:
