@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from relaxscript_tests.end_to_end.conftest import _registry_as_before
-
 from . import rules
 
-__all__ = ["_registry_as_before", "pytest_terminal_summary"]
+__all__ = ["pytest_terminal_summary"]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
