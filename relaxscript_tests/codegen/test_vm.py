@@ -250,6 +250,25 @@ def test_names_that_are_not_defined_are_errors():
         compiled(with_body(GlobalVar("g")))
 
 
+def test_a_function_that_is_lost_after_the_passes_is_an_error():
+    text = """
+@I.ir_module
+class Model:
+    @R.function
+    def g(x: R.Object):
+        return x
+
+    @R.function
+    def main():
+        cls = Model
+        return cls.g
+"""
+    lowered = default_pipeline()(from_source(text)).functions.items()
+    without = IRModule({var: function for var, function in lowered if var.name_hint != "g"})
+    with pytest.raises(DiagnosticError, match="the module has no function `g`"):
+        codegen(without, {})
+
+
 def test_a_call_tir_of_no_prim_func_is_an_error():
     info = TensorStructInfo((2,), "float32")
     call = op.call_tir(GlobalVar("nothing"), (), info)
