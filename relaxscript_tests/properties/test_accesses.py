@@ -30,7 +30,8 @@ def compared(seed):
     """How the runs of one random script ended, which must be the same for both executors."""
     text = random_accesses(seed)
     try:
-        with warnings.catch_warnings(action="ignore"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             module = rx.from_source(text)
     except DiagnosticError:
         return ["refused"]
@@ -63,7 +64,8 @@ def refused(text):
 
 @pytest.mark.slow
 def test_what_is_refused_when_parsed_fails_when_run(monkeypatch):
-    with warnings.catch_warnings(action="ignore"):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         texts = {seed: random_accesses(seed) for seed in range(examples(3000))}
         wrong = {seed: text for seed, text in texts.items() if refused(text)}
         monkeypatch.setattr(tir_function, "refuse_indices", lambda cx, function: None)

@@ -16,7 +16,8 @@ from relaxscript.testing.accesses import random_accesses
 def read(seed):
     """The functions of a module, none where an index is refused."""
     try:
-        with warnings.catch_warnings(action="ignore"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             return list(rx.from_source(random_accesses(seed)).functions.values())
     except DiagnosticError:
         return []

@@ -128,7 +128,8 @@ def is_pointer(node):
 
 
 def read(part):
-    with warnings.catch_warnings(action="ignore"):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         return from_source(part.script(show_meta=True))
 
 
