@@ -11,7 +11,6 @@ from relaxscript.errors import Span, VMError
 from .builtins import BUILTINS
 from .bytecode import Call
 from .decode import Code
-from .naming import names_at
 from .nesting import lacks_stack
 
 __all__ = ["blamed", "raised", "tell_calls", "too_deep"]
@@ -54,9 +53,8 @@ def blamed(error: VMError, code: Code, pc: int, frames: list[Any]) -> VMError:
     placed = error.span is not None
     at = code.instruction(pc)
     if span is None and error.operands and isinstance(at, Call):
-        held = {arg: name for name, arg in names_at(code.function, pc).items()}
-        given = zip(error.operands, at.args)
-        error.call_operands({name: held[arg] for name, arg in given if arg in held})
+        given = zip(error.operands, at.operands)
+        error.call_operands({parameter: name for parameter, name in given if name is not None})
     error.locate(span)
     running = [(code.function.name, span)]
     running += [(f[0].function.name, f[0].instruction(f[5]).span) for f in reversed(frames)]

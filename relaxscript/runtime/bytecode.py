@@ -72,6 +72,7 @@ class Call:
 
     A packed function's None is the empty tuple where `result` asks for the empty tuple. `proved`
     are the positions of arguments that are known to be what a function of the program asks for.
+    `operands` are the variables that stand for the arguments, where the call has no place.
     """
 
     dst: int
@@ -80,6 +81,7 @@ class Call:
     result: Check | None = None
     span: Span | None = None
     proved: tuple[int, ...] = ()
+    operands: tuple[str | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

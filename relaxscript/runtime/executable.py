@@ -399,13 +399,15 @@ class ExecBuilder:
         *,
         result: Check | None = None,
         proved: Sequence[int] = (),
+        operands: Sequence[str | None] = (),
         span: Span | None = None,
     ) -> None:
         """Call the function `name`; values among `args` that are no `Arg` become constants.
 
         `result` is what the value of the call must match; where it is the empty tuple, a packed
         function's None is the empty tuple. `proved` are the positions of arguments that a function
-        of the program need not check.
+        of the program need not check. `operands` are the variables that stand for the arguments,
+        which messages use where there is no `span`.
         """
         given = _listed(args, "arguments of a call")
         converted = tuple(self._used(self.convert_constant(arg)) for arg in given)
@@ -414,7 +416,8 @@ class ExecBuilder:
             target = self._used(target)
         if not isinstance(target, Arg) or target.kind is not ArgKind.REGISTER or target == VM_STATE:
             raise VMError(f"a call of `{name}` can only write into a register", code="RX0612")
-        self._emit(Call(target.value, self._index_of(name), converted, result, span, tuple(proved)))
+        func, known = self._index_of(name), tuple(proved)
+        self._emit(Call(target.value, func, converted, result, span, known, tuple(operands)))
 
     def emit_ret(self, result: Any, *, span: Span | None = None) -> None:
         """Leave the function with the value of a register."""

@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
+from relaxscript import relax
 from relaxscript.errors import RelaxWarning
 from relaxscript.ir.module import IRModule
 from relaxscript.runtime import Shape, register_func, remove_global_func
@@ -333,3 +334,20 @@ def main(n: R.Prim("int64")):
     errors = [failure(lambda load=load: load(mod).main(-2)) for load in EXECUTORS.values()]
     assert len({error.diagnostic.message for error in errors}) == 1
     assert "a tensor has no dimension below 0: `n` is -2" in str(errors[0])
+
+
+@pytest.mark.filterwarnings("ignore::relaxscript.RelaxWarning")
+def test_operands_without_a_place_are_named_by_the_variables_that_the_call_uses():
+    builder = relax.BlockBuilder()
+    x = relax.Var("x", R.Object())
+    with builder.function("main", [x]):
+        builder.match_cast(x, R.Tensor(ndim=1))
+        used = builder.match_cast(x, R.Tensor(ndim=1))
+        builder.match_cast(x, R.Tensor(ndim=1))
+        builder.emit_func_output(builder.emit(relax.op.asinh(used)))
+    flags = np.zeros(2, "bool")
+    errors = [
+        failure(lambda load=load: load(builder.get()).main(flags)) for load in EXECUTORS.values()
+    ]
+    (message,) = {error.diagnostic.message for error in errors}
+    assert f"`{used.name_hint}`" in message

@@ -71,7 +71,9 @@ class CallEmitter(FunctionEmitter):
     def _by_meaning(self, call: relax.Call) -> Arg:
         args = [self.value(arg, read_only=True) for arg in call.args]
         checked = _needs_check(call, self.program.context)
-        return self.call(self.program.operator(call, checked), args)
+        # Variables that share a register are told apart by the source, or by this where it is none.
+        words = [getattr(arg, "name_hint", None) for arg in call.args] if self.span is None else ()
+        return self.call(self.program.operator(call, checked), args, operands=words)
 
     def _kill(self, call: relax.Call) -> Arg:
         (arg,) = call.args

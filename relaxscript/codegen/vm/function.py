@@ -203,10 +203,13 @@ class FunctionEmitter(ABC):
             return arg
         return self.call("vm.builtin.copy", [arg])
 
-    def call(self, name: str, args: Sequence[Any], result: Check | None = None) -> Arg:
+    def call(
+        self, name: str, args: Sequence[Any], result: Check | None = None,
+        operands: Sequence[str | None] = (),
+    ) -> Arg:  # fmt: skip
         """Emit a call; the register that holds its result."""
         dst = self.register()
-        self.ib.emit_call(name, args, dst, result=result, span=self.span)
+        self.ib.emit_call(name, args, dst, result=result, operands=operands, span=self.span)
         if name not in _WITHOUT_MEMORY:
             self.full.add(dst.value)
         return dst
