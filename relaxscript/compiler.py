@@ -49,11 +49,10 @@ from .transform.pipeline import OUR_PIPELINES, PIPELINE_MAP
 from .transform.vdevice.device_calls import is_host, listed_devices, moved, named_device
 from .transform.vdevice.realize_vdevice import realized
 
-__all__ = ["TARGETS", "VirtualMachine", "build", "compile", "jit", "run_function", "with_params"]
+__all__ = ["VirtualMachine", "build", "compile", "jit", "run_function", "with_params"]
 
 __tracebackhide__ = is_users
 
-TARGETS = tuple(BACKENDS)
 _EXEC_MODES = ("bytecode", "compiled")
 _REMOVERS: dict[str, Callable[[], Pass]] = {
     "redundant": RemoveRedundantChecks,
