@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from relaxscript.errors import Diagnostic, DiagnosticError, Span
 from relaxscript.errors.exceptions import is_users
-from relaxscript.interpreter.blame import place_of_binding
+from relaxscript.interpreter.blame import place_of_binding, place_of_signature
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Attrs, Binding, Call, DataflowBlock, Expr, Function, Op
 from relaxscript.ir.walk import compounds
@@ -58,7 +58,7 @@ def _left(function: Function, name: str) -> Iterator[Diagnostic]:
             yield _diagnostic(what, found[1], place_of_binding(node))
     if not left and not (function.attrs or Attrs()).get(LOWERED):
         what = f"the checks of `{name}` are not written out"
-        yield _diagnostic(what, "VMShapeLower", function.span)
+        yield _diagnostic(what, "VMShapeLower", place_of_signature(function))
 
 
 def _lowers(value: Expr) -> tuple[str, str] | None:

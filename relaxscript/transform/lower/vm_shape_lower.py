@@ -10,8 +10,8 @@ from relaxscript.interpreter.blame import (
     name_of_matched,
     name_of_result,
     place_of_binding,
-    place_of_parameter,
     place_of_result,
+    place_of_signature,
 )
 from relaxscript.interpreter.check_calls import check_of, match_arguments, match_cast, match_result
 from relaxscript.ir.module import IRModule
@@ -131,8 +131,7 @@ class _Lowering(BindingRewriter):
         infos = [param.struct_info for param in func.params]
         self.bound.update(v for info in infos for v in definable_shape_vars(info))
         if infos:
-            spans = [span for param in func.params if (span := place_of_parameter(param))]
-            span = Span.cover(*spans) if spans else func.span
+            span = place_of_signature(func)
             wanted = TupleStructInfo.make(tuple(infos))
             self.emit(match_arguments(func.params, wanted, span), "_", span)
 
