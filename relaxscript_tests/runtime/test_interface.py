@@ -113,6 +113,7 @@ EXPLAINED = {
     "ExecBuilder.function: ours takes param_spans=()": "failures name the parameter",
     "ExecBuilder.function: ours takes shape_vars=()": "a stepper shows shape variables",
     "ExecBuilder.variable: ours alone": "a stepper shows variables by the names of the source",
+    "ExecBuilder.emit_call: ours takes operands=()": "failures name what has no line, too",
     "ExecBuilder.emit_call: ours takes proved=()": "what is known to fit is not checked again",
     "ExecBuilder.emit_call: ours takes result=None": "what packed functions return is checked",
     "ExecBuilder.emit_call: ours takes span=None": "failures name the line",
