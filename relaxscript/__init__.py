@@ -35,9 +35,9 @@ from .errors import (
     Span,
     TVMError,
     VMError,
-    absent,
     config,
     explain,
+    not_built,
 )
 from .ir import (
     GlobalVar,
@@ -96,7 +96,7 @@ from .op.calls import call_dps_packed, call_pure_packed, call_tir
 from .op.inplace import call_tir_inplace
 from .script import from_source, ir as I, relax as R, tir as T
 from .script.ir import ir_module
-from .script.relax_forms import const
+from .script.names.relax_forms import const
 from .version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -333,7 +333,7 @@ if not TYPE_CHECKING:
     def __getattr__(name: str) -> Any:
         room = _LATER.get(name)
         if room is None:
-            return absent.of_package(name)
+            return not_built.of_package(name)
         if not room:
             return import_module(f"{__name__}.{name}")
         value = getattr(import_module(f"{__name__}.{room}"), name)

@@ -35,12 +35,12 @@ from .interpreter.prim_funcs import symbol_of
 from .ir import prim, relax, tir
 from .ir.module import IRModule, Target, as_target
 from .ir.relax import Attrs
-from .ir.same import structural_equal
+from .ir.structural_equality import structural_equal
 from .ir.walk import walk
 from .runtime import Executable, VirtualMachine
 from .runtime.builtins import BUILTINS
 from .runtime.values import kind_of
-from .script.parser.text import read_again
+from .script.parser.from_source import read_again
 from .script.printer.module import constants_of
 from .transform.lower.older_lowering import without_shape_heaps
 from .transform.normalize.normalize import normalized

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from . import op as operators
-from .analysis.formation import explained, ill_formed
+from .analysis.well_formedness import explained, ill_formed
 from .arith import NO, YES
 from .codegen.backend import BACKENDS, backend_for, unknown_name
 from .codegen.vm import Kernel, codegen

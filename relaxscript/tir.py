@@ -9,14 +9,14 @@ from .ir import prim, tir as statements, tir_compute, tir_functions
 from .ir.prim import *  # noqa: F403
 from .ir.tir import *  # noqa: F403
 from .ir.tir_compute import *  # noqa: F403
-from .script import tir_math
-from .script.tir_math import *  # noqa: F403
+from .script.names import tir_math
+from .script.names.tir_math import *  # noqa: F403
 
 # The names of `tvm.tir` win over those of scripts.
 from .ir.tir_functions import *  # noqa: F403 # isort: skip
 
 if not TYPE_CHECKING:
-    from .errors.absent import of_tir as __getattr__  # noqa: F401
+    from .errors.not_built import of_tir as __getattr__  # noqa: F401
 
 __all__ = [
     "build", *prim.__all__, *statements.__all__, *tir_compute.__all__, *tir_math.__all__,

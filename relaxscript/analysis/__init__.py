@@ -1,18 +1,16 @@
 """Questions about programs, by the names that TVM has for them.
 
 `derive.py` answers what is known of an expression's value; `struct_infos.py` asks about
-StructInfos, `programs.py` about functions and modules; `unused.py` finds what nothing needs,
-`reuse.py` what is used after it was written into, `formation.py` what keeps a program from being
-well-formed.
+StructInfos, `call_graph.py` about functions and modules; `unused.py` finds what nothing needs,
+`inplace_use.py` what is used after it was written into, `well_formedness.py` what keeps a program
+from being well-formed.
 """
 
 from __future__ import annotations
 
 from relaxscript.sinfo import BaseCheckResult
 
-from .derive import Context, call_purity, derive_struct_info, function_struct_info
-from .formation import ill_formed, well_formed
-from .programs import (
+from .call_graph import (
     all_global_vars,
     all_vars,
     bound_vars,
@@ -25,6 +23,7 @@ from .programs import (
     post_order_visit,
     udchain,
 )
+from .derive import Context, call_purity, derive_struct_info, function_struct_info
 from .struct_infos import (
     collect_non_negative_expressions,
     definable_tir_vars_in_struct_info,
@@ -38,6 +37,7 @@ from .struct_infos import (
     tir_vars_in_struct_info,
 )
 from .unused import remove_all_unused
+from .well_formedness import ill_formed, well_formed
 
 __all__ = [
     "BaseCheckResult", "Context", "all_global_vars", "all_vars", "bound_vars", "call_purity",

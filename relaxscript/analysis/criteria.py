@@ -40,8 +40,8 @@ from relaxscript.op import ArgumentError, lookup
 from relaxscript.sinfo import definable_shape_vars, scalar_variables
 
 from .annotation_criteria import AnnotationCriteria
-from .finding import Finding, undeclared_recursion
-from .programs import detect_recursion
+from .call_graph import detect_recursion
+from .violation import Finding, undeclared_recursion
 
 __all__ = ["Criteria"]
 

@@ -36,7 +36,6 @@ from relaxscript.ir.relax import (
     Var,
     remember_struct_info,
 )
-from relaxscript.ir.same import structural_equal
 from relaxscript.ir.struct_info import (
     FuncStructInfo,
     ObjectStructInfo,
@@ -47,6 +46,7 @@ from relaxscript.ir.struct_info import (
     TupleStructInfo,
     default_derive,
 )
+from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.op import Obligation, lookup
 from relaxscript.sinfo import (

@@ -27,7 +27,7 @@ from relaxscript.ir.relax import (
 )
 from relaxscript.op import ArgumentError, lookup
 
-from .finding import Finding
+from .violation import Finding
 
 __all__ = ["is_normal", "not_normal"]
 

@@ -11,13 +11,12 @@ from typing import Any, Protocol
 
 from relaxscript import sinfo as rules
 from relaxscript.errors import UnplacedError
-from relaxscript.errors.caller import caller_span
+from relaxscript.errors.user_frame import caller_span
 from relaxscript.ir import walk
-from relaxscript.ir.expected import brief
+from relaxscript.ir.field_types import brief
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import IntImm, PrimExpr, Var as PrimVar, as_prim
 from relaxscript.ir.relax import Call, Expr, ExternFunc, Function, GlobalVar, Op, Var
-from relaxscript.ir.same import structural_equal, structural_hash
 from relaxscript.ir.struct_info import (
     FuncStructInfo,
     PrimStructInfo,
@@ -25,6 +24,7 @@ from relaxscript.ir.struct_info import (
     StructInfo,
     TensorStructInfo,
 )
+from relaxscript.ir.structural_equality import structural_equal, structural_hash
 from relaxscript.ir.types import Type
 from relaxscript.op.base import shape_of
 

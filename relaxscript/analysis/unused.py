@@ -27,8 +27,8 @@ from relaxscript.ir.relax import (
     SeqExpr,
 )
 
+from .call_graph import is_pure
 from .derive import Context
-from .programs import is_pure
 from .struct_infos import wanted
 
 __all__ = ["remove_all_unused"]

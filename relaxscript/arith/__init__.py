@@ -19,11 +19,11 @@ from .answer import NO, UNKNOWN, YES, Answer, all_of, any_of, negated
 from .bounds import bounds
 from .evaluate import EvaluationError, evaluate
 from .facts import Facts, Interval
+from .format import text_of
 from .int_set import IntervalSet, IntSet, neg_inf, pos_inf
 from .prove import prove, prove_equal
 from .simplify import simplify
 from .solution import only_solution
-from .text import text_of
 
 __all__ = [
     "NO", "UNKNOWN", "YES", "AlreadyBoundError", "Analyzer", "Answer", "ConstIntBound",

@@ -23,13 +23,13 @@ from .arguments import condition, scalar, variable, wrong
 from .bounds import bounds
 from .canonical import Space
 from .congruence import congruence_of
+from .eval_set import values_of
 from .facts import Facts
+from .format import text_of
 from .int_set import IntervalSet, interval_of
 from .polynomial import GiveUp
 from .prove import prove, prove_equal
-from .relaxation import values_of
 from .simplify import simplify
-from .text import text_of
 
 __all__ = [
     "AlreadyBoundError", "Analyzer", "ConstIntBound", "Extension", "ModularSet", "ProofStrength",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from relaxscript.ir import prim
-from relaxscript.ir.expected import brief
+from relaxscript.ir.field_types import brief
 from relaxscript.ir.prim import PrimExpr, as_prim
 
 __all__ = ["condition", "scalar", "variable", "wrong"]

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import isqrt
 
 from .atom import Atom
-from .elimination import Steps
+from .fourier_motzkin import Steps
 from .interval import interval, surely
 from .polynomial import (
     CONSTANT,

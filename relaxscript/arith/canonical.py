@@ -5,9 +5,9 @@ all values of their variables if their polynomials are the same (where both are 
 int64 are read as mathematical integers. Values of other data types are opaque, except that bools
 are followed through comparisons and logic.
 
-`rules.py` holds what happens to divisions, `choices.py` to maxima and the like, `conditions.py` to
-comparisons and logic, `intrinsics.py` to shifts and other calls; `readable.py` writes polynomials
-as expressions again. Expressions may be nested arbitrarily deep.
+`rules.py` holds what happens to divisions, `minmax_select.py` to maxima and the like,
+`predicates.py` to comparisons and logic, `intrinsics.py` to shifts and other calls; `to_expr.py`
+writes polynomials as expressions again. Expressions may be nested arbitrarily deep.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from relaxscript.ir import prim, walk
 from relaxscript.ir.intrinsic import lookup
 from relaxscript.ir.prim import PrimExpr
 
-from . import choices, conditions, intrinsics, rules
+from . import intrinsics, minmax_select, predicates, rules
+from .assume import learn
 from .atom import INT32, INT64, Atom, is_index
 from .evaluate import MEANING, EvaluationError, evaluate
 from .facts import Facts
 from .interval import lower, upper
-from .learning import learn
 from .opaque import limits_of, opaque_ends
 from .operands import operands_of
 from .polynomial import (
@@ -273,9 +273,9 @@ class Space:
                 return rules.remainder(self, self.sub(a), self.sub(b), e, rules.truncated)
             case prim.Max(a, b) | prim.Min(a, b):
                 kind = "max" if isinstance(e, prim.Max) else "min"
-                return choices.extremum(self, kind, self.sub(a), self.sub(b), e)
+                return minmax_select.extremum(self, kind, self.sub(a), self.sub(b), e)
             case prim.Select(condition, a, b):
-                return choices.select(self, self.sub(condition), self.sub(a), self.sub(b), e)
+                return minmax_select.select(self, self.sub(condition), self.sub(a), self.sub(b), e)
             case prim.Cast(value=value):
                 return self._cast(e, value)
             case prim.Let(var, value, body) if is_index(value.dtype):
@@ -290,10 +290,10 @@ class Space:
         if isinstance(value, prim.Cast) and value.dtype in INTEGERS_IN_FLOATS:
             inner = value.value
             if is_index(inner.dtype) and self._is_exact(inner, value.dtype):
-                return choices.cast(self, self.sub(inner), prim.Cast(e.dtype, inner))
+                return minmax_select.cast(self, self.sub(inner), prim.Cast(e.dtype, inner))
         if not (is_index(value.dtype) or (value.dtype.is_bool and value.dtype.lanes == 1)):
             return self._opaque(e)
-        return choices.cast(self, self.sub(value), e)
+        return minmax_select.cast(self, self.sub(value), e)
 
     def _is_exact(self, e: PrimExpr, dtype: str) -> bool:
         """Whether a floating-point type has all values of an integer."""
@@ -311,11 +311,11 @@ class Space:
             case prim.Var():
                 return self.variable(e)
             case prim.Comparison(a, b) if is_index(a.dtype) and is_index(b.dtype):
-                return conditions.comparison(self, self.sub(a), self.sub(b), e)
+                return predicates.comparison(self, self.sub(a), self.sub(b), e)
             case prim.And(a, b) | prim.Or(a, b):
-                return conditions.logic(self, self.sub(a), self.sub(b), e)
+                return predicates.logic(self, self.sub(a), self.sub(b), e)
             case prim.Not(a):
-                return conditions.negation(self.sub(a))
+                return predicates.negation(self.sub(a))
         return self._literal(e) or self._opaque(e)
 
     def _literal(self, e: PrimExpr) -> Poly | None:

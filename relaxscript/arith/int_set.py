@@ -14,7 +14,7 @@ from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.tir import Range
 
 from .arguments import scalar, wrong
-from .text import text_of
+from .format import text_of
 
 __all__ = ["IntSet", "IntervalSet", "interval_of", "neg_inf", "pos_inf"]
 

@@ -22,7 +22,7 @@ from .polynomial import (
     multiply,
     scaled,
 )
-from .quotients import remainder_ends
+from .quotient_bounds import remainder_ends
 
 __all__ = ["between", "interval", "lower", "substitute_atom", "surely", "upper"]
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from relaxscript.ir import prim
 
-from . import choices, rules
+from . import minmax_select, rules
 from .interval import interval, lower, surely, upper
 from .polynomial import CONSTANT, Poly, constant_of, difference, multiply, scaled
-from .quotients import bits_ends, shifted_right_ends
+from .quotient_bounds import bits_ends, shifted_right_ends
 
 if TYPE_CHECKING:
     from .canonical import Space
@@ -38,7 +38,7 @@ def call(space: Space, e: prim.Call) -> Poly | None:
         case prim.Call(op="tir.abs", args=(a,)):
             return _absolute(space, space.sub(a), e)
         case prim.Call(op="tir.if_then_else", args=(condition, a, b)):
-            return choices.select(space, space.sub(condition), space.sub(a), space.sub(b), e)
+            return minmax_select.select(space, space.sub(condition), space.sub(a), space.sub(b), e)
     return None
 
 

@@ -15,7 +15,7 @@ from relaxscript.ir.prim import PrimExpr
 from .atom import Atom, is_index
 from .interval import lower, upper
 from .polynomial import Poly
-from .quotients import Ends, quotient_ends, remainder_ends
+from .quotient_bounds import Ends, quotient_ends, remainder_ends
 
 __all__ = ["fits", "limits_of", "opaque_ends"]
 

@@ -12,7 +12,7 @@ from .canonical import Space
 from .evaluate import evaluate
 from .facts import Facts
 from .polynomial import GiveUp, difference
-from .search import Prover
+from .prover import Prover
 
 __all__ = ["prove", "prove_equal"]
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from .atom import Atom
 from .axioms import atoms_in, axioms, bounds_of, divided, products, squares
 from .canonical import Space
-from .elimination import OutOfSteps, Steps, contradictory
+from .fourier_motzkin import OutOfSteps, Steps, contradictory
 from .interval import interval, substitute_atom
 from .polynomial import CONSTANT, Poly, TooLarge, constant_of, difference, scaled
 

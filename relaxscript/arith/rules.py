@@ -18,9 +18,9 @@ from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 
 from .atom import Atom
-from .choices import extremum, select
 from .evaluate import evaluate, truncated_division
 from .interval import interval, lower, surely, upper
+from .minmax_select import extremum, select
 from .polynomial import (
     CONSTANT,
     Monomial,
@@ -38,7 +38,7 @@ from .polynomial import (
     total,
     without_constant,
 )
-from .quotients import Ends, quotient_ends
+from .quotient_bounds import Ends, quotient_ends
 
 if TYPE_CHECKING:
     from .canonical import Space

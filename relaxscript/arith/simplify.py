@@ -1,6 +1,6 @@
 """Simplification of scalar expressions.
 
-An expression is read into its canonical form (`canonical.py`) and written again (`readable.py`).
+An expression is read into its canonical form (`canonical.py`) and written again (`to_expr.py`).
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from relaxscript.ir.prim import PrimExpr
 from .arguments import scalar
 from .canonical import Space
 from .facts import Facts
+from .format import text_of
 from .polynomial import GiveUp, Poly
-from .readable import Writer, same_expression
-from .text import text_of
+from .to_expr import Writer, same_expression
 
 __all__ = ["simplify"]
 

@@ -6,8 +6,8 @@ from relaxscript.ir.prim import PrimExpr
 
 from .canonical import Space
 from .facts import Facts
+from .format import text_of
 from .polynomial import CONSTANT, GiveUp, difference
-from .text import text_of
 
 __all__ = ["only_solution"]
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, cast
 
 from relaxscript.errors import Diagnostic, DiagnosticError, did_you_mean, nearest
-from relaxscript.errors.caller import caller_span
+from relaxscript.errors.user_frame import caller_span
 from relaxscript.ir.relax import Expr, as_expr
 
 __all__ = ["args_converter", "convert_to_expr"]

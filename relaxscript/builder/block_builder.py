@@ -33,7 +33,7 @@ from relaxscript.errors import (
     is_strict,
     warn,
 )
-from relaxscript.errors.caller import caller_span
+from relaxscript.errors.user_frame import caller_span
 from relaxscript.ir.module import IRModule, ModuleFunction
 from relaxscript.ir.prim import Var as PrimVar
 from relaxscript.ir.relax import (
@@ -50,8 +50,8 @@ from relaxscript.ir.relax import (
     as_expr,
     remember_struct_info,
 )
-from relaxscript.ir.same import structural_equal, structural_hash
 from relaxscript.ir.struct_info import StructInfo
+from relaxscript.ir.structural_equality import structural_equal, structural_hash
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.ir.walk import free_vars
 from relaxscript.op import Obligation

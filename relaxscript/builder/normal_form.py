@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from relaxscript.analysis.derive import call_purity, kind_name, narrowed, nature_of_misfit
+from relaxscript.analysis.inplace_use import writes_in_place
 from relaxscript.analysis.normal_form import is_normal
 from relaxscript.analysis.purity import impurity
-from relaxscript.analysis.reuse import writes_in_place
 from relaxscript.arith import NO, UNKNOWN, YES
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Diagnostic, DiagnosticError, OperandError, Span
-from relaxscript.errors.caller import caller_span
+from relaxscript.errors.user_frame import caller_span
 from relaxscript.ir.prim import IntImm
 from relaxscript.ir.relax import (
     Binding,
@@ -35,7 +35,6 @@ from relaxscript.ir.relax import (
     Var,
     VarBinding,
 )
-from relaxscript.ir.same import structural_equal
 from relaxscript.ir.struct_info import (
     FuncStructInfo,
     ObjectStructInfo,
@@ -44,6 +43,7 @@ from relaxscript.ir.struct_info import (
     TensorStructInfo,
     TupleStructInfo,
 )
+from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.ir.walk import rewrite_top_down
 from relaxscript.op import Obligation, lookup
 from relaxscript.sinfo import (

@@ -10,7 +10,7 @@ from relaxscript.analysis.derive import Context
 from relaxscript.analysis.purity import claims_purity
 from relaxscript.arith import Facts
 from relaxscript.errors import Diagnostic, DiagnosticError, InternalError, Span
-from relaxscript.errors.caller import caller_span
+from relaxscript.errors.user_frame import caller_span
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim import Var as PrimVar
 from relaxscript.ir.relax import (

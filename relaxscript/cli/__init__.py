@@ -2,8 +2,8 @@
 
 Start reading at `command.py`, which says what can be written after `relaxscript`; each command has
 a file of its own. `definitions.py` finds the scripts in a Python file without running it,
-`mending.py` applies the fixes of their mistakes and `writing.py` puts the file back; `documents.py`
-and `sarif.py` say the mistakes to other programs.
+`autofix.py` applies the fixes of their mistakes and `writing.py` puts the file back;
+`json_report.py` and `sarif.py` say the mistakes to other programs.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from typing import Literal, TextIO
 
 from relaxscript.errors import Diagnostic, DiagnosticError, Source
 
-from .mending import difference, look, mend
+from .autofix import difference, look, mend
 from .notebooks import is_notebook, with_cells
 from .reading import FileText, files_in, read_text, sources_in
 from .report import complain, errors_of
@@ -56,7 +56,7 @@ def check(
         aside = diff or (fix and "-" in files)
         report(checked, sys.stderr if aside else sys.stdout, "would fix" if diff else "fixed")
     else:
-        from .documents import document
+        from .json_report import document
 
         print(document(form, checked))
     if any(file.failed for file in checked):

@@ -18,30 +18,30 @@ from typing import Any
 
 from relaxscript import script
 from relaxscript.errors import Diagnostic, DiagnosticError, Source, is_strict, nearest
-from relaxscript.script.parser.blame import UNKNOWN, Failed
-from relaxscript.script.parser.crash import reported_as_ours
 from relaxscript.script.parser.decorators import OurDecorator
 from relaxscript.script.parser.definition import parse_definition
+from relaxscript.script.parser.diagnostics import UNKNOWN, Failed
 from relaxscript.script.parser.environment import is_builtin
 from relaxscript.script.parser.expression import parse_expr
-from relaxscript.script.parser.file_reader import FileReader, Scopes
+from relaxscript.script.parser.internal_error import reported_as_ours
 from relaxscript.script.parser.macro import Macro
-from relaxscript.script.parser.not_python import syntax_error
-from relaxscript.script.parser.plain import (
+from relaxscript.script.parser.python_language import python_context
+from relaxscript.script.parser.reporter import Reporter
+from relaxscript.script.parser.unsupported_syntax import TRY_STAR
+from relaxscript.script.source.file_reader import FileReader, Scopes
+from relaxscript.script.source.plain_names import (
     EVERYTHING,
     bind,
     imported,
     known_from_the_start,
     literal,
 )
-from relaxscript.script.parser.python_language import python_context
-from relaxscript.script.parser.reporter import Reporter
-from relaxscript.script.parser.source import AnyDefinition, parse_text
-from relaxscript.script.parser.statements import TRY_STAR
+from relaxscript.script.source.source_tree import AnyDefinition, parse_text
+from relaxscript.script.source.syntax_errors import syntax_error
 
-from .harmless import member_of, outer_module
 from .names import FileNames, merged
 from .notebooks import plain_python
+from .safe_calls import member_of, outer_module
 
 __all__ = ["Script", "definitions"]
 

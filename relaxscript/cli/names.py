@@ -7,12 +7,12 @@ from types import ModuleType
 from typing import Any
 
 from relaxscript.errors import Diagnostic
-from relaxscript.script.parser.blame import UNKNOWN
+from relaxscript.script.parser.diagnostics import UNKNOWN
 from relaxscript.script.parser.environment import Environment, is_builtin
-from relaxscript.script.parser.plain import EVERYTHING
 from relaxscript.script.parser.reporter import Reporter
+from relaxscript.script.source.plain_names import EVERYTHING
 
-from .harmless import BUILTINS, is_harmless, member_of
+from .safe_calls import BUILTINS, is_harmless, member_of
 
 __all__ = ["FileNames", "merged"]
 

@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from .paint import Line, Piece, Role, merged, visible, width
+from .styles import Line, Piece, Role, merged, visible, width
 
 TAB = 4
 LIMIT = 140

@@ -20,7 +20,7 @@ rest. A fix is shown as the line it makes, with `+` beside it and `~` below what
     23 +             gv = R.nn.softmax(a @ v)
        |                       ~~~~~~~
 
-`draw.py` draws one line, `paint.py` knows colours. Start reading at `render`.
+`draw.py` draws one line, `styles.py` knows colours. Start reading at `render`.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from itertools import groupby
 
 from .diagnostic import Diagnostic, Edit
 from .draw import DOTS, Mark, draw
-from .paint import Line, Role, Style, automatic_style, paint, visible
 from .span import Source, Span
+from .styles import Line, Role, Style, automatic_style, paint, visible
 
 __all__ = ["Style", "automatic_style", "render", "render_body"]
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 
-from .caller import caller_span
 from .diagnostic import Diagnostic
 from .exceptions import DiagnosticError
+from .user_frame import caller_span
 
 __all__ = ["config", "is_strict"]
 

@@ -44,7 +44,7 @@ from relaxscript.runtime import (
     TupleCheck,
     device,
 )
-from relaxscript.runtime.pattern import Heap
+from relaxscript.runtime.checks import Heap
 from relaxscript.sinfo import (
     definable_shape_vars,
     is_subtype,

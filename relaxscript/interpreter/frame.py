@@ -9,8 +9,8 @@ from relaxscript.errors import Diagnostic, DiagnosticError, Span
 from relaxscript.ir import prim, relax
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.runtime.builtins import State
-from relaxscript.runtime.check import origins_of
-from relaxscript.runtime.pattern import Check, Dim
+from relaxscript.runtime.checks import Check, Dim
+from relaxscript.runtime.run_check import origins_of
 
 from .checks import Checks
 

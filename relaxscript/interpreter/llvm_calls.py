@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 
 from relaxscript.errors import did_you_mean, nearest
-from relaxscript.ir import low_level_meaning, prim
+from relaxscript.ir import device_expansions, prim
 from relaxscript.ir.prim import PrimExpr
 
 from . import failure
@@ -29,7 +29,7 @@ def meaning(e: prim.Call) -> PrimExpr | None:
     Raises `DiagnosticError` where LLVM has no such intrinsic, or only one for other operands.
     """
     if e.op not in _CALLS:
-        return low_level_meaning.meaning(e)
+        return device_expansions.meaning(e)
     name, row, suffix = _named(e)
     args = _operands(e, row)
     _check(e, row, args)

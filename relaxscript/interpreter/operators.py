@@ -31,8 +31,8 @@ from relaxscript.op.base import null_value
 from relaxscript.opdef.eager import finished, quietly
 from relaxscript.opdef.leaf_struct_info import array_struct_info, struct_info_of_leaf
 from relaxscript.runtime import DeviceTensor, Prim, Shape
-from relaxscript.runtime.blocks import OnArrays
-from relaxscript.runtime.nesting import lacks_stack
+from relaxscript.runtime.stack_guard import lacks_stack
+from relaxscript.runtime.superinstructions import OnArrays
 from relaxscript.runtime.values import is_tensor, kind_of, prim_dtype, prim_value
 
 from .devices import devices_of, run_where_they_are

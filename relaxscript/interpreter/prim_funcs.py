@@ -18,10 +18,10 @@ from relaxscript.ir.prim import Var
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.runtime import Closure, DeviceTensor, Prim, Shape
-from relaxscript.runtime.blame import tell_calls
-from relaxscript.runtime.check import AnyCheck, wrong_number
 from relaxscript.runtime.coercion import coerce_argument
-from relaxscript.runtime.nesting import one_run
+from relaxscript.runtime.error_context import tell_calls
+from relaxscript.runtime.run_check import AnyCheck, wrong_number
+from relaxscript.runtime.stack_guard import one_run
 from relaxscript.runtime.values import make_prim
 
 from . import failure

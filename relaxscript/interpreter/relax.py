@@ -25,7 +25,6 @@ from relaxscript.ir.struct_info import StructInfo
 from relaxscript.op import Trait, traits_of
 from relaxscript.runtime import Closure, PackedFunc, get_global_func
 from relaxscript.runtime.arrays import as_given
-from relaxscript.runtime.blame import tell_calls, too_deep
 from relaxscript.runtime.builtins import (
     BUILTINS,
     INVOKE_CLOSURE,
@@ -36,15 +35,16 @@ from relaxscript.runtime.builtins import (
     read_if_cond,
     tuple_getitem,
 )
-from relaxscript.runtime.check import match, match_arguments, wrong_number
+from relaxscript.runtime.checks import AnyCheck, TupleCheck
 from relaxscript.runtime.coercion import (
     call_packed,
     coerce_argument,
     in_order,
     taken_result,
 )
-from relaxscript.runtime.nesting import one_run
-from relaxscript.runtime.pattern import AnyCheck, TupleCheck
+from relaxscript.runtime.error_context import tell_calls, too_deep
+from relaxscript.runtime.run_check import match, match_arguments, wrong_number
+from relaxscript.runtime.stack_guard import one_run
 from relaxscript.runtime.values import kind_of
 from relaxscript.sinfo import erase_to_well_defined
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from relaxscript.arith.text import text_of
+from relaxscript.arith.format import text_of
 from relaxscript.dtypes import DataType, nearest
 from relaxscript.errors import VMError
 from relaxscript.ir import prim, tir, walk

@@ -21,7 +21,7 @@ from relaxscript.ir import prim, tir
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.tir_compute import BufferRealize, Prefetch
-from relaxscript.runtime.nesting import lacks_stack
+from relaxscript.runtime.stack_guard import lacks_stack
 
 from . import failure
 from .blame import located

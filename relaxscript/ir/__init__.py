@@ -1,7 +1,8 @@
 """The language as data: nodes, modules, traversal, structural equality.
 
 Start with `node.py` (what a node is), then `relax.py`, `struct_info.py`, `prim.py` and `tir.py`
-(the grammar), `module.py` (programs), `walk.py` and `same.py` (what can be done with any of them).
+(the grammar), `module.py` (programs), `walk.py` and `structural_equality.py` (what can be done with
+any of them).
 """
 
 from __future__ import annotations
@@ -9,14 +10,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from relaxscript.errors import Span, absent
+from relaxscript.errors import Span, not_built
 
 from . import base
 from .module import IRModule
 from .node import Node
 from .prim import PrimExpr
 from .relax import Attrs, BaseFunc, GlobalVar, Op
-from .same import (
+from .structural_equality import (
     StructuralMismatch,
     assert_structural_equal,
     get_first_structural_mismatch,
@@ -44,4 +45,4 @@ if not TYPE_CHECKING:
     def __getattr__(name: str) -> Any:
         if name in ("instrument", "transform"):
             return import_module(f"{__name__}.{name}")
-        return absent.of_ir(name)
+        return not_built.of_ir(name)

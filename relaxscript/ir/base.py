@@ -5,7 +5,7 @@ from __future__ import annotations
 from relaxscript.errors import Span
 
 from .node import Node
-from .same import (
+from .structural_equality import (
     assert_structural_equal,
     get_first_structural_mismatch,
     structural_equal,

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from relaxscript.errors import InternalError, UnplacedError
-from relaxscript.errors.caller import caller_span
+from relaxscript.errors.user_frame import caller_span
 
 __all__ = [
     "Hook",

@@ -19,7 +19,7 @@ from relaxscript.errors import Diagnostic, DiagnosticError
 
 from . import hooks
 from .module import IRModule
-from .same import get_first_structural_mismatch
+from .structural_equality import get_first_structural_mismatch
 
 __all__ = [
     "PassInstrument", "PassPrintingInstrument", "PassTimingInstrument", "PrintAfterAll",

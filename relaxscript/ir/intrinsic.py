@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from relaxscript.dtypes import DataType
 
-from .low_level import COMPILED, PURE, LowLevel, low_level
+from .device_intrinsics import COMPILED, PURE, LowLevel, low_level
 from .node import Node
 from .prim import PrimExpr
 from .relax import Op

@@ -14,9 +14,9 @@ from relaxscript.errors import meant_hint, nearest
 
 from . import hooks
 from .calling import member
-from .expected import brief
+from .display import Shown
+from .field_types import brief
 from .relax import Attrs, BaseFunc, ExternFunc, Function, GlobalVar
-from .shown import Shown
 from .vdevice import DummyGlobalInfo, GlobalInfo, Target, VDevice, as_target
 from .walk import rewrite
 

@@ -7,7 +7,7 @@
 * `make`, which converts and checks nothing, for the builder, the parser and passes.
 
 Everything else about nodes is a function over `fields_of`: traversal and rewriting in `walk.py`,
-equality and hashing in `same.py`. A field may be declared with `field(...)`:
+equality and hashing in `structural_equality.py`. A field may be declared with `field(...)`:
 
 * `definition=True`: variables met here for the first time are defined here (parameters, the left
   side of a binding, loop variables), which is all that equality and substitution need to know;
@@ -26,9 +26,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from typing_extensions import Self, dataclass_transform
 
-from .expected import Expected, expected, natural_converter, refuse, refuse_conversion
-from .flat import flatten, restore
-from .shown import Shown, plain, show
+from .display import Shown, plain, show
+from .field_types import Expected, expected, natural_converter, refuse, refuse_conversion
+from .pickling import flatten, restore
 
 if TYPE_CHECKING:
     from relaxscript.errors import Span

@@ -18,7 +18,7 @@ from relaxscript.dtypes import DataType, result_dtype
 from relaxscript.runtime.arrays import NDArray
 
 from . import calling, hooks, prim
-from .expected import FieldError, brief
+from .field_types import FieldError, brief
 from .node import Node, field, node
 from .prim import FloatImm, PrimExpr, as_dimension, as_dims, as_prim
 from .uses import fields_of, require_callable

@@ -19,12 +19,12 @@ import numpy as np
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError, did_you_mean, nearest
-from relaxscript.errors.caller import for_users
+from relaxscript.errors.user_frame import for_users
 
 from .constant_folding import folded
+from .device_functions import low_level_function, operand
+from .device_intrinsics import low_level
 from .intrinsic import FLOATS, INTRINSICS, Intrinsic, op_named
-from .low_level import low_level
-from .low_level_functions import low_level_function, operand
 from .prim import (
     Broadcast,
     Call,

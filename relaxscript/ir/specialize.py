@@ -11,11 +11,11 @@ from typing import Any
 from relaxscript.errors import DiagnosticError
 
 from .constant_folding import refolded
-from .expected import brief
+from .field_types import brief
 from .node import Node
 from .prim import INT64, IntImm, PrimExpr, Var, as_scalar, cast
 from .prim_checks import refused
-from .same import structural_equal
+from .structural_equality import structural_equal
 from .tir import Buffer, PrimFunc
 from .walk import rewrite
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from relaxscript.dtypes import DataType
 
 from . import hooks
-from .expected import brief
+from .field_types import brief
 from .node import Node, field, node
 from .prim import IntImm, PrimExpr, as_prim
 from .relax import Expr, ShapeExpr
@@ -38,7 +38,7 @@ class StructInfo(Node):
 
     def same_as(self, other: Any) -> bool:
         """Whether another object is structurally equal to this StructInfo."""
-        from .same import structural_equal
+        from .structural_equality import structural_equal
 
         return structural_equal(self, other)
 

@@ -16,7 +16,7 @@ from relaxscript.errors import meant_hint, nearest
 
 from . import buffer_access
 from .buffer_access import StorageScope
-from .expected import brief
+from .field_types import brief
 from .loop_kinds import AXIS_NAMES, ForKind, loop_kind
 from .node import Node, field, node
 from .prim import (

@@ -12,9 +12,9 @@ from typing import Any
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
-from relaxscript.errors.caller import for_users
+from relaxscript.errors.user_frame import for_users
 
-from .low_level_functions import operand
+from .device_functions import operand
 from .prim import And, Or, PrimExpr, PrimExprLike, Var
 from .scalar_functions import FUNCTIONS
 from .tir import Buffer

@@ -29,12 +29,12 @@ class Type(Node):
     __slots__ = ()
 
     def __eq__(self, other: object) -> bool:
-        from .same import structural_equal
+        from .structural_equality import structural_equal
 
         return isinstance(other, Type) and structural_equal(self, other)
 
     def __hash__(self) -> int:
-        from .same import structural_hash
+        from .structural_equality import structural_hash
 
         return structural_hash(self)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from relaxscript.errors import Diagnostic, DiagnosticError
-from relaxscript.errors.caller import caller_span
+from relaxscript.errors.user_frame import caller_span
 
 __all__ = ["fields_of", "require_callable"]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 from . import prim, relax
-from .expected import brief
+from .field_types import brief
 from .node import FieldInfo, Node, traversal_of
 from .relax import Attrs
 from .struct_info import (

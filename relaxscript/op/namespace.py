@@ -10,7 +10,7 @@ from . import (
     binary,
     builtin,
     calls,
-    collapsing,
+    collapse_sum,
     comparison,
     contraction,
     create,
@@ -25,7 +25,7 @@ from . import (
     manipulate,
     memory,
     nn,
-    quantization,
+    qdq,
     ranges,
     repeating,
     reshaping,
@@ -42,7 +42,7 @@ from . import (
 from .base import *  # noqa: F403
 from .binary import *  # noqa: F403
 from .calls import *  # noqa: F403
-from .collapsing import *  # noqa: F403
+from .collapse_sum import *  # noqa: F403
 from .comparison import *  # noqa: F403
 from .contraction import *  # noqa: F403
 from .create import *  # noqa: F403
@@ -53,7 +53,7 @@ from .indexing import *  # noqa: F403
 from .inplace import *  # noqa: F403
 from .linear_algebra import *  # noqa: F403
 from .manipulate import *  # noqa: F403
-from .quantization import *  # noqa: F403
+from .qdq import *  # noqa: F403
 from .ranges import *  # noqa: F403
 from .repeating import *  # noqa: F403
 from .reshaping import *  # noqa: F403
@@ -67,8 +67,8 @@ from .ternary import *  # noqa: F403
 from .unary import *  # noqa: F403
 
 _FAMILIES = (
-    base, binary, calls, collapsing, comparison, contraction, create, datatype, device, gather,
-    indexing, inplace, linear_algebra, manipulate, quantization, ranges, repeating, reshaping, scan,
+    base, binary, calls, collapse_sum, comparison, contraction, create, datatype, device, gather,
+    indexing, inplace, linear_algebra, manipulate, qdq, ranges, repeating, reshaping, scan,
     search, sets, slicing, sorting, statistical, ternary, unary,
 )  # fmt: skip
 __all__ = [

@@ -16,8 +16,8 @@ from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.prim import INT64, IntImm, PrimExpr
 from relaxscript.ir.relax import Expr, ShapeExpr, Var
-from relaxscript.ir.same import structural_equal
 from relaxscript.ir.struct_info import ShapeStructInfo, TensorStructInfo
+from relaxscript.ir.structural_equality import structural_equal
 
 from .context import InferContext, Obligation
 from .format import count, dim_text, shape_fact

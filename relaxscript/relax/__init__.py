@@ -69,7 +69,7 @@ from relaxscript.runtime import (
     VMExecutable,
     VMInstrumentReturnKind,
 )
-from relaxscript.script.relax_forms import const
+from relaxscript.script.names.relax_forms import const
 from relaxscript.transform import get_default_pipeline, get_pipeline, register_pipeline
 
 from . import (
@@ -88,7 +88,7 @@ from . import (
 )
 
 if not TYPE_CHECKING:
-    from relaxscript.errors.absent import of_relax as __getattr__  # noqa: F401
+    from relaxscript.errors.not_built import of_relax as __getattr__  # noqa: F401
 
 __all__ = [
     "Binding", "BindingBlock", "BlockBuilder", "Call", "Constant", "DataTypeImm", "DataflowBlock",

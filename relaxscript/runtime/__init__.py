@@ -2,15 +2,13 @@
 
     values.py       what a Relax variable holds while a program runs
     packed_func.py  functions outside the program, called by name · dlpack.py  tensors for C
-    check.py        StructInfo at run time
+    checks.py · run_check.py  StructInfo at run time, as data and applied to values
     bytecode.py     the four instructions · executable.py  programs and their builder
-    python_text.py · python_scope.py  programs as Python text, and what that refers to
-    decode.py · entry.py · dispatch.py · builtins.py · blame.py  running them
-    pool.py         storages that are used again
-    machine.py      the virtual machine as users see it · instrument.py  who watches it
-    stepper.py · naming.py  a call step by step, in the words of its source
-    nesting.py      how many runs may be inside of each other
-    benchmark.py · profiler.py  how long that takes
+    decode.py · argument_guard.py · dispatch.py · builtins.py · error_context.py  running them
+    pooled_allocator.py  storages that are used again
+    machine.py      the virtual machine as users see it
+    stack_guard.py  how many runs may be inside of each other
+    debug/          looking at runs: the stepper, the profiler, timings, instruments, Python text
 
 Imports nothing of the compiler: what needs it is handed in as data and callables.
 """
@@ -22,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .arrays import NDArray, empty, from_dlpack, tensor
-    from .benchmark import BenchmarkResult
     from .bytecode import (
         Arg,
         ArgKind,
@@ -35,20 +32,9 @@ if TYPE_CHECKING:
         VMFuncKind,
         VMFunction,
     )
-    from .check import (
-        AnyCheck,
-        Check,
-        Dim,
-        DimBind,
-        DimConst,
-        DimExpr,
-        DimLoad,
-        FuncCheck,
-        PrimCheck,
-        ShapeCheck,
-        TensorCheck,
-        TupleCheck,
-    )
+    from .debug.benchmark import BenchmarkResult
+    from .debug.profiler import Report
+    from .debug.stepper import Stepper
     from .devices import (
         cuda,
         ext_dev,
@@ -72,8 +58,20 @@ if TYPE_CHECKING:
         register_global_func,
         remove_global_func,
     )
-    from .profiler import Report
-    from .stepper import Stepper
+    from .run_check import (
+        AnyCheck,
+        Check,
+        Dim,
+        DimBind,
+        DimConst,
+        DimExpr,
+        DimLoad,
+        FuncCheck,
+        PrimCheck,
+        ShapeCheck,
+        TensorCheck,
+        TupleCheck,
+    )
     from .values import (
         Closure,
         Device,
@@ -153,7 +151,7 @@ __all__ = [
 # Every room imports `values.py`, few of them the machine: the rest is imported when first used.
 _HOME = {
     "arrays": ("NDArray", "empty", "from_dlpack", "tensor"),
-    "benchmark": ("BenchmarkResult",),
+    "debug.benchmark": ("BenchmarkResult",),
     "bytecode": (
         "Arg",
         "ArgKind",
@@ -166,7 +164,7 @@ _HOME = {
         "VMFuncKind",
         "VMFunction",
     ),
-    "check": (
+    "run_check": (
         "AnyCheck",
         "Check",
         "Dim",
@@ -211,8 +209,8 @@ _HOME = {
         "register_global_func",
         "remove_global_func",
     ),
-    "profiler": ("Report",),
-    "stepper": ("Stepper",),
+    "debug.profiler": ("Report",),
+    "debug.stepper": ("Stepper",),
     "values": (
         "Closure",
         "Device",

@@ -26,7 +26,8 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import VMError
 from relaxscript.errors.exceptions import is_users
 
-from .check import (
+from .packed_func import PackedFunc
+from .run_check import (
     Check,
     Dim,
     DimConst,
@@ -38,7 +39,6 @@ from .check import (
     match,
     variables,
 )
-from .packed_func import PackedFunc
 from .values import (
     Closure,
     Device,

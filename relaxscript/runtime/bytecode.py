@@ -18,7 +18,7 @@ from enum import IntEnum
 
 from relaxscript.errors import Span, VMError
 
-from .check import Check
+from .run_check import Check
 
 __all__ = [
     "VM_STATE",

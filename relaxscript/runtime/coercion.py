@@ -16,18 +16,10 @@ import numpy as np
 from relaxscript.arguments import ArgumentError, Formal, Signature
 from relaxscript.errors import InternalError, VMError, meant_notes
 
-from .check import argument_place, wrong_number
-from .nesting import lacks_stack
+from .checks import AnyCheck, Check, FuncCheck, PrimCheck, ShapeCheck, TensorCheck, TupleCheck
 from .packed_func import PackedFunc
-from .pattern import (
-    AnyCheck,
-    Check,
-    FuncCheck,
-    PrimCheck,
-    ShapeCheck,
-    TensorCheck,
-    TupleCheck,
-)
+from .run_check import argument_place, wrong_number
+from .stack_guard import lacks_stack
 from .values import (
     Closure,
     DeviceTensor,

@@ -14,7 +14,7 @@ from functools import partial
 from operator import itemgetter
 from typing import Any
 
-from .blocks import LONGEST, Block, OnArrays
+from .argument_guard import Test, quick_test
 from .builtins import BUILTINS, INVOKE_CLOSURE
 from .bytecode import (
     VM_STATE,
@@ -30,11 +30,11 @@ from .bytecode import (
     VMFuncKind,
     VMFunction,
 )
-from .check import Check, Origins, TupleCheck, origins_of
 from .coercion import require_written
-from .entry import Test, quick_test
 from .executable import Executable
 from .packed_func import PackedFunc, get_global_func
+from .run_check import Check, Origins, TupleCheck, origins_of
+from .superinstructions import LONGEST, Block, OnArrays
 from .values import Closure
 
 __all__ = [
@@ -65,7 +65,7 @@ IF = 5  # to step fn unless dst holds true
 RET = 6  # leave with dst, which must match fn
 GOTO = 7  # to step fn
 MATCH = 8  # dst must match fn, None being the empty tuple where that is wanted
-BLOCK = 9  # to the step that fn[0](registers) gives: a row of operators, see `blocks.py`
+BLOCK = 9  # to the step that fn[0](registers) gives: a row of operators, see `superinstructions.py`
 
 Step = tuple[int, int, Any, Any, int]
 Instrument = Callable[[str, Callable[..., Any]], Callable[..., Any]]  # wraps a function by name

@@ -16,10 +16,8 @@ from relaxscript.errors import InternalError, VMError
 from relaxscript.errors.exceptions import is_users
 
 from .arrays import as_ndarray, has_ndarray
-from .blame import blamed, raised, too_deep
 from .builtins import BUILTINS, INVOKE_CLOSURE, State, read_if_cond
 from .bytecode import VM_STATE, ArgKind
-from .check import AnyCheck, Heap, match, match_arguments, wrong_number
 from .coercion import (
     call_packed,
     coerce_argument,
@@ -28,6 +26,7 @@ from .coercion import (
     run_time_value,
     taken_result,
 )
+from .debug.instrument import watched
 from .decode import (
     BLOCK,
     CALL,
@@ -42,10 +41,11 @@ from .decode import (
     Code,
     decode,
 )
+from .error_context import blamed, raised, too_deep
 from .executable import Executable
-from .instrument import watched
-from .nesting import ACTIVE, FEW, one_run
 from .packed_func import PackedFunc, get_global_func
+from .run_check import AnyCheck, Heap, match, match_arguments, wrong_number
+from .stack_guard import ACTIVE, FEW, one_run
 from .values import Closure, kind_of
 
 __all__ = ["Dispatcher", "VMClosure"]

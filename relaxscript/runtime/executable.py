@@ -32,7 +32,7 @@ from .bytecode import (
     VMFunction,
     verify,
 )
-from .check import AnyCheck, Check, TupleCheck, describe
+from .run_check import AnyCheck, Check, TupleCheck, describe
 from .values import Closure, kind_of
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ class Executable:
         up as the machine looks them up. Arguments are run-time values, nothing is converted;
         failures are those of the machine, without a place in the source; recursion is Python's.
         """
-        from .python_text import python_text
+        from .debug.python_text import python_text
 
         return python_text(self)
 

@@ -16,17 +16,17 @@ from typing import Any
 from relaxscript.errors import Diagnostic, VMError, meant_notes, nearest, warn
 from relaxscript.errors.exceptions import is_users
 
-from .benchmark import BenchmarkResult, evaluate_time
 from .builtins import BUILTINS, allocating
 from .bytecode import VMFuncKind
 from .coercion import call_packed
+from .debug.benchmark import BenchmarkResult, evaluate_time
+from .debug.instrument import VMInstrumentReturnKind
+from .debug.profiler import Recorder, Report
+from .debug.stepper import Stepper
 from .dispatch import Dispatcher, VMClosure
 from .executable import Executable
-from .instrument import VMInstrumentReturnKind
 from .packed_func import PackedFunc, get_global_func
-from .pool import Pool
-from .profiler import Recorder, Report
-from .stepper import Stepper
+from .pooled_allocator import Pool
 from .values import Closure, Device, absent_device, cpu, device, kind_of
 
 __all__ = ["VMClosure", "VMInstrumentReturnKind", "VirtualMachine"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from . import ir, printer, relax, tir
 from .parser.entry import ir_module
-from .parser.text import from_source
+from .parser.from_source import from_source
 from .printer.show import showing
 
 __all__ = ["from_source", "ir", "ir_module", "printer", "relax", "showing", "tir"]

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from relaxscript.ir.module import DummyGlobalInfo, VDevice
 
-from .members import absent_member
+from .names.members import absent_member
+from .names.safe_callables import safe_callables
+from .names.tir_forms import Range
 from .parser.decorated import Module
 from .parser.entry import ir_module
-from .safe import safe_callables
-from .tir_forms import Range
 
 __all__ = [
     "Module", "Range", "dummy_global_info", "ir_module", "lookup_vdevice", "module_attrs",

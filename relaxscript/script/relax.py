@@ -10,17 +10,17 @@ from relaxscript.op.linear_algebra import matmul as _matmul
 from relaxscript.op.namespace import *  # noqa: F403
 from relaxscript.op.namespace import __all__ as _operators
 
-from .annotations import Annotated, Callable, Object, Prim, Shape, Tensor, Tuple
-from .members import absent_member as _absent_member
+from .names.annotations import Annotated, Callable, Object, Prim, Shape, Tensor, Tuple
+from .names.members import absent_member as _absent_member
+from .names.relax_devices import *  # noqa: F403
+from .names.relax_devices import __all__ as _devices
+from .names.relax_forms import *  # noqa: F403
+from .names.relax_forms import __all__ as _forms, builder_forms as _builder_forms
+from .names.relax_typed import *  # noqa: F403
+from .names.relax_typed import __all__ as _typed
+from .names.safe_callables import safe_callables as _safe_callables
 from .parser.entry import function
-from .parser.macro_entry import relax_macro as macro
-from .relax_devices import *  # noqa: F403
-from .relax_devices import __all__ as _devices
-from .relax_forms import *  # noqa: F403
-from .relax_forms import __all__ as _forms, builder_forms as _builder_forms
-from .relax_typed import *  # noqa: F403
-from .relax_typed import __all__ as _typed
-from .safe import safe_callables as _safe_callables
+from .parser.macro_decorators import relax_macro as macro
 
 func = function
 # What later versions of TVM call an object, and the RFC a product of matrices.

@@ -2,7 +2,7 @@
 
     from relaxscript.script import tir as T
 
-The names stand in six files: statements and buffers (`tir_forms.py`), axes of blocks
+The names stand in six files of `names/`: statements and buffers (`tir_forms.py`), axes of blocks
 (`tir_axis.py`), data types (`tir_dtypes.py`), nodes (`tir_nodes.py`), what tensor expressions have
 (`tir_compute.py`), intrinsics (`tir_math.py`). Short data types and dimensions are those of `R`.
 
@@ -14,12 +14,10 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from . import tir_axis as axis, tir_compute, tir_dtypes, tir_forms, tir_math, tir_nodes
-from .annotations import in_annotation
-from .members import absent_member
-from .parser.entry import prim_func
-from .parser.macro_entry import tir_macro as macro
-from .relax_typed import (
+from .names import tir_axis as axis, tir_compute, tir_dtypes, tir_forms, tir_math, tir_nodes
+from .names.annotations import in_annotation
+from .names.members import absent_member
+from .names.relax_typed import (  # fmt: skip
     bf16,
     dim,
     f8_e4m3fn,
@@ -35,13 +33,15 @@ from .relax_typed import (
     u16,
     u32,
     u64,
-)  # fmt: skip
-from .safe import safe_callables
-from .tir_compute import *  # noqa: F403
-from .tir_dtypes import *  # noqa: F403
-from .tir_forms import *  # noqa: F403
-from .tir_math import *  # noqa: F403
-from .tir_nodes import *  # noqa: F403
+)
+from .names.safe_callables import safe_callables
+from .names.tir_compute import *  # noqa: F403
+from .names.tir_dtypes import *  # noqa: F403
+from .names.tir_forms import *  # noqa: F403
+from .names.tir_math import *  # noqa: F403
+from .names.tir_nodes import *  # noqa: F403
+from .parser.entry import prim_func
+from .parser.macro_decorators import tir_macro as macro
 
 _PARTS = (tir_compute, tir_dtypes, tir_forms, tir_math, tir_nodes)
 

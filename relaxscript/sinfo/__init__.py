@@ -1,7 +1,7 @@
 """What is true of StructInfos: subtyping, compatibility, upper bounds, scopes, shape variables.
 
 Start with `check_compatibility` (may this value go there?) and `why` (if not, what to tell the
-user); `relation.py` holds the one comparison behind both. Answers are YES, NO or UNKNOWN as in
+user); `mismatch.py` holds the one comparison behind both. Answers are YES, NO or UNKNOWN as in
 `relaxscript.arith`.
 """
 
@@ -21,13 +21,13 @@ from .matching import (
     substitute_held_shapes,
     substitute_shape_vars,
 )
-from .partial import partially_applied
-from .placing import differs_in_devices_only, placed_each, placed_like
-from .proved import always_matches, proved_arguments, sizes_taken
-from .relation import Certainty, Disagreement, disagreements, prove_same_shape, same_vdevice
+from .mismatch import Certainty, Disagreement, disagreements, prove_same_shape, same_vdevice
+from .partial_application import partially_applied
 from .shape_variables import dimensions, scalar_variables
+from .static_checks import always_matches, proved_arguments, sizes_taken
 from .static_type import described_by, erase_struct_info, is_static_subtype
 from .subtyping import is_base_of, is_subtype
+from .vdevice import differs_in_devices_only, placed_each, placed_like
 
 __all__ = [
     "BaseCheckResult", "Certainty", "Disagreement", "always_matches", "can_cast",

@@ -1,6 +1,6 @@
 """How far one StructInfo is from describing what another does, in four steps, as TVM counts them.
 
-Source: TVM `relax.analysis.struct_info_base_check`; what is compared, and how, is `relation.py`.
+Source: TVM `relax.analysis.struct_info_base_check`; what is compared, and how, is `mismatch.py`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import enum
 
 from relaxscript.ir.struct_info import StructInfo
 
-from .relation import Certainty, disagreements
+from .mismatch import Certainty, disagreements
 
 __all__ = ["BaseCheckResult", "struct_info_base_check"]
 

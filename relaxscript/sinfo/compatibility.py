@@ -15,7 +15,7 @@ from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.struct_info import ObjectStructInfo, StructInfo, TensorStructInfo
 
 from .matching import definable_shape_vars, shape_var_mapping, substitute_shape_vars
-from .relation import Disagreement, disagreements
+from .mismatch import Disagreement, disagreements
 
 __all__ = ["can_cast", "check_compatibility", "why", "why_never"]
 

@@ -33,7 +33,7 @@ from .matching import (
     substitute_shape_vars,
     surroundings,
 )
-from .relation import Agreed, prove_same_shape, same_vdevice
+from .mismatch import Agreed, prove_same_shape, same_vdevice
 from .shape_variables import ShapeVariables
 from .subtyping import is_subtype
 

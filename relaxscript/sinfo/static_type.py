@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from relaxscript.arith import YES
 from relaxscript.errors import Diagnostic, DiagnosticError, InternalError
-from relaxscript.errors.caller import caller_span
+from relaxscript.errors.user_frame import caller_span
 from relaxscript.ir import hooks
 from relaxscript.ir.struct_info import (
     FuncStructInfo,

@@ -12,7 +12,7 @@ from relaxscript.arith import NO, UNKNOWN, YES, Answer, Facts
 from relaxscript.ir import hooks, prim
 from relaxscript.ir.struct_info import StructInfo
 
-from .relation import Agreed, Certainty, disagreements
+from .mismatch import Agreed, Certainty, disagreements
 
 __all__ = ["is_base_of", "is_subtype"]
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from relaxscript.errors import VMError
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.same import assert_structural_equal
+from relaxscript.ir.structural_equality import assert_structural_equal
 from relaxscript.runtime import PackedFunc
 from relaxscript.runtime.values import Closure, DeviceTensor, Prim, Shape, text_of
 

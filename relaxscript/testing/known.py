@@ -10,7 +10,6 @@ from relaxscript.arith import evaluate
 from relaxscript.dtypes import DataType
 from relaxscript.ir import prim
 from relaxscript.ir.relax import Constant, Expr, PrimValue, ShapeExpr, Tuple
-from relaxscript.ir.same import structural_equal
 from relaxscript.ir.struct_info import (
     FuncStructInfo,
     ObjectStructInfo,
@@ -20,6 +19,7 @@ from relaxscript.ir.struct_info import (
     TensorStructInfo,
     TupleStructInfo,
 )
+from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.ir.walk import walk
 
 from .prim_funcs import DTYPES

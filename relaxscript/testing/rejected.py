@@ -34,7 +34,7 @@ from relaxscript.errors import (
     VMError,
     apply_fixes,
 )
-from relaxscript.script.parser.finding import definition_of_function
+from relaxscript.script.source.lookup import definition_of_function
 
 from .expectations import (
     Expectation,

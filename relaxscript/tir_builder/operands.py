@@ -18,7 +18,7 @@ from relaxscript.errors import Described, Span
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr, alike, const, match_dtypes, plain_dtype
 from relaxscript.ir.prim_checks import reason
-from relaxscript.ir.same import structural_equal
+from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.ir.tir import Buffer, BufferRegion, Range, plain_extent
 
 from .mistake import TIRError, counted, describe

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from relaxscript import analysis, build, op, transform
-from relaxscript.analysis.formation import explained
+from relaxscript.analysis.well_formedness import explained
 from relaxscript.errors import Diagnostic, DiagnosticError, InternalError, OperandError
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import (

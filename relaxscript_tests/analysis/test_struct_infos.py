@@ -8,7 +8,6 @@ from relaxscript import BlockBuilder, analysis, op
 from relaxscript.errors import DiagnosticError
 from relaxscript.ir.prim import Var as PrimVar
 from relaxscript.ir.relax import Call, ExternFunc, ShapeExpr, Var
-from relaxscript.ir.same import structural_equal
 from relaxscript.ir.struct_info import (
     FuncStructInfo,
     ObjectStructInfo,
@@ -18,6 +17,7 @@ from relaxscript.ir.struct_info import (
     TupleStructInfo,
     default_derive,
 )
+from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.ir.types import ShapeType, TensorType, TupleType
 from relaxscript.script import relax as R, tir as T
 

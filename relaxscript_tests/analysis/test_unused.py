@@ -18,13 +18,13 @@ from relaxscript.ir.relax import (
     Var,
     VarBinding,
 )
-from relaxscript.ir.same import assert_structural_equal
 from relaxscript.ir.struct_info import (
     FuncStructInfo,
     ObjectStructInfo,
     ShapeStructInfo,
     TensorStructInfo,
 )
+from relaxscript.ir.structural_equality import assert_structural_equal
 from relaxscript.script import from_source
 from relaxscript.testing.compare import EXECUTORS, check_outcomes, observed
 from relaxscript.testing.inputs import inputs_for

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from relaxscript.arith import Facts, bounds
-from relaxscript.arith.quotients import Ends
+from relaxscript.arith.quotient_bounds import Ends
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr, Var
 from relaxscript_tests.arith.scalars import M, N, integer, shift

@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from relaxscript.cli import main, mending
+from relaxscript.cli import autofix, main
 from relaxscript_tests.cli.programs import BAD, GOOD, IMPORTS, MODULE
 
 
@@ -330,7 +330,7 @@ def test_the_mended_standard_input_goes_to_the_standard_output(monkeypatch, capf
 def test_an_input_whose_encoding_lacks_what_is_written_is_refused(monkeypatch, capsys):
     text = f"# coding: ascii\n{BAD}".encode("ascii")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
-    monkeypatch.setattr(mending, "mended", lambda source, _: (source.text + "# é", ()))
+    monkeypatch.setattr(autofix, "mended", lambda source, _: (source.text + "# é", ()))
     assert main(["check", "--fix", "-"]) == 2
     out, err = capsys.readouterr()
     assert out == ""

@@ -24,7 +24,7 @@ from relaxscript.ir.relax import (
 from relaxscript.ir.struct_info import ObjectStructInfo, TensorStructInfo
 from relaxscript.op.inplace import call_tir_inplace
 from relaxscript.runtime import ArgKind, VirtualMachine, register_func, remove_global_func
-from relaxscript.runtime.naming import location
+from relaxscript.runtime.debug.debug_info import location
 from relaxscript.script import from_source, ir as I, relax as R, tir as T
 from relaxscript.transform.pipeline import default_pipeline
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from relaxscript.codegen.vm import program as vm_program
-from relaxscript.codegen.vm.usage import usage_of
+from relaxscript.codegen.vm.escape import usage_of
 from relaxscript.compiler import build
 from relaxscript.script import from_source
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, strategies as st
 
 from relaxscript.errors.draw import LIMIT, Mark, draw
-from relaxscript.errors.paint import width
+from relaxscript.errors.styles import width
 
 
 def drawn(text: str, *marks: tuple[int, int, str], limit: int = LIMIT) -> str:

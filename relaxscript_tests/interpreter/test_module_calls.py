@@ -9,7 +9,7 @@ import relaxscript as rx
 from relaxscript.codegen.llvm import compile_prim_func
 from relaxscript.errors import VMError
 from relaxscript.interpreter.tir import evaluate
-from relaxscript.ir.same import structural_equal, structural_hash
+from relaxscript.ir.structural_equality import structural_equal, structural_hash
 from relaxscript.script import ir as I, tir as T
 
 

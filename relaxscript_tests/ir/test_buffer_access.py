@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from relaxscript import tir
-from relaxscript.ir.same import assert_structural_equal, structural_equal
+from relaxscript.ir.structural_equality import assert_structural_equal, structural_equal
 from relaxscript.script import from_source, tir as T
 
 M, N = tir.Var("m", "int32"), tir.Var("n", "int32")

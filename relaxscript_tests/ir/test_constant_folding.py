@@ -8,7 +8,7 @@ import pytest
 
 from relaxscript import tir
 from relaxscript.errors import DiagnosticError
-from relaxscript.ir.same import structural_equal
+from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.script import from_source
 
 N = tir.Var("n", "int32")

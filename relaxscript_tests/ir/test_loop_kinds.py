@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from relaxscript import ir, tir
-from relaxscript.ir.same import assert_structural_equal
+from relaxscript.ir.structural_equality import assert_structural_equal
 
 N = tir.Var("i", "int32")
 NOTHING = tir.Evaluate(0)

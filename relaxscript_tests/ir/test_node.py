@@ -12,8 +12,8 @@ import pytest
 from relaxscript.ir import prim, relax, tir
 from relaxscript.ir.node import Node, field, fields_of, node, traversal_of
 from relaxscript.ir.relax import Attrs, Call, Constant, Tuple, TupleGetItem, Var
-from relaxscript.ir.same import structural_equal
 from relaxscript.ir.struct_info import ObjectStructInfo, TensorStructInfo
+from relaxscript.ir.structural_equality import structural_equal
 
 
 def every_node_class() -> list[type[Node]]:

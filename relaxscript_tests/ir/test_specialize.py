@@ -8,7 +8,7 @@ import pytest
 from relaxscript import tir
 from relaxscript.errors import DiagnosticError
 from relaxscript.interpreter.tir import evaluate
-from relaxscript.ir.same import assert_structural_equal
+from relaxscript.ir.structural_equality import assert_structural_equal
 from relaxscript.script import from_source, tir as T
 
 

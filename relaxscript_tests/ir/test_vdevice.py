@@ -8,8 +8,8 @@ import pytest
 
 import relaxscript as rx
 from relaxscript.ir.module import Target, VDevice
-from relaxscript.ir.same import structural_equal
 from relaxscript.ir.struct_info import TensorStructInfo
+from relaxscript.ir.structural_equality import structural_equal
 
 
 @pytest.mark.parametrize(

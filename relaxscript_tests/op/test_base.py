@@ -10,8 +10,8 @@ import pytest
 import relaxscript.op as R
 from relaxscript.errors import OperandError, VMError
 from relaxscript.ir import prim, relax
-from relaxscript.ir.same import structural_equal
 from relaxscript.ir.struct_info import FuncStructInfo, ObjectStructInfo, ShapeStructInfo
+from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.op import PlainContext
 from relaxscript.runtime.values import Closure, Prim, Shape
 

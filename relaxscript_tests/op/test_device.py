@@ -11,8 +11,8 @@ import relaxscript as rx
 import relaxscript.op as R
 from relaxscript.errors import OperandError
 from relaxscript.ir.module import VDevice
-from relaxscript.ir.same import structural_equal
 from relaxscript.ir.struct_info import TensorStructInfo, TupleStructInfo
+from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.op import PlainContext
 
 from .inference import OBJECT, refused, shape, tensor

@@ -14,7 +14,6 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim, relax
 from relaxscript.ir.relax import Call
-from relaxscript.ir.same import structural_equal
 from relaxscript.ir.struct_info import (
     ObjectStructInfo,
     PrimStructInfo,
@@ -23,6 +22,7 @@ from relaxscript.ir.struct_info import (
     TensorStructInfo,
     TupleStructInfo,
 )
+from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.ir.walk import substitute
 from relaxscript.op import REGISTRY, Operator, PlainContext, Trait
 from relaxscript.runtime.values import Shape, prim_dtype

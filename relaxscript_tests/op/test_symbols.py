@@ -10,7 +10,7 @@ import pytest
 
 import relaxscript.op as R
 from relaxscript.ir import relax
-from relaxscript.ir.same import structural_equal
+from relaxscript.ir.structural_equality import structural_equal
 
 from .inference import tensor
 

@@ -6,8 +6,8 @@ import pytest
 
 import relaxscript.op as R
 from relaxscript.ir.relax import Var
-from relaxscript.ir.same import structural_equal
 from relaxscript.ir.struct_info import ShapeStructInfo, TensorStructInfo
+from relaxscript.ir.structural_equality import structural_equal
 
 from .inference import infer, refused, result, tensor
 

@@ -17,7 +17,7 @@ from hypothesis import Phase, given, settings
 
 from relaxscript.errors import RelaxWarning
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.same import structural_equal
+from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.ir.walk import walk
 from relaxscript.script import from_source, ir, relax, tir
 from relaxscript.testing.compare import assert_same

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies
 
 from relaxscript.ir import prim, relax
-from relaxscript.ir.same import structural_equal, structural_hash
+from relaxscript.ir.structural_equality import structural_equal, structural_hash
 from relaxscript.ir.tir import Buffer
 from relaxscript.ir.walk import bound_vars, free_vars, rewrite, substitute, walk
 from relaxscript.testing.prim_funcs import prim_funcs

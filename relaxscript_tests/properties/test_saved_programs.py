@@ -13,7 +13,7 @@ import relaxscript as rx
 from relaxscript.artifact import inspect
 from relaxscript.errors import DiagnosticError
 from relaxscript.ir.relax import GlobalVar
-from relaxscript.ir.same import structural_equal
+from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.ir.walk import walk
 from relaxscript.testing.compare import check_outcomes, observed
 from relaxscript.testing.inputs import inputs_for

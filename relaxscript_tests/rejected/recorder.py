@@ -33,7 +33,7 @@ CLASSES = (
     ("relaxscript.errors", "VMError"),
     ("relaxscript.op", "ArgumentError"),
     ("relaxscript.tir_builder", "TIRError"),
-    ("relaxscript.script.annotations", "AnnotationError"),
+    ("relaxscript.script.names.annotations", "AnnotationError"),
 )
 # Rooms whose tests are of bad input among others; what runs whole programs is not needed here.
 ROOMS = frozenset(

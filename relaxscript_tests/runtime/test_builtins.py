@@ -7,8 +7,8 @@ import pytest
 
 from relaxscript.errors import VMError
 from relaxscript.runtime.builtins import BUILTINS, State, read_if_cond
-from relaxscript.runtime.check import DimBind, DimConst, DimExpr, DimLoad, TensorCheck
 from relaxscript.runtime.packed_func import PackedFunc
+from relaxscript.runtime.run_check import DimBind, DimConst, DimExpr, DimLoad, TensorCheck
 from relaxscript.runtime.values import Closure, DeviceTensor, Prim, Shape, cpu
 
 

@@ -18,7 +18,7 @@ from relaxscript.runtime.bytecode import (
     VMFunction,
     verify,
 )
-from relaxscript.runtime.check import AnyCheck
+from relaxscript.runtime.run_check import AnyCheck
 
 R0, R1 = Arg(ArgKind.REGISTER, 0), Arg(ArgKind.REGISTER, 1)
 PACKED = VMFunction(VMFuncKind.PACKED_FUNC, "p")

@@ -6,14 +6,6 @@ import numpy as np
 import pytest
 
 from relaxscript.errors import VMError
-from relaxscript.runtime.check import (
-    AnyCheck,
-    FuncCheck,
-    PrimCheck,
-    ShapeCheck,
-    TensorCheck,
-    TupleCheck,
-)
 from relaxscript.runtime.coercion import (
     coerce,
     coerce_argument,
@@ -22,6 +14,14 @@ from relaxscript.runtime.coercion import (
     taken_result,
 )
 from relaxscript.runtime.packed_func import PackedFunc
+from relaxscript.runtime.run_check import (
+    AnyCheck,
+    FuncCheck,
+    PrimCheck,
+    ShapeCheck,
+    TensorCheck,
+    TupleCheck,
+)
 from relaxscript.runtime.values import Closure, DeviceTensor, Prim, Shape, cpu, is_tensor
 
 

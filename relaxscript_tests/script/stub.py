@@ -17,7 +17,8 @@ from types import ModuleType
 from typing import Any
 
 from relaxscript.op import REGISTRY
-from relaxscript.script import relax as R, relax_devices, relax_forms, relax_typed
+from relaxscript.script import relax as R
+from relaxscript.script.names import relax_devices, relax_forms, relax_typed
 from relaxscript_tests.architecture import ROOT
 from relaxscript_tests.script import tir_stub
 

@@ -8,11 +8,11 @@ import pytest
 
 from relaxscript.errors import DiagnosticError
 from relaxscript.ir import prim
-from relaxscript.ir.same import structural_equal
 from relaxscript.ir.scalar_functions import FUNCTIONS
+from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.script import tir as T
-from relaxscript.script.relax_typed import DTYPES as SHORT
-from relaxscript.script.tir_types import Form
+from relaxscript.script.names.relax_typed import DTYPES as SHORT
+from relaxscript.script.names.tir_types import Form
 
 STATEMENTS = """
     Assert Buffer Else If LetStmt Range Then While alloc_buffer allocate allocate_const attr axis

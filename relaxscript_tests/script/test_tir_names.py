@@ -17,14 +17,14 @@ from relaxscript.codegen.llvm import compile_prim_func
 from relaxscript.errors import DiagnosticError
 from relaxscript.interpreter.tir import evaluate
 from relaxscript.ir import prim
+from relaxscript.ir.device_intrinsics import COMPILED, low_level
 from relaxscript.ir.intrinsic import INTRINSICS
-from relaxscript.ir.low_level import COMPILED, low_level
-from relaxscript.ir.same import assert_structural_equal
 from relaxscript.ir.scalar_functions import FUNCTIONS
+from relaxscript.ir.structural_equality import assert_structural_equal
 from relaxscript.ir.walk import walk
 from relaxscript.runtime import register_func
 from relaxscript.script import from_source, tir as T
-from relaxscript.script.relax_typed import DTYPES as SHORT
+from relaxscript.script.names.relax_typed import DTYPES as SHORT
 from relaxscript_tests.prim_funcs import both
 
 

@@ -7,7 +7,7 @@ import pytest
 from relaxscript.ir import structural_equal
 from relaxscript.ir.walk import free_vars
 from relaxscript.script import from_source, tir as T
-from relaxscript.script.relax_typed import DTYPES
+from relaxscript.script.names.relax_typed import DTYPES
 
 n = T.dim("n")
 rows = T.int64()

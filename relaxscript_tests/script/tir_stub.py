@@ -12,9 +12,10 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from relaxscript.script import tir as T, tir_axis, tir_compute, tir_forms, tir_math, tir_nodes
-from relaxscript.script.relax_typed import DTYPES
-from relaxscript.script.tir_types import ScalarType
+from relaxscript.script import tir as T
+from relaxscript.script.names import tir_axis, tir_compute, tir_forms, tir_math, tir_nodes
+from relaxscript.script.names.relax_typed import DTYPES
+from relaxscript.script.names.tir_types import ScalarType
 from relaxscript_tests.architecture import ROOT
 
 __all__ = ["PATH", "written"]

@@ -24,7 +24,7 @@ from relaxscript.ir.struct_info import (
     TupleStructInfo,
 )
 from relaxscript.runtime import Closure, PackedFunc, Shape
-from relaxscript.runtime.check import match
+from relaxscript.runtime.run_check import match
 from relaxscript.runtime.values import make_prim, to_device
 from relaxscript.sinfo import (
     dimensions,

@@ -11,7 +11,7 @@ import pytest
 import relaxscript as relax
 from relaxscript.analysis import ill_formed, well_formed
 from relaxscript.errors import render
-from relaxscript_tests.analysis.test_formation import CASES, offender
+from relaxscript_tests.analysis.test_well_formedness import CASES, offender
 
 from .rules import RULES, accepts, rejects
 

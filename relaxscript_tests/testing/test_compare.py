@@ -8,8 +8,8 @@ import pytest
 from relaxscript import cpu, nd
 from relaxscript.errors import VMError
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.same import StructuralMismatch
 from relaxscript.ir.struct_info import FuncStructInfo, ObjectStructInfo, TensorStructInfo
+from relaxscript.ir.structural_equality import StructuralMismatch
 from relaxscript.runtime import PackedFunc
 from relaxscript.runtime.values import Closure, Prim, Shape
 from relaxscript.script import ir as I, relax as R

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from relaxscript.dtypes import DataType
 from relaxscript.interpreter.tir import evaluate
 from relaxscript.ir import prim, tir
-from relaxscript.ir.same import structural_equal
+from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.ir.walk import free_vars, walk
 from relaxscript.testing.choices import Seeded
 from relaxscript.testing.inputs import inputs_for

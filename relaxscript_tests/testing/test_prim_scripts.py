@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from relaxscript.ir import prim, tir
-from relaxscript.ir.same import structural_equal
+from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.ir.walk import walk
 from relaxscript.testing.prim_scripts import random_prim_script
 

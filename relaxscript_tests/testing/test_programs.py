@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from relaxscript.interpreter import Interpreter
 from relaxscript.ir import prim, relax, struct_info as si
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.same import structural_equal
+from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.ir.walk import free_vars, walk
 from relaxscript.testing.compare import outcome
 from relaxscript.testing.effects import recorded

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 
 from relaxscript.ir import relax, struct_info as si
 from relaxscript.ir.module import IRModule, VDevice
-from relaxscript.ir.same import structural_equal
+from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.ir.walk import walk
 from relaxscript.testing.scripts import random_script, scripts

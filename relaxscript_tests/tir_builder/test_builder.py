@@ -8,7 +8,7 @@ import numpy as np
 
 import relaxscript as rx
 from relaxscript import tir, tir_builder
-from relaxscript.ir.same import assert_structural_equal
+from relaxscript.ir.structural_equality import assert_structural_equal
 from relaxscript.ir.tir import SeqStmt
 from relaxscript.script import from_source, tir as T
 from relaxscript.tir_builder import TIRBuilder, make_buffer

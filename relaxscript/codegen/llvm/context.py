@@ -14,10 +14,10 @@ from relaxscript.ir.node import Node
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.tir_compute import Reduce
 
-from .assembler import Assembler, Explain, Value
+from .ir_writer import Assembler, Explain, Value
 from .place import Options, Place
 from .proofs import Proofs
-from .ranges import Ranges
+from .value_ranges import Ranges
 
 if TYPE_CHECKING:
     from .function import ModuleText

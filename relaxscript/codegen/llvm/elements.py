@@ -16,9 +16,9 @@ from relaxscript.errors import Span
 from relaxscript.interpreter import failure
 from relaxscript.ir import prim, tir
 
-from .assembler import Value
 from .context import FunctionContext
 from .expression import emit
+from .ir_writer import Value
 from .place import Place
 from .types import storage
 

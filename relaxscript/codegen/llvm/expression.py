@@ -22,9 +22,9 @@ from relaxscript.ir.scalar_functions import LOW_LEVEL
 from relaxscript.ir.tir_compute import Reduce
 from relaxscript.ir.walk import walk
 
-from .assembler import Value, element_of
 from .context import FunctionContext
 from .intrinsics import INTEGER_INTRINSICS, emit_float, next_after, rounded_to_odd, with_room
+from .ir_writer import Value, element_of
 from .types import ARITHMETIC, COMPARISON, column, register
 
 __all__ = ["assign_variable", "emit", "emit_for_variable", "emit_variable"]

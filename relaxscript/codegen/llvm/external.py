@@ -13,10 +13,10 @@ from relaxscript.interpreter.external import callee_of
 from relaxscript.interpreter.packed_calls import PackedCall
 from relaxscript.ir import prim
 
-from .assembler import Value
 from .context import FunctionContext
 from .elements import Access, i64
 from .expression import emit, emit_variable
+from .ir_writer import Value
 from .memory import place_of
 from .types import register
 

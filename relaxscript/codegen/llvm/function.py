@@ -19,17 +19,17 @@ from relaxscript.ir import prim, tir
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import GlobalVar
 
-from .assembler import DETAILS, Explain, Sites, Value
 from .context import FunctionContext, Rules
 from .elements import emit_load, i64, size_of, strides_of
 from .expression import emit
 from .external import emit_external
+from .ir_writer import DETAILS, Explain, Sites, Value
 from .memory import emit_extent, place_of, terms_of, without_wrapping
 from .place import Options, Place
-from .ranges import DIMENSION, Interval, limits
 from .reductions import emit_reduction
 from .statement import emit_body
 from .types import register, storage
+from .value_ranges import DIMENSION, Interval, limits
 
 __all__ = ["ENTRY", "ModuleText"]
 

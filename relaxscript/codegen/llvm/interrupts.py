@@ -11,7 +11,7 @@ import ctypes
 import threading
 from collections.abc import Iterator, Sequence
 
-from .assembler import DETAILS, Assembler
+from .ir_writer import DETAILS, Assembler
 
 __all__ = ["POLL", "begin_loop", "begin_round", "poll_address"]
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from relaxscript.dtypes import DataType
 from relaxscript.ir.intrinsic import FUSED
 
-from .assembler import PURE, Assembler, Value, element_of
+from .ir_writer import PURE, Assembler, Value, element_of
 
 __all__ = [
     "C_FUNCTIONS", "INTEGER_INTRINSICS", "emit_float", "next_after", "rounded_to_odd", "with_room",

@@ -22,12 +22,12 @@ from relaxscript.ir import tir
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim_checks import shortened
 
-from .assembler import DETAILS
-from .dispatch import fast_call
+from .call_stub import fast_call
 from .engine import Code, assembly_text, compile_text, optimised_text
 from .function import ENTRY, RESULT, RETURNED, ModuleText
 from .interrupts import POLL, poll_address
 from .intrinsics import C_FUNCTIONS
+from .ir_writer import DETAILS
 from .place import Options
 
 __all__ = ["Kernel", "compile_prim_func"]

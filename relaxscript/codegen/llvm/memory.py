@@ -22,13 +22,13 @@ from relaxscript.errors import Span
 from relaxscript.interpreter import failure
 from relaxscript.ir import prim, tir
 
-from .assembler import Explain, Value
 from .context import FunctionContext
 from .elements import add, address_at, emit_wide, i64, is_number, multiply, size_of, strides_of
+from .ir_writer import Explain, Value
 from .place import Place
 from .proofs import Term
-from .ranges import limits
 from .types import register, storage
+from .value_ranges import limits
 
 __all__ = [
     "allocate_memory",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from relaxscript.dtypes import DataType
 
-from .assembler import Value
+from .ir_writer import Value
 from .proofs import Term
 
 __all__ = ["Options", "Place"]

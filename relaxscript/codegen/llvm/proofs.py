@@ -20,7 +20,7 @@ from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.walk import post_order
 
-from .ranges import Interval, arithmetic, limits, of_loop
+from .value_ranges import Interval, arithmetic, limits, of_loop
 
 __all__ = ["Proofs", "Term"]
 

@@ -11,11 +11,11 @@ from relaxscript.interpreter.reductions import starts
 from relaxscript.ir import prim, tir
 from relaxscript.ir.tir_compute import Reduce
 
-from .assembler import Value
 from .context import FunctionContext
 from .expression import emit, emit_for_variable
-from .ranges import limits, of_loop
+from .ir_writer import Value
 from .types import register
+from .value_ranges import limits, of_loop
 
 __all__ = ["emit_counted_loop", "emit_reduction"]
 

@@ -3,7 +3,7 @@
 `codegen(module, kernels)` in `module.py` is the front door; `lowered.py` refuses what a pipeline
 left to be lowered. `function.py` emits one function and
 `calls.py` its calls; `program.py` holds what functions share, `registers.py` says which registers
-are free, `usage.py` what functions do with their variables, and `scalars.py` turns dimensions into
+are free, `escape.py` what functions do with their variables, and `scalars.py` turns dimensions into
 Python functions.
 """
 

@@ -30,9 +30,9 @@ from relaxscript.op.results import inplace_indices
 from relaxscript.runtime import Arg, Check, TupleCheck
 from relaxscript.runtime.builtins import BUILTINS, INVOKE_CLOSURE, MATCH_CAST
 
+from .escape import read_only_direct_args
 from .function import FunctionEmitter
 from .program import Program
-from .usage import read_only_direct_args
 
 __all__ = ["CallEmitter"]
 

@@ -52,11 +52,11 @@ from relaxscript.sinfo import (
     proved_arguments,
 )
 
+from .escape import captured, used_as_value
 from .program import LocalFunction, Program
 from .registers import Places, Registers, last_uses
 from .scalars import compiled
 from .trusted import binds, loosened, needed_shape_vars, trusts
-from .usage import captured, used_as_value
 
 __all__ = ["FunctionEmitter"]
 

@@ -25,7 +25,7 @@ from relaxscript.runtime import Closure, ExecBuilder, VMFuncKind, get_global_fun
 from relaxscript.runtime.builtins import BUILTINS, MAKE_CLOSURE, State
 from relaxscript.runtime.coercion import call_packed
 
-from .usage import Usage, usage_of
+from .escape import Usage, usage_of
 
 __all__ = ["CLOSURE_TYPE", "Kernel", "LocalFunction", "Program"]
 

@@ -9,7 +9,7 @@ from relaxscript.interpreter.check_calls import check_of
 from relaxscript.ir import prim, relax
 from relaxscript.ir.node import Node
 from relaxscript.ir.walk import children, variables
-from relaxscript.runtime.pattern import (
+from relaxscript.runtime.checks import (
     Check,
     Dim,
     DimAny,

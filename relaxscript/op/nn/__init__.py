@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from . import (
     activation,
-    attending,
-    batch,
+    batch_normalization,
     channels,
+    conv_transpose,
     convolution,
     loss,
     normalization,
     padding,
     pooling,
-    transposed,
+    scaled_dot_product,
 )
 from .activation import *  # noqa: F403
-from .attending import *  # noqa: F403
-from .batch import *  # noqa: F403
+from .batch_normalization import *  # noqa: F403
 from .channels import *  # noqa: F403
+from .conv_transpose import *  # noqa: F403
 from .convolution import *  # noqa: F403
 from .loss import *  # noqa: F403
 from .normalization import *  # noqa: F403
 from .padding import *  # noqa: F403
 from .pooling import *  # noqa: F403
-from .transposed import *  # noqa: F403
+from .scaled_dot_product import *  # noqa: F403
 
 _FAMILIES = (
-    activation, attending, batch, channels, convolution, loss, normalization, padding, pooling,
-    transposed,
+    activation, scaled_dot_product, batch_normalization, channels, convolution, loss, normalization,
+    padding, pooling, conv_transpose,
 )  # fmt: skip
 __all__ = [name for family in _FAMILIES for name in family.__all__]

@@ -12,7 +12,7 @@ from relaxscript.arith import simplify
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr
-from relaxscript.ir.same import structural_equal
+from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import count, dim_text
 from relaxscript.opdef.shapes import number, require_inside

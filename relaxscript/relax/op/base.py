@@ -21,7 +21,7 @@ from relaxscript.op.calls import (
     call_pure_packed,
     call_tir,
 )
-from relaxscript.op.collapsing import size
+from relaxscript.op.collapse_sum import size
 from relaxscript.op.device import hint_on_device, to_vdevice
 from relaxscript.op.inplace import call_inplace_packed, call_tir_inplace
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relaxscript.op.collapsing import collapse_sum_like, collapse_sum_to
+from relaxscript.op.collapse_sum import collapse_sum_like, collapse_sum_to
 from relaxscript.op.gather import gather_elements, gather_nd, scatter_elements, scatter_nd
 from relaxscript.op.indexing import index_put, index_tensor
 from relaxscript.op.manipulate import concat, expand_dims, permute_dims, split, squeeze

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from relaxscript.op.quantization import dequantize, quantize
+from relaxscript.op.qdq import dequantize, quantize
 
 __all__ = ["dequantize", "quantize"]

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from relaxscript.errors import Diagnostic, DiagnosticError, Label, Span
-from relaxscript.errors.caller import caller_span
+from relaxscript.errors.user_frame import caller_span
 from relaxscript.ir import prim, relax
 from relaxscript.ir.tir import Buffer
 

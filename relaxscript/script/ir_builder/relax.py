@@ -9,10 +9,10 @@ from typing import Any as _Any
 from relaxscript.ir.relax import Call as _Call, Op as _Op, Var as _Var, as_expr as _as_expr
 from relaxscript.op.namespace import *  # noqa: F403
 from relaxscript.op.namespace import __all__ as _operators
-from relaxscript.script.annotations import Callable, Object, Prim, Shape, Tensor, Tuple
-from relaxscript.script.relax_devices import *  # noqa: F403
-from relaxscript.script.relax_devices import __all__ as _devices
-from relaxscript.script.relax_forms import (
+from relaxscript.script.names.annotations import Callable, Object, Prim, Shape, Tensor, Tuple
+from relaxscript.script.names.relax_devices import *  # noqa: F403
+from relaxscript.script.names.relax_devices import __all__ as _devices
+from relaxscript.script.names.relax_forms import (
     ExternFunc,
     ShapeExpr,
     TupleGetItem,

@@ -21,7 +21,7 @@ from relaxscript.ir.relax import (
 )
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.ir.walk import Substitution
-from relaxscript.script.annotations import AnnotationError, as_struct_info
+from relaxscript.script.names.annotations import AnnotationError, as_struct_info
 
 from .base import Frame, IRBuilder, innermost, refused
 from .module_frame import ModuleFrame

@@ -13,21 +13,24 @@ from relaxscript.arguments import (
 )
 from relaxscript.ir.prim import Var as _Var
 from relaxscript.ir.tir import Buffer as _IRBuffer
-from relaxscript.script import (
+from relaxscript.script.names import (
     tir_compute as _tir_compute,
     tir_dtypes as _tir_dtypes,
     tir_forms as _forms,
     tir_math as _tir_math,
     tir_nodes as _tir_nodes,
 )
-from relaxscript.script.attributes import attribute as _attribute
-from relaxscript.script.tir_compute import *  # noqa: F403
-from relaxscript.script.tir_dtypes import *  # noqa: F403
-from relaxscript.script.tir_forms import Range
-from relaxscript.script.tir_math import *  # noqa: F403
-from relaxscript.script.tir_nodes import *  # noqa: F403
-from relaxscript.script.tir_types import BufferFront as _BufferFront, ScalarType as _ScalarType
-from relaxscript.script.tir_values import dtype_of as _dtype_of
+from relaxscript.script.names.attributes import attribute as _attribute
+from relaxscript.script.names.tir_compute import *  # noqa: F403
+from relaxscript.script.names.tir_dtypes import *  # noqa: F403
+from relaxscript.script.names.tir_forms import Range
+from relaxscript.script.names.tir_math import *  # noqa: F403
+from relaxscript.script.names.tir_nodes import *  # noqa: F403
+from relaxscript.script.names.tir_types import (
+    BufferFront as _BufferFront,
+    ScalarType as _ScalarType,
+)
+from relaxscript.script.names.tir_values import dtype_of as _dtype_of
 from relaxscript.tir_builder import TIRError as _TIRError
 
 from . import tir_axis as axis

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from relaxscript.ir.prim import Var
-from relaxscript.script.tir_values import dtype_of
+from relaxscript.script.names.tir_values import dtype_of
 
 from .tir_frames import statements
 

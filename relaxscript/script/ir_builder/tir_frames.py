@@ -7,7 +7,7 @@ from typing import Any
 
 from relaxscript.ir.prim import PrimType
 from relaxscript.ir.tir import Stmt
-from relaxscript.script.tir_types import ScalarType
+from relaxscript.script.names.tir_types import ScalarType
 from relaxscript.tir_builder import Scope
 
 from .base import Frame, IRBuilder, innermost, refused

@@ -12,14 +12,14 @@ from contextlib import contextmanager
 from typing import Any
 
 from relaxscript.errors import DiagnosticError, warn
-from relaxscript.errors.caller import caller_span
+from relaxscript.errors.user_frame import caller_span
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr, Var
 from relaxscript.ir.tir import Buffer, PrimFunc
 from relaxscript.ir.walk import substitute
-from relaxscript.script import tir_compute, tir_forms
-from relaxscript.script.tir_types import BufferFront, Form, HandleType, ScalarType
-from relaxscript.script.tir_values import BUFFER_PARAMETERS, PARAMETER_HELP, dtype_of
+from relaxscript.script.names import tir_compute, tir_forms
+from relaxscript.script.names.tir_types import BufferFront, Form, HandleType, ScalarType
+from relaxscript.script.names.tir_values import BUFFER_PARAMETERS, PARAMETER_HELP, dtype_of
 from relaxscript.tir_builder import TIRBuilder, TIRError, describe, iter_var, make_buffer
 
 __all__ = ["Statements"]

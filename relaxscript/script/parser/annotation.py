@@ -24,7 +24,7 @@ from relaxscript.ir.struct_info import (
     TensorStructInfo,
     TupleStructInfo,
 )  # fmt: skip
-from relaxscript.script.annotations import (
+from relaxscript.script.names.annotations import (
     ANNOTATED_HELP,
     AnnotationError,
     Front,
@@ -36,13 +36,13 @@ from relaxscript.script.annotations import (
 )
 
 from .annotation_help import a_shape, arranged
-from .blame import Failed
-from .bracketed import callable_call, prim_call, shape_call, typed_call
-from .corrections import in_parentheses
+from .argument_errors import argument_error
+from .diagnostics import Failed
 from .expression import parse_expr, parse_iterable
-from .misfits import argument_error
-from .relax_context import RelaxContext
-from .relax_dimension import as_dimension, parse_dimensions, parsed_string, string_dimension
+from .fixits import in_parentheses
+from .relax.context import RelaxContext
+from .relax.dimension import as_dimension, parse_dimensions, parsed_string, string_dimension
+from .subscript_annotations import callable_call, prim_call, shape_call, typed_call
 
 __all__ = [
     "annotation_argument", "front_call", "front_subscript", "gathered_annotations",

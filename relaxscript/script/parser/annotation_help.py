@@ -10,9 +10,9 @@ from relaxscript.dtypes import is_dtype
 from relaxscript.errors import Diagnostic, Edit, Label, Source, Span
 from relaxscript.ir.prim import Var
 from relaxscript.ir.prim_checks import shortened
-from relaxscript.script.annotations import Front
+from relaxscript.script.names.annotations import Front
 
-from .corrections import gather
+from .fixits import gather
 
 __all__ = [
     "Instead", "a_shape", "arranged", "joined", "no_extent", "other_than_int64", "unknown_extent",

@@ -7,11 +7,11 @@ from typing import Any
 
 from relaxscript.errors import Source
 
-from .context import ModuleContext
 from .decorators import OurDecorator
 from .environment import Environment
+from .module_context import ModuleContext
 from .python_language import PYTHON
-from .relax_context import Header, RelaxContext
+from .relax.context import Header, RelaxContext
 from .reporter import Reporter
 from .script_context import ScriptContext
 

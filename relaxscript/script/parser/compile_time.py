@@ -21,8 +21,8 @@ from relaxscript.arguments import ArgumentError, python_signature
 from relaxscript.errors import Described
 from relaxscript.ir.node import Node
 
+from .argument_errors import bind_arguments
 from .expression import parse_expr, parse_iterable
-from .misfits import bind_arguments
 from .python_operators import MOST_STEPS
 from .script_context import ScriptContext
 

@@ -13,12 +13,12 @@ from types import CodeType, FunctionType, MappingProxyType, ModuleType
 from typing import Any, NamedTuple
 
 from relaxscript.errors import Diagnostic, Edit, did_you_mean, nearest
+from relaxscript.script.source.code_match import inner_codes
+from relaxscript.script.source.lookup import undecorated
 
-from .corrections import add_decorator
 from .environment import Environment
 from .expression import parse_expr
-from .finding import undecorated
-from .matching import inner_codes
+from .fixits import add_decorator
 from .script_context import ScriptContext
 
 __all__ = [
@@ -35,7 +35,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
 }
 _WRITTEN = {"function": "R.function", "prim_func": "T.prim_func", "ir_module": "I.ir_module",
             "relax_macro": "R.macro", "tir_macro": "T.macro"}  # fmt: skip
-_HOMES = ("relaxscript.script.parser.entry", "relaxscript.script.parser.macro_entry")
+_HOMES = ("relaxscript.script.parser.entry", "relaxscript.script.parser.macro_decorators")
 
 
 class OurDecorator(NamedTuple):

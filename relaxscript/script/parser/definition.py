@@ -9,8 +9,8 @@ from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Function
 from relaxscript.ir.tir import PrimFunc
 
-from .blame import Failed
 from .decorators import OurDecorator, read_options
+from .diagnostics import Failed
 from .environment import Environment
 from .macro import Macro, macro_of
 from .module import module_of_class, relax_function, tir_function

@@ -1,6 +1,6 @@
-"""Where parsing starts: the decorators. What parses a text is in `text.py`.
+"""Where parsing starts: the decorators. What parses a text is in `from_source.py`.
 
-A decorator finds the definition in the user's file (`finding.py`), captures the Python names it can
+A decorator finds the definition in the user's file (`lookup.py`), captures the Python names it can
 see (`environment.py`), parses it, and raises one `DiagnosticError` with every mistake, or issues
 the warnings and gives back the IR. The traceback that a user sees ends at the decorated line.
 """
@@ -14,23 +14,23 @@ from types import FrameType, FunctionType, MappingProxyType
 from typing import Any, overload
 
 from relaxscript.errors import Diagnostic, DiagnosticError, Source, is_strict, warn
-from relaxscript.errors.caller import caller_span
 from relaxscript.errors.exceptions import is_users
+from relaxscript.errors.user_frame import caller_span
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Function
 from relaxscript.ir.tir import PrimFunc
-from relaxscript.script.pause import collector_paused
-
-from .crash import reported_as_ours
-from .decorated import DecoratedModule
-from .decorators import OurDecorator, leads_to, our_decorators, read_options
-from .environment import Environment
-from .finding import (
+from relaxscript.script.collector import collector_paused
+from relaxscript.script.source.lookup import (
     defining_frame,
     definition_of_class,
     definition_of_function,
     undecorated,
 )
+
+from .decorated import DecoratedModule
+from .decorators import OurDecorator, leads_to, our_decorators, read_options
+from .environment import Environment
+from .internal_error import reported_as_ours
 from .module import module_of_class, relax_function, tir_function
 from .python_language import python_context
 from .reporter import Reporter

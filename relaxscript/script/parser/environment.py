@@ -9,7 +9,7 @@ from copy import copy
 from types import FrameType, FunctionType
 from typing import Any, Literal
 
-from .finding import class_code, defining_frame, undecorated
+from relaxscript.script.source.lookup import class_code, defining_frame, undecorated
 
 __all__ = ["HARMLESS", "Environment", "Mode", "is_builtin"]
 

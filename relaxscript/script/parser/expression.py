@@ -20,11 +20,10 @@ from typing import Any
 
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import Attrs
-from relaxscript.script.attributes import attribute
+from relaxscript.script.names.attributes import attribute
 from relaxscript.script.printer.constants import METADATA_KEY, MetadataError, decode_all
 
-from .blame import UNKNOWN, Failed
-from .naming import namespace_member
+from .diagnostics import UNKNOWN, Failed
 from .python_operators import (
     BINARY,
     COMPARE,
@@ -37,7 +36,8 @@ from .python_operators import (
     size,
 )  # fmt: skip
 from .script_context import ScriptContext
-from .statements import UNSUPPORTED
+from .suggestions import namespace_member
+from .unsupported_syntax import UNSUPPORTED
 
 __all__ = [
     "add_attributes", "asks_for_none", "bounded", "captured_name", "checked_attributes",

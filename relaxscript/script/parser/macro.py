@@ -8,7 +8,7 @@ use, by the parser that is at work there; nothing of the macro remains in the IR
 bound as Python binds them. In a hygienic macro (the default) names mean what they mean where it was
 defined; in another, what they mean where it is used. What a macro binds is not seen outside.
 
-`relax_macro.py` and `tir_macro.py` expand the macros of the two languages. Start reading at
+`relax/macro.py` and `tir/macro.py` expand the macros of the two languages. Start reading at
 `Macro`.
 """
 
@@ -22,14 +22,14 @@ from types import MethodType
 from typing import Any
 
 from relaxscript.errors import Diagnostic, DiagnosticError, Source, Span
-from relaxscript.errors.caller import caller_frame, caller_span
-from relaxscript.script.annotations import Object, in_annotation
+from relaxscript.errors.user_frame import caller_frame, caller_span
+from relaxscript.script.names.annotations import Object, in_annotation
 
-from .blame import UNKNOWN, Failed
+from .argument_errors import bind_arguments
 from .compile_time import signature_of
 from .decorators import OurDecorator, our_decorators, read_options
+from .diagnostics import UNKNOWN, Failed
 from .environment import Environment
-from .misfits import bind_arguments
 from .script_context import ScriptContext
 
 __all__ = [

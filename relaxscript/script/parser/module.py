@@ -16,39 +16,39 @@ from types import ModuleType
 from typing import Any
 
 from relaxscript.analysis.derive import function_struct_info
-from relaxscript.analysis.finding import undeclared_recursion
+from relaxscript.analysis.violation import undeclared_recursion
 from relaxscript.errors import Diagnostic, Label, Source
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import ExternFunc, Function
 from relaxscript.ir.struct_info import FuncStructInfo, ObjectStructInfo
 from relaxscript.ir.tir import PrimFunc
+from relaxscript.script.source.bound_names import names_inside
 
-from .assigned import names_inside
-from .blame import UNKNOWN, Blame, Failed
-from .capture import adopted_as, foreign_device
+from .captured_functions import adopted_as, foreign_device
+from .captured_ir import mistakes_in
 from .class_context import ClassContext
-from .context import ModuleContext
-from .corrections import leave_out_bases
 from .decorated import Module
 from .decorators import OurDecorator, our_decorator, our_decorators, read_options
+from .diagnostics import UNKNOWN, Blame, Failed
 from .environment import Environment
 from .expression import parse_expr
-from .handmade import mistakes_in
+from .fixits import leave_out_bases
 from .macro import Macro, macro_of
+from .module_context import ModuleContext
 from .module_info import parse_info
 from .python_language import python_context
-from .relax_function import parse_function
-from .relax_language import relax_context
-from .relax_signature import parse_header
+from .relax.function import parse_function
+from .relax.language import relax_context
+from .relax.signature import parse_header
 from .reporter import Reporter
-from .statements import first_word
+from .unsupported_syntax import first_word
 
 __all__ = ["macro_named", "module_of_class", "relax_function", "tir_function"]
 
 
 def parse_prim_func(*args: Any, **options: Any) -> PrimFunc | None:
     """`tir_function.parse_prim_func`; the parser of TIR is imported by the first PrimFunc."""
-    from .tir_function import parse_prim_func as parse
+    from .tir.function import parse_prim_func as parse
 
     return parse(*args, **options)
 

@@ -15,8 +15,8 @@ from relaxscript.errors import did_you_mean, nearest
 from relaxscript.ir.module import GlobalInfo
 from relaxscript.ir.relax import GlobalVar
 
-from .blame import Failed
 from .class_context import ClassContext
+from .diagnostics import Failed
 from .expression import checked_attributes, parse_expr, parse_mapping
 from .python_call import check_signature, parse_arguments
 

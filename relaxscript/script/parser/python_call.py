@@ -9,11 +9,11 @@ from typing import Any
 
 from relaxscript.errors import Diagnostic, Edit
 from relaxscript.ir.node import Node
-from relaxscript.script.safe import is_safe
+from relaxscript.script.names.safe_callables import is_safe
 
-from .blame import Failed
+from .argument_errors import bind_arguments
+from .diagnostics import Failed
 from .expression import bounded, parse_expr, parse_exprs, parse_mapping
-from .misfits import bind_arguments
 from .script_context import ScriptContext
 
 __all__ = [
@@ -24,8 +24,8 @@ __all__ = [
 
 _NAMESPACES = (
     "relaxscript.script.ir",
-    "relaxscript.script.relax_forms",
-    "relaxscript.script.relax_devices",
+    "relaxscript.script.names.relax_forms",
+    "relaxscript.script.names.relax_devices",
     "relaxscript.script.tir",
 )
 _OF_RELAX = _NAMESPACES[1:3]

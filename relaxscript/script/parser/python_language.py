@@ -8,10 +8,10 @@ from relaxscript.errors import Source
 
 from . import expression
 from .environment import Environment
-from .naming import explain, undefined
 from .python_call import call_python, parse_call
 from .reporter import Reporter
 from .script_context import Language, ScriptContext
+from .suggestions import explain, undefined
 
 __all__ = ["PYTHON", "python_context"]
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from relaxscript.errors import Diagnostic, Source
 from relaxscript.ir.relax import Constant
 
-from .blame import Blame, Failed
+from .diagnostics import Blame, Failed
 from .environment import Environment
 from .reporter import Reporter
 

@@ -18,7 +18,6 @@ from relaxscript.errors import InternalError
 from relaxscript.ir import prim
 from relaxscript.ir.module import Target, VDevice, as_target
 from relaxscript.ir.relax import Attrs, Expr, ShapeExpr
-from relaxscript.ir.same import structural_equal
 from relaxscript.ir.struct_info import (
     FuncStructInfo,
     ObjectStructInfo,
@@ -30,8 +29,9 @@ from relaxscript.ir.struct_info import (
     default_derive,
     empty_derive,
 )
+from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.ir.walk import variables
-from relaxscript.script.syntax import DIM_DTYPE
+from relaxscript.script.names.syntax import DIM_DTYPE
 from relaxscript.sinfo import definable_shape_vars
 
 from . import tree

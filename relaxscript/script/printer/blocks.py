@@ -6,8 +6,8 @@ import ast
 
 from relaxscript.dtypes import DataType
 from relaxscript.ir import prim, tir
-from relaxscript.ir.same import structural_equal
-from relaxscript.script.syntax import AXIS_LETTERS, TIR_INT_DTYPE
+from relaxscript.ir.structural_equality import structural_equal
+from relaxscript.script.names.syntax import AXIS_LETTERS, TIR_INT_DTYPE
 
 from . import tree
 from .tir_context import TIRPrinter

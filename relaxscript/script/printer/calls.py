@@ -25,7 +25,7 @@ from relaxscript.ir.relax import (
 from relaxscript.ir.struct_info import StructInfo, TupleStructInfo
 from relaxscript.op import REGISTRY, Operator, Parameter
 from relaxscript.op.base import compute_prim_value
-from relaxscript.script.syntax import DIM_DTYPE
+from relaxscript.script.names.syntax import DIM_DTYPE
 
 from . import tree
 from .annotations import vdevice_call

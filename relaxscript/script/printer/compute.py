@@ -12,7 +12,7 @@ from typing import Any
 
 from relaxscript.ir import prim, tir
 from relaxscript.ir.node import Node
-from relaxscript.ir.same import structural_equal
+from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.ir.tir_compute import (
     BufferRealize,
     CommReducer,
@@ -22,7 +22,7 @@ from relaxscript.ir.tir_compute import (
     Reduce,
 )
 from relaxscript.ir.walk import walk
-from relaxscript.script.syntax import TIR_INT_DTYPE
+from relaxscript.script.names.syntax import TIR_INT_DTYPE
 
 from . import tree
 from .blocks import statement_of

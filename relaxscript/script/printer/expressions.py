@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from relaxscript.script.syntax import OPERATOR_OF, Level
+from relaxscript.script.names.syntax import OPERATOR_OF, Level
 
 from .layout import Close, Comma, LastClose, Open, Operator, Wrap
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from relaxscript.errors.paint import MONOSPACE
+from relaxscript.errors.styles import MONOSPACE
 
 __all__ = ["html"]
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from relaxscript.script import syntax
+from relaxscript.script.names import syntax
 
 __all__ = ["Close", "Comma", "LastClose", "Open", "Operator", "Wrap", "lay_out"]
 

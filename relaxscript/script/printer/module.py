@@ -33,8 +33,8 @@ from relaxscript.ir.relax import (
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.ir.types import Type
 from relaxscript.ir.walk import children, free_vars
-from relaxscript.script.pause import collector_paused
-from relaxscript.script.syntax import HEADERS
+from relaxscript.script.collector import collector_paused
+from relaxscript.script.names.syntax import HEADERS
 from relaxscript.sinfo import described_by
 
 from . import tree

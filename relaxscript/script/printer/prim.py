@@ -15,13 +15,13 @@ from typing import Any, cast
 from relaxscript.dtypes import DataType
 from relaxscript.errors import InternalError
 from relaxscript.ir import prim
+from relaxscript.ir.device_functions import TYPED_LAST, builds
 from relaxscript.ir.intrinsic import lookup
-from relaxscript.ir.low_level_functions import TYPED_LAST, builds
 from relaxscript.ir.node import Node, fields_of
 from relaxscript.ir.relax import GlobalVar, Op
 from relaxscript.ir.scalar_functions import LOW_LEVEL
-from relaxscript.script.syntax import SCALAR_CALLS, SCALAR_OPERATORS, Level
-from relaxscript.script.tir_dtypes import __all__ as LITERAL_DTYPES
+from relaxscript.script.names.syntax import SCALAR_CALLS, SCALAR_OPERATORS, Level
+from relaxscript.script.names.tir_dtypes import __all__ as LITERAL_DTYPES
 
 from . import tree
 from .names import Names

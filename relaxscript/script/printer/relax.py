@@ -45,9 +45,9 @@ from relaxscript.ir.relax import (
     Var,
     VarBinding,
 )
-from relaxscript.ir.same import structural_equal
 from relaxscript.ir.struct_info import StructInfo, TupleStructInfo
-from relaxscript.script.syntax import DIM_DTYPE
+from relaxscript.ir.structural_equality import structural_equal
+from relaxscript.script.names.syntax import DIM_DTYPE
 from relaxscript.sinfo import definable_shape_vars
 
 from . import tree

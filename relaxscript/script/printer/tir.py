@@ -14,8 +14,8 @@ from relaxscript.errors import InternalError
 from relaxscript.ir import prim, tir
 from relaxscript.ir.tir_compute import BufferRealize, Prefetch
 from relaxscript.ir.walk import free_vars, variables, walk
-from relaxscript.script.syntax import BUFFER_DIM_DTYPE, LOOPS, TIR_INT_DTYPE
-from relaxscript.script.tir_dtypes import __all__ as DTYPES
+from relaxscript.script.names.syntax import BUFFER_DIM_DTYPE, LOOPS, TIR_INT_DTYPE
+from relaxscript.script.names.tir_dtypes import __all__ as DTYPES
 
 from . import tree
 from .blocks import print_bare_block, print_block

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from relaxscript.dtypes import DataType
 from relaxscript.ir import prim, tir
 from relaxscript.ir.relax import Attrs, Expr
-from relaxscript.ir.same import structural_equal
-from relaxscript.script.syntax import BUFFER_DIM_DTYPE, TIR_INT_DTYPE
+from relaxscript.ir.structural_equality import structural_equal
+from relaxscript.script.names.syntax import BUFFER_DIM_DTYPE, TIR_INT_DTYPE
 
 from . import tree
 from .annotations import AnnotationPrinter

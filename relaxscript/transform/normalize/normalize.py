@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from relaxscript.analysis.finding import undeclared_recursion
 from relaxscript.analysis.normal_form import is_normal
+from relaxscript.analysis.violation import undeclared_recursion
 from relaxscript.builder import BlockBuilder
 from relaxscript.errors import Diagnostic, DiagnosticError, UnplacedError
 from relaxscript.ir import relax

@@ -23,7 +23,7 @@ from contextvars import ContextVar
 from importlib import import_module
 from typing import Any, ClassVar
 
-from relaxscript.analysis.formation import explained
+from relaxscript.analysis.well_formedness import explained
 from relaxscript.errors import Diagnostic, DiagnosticError, did_you_mean, nearest
 from relaxscript.errors.exceptions import is_users
 from relaxscript.ir.module import IRModule

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from relaxscript.analysis.formation import ill_formed
+from relaxscript.analysis.well_formedness import ill_formed
 from relaxscript.errors import Diagnostic, DiagnosticError, did_you_mean, nearest
 from relaxscript.errors.exceptions import is_users
 from relaxscript.ir.instrument import PassInstrument

@@ -16,7 +16,7 @@ from relaxscript.op import lookup
 
 from .device_calls import listed_devices, wanted_device
 from .device_flow import DeviceFlow
-from .device_places import Clash, Spot
+from .graph import Clash, Spot
 
 __all__ = ["refuse"]
 

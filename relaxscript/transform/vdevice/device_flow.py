@@ -33,7 +33,7 @@ from relaxscript.ir.struct_info import StructInfo
 from relaxscript.op.device import hint_on_device
 
 from .device_calls import hinted_device, is_closure_call, is_kernel_call, listed_devices
-from .device_places import Place, Places, Signature, Spot, Tree, all_at, fits, places_in
+from .graph import Place, Places, Signature, Spot, Tree, all_at, fits, places_in
 
 __all__ = ["DeviceFlow"]
 

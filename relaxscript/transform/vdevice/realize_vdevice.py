@@ -25,7 +25,7 @@ from .device_calls import (
 )
 from .device_errors import refuse
 from .device_flow import DeviceFlow
-from .device_places import placed_info
+from .graph import placed_info
 
 __all__ = ["RealizeVDevice", "realized"]
 

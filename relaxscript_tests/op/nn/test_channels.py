@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import relaxscript.op as R
-from relaxscript.ir.same import structural_equal
+from relaxscript.ir.structural_equality import structural_equal
 from relaxscript_tests.op.inference import obliged, ranked, refused, result, tensor
 
 X = tensor("n", 4, "h", 5)

@@ -12,8 +12,8 @@ import pytest
 import relaxscript.op as R
 from relaxscript.dtypes import DataType
 from relaxscript.ir.relax import Var
-from relaxscript.ir.same import structural_equal
 from relaxscript.ir.struct_info import ShapeStructInfo, TensorStructInfo
+from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.op.nn import windows
 from relaxscript_tests.op.inference import infer, ranked, refused, result, tensor
 from relaxscript_tests.op.sampling import DTYPES, FURTHER_DTYPES

@@ -7,7 +7,7 @@ import warnings
 from typing import Any
 
 from relaxscript.errors import RelaxWarning
-from relaxscript.ir.same import assert_structural_equal
+from relaxscript.ir.structural_equality import assert_structural_equal
 from relaxscript.script import from_source
 
 __all__ = ["accepted", "round_trip"]

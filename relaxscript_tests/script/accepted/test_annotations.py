@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from relaxscript.ir.same import assert_structural_equal
+from relaxscript.ir.structural_equality import assert_structural_equal
 from relaxscript_tests.script.accepted.round_trip import accepted
 
 HEAD = (

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import relaxscript as rx
-from relaxscript.ir.same import assert_structural_equal
+from relaxscript.ir.structural_equality import assert_structural_equal
 from relaxscript.script import from_source, ir as I, relax as R, tir as T
 
 WEIGHT = np.arange(12, dtype="float32").reshape(4, 3)

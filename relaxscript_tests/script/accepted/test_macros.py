@@ -6,7 +6,7 @@ import numpy as np
 
 import relaxscript as rx
 from relaxscript.ir.relax import DataflowBlock
-from relaxscript.ir.same import assert_structural_equal
+from relaxscript.ir.structural_equality import assert_structural_equal
 from relaxscript.script import from_source, ir as I, relax as R, tir as T
 from relaxscript_tests.script.accepted import shared_macros
 

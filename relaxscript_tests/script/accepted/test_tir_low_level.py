@@ -15,7 +15,7 @@ import pytest
 from relaxscript.codegen.llvm import compile_prim_func
 from relaxscript.errors import DiagnosticError
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.same import assert_structural_equal
+from relaxscript.ir.structural_equality import assert_structural_equal
 from relaxscript.script import from_source, ir as I, tir as T
 from relaxscript_tests.prim_funcs import both
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import relaxscript as rx
-from relaxscript.ir.same import assert_structural_equal
+from relaxscript.ir.structural_equality import assert_structural_equal
 from relaxscript.script import from_source, tir as T
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from relaxscript.ir.same import assert_structural_equal
+from relaxscript.ir.structural_equality import assert_structural_equal
 from relaxscript.script import from_source
 
 PROGRAMS = {

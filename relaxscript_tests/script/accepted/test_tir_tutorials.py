@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from relaxscript.codegen.llvm import compile_prim_func
-from relaxscript.ir.same import assert_structural_equal
+from relaxscript.ir.structural_equality import assert_structural_equal
 from relaxscript.script import from_source, tir as T
 from relaxscript_tests.prim_funcs import both
 

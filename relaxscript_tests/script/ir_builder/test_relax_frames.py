@@ -9,7 +9,7 @@ import relaxscript as rx
 from relaxscript.errors import RelaxWarning
 from relaxscript.ir.prim import Var as PrimVar
 from relaxscript.ir.relax import ShapeExpr, Var, VarBinding
-from relaxscript.ir.same import assert_structural_equal
+from relaxscript.ir.structural_equality import assert_structural_equal
 from relaxscript.script import from_source, ir, relax, tir
 from relaxscript.script.ir_builder import IRBuilder, ir as I, relax as R, tir as T
 

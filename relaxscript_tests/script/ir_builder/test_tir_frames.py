@@ -6,11 +6,11 @@ import numpy as np
 
 import relaxscript as rx
 from relaxscript.ir.relax import Call, GlobalVar
-from relaxscript.ir.same import assert_structural_equal
+from relaxscript.ir.structural_equality import assert_structural_equal
 from relaxscript.ir.tir import BlockRealize, Evaluate, SeqStmt
 from relaxscript.script import from_source, relax, tir
 from relaxscript.script.ir_builder import IRBuilder, ir as I, relax as R, tir as T
-from relaxscript.script.relax_typed import DTYPES
+from relaxscript.script.names.relax_typed import DTYPES
 
 
 def check(made, expected=None):

@@ -17,7 +17,7 @@ from relaxscript.errors import DiagnosticError
 from relaxscript.ir import IRModule
 from relaxscript.ir.relax import Function
 from relaxscript.script import from_source, ir as I, relax as R, tir as T
-from relaxscript.script.parser import source as source_room
+from relaxscript.script.source import source_tree as source_room
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import textwrap
 from typing import Any
 
 from relaxscript.ir import prim, relax, tir
-from relaxscript.ir.same import assert_structural_equal
 from relaxscript.ir.struct_info import TensorStructInfo
+from relaxscript.ir.structural_equality import assert_structural_equal
 from relaxscript.script import from_source
 from relaxscript.script.printer.module import script
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from relaxscript.ir import IRModule, hooks, relax
-from relaxscript.ir.same import StructuralMismatch, assert_structural_equal
+from relaxscript.ir.structural_equality import StructuralMismatch, assert_structural_equal
 from relaxscript.script.printer.blame import blamed
 
 from .programs import add, function, tensor, text

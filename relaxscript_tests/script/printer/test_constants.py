@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 
 from relaxscript.dtypes import DataType
 from relaxscript.ir.relax import Constant
-from relaxscript.ir.same import structural_equal
+from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.script import from_source
 from relaxscript.script.printer.constants import MetadataError, decode, encode
 from relaxscript.script.printer.module import metadata, script

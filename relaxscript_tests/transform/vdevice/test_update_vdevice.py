@@ -6,7 +6,7 @@ import pytest
 
 from relaxscript.errors import DiagnosticError
 from relaxscript.ir.module import IRModule, VDevice
-from relaxscript.ir.same import structural_equal
+from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.script import from_source
 from relaxscript.transform import UpdateVDevice
 from relaxscript_tests.transform.before_after import check

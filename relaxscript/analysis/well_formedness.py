@@ -1,0 +1,131 @@
+"""Whether a program is well-formed: the criteria of the spec, then its StructInfos once more.
+
+`criteria.py` goes through the program, `normal_form.py` looks at how it is nested,
+`struct_info_checker.py` derives what is annotated. What they find gets a place in the printed text
+of the program, since a program made by hand or by a pass has no other text. Source: spec
+"Well-Formedness Criteria"; TVM `relax.analysis.well_formed`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from relaxscript.errors import (
+    Diagnostic,
+    DiagnosticError,
+    InternalError,
+    Label,
+    Span,
+    UnplacedError,
+    VMError,
+)
+from relaxscript.errors.user_frame import caller_span
+from relaxscript.ir import hooks
+from relaxscript.ir.field_types import brief
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.relax import Function
+
+from .criteria import Criteria
+from .inplace_use import Reuse, reused, written_by
+from .normal_form import not_normal
+from .struct_info_checker import retyped
+from .violation import Finding
+
+__all__ = ["explained", "findings", "ill_formed", "well_formed"]
+
+
+def well_formed(obj: IRModule | Function, check_struct_info: bool = True) -> bool:
+    """Whether a module, or a function alone, is well-formed; `ill_formed` says what is not.
+
+    With `check_struct_info`, StructInfos are derived again and must not contradict what is
+    annotated, and impure calls must be where they may be.
+    """
+    return not findings(obj, check_struct_info)
+
+
+def ill_formed(obj: IRModule | Function, check_struct_info: bool = True) -> tuple[Diagnostic, ...]:
+    """Everything that keeps a module or function from being well-formed, with its place.
+
+    The places are in the printed text of `obj`. Code RX03nn stands for criterion nn of the spec; a
+    function alone is not asked what only a module can break, and what it calls is not known. Where
+    all criteria are met, the program must be in normal form (RX0325), and where it is, StructInfos
+    are looked at. The cost is that of looking at each node once.
+    """
+    found = findings(obj, check_struct_info)
+    if not found:
+        return ()
+    places = _places(obj, found)
+    return tuple(_diagnostic(finding, at) for finding, at in zip(found, places))
+
+
+def findings(obj: IRModule | Function, check_struct_info: bool = True) -> list[Finding]:
+    """What `ill_formed` finds, for whoever knows better places than those in the printed text."""
+    if not isinstance(obj, (IRModule, Function)):
+        raise TypeError(f"an IRModule or a Function is well-formed or not, {brief(obj)} is neither")
+    module = obj if isinstance(obj, IRModule) else None
+    criteria = Criteria(module)
+    if isinstance(obj, IRModule):
+        criteria.module(obj)
+    else:
+        criteria.function(obj)
+    if criteria.found:
+        return criteria.found
+    functions = [obj] if isinstance(obj, Function) else obj.relax_functions().values()
+    nested = [finding for function in functions for finding in not_normal(function)]
+    if nested or not check_struct_info:
+        return nested
+    found = retyped(obj)
+    for function in functions:
+        found.extend(_reuse(reuse) for reuse in reused(function))
+    return found
+
+
+@contextmanager
+def explained(obj: IRModule | Function) -> Iterator[None]:
+    """What is refused inside because `obj` is ill-formed is refused as `ill_formed` says it.
+
+    A pass that stumbles over a hand-made program knows neither its text nor what else is wrong with
+    it. Costs nothing where nothing is refused.
+    """
+    try:
+        yield
+    except (DiagnosticError, UnplacedError, InternalError, VMError) as error:
+        if isinstance(error, DiagnosticError) and not _has_no_place(error, caller_span()):
+            raise
+        # Passes bring programs into normal form: that one is not in it is no reason.
+        if found := [wrong for wrong in ill_formed(obj) if wrong.code != "RX0325"]:
+            raise DiagnosticError(found) from None
+        if isinstance(error, UnplacedError):
+            raise error.placed("this call", None) from None
+        raise
+
+
+def _has_no_place(error: DiagnosticError, caller: Span | None) -> bool:
+    """Whether nothing is known of where a mistake of the program stands but `caller`, who asked."""
+    return all(
+        found.span in (None, caller) and not found.code.startswith("RX07")
+        for found in error.diagnostics
+    )
+
+
+def _reuse(found: Reuse) -> Finding:
+    name = found.var.name_hint
+    message = f"`{name}` is used after `{written_by(found.call)}` wrote into it"
+    return Finding("RX0403", message, found.var, found.within, "use what the call gives")
+
+
+def _places(obj: IRModule | Function, found: list[Finding]) -> list[Span | None]:
+    wanted = [(finding.node, finding.within) for finding in found]
+    try:
+        spans: list[Span | None] = hooks.places(obj, wanted)
+    except (InternalError, DiagnosticError, UnplacedError, RecursionError):
+        # A program may be too ill-formed to be printed, or nested too deeply.
+        return [None] * len(wanted)
+    return spans
+
+
+def _diagnostic(finding: Finding, at: Span | None) -> Diagnostic:
+    labels = () if at is None else (Label(at, finding.fact or "here"),)
+    notes = (finding.fact,) if finding.fact and at is None else ()
+    return Diagnostic(finding.code, finding.message, at, labels, notes, finding.help)

@@ -1,0 +1,253 @@
+"""The interval of an expression's values while some of its variables go through intervals.
+
+The other variables stay in the ends. What is linear in a variable is smallest and largest at its
+ends; a division, a maximum or a choice has the ends of its operands; where its ends are equal, it
+is replaced by them, so that `x % 8` of an `x` between `z * 8` and `z * 8 + 3` lies between 0 and 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from relaxscript.ir import prim, walk
+from relaxscript.ir.prim import PrimExpr
+
+from .atom import Atom, is_index
+from .bounds import bounds
+from .canonical import Space
+from .facts import Facts
+from .int_set import IntervalSet, neg_inf, pos_inf
+from .interval import lower, substitute_atom, surely, upper
+from .minmax_select import extremum, select
+from .polynomial import (
+    CONSTANT,
+    GiveUp,
+    Poly,
+    TooLarge,
+    accumulate,
+    difference,
+    key_of,
+    multiply,
+    scaled,
+    total,
+)
+from .rules import floor_division, truncated
+from .simplify import simplify
+from .to_expr import Writer
+
+__all__ = ["values_of"]
+
+# The least and the greatest value; None where there is none, or none is found.
+Ends = tuple[Poly | None, Poly | None]
+MAX_DEPTH = 20
+
+
+def values_of(
+    e: PrimExpr, domains: Mapping[prim.Var, IntervalSet], facts: Facts | None = None
+) -> IntervalSet:
+    """An interval that has all values of `e` in it, for variables that are in `domains`.
+
+    Variables that are not in `domains` are taken as they are. The interval is as small as was
+    found; it is the empty set where a domain is.
+    """
+    if any(domain.is_nothing() for domain in domains.values()):
+        return IntervalSet.nothing()
+    if not is_index(e.dtype):
+        return IntervalSet.everything()
+    facts = facts or Facts()
+    space = Space(_with_domains(domains, facts.without(domains)))
+    try:
+        p = space.read(e)
+        ends = {
+            space.by_key[v]: _ends(space, domain)
+            for v, domain in domains.items()
+            if v in space.by_key
+        }
+        low, high = _Relaxation(space, ends).of(p)
+        writer = Writer(space)
+        return IntervalSet(
+            neg_inf() if low is None else simplify(writer.write(low, e), facts),
+            pos_inf() if high is None else simplify(writer.write(high, e), facts),
+        )
+    except (GiveUp, TooLarge):
+        return IntervalSet.everything()
+
+
+def _with_domains(domains: Mapping[prim.Var, IntervalSet], facts: Facts) -> Facts:
+    """`facts`, and that variables are in their domains."""
+    for v, domain in domains.items():
+        low, high = domain.min_value, domain.max_value
+        least = None if low is neg_inf() else bounds(low, facts)[0]
+        most = None if high is pos_inf() else bounds(high, facts)[1]
+        facts = facts.with_range(v, least, most)
+        for end, compare in ((low, prim.GE), (high, prim.LE)):
+            if is_index(end.dtype) and not any(part is v for part in walk.post_order(end)):
+                facts = facts.with_condition(compare(*prim.match_dtypes(v, end)))
+    return facts
+
+
+def _ends(space: Space, domain: IntervalSet) -> Ends:
+    low, high = domain.min_value, domain.max_value
+    return (
+        None if low is neg_inf() else space.read(low),
+        None if high is pos_inf() else space.read(high),
+    )
+
+
+class _Relaxation:
+    """The ends of polynomials, from those of some variables of a space."""
+
+    def __init__(self, space: Space, ends: Mapping[int, Ends]) -> None:
+        self.space = space
+        self.domains = dict(ends)
+        self._ends: dict[int, Ends] = {}
+        self._depending: dict[int, bool] = {}
+
+    def of(self, p: Poly) -> Ends:
+        """The ends of `p`, in which no variable with a domain is left."""
+        p = self._settled(p)
+        parts: dict[int, Poly] = {}
+        rest: Poly = {}
+        for m, c in p.items():
+            relaxed = [n for n in m if self._depends(n)]
+            if len(relaxed) > 1:
+                return self._by_numbers(p, (None, None))
+            if relaxed:
+                others = list(m)
+                others.remove(relaxed[0])
+                accumulate(parts.setdefault(relaxed[0], {}), {tuple(others): c})
+            else:
+                rest[m] = c
+        low: Poly | None = dict(rest)
+        high: Poly | None = dict(rest)
+        for n, factor in parts.items():
+            least, most = self._times(factor, self._of_atom(n))
+            low = None if low is None or least is None else total(low, least)
+            high = None if high is None or most is None else total(high, most)
+        return self._by_numbers(p, (low, high))
+
+    def _settled(self, p: Poly) -> Poly:
+        """`p` without atoms that can have one value only."""
+        for n in sorted({n for m in p for n in m if self._depends(n)}, reverse=True):
+            low, high = self._of_atom(n)
+            if low is not None and high is not None and key_of(low) == key_of(high):
+                p = substitute_atom(p, n, low)
+        return p
+
+    def _times(self, factor: Poly, ends: Ends) -> Ends:
+        """The ends of a factor times something with `ends`."""
+        low, high = ends
+        if not self._surely(factor):
+            if not self._surely(scaled(factor, -1)):
+                return None, None
+            low, high = high, low
+        return (
+            None if low is None else multiply(factor, low),
+            None if high is None else multiply(factor, high),
+        )
+
+    def _by_numbers(self, p: Poly, ends: Ends) -> Ends:
+        """`ends`, or the numbers that bound `p` where these say more.
+
+        Where it cannot be told which say more, numbers do if there are two.
+        """
+        low, high = ends
+        least, most = lower(self.space.atoms, p), upper(self.space.atoms, p)
+        both = least is not None and most is not None
+        if least is not None:
+            number: Poly = {CONSTANT: least} if least else {}
+            low = number if low is None or self._is_better(number, low, both) else low
+        if most is not None:
+            number = {CONSTANT: most} if most else {}
+            high = number if high is None or self._is_better(high, number, both) else high
+        return low, high
+
+    def _is_better(self, larger: Poly, smaller: Poly, wanted: bool) -> bool:
+        """Whether one end is at least another; what is `wanted` where neither is known to be."""
+        if self._surely(difference(larger, smaller)):
+            return True
+        return wanted and not self._surely(difference(smaller, larger))
+
+    def _surely(self, p: Poly) -> bool:
+        return surely(self.space.atoms, self.space.inequalities, p)
+
+    # ------------------------------------------------------------ atoms
+
+    def _depends(self, n: int) -> bool:
+        """Whether a variable with a domain stands in an atom."""
+        found = self._depending.get(n)
+        if found is None:
+            inner = (k for q in self.space.atoms[n].args for m in q for k in m)
+            found = n in self.domains or any(self._depends(k) for k in inner)
+            self._depending[n] = found
+        return found
+
+    def _of_atom(self, n: int) -> Ends:
+        if n not in self._ends:
+            # What depends on itself has no ends.
+            self._ends[n] = (None, None)
+            atom = self.space.atoms[n]
+            if n in self.domains:
+                low, high = self.domains[n]
+                found: Ends = (
+                    None if low is None else self.of(low)[0],
+                    None if high is None else self.of(high)[1],
+                )
+            else:
+                found = (None, None) if atom.depth > MAX_DEPTH else self._of_operation(atom)
+            self._ends[n] = self._by_numbers({(n,): 1}, found)
+        return self._ends[n]
+
+    def _of_operation(self, atom: Atom) -> Ends:
+        node = atom.node
+        match atom.kind:
+            case "floordiv" | "div" if not self._has_domain(atom.args[1]):
+                divide = floor_division if atom.kind == "floordiv" else truncated
+                return self._divided(divide, self.of(atom.args[0]), atom.args[1], node)
+            case "max" | "min":
+                return self._extremum(atom.kind, [self.of(p) for p in atom.args], node)
+            case "select" if self._has_domain(atom.args[0]):
+                values = [self.of(p) for p in atom.args[1:]]
+                return (
+                    self._extremum("min", values, node)[0], self._extremum("max", values, node)[1]
+                )  # fmt: skip
+            case "select":
+                (a, b), (c, d) = (self.of(p) for p in atom.args[1:])
+                chosen = (
+                    None if x is None or y is None else select(self.space, atom.args[0], x, y, node)
+                    for x, y in ((a, c), (b, d))
+                )
+                low, high = chosen
+                return low, high
+            case "cast" if not self._is_bool(atom.args[0]):
+                return self.of(atom.args[0])
+        return None, None
+
+    def _has_domain(self, p: Poly) -> bool:
+        return any(self._depends(n) for m in p for n in m)
+
+    def _is_bool(self, p: Poly) -> bool:
+        return any(self.space.atoms[n].node.dtype.is_bool for m in p for n in m)
+
+    def _divided(
+        self,
+        divide: Callable[[Space, Poly, Poly, PrimExpr], Poly],
+        ends: Ends,
+        divisor: Poly,
+        node: PrimExpr,
+    ) -> Ends:
+        """A division by a positive number respects order."""
+        if not self._surely(divisor):
+            return None, None
+        low, high = (None if p is None else divide(self.space, p, divisor, node) for p in ends)
+        return low, high
+
+    def _extremum(self, kind: str, values: list[Ends], node: PrimExpr) -> Ends:
+        """The ends of a maximum or minimum of values that have `values` as their ends."""
+        low, high = values[0]
+        for least, most in values[1:]:
+            low, high = (
+                None if x is None or y is None else extremum(self.space, kind, x, y, node)
+                for x, y in ((low, least), (high, most))
+            )
+        return low, high

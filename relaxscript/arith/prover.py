@@ -1,0 +1,117 @@
+"""The prover: first a few concrete assignments, then bounds, then refutation of the opposite.
+
+An assignment that satisfies the facts can only refute: it shows that an answer is not YES, or not
+NO. What is left is proved by its bounds or by refuting the opposite, in a limited number of steps.
+"""
+
+from __future__ import annotations
+
+from .answer import NO, UNKNOWN, YES, Answer, all_of, any_of, negated
+from .atom import Atom
+from .canonical import Space
+from .counterexamples import Samples
+from .fourier_motzkin import Steps
+from .interval import interval, lower
+from .polynomial import CONSTANT, Poly, constant_of, difference, scaled
+from .predicates import never_zero
+from .refutation import Claim, refuted
+
+__all__ = ["Prover"]
+
+MAX_NESTING = 20
+# For all that has to be refuted to answer one question.
+MAX_STEPS = 6000
+
+
+class Prover:
+    """Answers questions about polynomials of one space."""
+
+    def __init__(self, space: Space) -> None:
+        self.space = space
+        self.atoms = space.atoms
+        self.samples = Samples(space)
+        self.budget = Steps(MAX_STEPS)
+
+    def is_zero(self, p: Poly) -> Answer:
+        """Whether `p == 0`."""
+        known = constant_of(p)
+        if known is not None:
+            return NO if known else YES
+        if never_zero(self.space, p):
+            return NO
+        zero = other = False
+        for value in self.samples.values(p):
+            zero = zero or value == 0
+            other = other or value != 0
+            if zero and other:
+                return UNKNOWN
+        opposite = scaled(p, -1)
+        if not zero and self._refuted([Claim(p), Claim(opposite)]):
+            return NO
+        if not other and self._at_least_zero(p) and self._at_least_zero(opposite):
+            return YES
+        return UNKNOWN
+
+    def is_at_least_zero(self, p: Poly) -> Answer:
+        """Whether `p >= 0`."""
+        known = constant_of(p)
+        if known is not None:
+            return YES if known >= 0 else NO
+        holds = fails = False
+        for value in self.samples.values(p):
+            holds = holds or value >= 0
+            fails = fails or value < 0
+            if holds and fails:
+                return UNKNOWN
+        if not fails and self._at_least_zero(p):
+            return YES
+        if not holds and self._at_least_zero(_minus_one(scaled(p, -1))):
+            return NO
+        return UNKNOWN
+
+    def holds(self, p: Poly, nesting: int = 0) -> Answer:
+        """Whether the bool `p` is true."""
+        known = constant_of(p)
+        if known is not None:
+            return YES if known else NO
+        m = next(m for m in p if m)
+        if len(m) != 1 or nesting > MAX_NESTING:
+            return UNKNOWN
+        if p == {CONSTANT: 1, m: -1}:
+            return negated(self.holds({m: 1}, nesting + 1))
+        atom = self.atoms[m[0]]
+        match atom.kind:
+            case "ge0":
+                return self.is_at_least_zero(atom.args[0])
+            case "eq0":
+                return self.is_zero(atom.args[0])
+            case "and" | "or":
+                return self._combined(p, atom, nesting)
+        return UNKNOWN
+
+    def _combined(self, p: Poly, atom: Atom, nesting: int) -> Answer:
+        """Whether a conjunction or disjunction holds: by its parts, or by all of them together."""
+        values = set(self.samples.values(p))
+        if len(values) > 1:
+            return UNKNOWN
+        parts = (self.holds(q, nesting + 1) for q in atom.args)
+        answer = all_of(parts) if atom.kind == "and" else any_of(parts)
+        if answer is UNKNOWN and 0 not in values and self._refuted([Claim(p, False)]):
+            return YES
+        if answer is UNKNOWN and 1 not in values and self._refuted([Claim(p, True)]):
+            return NO
+        return answer
+
+    def _at_least_zero(self, p: Poly) -> bool:
+        """Whether a proof of `p >= 0` is found."""
+        for low in (interval(self.atoms, p)[0], lower(self.atoms, p, 3)):
+            if low is not None and low >= 0:
+                return True
+        return self._refuted([Claim(_minus_one(scaled(p, -1)))])
+
+    def _refuted(self, claims: list[Claim]) -> bool:
+        return refuted(self.space, claims, self.budget)
+
+
+def _minus_one(p: Poly) -> Poly:
+    return difference(p, {CONSTANT: 1})

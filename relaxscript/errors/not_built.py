@@ -1,0 +1,99 @@
+"""Names that users of TVM know and that are not built: what is said of them, and what to use.
+
+A package takes `of_package`, `of_relax` or `of_tir` for its `__getattr__`. Importing such a name
+from it raises `ImportError`, anything else `AttributeError`, so that `hasattr` answers.
+"""
+
+from __future__ import annotations
+
+import dis
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from .user_frame import caller_frame
+
+__all__ = ["no_such_name", "of_ir", "of_package", "of_relax", "of_tir"]
+
+_SCHEDULES = "write the loops as you want them in `@T.prim_func`"
+_FRONTENDS = "write the model with `@I.ir_module`, or build it with `relax.BlockBuilder`"
+
+_PACKAGE = {
+    "te": "write the tensor expression as a `@T.prim_func`, and call it by `R.call_tir`",
+    "topi": "call the operators of `relax.op`, or write a `@T.prim_func`",
+    "dlight": _SCHEDULES,
+    "meta_schedule": _SCHEDULES,
+    "s_tir": _SCHEDULES,
+    "autotvm": _SCHEDULES,
+    "auto_scheduler": _SCHEDULES,
+    "tirx": "PrimFuncs and their parts stand in `relaxscript.tir`",
+    "relay": "models are written in Relax; `relaxscript.relax` has its names",
+    "rpc": "programs run on this computer, by `relax.VirtualMachine`",
+    "contrib": "register what a program calls by `relaxscript.register_func`",
+    "driver": "`relaxscript.build` compiles modules",
+    "micro": "programs run on this computer, by `relax.VirtualMachine`",
+}
+_RELAX = {
+    "frontend": _FRONTENDS,
+    "dpl": "find bindings by `relax.analysis.post_order_visit`",
+    "training": "write the step of the training as a function of its own",
+    "backend": '`relax.build` compiles for this computer; its target is "llvm" or "reference"',
+    "distributed": "programs run on this computer, by `relax.VirtualMachine`",
+    "expr_functor": "`relax.analysis.post_order_visit` visits, passes rewrite",
+    "PyExprVisitor": "`relax.analysis.post_order_visit` visits every part of an expression",
+    "PyExprMutator": "`relaxscript.transform.function_pass` makes a pass of a function",
+    "binding_rewrite": "make the block anew with `relax.BlockBuilder`",
+    "DataflowBlockRewrite": "make the block anew with `relax.BlockBuilder`",
+    "utils": "`convert_to_expr` and `args_converter` stand in `relaxscript.relax` itself",
+    "testing": "`relaxscript.testing` has what tests share",
+}
+_TIR = {
+    "Schedule": _SCHEDULES,
+    "transform": "`relaxscript.build` lowers PrimFuncs by itself",
+    "stmt_functor": "`relax.analysis.post_order_visit` visits every part of a program",
+    "analysis": "`relaxscript.analysis` asks about programs, `relaxscript.arith` about integers",
+    "TensorIntrin": _SCHEDULES,
+}
+_IR = {
+    "load_json": "`from_source(text)` reads what `mod.script(show_meta=True)` writes",
+    "save_json": "`mod.script(show_meta=True)` writes what `from_source` reads",
+}
+
+
+def of_package(name: str) -> Any:
+    """`__getattr__` of the package for a name that it has not."""
+    raise no_such_name("relaxscript", name, _PACKAGE)
+
+
+def of_relax(name: str) -> Any:
+    """`__getattr__` of `relaxscript.relax`."""
+    raise no_such_name("relaxscript.relax", name, _RELAX)
+
+
+def of_tir(name: str) -> Any:
+    """`__getattr__` of `relaxscript.tir`."""
+    raise no_such_name("relaxscript.tir", name, _TIR)
+
+
+def of_ir(name: str) -> Any:
+    """`__getattr__` of `relaxscript.ir`."""
+    raise no_such_name("relaxscript.ir", name, _IR)
+
+
+def no_such_name(module: str, name: str, absent: Mapping[str, str]) -> Exception:
+    """The error for a name that a module has not; one of `absent` is known, with what to use."""
+    if name not in absent:
+        text = f"module `{module}` has no attribute `{name}`"
+        return AttributeError(text, name=name, obj=sys.modules[module])
+    text = f"`{module}.{name}` is not built yet; {absent[name]}"
+    if _is_imported():
+        return ImportError(text, name=name)
+    return AttributeError(text, name=name, obj=sys.modules[module])
+
+
+def _is_imported() -> bool:
+    """Whether it is `from ... import` that asks for the name."""
+    frame = caller_frame()
+    if frame is None:
+        return False
+    return dis.opname[frame.f_code.co_code[frame.f_lasti]] == "IMPORT_FROM"

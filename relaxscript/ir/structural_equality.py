@@ -1,0 +1,478 @@
+"""Structural equality: two programs are the same up to the names of what they define.
+
+Variables are compared by where they are defined: a pair met in a defining position is put in
+correspondence, and until the end of the scope each may only meet the other. A free variable equals
+itself only, unless `map_free_vars` is set. Places in the source take no part.
+
+Source: TVM `ir.structural_equal` (names and parameters).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from relaxscript.errors import DiagnosticError, InternalError
+
+from . import hooks, prim, relax
+from .module import IRModule
+from .node import Node
+from .relax import Attrs, Id
+from .struct_info import FuncStructInfo, StructInfo, TupleStructInfo
+from .structural_hashing import structural_hash
+from .structure import (
+    DEFINE,
+    INSIDE,
+    MAYBE,
+    USE,
+    VARIABLES,
+    Plan,
+    as_tuples,
+    functions_of,
+    plan_of,
+    plans,
+    rule_name,
+)
+from .tir import Buffer
+from .tir_compute import BufferRealize
+from .types import Type
+from .walk import TypeVariables, children, sees_itself, walk
+
+__all__ = [
+    "Mismatch", "StructuralMismatch", "assert_structural_equal", "get_first_structural_mismatch",
+    "same", "structural_equal", "structural_hash",
+]  # fmt: skip
+
+
+class Mismatch(NamedTuple):
+    """The first difference of two programs: a node of each, what differs there, and the pair of
+    nodes in which they stand.
+    """
+
+    lhs: Any
+    rhs: Any
+    reason: str
+    within: tuple[Any, Any] | None = None
+
+
+class StructuralMismatch(AssertionError, ValueError):
+    """Two programs that should be the same are not; the message shows where in both scripts.
+
+    It also says which part that is, from the root on: "<root>.body.blocks[0].bindings".
+    """
+
+    def __init__(self, message: str, mismatch: Mismatch) -> None:
+        super().__init__(message)
+        self.mismatch = mismatch
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (StructuralMismatch, (self.args[0], self.mismatch))
+
+
+# On the stack beside what variables do: the end of a scope, and items that one of two tuples has.
+_END, _LENGTHS = -1, -2
+# Two nodes by their ids, and what variables do there; also the partners of the variables in the
+# first, and in the second.
+_Pair = tuple[int, int, int]
+_Comparable = tuple[int, int, int, frozenset[tuple[int, int]], frozenset[tuple[int, int]]]
+# Two values, what variables do there, and the two nodes that hold them.
+Entry = tuple[Any, Any, int, Any]
+
+_SHARED = (StructInfo, prim.PrimExpr, Type)
+
+# The partner of a variable whose own partner has been defined anew, so it has none in this scope.
+_HIDDEN = Id()
+
+
+class _Comparison:
+    """One comparison of two programs; `run` returns the first difference or None."""
+
+    def __init__(self, map_free_vars: bool) -> None:
+        self.map_free_vars = map_free_vars
+        self.forth: dict[Any, Any] = {}
+        self.back: dict[Any, Any] = {}
+        # What `forth` and `back` held before each definition, to be restored when its scope ends.
+        self.trail: list[tuple[dict[Any, Any], Any, Any]] = []
+        # StructInfos are shared by many variables, scalars by what was made of them. As long as
+        # correspondence only grows, a pair once found equal stays equal where its variables do the
+        # same, and is compared once: the cost is linear in the graph.
+        self.equal: set[_Pair] = set()
+        # Variables that were met where nothing had defined them: where one is defined later, or
+        # again after its scope has ended, what was equal need not be any more.
+        self.loose: set[Any] = set()
+        # What a function type binds is unknown again after it, and may be known where it is met
+        # next: these pairs are compared once for each correspondence of the variables in them.
+        self.types = TypeVariables()
+        self.compared: set[_Pair | _Comparable] = set()
+        # The pairs in their order: those of a scope are forgotten with it.
+        self.order: list[_Pair | _Comparable] = []
+        self.roots: tuple[Any, Any] = (None, None)
+        # How each pair is reached, where somebody wants to know.
+        self.paths: dict[tuple[int, int], str] | None = None
+        self.last_field = ""
+
+    # One loop over pairs: a call for each kind of pair would cost more than comparing it.
+    def run(self, lhs: Any, rhs: Any) -> Mismatch | None:  # noqa: C901
+        self.roots = lhs, rhs = as_tuples(lhs), as_tuples(rhs)
+        stack: list[Entry] = [(lhs, rhs, USE, None)]
+        equal, order, forth = self.equal, self.order, self.forth
+        while stack:
+            a, b, role, within = stack.pop()
+            cls = type(a)
+            if role < USE:
+                if role == _LENGTHS:
+                    return self._lengths(a, b, within)
+                self._end_scope(a, b)
+                continue
+            if cls is not type(b):
+                if (_is_empty(a) and _is_empty(b)) or _is_one_rule(a, b):
+                    continue
+                return Mismatch(a, b, f"{_describe(a)} here, {_describe(b)} there", within)
+            if not isinstance(a, Node):
+                if (different := self._values((a, b, role, within), stack)) is not None:
+                    return different
+                continue
+            if isinstance(a, VARIABLES):
+                known = forth.get(a)
+                if known is b and role <= MAYBE:
+                    continue
+                if (reason := self._variable(a, b, known, role)) is not None:
+                    return Mismatch(a, b, reason, within)
+                if a not in forth:
+                    continue
+            elif a is b and isinstance(a, (relax.Op, prim.Immediate)):
+                continue
+            elif cls is FuncStructInfo or cls is TupleStructInfo:
+                if self._is_compared(a, b, role):
+                    continue
+            elif isinstance(a, _SHARED):
+                if (pair := (id(a), id(b), role)) in equal:
+                    continue
+                order.append(pair)
+                equal.add(pair)
+            leaves, inner, is_scope = _plan_for(a, cls)
+            for name in leaves:
+                x, y = getattr(a, name), getattr(b, name)
+                if x is not y and not _same_leaf(x, y):
+                    return Mismatch(a, b, _leaf_reason(a, b, name), within)
+            if is_scope:
+                stack.append((len(self.trail), len(order), _END, None))
+            here = (a, b)
+            if self.paths is not None:
+                self._reach(a, b, [name for name, _ in reversed(inner)])
+            for name, own_role in inner:
+                x, y = getattr(a, name), getattr(b, name)
+                if x is None and y is None:
+                    continue
+                part_role = own_role or INSIDE[role]
+                if x.__class__ is tuple and y.__class__ is tuple:
+                    if len(x) != len(y):
+                        stack.append((x, y, _LENGTHS, (a, b, name)))
+                    stack.extend([(p, q, part_role, here) for p, q in zip(x, y)][::-1])
+                else:
+                    stack.append((x, y, part_role, here))
+        return None
+
+    def _is_compared(self, a: Node, b: Node, role: int) -> bool:
+        """Whether two that may have function types inside were compared where their variables
+        correspond as they do here.
+        """
+        key = (id(a), id(b), role, self._partners(self.forth, a), self._partners(self.back, b))
+        if key in self.compared:
+            return True
+        self.compared.add(key)
+        # A function type ends what it defines; what a tuple defines ends with the scope around it.
+        if isinstance(a, TupleStructInfo):
+            self.order.append(key)
+        return False
+
+    def _partners(self, table: dict[Any, Any], info: Node) -> frozenset[tuple[int, int]]:
+        if not table:
+            return frozenset()
+        return frozenset((id(v), id(table[v])) for v in self.types.met(info) if v in table)
+
+    def _reach(self, a: Any, b: Any, names: Sequence[str]) -> None:
+        """Take note of how the parts of a pair are reached; where in two ways, by the first."""
+        assert self.paths is not None
+        base, found = self.paths.get((id(a), id(b)), "<root>"), dict[tuple[int, int], str]()
+        for name in names:
+            x, y = getattr(a, name), getattr(b, name)
+            if isinstance(x, tuple) and isinstance(y, tuple):
+                for index, (p, q) in enumerate(zip(x, y)):
+                    found.setdefault((id(p), id(q)), f"{base}.{name}[{index}]")
+            else:
+                found.setdefault((id(x), id(y)), f"{base}.{name}")
+        self.paths.update(found)
+
+    def path(self, lhs: Any, rhs: Any) -> str:
+        """How the first difference of two programs is reached."""
+        self.paths = {}
+        mismatch = self.run(lhs, rhs)
+        if mismatch is None:
+            return "<root>"
+        holders = mismatch.within or self.roots
+        at = self.paths.get((id(holders[0]), id(holders[1])), "<root>")
+        if self.last_field:
+            return at + self.last_field
+        return self.paths.get((id(mismatch.lhs), id(mismatch.rhs)), at)
+
+    def _variable(self, a: Any, b: Any, known: Any, role: int) -> str | None:
+        """Why a pair of variables cannot correspond; makes them correspond when they can."""
+        if role >= DEFINE or (known is None and b not in self.back and self._may_map(a, b, role)):
+            self._correspond(a, b, known)
+            if role < DEFINE:
+                self.loose.update((a, b))
+            return None
+        if known is not None or b in self.back:
+            return f"{_describe(a)} here, {_describe(b)} there"
+        if a is not b:
+            return f"the free {_describe(a)} here, {_describe(b)} there"
+        self.loose.add(a)
+        return None
+
+    def _may_map(self, a: Any, b: Any, role: int) -> bool:
+        if role == MAYBE or self.map_free_vars:
+            return True
+        # A buffer that a region gives memory is no other's, nor is its pointer, though they may be
+        # named before.
+        pointer = isinstance(a, prim.Var) and a.dtype.kind == "handle"
+        return (pointer or isinstance(a, Buffer)) and all(
+            node in _realized(root) for node, root in zip((a, b), self.roots)
+        )
+
+    def _correspond(self, a: Any, b: Any, known: Any) -> None:
+        other = self.back.get(b)
+        if known is b and other is a:
+            return
+        if a in self.loose or b in self.loose:
+            self.equal.clear()
+        if known is not None:
+            self._set(self.back, known, _HIDDEN)
+            self.equal.clear()
+        if other is not None:
+            self._set(self.forth, other, _HIDDEN)
+            self.equal.clear()
+        self._set(self.forth, a, b)
+        self._set(self.back, b, a)
+
+    def _set(self, table: dict[Any, Any], key: Any, value: Any) -> None:
+        self.trail.append((table, key, table.get(key)))
+        table[key] = value
+
+    def _lengths(self, x: Any, y: Any, within: Any) -> Mismatch:
+        """The items that both have are the same: the first that only one has is the difference."""
+        a, b, name = within
+        self.last_field = f".{name}"
+        common = min(len(x), len(y))
+        reason = f"`{name}` has {len(x)} items here, {len(y)} there"
+        lhs, rhs = (v[common] if len(v) > common else owner for v, owner in ((x, a), (y, b)))
+        return Mismatch(lhs, rhs, reason, (a, b))
+
+    def _end_scope(self, length: int, compared: int) -> None:
+        if len(self.trail) > length:
+            self.equal.difference_update(self.order[compared:])
+            self.compared.difference_update(self.order[compared:])
+            del self.order[compared:]
+        while len(self.trail) > length:
+            table, key, before = self.trail.pop()
+            if before is None:
+                del table[key]
+            else:
+                table[key] = before
+
+    def _values(self, entry: Entry, stack: list[Entry]) -> Mismatch | None:
+        a, b, role, within = entry
+        match a:
+            case IRModule():
+                return self._modules(a, b, stack)
+            case tuple():
+                if self.paths is not None and within is None:
+                    pairs = enumerate(zip(a, b))
+                    self.paths |= {(id(p), id(q)): f"<root>[{i}]" for i, (p, q) in pairs}
+                if len(a) != len(b):
+                    return Mismatch(a, b, f"{len(a)} items here, {len(b)} there", within)
+                stack.extend([(p, q, role, within) for p, q in zip(reversed(a), reversed(b))])
+            case Attrs():
+                return _attributes(entry, stack)
+            case Mapping():
+                return self._mappings(entry, stack)
+            case _ if not _same_leaf(a, b):
+                return Mismatch(a, b, f"{_show(a)} here, {_show(b)} there", within)
+        return None
+
+    def _mappings(self, entry: Entry, stack: list[Entry]) -> Mismatch | None:
+        """Mappings from variables, which are known already; their order means nothing."""
+        a, b, role, within = entry
+        if len(a) != len(b):
+            return Mismatch(a, b, f"{len(a)} buffers here, {len(b)} there", within)
+        for key, value in reversed(list(a.items())):
+            partner = self.forth.get(key, key)
+            if partner not in b:
+                reason = f"{_describe(key)} stands for a buffer here, for none there"
+                return Mismatch(key, partner, reason, within)
+            stack.append((value, b[partner], role, within))
+        return None
+
+    def _modules(self, a: IRModule, b: IRModule, stack: list[Any]) -> Mismatch | None:
+        mine, theirs = dict(functions_of(a)), dict(functions_of(b))
+        for name in [*mine, *theirs]:
+            if name not in mine or name not in theirs:
+                which = "second" if name in mine else "first"
+                at = (mine.get(name, a), theirs.get(name, b))
+                return Mismatch(*at, f"the {which} has no function `{name}`")
+        if self.paths is not None:
+            for name in mine:
+                pair = (id(mine[name]), id(theirs[name]))
+                self.paths[pair] = f'<root>.functions[I.GlobalVar("{name}")]'
+        here = (a, b)
+        stack.append((a.attrs or Attrs(), b.attrs or Attrs(), USE, here))
+        stack.append((Attrs(a.global_infos), Attrs(b.global_infos), USE, here))
+        stack.extend([(mine[name], theirs[name], USE, here) for name in reversed(list(mine))])
+        return None
+
+
+def _plan_for(node: Node, cls: type[Node]) -> Plan:
+    recursive = cls is relax.VarBinding and sees_itself(node)
+    return plans.get((cls, recursive)) or plan_of(cls, recursive)
+
+
+def _realized(root: Any) -> set[Any]:
+    """The buffers of which regions are realized, and their pointers."""
+    parts = root.functions.values() if isinstance(root, IRModule) else [root]
+    nodes = (node for part in parts if isinstance(part, Node) for node in walk(part))
+    buffers = [node.buffer for node in nodes if isinstance(node, BufferRealize)]
+    return {*buffers, *(buffer.data for buffer in buffers if buffer.data is not None)}
+
+
+def _attributes(entry: Entry, stack: list[Entry]) -> Mismatch | None:
+    a, b, role, within = entry
+    for name in [*a, *b]:
+        if name not in a or name not in b:
+            which, given = ("second", a[name]) if name in a else ("first", b[name])
+            reason = f"the {which} has no attribute `{name}`, which is {_show(given)} in the other"
+            return Mismatch(a, b, reason, within)
+        if not isinstance(a[name], _NESTED) and not _same_leaf(a[name], b[name]):
+            reason = f"the attribute `{name}` is {_show(a[name])} here, {_show(b[name])} there"
+            return Mismatch(a, b, reason, within)
+    nested = [name for name in a if isinstance(a[name], _NESTED)]
+    stack.extend([(a[name], b[name], role, within) for name in reversed(nested)])
+    return None
+
+
+_NESTED = (Node, tuple, Attrs)
+
+
+def _is_empty(value: Any) -> bool:
+    # No attributes may be written in two ways.
+    return value is None or (isinstance(value, Attrs) and not value)
+
+
+def _leaf_reason(a: Any, b: Any, name: str) -> str:
+    x, y = getattr(a, name), getattr(b, name)
+    of = f" of {_describe(a)}" if isinstance(a, VARIABLES) else ""
+    return f"`{name}`{of} is {_show(x)} here, {_show(y)} there"
+
+
+def _same_leaf(x: Any, y: Any) -> bool:
+    if isinstance(x, np.ndarray):
+        return (
+            isinstance(y, np.ndarray)
+            and x.dtype == y.dtype
+            and x.shape == y.shape
+            and x.tobytes() == y.tobytes()
+        )
+    if type(x) is float and type(y) is float:
+        return x.hex() == y.hex() if x == x else y != y
+    if isinstance(x, str) and isinstance(y, str):
+        return x == y
+    return type(x) is type(y) and bool(x == y)
+
+
+def _is_one_rule(a: Any, b: Any) -> bool:
+    """A `derive_func` is a function of Python or, where a script was read, its name."""
+    return callable(a) != callable(b) and rule_name(a) == rule_name(b) is not None
+
+
+def _describe(value: Any) -> str:
+    match value:
+        case relax.Var(name_hint=name):
+            return f"variable `{name}`"
+        case prim.Var(name=name):
+            return f"scalar variable `{name}`"
+        case Buffer(name=name):
+            return f"buffer `{name}`"
+        case None:
+            return "nothing"
+        case prim.Immediate():
+            return _show(value.value)  # type: ignore[attr-defined]
+        case Node():
+            kind = type(value).__name__
+            return f"{'an' if kind[0] in 'AEIO' else 'a'} {kind}"
+    return _show(value)
+
+
+def _show(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape} and dtype {value.dtype}"
+    return f"`{value}`"
+
+
+def get_first_structural_mismatch(
+    lhs: Any, rhs: Any, map_free_vars: bool = False
+) -> Mismatch | None:
+    """The first difference of two programs, or None when they are the same."""
+    return _Comparison(map_free_vars).run(lhs, rhs)
+
+
+def structural_equal(lhs: Any, rhs: Any, map_free_vars: bool = False) -> bool:
+    """Whether two nodes, functions or modules are the same up to the names of what they define.
+
+    With `map_free_vars`, free variables of one may stand for those of the other. Cost: one step
+    for each pair of nodes, each pair of shared StructInfos once.
+    """
+    return _Comparison(map_free_vars).run(lhs, rhs) is None
+
+
+same = structural_equal
+
+
+def assert_structural_equal(lhs: Any, rhs: Any, map_free_vars: bool = False) -> None:
+    """Raise `StructuralMismatch` unless both are the same; shows the place in both scripts."""
+    mismatch = get_first_structural_mismatch(lhs, rhs, map_free_vars)
+    if mismatch is None:
+        return
+    holders = mismatch.within or (None, None)
+    sides = zip((lhs, rhs), mismatch[:2], holders, _occurrences(mismatch), ("first", "second"))
+    shown = [_place(*side) for side in sides]
+    path = _Comparison(map_free_vars).path(lhs, rhs)
+    message = f"the programs differ: {mismatch.reason} (at {path})"
+    raise StructuralMismatch("\n\n".join([message, *filter(None, shown)]), mismatch)
+
+
+def _occurrences(mismatch: Mismatch) -> tuple[int, int]:
+    """Which occurrence, in the node that holds them, of each of the two that differ is meant."""
+    lhs, rhs, _, within = mismatch
+    if within is None or not all(isinstance(holder, Node) for holder in within):
+        return 0, 0
+    earlier: list[tuple[Any, Any]] = []
+    for pair in zip(*map(children, within)):
+        if pair[0] is lhs and pair[1] is rhs:
+            break
+        earlier.append(pair)
+    return sum(a is lhs for a, _ in earlier), sum(b is rhs for _, b in earlier)
+
+
+def _place(root: Any, at: Any, within: Any, occurrence: int, which: str) -> str:
+    """The lines of the script where the difference is; nothing where that would be all of it."""
+    if not isinstance(at, Node):
+        at = within
+    if not isinstance(root, (Node, IRModule)) or not isinstance(at, Node):
+        return ""
+    try:
+        message = f"differs here in the {which}"
+        text: str = hooks.blame(root, at, message, within=within, occurrence=occurrence)
+    except (InternalError, DiagnosticError):
+        return ""
+    return text

@@ -1,0 +1,1 @@
+"""Looking at programs that run: the stepper, the profiler, timings, instruments, Python text."""

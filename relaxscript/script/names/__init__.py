@@ -1,0 +1,1 @@
+"""The names of scripts: annotations, forms, statements and scalars that `I`, `R` and `T` offer."""

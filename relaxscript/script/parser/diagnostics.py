@@ -1,0 +1,194 @@
+"""Mistakes and where they stand: what every parser does when something is wrong.
+
+Each mistake is recorded at its place; `Failed` then climbs to whoever can go on without the value.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from relaxscript.errors import (
+    Diagnostic,
+    DiagnosticError,
+    Edit,
+    InternalError,
+    Label,
+    Source,
+    Span,
+    UnplacedError,
+    nearest,
+)
+from relaxscript.errors.user_frame import caller_span, raised_span
+from relaxscript.ir.node import Node
+from relaxscript.script.names.tir_types import ScalarType
+
+from .reporter import Reporter
+
+__all__ = ["UNKNOWN", "Blame", "Failed", "PartlyFailed", "in_the_users_words"]
+
+
+class Failed(Exception):
+    """A mistake inside was reported; whoever depends on it is unknown, and silent."""
+
+
+class PartlyFailed(Failed):
+    """Some of several values are unknown: `values` has UNKNOWN in their places.
+
+    It is None where it is not even known how many there are.
+    """
+
+    def __init__(self, values: list[Any] | None) -> None:
+        super().__init__()
+        self.values = values
+
+
+class _Unknown:
+    """The value of a name whose definition failed."""
+
+    def __repr__(self) -> str:
+        return "UNKNOWN"
+
+
+UNKNOWN = _Unknown()
+
+
+class Blame:
+    """Records mistakes in one source."""
+
+    def __init__(self, source: Source, reporter: Reporter) -> None:
+        self.source = source
+        self.reporter = reporter
+        # What is blamed in the place of its parts: a dimension inside a string has no place.
+        self.inside_string: ast.expr | None = None
+
+    def error(
+        self, node: ast.AST | None, code: str, message: str, *, help: str | None = None,
+        labels: Sequence[tuple[ast.AST | Span | None, str]] = (), notes: Sequence[str] = (),
+        fix: str | None = None, edits: Sequence[Edit] = (),
+    ) -> Failed:  # fmt: skip
+        """Record a mistake at `node`; raise what this returns.
+
+        `fix` is the text to write in the place of `node`; `edits` are corrections elsewhere.
+        """
+        span = None if node is None else self.span(node)
+        placed = [(self.span(at) if isinstance(at, ast.AST) else at, text) for at, text in labels]
+        whole = (Edit(span, fix),) if fix is not None and span is not None else ()
+        marks = tuple(Label(at, text) for at, text in placed if at is not None)
+        self.record(Diagnostic(code, message, span, marks, tuple(notes), help, (*whole, *edits)))
+        return Failed()
+
+    def error_at(
+        self, span: Span | None, code: str, message: str, help: str | None = None
+    ) -> Failed:
+        """Record a mistake at a place that no single piece of syntax covers."""
+        return self.report(Diagnostic(code, message, span, help=help))
+
+    def report(self, diagnostic: Diagnostic) -> Failed:
+        """Record a diagnostic; raise what this returns."""
+        self.record(diagnostic)
+        return Failed()
+
+    def record(self, diagnostic: Diagnostic) -> None:
+        """Record what was found; it is complete from here on."""
+        self.reporter.record(diagnostic)
+
+    def near(self, name: str, candidates: Iterable[str]) -> str | None:
+        """The candidate that was most likely meant by `name`, as long as mistakes are shown."""
+        return None if self.reporter.is_full else nearest(name, candidates)
+
+    def span(self, node: ast.AST) -> Span | None:
+        """Where a piece of syntax stands."""
+        return self.source.span(self.inside_string or node)
+
+    def written(self, node: ast.AST) -> str:
+        """The text of a piece of syntax, as the user wrote it where that is one line."""
+        span = self.span(node)
+        text = "" if span is None else span.text
+        if not text or "\n" in text or not is_expression(text):
+            return ast.unparse(node)
+        return text
+
+    @contextmanager
+    def at(
+        self, node: ast.AST, code: str = "RX0112",
+        instead: Callable[[], Diagnostic | None] = lambda: None,
+    ) -> Iterator[None]:  # fmt: skip
+        """Whatever the user's Python raises inside is blamed on `node`.
+
+        `instead` may know better what to say where nothing of the user's own raised it.
+        """
+        try:
+            yield
+        except (Failed, InternalError, RecursionError):
+            raise
+        except DiagnosticError as error:
+            # What has no script is blamed on the call that led to us: here that of the parser,
+            # while the node that called back stands nearer.
+            far, near = caller_span(), self.span(node)
+            for found in error.diagnostics:
+                self.record(replace(found, span=near) if found.span == far else found)
+            raise Failed from None
+        except UnplacedError as error:
+            raise self.report(error.diagnostic("this", self.span(node), {})) from None
+        except Exception as error:
+            reason = in_words(str(error) or type(error).__name__)
+            if code != "RX0112":  # what our own forms raise: "what is wrong; what to write"
+                said, _, help = reason.partition("; ")
+                raise self.error(node, code, said, help=help or None) from error
+            message = f"evaluating this Python raised {type(error).__name__}: {reason}"
+            span = raised_span(error)
+            better = instead() if span is None else None
+            if better is not None:
+                raise self.report(better) from error
+            raised = [(span, "raised here")]
+            raise self.error(node, code, message, labels=raised) from error
+
+
+def in_words(reason: str) -> str:
+    """What Python says of a value, without the names of the classes that we make values of."""
+    ours = {cls.__name__ for cls in (*every_kind(Node), *every_kind(ScalarType))}
+    return re.sub(
+        r"(?:object of type )?'(\w+)'(?: objects?)?",
+        lambda named: "what is known only later" if named[1] in ours else named[0],
+        reason,
+    )
+
+
+def every_kind(cls: type) -> Iterator[type]:
+    """A class, and all that derive from it."""
+    yield cls
+    kinds: list[type] = cls.__subclasses__()
+    for kind in kinds:
+        yield from every_kind(kind)
+
+
+def is_expression(text: str) -> bool:
+    """Whether a text is an expression of Python by itself."""
+    try:
+        ast.parse(text, mode="eval")
+    except SyntaxError:
+        return False
+    return True
+
+
+def in_the_users_words(diagnostic: Diagnostic, written: Mapping[str, str]) -> Diagnostic:
+    """Parameters that were given as names are called by these names, wherever code is quoted."""
+    words = "|".join(re.escape(name) for name in sorted(written, key=len, reverse=True))
+    if not words:
+        return diagnostic
+    name = re.compile(rf"(?<![\w.\"])({words})(?![\w\"]|\s*=)")
+
+    def mended(text: str) -> str:
+        return re.sub(r"`[^`]*`", lambda code: name.sub(lambda m: written[m[1]], code[0]), text)
+
+    return replace(
+        diagnostic,
+        labels=tuple(Label(at, mended(text)) for at, text in diagnostic.labels),
+        notes=tuple(mended(note) for note in diagnostic.notes),
+        help=None if diagnostic.help is None else mended(diagnostic.help),
+    )

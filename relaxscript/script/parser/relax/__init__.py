@@ -1,0 +1,1 @@
+"""The parser of Relax functions. Start at `function.py`; `language.py` lists the forms."""

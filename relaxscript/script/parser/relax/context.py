@@ -1,0 +1,192 @@
+"""What parsing one Relax function knows: names, dimensions, the module, and the builder."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from relaxscript.builder import BlockBuilder
+from relaxscript.errors import Diagnostic, Edit, Source, Span
+from relaxscript.ir.prim import Var as PrimVar
+from relaxscript.ir.relax import Attrs, Var
+from relaxscript.ir.struct_info import StructInfo
+from relaxscript.script.parser.environment import Environment
+from relaxscript.script.parser.fixits import between
+from relaxscript.script.parser.module_context import ModuleContext
+from relaxscript.script.parser.reporter import Reporter
+from relaxscript.script.parser.script_context import Language, ScriptContext
+
+__all__ = ["Header", "Lost", "RelaxContext"]
+
+
+class Lost(NamedTuple):
+    """Where a variable of a dataflow block was left, and the names that left the block."""
+
+    outputs: list[str]
+    block: ast.With
+    written: ast.Call | None
+
+
+@dataclass
+class Header:
+    """What the first lines of a function say."""
+
+    name: str
+    params: list[Var]
+    ret: StructInfo | None
+    pure: bool = True
+    private: bool = False
+    attrs: Attrs | None = None
+    failed: bool = False
+    introduced: dict[str, PrimVar] = field(default_factory=dict)
+    returns: ast.expr | None = None
+    # What is bound beside parameters: all that `*ws` gathers.
+    gathered: dict[str, Any] = field(default_factory=dict)
+    unknown: frozenset[str] = frozenset()
+
+
+class RelaxContext(ScriptContext):
+    """One Relax function that is being parsed; `dims` holds the shape variables in scope by name.
+
+    A context is used for one function, and for those inside it.
+    """
+
+    def __init__(
+        self, source: Source, environment: Environment, reporter: Reporter, module: ModuleContext,
+        language: Language,
+    ) -> None:  # fmt: skip
+        super().__init__(source, environment, reporter, language)
+        self.module = module
+        self.builder = BlockBuilder()
+        self.builder.share_signatures(module.signatures)
+        # Whether mistakes are looked for that a program made by hand could have as well.
+        self.check_well_formed = module.check_well_formed
+        # What the function says of things that cannot be decided; None when it says nothing.
+        self.strict: bool | None = None
+        # Whether it is in the spelling of the RFC and does not say its purity.
+        self.older = False
+        # Whether it may hold nodes that the parser did not make.
+        self.holds_handmade = False
+        self._dimensions()
+        self._function()
+
+    def _dimensions(self) -> None:
+        """Dimensions and annotations."""
+        self.dims: dict[str, PrimVar] = {}
+        # The function's own variables for those that Python captured.
+        self.own_dims: dict[PrimVar, PrimVar] = {}
+        self.other_dtypes: set[PrimVar] = set()
+        # The dimensions that a cast with a mistake was to bind.
+        self.unknown_dims: set[PrimVar] = set()
+        self.introduces = False
+        self.binding = 0
+        self.in_function_type = False
+        self.names_dims = False
+        self.unbound_code = "RX0305"
+        # What annotations meant, by their text; None for one that was met once.
+        self.annotation_memo: dict[str, object] = {}
+        # Where variables were annotated that have their StructInfo from elsewhere.
+        self.annotated: dict[Var, ast.expr] = {}
+        # Parameters of which nothing is said.
+        self.unannotated_at: dict[str, Span | None] = {}
+        self.unknown_parameters: set[str] = set()
+
+    def _function(self) -> None:
+        """Where in the function the parser is, and what it has met there."""
+        self.function_name = ""
+        self.definition: ast.FunctionDef | None = None
+        self.declared: Header | None = None
+        # The function in which the macro that is being expanded is used.
+        self.expanded_in: Header | None = None
+        # The local functions that are being read, each by the variable that it is bound to.
+        self.enclosing: list[Var] = []
+        # The statement that is being read.
+        self.current: ast.stmt | None = None
+        # The `x += y` that is being read as `x = x + y`.
+        self.augmented: ast.AugAssign | None = None
+        self.returned = False
+        self.has_result = False
+        self.last_bound = ""
+        self.outputs: set[ast.Name] = set()
+        self.leaving: set[str] = set()
+        self.scopes: list[list[tuple[str, Any]]] = []
+        self.unrolling = False
+        # Names that mean nothing here, and why.
+        self.lost: dict[str, Lost] = {}
+        self.undeclared: dict[str, Span | None] = {}
+        self.hidden: set[str] = set()
+
+    def completed(self, diagnostic: Diagnostic) -> Diagnostic:
+        diagnostic = super().completed(diagnostic)
+        node = self.augmented
+        if node is None or not diagnostic.fix:
+            return diagnostic
+        # A correction of the left operand of `x += y` writes it as `x = ... + y`.
+        if diagnostic.fix[0].span != self.source.span(node.target):
+            return diagnostic
+        sign = between(self.source, node.target, node.value, "").span.text.replace("=", "")
+        new = f"{diagnostic.fix[0].new_text} {sign.strip()} {self.written(node.value)}"
+        whole = f"{self.written(node.target)} = {new}"
+        return replace(diagnostic, fix=(Edit(self.source.span(node), whole),))
+
+    def known_names(self) -> list[str]:
+        return [*super().known_names(), *self.dims]
+
+    # ---- dimensions
+
+    def is_bound(self, var: PrimVar) -> bool:
+        """Whether a shape variable has a value here."""
+        return var in self.unknown_dims or self.builder.is_in_scope(var)
+
+    @contextmanager
+    def introducing(self) -> Iterator[None]:
+        """New names are new dimensions inside, as in the annotations of parameters."""
+        outer, self.introduces = self.introduces, True
+        try:
+            with self.unbound_dimensions():
+                yield
+        finally:
+            self.introduces = outer
+
+    @contextmanager
+    def naming(self) -> Iterator[None]:
+        """A name that means nothing yet is a dimension inside, without quotes."""
+        outer, self.names_dims = self.names_dims, True
+        try:
+            yield
+        finally:
+            self.names_dims = outer
+
+    @contextmanager
+    def unbound_dimensions(self) -> Iterator[None]:
+        """Dimensions that have no value yet may be named inside: this is where they get one."""
+        self.binding += 1
+        try:
+            yield
+        finally:
+            self.binding -= 1
+
+    # ---- names
+
+    def bind_name(self, name: str, value: Any) -> None:
+        """A name from here on; scopes restore what it meant before."""
+        if self.scopes:
+            self.scopes[-1].append((name, self.names.get(name, self)))
+        self.names[name] = value
+        self.lost.pop(name, None)
+
+    @contextmanager
+    def scope(self) -> Iterator[None]:
+        """Names bound inside mean what they meant before again afterwards."""
+        self.scopes.append([])
+        try:
+            yield
+        finally:
+            for name, before in reversed(self.scopes.pop()):
+                if before is self:
+                    self.names.pop(name, None)
+                else:
+                    self.names[name] = before

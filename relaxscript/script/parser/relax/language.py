@@ -1,0 +1,125 @@
+"""The language of Relax functions: what each form of Python's means, and how one is parsed."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from relaxscript.errors import Source
+from relaxscript.ir.relax import Expr
+from relaxscript.op import Operator, Sugar
+from relaxscript.script.names import relax_forms
+from relaxscript.script.names.annotations import Front
+from relaxscript.script.parser import expression, python_call
+from relaxscript.script.parser.annotation import front_call
+from relaxscript.script.parser.compile_time import (
+    ScriptLambda,
+    call_lambda,
+    parse_comprehension,
+    parse_dict_comprehension,
+    parse_lambda,
+    parse_set_comprehension,
+)
+from relaxscript.script.parser.environment import Environment
+from relaxscript.script.parser.macro import macro_in
+from relaxscript.script.parser.module_context import ModuleContext
+from relaxscript.script.parser.python_call import parse_arguments
+from relaxscript.script.parser.reporter import Reporter
+from relaxscript.script.parser.script_context import Language
+
+from . import (  # fmt: skip
+    attribute as relax_attribute,
+    control as relax_control,
+    dimension as relax_dimension,
+    expression as relax_expression,
+)
+from .attribute import Method, method_call
+from .binding import items_of, keep
+from .call import function_call, match_cast_call, operator_call, shape_call, sugar_call
+from .context import RelaxContext
+from .legacy_forms import match_shape_call
+from .macro import expand_macro
+from .name import find_name, undefined
+from .operand_errors import explain
+from .python_function import call_of_python, check_taken, explain_failure
+from .statement import parse_stmt
+
+__all__ = ["RELAX", "relax_context"]
+
+
+def call_value(cx: RelaxContext, callee: Any, node: ast.Call) -> Any:
+    """A call, by what is called."""
+    match callee:
+        case Method():
+            return operator_call(cx, callee.operator, method_call(cx, callee, node))
+        case Operator():
+            return operator_call(cx, callee, node)
+        case Front():
+            return front_call(cx, callee, node)
+        case Sugar():
+            return sugar_call(cx, callee, node)
+        case ScriptLambda():
+            args, kwargs = parse_arguments(cx, node)
+            return call_lambda(cx, callee, args, kwargs, node)
+        case Expr():
+            return function_call(cx, callee, node)
+    found = macro_in(callee)
+    if found is not None:
+        return expand_macro(cx, *found, node)
+    return _FORMS.get(id(callee), call_of_python)(cx, callee, node)
+
+
+# What forms mean that are functions of Python.
+_FORMS: Mapping[int, Callable[[RelaxContext, Any, ast.Call], Any]] = {
+    id(relax_forms.match_cast): lambda cx, callee, node: match_cast_call(cx, node),
+    id(relax_forms.match_shape): lambda cx, callee, node: match_shape_call(cx, node),
+    id(relax_forms.shape): lambda cx, callee, node: shape_call(cx, node),
+}
+
+
+RELAX = Language(
+    rules={
+        ast.Name: relax_dimension.parse_name,
+        ast.Constant: expression.parse_constant,
+        ast.Attribute: relax_attribute.parse_attribute,
+        ast.Call: python_call.parse_call,
+        ast.BinOp: expression.parse_binary,
+        ast.UnaryOp: expression.parse_unary,
+        ast.Compare: expression.parse_comparison,
+        ast.BoolOp: expression.parse_boolean,
+        ast.Subscript: relax_expression.parse_subscript,
+        ast.Tuple: expression.parse_tuple,
+        ast.List: expression.parse_list,
+        ast.Dict: expression.parse_dict,
+        ast.IfExp: relax_control.parse_conditional,
+        ast.JoinedStr: expression.parse_f_string,
+        ast.Slice: expression.parse_slice,
+        ast.ListComp: parse_comprehension,
+        ast.GeneratorExp: parse_comprehension,
+        ast.SetComp: parse_set_comprehension,
+        ast.DictComp: parse_dict_comprehension,
+        ast.Lambda: parse_lambda,
+    },
+    find_name=find_name,
+    undefined=undefined,
+    explain=explain,
+    attribute_of=relax_attribute.attribute_of,
+    subscript_of=relax_attribute.subscript_of,
+    call_value=call_value,
+    operate=relax_expression.operate,
+    items_of=items_of,
+    keep=keep,
+    waits=relax_expression.waits,
+    compute=relax_expression.compute,
+    check_taken=check_taken,
+    explain_failure=explain_failure,
+    parse_stmt=parse_stmt,
+)
+
+
+def relax_context(
+    source: Source, environment: Environment, reporter: Reporter, module: ModuleContext
+) -> RelaxContext:
+    """What is known before a function is parsed."""
+    return RelaxContext(source, environment, reporter, module, RELAX)

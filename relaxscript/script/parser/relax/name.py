@@ -1,0 +1,167 @@
+"""Names in Relax functions: dimensions, functions of the module, and what Python holds.
+
+A function that Python holds joins the module when it is mentioned (`captured_functions.py`). A name
+that was left behind, in a dataflow block or by a function, is refused with the reason.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, TypeVar
+
+from relaxscript.analysis.violation import undeclared_recursion
+from relaxscript.errors import did_you_mean
+from relaxscript.ir.prim import Var as PrimVar
+from relaxscript.ir.relax import Expr, Function, GlobalVar, Var
+from relaxscript.ir.struct_info import StructInfo
+from relaxscript.ir.tir import PrimFunc
+from relaxscript.opdef.parameters import DTYPES
+from relaxscript.script.parser import suggestions as naming
+from relaxscript.script.parser.captured_functions import adopted
+from relaxscript.script.parser.captured_ir import is_handmade, placed
+from relaxscript.script.parser.diagnostics import Failed
+from relaxscript.script.parser.expression import captured_name
+from relaxscript.script.parser.fixits import add_output
+
+from .context import RelaxContext
+from .dimension import captured_dimension, captured_node, named_dimension
+
+__all__ = ["find_name", "global_var", "known_here", "taken_in", "undefined"]
+
+
+def find_name(cx: RelaxContext, node: ast.Name) -> Any:
+    """A name that the function itself did not bind."""
+    if node.id in cx.module.global_vars and not _is_named_here(cx, node.id):
+        # A plain name in a method is no member of the class: here it is captured, as in Python.
+        try:
+            found = cx.environment.lookup(node.id)
+        except KeyError:
+            found = None
+        if isinstance(found, (Function, PrimFunc)):
+            return taken_in(cx, found, node.id, node)
+    return taken_in(cx, _found(cx, node), node.id, node)
+
+
+def _found(cx: RelaxContext, node: ast.Name) -> Any:
+    """What a name means here; raises `Failed` after recording why it means nothing."""
+    known = cx.dims.get(node.id)
+    if known is not None:
+        return known
+    _refuse_left_behind(cx, node)
+    try:
+        captured = cx.environment.lookup(node.id)
+    except KeyError:
+        captured = None
+    if node.id in cx.module.global_vars and not isinstance(captured, (int, str, tuple, list)):
+        raise _bare_global(cx, node)
+    if cx.module.name and node.id == cx.module.name:
+        return cx.module.itself
+    value = captured_name(cx, node)
+    if isinstance(value, PrimVar):
+        return captured_dimension(cx, value)
+    if isinstance(value, (StructInfo, Expr)):
+        return captured_node(cx, value)
+    return named_dimension(cx, value.__name__, node) if isinstance(value, TypeVar) else value
+
+
+def _is_named_here(cx: RelaxContext, name: str) -> bool:
+    """Whether a name means something of this function, if only something that is gone."""
+    return any(name in known for known in (cx.dims, cx.lost, cx.hidden, cx.undeclared))
+
+
+def _refuse_left_behind(cx: RelaxContext, node: ast.Name) -> None:
+    """Refuse a name that meant something elsewhere in the function."""
+    if node.id in cx.lost:
+        lost = cx.lost[node.id]
+        listed = ", ".join([*lost.outputs, node.id])
+        raise cx.error(
+            node, "RX0107", f"`{node.id}` is used outside its dataflow block",
+            help=f"let it leave the block: `R.output({listed})`",
+            edits=[add_output(cx.source, lost.block, lost.written, node.id)],
+        )  # fmt: skip
+    if node.id in cx.hidden:
+        raise cx.error(
+            node, "RX0311", f"`{node.id}` belongs to the dataflow block around this function",
+            help="give it to the function as an argument",
+        )  # fmt: skip
+    if node.id in cx.undeclared:  # criterion 8 for a local function that calls itself
+        raise cx.error(
+            node, "RX0308", undeclared_recursion(node.id),
+            labels=[(cx.undeclared[node.id], "declare it here: `-> R.Tensor(...)`")],
+        )  # fmt: skip
+
+
+def undefined(cx: RelaxContext, node: ast.Name) -> Failed:
+    """Record a name that means nothing."""
+    name, module = node.id, cx.module.name
+    if cx.expanding and name in cx.names_of_use:
+        return naming.undefined(cx, node)
+    help = None
+    if name == cx.function_name and not module:
+        help = f"a function that calls itself stands in a module: `cls.{name}(...)`"
+    elif name == "self" and module:
+        help = f"a module has no `self`: write `{module}`, or `cls` after `cls = {module}`"
+    elif name == "cls" and module:
+        help = f"write `{module}`, or name it first: `cls = {module}`"
+    if help is not None:
+        fix = module if module and name in ("self", "cls") else None
+        return cx.error(node, "RX0101", f"`{name}` is not defined", help=help, fix=fix)
+    if cx.inside_string is not None and name in DTYPES:
+        return cx.error(
+            node, "RX0108", f'"{name}" is a data type, and no annotation',
+            help=f'write for example `R.Tensor((2, 3), "{name}")`',
+        )  # fmt: skip
+    return naming.undefined(cx, node)
+
+
+def _bare_global(cx: RelaxContext, node: ast.Name) -> Failed:
+    """Record that a function of the module was named without `cls.`"""
+    name = cx.module.name
+    return cx.error(
+        node, "RX0110", f"`{node.id}` is a function of the module",
+        help=f"write `{name}.{node.id}`, or `cls.{node.id}` after `cls = {name}`",
+        fix=f"{name}.{node.id}",
+    )  # fmt: skip
+
+
+def global_var(cx: RelaxContext, node: ast.Attribute) -> GlobalVar:
+    """`cls.f`: a function of the module."""
+    known = cx.module.global_vars.get(node.attr)
+    if known is None:
+        if node.attr in cx.module.broken:
+            raise Failed
+        near = cx.near(node.attr, cx.module.global_vars)
+        written = ast.unparse(node.value)
+        sound = [name for name in cx.module.global_vars if name not in cx.module.broken]
+        others = ", ".join(f"`{written}.{name}`" for name in sound[:5])
+        raise cx.error(
+            node, "RX0101", f"the module has no function `{node.attr}`",
+            help=did_you_mean(near and f"{written}.{near}", f"it has {others}"),
+            fix=f"{written}.{near}" if near else None,
+        )  # fmt: skip
+    if node.attr in cx.module.broken:
+        raise Failed
+    return known
+
+
+def taken_in(cx: RelaxContext, value: Any, name: str, node: ast.expr) -> Any:
+    """A function that Python holds becomes one of the module, under its name."""
+    if isinstance(value, (Function, PrimFunc)):
+        return known_here(cx, adopted(cx, cx.module, value, name, node))
+    if isinstance(value, Var) and not cx.builder.is_visible(value):
+        raise cx.error(
+            node, "RX0101", f"`{value.name_hint}` is a variable of another function",
+            help="give it to this function as a parameter",
+        )  # fmt: skip
+    if not is_handmade(value):
+        return value
+    cx.holds_handmade = True
+    return placed(value, cx.span(node))
+
+
+def known_here(cx: RelaxContext, var: GlobalVar) -> GlobalVar:
+    """The function of the module; its type is known from here on."""
+    signature = cx.module.signatures.get(var.name_hint)
+    if signature is not None:
+        cx.builder.signatures[var.name_hint] = signature
+    return var

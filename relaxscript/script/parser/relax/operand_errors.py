@@ -1,0 +1,373 @@
+"""Blame in Relax: operands that do not go together, each fact at its operand and where it began.
+
+Rules of operators know their operands by the names of parameters only; here these names become
+places in the user's text and the user's own words.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import takewhile
+from typing import Any
+
+from relaxscript.builder import left_to_devices, undecided
+from relaxscript.builder.block_builder import LEFT_TO_RUN_TIME
+from relaxscript.dtypes import is_dtype
+from relaxscript.errors import Diagnostic, Edit, Label, OperandError, Span
+from relaxscript.ir.relax import Call, Expr, GlobalVar, Var
+from relaxscript.ir.struct_info import StructInfo
+from relaxscript.op import REGISTRY
+from relaxscript.script.parser import suggestions as naming
+from relaxscript.script.parser.annotation import parse_annotation
+from relaxscript.script.parser.decorators import our_decorators
+from relaxscript.script.parser.diagnostics import Failed, in_the_users_words
+from relaxscript.script.parser.fixits import add_argument
+from relaxscript.script.parser.match_cast_fix import Settling
+
+from .context import RelaxContext
+
+__all__ = [
+    "explain", "is_prim_func", "note_obligations", "operand_error", "operand_nodes",
+    "operator_of", "settled_by_cast", "with_declared",
+]  # fmt: skip
+
+
+# What a fact begins with that is said of an operand; other facts are sentences of their own.
+VERBS = {"is", "has", "gives", "takes", "holds", "names", "describes", "belongs", "stands"}
+
+
+def note_obligations(
+    cx: RelaxContext,
+    node: ast.AST,
+    declared: ast.expr | None = None,
+    callee: Any = None,
+    value: Expr | None = None,
+) -> None:
+    """What could not be decided while `node` was typed becomes one warning each.
+
+    `declared` is the annotation that it was compared with, `callee` what Python called there,
+    `value` what the node means.
+    """
+    obligations = cx.builder.obligations
+    if not obligations:
+        return
+    operator = operator_of(cx, value)
+    places = _operand_places(cx, operator, node) if callee is None else {}
+    said: dict[Span | None, tuple[Diagnostic, bool | None]] = {}
+    for obligation in obligations:
+        if cx.module.global_infos.get("vdevice") and left_to_devices(obligation):
+            continue
+        strict = False if obligation.relation == "never" else cx.strict
+        fits = obligation.relation == "fits"
+        whole = obligation.operand in ("the value", "the result")
+        at = places.get(obligation.operand, node) if fits else node
+        warning = undecided(obligation, cx.source.span(at))
+        if fits and (whole or obligation.operand in places):
+            written = declared if whole else None
+            warning = with_declared(cx, warning, written)
+            warning = settled_by_cast(cx, warning, obligation.b, at, written)
+        if obligation.error is not None and callee is None:
+            warning = _with_facts(cx, warning, obligation.error, places)
+        first = said.get(warning.span)
+        if first is None:
+            said[warning.span] = _of_all_axes(cx, warning, places), strict
+            continue
+        # One warning for an expression.
+        known, also = first[0], warning.message.removesuffix(LEFT_TO_RUN_TIME)
+        if also not in known.notes:
+            said[warning.span] = replace(known, notes=(*known.notes, also)), first[1]
+    for warning, strict in said.values():
+        cx.reporter.undecided(warning, strict)
+    obligations.clear()
+
+
+def _of_all_axes(
+    cx: RelaxContext, warning: Diagnostic, places: Mapping[str, ast.expr]
+) -> Diagnostic:
+    """`.T` turns all axes; of a stack of matrices only the last two were meant."""
+    for at in places.values():
+        match at:
+            case ast.Attribute(value=owner, attr="T"):
+                var = _variable(cx, owner)
+                rank = getattr(var.struct_info, "ndim", -1) if var is not None else -1
+                if rank > 2:
+                    axes = ", ".join(map(str, (*range(rank - 2), rank - 1, rank - 2)))
+                    written = f"R.permute_dims({cx.written(owner)}, ({axes}))"
+                    help = f"`.T` turns all axes; write `{written}` to turn the last two"
+                    return replace(warning, help=help)
+    return warning
+
+
+def _with_facts(
+    cx: RelaxContext, warning: Diagnostic, error: OperandError, nodes: dict[str, ast.expr]
+) -> Diagnostic:
+    """What is known of the operands, each fact at its operand and where it got it."""
+    _restore_places(cx, error, nodes)
+    spans = {name: cx.source.span(at) for name, at in nodes.items()}
+    said = error.diagnostic("", None, spans)
+    written = _short_words(cx, nodes)
+    message = warning.message
+    for name in error.facts:
+        message = message.replace(f"`{name}`", f"`{written.get(name, name)}`")
+    warning = replace(
+        warning, message=message, labels=said.labels, notes=said.notes, help=said.help
+    )
+    return in_the_users_words(_with_origins(cx, warning, error, nodes), written)
+
+
+def settled_by_cast(
+    cx: RelaxContext, found: Diagnostic, wanted: object, at: ast.AST, declared: ast.expr | None
+) -> Diagnostic:
+    """What is said of a value that may not fit, with the cast that makes sure that it does.
+
+    Without a StructInfo `wanted` no cast can; `declared` is how the script has written it.
+    """
+    if not isinstance(wanted, StructInfo) or not isinstance(at, ast.expr):
+        return found
+    text = wanted if declared is None else cx.source.span(declared).text
+    known = [v for v in cx.dims.values() if cx.is_bound(v)]
+    taken = {*cx.names, *cx.dims, *cx.environment.names()}
+    settling = Settling(cx.source, cx.environment)
+    help, fix = settling.by_cast(at, text, known, taken, cx.current)
+    return replace(found, help=help or found.help, fix=fix)
+
+
+def with_declared(cx: RelaxContext, diagnostic: Diagnostic, node: ast.expr | None) -> Diagnostic:
+    """Shows the declaration that a value does not fit."""
+    span = None if node is None else cx.source.span(node)
+    if span is None:
+        return diagnostic
+    labels = (*diagnostic.labels, Label(span, "declared here"))
+    return replace(diagnostic, labels=labels)
+
+
+def operand_error(
+    cx: RelaxContext, error: OperandError, node: ast.AST, expr: Expr | None, callee: Any = None
+) -> Failed:
+    """Operands that do not go together, each fact at its operand and where it got it."""
+    for other in error.others:
+        operand_error(cx, other, node, expr, callee)
+    call = node if isinstance(node, ast.Call) else None
+    callee = callee or operator_of(cx, expr)
+    nodes = _operand_places(cx, callee, node)
+    places = {name: cx.source.span(at) for name, at in nodes.items()}
+    name = ast.unparse(call.func) if call is not None else _infix_text(node)
+    at = cx.source.span(call.func if call and error.operand == "callee" else node)
+    _restore_places(cx, error, nodes)
+    _of_a_text(cx, error, nodes, callee)
+    diagnostic = error.diagnostic(name, at, places)
+    if diagnostic.message.startswith("the function "):
+        message = diagnostic.message.replace("the function", f"`{name}`", 1)
+        diagnostic = replace(diagnostic, message=message)
+    blamed = nodes.get(error.operand)
+    if blamed is not None:
+        diagnostic = settled_by_cast(cx, diagnostic, error.cast, blamed, None)
+    var = _variable(cx, blamed)
+    place = cx.unannotated_at.get(var.name_hint) if var is not None else None
+    if place is not None and diagnostic.code == "RX0201" and "not a tensor" in error.fact:
+        annotated = f"{place.text}: R.Tensor"
+        help, fix = f"say what it is: `{annotated}`", (Edit(place, annotated),)
+        diagnostic = replace(diagnostic, help=help, fix=fix)
+    if diagnostic.code in ("RX0401", "RX0402"):
+        diagnostic = with_ways_out(cx, diagnostic, expr, node)
+    written = _short_words(cx, nodes)
+    return cx.report(in_the_users_words(_with_origins(cx, diagnostic, error, nodes), written))
+
+
+def _short_words(cx: RelaxContext, nodes: Mapping[str, ast.expr]) -> dict[str, str]:
+    """What stands for each operand, where that is short enough to be its name in a sentence."""
+    return {
+        name: text
+        for name, at in nodes.items()
+        if len(text := cx.written(at)) < 40 and not isinstance(at, ast.Constant)
+    }
+
+
+def with_ways_out(
+    cx: RelaxContext, diagnostic: Diagnostic, expr: Expr | None, node: ast.AST
+) -> Diagnostic:
+    """What can be done with an impure call where none may stand."""
+    call = node if isinstance(node, ast.Call) else None
+    callee = expr.op if isinstance(expr, Call) else None
+    if isinstance(callee, GlobalVar) and call is not None and is_prim_func(cx, callee.name_hint):
+        given = ", ".join(cx.written(a) for a in call.args)
+        inside = f"({given},)" if len(call.args) == 1 else f"({given})"
+        written = cx.written(call.func)
+        help = f"write `R.call_tir({written}, {inside}, out_sinfo=R.Tensor(...))`"
+        return replace(diagnostic, help=f"{help}, whose results are new tensors")
+    if diagnostic.code == "RX0401":
+        return replace(diagnostic, fix=impure(cx))
+    return diagnostic
+
+
+def is_prim_func(cx: RelaxContext, name: str) -> bool:
+    """Whether a function of the module is a PrimFunc."""
+    return name in cx.module.prim_funcs
+
+
+def impure(cx: RelaxContext) -> tuple[Edit, ...]:
+    """The decorator of the function that is being read, with `pure=False`."""
+    if cx.definition is None:
+        return ()
+    decorators = our_decorators(cx.definition, cx.environment)
+    if len(decorators) != 1 or decorators[0].kind != "function":
+        return ()
+    decorator = decorators[0].node
+    if decorator is None:
+        return ()
+    for option in getattr(decorator, "keywords", ()):
+        if option.arg == "pure":
+            return (Edit(cx.source.span(option.value), "False"),)
+    return (add_argument(cx.source, decorator, "pure=False"),)
+
+
+def _of_a_text(
+    cx: RelaxContext, error: OperandError, nodes: Mapping[str, ast.expr], callee: Any
+) -> None:
+    """A text that stands as an operand is called one; `"float32"` was to be the data type."""
+    node = nodes.get(error.operand)
+    if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+        return
+    if error.code != "RX0201" or ", not " not in error.fact:
+        return
+    error.fact = f"is a text{error.fact[error.fact.index(', not ') :]}"
+    error.help = None
+    if is_dtype(node.value) and "dtype" in [p.name for p in getattr(callee, "parameters", ())]:
+        error.help = f'write `dtype="{node.value}"`'
+        error.fix = {error.operand: "dtype={}"}
+
+
+def _restore_places(cx: RelaxContext, error: OperandError, nodes: dict[str, ast.expr]) -> None:
+    """Dimensions of annotations that were not read again stand where these write them."""
+    for name, dim in error.dims.items():
+        var = _variable(cx, nodes.get(name))
+        written = cx.annotated.get(var) if var is not None else None
+        dims = getattr(var.struct_info, "dims", None) if var is not None else None
+        if written is None or not dims:
+            continue
+        again = getattr(parse_annotation(cx, written), "dims", None) or ()
+        error.dims[name] = next((b for a, b in zip(dims, again) if a is dim), dim)
+
+
+def explain(
+    cx: RelaxContext, diagnostic: Diagnostic, outer: ast.Attribute | ast.Call
+) -> Diagnostic:
+    """A name that means nothing, said by what follows it."""
+    diagnostic = naming.explain(cx, diagnostic, outer)
+    match outer:
+        case ast.Call(func=ast.Attribute(value=owner, attr="transpose" | "swapaxes"), args=args):
+            tensor = args[0] if len(args) == 3 else owner
+            axes = [a for a in args if a is not tensor]
+            return _explain_swap(cx, diagnostic, outer, tensor, axes)
+    return diagnostic
+
+
+def _explain_swap(
+    cx: RelaxContext, diagnostic: Diagnostic, node: ast.Call, tensor: ast.expr,
+    axes: list[ast.expr],
+) -> Diagnostic:  # fmt: skip
+    """`transpose(x, 1, 2)` of other libraries swaps two axes; ours takes all of them."""
+    var = _variable(cx, tensor)
+    rank = getattr(var.struct_info, "ndim", -1) if var is not None else -1
+    swapped = [axis_of(axis, rank) for axis in axes]
+    if diagnostic.code != "RX0102" or len(swapped) != 2:
+        return diagnostic
+    help, fix = "`R.permute_dims` takes all axes in their new order", None
+    first, second = swapped
+    if first is not None and second is not None:
+        order = list(range(rank))
+        order[first], order[second] = second, first
+        fix = f"R.permute_dims({cx.written(tensor)}, ({', '.join(map(str, order))}))"
+        help = f"write `{fix}`"
+    span = cx.span(node)
+    edits = () if fix is None or span is None else (Edit(span, fix),)
+    return replace(diagnostic, help=help, fix=edits)
+
+
+def _variable(cx: RelaxContext, node: ast.expr | None) -> Var | None:
+    found = cx.names.get(node.id) if isinstance(node, ast.Name) else None
+    return found if isinstance(found, Var) else None
+
+
+def operator_of(cx: RelaxContext, expr: Expr | None) -> Any:
+    if isinstance(expr, Call):
+        return REGISTRY.get(getattr(expr.op, "name", ""))
+    return None
+
+
+def _operand_places(cx: RelaxContext, callee: Any, node: ast.AST) -> dict[str, ast.expr]:
+    if isinstance(callee, str):
+        callee = None
+    parameters = [p.name for p in getattr(callee, "parameters", ())]
+    if not isinstance(node, ast.Call):
+        operands = operand_nodes(node)
+        return dict(zip(parameters or ("x1", "x2"), operands))
+    places: dict[str, ast.expr] = dict(zip(parameters, node.args))
+    if callee is None or not parameters:
+        # Behind what is unpacked, nobody knows which argument is which.
+        plain = takewhile(lambda a: not isinstance(a, ast.Starred), node.args)
+        places = {f"argument {i}": a for i, a in enumerate(plain, 1)}
+        places.update(zip(_names_of(callee), node.args))
+    for index, parameter in enumerate(getattr(callee, "parameters", ())):
+        if parameter.kind == "rest":  # `*args`: each argument has a name of its own
+            places.pop(parameter.name, None)
+            rest = enumerate(node.args[index:])
+            places.update({f"{parameter.name}[{i}]": a for i, a in rest})
+    places.update({k.arg: k.value for k in node.keywords if k.arg is not None})
+    for name, at in list(places.items()):
+        if isinstance(at, (ast.Tuple, ast.List)):
+            places.update({f"{name}[{i}]": field for i, field in enumerate(at.elts)})
+    return places
+
+
+def _with_origins(
+    cx: RelaxContext, diagnostic: Diagnostic, error: OperandError, nodes: dict[str, ast.expr]
+) -> Diagnostic:
+    """Adds, for operands that are variables, the place where each fact became true."""
+    labels = list(diagnostic.labels)
+    for name, fact in error.facts.items():
+        node = nodes.get(name)
+        if name in error.dims and getattr(error.dims[name], "span", None) is not None:
+            continue
+        var = _variable(cx, node)
+        if var is not None and isinstance(node, ast.Name):
+            written = cx.annotated.get(var)
+            info_span = getattr(var.struct_info, "span", None)
+            at = info_span or var.span if written is None else cx.source.span(written)
+            if at is not None and at not in [label.span for label in labels]:
+                verb = fact.partition(" ")[0]
+                says = f" {fact} here" if verb in VERBS else f": {fact}"
+                labels.append(Label(at, f"`{node.id}`{says}"))
+    return replace(diagnostic, labels=tuple(labels))
+
+
+def axis_of(node: ast.expr, rank: int) -> int | None:
+    """The axis that a whole number names, counted from 0; None for anything else."""
+    try:
+        axis = ast.literal_eval(node)
+    except ValueError:
+        return None
+    return axis % rank if isinstance(axis, int) and -rank <= axis < rank else None
+
+
+def _names_of(callee: Any) -> list[str]:
+    return [p.name for p in getattr(callee, "parameters", ())]
+
+
+def operand_nodes(node: ast.AST) -> list[ast.expr]:
+    match node:
+        case ast.BinOp(left=left, right=right):
+            return [left, right]
+        case ast.BoolOp(values=[left, right]):
+            return [left, right]
+        case ast.UnaryOp(operand=operand):
+            return [operand]
+        case ast.Compare(left=left, comparators=[right]):
+            return [left, right]
+    return []
+
+
+def _infix_text(node: ast.AST) -> str:
+    return ast.unparse(node) if isinstance(node, ast.expr) else "this"

@@ -1,0 +1,1 @@
+"""The parser of PrimFuncs. Start at `function.py`; `language.py` lists the forms."""

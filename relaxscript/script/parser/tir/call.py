@@ -1,0 +1,423 @@
+"""Calls and attributes in PrimFuncs: the functions of `T`, of the module, and Python's own.
+
+    call      = "T." name "(" arguments ")" | module "." function "(" arguments ")"
+    attribute = buffer "." name | scalar ".dtype" | scalar ".astype"
+
+Python's `min`, `max`, `sum`, `all`, `any`, `abs`, `int`, `float`, `bool`, `pow`, `round` and
+`range` mean what a reader expects of them. What a function of ours refuses is blamed on the
+argument.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+from relaxscript.dtypes import DataType, is_dtype
+from relaxscript.errors import DiagnosticError, Edit, Span, UnplacedError, did_you_mean, unplaced
+from relaxscript.ir import prim
+from relaxscript.ir.device_functions import TYPED_LAST
+from relaxscript.ir.field_types import FieldError
+from relaxscript.ir.intrinsic import INTRINSICS
+from relaxscript.ir.prim import HANDLE, PointerType, PrimExpr, PrimType, const
+from relaxscript.ir.prim_checks import reason
+from relaxscript.ir.relax import GlobalVar
+from relaxscript.ir.scalar_functions import FUNCTIONS
+from relaxscript.ir.tir import Buffer, BufferRegion
+from relaxscript.op import Operator, Sugar
+from relaxscript.opdef.aliases import nearest_dtype
+from relaxscript.script.names import tir_axis, tir_compute, tir_dtypes, tir_forms, tir_nodes
+from relaxscript.script.names.syntax import TIR_INT_DTYPE
+from relaxscript.script.names.tir_types import Form, PythonForm, ScalarType
+from relaxscript.script.parser.argument_errors import bind_arguments
+from relaxscript.script.parser.captured_functions import macro_of_module
+from relaxscript.script.parser.diagnostics import Failed, in_the_users_words
+from relaxscript.script.parser.expression import parse_expr, python_attribute
+from relaxscript.script.parser.fixits import by_position
+from relaxscript.script.parser.module_context import ModuleName
+from relaxscript.script.parser.python_call import parse_arguments
+from relaxscript.script.parser.suggestions import member_named, namespace_member
+from relaxscript.tir_builder import counted, describe
+
+from .context import TirContext
+from .scalar import to_indices, to_scalar
+
+__all__ = [
+    "METHODS",
+    "OURS",
+    "Places",
+    "argument_nodes",
+    "attribute_of_value",
+    "call_function",
+    "call_guarded",
+    "call_ours",
+    "check_indices",
+    "refuse_call",
+    "refuse_relax",
+    "to_operand",
+    "vload",
+    "vstore",
+]
+
+# Functions of `T.` whose operands are scalars: elements and regions of buffers become loads.
+SCALAR_FUNCTIONS = {
+    id(f)
+    for f in (*FUNCTIONS.values(), *(getattr(tir_nodes, n) for n in tir_nodes.__all__))
+    if f not in (tir_nodes.BufferLoad, FUNCTIONS["address_of"])
+}
+
+PACKED_CALLS = [FUNCTIONS[f"{before}call_{kind}"]
+                for before in ("", "tvm_") for kind in ("packed", "cpacked")]  # fmt: skip
+
+OURS = {
+    *SCALAR_FUNCTIONS,
+    *(id(getattr(tir_compute, n)) for n in tir_compute.__all__),
+    *(id(getattr(tir_forms, n)) for n in tir_forms.__all__),
+    *(id(getattr(tir_axis, n)) for n in tir_axis.__all__),
+    *(id(getattr(tir_dtypes, n)) for n in tir_dtypes.__all__),
+    id(tir_nodes.BufferLoad),
+    id(FUNCTIONS["address_of"]),
+}
+
+# What only builders of other devices' programs have; TVM's scripts know the name.
+OTHER_DEVICES = frozenset({"call_kernel"})
+
+BUFFER_ATTRIBUTES = ("data", "dtype", "elem_offset", "name", "ndim", "scope", "shape", "strides")
+
+
+def astype(self: PrimExpr, dtype: str) -> PrimExpr:
+    """`x.astype("float32")`."""
+    return tir_nodes.cast(self, dtype)
+
+
+def vload(
+    self: Buffer, begin: Any, dtype: str | None = None, predicate: PrimExpr | None = None
+) -> PrimExpr:
+    """`A.vload([i])`: a load with a predicate for each lane, or of several lanes by `dtype`."""
+    return self.vload(begin, dtype, predicate)
+
+
+def vstore(self: Buffer, begin: Any, value: Any, predicate: PrimExpr | None = None) -> Form:
+    """`A.vstore([i], value)`: a store with a predicate for each lane."""
+    return PythonForm(vstore, buffer=self, indices=begin, value=value, predicate=predicate)
+
+
+METHODS = (Buffer.access_ptr, Buffer.offset_of, astype, vload, vstore)
+
+
+class Places(dict[str, ast.expr]):
+    """Where the arguments of a call stand; one without a place of its own, where the call does."""
+
+    def __init__(self, node: ast.expr) -> None:
+        self.node = node
+
+    def __missing__(self, name: str) -> ast.expr:
+        return self.node
+
+
+def attribute_of_value(cx: TirContext, owner: Any, node: ast.Attribute) -> Any:
+    match owner:
+        case Buffer():
+            return buffer_attribute(cx, owner, node)
+        case PrimExpr():
+            return scalar_attribute(cx, owner, node)
+        case _ if owner is ModuleName or isinstance(owner, ModuleName):
+            return function_of_module(cx, node)
+    if owner is tir_axis:
+        return namespace_member(cx, owner, node)
+    if owner is tir_compute.CallEffectKind:
+        return kind_of_effect(cx, node)
+    if isinstance(owner, ModuleType) and node.attr in OTHER_DEVICES:
+        raise cx.error(
+            node, "RX0505", f"`{cx.written(node)}` belongs to the threads of a GPU",
+            help="on a CPU write `T.parallel(...)`",
+        )  # fmt: skip
+    return python_attribute(cx, owner, node)
+
+
+def kind_of_effect(cx: TirContext, node: ast.Attribute) -> int:
+    """`T.CallEffectKind.Pure`."""
+    kinds = tir_compute.CallEffectKind.__members__
+    if node.attr in kinds:
+        return int(kinds[node.attr])
+    near = cx.near(node.attr, kinds)
+    base = cx.written(node.value)
+    raise cx.error(
+        node, "RX0102", f"`{base}` has no `{node.attr}`",
+        help=did_you_mean(near and f"{base}.{near}", f"it has {', '.join(kinds)}"),
+        fix=f"{base}.{near}" if near else None,
+    )  # fmt: skip
+
+
+def function_of_module(cx: TirContext, node: ast.Attribute) -> Any:
+    """A function or a macro of the module, by its name."""
+    macro = macro_of_module(cx.module, node.attr)
+    if macro is not None:
+        return macro
+    known = cx.global_vars or {}
+    if node.attr in known:
+        return known[node.attr]
+    near = cx.near(node.attr, known)
+    base = cx.written(node.value)
+    raise cx.error(
+        node, "RX0102", f"the module has no function `{node.attr}`",
+        help=did_you_mean(near and f"{base}.{near}"),
+        fix=f"{base}.{near}" if near else None,
+    )  # fmt: skip
+
+
+def buffer_attribute(cx: TirContext, buffer: Buffer, node: ast.Attribute) -> Any:
+    if node.attr == "data":
+        return address_of(cx, buffer, node)
+    for method in (Buffer.offset_of, vload, vstore):
+        if node.attr == method.__name__:
+            return partial(method, buffer)
+    if node.attr in ("READ", "WRITE"):
+        return getattr(Buffer, node.attr)
+    if node.attr == "access_ptr":
+        return partial(Buffer.access_ptr, buffer.replace(data=address_of(cx, buffer, node)))
+    if node.attr in BUFFER_ATTRIBUTES:
+        return getattr(buffer, node.attr)
+    near = cx.near(node.attr, BUFFER_ATTRIBUTES)
+    base = cx.written(node.value)
+    raise cx.error(
+        node, "RX0102", f"a buffer has no `{node.attr}`",
+        help=did_you_mean(near and f"{base}.{near}", "a loop goes over its elements"),
+        fix=f"{base}.{near}" if near else None,
+    )  # fmt: skip
+
+
+def scalar_attribute(cx: TirContext, e: PrimExpr, node: ast.Attribute) -> Any:
+    match node.attr:
+        case "dtype":
+            return e.dtype
+        case "astype":
+            return partial(astype, e)
+        case "name" if isinstance(e, prim.Var):
+            return e.name
+    raise cx.error(
+        node, "RX0102", f"a scalar has no `{node.attr}`",
+        help='it has `.dtype` and `.astype("float32")`',
+    )  # fmt: skip
+
+
+def refuse_relax(cx: TirContext, callee: Operator | Sugar, node: ast.Call) -> Failed:
+    """Record a call of `R.`, which is of tensors, with the scalar function of its name."""
+    written = cx.written(node.func)
+    same = member_named(cx, ast.Name(written.rpartition(".")[2]))
+    meant = same if same is not None and same.startswith("T.") else None
+    return cx.error(
+        node.func, "RX0501", f"`{written}` computes with tensors, and a PrimFunc with scalars",
+        help=f"write `{meant}`" if meant else None, fix=meant,
+    )  # fmt: skip
+
+
+def refuse_call(cx: TirContext, callee: Any, node: ast.Call) -> Failed:
+    """Record that something is no function; elements of buffers stand in brackets."""
+    span = cx.span(node)
+    if not isinstance(callee, Buffer) or not node.args or node.keywords or span is None:
+        return cx.error(node.func, "RX0103", f"{describe(callee)} cannot be called")
+    element = f"{cx.written(node.func)}[{', '.join(cx.written(a) for a in node.args)}]"
+    return cx.error(
+        node.func, "RX0103", f"{describe(callee)} cannot be called",
+        help=f"elements stand in brackets: `{element}`", edits=[Edit(span, element)],
+    )  # fmt: skip
+
+
+def call_ours(cx: TirContext, callee: Any, node: ast.Call) -> Any:
+    node = typed_first(callee, node)
+    args, kwargs = parse_arguments(cx, node)
+    if callee in PACKED_CALLS:
+        places = node.args if len(args) == len(node.args) else [node] * len(args)
+        args = [packed_operand(cx, v, at) for v, at in zip(args, places)]
+    if id(callee) in SCALAR_FUNCTIONS or isinstance(callee, ScalarType):
+        args = [to_operand(cx, v, at) for v, at in zip(args, node.args)] if len(args) == len(
+            node.args) else args  # fmt: skip
+    if callee is tir_nodes.BufferLoad and args and isinstance(args[0], Buffer):
+        check_indices(cx, args[0], args[1:2], node.args[1:2])
+    if callee is FUNCTIONS["address_of"]:
+        args = [first_element(cx, v) for v in args]
+    return call_guarded(cx, callee, args, kwargs, node)
+
+
+def check_indices(cx: TirContext, buffer: Buffer, given: list[Any], nodes: list[ast.expr]) -> None:
+    """The indices that a call names are integers, one for each dimension."""
+    if not given or not nodes or isinstance(nodes[0], ast.Starred):
+        return
+    values = list(given[0]) if isinstance(given[0], (list, tuple)) else given
+    at = nodes[0]
+    places = at.elts if isinstance(at, (ast.List, ast.Tuple)) else [at] * len(values)
+    if len(values) != buffer.ndim:
+        takes = counted(buffer.ndim, "index", "indices")
+        raise cx.error(at, "RX0503", f"`{buffer.name}` takes {takes}, not {len(values)}")
+    to_indices(cx, buffer, values, places)
+
+
+def packed_operand(cx: TirContext, value: Any, node: ast.AST) -> Any:
+    """An operand of a packed function; a buffer is handed over with its shape."""
+    if not isinstance(value, Buffer):
+        return value
+    strides: Any = 0
+    if value.strides:
+        strides = FUNCTIONS["tvm_stack_make_shape"](*value.strides)
+    return FUNCTIONS["tvm_stack_make_array"](
+        address_of(cx, value, node), FUNCTIONS["tvm_stack_make_shape"](*value.shape), strides,
+        value.ndim, const(0, value.dtype), value.elem_offset or 0,
+    )  # fmt: skip
+
+
+def first_element(cx: TirContext, value: Any) -> Any:
+    """The address of a buffer is that of its first element."""
+    if not isinstance(value, Buffer):
+        return value
+    zeros = tuple(const(0, TIR_INT_DTYPE) for _ in value.shape)
+    return prim.BufferLoad.make(value, zeros)
+
+
+def to_operand(cx: TirContext, value: Any, node: ast.AST) -> Any:
+    """An operand of a scalar function: buffers are refused here, regions become vectors."""
+    if isinstance(value, (Buffer, BufferRegion)) or (
+        isinstance(value, prim.Var) and not value.name
+    ):
+        return to_scalar(cx, value, node)
+    if isinstance(value, (list, tuple)):
+        nodes = getattr(node, "elts", [])
+        places = nodes if len(nodes) == len(value) else [node] * len(value)
+        return [to_operand(cx, v, at) for v, at in zip(value, places)]
+    return value
+
+
+def call_guarded(
+    cx: TirContext, callee: Any, args: list[Any], kwargs: dict[str, Any], node: ast.Call
+) -> Any:
+    """Call a function of ours; what it refuses is blamed on the argument."""
+    try:
+        result = callee(*args, **kwargs)
+    except (UnplacedError, DiagnosticError, TypeError, ValueError, AttributeError) as error:
+        said = unplaced(error)
+        if said is None and isinstance(error, (TypeError, ValueError, AttributeError)):
+            raise explain_misfit(cx, callee, args, kwargs, node, error) from None
+        if said is None:
+            raise
+        spans = argument_spans(cx, callee, node)
+        diagnostic = said.diagnostic(cx.written(node.func), cx.span(node), spans)
+        nodes = argument_nodes(cx, callee, node).items()
+        words = {n: cx.written(at) for n, at in nodes if not isinstance(at, ast.Constant)}
+        raise cx.report(in_the_users_words(diagnostic, words)) from None
+    if type(result) is prim.Call and result.span is None:
+        return prim.Call.make(result.dtype, result.op, result.args, span=cx.span(node))
+    return result
+
+
+def argument_nodes(cx: TirContext, callee: Any, node: ast.Call) -> Places:
+    """Where the argument of each parameter stands; those of `*rest` are `rest[0]`, ..."""
+    names = list(inspect.signature(callee).parameters.values())
+    rest = next((p for p in names if p.kind is p.VAR_POSITIONAL), None)
+    fixed = [p for p in names if p.kind is p.POSITIONAL_OR_KEYWORD]
+    found = Places(node)
+    if any(isinstance(at, ast.Starred) for at in node.args):
+        return found
+    for position, at in enumerate(node.args):
+        if position < len(fixed):
+            found[fixed[position].name] = at
+        elif rest is not None:
+            index = position - len(fixed)
+            found[f"{rest.name}[{index}]"] = at
+            found[f"operand {index}"] = at
+    found.update({k.arg: k.value for k in node.keywords if k.arg is not None})
+    return found
+
+
+def argument_spans(cx: TirContext, callee: Any, node: ast.Call) -> dict[str, Span | None]:
+    return {name: cx.span(at) for name, at in argument_nodes(cx, callee, node).items()}
+
+
+def explain_misfit(
+    cx: TirContext,
+    callee: Any,
+    args: list[Any],
+    kwargs: dict[str, Any],
+    node: ast.Call,
+    error: Exception,
+) -> Failed:
+    """Record why a call of ours cannot be: its arguments, or what they are."""
+    written = cx.written(node.func)
+    bound = bind_arguments(cx, inspect.signature(callee), node, args, kwargs, brief=True)
+    places = argument_nodes(cx, callee, node)
+    for name, value in bound.items():
+        if name != "dtype" or (value is None and name not in places):
+            continue
+        if not is_dtype(value) and not isinstance(value, ScalarType):
+            near = nearest_dtype(str(value), tir_dtypes.__all__)
+            return cx.error(
+                places.get(name, node), "RX0502", f'"{value}" is not a data type',
+                help=did_you_mean(near, 'write for example `"float32"`', '"'),
+                fix=f'"{near}"' if near else None,
+            )  # fmt: skip
+    why = reason(error)
+    if isinstance(error, FieldError) and not hasattr(error.given, "__told__"):
+        kind = type(error.given).__name__
+        message = f"`{written}` cannot take a Python {kind} as its `{error.field}`"
+        return cx.error(places.get(error.field, node), "RX0502", message)
+    at = next(iter(places.values())) if len(places) == 1 else node
+    return cx.error(at, "RX0502", f"`{written}` cannot take this: {why}")
+
+
+def call_function(cx: TirContext, callee: GlobalVar, node: ast.Call) -> PrimExpr:
+    """A call of another PrimFunc of the module; buffers are passed by their address."""
+    args, kwargs = parse_arguments(cx, node)
+    if kwargs:
+        raise cx.error(
+            node.keywords[0], "RX0103", "arguments of PrimFuncs are given by position",
+            help="give the arguments in the order of the parameters",
+            edits=by_position(cx.source, cx.module.definitions.get(callee.name_hint), node),
+        )  # fmt: skip
+    sibling = cx.module.definitions.get(callee.name_hint)
+    takes = None if sibling is None else len(sibling.args.posonlyargs) + len(sibling.args.args)
+    if takes is not None and takes != len(args):
+        raise cx.error(
+            node, "RX0103",
+            f"`{cx.written(node.func)}` takes {counted(takes, 'argument')}, not {len(args)}",
+        )  # fmt: skip
+    places = node.args if len(node.args) == len(args) else [node] * len(args)
+    operands = tuple(
+        address_of(cx, v, at) if isinstance(v, Buffer) else to_scalar(cx, v, at)
+        for v, at in zip(args, places)
+    )
+    dtype = result_dtype(cx, sibling)
+    return prim.Call.make(dtype, callee, operands, span=cx.span(node))
+
+
+def result_dtype(cx: TirContext, definition: ast.FunctionDef | None) -> DataType:
+    """What a function says that it returns; "void" where it says nothing."""
+    returns = None if definition is None else definition.returns
+    if returns is None or (isinstance(returns, ast.Constant) and returns.value is None):
+        return DataType("void")
+    value = parse_expr(cx, returns)
+    return value.dtype if isinstance(value, ScalarType) else DataType("void")
+
+
+def address_of(cx: TirContext, buffer: Buffer, node: ast.AST) -> PrimExpr:
+    """The address of a buffer; the buffer is made with one when the function is read again."""
+    if buffer.data is not None:
+        return buffer.data
+    if buffer in cx.made:
+        cx.addressed.add(cx.made[buffer])
+    pointer = PointerType.make(PrimType.make(buffer.dtype), buffer.scope)
+    return prim.Var.make(buffer.name, HANDLE, pointer)
+
+
+def typed_first(callee: Any, node: ast.Call) -> ast.Call:
+    """The call of an intrinsic with its data type as the first argument, also where it is named."""
+    row = INTRINSICS.get(f"tir.{getattr(callee, '__name__', '')}")
+    if row is None or not row.is_typed or row.name in TYPED_LAST:
+        return node
+    dtype = [k.value for k in node.keywords if k.arg == "dtype"]
+    if not dtype:
+        return node
+    others = [k for k in node.keywords if k.arg != "dtype"]
+    moved = ast.Call(func=node.func, args=[*dtype, *node.args], keywords=others)
+    return ast.copy_location(moved, node)

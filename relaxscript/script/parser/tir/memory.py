@@ -1,0 +1,136 @@
+"""Buffers of the body of a PrimFunc and their memory.
+
+    name "=" "T.match_buffer(" parameter | region "," shape ... ")" | name "=" "T.alloc_buffer(...)"
+    | name "=" "T.decl_buffer(...)" | name "=" "T.allocate(...)" | name "=" "T.allocate_const(...)"
+
+What is allocated by `T.alloc_buffer` belongs to the block; what the others begin lasts to the end
+of the statements around them.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import numpy as np
+
+from relaxscript.errors import Diagnostic, Span
+from relaxscript.ir import prim
+from relaxscript.ir.tir import Buffer
+from relaxscript.script.names import tir_forms
+from relaxscript.script.names.tir_types import Form
+from relaxscript.script.parser.expression import parse_expr
+
+from .block import make_attributes
+from .buffer import BufferSyntax, dtype_of, make_buffer
+from .call import Places, argument_nodes
+from .context import TirContext
+from .scalar import to_condition, to_scalar
+
+__all__ = ["bind_buffer", "bind_memory", "check_memory", "held_buffer"]
+
+
+def bind_buffer(
+    cx: TirContext, target: ast.Name, syntax: BufferSyntax, statement: ast.stmt
+) -> Buffer:
+    """A buffer of the body: of a parameter, allocated, or over memory that exists."""
+    span = cx.span(target)
+    if syntax.maker is tir_forms.match_buffer:
+        return match_buffer(cx, target, syntax, span)
+    buffer = make_buffer(cx, target.id, syntax, span)
+    if syntax.maker is tir_forms.alloc_buffer:
+        return cx.builder.alloc_buffer(buffer)
+    needs_memory = "data" not in syntax.nodes
+    if syntax.maker is not tir_forms.decl_buffer and needs_memory:
+        cx.homeless[buffer] = syntax.node
+        return buffer
+    with cx.making(statement) as builder:
+        declared = builder.decl_buffer(buffer, needs_memory)
+    cx.made[declared] = cx.made[buffer]
+    return declared
+
+
+def check_memory(cx: TirContext) -> None:
+    """Every buffer has memory; it may be that of a `T.realize`."""
+    for node in cx.homeless.values():
+        help = "allocate it: `T.alloc_buffer(shape, dtype)`, or give `data=`"
+        message = "this buffer has no memory"
+        cx.report(Diagnostic("RX0501", message, cx.span(node), help=help))
+
+
+def match_buffer(
+    cx: TirContext, target: ast.Name, syntax: BufferSyntax, span: Span | None
+) -> Buffer:
+    """The buffer of a parameter, or of a region."""
+    at = syntax.nodes["param"]
+    source = parse_expr(cx, at)
+    if isinstance(source, prim.Var) and "shape" not in syntax.nodes:
+        name = cx.written(at)
+        raise cx.error(
+            syntax.node, "RX0501", f"the buffer of `{name}` needs a shape",
+            help=f'write for example `T.match_buffer({name}, (n,), "float32")`',
+        )  # fmt: skip
+    with cx.making(syntax.node, {"param": at}) as builder:
+        builder.check_matched(source)
+    if not isinstance(source, prim.Var) and "dtype" not in syntax.nodes:
+        dtype = source.dtype if isinstance(source, Buffer) else source.buffer.dtype
+        text = ast.copy_location(ast.Constant(str(dtype)), syntax.node)
+        syntax = BufferSyntax(syntax.maker, {**syntax.nodes, "dtype": text}, syntax.node)
+    buffer = make_buffer(cx, target.id, syntax, span)
+    with cx.making(syntax.node, {"param": at}) as builder:
+        return builder.match_buffer(source, buffer)
+
+
+def bind_memory(
+    cx: TirContext, target: ast.Name, form: Form, node: ast.expr, statement: ast.stmt
+) -> prim.Var:
+    """`p = T.allocate(...)`: memory, by its address."""
+    places = Places(node)
+    if isinstance(node, ast.Call):
+        places = argument_nodes(cx, form.maker, node)
+    given = form.arguments
+    dtype = dtype_of(cx, given["dtype"], places["dtype"])
+    extents = extents_of(cx, given["extents"], places["extents"])
+    parts = {**places, "name": target}
+    with cx.making(statement, parts) as builder:
+        scope = builder.check_scope(given.get("scope", "global"))
+    notes = make_attributes(cx, given["annotations"], places["annotations"])
+    if form.maker is tir_forms.allocate_const:
+        data = given["data"]
+        if dtype.is_float or dtype.is_integer or dtype.is_bool:
+            with cx.at(places["data"]):
+                data = np.asarray(data, dtype.numpy)
+        with cx.making(statement, parts) as builder:
+            var = builder.allocate_const(target.id, data, dtype, extents, notes)
+    else:
+        test = given["condition"]
+        if test is not None:
+            test = to_condition(cx, test, places["condition"])
+        with cx.making(statement, parts) as builder:
+            var = builder.allocate(target.id, extents, dtype, scope, test, notes)
+    cx.fixed[var] = "the address of memory"
+    return var
+
+
+def extents_of(cx: TirContext, values: Any, node: ast.expr) -> list[Any]:
+    """The extents of memory: plain numbers and scalars, one for each axis."""
+    given = values if isinstance(values, (tuple, list)) else (values,)
+    nodes = node.elts if isinstance(node, (ast.Tuple, ast.List)) else []
+    places = nodes if len(nodes) == len(given) else [node] * len(given)
+    return [v if type(v) is int else to_scalar(cx, v, at) for v, at in zip(given, places)]
+
+
+def held_buffer(cx: TirContext, form: Form, node: ast.Attribute) -> Any:
+    """The buffer that an object of Python asked for; it is made when it is first used."""
+    known = cx.held_buffers.get(id(form))
+    if known is None:
+        nodes: dict[str, ast.expr] = {
+            name: ast.copy_location(ast.Constant(value), node)
+            for name, value in form.arguments.items()
+            if value is not None
+        }
+        target = ast.copy_location(ast.Name(node.attr, ast.Store()), node)
+        statement = ast.copy_location(ast.Pass(), node)
+        buffer = bind_buffer(cx, target, BufferSyntax(form.maker, nodes, node), statement)
+        known = cx.held_buffers[id(form)] = (form, buffer)
+    return known[1]

@@ -1,0 +1,253 @@
+"""Scalars of PrimFuncs, and the elements and regions of buffers that give them.
+
+    element = buffer "[" index { "," index } "]"
+    region  = buffer "[" (index | [index] ":" [index]) { "," ... } "]"
+
+A region used as a value is the vector of its elements. Plain numbers are int32 (int64 where they do
+not fit) and float32, as TIR reads them, unless something beside them says more.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from relaxscript.dtypes import DataType
+from relaxscript.ir import prim
+from relaxscript.ir.prim import IntImm, PrimExpr
+from relaxscript.ir.tir import Buffer, BufferRegion
+from relaxscript.script.parser.diagnostics import Failed
+from relaxscript.script.parser.expression import parse_expr, python_item
+from relaxscript.tir_builder import (
+    TIRBuilder,
+    TIRError,
+    counted,
+    describe,
+    indices_of,
+    operands,
+    region_of,
+)
+
+from .context import TirContext
+
+__all__ = [
+    "check_brackets",
+    "check_number_of_indices",
+    "check_rank",
+    "index_nodes",
+    "item_of",
+    "make_number",
+    "not_indexable",
+    "parse_subscript",
+    "to_condition",
+    "to_indices",
+    "to_scalar",
+]
+
+
+def to_scalar(cx: TirContext, value: Any, node: ast.AST) -> PrimExpr:
+    """A value as a scalar: plain numbers are int32 (int64 where they do not fit) or float32."""
+    if isinstance(value, PrimExpr):
+        if isinstance(value, prim.Var) and not value.name:
+            raise no_value(cx, value, node)
+        return value
+    if isinstance(value, BufferRegion):
+        return vector_of(cx, value, node)
+    try:
+        return operands.scalar(value, "value", cx.span(node) if type(value) is int else None)
+    except TIRError as error:
+        raise cx.refuse(error, lambda part: node) from None
+
+
+def no_value(cx: TirContext, var: prim.Var, node: ast.AST) -> Failed:
+    """Record that a new variable stands where a value should."""
+    return cx.error(
+        node, "RX0109", f"this is a new variable of {var.dtype}, which has no value",
+        help=f"`T.{var.dtype}(0)` is a number; name a variable: `n = T.{var.dtype}()`",
+    )  # fmt: skip
+
+
+def make_number(cx: TirContext, value: int, dtype: DataType, node: ast.AST) -> IntImm:
+    """A number of a data type, with its place."""
+    try:
+        return operands.integer(value, dtype, "value", cx.span(node))
+    except TIRError as error:
+        raise cx.refuse(error, lambda part: node) from None
+
+
+def to_condition(cx: TirContext, value: Any, node: ast.AST) -> PrimExpr:
+    """A scalar that is true or false."""
+    e = to_scalar(cx, value, node)
+    try:
+        return operands.condition(e, "value")
+    except TIRError as error:
+        raise cx.refuse(error, lambda part: node, in_parentheses(cx, node)) from None
+
+
+def in_parentheses(cx: TirContext, node: ast.AST) -> str:
+    """The text of an expression, ready to be an operand of a comparison."""
+    loose = isinstance(node, (ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.NamedExpr))
+    return f"({cx.written(node)})" if loose else cx.written(node)
+
+
+def parse_subscript(cx: TirContext, node: ast.Subscript) -> Any:
+    """`A[i]`; `A[i][j]` is how Python's lists are indexed."""
+    if isinstance(node.value, ast.Subscript):
+        check_brackets(cx, node)
+    owner = parse_expr(cx, node.value)
+    try:
+        index = parse_expr(cx, node.slice)
+    except Failed:
+        check_number_of_indices(cx, owner, node)
+        raise
+    return item_of(cx, owner, index, node)
+
+
+def check_brackets(cx: TirContext, node: ast.Subscript) -> None:
+    indices: list[ast.expr] = []
+    base: ast.expr = node
+    while isinstance(base, ast.Subscript):
+        indices.insert(0, base.slice)
+        base = base.value
+    owner = cx.names.get(base.id) if isinstance(base, ast.Name) else None
+    if not isinstance(owner, Buffer) or any(isinstance(i, ast.Tuple) for i in indices):
+        return
+    instead = f"{cx.written(base)}[{', '.join(ast.unparse(i) for i in indices)}]"
+    fits = len(indices) == owner.ndim
+    raise cx.error(
+        node, "RX0503", f"the indices of `{owner.name}` stand in one pair of brackets",
+        help=f"write `{instead}`" if fits else None, fix=instead if fits else None,
+    )  # fmt: skip
+
+
+def item_of(cx: TirContext, owner: Any, index: Any, node: ast.Subscript) -> Any:
+    if isinstance(owner, Buffer):
+        places = index_nodes(cx, node)
+        return load_element(
+            cx, owner, index if isinstance(index, tuple) else (index,), places, node
+        )
+    if isinstance(owner, PrimExpr):
+        raise not_indexable(cx, owner, node)
+    if isinstance(index, PrimExpr) and isinstance(owner, (tuple, list)):
+        if not isinstance(index, IntImm):
+            raise cx.error(
+                node.slice, "RX0503", "this index is known only when the program runs",
+                help="a Python sequence is indexed while the program is parsed; use a buffer",
+            )  # fmt: skip
+        index = index.value
+    return python_item(cx, owner, index, node)
+
+
+def not_indexable(cx: TirContext, owner: PrimExpr, node: ast.Subscript) -> Failed:
+    name = cx.written(node.value)
+    help = None
+    if owner.dtype.kind == "handle":
+        help = f'give it a shape: `X = T.match_buffer({name}, (n,), "float32")`'
+    return cx.error(
+        node.value, "RX0503", f"`{name}` is {describe(owner)} and has no elements", help=help
+    )
+
+
+def index_nodes(cx: TirContext, node: ast.Subscript) -> Sequence[ast.AST]:
+    return node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+
+
+def load_element(
+    cx: TirContext,
+    buffer: Buffer,
+    index: Sequence[Any],
+    places: Sequence[ast.AST],
+    node: ast.Subscript,
+) -> PrimExpr | BufferRegion:
+    """A load; a region where some index is a slice without a step."""
+    check_rank(cx, buffer, len(index), node)
+    if any(isinstance(i, slice) for i in index):
+        steps = [i.step for i in index if isinstance(i, slice)]
+        if all(step is None for step in steps):
+            return make_region(cx, buffer, index, places, node)
+    indices = to_indices(cx, buffer, index, places)
+    return prim.BufferLoad.make(buffer, indices, span=cx.span(node))
+
+
+def check_number_of_indices(cx: TirContext, owner: Any, node: ast.Subscript) -> None:
+    indices = index_nodes(cx, node)
+    if isinstance(owner, Buffer) and not any(isinstance(i, ast.Starred) for i in indices):
+        check_rank(cx, owner, len(indices), node)
+
+
+def check_rank(cx: TirContext, buffer: Buffer, given: int, node: ast.Subscript) -> None:
+    if given == buffer.ndim:
+        return
+    takes = counted(buffer.ndim, "index", "indices")
+    raise cx.error(
+        node.slice, "RX0503", f"`{buffer.name}` takes {takes}, not {given}",
+        labels=[(buffer.span, f"`{buffer.name}` has {buffer.ndim} dimension"
+                 + ("" if buffer.ndim == 1 else "s"))],
+    )  # fmt: skip
+
+
+def to_indices(
+    cx: TirContext, buffer: Buffer, index: Sequence[Any], places: Sequence[ast.AST]
+) -> tuple[PrimExpr, ...]:
+    """Indices as integers; a slice is the vector of its elements."""
+    if all(_is_plain_index(value) for value in index):
+        indices = (*index,)
+    else:
+        with at_indices(cx, index, places) as (builder, values):
+            indices = indices_of(builder, buffer, values)
+    if len(places) != len(index):
+        places = [places[0] if places else ast.Constant(None)] * len(index)
+    cx.index_places[id(indices)] = indices, [cx.span(place) for place in places]
+    return indices
+
+
+def _is_plain_index(value: Any) -> bool:
+    """Whether a value is an index as it is."""
+    if not isinstance(value, PrimExpr) or (isinstance(value, prim.Var) and not value.name):
+        return False
+    return value.dtype.is_integer and value.dtype.lanes == 1
+
+
+@contextmanager
+def at_indices(
+    cx: TirContext, index: Sequence[Any], places: Sequence[ast.AST], node: ast.AST | None = None
+) -> Iterator[tuple[TIRBuilder, list[Any]]]:
+    """The builder, for indices at some places, and what they are to it."""
+    if len(places) != len(index):
+        places = [places[0] if places else ast.Constant(None)] * len(index)
+    values = [part_of_index(cx, value, at) for value, at in zip(index, places)]
+    where = {f"indices[{axis}]": at for axis, at in enumerate(places)}
+    with cx.making(places[0] if node is None else node, where) as builder:
+        yield builder, values
+
+
+def part_of_index(cx: TirContext, value: Any, node: ast.AST) -> Any:
+    """An index, or a slice of indices; plain numbers are left to the builder."""
+    if isinstance(value, slice):
+        ends = (value.start, value.stop, value.step)
+        return slice(*(e if e is None else part_of_index(cx, e, node) for e in ends))
+    return value if type(value) is int else to_scalar(cx, value, node)
+
+
+def make_region(
+    cx: TirContext, buffer: Buffer, index: Sequence[Any], places: Sequence[ast.AST], node: ast.AST
+) -> BufferRegion:
+    """Part of a buffer: a range along each axis."""
+    with at_indices(cx, index, places, node) as (builder, values):
+        return region_of(builder, buffer, values)
+
+
+def vector_of(cx: TirContext, region: BufferRegion, node: ast.AST) -> PrimExpr:
+    """A region used as a value: the vector of its elements."""
+    places = region_places(cx, region, node)
+    parts = {f"indices[{axis}]": at for axis, at in enumerate(places)}
+    with cx.making(node, parts):
+        return operands.vector(region, "value", list(parts))
+
+
+def region_places(cx: TirContext, region: BufferRegion, node: ast.AST) -> Sequence[ast.AST]:
+    count = len(region.region)
+    places = index_nodes(cx, node) if isinstance(node, ast.Subscript) else []
+    return places if len(places) == count else [node] * count
