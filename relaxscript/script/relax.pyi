@@ -17,9 +17,7 @@ from typing import (
 
 from typing_extensions import TypeVarTuple as _TypeVarTuple, Unpack as _Unpack
 
-from .parser.entry import function as function
-from .parser.macro_entry import relax_macro as _macro
-from .relax_devices import (
+from .names.relax_devices import (
     cpu as cpu,
     cuda as cuda,
     device as device,
@@ -33,7 +31,7 @@ from .relax_devices import (
     vulkan as vulkan,
     webgpu as webgpu,
 )
-from .relax_forms import (
+from .names.relax_forms import (
     ExternFunc as ExternFunc,
     ShapeExpr as ShapeExpr,
     TupleGetItem as TupleGetItem,
@@ -50,7 +48,9 @@ from .relax_forms import (
     str as str,
     tuple as tuple,
 )
-from .relax_typed import dim as dim
+from .names.relax_typed import dim as dim
+from .parser.entry import function as function
+from .parser.macro_decorators import relax_macro as _macro
 
 __all__ = [
     "Annotated",

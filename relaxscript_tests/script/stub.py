@@ -41,7 +41,7 @@ from typing import TypeAlias as _TypeAlias, TypeVar as _TypeVar
 from typing_extensions import TypeVarTuple as _TypeVarTuple, Unpack as _Unpack
 
 from .parser.entry import function as function
-from .parser.macro_entry import relax_macro as _macro
+from .parser.macro_decorators import relax_macro as _macro
 '''
 
 TYPES = """
@@ -65,8 +65,8 @@ def written() -> str:
     parts = [HEAD]
     for home in (relax_devices, relax_forms):
         names = ", ".join(f"{name} as {name}" for name in home.__all__)
-        parts.append(f"from .{home.__name__.rpartition('.')[2]} import {names}\n")
-    parts.append("from .relax_typed import dim as dim\n")
+        parts.append(f"from .names.{home.__name__.rpartition('.')[2]} import {names}\n")
+    parts.append("from .names.relax_typed import dim as dim\n")
     parts.append(TYPES.replace("ALL", repr(list(R.__all__))))
     parts += [f"{name}: _TypeAlias = Any\n" for name in relax_typed.__all__ if name != "dim"]
     rooms = [name for name in R.__all__ if isinstance(getattr(R, name), ModuleType)]

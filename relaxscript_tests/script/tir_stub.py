@@ -46,11 +46,11 @@ from relaxscript.ir.tir_compute import CommReducer as _CommReducer, IndexMap as 
 from relaxscript.ir.tir_compute import ProducerLoad as _Load, Reduce as _Reduce
 
 from .parser.entry import prim_func as prim_func
-from .parser.macro_entry import tir_macro as macro
-from .relax_typed import dim as dim
-from .tir_compute import CallEffectKind as CallEffectKind
-from .tir_nodes import FloatImm as FloatImm, IntImm as IntImm, StringImm as StringImm
-from .tir_types import Form as _Form
+from .parser.macro_decorators import tir_macro as macro
+from .names.relax_typed import dim as dim
+from .names.tir_compute import CallEffectKind as CallEffectKind
+from .names.tir_nodes import FloatImm as FloatImm, IntImm as IntImm, StringImm as StringImm
+from .names.tir_types import Form as _Form
 '''
 
 TYPES = '''
