@@ -12,7 +12,7 @@ from relaxscript.ir import prim, tir
 from relaxscript.ir.buffer_access import StorageScope
 from relaxscript.ir.intrinsic import INTRINSICS, Effect, Intrinsic
 from relaxscript.ir.relax import Attrs
-from relaxscript.script.parser.tir.index_bounds import refuted_indices
+from relaxscript.script.parser.prim_funcs.index_bounds import refuted_indices
 
 from .choices import Choices, Seeded
 from .literals import TEXTS, scalar_of

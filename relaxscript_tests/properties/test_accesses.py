@@ -13,7 +13,7 @@ import relaxscript as rx
 from relaxscript.codegen.llvm import compile_prim_func
 from relaxscript.errors import DiagnosticError, VMError
 from relaxscript.interpreter.tir import evaluate
-from relaxscript.script.parser.tir import function as tir_function
+from relaxscript.script.parser.prim_funcs import function as tir_function
 from relaxscript.testing.accesses import arguments_of, random_accesses
 from relaxscript_tests import examples
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from relaxscript.ir import prim, tir
 from relaxscript.script import from_source, tir as T
-from relaxscript.script.parser.tir.index_bounds import refuted_indices
+from relaxscript.script.parser.prim_funcs.index_bounds import refuted_indices
 from relaxscript.testing import rejected
 
 

@@ -72,7 +72,7 @@ def func_attr(attrs: Mapping[str, Any]) -> None:  # type: ignore[valid-type]
 def builder_forms() -> ModuleType | None:
     """What `R.` means inside of an open `IRBuilder`; None outside, where scripts are parsed."""
     # Asked for, not imported: while a script is read nothing is, and then no builder is open.
-    room = sys.modules.get(f"{__package__}.ir_builder")
+    room = sys.modules.get("relaxscript.script.ir_builder")
     if room is None or not room.IRBuilder.is_in_scope():
         return None
     forms: ModuleType = room.relax

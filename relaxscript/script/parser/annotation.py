@@ -40,8 +40,13 @@ from .argument_errors import argument_error
 from .diagnostics import Failed
 from .expression import parse_expr, parse_iterable
 from .fixits import in_parentheses
-from .relax.context import RelaxContext
-from .relax.dimension import as_dimension, parse_dimensions, parsed_string, string_dimension
+from .relax_functions.context import RelaxContext
+from .relax_functions.dimension import (
+    as_dimension,
+    parse_dimensions,
+    parsed_string,
+    string_dimension,
+)
 from .subscript_annotations import callable_call, prim_call, shape_call, typed_call
 
 __all__ = [

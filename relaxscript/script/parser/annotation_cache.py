@@ -16,7 +16,7 @@ from relaxscript.script.names.annotations import Front
 
 from .environment import Environment
 from .expression import parse_expr
-from .relax.context import RelaxContext
+from .relax_functions.context import RelaxContext
 
 __all__ = ["recall", "remember"]
 

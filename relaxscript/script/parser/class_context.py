@@ -11,7 +11,7 @@ from .decorators import OurDecorator
 from .environment import Environment
 from .module_context import ModuleContext
 from .python_language import PYTHON
-from .relax.context import Header, RelaxContext
+from .relax_functions.context import Header, RelaxContext
 from .reporter import Reporter
 from .script_context import ScriptContext
 

@@ -29,19 +29,19 @@ from .diagnostics import UNKNOWN, Failed
 from .environment import Environment
 from .expression import parse_expr
 from .module_context import ModuleContext
-from .relax.context import Header
-from .relax.function import bind_parameters, parse_function
-from .relax.language import relax_context
-from .relax.signature import parse_parameters, prelude
+from .prim_funcs.block import domain_of
+from .prim_funcs.body import parse_suite
+from .prim_funcs.buffer import BufferSyntax, make_buffer
+from .prim_funcs.context import TirContext
+from .prim_funcs.effect import EFFECTS
+from .prim_funcs.language import tir_context
+from .prim_funcs.loop import make_range
+from .prim_funcs.signature import collect_declarations
+from .relax_functions.context import Header
+from .relax_functions.function import bind_parameters, parse_function
+from .relax_functions.language import relax_context
+from .relax_functions.signature import parse_parameters, prelude
 from .reporter import Reporter
-from .tir.block import domain_of
-from .tir.body import parse_suite
-from .tir.buffer import BufferSyntax, make_buffer
-from .tir.context import TirContext
-from .tir.effect import EFFECTS
-from .tir.language import tir_context
-from .tir.loop import make_range
-from .tir.signature import collect_declarations
 
 __all__ = ["is_part", "part_of"]
 

@@ -8,8 +8,8 @@ use, by the parser that is at work there; nothing of the macro remains in the IR
 bound as Python binds them. In a hygienic macro (the default) names mean what they mean where it was
 defined; in another, what they mean where it is used. What a macro binds is not seen outside.
 
-`relax/macro.py` and `tir/macro.py` expand the macros of the two languages. Start reading at
-`Macro`.
+`relax_functions/macro.py` and `prim_funcs/macro.py` expand the macros of the two languages. Start
+reading at `Macro`.
 """
 
 from __future__ import annotations

@@ -37,9 +37,9 @@ from .macro import Macro, macro_of
 from .module_context import ModuleContext
 from .module_info import parse_info
 from .python_language import python_context
-from .relax.function import parse_function
-from .relax.language import relax_context
-from .relax.signature import parse_header
+from .relax_functions.function import parse_function
+from .relax_functions.language import relax_context
+from .relax_functions.signature import parse_header
 from .reporter import Reporter
 from .unsupported_syntax import first_word
 
@@ -48,7 +48,7 @@ __all__ = ["macro_named", "module_of_class", "relax_function", "tir_function"]
 
 def parse_prim_func(*args: Any, **options: Any) -> PrimFunc | None:
     """`tir_function.parse_prim_func`; the parser of TIR is imported by the first PrimFunc."""
-    from .tir.function import parse_prim_func as parse
+    from .prim_funcs.function import parse_prim_func as parse
 
     return parse(*args, **options)
 

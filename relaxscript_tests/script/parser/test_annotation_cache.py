@@ -10,7 +10,7 @@ from relaxscript.errors import DiagnosticError, RelaxWarning
 from relaxscript.ir.relax import Function
 from relaxscript.script import from_source
 from relaxscript.script.parser import annotation_cache as annotation_memo
-from relaxscript.script.parser.relax import binding as relax_binding
+from relaxscript.script.parser.relax_functions import binding as relax_binding
 
 
 def parse(body: str, params: str = 'x: R.Tensor(("n", 4), "float32")') -> Function:

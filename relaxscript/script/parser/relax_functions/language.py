@@ -28,7 +28,7 @@ from relaxscript.script.parser.python_call import parse_arguments
 from relaxscript.script.parser.reporter import Reporter
 from relaxscript.script.parser.script_context import Language
 
-from . import (  # fmt: skip
+from . import (
     attribute as relax_attribute,
     control as relax_control,
     dimension as relax_dimension,
