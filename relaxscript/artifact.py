@@ -56,7 +56,7 @@ FORMAT_VERSION = 1
 MANIFEST, MODULE, WEIGHTS = "manifest.json", "module.py", "weights.safetensors"
 # A script takes about 60 characters a binding, and half a second to read for each million of them.
 _LONGEST = {MANIFEST: 1 << 22, MODULE: 1 << 24}
-# Data types that other readers of safetensors know; the others are kept as bytes.
+# Dtypes that other readers of safetensors know; the others are kept as bytes.
 _PLAIN = frozenset({
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
     "float32", "float64",

@@ -1,7 +1,7 @@
-"""Data types: `"float32"` and its relatives, with what every room needs to know of them.
+"""Dtypes: `"float32"` and its relatives, with what every room needs to know of them.
 
 A `DataType` is an interned string, so it compares equal to the plain text that users write, prints
-as that text, and carries kind, bits and lanes as attributes. `"void"` is Relax's unknown data type
+as that text, and carries kind, bits and lanes as attributes. `"void"` is Relax's unknown dtype
 (the spec's `Void()`), `"handle"` TIR's opaque pointer.
 """
 
@@ -21,7 +21,7 @@ __all__ = ["DataType", "is_dtype", "promote", "result_dtype"]
 _SPELLING = re.compile(
     r"(?P<kind>int|uint|float|bfloat)(?P<bits>\d+)(?P<format>_\w+?)?(?:x(?P<lanes>\d+))?"
 )
-# The specification's Bool() is short for UInt(bits=1): one data type with several names.
+# The specification's Bool() is short for UInt(bits=1): one dtype with several names.
 _BOOL = re.compile(r"(?:bool(?:ean)?|uint1)(?:x(?P<lanes>\d+))?")
 _FORMATS = {"_e4m3fn": 8, "_e5m2": 8, "_e4m3": 8, "_e4m3fnuz": 8, "_e5m2fnuz": 8, "_e4m3b11fnuz": 8,
             "_e3m4": 8, "_e8m0fnu": 8, "_e2m1fn": 4, "_e2m3fn": 6, "_e3m2fn": 6}  # fmt: skip
@@ -35,11 +35,11 @@ _RELAX_FLOAT_BITS = frozenset({16, 32, 64})
 
 
 class DataType(str):
-    """A data type by its name, for example `DataType("float32")`; equal names are one object.
+    """A dtype by its name, for example `DataType("float32")`; equal names are one object.
 
     `kind` is one of int, uint, float, bfloat, bool, handle and void; `bits` the width of a lane;
-    `lanes` the number of lanes. Raises `ValueError` when the text names no data type, `TypeError`
-    for what is neither text nor data type (callers that know where it stood turn that into a
+    `lanes` the number of lanes. Raises `ValueError` when the text names no dtype, `TypeError`
+    for what is neither text nor dtype (callers that know where it stood turn that into a
     diagnostic).
     """
 
@@ -71,12 +71,12 @@ class DataType(str):
 
     @property
     def is_void(self) -> bool:
-        """Whether this is the unknown data type."""
+        """Whether this is the unknown dtype."""
         return self.kind == "void"
 
     @property
     def element(self) -> DataType:
-        """The data type of one lane."""
+        """The dtype of one lane."""
         return self if self.lanes == 1 else DataType(str(self).rpartition("x")[0])
 
     def with_lanes(self, lanes: int) -> DataType:
@@ -124,10 +124,10 @@ _PYTHON_TYPES = (bool, int, float, complex)
 
 
 def _numpy_name(given: Any) -> str:
-    """What numpy calls one of its data types, of its scalar types or of Python's types."""
+    """What numpy calls one of its dtypes, of its scalar types or of Python's types."""
     known = isinstance(given, type) and (issubclass(given, np.generic) or given in _PYTHON_TYPES)
     if not known and not isinstance(given, np.dtype):
-        raise TypeError(f"a data type is a text or a type of numpy, not {type(given).__name__}")
+        raise TypeError(f"a dtype is a string or a type of numpy, not {type(given).__name__}")
     name: str = np.dtype(given).name
     return name
 
@@ -148,19 +148,19 @@ def _intern(name: str) -> DataType:
         case "handle":
             return _HANDLE
         case "str" | "object":
-            raise ValueError(f'"{name}" is not a data type')
+            raise ValueError(f'"{name}" is not a dtype')
     if found := _BOOL.fullmatch(name):
         lanes = int(found["lanes"] or 1)
         return _canonical("bool" if lanes == 1 else f"boolx{lanes}", name, "bool", 1, lanes)
     found = _SPELLING.fullmatch(name)
     if found is None:
-        raise ValueError(f'"{name}" is not a data type')
+        raise ValueError(f'"{name}" is not a dtype')
     kind, bits, lanes = found["kind"], int(found["bits"]), int(found["lanes"] or 1)
     if found["format"] and (kind != "float" or _FORMATS.get(found["format"]) != bits):
-        raise ValueError(f'"{name}" is not a data type')
+        raise ValueError(f'"{name}" is not a dtype')
     known = _FLOAT_BITS if kind == "float" else {16} if kind == "bfloat" else range(1, 257)
     if lanes < 1 or not (found["format"] or bits in known):
-        raise ValueError(f'"{name}" is not a data type')
+        raise ValueError(f'"{name}" is not a dtype')
     return _canonical(name, name, kind, bits, lanes)
 
 
@@ -186,7 +186,7 @@ def _numpy(dtype: DataType) -> np.dtype[Any]:
 
 
 def converted(values: Any, dtype: np.dtype[Any]) -> Any:
-    """The elements of an array as elements of another data type, floats rounded once.
+    """The elements of an array as elements of another dtype, floats rounded once.
 
     ml_dtypes rounds to float32 first: what is a little more than a half of the last place becomes a
     half, and is then rounded to even. So what float32 does not hold keeps a bit that says so.
@@ -248,7 +248,7 @@ def _with_room(value: float) -> float:
 
 
 def is_dtype(text: object) -> bool:
-    """Whether `text` names a data type."""
+    """Whether `text` names a dtype."""
     if not isinstance(text, str):
         return False
     try:
@@ -259,9 +259,9 @@ def is_dtype(text: object) -> bool:
 
 
 def promote(a: DataType, b: DataType) -> DataType | None:
-    """The data type in which values of `a` and `b` are combined, or None when they do not mix.
+    """The dtype in which values of `a` and `b` are combined, or None when they do not mix.
 
-    Relax operators take operands of one data type; this is the rule of scalar expressions in TIR:
+    Relax operators take operands of one dtype; this is the rule of scalar expressions in TIR:
     bool gives way to integers, integers to floats, and the wider of two of a kind wins.
     """
     if a is b:
@@ -276,5 +276,5 @@ def promote(a: DataType, b: DataType) -> DataType | None:
 
 
 def result_dtype(array: Any) -> DataType:
-    """The data type of a numpy array or scalar."""
+    """The dtype of a numpy array or scalar."""
     return DataType(np.dtype(array.dtype).name)

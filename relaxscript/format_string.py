@@ -70,7 +70,7 @@ def _parsed(form: str, count: int) -> list[tuple[str, int | None, str]]:
             raise FormatError(f"`{shown}` is no position of a value, as `{{}}` and `{{0}}` are")
         if numbered not in (None, bool(name)):
             raise FormatError(
-                f"`{shown}` stands beside fields {'without' if name else 'with'} numbers"
+                f"`{shown}` is mixed with fields {'without' if name else 'with'} numbers"
             )
         numbered = bool(name)
         position = _position(name, count) if name else following
@@ -89,7 +89,7 @@ def _position(digits: str, count: int) -> int:
 def _plain(spec: str) -> str:
     match = _SPEC.fullmatch(spec)
     if match is None:
-        raise FormatError(f"`:{spec}` is not a plain format of a number or a text")
+        raise FormatError(f"`:{spec}` is not a plain format of a number or a string")
     for name in ("width", "precision"):
         digits = match[name] or "0"
         if len(digits) > 9 or int(digits) > MOST_CHARACTERS:

@@ -128,7 +128,7 @@ WRONG: dict[str, tuple[Callable[[bytes], bytes], str]] = {
         with_manifest(lambda m: m["weights"][0].update(shape=[-4, -32])),
         "a shape is a list of sizes",
     ),
-    "an unknown data type": (
+    "an unknown dtype": (
         with_manifest(lambda m: m["weights"][0].update(dtype="flaot32")),
         "the weights cannot be read",
     ),

@@ -1,6 +1,6 @@
 """Calls of every intrinsic of LLVM in the table, made from its row: operands, arrays, functions.
 
-`CASES` has each row with each data type that its operands may have, as numbers and as vectors of
+`CASES` has each row with each dtype that its operands may have, as numbers and as vectors of
 four lanes. A `Case` makes the PrimFunc that applies the intrinsic to arrays of special values.
 """
 
@@ -27,7 +27,7 @@ FEW = 9
 
 
 class Case(NamedTuple):
-    """An intrinsic with the data types of its operands, literals, and the result."""
+    """An intrinsic with the dtypes of its operands, literals, and the result."""
 
     row: LLVMIntrinsic
     operands: tuple[DataType | prim.PrimExpr, ...]
@@ -39,7 +39,7 @@ class Case(NamedTuple):
 
     @property
     def dtypes(self) -> list[DataType]:
-        """The data types of the operands that are no literals."""
+        """The dtypes of the operands that are no literals."""
         return [x for x in self.operands if isinstance(x, DataType)]
 
     def arrays(self) -> list[Any]:
@@ -85,7 +85,7 @@ class Case(NamedTuple):
 
 
 def place(i: prim.PrimExpr, dtype: DataType) -> prim.PrimExpr:
-    """Where the i-th value of a data type lies in a flat buffer."""
+    """Where the i-th value of a dtype lies in a flat buffer."""
     if dtype.lanes == 1:
         return i
     return prim.Ramp(i * dtype.lanes, const(1, "int64"), dtype.lanes)
@@ -99,7 +99,7 @@ LITERALS = {
 
 
 def choices(word: str, lanes: int) -> list[Any]:
-    """What the operand of a word may be: data types, or literals."""
+    """What the operand of a word may be: dtypes, or literals."""
     if word in LITERALS:
         return LITERALS[word]
     kind = KINDS[word]
@@ -120,7 +120,7 @@ def cases(row: LLVMIntrinsic) -> Iterator[Case]:
 
 
 def combinations(words: Sequence[str], lanes: int) -> Iterator[dict[str, Any]]:
-    """Choices for each word; a second integer takes few data types of its own."""
+    """Choices for each word; a second integer takes few dtypes of its own."""
     if not words:
         yield {}
         return

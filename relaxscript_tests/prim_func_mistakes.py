@@ -92,7 +92,7 @@ REFUSED = {
     "`llvm.lround` does not give int32x2 of float32, which differ in lanes": llvm(
         "int32x2", "llvm.lround", ONE
     ),
-    "`llvm.sqrt.f64` is called with other data types than it says": llvm(
+    "`llvm.sqrt.f64` is called with other dtypes than it says": llvm(
         "float32", "llvm.sqrt.f64", ONE
     ),
     "`T.ProducerLoad` reads what a tensor expression produces": store(

@@ -57,7 +57,7 @@ def elementwise(
 
 
 def interesting(dtype: str) -> np.ndarray[Any, Any]:
-    """Values at which arithmetic of a data type goes wrong, if anywhere."""
+    """Values at which arithmetic of a dtype goes wrong, if anywhere."""
     kind = prim.DataType(dtype)
     if kind.is_bool:
         return np.array([False, True])

@@ -73,7 +73,7 @@ def test_types_of_numpy_and_python_and_other_spellings_are_data_types(given, nam
 )
 def test_a_text_that_names_no_data_type_is_refused(text):
     assert not is_dtype(text)
-    with pytest.raises(ValueError, match=f'"{text}" is not a data type'):
+    with pytest.raises(ValueError, match=f'"{text}" is not a dtype'):
         DataType(text)
 
 
@@ -84,7 +84,7 @@ def test_a_text_that_names_no_data_type_is_refused(text):
 )  # fmt: skip
 def test_what_is_neither_text_nor_data_type_is_refused_without_asking_numpy(given, kind):
     assert not is_dtype(given)
-    with pytest.raises(TypeError, match=f"a text or a type of numpy, not {kind}$"):
+    with pytest.raises(TypeError, match=f"a string or a type of numpy, not {kind}$"):
         DataType(given)
 
 

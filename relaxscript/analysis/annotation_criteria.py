@@ -138,7 +138,7 @@ class AnnotationCriteria:
 
     def _dtype(self, dtype: DataType, info: StructInfo, within: Node) -> None:
         if not (dtype.is_void or dtype.in_relax):
-            self._note(20, f'Relax has no data type "{dtype}"', info, within)
+            self._note(20, f'Relax has no dtype "{dtype}"', info, within)
 
     def _is_listed(self, device: VDevice) -> bool:
         if self._listed is None:

@@ -68,7 +68,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Context", "call_purity", "call_result", "check_argument_count", "derive_struct_info",
-    "derived_again", "function_struct_info", "kind_name", "narrowed", "nature_of_misfit",
+    "derived_again", "function_struct_info", "narrowed", "nature_of_misfit",
     "renamed_apart",
 ]  # fmt: skip
 
@@ -206,7 +206,7 @@ def _tuple_get_item(expr: TupleGetItem, context: Context) -> StructInfo:
             )  # fmt: skip
         case info:
             raise OperandError(
-                "tuple", f"is {kind_name(info)}", code="RX0208",
+                "tuple", f"is {info.noun}", code="RX0208",
                 message="only a tuple can be indexed by a constant",
             )  # fmt: skip
 
@@ -217,22 +217,6 @@ def renamed_apart(info: StructInfo, scope: Container[PrimVar]) -> StructInfo:
     own = (v for param in params or () for v in definable_shape_vars(param))
     shared = {v: type(v).make(v.name, v.dtype) for v in own if v in scope}
     return substitute_shape_vars(info, shared) if shared else info
-
-
-def kind_name(info: StructInfo) -> str:
-    """The kind of value a StructInfo describes, with its article."""
-    match info:
-        case TensorStructInfo():
-            return "a tensor"
-        case ShapeStructInfo():
-            return "a shape"
-        case PrimStructInfo():
-            return "a scalar"
-        case TupleStructInfo():
-            return "a tuple"
-        case FuncStructInfo():
-            return "a function"
-    return "an object of unknown kind"
 
 
 def _extern(expr: ExternFunc, context: Context) -> StructInfo:
@@ -257,7 +241,7 @@ def _call(expr: Call, context: Context) -> StructInfo:
     callee = context.struct_info(expr.op)
     if not isinstance(callee, FuncStructInfo):
         raise OperandError(
-            "callee", f"is {kind_name(callee)}", code="RX0201",
+            "callee", f"is {callee.noun}", code="RX0201",
             message="only a function can be called",
         )  # fmt: skip
     return with_readable_dimensions(call_result(callee, expr, context))

@@ -2,7 +2,7 @@
 
 `Space(facts).read(e)` gives the polynomial of `e`; two expressions read in one space are equal for
 all values of their variables if their polynomials are the same (where both are defined). int32 and
-int64 are read as mathematical integers. Values of other data types are opaque, except that bools
+int64 are read as mathematical integers. Values of other dtypes are opaque, except that bools
 are followed through comparisons and logic.
 
 `rules.py` holds what happens to divisions, `minmax_select.py` to maxima and the like,
@@ -302,7 +302,7 @@ class Space:
         return low is not None and high is not None and -most <= low and high <= most
 
     def _other(self, e: PrimExpr) -> Poly:
-        """An expression of any other data type."""
+        """An expression of any other dtype."""
         if e.dtype.lanes != 1:
             return self._opaque(e)
         match e:
@@ -319,7 +319,7 @@ class Space:
         return self._literal(e) or self._opaque(e)
 
     def _literal(self, e: PrimExpr) -> Poly | None:
-        """An operation on two literals whose result is exact and fits the data type."""
+        """An operation on two literals whose result is exact and fits the dtype."""
         match e:
             case prim.Binary(prim.IntImm() as a, prim.IntImm() as b) if a.dtype is b.dtype:
                 try:

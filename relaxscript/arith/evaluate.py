@@ -1,7 +1,7 @@
 """The value of a scalar expression when its variables have values.
 
 Integers are mathematical: nothing wraps except by an explicit Cast. Floating-point results are
-rounded to their data type after each operation.
+rounded to their dtype after each operation.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A scalar expression as one line of text for messages: `(n + 3) // 4 * 4`.
 
-This is for people, not for parsing: data types are left out. The printer of scripts is another
+This is for people, not for parsing: dtypes are left out. The printer of scripts is another
 room's.
 """
 

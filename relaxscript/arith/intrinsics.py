@@ -45,7 +45,7 @@ def call(space: Space, e: prim.Call) -> Poly | None:
 def _power_of_two(space: Space, places: prim.PrimExpr, e: prim.Call) -> int | None:
     """What shifting by so many places multiplies or divides by; None where it is not known.
 
-    Shifting by the width of the data type or more, or by a negative number, has no meaning.
+    Shifting by the width of the dtype or more, or by a negative number, has no meaning.
     """
     known = constant_of(space.sub(places))
     return 1 << known if known is not None and 0 <= known < e.dtype.bits else None

@@ -1,7 +1,7 @@
 """What is known of casts, vectors and integers of few bits, which no polynomial looks into.
 
 What is said of a vector is true of each of its elements. int32 and int64 are mathematical integers
-that only a cast wraps; any operation of another data type may wrap, and then has its limits.
+that only a cast wraps; any operation of another dtype may wrap, and then has its limits.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["fits", "limits_of", "opaque_ends"]
 
 
 def limits_of(dtype: DataType) -> Ends:
-    """The values of a data type; nothing is assumed of what is read as a mathematical integer."""
+    """The values of a dtype; nothing is assumed of what is read as a mathematical integer."""
     return (None, None) if is_index(dtype.element) else _representable(dtype)
 
 

@@ -298,7 +298,7 @@ def remainder(space: Space, p: Poly, q: Poly, e: PrimExpr, divide: Divide) -> Po
 
 
 def exact_float(e: prim.Binary, a: prim.FloatImm, b: prim.FloatImm) -> prim.FloatImm | None:
-    """The literal for an operation on two, if its result is exact in their data type.
+    """The literal for an operation on two, if its result is exact in their dtype.
 
     Results of zero are left alone, since zero has a sign.
     """

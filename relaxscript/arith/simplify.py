@@ -26,7 +26,7 @@ def simplify(e: PrimExpr | int, facts: Facts | None = None) -> PrimExpr:
     """An equal expression in a simpler, canonical form; `e` itself when there is nothing to do.
 
     int32 and int64 are read as mathematical integers, and variables as at least zero unless
-    `facts` say otherwise. Other data types are left alone but for literals and the integers inside
+    `facts` say otherwise. Other dtypes are left alone but for literals and the integers inside
     (indices, conditions). A division that may be by zero is never dropped, except where its divisor
     cancels: `n * m // m` is `n`. Simplifying twice gives the same object as simplifying once.
     Raises `TypeError` for what is no expression or number.

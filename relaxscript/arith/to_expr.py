@@ -72,7 +72,7 @@ class Writer:
         self._comparisons = 500 + 20 * len(space.atoms)
 
     def write(self, p: Poly, like: PrimExpr) -> PrimExpr:
-        """`p` as an expression of the data type of `like`; `like` itself if that says the same."""
+        """`p` as an expression of the dtype of `like`; `like` itself if that says the same."""
         result = self._whole(p, like.dtype)
         return like if same_expression(result, like) else result
 

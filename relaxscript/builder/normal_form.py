@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from relaxscript.analysis.derive import call_purity, kind_name, narrowed, nature_of_misfit
+from relaxscript.analysis.derive import call_purity, narrowed, nature_of_misfit
 from relaxscript.analysis.inplace_use import writes_in_place
 from relaxscript.analysis.normal_form import is_normal
 from relaxscript.analysis.purity import impurity
@@ -145,10 +145,7 @@ class NormalForm(Scopes):
             return
         facts, scope = self.context.facts, {*self._shape_scope, *definable_shape_vars(struct_info)}
         if check_compatibility(struct_info, annotation, facts, in_scope=scope) is not YES:
-            reason = (
-                why(struct_info, annotation, facts, in_scope=scope)
-                or f"is {kind_name(struct_info)}"
-            )
+            reason = why(struct_info, annotation, facts, in_scope=scope) or f"is {struct_info.noun}"
             raise OperandError(
                 "the value", reason, code="RX0205",
                 message="the value does not fit the annotation",
@@ -188,7 +185,7 @@ class NormalForm(Scopes):
         facts, scope = self.context.facts, self._shape_scope
         answer = check_compatibility(given, wanted, facts, in_scope=scope)
         if answer is NO:
-            reason = why(given, wanted, facts, in_scope=scope) or f"is {kind_name(given)}"
+            reason = why(given, wanted, facts, in_scope=scope) or f"is {given.noun}"
             raise OperandError(
                 operand, reason, code=code, message=f"{operand} does not fit {declared}",
                 help=f"it is `{given!r}`, declared as `{wanted!r}`", cast=narrowed(given, wanted),

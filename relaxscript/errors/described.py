@@ -8,7 +8,7 @@ __all__ = ["Described"]
 
 
 class Described(ABC):
-    """What is no value of a program, and may stand where one should: a statement, a data type."""
+    """What is no value of a program, and may stand where one should: a statement, a dtype."""
 
     __slots__ = ()
 

@@ -14,7 +14,7 @@ from .span import Span
 
 Severity = Literal["error", "warning"]
 
-# What Python would call such a mistake: a `TypeError` (a value of another kind, data type or device
+# What Python would call such a mistake: a `TypeError` (a value of another kind, dtype or device
 # is wanted, or other arguments) or a `ValueError` (the kind is right and the value is not).
 Nature = Literal["type", "value"]
 

@@ -90,7 +90,7 @@ class DiagnosticError(SyntaxError, TVMError):
 
 
 class DiagnosticTypeError(DiagnosticError, TypeError):
-    """A value of another kind, data type or device is wanted, or a call has other parameters."""
+    """A value of another kind, dtype or device is wanted, or a call has other parameters."""
 
 
 class DiagnosticValueError(DiagnosticError, ValueError):

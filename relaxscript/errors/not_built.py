@@ -26,7 +26,7 @@ _PACKAGE = {
     "s_tir": _SCHEDULES,
     "autotvm": _SCHEDULES,
     "auto_scheduler": _SCHEDULES,
-    "tirx": "PrimFuncs and their parts stand in `relaxscript.tir`",
+    "tirx": "PrimFuncs and their parts are in `relaxscript.tir`",
     "relay": "models are written in Relax; `relaxscript.relax` has its names",
     "rpc": "programs run on this computer, by `relax.VirtualMachine`",
     "contrib": "register what a program calls by `relaxscript.register_func`",
@@ -44,7 +44,7 @@ _RELAX = {
     "PyExprMutator": "`relaxscript.transform.function_pass` makes a pass of a function",
     "binding_rewrite": "make the block anew with `relax.BlockBuilder`",
     "DataflowBlockRewrite": "make the block anew with `relax.BlockBuilder`",
-    "utils": "`convert_to_expr` and `args_converter` stand in `relaxscript.relax` itself",
+    "utils": "`convert_to_expr` and `args_converter` are in `relaxscript.relax` itself",
     "testing": "`relaxscript.testing` has what tests share",
 }
 _TIR = {

@@ -114,7 +114,7 @@ def _check_suffix(
     said = suffix.split(".")
     if said != wanted[: len(said)]:
         right = ".".join([row.name, *wanted])
-        message = f"`{name}` is called with other data types than it says"
+        message = f"`{name}` is called with other dtypes than it says"
         raise failure.invalid("RX0502", message, e.span, f"its name is `{right}` here")
 
 

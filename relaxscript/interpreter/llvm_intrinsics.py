@@ -94,7 +94,7 @@ KINDS: dict[str, Kind] = {
     "vb": Kind("a vector of integers or bools", lambda t: _is_bits(t) and t.lanes > 1),
     "vx": Kind("a vector", lambda t: (_is_bits(t) or _is_float(t)) and t.lanes > 1),
     "mask": Kind("a vector of bools", lambda t: t.is_bool and t.lanes > 1),
-    "e": Kind("a number of the vector's data type", lambda t: _is_float(t) and t.lanes == 1),
+    "e": Kind("a number of the vector's dtype", lambda t: _is_float(t) and t.lanes == 1),
     "n": Kind("one integer", lambda t: _is_integer(t) and t.lanes == 1),
     "h": Kind("an int16", lambda t: t.element == "int16"),
     "bool": Kind("a bool", lambda t: t == "bool"),

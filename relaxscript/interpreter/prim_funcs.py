@@ -57,7 +57,7 @@ def plain(value: Any) -> Any:
 
 
 def arranging(func: PrimFunc, kernel: _Kernel) -> _Kernel:
-    """`kernel` for the arguments of a `call_tir`: tensors, prim values and shapes in any order."""
+    """`kernel` for the arguments of a `call_tir`: tensors, scalars and shapes in any order."""
     is_buffer = [_is_tensor(func, param) for param in func.params]
 
     def call(*args: Any) -> None:

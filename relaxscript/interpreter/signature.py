@@ -209,7 +209,7 @@ class Signature:
             )
         if dtype is not None and arg.dtype != dtype:
             raise failure.bad_argument(
-                f"argument `{param.name}` of `{self.name}` has data type {arg.dtype}, not {dtype}"
+                f"argument `{param.name}` of `{self.name}` has dtype {arg.dtype}, not {dtype}"
             )
         if ndim is not None and arg.ndim != ndim:
             raise failure.bad_argument(

@@ -1,4 +1,4 @@
-"""Python's operators on scalars: operands are matched in data type, and constants are computed.
+"""Python's operators on scalars: operands are matched in dtype, and constants are computed.
 
     n + 1        tir.const(3) + 4  (which is 7)        tir.const(2) << 3  (which is 16)
 
@@ -52,7 +52,7 @@ _NEUTRAL = {("+", 0): "ab", ("-", 0): "b", ("*", 1): "ab", ("//", 1): "b"}
 def folded(symbol: str, a: PrimExpr, b: PrimExpr) -> PrimExpr | None:
     """What an operator gives where that is known already, None where it is not.
 
-    A number that does not fit in its data type is left to be computed. Raises a `ValueError` for a
+    A number that does not fit in its dtype is left to be computed. Raises a `ValueError` for a
     division by zero and for shifting by what is no number of places.
     """
     if isinstance(b, Immediate):

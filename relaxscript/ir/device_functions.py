@@ -1,6 +1,6 @@
 """Functions that build calls of device intrinsics; `scalar_functions.py` has them beside its own.
 
-`T.vectorlow("float32x4", v)` says the data type of the result first, also as `dtype=`; of
+`T.vectorlow("float32x4", v)` says the dtype of the result first, also as `dtype=`; of
 `T.tvm_struct_get` it stands last, as in TVM. The number of operands is that of the table.
 """
 
@@ -18,7 +18,7 @@ from .prim import Call, PrimExpr, StringImm, as_prim, const
 
 __all__ = ["TYPED_LAST", "builds", "low_level_function", "operand"]
 
-# Calls whose data type stands behind the operands.
+# Calls whose dtype stands behind the operands.
 TYPED_LAST = frozenset({"tir.tvm_struct_get"})
 
 
@@ -104,7 +104,7 @@ def _dtype(row: Intrinsic, value: Any) -> DataType:
     if isinstance(value, PrimExpr):
         raise OperandError(
             "dtype", "is a scalar", code="RX0502",
-            message=f"`T.{row.script_name}` needs the data type of its result",
+            message=f"`T.{row.script_name}` needs the dtype of its result",
             help='write it first, for example `"int32"`',
         )  # fmt: skip
     return DataType(value if isinstance(value, str) else getattr(value, "dtype", value))
@@ -115,7 +115,7 @@ def _operand(row: Intrinsic, parameter: str, value: Any) -> PrimExpr:
     if parameter in row.texts and not isinstance(made, StringImm):
         raise OperandError(
             parameter, f"is {made.dtype}", code="RX0502",
-            message=f"`T.{row.script_name}` takes a text here",
+            message=f"`T.{row.script_name}` takes a string here",
         )  # fmt: skip
     return made
 
@@ -144,7 +144,7 @@ def _half(row: Intrinsic, result: DataType, args: list[PrimExpr]) -> None:
 def _combined(row: Intrinsic, result: DataType, args: list[PrimExpr]) -> None:
     low, high = args[0].dtype, args[1].dtype
     if low != high:
-        raise _refuse(row, "vec2", high, f"two vectors of one data type, {low}")
+        raise _refuse(row, "vec2", high, f"two vectors of one dtype, {low}")
     if result != low.with_lanes(low.lanes * 2):
         raise _refuse_result(row, result, low.with_lanes(low.lanes * 2))
 
@@ -174,9 +174,7 @@ def _mask(row: Intrinsic, result: DataType, args: list[PrimExpr]) -> None:
         if not arg.dtype.is_integer or arg.dtype.lanes != 1:
             raise _refuse(row, name, arg.dtype, "integers")
     if args[0].dtype != args[1].dtype:
-        raise _refuse(
-            row, "limit", args[1].dtype, f"two integers of one data type, {args[0].dtype}"
-        )
+        raise _refuse(row, "limit", args[1].dtype, f"two integers of one dtype, {args[0].dtype}")
 
 
 _CHECKS: dict[str, Callable[[Intrinsic, DataType, list[PrimExpr]], None]] = {

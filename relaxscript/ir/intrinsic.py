@@ -1,7 +1,7 @@
 """Scalar intrinsics: the named functions that scalar expressions call, as one table.
 
 `INTRINSICS` maps the name of the operator of a `prim.Call` ("tir.exp") to an `Intrinsic`: the
-operator itself, its parameters, the data type of its result, its effect, whether code can be made
+operator itself, its parameters, the dtype of its result, its effect, whether code can be made
 for it. The Python functions that build
 such calls, under their names in scripts, stand in `scalar_functions.py`; what an intrinsic computes
 for given numbers is said in `interpreter/scalar.py`.
@@ -64,9 +64,9 @@ class Intrinsic:
     """One row of the table.
 
     `parameters` are the names of the operands, `rest` tells that more may follow. `takes` is the
-    kind of numbers it is for. `result` is "operand" (the data type of the first operand that has
-    the common type), the name of the operand whose data type it has, "given" (said by the call) or
-    the name of a data type. Operands in `texts` are literal texts; `defaults` are the values of the
+    kind of numbers it is for. `result` is "operand" (the dtype of the first operand that has
+    the common type), the name of the operand whose dtype it has, "given" (said by the call) or
+    the name of a dtype. Operands in `texts` are literal texts; `defaults` are the values of the
     last ones, which may be left out (None: they are no part of the call then). `numpy` names the
     function of numpy with the same meaning, where there is one. `compiled` tells whether the
     interpreter evaluates it and the code generator makes code for it; an intrinsic that is not is
@@ -100,7 +100,7 @@ class Intrinsic:
 
     @property
     def is_typed(self) -> bool:
-        """Whether a call says the data type of its result, as its first argument."""
+        """Whether a call says the dtype of its result, as its first argument."""
         return self.result == "given"
 
     @property
@@ -112,12 +112,12 @@ class Intrinsic:
         return _TAKES[self.takes](dtype)
 
     def result_dtype(self, args: Sequence[PrimExpr]) -> DataType:
-        """The data type of a call; raises `TypeError` where only the call itself can say it."""
+        """The dtype of a call; raises `TypeError` where only the call itself can say it."""
         match self.result:
             case "operand":
                 return args[1 if self.name == "tir.if_then_else" else 0].dtype
             case "given":
-                raise TypeError(f"the data type of a call of {self.name} stands in the call")
+                raise TypeError(f"the dtype of a call of {self.name} is given in the call")
         if self.result in self.parameters:
             return args[self.parameters.index(self.result)].dtype
         lanes = args[0].dtype.lanes if args and self.takes != ANYTHING else 1

@@ -3,7 +3,7 @@
 `@node` reads the annotations of a class and generates two ways to make one:
 
 * the constructor, which converts what people write (lists to tuples, numbers to immediates, the
-  text of a data type to a `DataType`) and refuses what no field can hold, naming the field, and
+  text of a dtype to a `DataType`) and refuses what no field can hold, naming the field, and
 * `make`, which converts and checks nothing, for the builder, the parser and passes.
 
 Everything else about nodes is a function over `fields_of`: traversal and rewriting in `walk.py`,

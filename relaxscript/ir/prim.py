@@ -53,7 +53,7 @@ HANDLE = DataType("handle")
 
 @node
 class PrimExpr(Node, ScalarOperators):
-    """A scalar expression; `dtype` is the data type of its value."""
+    """A scalar expression; `dtype` is the dtype of its value."""
 
     __slots__ = ()
 
@@ -166,7 +166,7 @@ class Immediate(PrimExpr):
 
 @node
 class IntImm(Immediate):
-    """A literal integer (or bool) of some data type; raises `ValueError` when it does not fit."""
+    """A literal integer (or bool) of some dtype; raises `ValueError` when it does not fit."""
 
     dtype: DataType = field(convert=DataType)
     value: int = field(convert=whole)
@@ -187,7 +187,7 @@ class IntImm(Immediate):
 
 @node
 class FloatImm(Immediate):
-    """A literal floating-point number of some data type."""
+    """A literal floating-point number of some dtype."""
 
     dtype: DataType = field(convert=DataType)
     value: float = field(convert=number)
@@ -238,7 +238,7 @@ class Var(PrimExpr):
 
     @staticmethod
     def _arrange(name: Any, dtype: Any, annotation: Any) -> tuple[Any, ...]:
-        """A type may stand where the data type does: `Var("p", PointerType(...))`."""
+        """A type may stand where the dtype does: `Var("p", PointerType(...))`."""
         if isinstance(dtype, PointerType):
             return name, HANDLE, dtype
         return name, dtype.dtype if isinstance(dtype, PrimType) else dtype, annotation
@@ -252,7 +252,7 @@ class SizeVar(Var):
 
 
 def alike(a: Any, b: Any) -> tuple[PrimExpr, PrimExpr]:
-    """Two operands; a number takes the data type of the expression beside it."""
+    """Two operands; a number takes the dtype of the expression beside it."""
     a, b = like(a, b), like(b, a)
     if isinstance(a, IntImm) and isinstance(b, IntImm) and {a.dtype, b.dtype} == {INT32, INT64}:
         return const(a.value, INT64), const(b.value, INT64)
@@ -260,7 +260,7 @@ def alike(a: Any, b: Any) -> tuple[PrimExpr, PrimExpr]:
 
 
 def like(value: Any, other: Any) -> PrimExpr:
-    """A number in the data type of the expression beside it, where it fits there."""
+    """A number in the dtype of the expression beside it, where it fits there."""
     if isinstance(value, PrimExpr) or not isinstance(other, PrimExpr):
         return as_scalar(value)
     if other.dtype.is_bool or not (other.dtype.is_integer or other.dtype.is_float):
@@ -280,7 +280,7 @@ def _some(values: Any) -> tuple[PrimExpr, ...]:
 
 @node
 class Cast(PrimExpr):
-    """Conversion of a scalar to another data type, with C's rules."""
+    """Conversion of a scalar to another dtype, with C's rules."""
 
     dtype: DataType = field(convert=DataType)
     value: PrimExpr = field(convert=as_scalar)
@@ -288,7 +288,7 @@ class Cast(PrimExpr):
 
 @node
 class Binary(PrimExpr):
-    """Two operands of one data type, and a result of the same."""
+    """Two operands of one dtype, and a result of the same."""
 
     a: PrimExpr
     b: PrimExpr
@@ -358,7 +358,7 @@ def _bool_of(a: PrimExpr) -> DataType:
 
 @node
 class Comparison(PrimExpr):
-    """Two operands of one data type, and a bool."""
+    """Two operands of one dtype, and a bool."""
 
     a: PrimExpr
     b: PrimExpr
@@ -541,9 +541,9 @@ class Shuffle(PrimExpr):
 
 
 def match_dtypes(a: PrimExprLike, b: PrimExprLike) -> tuple[PrimExpr, PrimExpr]:
-    """Both operands in one data type: numbers take the other's, differing types are promoted.
+    """Both operands in one dtype: numbers take the other's, differing types are promoted.
 
-    Raises `TypeError` when there is no common data type.
+    Raises `TypeError` when there is no common dtype.
     """
     if not isinstance(a, PrimExpr):
         a = _like(a, b)

@@ -1,4 +1,4 @@
-"""What scalar expressions refuse: operands of two data types, wrong ranks, wrong kinds of numbers.
+"""What scalar expressions refuse: operands of two dtypes, wrong ranks, wrong kinds of numbers.
 
 Every message names the class and, where there is one, the field.
 """
@@ -67,15 +67,15 @@ def shortened(value: Any) -> str:
 def number(value: Any) -> float:
     """A number as a float; a text is none."""
     if isinstance(value, str):
-        raise TypeError("a text is no number")
+        raise TypeError("a string is no number")
     return float(value)
 
 
 def refuse_mixed(node: Any, a: Any, b: Any) -> None:
-    """Refuse two operands of different data types."""
+    """Refuse two operands of different dtypes."""
     if a.dtype is not b.dtype:
         raise TypeError(
-            f"`{type(node).__name__}` takes two values of one data type, "
+            f"`{type(node).__name__}` takes two values of one dtype, "
             f"not {a.dtype} and {b.dtype}; convert one with Cast"
         )
 

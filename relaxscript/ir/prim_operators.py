@@ -181,5 +181,5 @@ class ScalarOperators:
         return BUILDERS["=="](self, other)
 
     def astype(self, dtype: str) -> PrimExpr:
-        """The value converted to another data type, as by `T.cast`."""
+        """The value converted to another dtype, as by `T.cast`."""
         return BUILDERS["astype"](self, dtype)

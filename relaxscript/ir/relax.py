@@ -40,7 +40,7 @@ __all__ = [
 class Attrs(Mapping[str, Any]):
     """The attributes of a call or function: names and compile-time values, in their order.
 
-    Values are numbers, strings, bools, None, data types, nodes, and tuples and `Attrs` of these;
+    Values are numbers, strings, bools, None, dtypes, nodes, and tuples and `Attrs` of these;
     arrays become Constants. Attributes can be read as items and as Python attributes. Raises
     `TypeError` for any other value, since no script could say it.
     """
@@ -83,7 +83,7 @@ class Attrs(Mapping[str, Any]):
 
 def _attribute(value: Any, name: Any) -> Any:
     if not isinstance(name, str):
-        raise TypeError(f"the name of an attribute is a text, not {brief(name)}")
+        raise TypeError(f"the name of an attribute is a string, not {brief(name)}")
     match value:
         case None | bool() | int() | float() | str() | Node() | Attrs():
             return value
@@ -150,7 +150,7 @@ class Expr(Node):
 
     @property
     def checked_type(self) -> Type:
-        """The traditional type of the value: its rank, data type and structure."""
+        """The traditional type of the value: its rank, dtype and structure."""
         found: Type = hooks.static_type_of(self.struct_info)
         return found
 
@@ -273,7 +273,7 @@ def _array(value: Any) -> np.ndarray[Any, Any]:
         array = array.astype(array.dtype.newbyteorder("="))
     array.setflags(write=False)
     if not (dtype := result_dtype(array)).in_relax:
-        raise ValueError(f'Relax has no data type "{dtype}"')
+        raise ValueError(f'Relax has no dtype "{dtype}"')
     return array.view(NDArray)
 
 
@@ -339,7 +339,7 @@ class GlobalVar(LeafExpr):
     def __call__(self, *args: Any, attrs: Mapping[str, Any] | None = None) -> Any:
         """A call of the function; of scalars alone one that stands in a PrimFunc.
 
-        Its data type is that of the declared result, where the function is declared, else "void".
+        Its dtype is that of the declared result, where the function is declared, else "void".
         """
         if not args or attrs is not None or not all(map(_is_scalar, args)):
             return Call(self, args, as_attrs(attrs))

@@ -2,7 +2,7 @@
 
 `FUNCTIONS` maps what follows `T.` to a Python function that builds the expression. Most build a
 call of the intrinsic of that name (`intrinsic.py`), some (`ceildiv`, `max_value`) build other
-expressions. They match the data types of their operands as Python's operators do and raise
+expressions. They match the dtypes of their operands as Python's operators do and raise
 `OperandError` naming the operand that cannot be taken.
 
 Source: TVM `tir.op`.
@@ -68,7 +68,7 @@ def _refuse(row: Intrinsic, parameter: str, dtype: DataType) -> OperandError:
 
 
 def _matched(script_name: str, names: Sequence[str], a: Any, b: Any) -> tuple[PrimExpr, PrimExpr]:
-    """Two operands in one data type; a plain number takes the other's."""
+    """Two operands in one dtype; a plain number takes the other's."""
     a, b = (
         v if isinstance(v, (int, float)) else operand(script_name, n, v)
         for n, v in zip(names, (a, b), strict=True)
@@ -80,7 +80,7 @@ def _matched(script_name: str, names: Sequence[str], a: Any, b: Any) -> tuple[Pr
             names[1],
             f"is {as_prim(b).dtype}",
             also={names[0]: f"is {as_prim(a).dtype}"},
-            message=f"the operands of `T.{script_name}` have no common data type",
+            message=f"the operands of `T.{script_name}` have no common dtype",
             code="RX0502",
         ) from None
 
@@ -117,7 +117,7 @@ def _named(build: Callable[..., PrimExpr], row: Intrinsic) -> Callable[..., Prim
 
 
 def _declared(row: Intrinsic, made: PrimExpr, dtype: Any) -> PrimExpr:
-    """A call whose data type may be said; it follows from the operands."""
+    """A call whose dtype may be said; it follows from the operands."""
     if dtype is None or DataType(getattr(dtype, "dtype", dtype)) is made.dtype:
         return made
     raise OperandError(
@@ -227,7 +227,7 @@ def _exact(name: str, make: Any) -> Callable[[PrimExprLike, PrimExprLike], PrimE
         return make.make(*_matched(name, ("a", "b"), a, b))  # type: ignore[no-any-return]
 
     build.__name__ = build.__qualname__ = name
-    build.__doc__ = f"A `{make.__name__}` of two scalars in their common data type."
+    build.__doc__ = f"A `{make.__name__}` of two scalars in their common dtype."
     return build
 
 
@@ -253,7 +253,7 @@ def _constant(dtype: DataType, value: float) -> PrimExpr:
 
 
 def min_value(dtype: str) -> PrimExpr:
-    """The least finite value of a data type."""
+    """The least finite value of a dtype."""
     t = DataType(dtype)
     if t.is_float:
         return _constant(t, float(_float_info(t.element).min))
@@ -261,7 +261,7 @@ def min_value(dtype: str) -> PrimExpr:
 
 
 def max_value(dtype: str) -> PrimExpr:
-    """The greatest finite value of a data type."""
+    """The greatest finite value of a dtype."""
     t = DataType(dtype)
     if t.is_float:
         return _constant(t, float(_float_info(t.element).max))
@@ -269,7 +269,7 @@ def max_value(dtype: str) -> PrimExpr:
 
 
 def infinity(dtype: str) -> PrimExpr:
-    """Plus infinity; raises `OperandError` for a data type that has none."""
+    """Plus infinity; raises `OperandError` for a dtype that has none."""
     t = DataType(dtype)
     if not t.is_float:
         raise OperandError(

@@ -35,6 +35,7 @@ class StructInfo(Node):
 
     __slots__ = ()
     keeps_identity = True
+    noun = "a value"  # what messages call a value that has it
 
     def same_as(self, other: Any) -> bool:
         """Whether another object is structurally equal to this StructInfo."""
@@ -77,14 +78,16 @@ class ObjectStructInfo(StructInfo):
     """Nothing is known: every value has it."""
 
     __slots__ = ()
+    noun = "an object of unknown kind"
 
 
 @node
 class PrimStructInfo(StructInfo):
-    """A scalar of a data type, with its value where that is known."""
+    """A scalar of a dtype, with its value where that is known."""
 
     dtype: DataType = field(default=None)
     value: PrimExpr | None = None
+    noun = "a scalar"
 
     @staticmethod
     def _arrange(dtype: Any, value: Any) -> tuple[DataType, PrimExpr | None]:
@@ -94,7 +97,7 @@ class PrimStructInfo(StructInfo):
             value = as_prim(value)
         if dtype is None:
             if value is None:
-                raise TypeError("`PrimStructInfo` needs a data type or a value")
+                raise TypeError("`PrimStructInfo` needs a dtype or a value")
             return value.dtype, value
         return DataType(dtype), value
 
@@ -119,6 +122,7 @@ class ShapeStructInfo(StructInfo):
 
     values: tuple[PrimExpr, ...] | None = None
     ndim: int = -1
+    noun = "a shape"
 
     @staticmethod
     def _arrange(values: Any, ndim: int) -> tuple[tuple[PrimExpr, ...] | None, int]:
@@ -134,7 +138,7 @@ class ShapeStructInfo(StructInfo):
 
 @node
 class TensorStructInfo(StructInfo):
-    """A tensor: its shape (a ShapeExpr, or a Var that holds one), data type, device and rank.
+    """A tensor: its shape (a ShapeExpr, or a Var that holds one), dtype, device and rank.
 
     `dtype` is "void" and `ndim` -1 where unknown; `dims` are the dimensions where `shape` is
     literal, else None.
@@ -144,6 +148,7 @@ class TensorStructInfo(StructInfo):
     dtype: DataType = field(default="float32")
     vdevice: VDevice | None = field(convert=as_vdevice, default=None)
     ndim: int = -1
+    noun = "a tensor"
     __derived__ = {"dims": lambda shape: shape.values if type(shape) is ShapeExpr else None}
 
     if TYPE_CHECKING:
@@ -170,7 +175,10 @@ class TensorStructInfo(StructInfo):
 
 @node
 class TupleStructInfo(StructInfo):
+    """A tuple, field by field."""
+
     fields: tuple[StructInfo, ...] = field(convert=tuple)
+    noun = "a tuple"
 
 
 @node
@@ -190,6 +198,7 @@ class FuncStructInfo(StructInfo):
         convert=lambda v: _DERIVATIONS.get(v, v) if isinstance(v, str) else v, default=None
     )
     is_scope = True
+    noun = "a function"
 
     @staticmethod
     def opaque_func(

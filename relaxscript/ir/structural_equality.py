@@ -310,7 +310,7 @@ class _Comparison:
         for key, value in reversed(list(a.items())):
             partner = self.forth.get(key, key)
             if partner not in b:
-                reason = f"{_describe(key)} stands for a buffer here, for none there"
+                reason = f"{_describe(key)} is mapped to a buffer here, to none there"
                 return Mismatch(key, partner, reason, within)
             stack.append((value, b[partner], role, within))
         return None

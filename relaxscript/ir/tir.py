@@ -106,7 +106,7 @@ class Buffer(Node):
     def _check(self) -> None:
         if self.dtype.is_void:
             raise ValueError(
-                f"`Buffer.dtype`: the elements of the buffer `{self.name}` have a data type, "
+                f"`Buffer.dtype`: the elements of the buffer `{self.name}` have a dtype, "
                 'for example "float32"; "void" has no values'
             )
         if self.strides and len(self.strides) != len(self.shape):
@@ -267,7 +267,7 @@ class IterVar(Node):
 
     @staticmethod
     def _arrange(dom: Any, var: Any, iter_type: Any, thread_tag: Any) -> tuple[Any, ...]:
-        """A name stands for a new variable, of the data type of the domain."""
+        """A name stands for a new variable, of the dtype of the domain."""
         if isinstance(var, str):
             var = Var(var, INT32 if dom is None else dom.extent.dtype)
         return dom, var, iter_type, thread_tag
@@ -331,7 +331,7 @@ class AssertStmt(Stmt):
 
 @node
 class BufferStore(Stmt):
-    """Write `value`, of the buffer's data type, to the element at some indices."""
+    """Write `value`, of the buffer's dtype, to the element at some indices."""
 
     buffer: Buffer
     value: PrimExpr
@@ -340,7 +340,7 @@ class BufferStore(Stmt):
 
     @staticmethod
     def _arrange(buffer: Any, value: Any, indices: Any, predicate: Any) -> tuple[Any, ...]:
-        # A number takes the data type of the buffer.
+        # A number takes the dtype of the buffer.
         stored = value if isinstance(value, PrimExpr) else _stored(value, buffer)
         return buffer, stored, indices, predicate
 
@@ -411,7 +411,7 @@ class SeqStmt(Stmt):
         if len(self.seq) < 2:
             raise ValueError(
                 f"a SeqStmt has at least two statements, not {len(self.seq)}; "
-                "one stands by itself, and none is `Evaluate(0)`"
+                "one statement needs no SeqStmt, and none is `Evaluate(0)`"
             )
 
 
@@ -551,7 +551,7 @@ class PrimFunc(BaseFunc):
 
     @property
     def returned_dtype(self) -> DataType | None:
-        """The data type of the number that it declares to return, None when it declares none."""
+        """The dtype of the number that it declares to return, None when it declares none."""
         if isinstance(self.ret_type, PrimType) and self.ret_type.dtype.kind in _NUMERIC:
             return self.ret_type.dtype
         return None

@@ -46,7 +46,7 @@ def _scalar_dtype(value: Any) -> DataType:
 
 @node
 class PrimType(Type):
-    """The type of a scalar: nothing but its data type; "float" is "float32", "int" is "int32"."""
+    """The type of a scalar: nothing but its dtype; "float" is "float32", "int" is "int32"."""
 
     dtype: DataType = field(convert=_scalar_dtype)
 
@@ -78,7 +78,7 @@ def _dtype(value: Any) -> DataType:
 
 @node
 class TensorType(Type):
-    """The type of a tensor: its rank (-1: unknown) and data type ("void": unknown)."""
+    """The type of a tensor: its rank (-1: unknown) and dtype ("void": unknown)."""
 
     ndim: int = -1
     dtype: DataType = field(convert=_dtype, default="float32")

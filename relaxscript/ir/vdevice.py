@@ -86,7 +86,7 @@ def as_target(value: Any) -> Target:
         case str():
             kind, *words = value.split() or [""]
         case _:
-            raise TypeError('a target is a text such as "llvm", or a mapping with "kind"')
+            raise TypeError('a target is a string such as "llvm", or a mapping with "kind"')
     options = dict(w.lstrip("-").partition("=")[::2] for w in words)
     return Target(kind, Attrs(options))
 

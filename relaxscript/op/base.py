@@ -1,4 +1,4 @@
-"""Operators on values of any kind: shapes, prim values, printing, assertions, closures.
+"""Operators on values of any kind: shapes, scalars, printing, assertions, closures.
 
 Source: spec "Notable Operators"; TVM `relax.print`, `relax.assert_op` for the texts of formats.
 Calls of PrimFuncs and packed functions stand in `calls.py`.
@@ -76,7 +76,7 @@ def _(context: InferContext) -> StructInfo:
     return _OBJECT
 
 
-# ---------------------------------------------------------------- shapes and prim values
+# ---------------------------------------------------------------- shapes and scalars
 
 
 @op(traits={Trait.AS_IS})
@@ -110,7 +110,7 @@ def _(context: InferContext, expr: TensorStructInfo) -> StructInfo:
     if not expr.dtype.is_void and expr.dtype is not _INT64:
         raise OperandError(
             "expr",
-            f"has data type {expr.dtype}",
+            f"has dtype {expr.dtype}",
             message="the dimensions of a shape are int64",
             code="RX0202",
             help='write `R.astype(expr, "int64")`',

@@ -169,7 +169,7 @@ ones_like.infer_rule(_like_rule)
 def tril(x: Tensor, k: Value = 0) -> Tensor:
     """The matrices in the last two axes of `x` with zeros above their `k`-th diagonal.
 
-    `k` is a prim value, 0 for the main diagonal, negative below it.
+    `k` is a scalar, 0 for the main diagonal, negative below it.
     """
     return np.tril(x, int(k or 0))
 
@@ -178,7 +178,7 @@ def tril(x: Tensor, k: Value = 0) -> Tensor:
 def triu(x: Tensor, k: Value = 0) -> Tensor:
     """The matrices in the last two axes of `x` with zeros below their `k`-th diagonal.
 
-    `k` is a prim value, 0 for the main diagonal, negative below it.
+    `k` is a scalar, 0 for the main diagonal, negative below it.
     """
     return np.triu(x, int(k or 0))
 

@@ -17,7 +17,6 @@ from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStruct
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import count, dim_text, shape_fact
 from relaxscript.opdef.leaf_struct_info import struct_info_of_leaf
-from relaxscript.opdef.operands import kind_name
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Axes, Callee, Packed, ResultInfo, ShapeLike, Value, Values
 from relaxscript.opdef.shapes import dims_of, require_equal, same_dim
@@ -161,13 +160,13 @@ def _require_same(
 ) -> None:
     """Require that an argument has the data type and shape of the result that it becomes."""
     operand = f"args[{index}]"
-    message = "a tensor that is written in place has the shape and data type of its result"
+    message = "a tensor that is written in place has the shape and dtype of its result"
     if not isinstance(given, TensorStructInfo):
-        fact = f"is {kind_name(given)}, not a tensor"
+        fact = f"is {given.noun}, not a tensor"
         raise OperandError(operand, fact, message=message, code="RX0201")
     if not given.dtype.is_void and given.dtype is not result.dtype:
-        also = {name: f"describes data type {result.dtype}"}
-        fact = f"has data type {given.dtype}"
+        also = {name: f"describes dtype {result.dtype}"}
+        fact = f"has dtype {given.dtype}"
         raise OperandError(operand, fact, also=also, message=message, code="RX0202")
     dims, wanted = dims_of(given), result.dims or ()
     rank = given.ndim if dims is None else len(dims)

@@ -93,7 +93,7 @@ def _(context: InferContext, x: TensorStructInfo) -> StructInfo:
 
 @op("inspect.tensor_shape_i", traits={Trait.AS_IS})
 def tensor_shape_i(x: Tensor, axis: Value) -> Value:
-    """The number of elements along `axis`, a prim value; int64.
+    """The number of elements along `axis`, a scalar; int64.
 
     Raises `IndexError` for an axis that there is not.
     """
@@ -102,7 +102,7 @@ def tensor_shape_i(x: Tensor, axis: Value) -> Value:
 
 @op("inspect.tensor_stride_i", traits={Trait.AS_IS})
 def tensor_stride_i(x: Tensor, axis: Value) -> Value:
-    """How many elements lie between neighbours along `axis`, a prim value; int64.
+    """How many elements lie between neighbours along `axis`, a scalar; int64.
 
     Raises `IndexError` for an axis that there is not.
     """

@@ -36,7 +36,7 @@ from relaxscript.ir.walk import free_vars, substitute
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import count, shape_fact, shape_text
 from relaxscript.opdef.leaf_struct_info import struct_info_of_leaf
-from relaxscript.opdef.operands import kind_name, wrong_kind
+from relaxscript.opdef.operands import wrong_kind
 from relaxscript.opdef.shapes import dims_of, require_equal, same_dims
 
 __all__ = ["check", "named", "prim_func_of", "with_literal_tuple"]
@@ -59,7 +59,7 @@ def prim_func_of(context: InferContext, call: Call, operator: str) -> GlobalVar:
         return callee
     raise OperandError(
         "gvar",
-        f"is {kind_name(context.struct_info(callee))}",
+        f"is {context.struct_info(callee).noun}",
         message=f"`{operator}` calls a PrimFunc of the module by its name",
         code="RX0201",
         help="write `cls.name_of_the_function` with `cls = ` the module's class",
@@ -238,7 +238,7 @@ def _require_alike(
     message = f"`{callee.name}` takes another tensor there"
     if not info.dtype.is_void and info.dtype is not own.dtype:
         also = {"gvar": f"takes {own.dtype} as {called}"}
-        fact = f"has data type {info.dtype}"
+        fact = f"has dtype {info.dtype}"
         raise OperandError(name, fact, also=also, message=message, code="RX0202")
     dims = dims_of(info)
     rank = info.ndim if dims is None else len(dims)

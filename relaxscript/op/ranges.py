@@ -74,7 +74,7 @@ def _(
     bounds = [require_prim(n, i) for n, i in (("start", start), ("end", end), ("step", step))]
     for name, info in zip(("start", "end", "step"), bounds):
         if not (info.dtype.is_integer or info.dtype.is_float):
-            fact = f"is a prim value of {info.dtype}"
+            fact = f"is a scalar of {info.dtype}"
             raise OperandError(
                 name, fact, message="a range goes from number to number", code="RX0202"
             )

@@ -195,7 +195,7 @@ def one_hot(
 ) -> Tensor:
     """A new axis of `depth` elements: `on_value` at each of `indices`, `off_value` elsewhere.
 
-    The prim values have one data type, which is that of the result. The new axis is the axis `axis`
+    The scalars have one data type, which is that of the result. The new axis is the axis `axis`
     of the result. An index that is not there gives `off_value` everywhere.
     """
     element = _dtype_of(on_value)
@@ -248,8 +248,8 @@ def _(
     if on.dtype is not off.dtype:
         raise OperandError(
             "off_value",
-            f"is a prim value of {off.dtype}",
-            also={"on_value": f"is a prim value of {on.dtype}"},
+            f"is a scalar of {off.dtype}",
+            also={"on_value": f"is a scalar of {on.dtype}"},
             code="RX0202",
         )
     dims = dims_of(indices)

@@ -20,7 +20,7 @@ from relaxscript.ir.struct_info import (
     TupleStructInfo,
 )
 from relaxscript.opdef.context import InferContext
-from relaxscript.opdef.operands import convert_sinfo, kind_name, wrong_kind
+from relaxscript.opdef.operands import convert_sinfo, wrong_kind
 from relaxscript.opdef.operator import lookup
 from relaxscript.opdef.parameters import Parameter
 
@@ -146,17 +146,17 @@ def require_allocatable(out_sinfo: StructInfo) -> None:
     """Refuse a result that could not be allocated before the call (RX0204)."""
     for info in flat(out_sinfo):
         if not isinstance(info, TensorStructInfo):
-            fact = f"describes {kind_name(info)}"
+            fact = f"describes {info.noun}"
         elif info.dims is None and not isinstance(info.shape, Var):
             fact = "does not say the dimensions of a tensor"
         elif info.dtype.is_void:
-            fact = "does not say the data type of a tensor"
+            fact = "does not say the dtype of a tensor"
         else:
             continue
         raise OperandError(
             "out_sinfo",
             fact,
-            message="the shape and data type of results must be said, to allocate them",
+            message="the shape and dtype of results must be said, to allocate them",
             code="RX0204",
             help='write for example `out_sinfo=R.Tensor((n, 64), "float32")`',
         )

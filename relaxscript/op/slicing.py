@@ -55,7 +55,7 @@ def strided_slice(
 ) -> Tensor:
     """`x[begin:end:strides]` along each of `axes`, whole along the others.
 
-    `axes`, `begin`, `end` and `strides` (1 where left out) are prim values, as many of each. With
+    `axes`, `begin`, `end` and `strides` (1 where left out) are scalars, as many of each. With
     `assume_inbound` the bounds must be there, so that the length needs no limits. Raises
     `IndexError` where they are not.
     """
@@ -274,7 +274,7 @@ def slice_scatter(
 ) -> Tensor:
     """`input_tensor` with `src` in place of its slice `start:end:step` along an axis.
 
-    The bounds are prim values and stop at the ends of the tensor, as those of Python do; the step
+    The bounds are scalars and stop at the ends of the tensor, as those of Python do; the step
     is positive. Raises `ValueError` where `src` is not as long as the slice.
     """
     first, last, by = (integer_in(value) for value in (start, end, step))
@@ -367,7 +367,7 @@ def _require_bounds(context: InferContext, name: str, info: TensorStructInfo, ra
     if not info.dtype.is_void and info.dtype is not _INT64:
         raise OperandError(
             name,
-            f"has data type {info.dtype}",
+            f"has dtype {info.dtype}",
             message="the bounds of a slice are int64",
             code="RX0202",
             help=f'write `R.astype({name}, "int64")`',

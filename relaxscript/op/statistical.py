@@ -89,8 +89,8 @@ def _min(x: Any, axes: _Axes, keepdims: bool) -> Any:
 # ruff: noqa: E501
 sum      = reduction("sum",      "number", _rounded(_sum),      "The sum along `axis` (all axes where None), 0 of nothing.")
 prod     = reduction("prod",     "number", _rounded(_prod),     "The product along `axis` (all axes where None), 1 of nothing.")
-max      = reduction("max",      "any",    _max,      "The largest along `axis` (all axes where None); NaN if there is one, the least value of the data type of nothing.")
-min      = reduction("min",      "any",    _min,      "The smallest along `axis` (all axes where None); NaN if there is one, the greatest value of the data type of nothing.")
+max      = reduction("max",      "any",    _max,      "The largest along `axis` (all axes where None); NaN if there is one, the least value of the dtype of nothing.")
+min      = reduction("min",      "any",    _min,      "The smallest along `axis` (all axes where None); NaN if there is one, the greatest value of the dtype of nothing.")
 mean     = reduction("mean",     "float",  _rounded(_mean),     "The mean along `axis` (all axes where None), NaN of nothing.")
 variance = reduction("variance", "float",  _rounded(_variance), "The variance of the population along `axis` (all axes where None).")
 std      = reduction("std",      "float",  _rounded(_std),      "The standard deviation of the population along `axis` (all axes where None).")

@@ -16,7 +16,6 @@ from relaxscript.ir.prim import IntImm
 from relaxscript.ir.relax import Call, DataTypeImm, Expr
 from relaxscript.ir.struct_info import ObjectStructInfo, StructInfo, TensorStructInfo
 from relaxscript.opdef.context import InferContext
-from relaxscript.opdef.operands import kind_name
 from relaxscript.opdef.operator import Operator
 from relaxscript.opdef.parameters import Tensor
 from relaxscript.opdef.prim_operands import integer_in, require_integer
@@ -55,7 +54,7 @@ def tensor_in_storage(operator: Operator) -> None:
         names = [parameter.name for parameter in operator.parameters]
         infos = dict(zip(names, operator.operand_infos(call, context)))
         if not isinstance(infos["storage"], (ObjectStructInfo, TensorStructInfo)):
-            fact = f"is {kind_name(infos['storage'])}, not a storage"
+            fact = f"is {infos['storage'].noun}, not a storage"
             raise OperandError("storage", fact, code="RX0201")
         require_integer("offset", infos["offset"], "an offset")
         offset = infos["offset"].value

@@ -74,7 +74,7 @@ isnan       = unary("isnan",       "number", np.isnan,                "Whether `
 
 @op()
 def clip(x: Tensor, min: Value, max: Value) -> Tensor:
-    """`x` held between the prim values `min` and `max`, which are converted to its data type.
+    """`x` held between the scalars `min` and `max`, which are converted to its data type.
 
     Where `min` is above `max` the result is `max`; NaN stays NaN.
     """

@@ -4,7 +4,7 @@
     traits.py            facts that other rooms ask for
     parameters.py        the schema, read from a signature
     call_layout.py       where operands lie in a call
-    operands.py          what people write as operands · prim_operands.py  those of prim values
+    operands.py          what people write as operands · prim_operands.py  those of scalars
     context.py           what a rule may ask · shapes.py  what rules share
     families.py          operators that differ only in what they compute
     leaf_struct_info.py  what is known of expressions that need no rule

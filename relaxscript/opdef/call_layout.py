@@ -116,7 +116,7 @@ class CallLayout:
     # ------------------------------------------------------------ StructInfo of operands
 
     def tensors(self, infos: Sequence[StructInfo]) -> list[StructInfo]:
-        """Operands that should be tensors: prim values count as rank 0 where a number may stand.
+        """Operands that should be tensors: scalars count as rank 0 where a number may stand.
 
         Raises `OperandError` (RX0201) for an operand of another kind.
         """

@@ -16,8 +16,8 @@ __all__ = ["documentation"]
 _MEANINGS = {
     "Axes": "a whole number, or several",
     "Callee": "a function of the module",
-    "DType": 'a data type such as "float32"',
-    "DTypeValue": 'a data type such as "float32"',
+    "DType": 'a dtype such as "float32"',
+    "DTypeValue": 'a dtype such as "float32"',
     "Device": "a device, such as `R.cpu()`",
     "None": "None",
     "ResultInfo": "what is known of the results, `R.Tensor(...)` or a list of these",

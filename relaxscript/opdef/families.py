@@ -63,7 +63,7 @@ def _operand(name: str, wants: str) -> Parameter:
 def elementwise(
     name: str, accepts: str, meaning: _Meaning, doc: str, symbol: str | None = None
 ) -> Operator:
-    """An operator on two tensors of one data type, broadcast to each other, or on two prim values.
+    """An operator on two tensors of one data type, broadcast to each other, or on two scalars.
 
     `accepts` says which data types: any, number, float, bits, integer or bool.
     """
@@ -125,14 +125,14 @@ def binary_rule(accepts: str, result: DataType | None = None) -> Callable[..., S
 
 
 def _prim_rule(accepts: str, result: DataType | None = None) -> Callable[..., PrimStructInfo]:
-    """The rule of an operator on two prim values, which gives one; else as `binary_rule`."""
+    """The rule of an operator on two scalars, which gives one; else as `binary_rule`."""
 
     def rule(x1: PrimStructInfo, x2: PrimStructInfo) -> PrimStructInfo:
         if result is None and x1.dtype is not x2.dtype:
             raise OperandError(
                 "x2",
-                f"is a prim value of {x2.dtype}",
-                also={"x1": f"is a prim value of {x1.dtype}"},
+                f"is a scalar of {x2.dtype}",
+                also={"x1": f"is a scalar of {x1.dtype}"},
                 code="RX0202",
                 help=_help_for_prim(x2, x1.dtype),
             )
@@ -144,7 +144,7 @@ def _prim_rule(accepts: str, result: DataType | None = None) -> Callable[..., Pr
 
 
 def _help_for_prim(info: PrimStructInfo, dtype: DataType) -> str:
-    """How a prim value comes by a data type: by a cast where it is known, else declared so."""
+    """How a scalar comes by a data type: by a cast where it is known, else declared so."""
     if info.value is None:
         return f'declare it as `R.Prim("{dtype}")`'
     return f'write `R.prim_value(T.cast({info.value}, "{dtype}"))`'

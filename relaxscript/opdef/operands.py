@@ -8,7 +8,7 @@ int beside floats is fine, a float beside ints is not); alone it is bool, int64 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -30,10 +30,8 @@ from relaxscript.ir.relax import (
     Tuple,
 )
 from relaxscript.ir.struct_info import (
-    FuncStructInfo,
     ObjectStructInfo,
     PrimStructInfo,
-    ShapeStructInfo,
     StructInfo,
     TensorStructInfo,
     TupleStructInfo,
@@ -46,27 +44,19 @@ from .parameters import Parameter
 __all__ = [
     "computed", "convert_callee", "convert_dtype", "convert_many", "convert_operand",
     "convert_shape", "convert_sinfo", "convert_tensors", "convert_text", "dimension", "dtype_among",
-    "kind_name", "not_an_operand", "number_constant", "wrong_kind",
+    "not_an_operand", "number_constant", "wrong_kind",
 ]  # fmt: skip
 
-_KINDS: Mapping[type[StructInfo], str] = {
-    ObjectStructInfo: "an object of which nothing is known",
-    TensorStructInfo: "a tensor",
-    PrimStructInfo: "a prim value",
-    ShapeStructInfo: "a shape",
-    TupleStructInfo: "a tuple",
-    FuncStructInfo: "a function",
-}
 _WANTED = {
     "tensor": "a tensor",
     "scalar": "a tensor",
     "shape": "a shape",
     "function": "a function",
     "packed": "a packed function",
-    "prim": "a prim value",
+    "prim": "a scalar",
     "tuple": "a tuple",
-    "text": "a text",
-    "dtype": 'a data type, such as "float32"',
+    "text": "a string",
+    "dtype": 'a dtype, such as "float32"',
 }
 _CASTS = {
     "tensor": "R.Tensor(...)",
@@ -78,20 +68,13 @@ _CASTS = {
 }
 
 
-def kind_name(info: StructInfo) -> str:
-    """What a StructInfo says the value is, in words: "a shape"."""
-    return _KINDS.get(type(info), "a value")
-
-
 def wrong_kind(operand: str, info: StructInfo, wanted: str) -> OperandError:
     """The error for an operand that is no tensor (shape, ...) or is not known to be one."""
     cast = _CASTS.get(wanted)
     help = None
     if isinstance(info, ObjectStructInfo) and cast is not None:
         help = f"say what it is, which is checked when it runs: `R.match_cast({operand}, {cast})`"
-    return OperandError(
-        operand, f"is {kind_name(info)}, not {_WANTED[wanted]}", code="RX0201", help=help
-    )
+    return OperandError(operand, f"is {info.noun}, not {_WANTED[wanted]}", code="RX0201", help=help)
 
 
 def not_an_operand(operand: str, value: Any, wanted: str) -> OperandError:
@@ -117,7 +100,7 @@ def not_an_operand(operand: str, value: Any, wanted: str) -> OperandError:
 
 
 def dtype_among(values: Iterable[Any]) -> DataType | None:
-    """The data type of the first tensor (or prim value) among operands; None if there is none.
+    """The data type of the first tensor (or scalar) among operands; None if there is none.
 
     It is "void" where the first tensor's data type is not known.
     """
@@ -150,9 +133,9 @@ def _number_array(operand: str, value: float, dtype: DataType | None) -> np.ndar
     if dtype.is_void:
         raise OperandError(
             operand,
-            f"is the number {value!r}, and the data type it should have is not known",
+            f"is the number {value!r}, and the dtype it should have is not known",
             code="RX0202",
-            help=f'write it with its data type: `R.const({value!r}, "float32")`',
+            help=f'write it with its dtype: `R.const({value!r}, "float32")`',
         )
     if not _holds(dtype, value):
         name = type(value).__name__

@@ -62,7 +62,7 @@ __all__ = [
 #   operands    what operands are refused as they are written
 #   infer       the StructInfo of the result, from that of the operands
 #   infer_call  the same, from the whole call
-#   prims       the prim value that prim values alone give
+#   prims       the scalar that scalars alone give
 #   normalize   the normal form of a call
 RuleKind = Literal[
     "meaning", "prepare", "attributes", "operands", "infer", "infer_call", "prims", "normalize"
@@ -149,7 +149,7 @@ class Operator:
         return self.rule("infer_call")(rule)
 
     def prim_rule(self, rule: _Rule) -> _Rule:
-        """Declare that prim values alone give a prim value: `rule(*struct_infos)`."""
+        """Declare that scalars alone give a scalar: `rule(*struct_infos)`."""
         return self.rule("prims")(rule)
 
     def prepare_rule(self, rule: _Rule) -> _Rule:
@@ -422,7 +422,7 @@ class Operator:
     def evaluate(self, call: Call, values: Sequence[Any], sinfo: Any = None) -> Any:
         """The value of `call`, given those of `call.args` in their order.
 
-        A tuple is a Python tuple, a shape a `runtime.values.Shape`, a prim value as `make_prim`
+        A tuple is a Python tuple, a shape a `runtime.values.Shape`, a scalar as `make_prim`
         gives it, a callee a Python callable. `sinfo` describes the results where the operator has
         StructInfo arguments: a TensorStructInfo whose dimensions are numbers, or a tuple of these.
         """

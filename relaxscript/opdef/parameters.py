@@ -42,7 +42,7 @@ DTYPES = (
 
 # What the body of a meaning sees for a parameter annotated by one of these words.
 Tensor: TypeAlias = npt.NDArray[Any]
-Scalar: TypeAlias = npt.NDArray[Any]  # a tensor, or a prim value that stands for one of rank 0
+Scalar: TypeAlias = npt.NDArray[Any]  # a tensor, or a scalar that stands for one of rank 0
 Tensors: TypeAlias = "tuple[npt.NDArray[Any], ...]"
 Values: TypeAlias = "tuple[Any, ...]"
 Spread: TypeAlias = "tuple[Any, ...]"  # any number, given as a list
@@ -249,7 +249,7 @@ def _dtype(parameter: Parameter, value: Any) -> DataType | None:
     if isinstance(value, relax.DataTypeImm):
         value = value.value
     optional = parameter.annotation.endswith(" | None")
-    wanted = 'a data type, such as "float32"'
+    wanted = 'a dtype, such as "float32"'
     try:
         found = DataType(value)
     except (ValueError, TypeError):

@@ -1,4 +1,4 @@
-"""Operands that are prim values: what rules ask of them."""
+"""Operands that are scalars: what rules ask of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["integer_in", "require_integer", "require_prim"]
 
 
 def require_prim(operand: str, info: StructInfo) -> PrimStructInfo:
-    """The StructInfo of a prim value; raises `OperandError` (RX0201) for anything else."""
+    """The StructInfo of a scalar; raises `OperandError` (RX0201) for anything else."""
     if not isinstance(info, PrimStructInfo):
         raise wrong_kind(operand, info, "prim")
     return info
@@ -24,13 +24,13 @@ def require_prim(operand: str, info: StructInfo) -> PrimStructInfo:
 def require_integer(operand: str, info: StructInfo, noun: str) -> PrimExpr | None:
     """The value of an integer, None where it is known only later; `noun` is what it is for.
 
-    Raises `OperandError` for what is no prim value (RX0201) or no integer (RX0202).
+    Raises `OperandError` for what is no scalar (RX0201) or no integer (RX0202).
     """
     found = require_prim(operand, info)
     if not found.dtype.is_integer:
         raise OperandError(
             operand,
-            f"is a prim value of {found.dtype}",
+            f"is a scalar of {found.dtype}",
             message=f"{noun} is an integer",
             code="RX0202",
         )
@@ -38,6 +38,6 @@ def require_integer(operand: str, info: StructInfo, noun: str) -> PrimExpr | Non
 
 
 def integer_in(value: Any) -> int:
-    """The number that a prim value of an integer data type holds."""
+    """The number that a scalar of an integer data type holds."""
     found = prim_value(value)
     return 0 if found is None else int(found)

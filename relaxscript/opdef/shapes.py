@@ -69,8 +69,8 @@ def common_dtype(operands: dict[str, TensorStructInfo]) -> DataType:
 def _differing_dtypes(first: str, a: DataType, second: str, b: DataType) -> OperandError:
     return OperandError(
         second,
-        f"has data type {b}",
-        also={first: f"has data type {a}"},
+        f"has dtype {b}",
+        also={first: f"has dtype {a}"},
         code="RX0202",
         help=f'write `R.astype({second}, "{a}")`',
         fix={second: f'R.astype({{}}, "{a}")'},
@@ -83,11 +83,11 @@ def require_dtype(operand: str, dtype: DataType, accepted: str, *, of_prim: bool
         return
     _, what, suggestion = _DTYPES[accepted]
     if of_prim:  # which `R.astype` does not take
-        fact = f"is a prim value of {dtype}"
+        fact = f"is a scalar of {dtype}"
         raise OperandError(operand, fact, code="RX0202", help=f"it takes {what}")
     raise OperandError(
         operand,
-        f"has data type {dtype}",
+        f"has dtype {dtype}",
         code="RX0202",
         help=f'it takes {what}: write `R.astype({operand}, "{suggestion}")`',
         fix={operand: f'R.astype({{}}, "{suggestion}")'},

@@ -1,7 +1,7 @@
 """The quick test of arguments: a small Python function written for one signature.
 
 It accepts only what needs no conversion and fits at first sight: plain arrays and Python numbers of
-exactly the declared data types. Everything else goes the slow way (`coercion.py`, `run_check.py`),
+exactly the declared dtypes. Everything else goes the slow way (`coercion.py`, `run_check.py`),
 which converts, or says what is wrong. A signature costs 0.1 us for each array this way, against
 1 us.
 """
@@ -121,7 +121,7 @@ class _Writer:
         self.kinds.append(f"{name}.__class__ is ndarray")
         if check.dtype is None:
             self.tests.append(f"tensor_dtype({name}) is not None")
-        else:  # numpy has one object for each of its data types, with rare exceptions
+        else:  # numpy has one object for each of its dtypes, with rare exceptions
             dtype = DataType(check.dtype)
             if not dtype.has_numpy:
                 raise _NoQuickTest

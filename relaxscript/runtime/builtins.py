@@ -93,7 +93,7 @@ def _wrong(name: str, text: str) -> VMError:
     return VMError(f"`{name}`: {text}", code="RX0606")
 
 
-# -- shapes and prim values ------------------------------------------------------------------------
+# -- shapes and scalars ------------------------------------------------------------------------
 
 
 @_builtin("vm.builtin.make_shape")
@@ -134,8 +134,8 @@ def _computed(dim: Dim, state: State, noun: str) -> int | float:
 
 @_builtin("vm.builtin.make_prim_value")
 def make_prim_value(state: State, dim: Dim, dtype: Any) -> Any:
-    """The prim value that `dim` computes from shape variables."""
-    return make_prim(_computed(dim, state, "a prim value"), dtype)
+    """The scalar that `dim` computes from shape variables."""
+    return make_prim(_computed(dim, state, "a scalar"), dtype)
 
 
 @_builtin(MATCH_CAST)
@@ -265,7 +265,7 @@ def call_tir_dyn(function: Any, *args: Any) -> None:
 
 @_builtin("vm.builtin.read_if_cond")
 def read_if_cond(condition: Any) -> bool:
-    """The truth of a condition: a Bool scalar, as a tensor of rank 0 or a prim value."""
+    """The truth of a condition: a Bool scalar, as a tensor of rank 0 or a scalar."""
     match condition:
         case bool():
             return condition
@@ -315,7 +315,7 @@ def _tensor_in_storage(storage: Any, offset: Any, shape: Any, dtype: Any) -> Any
 def alloc_storage(*args: Any) -> Any:
     """A storage for as many elements as a tensor of a shape has: zero bytes on the host.
 
-    Takes the shape, the index of a device, a data type and a scope; a machine with a pool uses
+    Takes the shape, the index of a device, a dtype and a scope; a machine with a pool uses
     storages again: `allocating`.
     """
     return _new_storage(lambda count: np.zeros(count, np.uint8), *args)
@@ -330,7 +330,7 @@ def _new_storage(allocate: Callable[[int], Any], *args: Any) -> Any:
     name = "vm.builtin.alloc_storage"
     given = args[1:] if args and isinstance(args[0], State) else args  # TVM passes the state first
     if not 3 <= len(given) <= 4:
-        raise _wrong(name, f"expected a shape, a device, a data type and a scope, got {len(given)}")
+        raise _wrong(name, f"expected a shape, a device, a dtype and a scope, got {len(given)}")
     count = math.prod(_shape(name, given[0])) * DataType(given[2]).itemsize
     try:
         return allocate(count)

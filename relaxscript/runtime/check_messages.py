@@ -76,7 +76,7 @@ class Place:
         return part_of(self.base, self.path + part)
 
     def dimension(self, check: Check, axis: int) -> str:
-        """A dimension of the tensor or shape that stands here, or the value of a prim value."""
+        """A dimension of the tensor or shape that stands here, or the value of a scalar."""
         match check:
             case TensorCheck():
                 return self.part(f".shape[{axis}]")
@@ -126,7 +126,7 @@ def _way_out(check: Check, value: object) -> str | None:
         case TensorCheck() if isinstance(value, (list, int, float)):
             return "`numpy.array(value, dtype)` makes a tensor"
         case PrimCheck() if is_tensor(value):
-            return "a prim value is a plain number; `.item()` takes it out of a tensor"
+            return "a scalar is a plain number; `.item()` takes it out of a tensor"
         case ShapeCheck() if isinstance(value, (tuple, list)):
             return "`relaxscript.runtime.Shape(dims)` makes a shape"
         case FuncCheck(packed=packed) if packed is not False and callable(value):

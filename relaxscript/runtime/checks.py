@@ -87,7 +87,7 @@ class AnyCheck:
 
 @dataclass(frozen=True, slots=True)
 class TensorCheck:
-    """A tensor; None and -1 leave data type, rank, dimensions or device open.
+    """A tensor; None and -1 leave dtype, rank, dimensions or device open.
 
     `shape_slot` is for a shape that is held by a variable: the index, among the shapes handed to
     `match`, of the `Shape` that the tensor must have; `shape_name` is what the source calls it.
@@ -111,7 +111,7 @@ class ShapeCheck:
 
 @dataclass(frozen=True, slots=True)
 class PrimCheck:
-    """A prim value of exactly that data type, and of that value when one is given."""
+    """A scalar of exactly that dtype, and of that value when one is given."""
 
     dtype: str
     value: Dim | None = None
@@ -158,7 +158,7 @@ def describe(check: Check) -> str:
             return "a shape" + (f" of {ndim} dimensions" if ndim >= 0 else "")
         case PrimCheck(dtype=dtype, value=dim):
             value = f" equal to `{describe_dim(dim)}`" if dim is not None else ""
-            return f"a prim value of dtype {dtype}{value}"
+            return f"a scalar of dtype {dtype}{value}"
         case TupleCheck(fields=fields):
             return f"a tuple of {len(fields)}" if fields else "the empty tuple"
         case FuncCheck(text=text):

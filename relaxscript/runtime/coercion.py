@@ -45,7 +45,7 @@ def coerce(value: Any, check: Check) -> Any:
     """What a user hands in where `check` applies, as the run-time value it stands for.
 
     Tensors of other libraries become arrays, a list or tuple of integers a shape where a shape is
-    wanted, a list a tuple where a tuple is wanted, a numpy scalar a prim value where that is
+    wanted, a list a tuple where a tuple is wanted, a numpy scalar a scalar where that is
     wanted, a Python function a packed function. Arrays in foreign byte order become read-only
     copies: what was written into them would be lost. What stands for nothing is itself, and
     matching then says what is wrong with it. Raises `VMError` for a tensor that cannot be taken.
@@ -186,7 +186,7 @@ def require_written(name: str, result: Any, args: Sequence[Any]) -> None:
     """Refuse what is surely a mistake: a result returned, and the destination left as it was.
 
     A destination-passing function may return what it likes, but a new array of the shape or of the
-    data type of the last of its arguments, while that one holds the zeros it came with, was meant
+    dtype of the last of its arguments, while that one holds the zeros it came with, was meant
     to be written there. Raises `VMError` (RX0605).
     """
     into = args[-1] if args else None

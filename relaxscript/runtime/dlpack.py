@@ -52,7 +52,7 @@ class DLTensor(ctypes.Structure):
 def dl_tensor(tensor: np.ndarray[Any, Any] | DeviceTensor) -> DLTensor:
     """A tensor whose strides count whole elements, without a copy.
 
-    Raises `VMError` (RX0610) for elements that DLPack has no data type for.
+    Raises `VMError` (RX0610) for elements that DLPack has no dtype for.
     """
     array = tensor.data if isinstance(tensor, DeviceTensor) else tensor
     index = tensor.device.index if isinstance(tensor, DeviceTensor) else 0
@@ -73,5 +73,5 @@ def _data_type(array: np.ndarray[Any, Any]) -> _DLDataType:
     kind = "" if dtype is None else str(dtype).rstrip("0123456789")
     code = _CODES.get(kind, _SMALL_FLOATS.get(str(dtype)))
     if code is None:
-        raise VMError(f"DLPack has no data type for {kind_of(array)}", code="RX0610")
+        raise VMError(f"DLPack has no dtype for {kind_of(array)}", code="RX0610")
     return _DLDataType(code, 8 * array.itemsize, 1)

@@ -299,7 +299,7 @@ class ExecBuilder:
         return Arg(ArgKind.REGISTER, _number(idx, "the number of a register"))
 
     def imm(self, value: int) -> Arg:
-        """An integer that stands in the instruction itself (a prim value of int64)."""
+        """An integer that stands in the instruction itself (a scalar of int64)."""
         if not -(1 << 63) <= _number(value, "an immediate") < 1 << 63:
             raise VMError(f"an immediate has 64 bits, got {value}", code="RX0612")
         return Arg(ArgKind.IMMEDIATE, value)
@@ -324,7 +324,7 @@ class ExecBuilder:
         """Give `func_name` a number before it is emitted; calls may then come first."""
         if not isinstance(func_name, str):
             raise VMError(
-                f"a function has a text as its name, got {kind_of(func_name)}", code="RX0612"
+                f"the name of a function is a string, got {kind_of(func_name)}", code="RX0612"
             )
         if func_name not in self._index:
             self._index[func_name] = len(self.functions)
@@ -379,7 +379,7 @@ class ExecBuilder:
     def variable(self, name: str, arg: Arg, start: int, stop: int) -> None:
         """Say that `arg` holds what the source calls `name`, from position `start` up to `stop`."""
         if self._scope is None:
-            raise VMError(f"the variable `{name}` stands outside of every function", code="RX0612")
+            raise VMError(f"the variable `{name}` is outside of every function", code="RX0612")
         self._scope.variables.append(Variable(name, self._used(arg), start, stop))
 
     def convert_constant(self, const: Any) -> Arg:
@@ -459,7 +459,7 @@ class ExecBuilder:
 
     def _emit(self, instruction: Instruction) -> None:
         if self._scope is None:
-            raise VMError("an instruction stands outside of every function", code="RX0612")
+            raise VMError("an instruction is outside of every function", code="RX0612")
         self.instructions.append(instruction)
 
     def _register(self, arg: Any, verb: str) -> int:

@@ -37,7 +37,7 @@ __tracebackhide__ = is_users
 class VirtualMachine:
     """Runs the functions of an executable: `vm["main"](x)` or `vm.main(x)`.
 
-    Arguments are numpy arrays or what `to_tensor` takes, numbers for prim values, tuples, shapes;
+    Arguments are numpy arrays or what `to_tensor` takes, numbers for scalars, tuples, shapes;
     parameters may be given by name. `call_depth_limit` bounds how deep bytecode calls nest. A
     function that is named like a method (`profile`, `set_input`) is reached as an item only, which
     a warning says. A machine with one function is called itself: `vm(x)`. One machine may be used
@@ -152,7 +152,7 @@ class VirtualMachine:
 
     def _no_function(self, key: str) -> VMError:
         if not isinstance(key, str):
-            return VMError(f"a function has a text as its name, got {kind_of(key)}", code="RX0607")
+            return VMError(f"the name of a function is a string, got {kind_of(key)}", code="RX0607")
         names = [*self.executable.public_functions, *self._saved]
         near = nearest(key, names)
         notes = meant_notes(near)

@@ -218,7 +218,7 @@ register_global_func = register_func  # TVM's name for it since 0.21
 def _require_name(name: object) -> None:
     if not isinstance(name, str) or not name:
         got = "an empty string" if name == "" else kind_of(name)
-        raise VMError(f"a packed function has a text as its name, got {got}", code="RX0610")
+        raise VMError(f"the name of a packed function is a string, got {got}", code="RX0610")
 
 
 def _register(name: str, function: F, override: bool) -> F:

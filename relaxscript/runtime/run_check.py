@@ -1,7 +1,7 @@
 """Structural checks at run time: the spec's "Evaluating MatchCast" and the start and end of a call.
 
 `match` checks one value and `match_arguments` the arguments of a call against checks (checks.py).
-Both first go over everything from left to right: the kind of each value, its data type and rank,
+Both first go over everything from left to right: the kind of each value, its dtype and rank,
 constant dimensions, and variables in binding positions. Only then come the dimensions that are
 computed from variables, so a signature means the same in whatever order its parameters stand.
 """
@@ -144,7 +144,7 @@ class _Matching:
         if check.dtype is not None and dtype != check.dtype:
             text = f"{place.part('.dtype')} is {dtype}; must be {check.dtype}"
             converts = f'`.astype("{check.dtype}")` converts an array'
-            help = converts if DataType(check.dtype).has_numpy else "no array has that data type"
+            help = converts if DataType(check.dtype).has_numpy else "no array has that dtype"
             raise mismatch(place, text, check, value, help)
         shape = value.shape
         ndim = check.ndim if check.dims is None else len(check.dims)

@@ -5,10 +5,10 @@
     tuple · unit                    tuple · ()
     shape                           Shape, a subclass of tuple
     prim of int64, float64, bool    int, float, bool
-    prim of another data type       Prim
+    prim of another dtype       Prim
     closure                         Closure
     packed function                 PackedFunc (packed_func.py)
-    string · data type · null       str · DataType · None
+    string · dtype · null       str · DataType · None
     object                          anything else, passed around untouched
 
 Everything in the package may import this file. Start at `kind_of` for the words in which values are
@@ -82,11 +82,11 @@ def _dimension(dim: object) -> int:
 
 
 class Prim:
-    """A prim value whose data type is not one that Python's own scalars stand for.
+    """A scalar whose dtype is not one that Python's own scalars stand for.
 
     `Prim(5, "int32")`; the value is rounded to a float type's precision and must fit an integer
     type. Values of int64, float64 and bool are plain `int`, `float`, `bool`: `make_prim` chooses.
-    Immutable; equal when value and data type are.
+    Immutable; equal when value and dtype are.
     """
 
     __slots__ = ("dtype", "value")
@@ -97,7 +97,7 @@ class Prim:
         name = _prim_type(dtype)
         if name in (_INT64, _FLOAT64, _BOOL):
             plain = {"int64": "int", "float64": "float", "bool": "bool"}[name]
-            raise VMError(f"a prim value of {name} is a plain Python {plain}", code="RX0608")
+            raise VMError(f"a scalar of {name} is a plain Python {plain}", code="RX0608")
         object.__setattr__(self, "dtype", name)
         object.__setattr__(self, "value", _fitted(value, name))
 
@@ -140,9 +140,9 @@ def _prim_type(dtype: str) -> DataType:
     try:
         name = DataType(dtype)
     except ValueError as error:
-        raise VMError(f"a prim value needs a data type: {error}", code="RX0608") from None
+        raise VMError(f"a scalar needs a dtype: {error}", code="RX0608") from None
     if name.lanes != 1 or name.kind in ("void", "handle"):
-        raise VMError(f'a prim value cannot have the data type "{name}"', code="RX0608")
+        raise VMError(f'a scalar cannot have the dtype "{name}"', code="RX0608")
     return name
 
 
@@ -164,7 +164,7 @@ def _fitted(value: int | float, dtype: DataType) -> int | float:
 
 
 def make_prim(value: int | float | bool, dtype: str) -> int | float | bool | Prim:
-    """The prim value `value` of data type `dtype`, as it is represented at run time."""
+    """The scalar `value` of dtype `dtype`, as it is represented at run time."""
     name = _prim_type(dtype)
     if name is _BOOL:
         if value not in (0, 1):
@@ -176,9 +176,9 @@ def make_prim(value: int | float | bool, dtype: str) -> int | float | bool | Pri
 
 
 def prim_dtype(value: object) -> DataType | None:
-    """The data type of a prim value, or None when `value` is no prim value.
+    """The dtype of a scalar, or None when `value` is no scalar.
 
-    A Python int that does not fit 64 bits is no prim value, and a numpy scalar is none either (it
+    A Python int that does not fit 64 bits is no scalar, and a numpy scalar is none either (it
     stands for a tensor of rank 0).
     """
     match value:
@@ -196,7 +196,7 @@ def prim_dtype(value: object) -> DataType | None:
 
 
 def prim_value(value: object) -> int | float | bool | None:
-    """The number in a prim value, or None when `value` is no prim value."""
+    """The number in a scalar, or None when `value` is no scalar."""
     if isinstance(value, Prim):
         return value.value
     if isinstance(value, (bool, int, float)) and not isinstance(value, np.generic):
@@ -386,7 +386,7 @@ _dtype_of: dict[np.dtype[Any], DataType | None] = {}
 
 
 def _array_dtype(dtype: np.dtype[Any]) -> DataType | None:
-    """The data type of an array's elements, None for what no tensor holds (objects, text ...)."""
+    """The dtype of an array's elements, None for what no tensor holds (objects, text ...)."""
     try:
         return _dtype_of[dtype]
     except KeyError:
@@ -399,7 +399,7 @@ def _array_dtype(dtype: np.dtype[Any]) -> DataType | None:
 
 
 def tensor_dtype(value: object) -> DataType | None:
-    """The data type of a tensor's elements, or None when `value` is no tensor."""
+    """The dtype of a tensor's elements, or None when `value` is no tensor."""
     if type(value) is np.ndarray or type(value) is DeviceTensor:
         return _array_dtype(value.dtype)
     if isinstance(value, np.ndarray) and not isinstance(value, np.ma.MaskedArray):
@@ -442,7 +442,7 @@ def to_tensor(value: Any) -> Any:
 
     Takes arrays and `DeviceTensor`s as they are, numpy scalars as tensors of rank 0, and whatever
     speaks DLPack or has `__array__` (tensors of torch, jax ...). Arrays in foreign byte order are
-    converted. Raises `VMError` for anything else: Python numbers are prim values, lists nothing.
+    converted. Raises `VMError` for anything else: Python numbers are scalars, lists nothing.
     """
     match value:
         case np.ndarray():
@@ -473,7 +473,7 @@ def _plain(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         if not array.dtype.isnative:
             return _plain(array.astype(array.dtype.newbyteorder("=")))
         raise VMError(
-            f"an array of {array.dtype} is no tensor: its elements have no data type of Relax",
+            f"an array of {array.dtype} is no tensor: its elements have no dtype of Relax",
             code="RX0608",
         )
     return array
@@ -490,7 +490,7 @@ def _imported(value: Any) -> np.ndarray[Any, Any]:
             failure = failure or error
     raise VMError(
         f"cannot take {kind_of(value)} as a tensor: {failure}"
-        " (is it on the host, without gradients, and of a data type numpy has?)",
+        " (is it on the host, without gradients, and of a dtype numpy has?)",
         code="RX0608",
     ) from failure
 
@@ -525,9 +525,9 @@ def _kind_of_others(value: object) -> str:
         case float():
             return "a float"
         case Prim():
-            return f"{'an' if value.dtype[0] == 'i' else 'a'} {value.dtype} prim value"
+            return f"{'an' if value.dtype[0] == 'i' else 'a'} {value.dtype} scalar"
         case DataType():
-            return f"the data type {value}"
+            return f"the dtype {value}"
         case str():
             return "a string"
         case Closure():
@@ -547,7 +547,7 @@ def _dtype_words(value: np.ndarray[Any, Any] | DeviceTensor) -> str:
 def formatted(form: str, values: Iterable[object]) -> str:
     """What `R.print` and `R.assert_op` write: values by a format (see `format_string`).
 
-    Without a format their texts stand one after the other. Numbers (prim values and tensors of
+    Without a format their texts stand one after the other. Numbers (scalars and tensors of
     rank 0) take what numbers take, as in `"{:.2f}"`. Raises `VMError` (RX0606) for a format that
     does not go with the values.
     """

@@ -441,7 +441,7 @@ def ceil(x: Any) -> Any:
     """Rounded up to a whole number."""
 
 def clip(x: Any, min: Any, max: Any) -> Any:
-    """`x` held between the prim values `min` and `max`, which are converted to its data type.
+    """`x` held between the scalars `min` and `max`, which are converted to its data type.
 
     Where `min` is above `max` the result is `max`; NaN stays NaN.
     """
@@ -661,14 +661,14 @@ class inspect:
 
     @staticmethod
     def tensor_shape_i(x: Any, axis: Any) -> Any:
-        """The number of elements along `axis`, a prim value; int64.
+        """The number of elements along `axis`, a scalar; int64.
 
         Raises `IndexError` for an axis that there is not.
         """
 
     @staticmethod
     def tensor_stride_i(x: Any, axis: Any) -> Any:
-        """How many elements lie between neighbours along `axis`, a prim value; int64.
+        """How many elements lie between neighbours along `axis`, a scalar; int64.
 
         Raises `IndexError` for an axis that there is not.
         """
@@ -733,7 +733,7 @@ def matmul(x1: Any, x2: Any, out_dtype: Any = None) -> Any:
     """
 
 def max(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
-    """The largest along `axis` (all axes where None); NaN if there is one, the least value of the data type of nothing."""
+    """The largest along `axis` (all axes where None); NaN if there is one, the least value of the dtype of nothing."""
 
 def maximum(x1: Any, x2: Any) -> Any:
     """The larger of `x1` and `x2`; NaN where either is."""
@@ -774,7 +774,7 @@ def meshgrid(tensors: Any, indexing: Any = "ij") -> Any:
     """
 
 def min(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
-    """The smallest along `axis` (all axes where None); NaN if there is one, the greatest value of the data type of nothing."""
+    """The smallest along `axis` (all axes where None); NaN if there is one, the greatest value of the dtype of nothing."""
 
 def minimum(x1: Any, x2: Any) -> Any:
     """The smaller of `x1` and `x2`; NaN where either is."""
@@ -956,7 +956,7 @@ class nn:
 
         It undoes the shapes of a convolution with the same attributes: `padding` is taken away from the
         result, and `output_padding`, below `strides`, is added behind. Of the channels each of `groups`
-        takes its share. Sums are computed in the data type of the result, those of floats of 16 bits or
+        takes its share. Sums are computed in the dtype of the result, those of floats of 16 bits or
         fewer in float32.
         """
 
@@ -998,7 +998,7 @@ class nn:
 
         It undoes the shapes of a convolution with the same attributes: `padding` is taken away from the
         result, and `output_padding`, below `strides`, is added behind. Of the channels each of `groups`
-        takes its share. Sums are computed in the data type of the result, those of floats of 16 bits or
+        takes its share. Sums are computed in the dtype of the result, those of floats of 16 bits or
         fewer in float32.
         """
 
@@ -1040,7 +1040,7 @@ class nn:
 
         It undoes the shapes of a convolution with the same attributes: `padding` is taken away from the
         result, and `output_padding`, below `strides`, is added behind. Of the channels each of `groups`
-        takes its share. Sums are computed in the data type of the result, those of floats of 16 bits or
+        takes its share. Sums are computed in the dtype of the result, those of floats of 16 bits or
         fewer in float32.
         """
 
@@ -1245,7 +1245,7 @@ def null_value() -> Any:
 def one_hot(indices: Any, on_value: Any, off_value: Any, depth: Any, axis: Any = -1) -> Any:
     """A new axis of `depth` elements: `on_value` at each of `indices`, `off_value` elsewhere.
 
-    The prim values have one data type, which is that of the result. The new axis is the axis `axis`
+    The scalars have one data type, which is that of the result. The new axis is the axis `axis`
     of the result. An index that is not there gives `off_value` everywhere.
     """
 
@@ -1346,7 +1346,7 @@ def slice_scatter(
 ) -> Any:
     """`input_tensor` with `src` in place of its slice `start:end:step` along an axis.
 
-    The bounds are prim values and stop at the ends of the tensor, as those of Python do; the step
+    The bounds are scalars and stop at the ends of the tensor, as those of Python do; the step
     is positive. Raises `ValueError` where `src` is not as long as the slice.
     """
 
@@ -1382,7 +1382,7 @@ def strided_slice(
 ) -> Any:
     """`x[begin:end:strides]` along each of `axes`, whole along the others.
 
-    `axes`, `begin`, `end` and `strides` (1 where left out) are prim values, as many of each. With
+    `axes`, `begin`, `end` and `strides` (1 where left out) are scalars, as many of each. With
     `assume_inbound` the bounds must be there, so that the length needs no limits. Raises
     `IndexError` where they are not.
     """
@@ -1439,13 +1439,13 @@ def topk(
 def tril(x: Any, k: Any = 0) -> Any:
     """The matrices in the last two axes of `x` with zeros above their `k`-th diagonal.
 
-    `k` is a prim value, 0 for the main diagonal, negative below it.
+    `k` is a scalar, 0 for the main diagonal, negative below it.
     """
 
 def triu(x: Any, k: Any = 0) -> Any:
     """The matrices in the last two axes of `x` with zeros below their `k`-th diagonal.
 
-    `k` is a prim value, 0 for the main diagonal, negative below it.
+    `k` is a scalar, 0 for the main diagonal, negative below it.
     """
 
 def trunc(x: Any) -> Any:

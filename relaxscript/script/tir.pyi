@@ -427,7 +427,7 @@ class _VarScope(_Var):
     def __enter__(self) -> _Var: ...
     def __exit__(self, *error: object) -> None: ...
 
-# A data type is a text, or the class that stands for one here.
+# A dtype is a text, or the class that stands for one here.
 _DType: _TypeAlias = _str | type[_Any]
 _Indices: _TypeAlias = _PrimExprLike | slice | tuple[_PrimExprLike | slice, ...]
 
@@ -1269,10 +1269,10 @@ def floor(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.floor`; each operand is a floating-point number."""
 
 def floordiv(a: _PrimExprLike, b: _PrimExprLike) -> _PrimExpr:
-    """A `FloorDiv` of two scalars in their common data type."""
+    """A `FloorDiv` of two scalars in their common dtype."""
 
 def floormod(a: _PrimExprLike, b: _PrimExprLike) -> _PrimExpr:
-    """A `FloorMod` of two scalars in their common data type."""
+    """A `FloorMod` of two scalars in their common dtype."""
 
 def fmod(a: _PrimExprLike, b: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.fmod`; each operand is a floating-point number."""
@@ -1292,7 +1292,7 @@ def ignore_loop_partition(predicate: _Any) -> _PrimExpr:
     """A call of `tir.ignore_loop_partition`."""
 
 def infinity(dtype: _DType) -> _PrimExpr:
-    """Plus infinity; raises `OperandError` for a data type that has none."""
+    """Plus infinity; raises `OperandError` for a dtype that has none."""
 
 def isfinite(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.isfinite`; each operand is a floating-point number."""
@@ -1336,10 +1336,10 @@ def make_filled_simdgroup_matrix(
     """A call of `tir.make_filled_simdgroup_matrix`, for which no code is made here."""
 
 def max_value(dtype: _DType) -> _PrimExpr:
-    """The greatest finite value of a data type."""
+    """The greatest finite value of a dtype."""
 
 def min_value(dtype: _DType) -> _PrimExpr:
-    """The least finite value of a data type."""
+    """The least finite value of a dtype."""
 
 def mma_fill(dtype: _DType | None, local_size: _Any, local_ptr: _Any, offset: _Any) -> _PrimExpr:
     """A call of `tir.mma_fill`, for which no code is made here."""
@@ -1546,10 +1546,10 @@ def trunc(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.trunc`; each operand is a floating-point number."""
 
 def truncdiv(a: _PrimExprLike, b: _PrimExprLike) -> _PrimExpr:
-    """A `Div` of two scalars in their common data type."""
+    """A `Div` of two scalars in their common dtype."""
 
 def truncmod(a: _PrimExprLike, b: _PrimExprLike) -> _PrimExpr:
-    """A `Mod` of two scalars in their common data type."""
+    """A `Mod` of two scalars in their common dtype."""
 
 def tvm_access_ptr(ptype: _Any, data: _Any, offset: _Any, extent: _Any, rw_mask: _Any) -> _PrimExpr:
     """A call of `tir.tvm_access_ptr`, for which no code is made here."""

@@ -18,7 +18,7 @@ class BaseCheckResult(enum.IntEnum):
     """Whether a StructInfo is the base of another; the less, the further from it."""
 
     FAIL_L0 = 0  # no value has both
-    FAIL_L1 = 1  # some may: kind, rank, data type, device or purity is not known to be the one
+    FAIL_L1 = 1  # some may: kind, rank, dtype, device or purity is not known to be the one
     FAIL_L2 = 2  # these are right, but dimensions or values are not known to be
     PASS = 3  # every value that has the other has the base
 

@@ -1,7 +1,7 @@
 """Whether a value with one StructInfo is accepted where another is expected, and if not, why.
 
 Source: spec "Auxiliary Procedures" (check_compatibility). Read with these choices: definitely not
-equal means for no value of the variables, and an unknown rank, data type or device where one is
+equal means for no value of the variables, and an unknown rank, dtype or device where one is
 needed is possible, so it is checked at run time.
 """
 

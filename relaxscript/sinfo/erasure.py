@@ -1,7 +1,7 @@
 """Forgetting what of a StructInfo makes no sense outside a scope.
 
 Source: spec "Auxiliary Procedures" (erase_to_well_defined, its slips mended: erasing a shape keeps
-data type, rank and device; erasing a function keeps its purity, and its parameters are not
+dtype, rank and device; erasing a function keeps its purity, and its parameters are not
 generalised; a Prim loses a value that is out of scope).
 """
 
@@ -50,7 +50,7 @@ def erase_to_well_defined(
 
     `relax_vars` and `shape_vars` say what is in scope, each as a set or a predicate; None means
     that everything is. A shape, value or set of dimensions that uses anything else is forgotten;
-    rank, data type and device stay. The variables that a function type binds in its parameters are
+    rank, dtype and device stay. The variables that a function type binds in its parameters are
     in scope inside it; where its parameters use others, nothing is left but Object, since a
     function that takes less is not one that takes more. `leaving` are variables whose scope ends:
     no function type binds these, it has captured them. Returns `info` itself when nothing had to

@@ -307,5 +307,5 @@ def substitute_held_shapes(info: Info, mapping: Mapping[Var, Expr]) -> Info:
 
 
 def fresh(var: prim.Var) -> prim.Var:
-    """Another variable of the same name and data type."""
+    """Another variable of the same name and dtype."""
     return type(var).make(var.name, var.dtype)

@@ -53,7 +53,7 @@ class Certainty(enum.Enum):
     # other values, though one that takes both would do.
     WIDER = "wider"
     UNPROVED = "unproved"  # depends on the variables, or the prover cannot tell
-    MISSING = "missing"  # the rank, data type, device or rule that is needed is not said
+    MISSING = "missing"  # the rank, dtype, device or rule that is needed is not said
     UNSTATED = "unstated"  # the dimensions or the value that are needed are not said
 
     @property
@@ -123,15 +123,6 @@ class Agreed:
         self.pairs: dict[_Key, _Pair] = {}
 
 
-KINDS: dict[type[StructInfo], str] = {
-    TensorStructInfo: "a tensor",
-    ShapeStructInfo: "a shape",
-    PrimStructInfo: "a scalar",
-    TupleStructInfo: "a tuple",
-    FuncStructInfo: "a function",
-}
-
-
 def disagreements(
     derived: StructInfo,
     base: StructInfo,
@@ -198,12 +189,8 @@ def _compare(
         case FuncStructInfo() as a, FuncStructInfo() as b:
             return _functions(pair, a, b, variables, inner)
         case ObjectStructInfo(), b:
-            return iter([(WIDER, "nothing is known of it, and {} is needed", (_kind(b),))])
-    return iter([(DIFFERENT, "it is {}, not {}", (_kind(pair.derived), _kind(pair.base)))])
-
-
-def _kind(info: StructInfo) -> str:
-    return KINDS.get(type(info), "an object")
+            return iter([(WIDER, "nothing is known of it, and {} is needed", (b.noun,))])
+    return iter([(DIFFERENT, "it is {}, not {}", (pair.derived.noun, pair.base.noun))])
 
 
 def _tensors(a: TensorStructInfo, b: TensorStructInfo, facts: Facts | None) -> Iterator[_Finding]:

@@ -69,7 +69,7 @@ def always_matches(
 
 
 def _takes_sizes(info: StructInfo, mapping: Mapping[prim.Var, PrimExpr]) -> bool:
-    """Whether no variable takes its value from a prim value that may be below 0."""
+    """Whether no variable takes its value from a scalar that may be below 0."""
     values = (p.value for p in struct_info_parts(info) if isinstance(p, PrimStructInfo))
     taken = (mapping.get(v, v) for v in values if isinstance(v, prim.Var))
     return all(isinstance(e, prim.Var) or _is_size(e) for e in taken)

@@ -37,7 +37,7 @@ __all__ = ["checked_type", "described_by", "erase_struct_info", "is_static_subty
 
 
 def erase_struct_info(info: StructInfo) -> Type:
-    """The type of the values that `info` describes: ranks, data types and structure only."""
+    """The type of the values that `info` describes: ranks, dtypes and structure only."""
     done: dict[int, Type] = {}
     for part in post_order(info):
         if isinstance(part, StructInfo):

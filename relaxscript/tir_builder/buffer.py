@@ -37,8 +37,8 @@ def make_buffer(
     element = DataType(dtype)
     if element.is_void:
         raise TIRError(
-            "dtype", f'the elements of the buffer `{name}` have no data type: "void" has no values',
-            code="RX0108", help='name the data type of an element, such as "float32"',
+            "dtype", f'the elements of the buffer `{name}` have no dtype: "void" has no values',
+            code="RX0108", help='name the dtype of an element, such as "float32"',
         )  # fmt: skip
     if steps and len(steps) != len(dims):
         raise TIRError(

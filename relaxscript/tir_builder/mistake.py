@@ -82,7 +82,7 @@ def describe(value: Any) -> str:
         case Described():
             return value.describe()
         case DataType():
-            return f"the data type `{value}`"
+            return f"the dtype `{value}`"
         case PrimExpr():
             return f"a scalar of type {value.dtype}"
         case ModuleType():

@@ -32,7 +32,7 @@ def function(*lines: str, header: str = HEADER) -> Function:
 
 
 def scalar(rng: random.Random, depth: int) -> str:
-    """A scalar of any of the data types, which is at least 0."""
+    """A scalar of any of the dtypes, which is at least 0."""
     number = rng.randrange(5)
     if depth == 0:
         # Alone, a variable of less than 64 bits is no dimension.

@@ -25,7 +25,7 @@ ARITHMETIC = (
 
 
 def draw(random: Random, dtype: DataType | None = None, depth: int = 3) -> PrimExpr:
-    """An integer of some data type, or a vector of them."""
+    """An integer of some dtype, or a vector of them."""
     if dtype is None:
         dtype = random.choice(TYPES).with_lanes(random.choice((1, 1, 2, 5)))
     element, lanes = dtype.element, dtype.lanes
@@ -83,7 +83,7 @@ def values(e: PrimExpr, given: Assignments, lane: int) -> Values:
 
 
 def _stored(dtype: DataType, found: Values) -> Values:
-    """What becomes of mathematical integers in a data type."""
+    """What becomes of mathematical integers in a dtype."""
     x, known = found
     wrapped = x.astype(dtype.element.numpy).astype(np.int64)
     return wrapped, known & (wrapped == x) if dtype.element in ("int32", "int64") else known

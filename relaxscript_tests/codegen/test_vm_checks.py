@@ -45,7 +45,7 @@ def test_a_signature_is_listed_with_all_that_it_asks_for():
 """)
     assert listed == [
         "check %0 is: a tensor of shape (n, 4) and dtype float32",
-        "check %2 is: a tuple of (the shape (n,), a prim value of dtype int64)",
+        "check %2 is: a tuple of (the shape (n,), a scalar of dtype int64)",
         "ret %0",
     ]
 

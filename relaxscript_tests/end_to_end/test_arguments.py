@@ -175,23 +175,23 @@ FAULTS = {
         (np.int32(1), 1.0, True, nested(100_000)),
         "`o` nests deeper than Python allows",
     ),
-    # The number of fields, the data type, the rank, the device.
+    # The number of fields, the dtype, the rank, the device.
     "a short tuple": (
         "main",
         (FITTING[0], FITTING[1][:1], *FITTING[2:]),
         "`len(p)` is 1; must be 2",
     ),
-    "a data type": (
+    "a dtype": (
         "main",
         given(w=zeros(4, 1)),
         "`w.dtype` is float32; must be int8",
     ),
-    "a data type in a tuple": (
+    "a dtype in a tuple": (
         "main",
         given(q=zeros(4, dtype="float64")),
         "`p[0].dtype` is float64; must be float32",
     ),
-    "a complex data type": (
+    "a complex dtype": (
         "main",
         given(zeros(2, 4, dtype="complex64")),
         "`x` is an array of shape (2, 4) and dtype complex64; must be a tensor of shape (n, 4)",
@@ -204,7 +204,7 @@ FAULTS = {
     "a long int": (
         "main",
         given(i=1 << 70),
-        "`p[1][1]` is an int that does not fit 64 bits; must be a prim value of dtype int64",
+        "`p[1][1]` is an int that does not fit 64 bits; must be a scalar of dtype int64",
     ),
     "an int for an int32": (
         "prims",
@@ -224,7 +224,7 @@ FAULTS = {
     "a tensor for a prim": (
         "prims",
         (np.array(5, "int32"), 1.0, True, 0),
-        "a prim value is a plain number; `.item()` takes it out of a tensor",
+        "a scalar is a plain number; `.item()` takes it out of a tensor",
     ),
     "a rank": ("main", given(zeros(2)), "`x.ndim` is 1; must be 2"),
     "a rank of a shape": (
@@ -277,13 +277,13 @@ KERNEL_FAULTS = {
         (np.ma.masked_array(zeros(2, 4)), zeros(4), 3),
         "`X`: a masked array is no tensor",
     ),
-    "a data type": (
+    "a dtype": (
         (zeros(2, 4, dtype="float64"), zeros(4), 3),
-        "argument `X` of `main` has data type float64, not float32",
+        "argument `X` of `main` has dtype float64, not float32",
     ),
     "foreign byte order": (
         (zeros(2, 4), zeros(4, dtype=">f4"), 3),
-        "argument `Y` of `main` has data type >f4, not float32",
+        "argument `Y` of `main` has dtype >f4, not float32",
     ),
     "a rank": ((zeros(2), zeros(4), 3), "argument `X` of `main` has 1 dimensions, not 2"),
     "a constant": ((zeros(2, 5), zeros(4), 3), "dimension 1 of argument `X` of `main` is 5, not 4"),

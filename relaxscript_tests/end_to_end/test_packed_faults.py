@@ -118,7 +118,7 @@ class Fault(NamedTuple):
 FAULTS = {
     "an exception": Fault(lambda x, out, vm: raising(ValueError), "RX0604"),
     "an interrupt": Fault(lambda x, out, vm: raising(KeyboardInterrupt), KeyboardInterrupt),
-    "a wrong data type": Fault(lambda x, out, vm: (x + 1).astype("float64"), "RX0605"),
+    "a wrong dtype": Fault(lambda x, out, vm: (x + 1).astype("float64"), "RX0605"),
     "a wrong shape": Fault(lambda x, out, vm: np.append(x + 1, np.float32(0)), "RX0605"),
     "a wrong rank": Fault(lambda x, out, vm: (x + 1)[None], "RX0605"),
     "None": Fault(lambda x, out, vm: None, "RX0605"),
@@ -247,7 +247,7 @@ WATCHING = [executor for executor in EXECUTORS if executor != "interpreter"]
 INSTRUMENTS = {
     "an exception": Fault(lambda x, name, vm: raising(ValueError), "RX0604"),
     "an interrupt": Fault(lambda x, name, vm: raising(KeyboardInterrupt), KeyboardInterrupt),
-    "a wrong data type": Fault(lambda x, name, vm: 0.5, "RX0605"),
+    "a wrong dtype": Fault(lambda x, name, vm: 0.5, "RX0605"),
     "a wrong shape": Fault(lambda x, name, vm: np.ones(2, "int64"), "RX0605"),
     "a wrong rank": Fault(lambda x, name, vm: np.ones((1, 2), "int64"), "RX0605"),
     "another number": Fault(lambda x, name, vm: 7, "RX0605"),

@@ -16,7 +16,7 @@ PURE = T["call_llvm_pure_intrin"]
 
 
 def computed(dtype, make, *arrays):
-    """What both executors give for arrays of one data type."""
+    """What both executors give for arrays of one dtype."""
     func = elementwise(len(arrays[0]), [str(a.dtype) for a in arrays], dtype, make)
     return both(func, [*arrays, np.zeros(len(arrays[0]), dtype)])[-1].tolist()
 

@@ -49,7 +49,7 @@ def test_what_is_no_array():
 
 def test_another_data_type():
     _, message = refusals(function((4,)), zeros(4, dtype="float64"))
-    assert message == "argument `x` of `main` has data type float64, not float32"
+    assert message == "argument `x` of `main` has dtype float64, not float32"
 
 
 def test_another_rank():
@@ -162,7 +162,7 @@ def test_a_pointer_needs_compact_memory():
     _, message = refusals(func, zeros(4, 4)[:, 1])
     assert message == "the array behind `data` is not compact"
     _, message = refusals(func, zeros(4, dtype="int32"))
-    assert message == "argument `data` of `PrimFunc` has data type int32, not float32"
+    assert message == "argument `data` of `PrimFunc` has dtype int32, not float32"
 
 
 def test_variables_stand_in_the_order_of_the_buffers():

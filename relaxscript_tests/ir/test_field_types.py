@@ -57,16 +57,16 @@ REFUSED = {
         [X], X, attrs={"a": object()}
     ),
     "the attribute `a` cannot hold a Python set": lambda: relax.Attrs({"a": {1}}),
-    "the name of an attribute is a text, not int (5)": lambda: relax.Attrs({5: 1}),
+    "the name of an attribute is a string, not int (5)": lambda: relax.Attrs({5: 1}),
     "`IntImm.value` cannot be float (3.7)": lambda: prim.IntImm("int32", 3.7),
     "`FloatImm.value` cannot be str ('3')": lambda: prim.FloatImm("float32", "3"),
-    "`Add` takes two values of one data type, not int32 and int64": lambda: prim.Add(I, N),
-    "`LT` takes two values of one data type, not int32 and int64": lambda: prim.LT(I, N),
+    "`Add` takes two values of one dtype, not int32 and int64": lambda: prim.Add(I, N),
+    "`LT` takes two values of one dtype, not int32 and int64": lambda: prim.LT(I, N),
     "`And.a` must be a bool, not of int64": lambda: prim.And(N, N),
     "`Not.a` must be a bool, not of int64": lambda: prim.Not(N),
     "`Select.condition` must be a bool": lambda: prim.Select(N, 1, 2),
-    "`Select` takes two values of one data type": lambda: prim.Select(prim.EQ(N, 0), N, I),
-    "`Let` takes two values of one data type": lambda: prim.Let(N, prim.StringImm("a"), N),
+    "`Select` takes two values of one dtype": lambda: prim.Select(prim.EQ(N, 0), N, I),
+    "`Let` takes two values of one dtype": lambda: prim.Let(N, prim.StringImm("a"), N),
     "`Ramp.lanes` cannot be int (0): a vector has at least one lane": lambda: prim.Ramp(0, 1, 0),
     "`Shuffle.vectors` cannot be list ([])": lambda: prim.Shuffle([], []),
     "the buffer `A` has 2 dimensions, but there are 1 indices": lambda: prim.BufferLoad(A, [1]),
@@ -75,7 +75,7 @@ REFUSED = {
     "the buffer `A` has 2 dimensions, but there are 1 ranges": lambda: tir.BufferRegion(
         A, [tir.Range(0, 3)]
     ),
-    "the elements of the buffer `B` have a data type": lambda: tir.Buffer("B", (2,), "void"),
+    "the elements of the buffer `B` have a dtype": lambda: tir.Buffer("B", (2,), "void"),
     "there are 1 strides": lambda: tir.Buffer("B", (2, 2), strides=[1]),
     "not `serieal`; did you mean `serial`?": lambda: tir.For(I, 0, 5, "serieal", NOTHING),
     "the block `b` has 0 axes, but there are 1 values": lambda: tir.BlockRealize(
@@ -94,7 +94,7 @@ REFUSED = {
         [N], NOTHING, None, {N: 6}
     ),
     'a target needs a "kind"': lambda: VDevice({"arch": "sm_80"}),
-    "a target is a text": lambda: VDevice(5),
+    "a target is a string": lambda: VDevice(5),
     '"cpu:x" is not a device': lambda: TensorStructInfo((2,), "float32", "cpu:x"),
     "a module holds Functions, PrimFuncs and ExternFuncs; `f` is int (5)": lambda: IRModule(
         {"f": 5}

@@ -29,7 +29,7 @@ def test_a_choice_has_the_dtype_of_what_is_chosen():
 
 
 def test_the_dtype_of_some_stands_only_in_the_call():
-    with pytest.raises(TypeError, match=r"data type of a call of tir\.call_extern stands in"):
+    with pytest.raises(TypeError, match=r"dtype of a call of tir\.call_extern is given in"):
         INTRINSICS["tir.call_extern"].result_dtype([])
 
 

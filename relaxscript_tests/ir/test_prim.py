@@ -1,4 +1,4 @@
-"""Scalar expressions: data types, operators of Python, limits."""
+"""Scalar expressions: dtypes, operators of Python, limits."""
 
 from __future__ import annotations
 

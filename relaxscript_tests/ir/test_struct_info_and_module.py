@@ -50,7 +50,7 @@ def test_rank_and_shape_must_agree():
 def test_a_scalar_has_a_data_type_or_a_value():
     assert PrimStructInfo(value=3).dtype == "int64"
     assert PrimStructInfo("float32").value is None
-    with pytest.raises(TypeError, match="`PrimStructInfo` needs a data type or a value"):
+    with pytest.raises(TypeError, match="`PrimStructInfo` needs a dtype or a value"):
         PrimStructInfo(None)
 
 

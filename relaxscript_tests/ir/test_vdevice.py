@@ -54,7 +54,9 @@ def test_devices_are_counted_from_zero() -> None:
         VDevice("llvm", -1)
 
 
-@pytest.mark.parametrize(("given", "said"), [(3, 'a text such as "llvm"'), ({}, 'needs a "kind"')])
+@pytest.mark.parametrize(
+    ("given", "said"), [(3, 'a string such as "llvm"'), ({}, 'needs a "kind"')]
+)
 def test_what_is_no_target_is_refused(given: Any, said: str) -> None:
     with pytest.raises((TypeError, ValueError), match=said):
         VDevice(given)

@@ -35,7 +35,7 @@ _FORMATS = {
 }
 
 
-# ---------------------------------------------------------------- numbers of a data type
+# ---------------------------------------------------------------- numbers of a dtype
 
 
 def spacing(dtype: str, number: Fraction | float) -> Fraction:

@@ -52,7 +52,7 @@ def held(holder: relax.Var, dtype: str = "float32") -> relax.Var:
 
 
 def prim_var(dtype: str) -> relax.Var:
-    """A prim value of which the data type is known."""
+    """A scalar of which the dtype is known."""
     return relax.Var("p", PrimStructInfo(dtype))
 
 

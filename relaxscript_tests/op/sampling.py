@@ -1,7 +1,7 @@
 """Well-typed example calls of every operator: `samples(operator)`.
 
 A sample is a call whose tensor operands are variables, with a value for each of them. Shapes are
-never square, and include rank 0, dimensions of 1 and of 0; the data types are those that the
+never square, and include rank 0, dimensions of 1 and of 0; the dtypes are those that the
 operator's own rule accepts. The laws of `test_laws.py` run on them, and so may everything else that
 should hold for any call (printing and parsing, the executors).
 """

@@ -1,7 +1,7 @@
 """What torch and jax think of our operators: `python -m relaxscript_tests.op.second_opinion`.
 
 Each operator that has a counterpart there is run on the same random operands, NaN, infinities and
-both zeros among them. Results that are further apart than the bound of the data type are mistakes
+both zeros among them. Results that are further apart than the bound of the dtype are mistakes
 of ours until shown otherwise, and the program fails. The packages are the extra `oracles`;
 `.ci/long` runs this.
 """
@@ -50,7 +50,7 @@ Call = tuple[str, tuple[str, ...], int, Callable[..., Any], Callable[..., Any], 
 
 
 def _elementwise() -> Iterator[Call]:
-    """Operators with the same meaning in all three; data types, number of operands."""
+    """Operators with the same meaning in all three; dtypes, number of operands."""
     for name in ("abs", "negative", "square"):
         yield name, (*NARROW, "int32", "int64"), 1, *_named(name)
     yield "sign", NARROW, 1, R.sign, None, jnp.sign  # torch has 0 for NaN
@@ -102,7 +102,7 @@ def _rows() -> Iterator[Call]:
             _along_rows(getattr(jnp, name), "axis"),
         )  # fmt: skip
     yield (
-        # jax rounds the differences to the largest element to the data type before it takes powers.
+        # jax rounds the differences to the largest element to the dtype before it takes powers.
         "nn.softmax", NARROW, 1, R.nn.softmax,
         lambda x: functional.softmax(x, -1),
         lambda x: jax.nn.softmax(x.astype(jnp.promote_types(x.dtype, "float32"))).astype(x.dtype),

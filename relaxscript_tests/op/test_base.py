@@ -1,4 +1,4 @@
-"""Shapes as values, prim values, printing, assertions, closures."""
+"""Shapes as values, scalars, printing, assertions, closures."""
 
 from __future__ import annotations
 
@@ -110,8 +110,8 @@ def test_a_condition_is_one_bool() -> None:
     assert result(R.assert_op, ranked(-1, "void")) == "[]"
     error = refused(R.assert_op, tensor(2, dtype="bool"))
     assert error.message == "a condition is one bool, a tensor of rank 0"
-    assert refused(R.assert_op, tensor()).fact == "has data type float32"
-    assert refused(R.assert_op, prim_var("int64")).fact == "has data type int64"
+    assert refused(R.assert_op, tensor()).fact == "has dtype float32"
+    assert refused(R.assert_op, prim_var("int64")).fact == "has dtype int64"
     assert refused(R.assert_op, shape(2)).fact == "is a shape, not a tensor"
 
 

@@ -53,8 +53,8 @@ def test_one_result_is_a_tensor_and_several_are_a_tuple() -> None:
     ("info", "fact"),
     [
         (TensorStructInfo(None, "float32", None, 2), "does not say the dimensions of a tensor"),
-        (TensorStructInfo((2,), "void"), "does not say the data type of a tensor"),
-        (ObjectStructInfo(), "describes an object of which nothing is known"),
+        (TensorStructInfo((2,), "void"), "does not say the dtype of a tensor"),
+        (ObjectStructInfo(), "describes an object of unknown kind"),
         ([INFO, FuncStructInfo([], INFO)], "describes a function"),
         (None, "describes no result"),
     ],
@@ -67,7 +67,7 @@ def test_results_that_could_not_be_allocated(operator: R.Operator, info: Any, fa
 
 def test_what_is_called_by_call_tir_is_a_name_of_the_module() -> None:
     error = refused(R.call_tir, OBJECT, (X,), INFO)
-    assert error.fact == "is an object of which nothing is known"
+    assert error.fact == "is an object of unknown kind"
     assert error.message == "`R.call_tir` calls a PrimFunc of the module by its name"
     assert error.code == "RX0201"
 

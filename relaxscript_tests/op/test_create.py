@@ -100,4 +100,4 @@ def test_only_matrices_have_triangles() -> None:
     assert refused(R.tril, tensor(2)).message == "only matrices have triangles"
     assert refused(R.triu, ranked(1)).fact == "has rank 1"
     error = refused(R.tril, tensor(2, 3), tensor())
-    assert (error.operand, error.fact) == ("k", "is a tensor, not a prim value")
+    assert (error.operand, error.fact) == ("k", "is a tensor, not a scalar")

@@ -1,4 +1,4 @@
-"""Operators give what exact numbers give, for every data type: nothing here computes with numpy."""
+"""Operators give what exact numbers give, for every dtype: nothing here computes with numpy."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_two_operands(name, dtype, rng):
 
 # ---------------------------------------------------------------- functions of real numbers
 
-# What Python's own functions, in float64, give; within so many places of the operand's data type.
+# What Python's own functions, in float64, give; within so many places of the operand's dtype.
 FUNCTIONS = {
     "acos": math.acos, "acosh": math.acosh, "asin": math.asin, "asinh": math.asinh,
     "atan": math.atan, "atanh": math.atanh, "cos": math.cos, "cosh": math.cosh, "erf": math.erf,
@@ -212,7 +212,7 @@ def test_products_of_small_whole_numbers_are_exact_in_every_order(name, dtype, r
         assert values(found) == [number for row in expected for number in row]
 
 
-# ---------------------------------------------------------------- other data types
+# ---------------------------------------------------------------- other dtypes
 
 
 @pytest.mark.parametrize("source", FLOATS)

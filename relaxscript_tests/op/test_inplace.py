@@ -70,13 +70,13 @@ def test_no_indices_are_too_few() -> None:
 @pytest.mark.parametrize(
     ("given", "fact", "code"),
     [
-        (tensor("n", 2, dtype="int8"), "has data type int8", "RX0202"),
+        (tensor("n", 2, dtype="int8"), "has dtype int8", "RX0202"),
         (tensor("n", 3), "has shape (n, 3)", "RX0203"),
         (tensor("n"), "has shape (n,)", "RX0203"),
         (ranked(3), "has rank 3", "RX0203"),
-        (prim_var("int64"), "is a prim value, not a tensor", "RX0201"),
+        (prim_var("int64"), "is a scalar, not a tensor", "RX0201"),
         (shape(2), "is a shape, not a tensor", "RX0201"),
-        (OBJECT, "is an object of which nothing is known, not a tensor", "RX0201"),
+        (OBJECT, "is an object of unknown kind, not a tensor", "RX0201"),
     ],
 )
 def test_an_argument_is_what_its_result_is_described_to_be(

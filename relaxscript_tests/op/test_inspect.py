@@ -22,7 +22,7 @@ RANKED = relax.Var("r", TensorStructInfo(None, "float32", None, 2))
 
 
 def answer(operator: Operator, *args: object) -> tuple[str, str | None]:
-    """The data type of a prim value, and the value as far as it is known."""
+    """The dtype of a scalar, and the value as far as it is known."""
     info = operator.infer(operator.build(args), PlainContext())
     assert isinstance(info, PrimStructInfo)
     return str(info.dtype), None if info.value is None else text_of(info.value)
@@ -97,6 +97,6 @@ def test_an_axis_is_a_prim_value_of_integers_that_there_is(operator: Operator) -
     assert refused(X, 3).message == "there is no axis 3"
     assert refused(RANKED, -3).message == "there is no axis -3"
     assert refused(X, OBJECT).code == "RX0201"
-    assert refused(X, X).fact == "is a tensor, not a prim value"
+    assert refused(X, X).fact == "is a tensor, not a scalar"
     error = refused(X, 1.0)
-    assert (error.code, error.fact) == ("RX0202", "is a prim value of float64")
+    assert (error.code, error.fact) == ("RX0202", "is a scalar of float64")

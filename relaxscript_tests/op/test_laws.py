@@ -133,7 +133,7 @@ def _tensor_disagreement(info: TensorStructInfo, value: Any) -> str | None:
     if not value.flags.c_contiguous or not value.flags.writeable:
         return "the array is not contiguous and writeable"
     if info.dtype != "void" and value.dtype != info.dtype.numpy:
-        return f"the data type is {value.dtype}, not {info.dtype}"
+        return f"the dtype is {value.dtype}, not {info.dtype}"
     if info.ndim not in (-1, value.ndim):
         return f"the rank is {value.ndim}, not {info.ndim}"
     if info.dims is not None and tuple(evaluate(d) for d in info.dims) != value.shape:

@@ -50,7 +50,7 @@ def test_what_is_known_of_a_tensor_in_a_storage(operator: R.Operator) -> None:
 def test_a_data_type_is_one(wrong: Any) -> None:
     error = refused(R.builtin.alloc_tensor, (2,), wrong, 0)
     assert (error.operand, error.code) == ("dtype", "RX0201")
-    assert (error.fact or "").endswith('not a data type, such as "float32"')
+    assert (error.fact or "").endswith('not a dtype, such as "float32"')
 
 
 def test_a_tensor_is_allocated() -> None:

@@ -1,4 +1,4 @@
-"""`op.ordering`, and the operators that sort: one order for all data types."""
+"""`op.ordering`, and the operators that sort: one order for all dtypes."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def test_another_rank_or_data_type() -> None:
     error = refused(MATMUL, tensor(2), tensor(3, 4), out=[(2, 4)])
     assert error.facts == {"args[0]": "has shape (2,)", "gvar": "takes rank 2 as `b0`"}
     error = refused(prim_func((2,), (2,), dtype="int8"), tensor(2), out=[(2,)])
-    assert error.facts == {"args[0]": "has data type float32", "gvar": "takes int8 as `b0`"}
+    assert error.facts == {"args[0]": "has dtype float32", "gvar": "takes int8 as `b0`"}
     assert error.code == "RX0202"
 
 

@@ -1,4 +1,4 @@
-"""Binary operators on prim values alone, which give a prim value."""
+"""Binary operators on scalars alone, which give a scalar."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ every_binary = pytest.mark.parametrize("operator", BINARY, ids=repr)
 
 
 def accepted(operator: Operator, dtype: str) -> bool:
-    """Whether the operator takes tensors of the data type."""
+    """Whether the operator takes tensors of the dtype."""
     try:
         infer(operator, tensor(2, dtype=dtype), tensor(2, dtype=dtype))
     except OperandError:
@@ -54,7 +54,7 @@ def test_prim_values_alone_are_taken_as_tensors_are(operator: Operator, dtype: s
     operands = prim_var(dtype), prim_var(dtype)
     if not accepted(operator, dtype):
         error = refused(operator, *operands)
-        assert (error.code, error.fact) == ("RX0202", f"is a prim value of {dtype}")
+        assert (error.code, error.fact) == ("RX0202", f"is a scalar of {dtype}")
         return
     found = infer(operator, *operands)
     assert isinstance(found, PrimStructInfo)
@@ -85,8 +85,8 @@ def test_a_prim_value_beside_a_tensor_is_one_of_rank_0() -> None:
 
 def test_data_types_of_prim_values_must_agree_but_where_they_are_compared() -> None:
     error = refused(R.add, prim_var("int64"), prim_var("int32"))
-    assert (error.operand, error.fact) == ("x2", "is a prim value of int32")
-    assert error.facts["x1"] == "is a prim value of int64"
+    assert (error.operand, error.fact) == ("x2", "is a scalar of int32")
+    assert error.facts["x1"] == "is a scalar of int64"
     assert error.help == 'declare it as `R.Prim("int64")`'
     known = relax.Var("p", PrimStructInfo(value=prim.Var("n", "int64")))
     assert refused(R.add, prim_var("int32"), known).help == (

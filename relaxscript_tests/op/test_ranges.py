@@ -44,8 +44,8 @@ def test_a_range_has_the_data_type_that_is_asked_for() -> None:
 def test_a_range_goes_from_number_to_number() -> None:
     assert refused(R.arange, 0, 5, 0).fact == "is 0"
     assert refused(R.arange, 0, float("inf")).fact == "is inf"
-    assert refused(R.arange, True).fact == "is a prim value of bool"
-    assert refused(R.arange, tensor(2)).fact == "is a tensor, not a prim value"
+    assert refused(R.arange, True).fact == "is a scalar of bool"
+    assert refused(R.arange, tensor(2)).fact == "is a tensor, not a scalar"
     assert refused(R.arange, 0, OBJECT).operand == "end"
 
 

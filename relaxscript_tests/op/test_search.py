@@ -27,13 +27,13 @@ def test_where_broadcasts_all_three() -> None:
 
 def test_the_condition_is_bool() -> None:
     error = refused(R.where, tensor(2), tensor(2), tensor(2))
-    assert (error.operand, error.fact) == ("condition", "has data type float32")
+    assert (error.operand, error.fact) == ("condition", "has dtype float32")
     assert error.help == 'it takes bools: write `R.astype(condition, "bool")`'
 
 
 def test_both_choices_have_one_data_type() -> None:
     error = refused(R.where, COND, tensor(2), tensor(2, dtype="int8"))
-    assert error.facts == {"x2": "has data type int8", "x1": "has data type float32"}
+    assert error.facts == {"x2": "has dtype int8", "x1": "has dtype float32"}
 
 
 def test_where_keeps_a_shape_that_one_variable_holds() -> None:

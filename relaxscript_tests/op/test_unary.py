@@ -114,6 +114,6 @@ def test_clip_holds_elements_between_prim_values() -> None:
 def test_the_bounds_of_clip_are_prim_values() -> None:
     assert result(R.clip, tensor("n"), prim_var("float32"), 2) == "(n,) float32"
     error = refused(R.clip, tensor("n"), tensor(), 1)
-    assert (error.operand, error.fact) == ("min", "is a tensor, not a prim value")
+    assert (error.operand, error.fact) == ("min", "is a tensor, not a scalar")
     error = refused(R.clip, tensor("n"), 0, tensor())
     assert error.operand == "max"

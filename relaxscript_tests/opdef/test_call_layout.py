@@ -60,7 +60,7 @@ def test_an_operand_left_out_before_one_that_is_given_is_null() -> None:
 
 def test_an_optional_operand_is_checked_where_it_is_given() -> None:
     call = LOSS.build((X, OBJECT))
-    with pytest.raises(OperandError, match="`weights` is an object of which nothing is known"):
+    with pytest.raises(OperandError, match="`weights` is an object of unknown kind"):
         LOSS.infer(call, PlainContext())
 
 
@@ -87,7 +87,7 @@ def test_fields_of_a_tuple_are_blamed_by_their_place() -> None:
     call = R.concat.build(([X, OBJECT],))
     with pytest.raises(OperandError, match=r"`tensors\[1\]` is an object"):
         R.concat.infer(call, PlainContext())
-    with pytest.raises(OperandError, match="`tensors` is an object of which nothing") as caught:
+    with pytest.raises(OperandError, match="`tensors` is an object of unknown kind") as caught:
         R.concat.infer(R.concat.build((OBJECT,)), PlainContext())
     assert "R.match_cast(tensors, R.Tuple(...))" in str(caught.value.help)
 

@@ -81,8 +81,8 @@ def test_a_number_that_the_data_type_does_not_hold_is_refused(
 
 def test_a_number_beside_a_tensor_of_unknown_data_type_is_refused() -> None:
     error = refused(R.add, ranked(1, "void"), 1.0)
-    assert "the data type it should have is not known" in error.fact
-    assert error.help == 'write it with its data type: `R.const(1.0, "float32")`'
+    assert "the dtype it should have is not known" in error.fact
+    assert error.help == 'write it with its dtype: `R.const(1.0, "float32")`'
 
 
 def test_a_number_alone_has_its_natural_data_type() -> None:
@@ -159,17 +159,17 @@ def test_prim_values_alone_are_not_for_operators_that_are_not_binary() -> None:
     p = prim_var("float32")
     for operator, operands in ((R.ewise_fma, (p, p, p)), (R.exp, (p,))):
         error = refused(operator, *operands)
-        assert error.fact == "is a prim value, not a tensor"
+        assert error.fact == "is a scalar, not a tensor"
 
 
 def test_a_prim_value_is_no_matrix() -> None:
-    assert refused(R.matmul, X, prim_var("float32")).fact == "is a prim value, not a tensor"
+    assert refused(R.matmul, X, prim_var("float32")).fact == "is a scalar, not a tensor"
 
 
 def test_an_object_must_be_cast() -> None:
     error = refused(R.add, X, OBJECT)
     assert error.operand == "x2"
-    assert error.fact == "is an object of which nothing is known, not a tensor"
+    assert error.fact == "is an object of unknown kind, not a tensor"
     assert "`R.match_cast(x2, R.Tensor(...))`" in str(error.help)
     assert error.code == "RX0201"
 
@@ -228,7 +228,7 @@ def test_a_dimension_that_is_no_integer_is_refused(value: Any) -> None:
 def test_a_format_is_a_text() -> None:
     assert R.print.build((X,), {"format": relax.StringImm("{}")}).args[0].value == "{}"
     error = refused(R.print, X, format=3)
-    assert (error.operand, error.fact) == ("format", "is a Python `int`, not a text")
+    assert (error.operand, error.fact) == ("format", "is a Python `int`, not a string")
 
 
 def test_a_callee_is_a_function_or_its_name() -> None:

@@ -124,10 +124,10 @@ def test_an_attribute_is_kept_in_one_form(annotation: str, given: Any, kept: Any
         ("float", "x", "is 'x', not a number"),
         ("bool", 2, "is 2, not True or False"),
         ("str", 2, "is 2, not a text"),
-        ("DType", "flaot32", "is 'flaot32', not a data type"),
-        ("DType", "int7", "is 'int7', not a data type"),
-        ("DType", "void", "is 'void', not a data type"),
-        ("DType", 2.5, "is 2.5, not a data type"),
+        ("DType", "flaot32", "is 'flaot32', not a dtype"),
+        ("DType", "int7", "is 'int7', not a dtype"),
+        ("DType", "void", "is 'void', not a dtype"),
+        ("DType", 2.5, "is 2.5, not a dtype"),
     ],
 )
 def test_an_attribute_of_another_kind_is_refused(annotation: str, value: Any, wanted: str) -> None:

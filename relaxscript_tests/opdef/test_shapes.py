@@ -1,4 +1,4 @@
-"""Data types, devices, dimensions and axes, as the rules of all operators treat them."""
+"""Dtypes, devices, dimensions and axes, as the rules of all operators treat them."""
 
 from __future__ import annotations
 
@@ -129,13 +129,13 @@ def test_a_variable_that_holds_a_shape_of_unknown_rank_says_nothing() -> None:
     assert result(R.matmul, held(s), tensor(3, 4)) == "rank -1 float32"
 
 
-# ---------------------------------------------------------------- data types
+# ---------------------------------------------------------------- dtypes
 
 
 def test_data_types_must_agree() -> None:
     error = refused(R.add, tensor(2), tensor(2, dtype="float16"))
     assert error.code == "RX0202"
-    assert error.facts == {"x2": "has data type float16", "x1": "has data type float32"}
+    assert error.facts == {"x2": "has dtype float16", "x1": "has dtype float32"}
     assert error.help == 'write `R.astype(x2, "float32")`'
     assert error.fix == {"x2": 'R.astype({}, "float32")'}
 
@@ -160,7 +160,7 @@ def test_a_data_type_that_an_operator_does_not_take_is_refused(
 ) -> None:
     error = refused(operator, tensor(2, dtype=dtype))
     assert error.code == "RX0202"
-    assert error.fact == f"has data type {dtype}"
+    assert error.fact == f"has dtype {dtype}"
     assert error.help == help
 
 

@@ -1,7 +1,7 @@
 """However large a number in a text is, reading it ends in a program or in diagnostics, soon.
 
 Every number of a program may be the one that is too large: a dimension, a rank, an attribute of an
-operator, a literal, a bound of a loop or the digits of a data type.
+operator, a literal, a bound of a loop or the digits of a dtype.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def test_a_shape_that_is_a_string():
 def test_a_misspelt_data_type():
     @R.function
     def f(x: R.Tensor((4,), "flaot32")):
-    #                       ^^^^^^^^^ error: RX0108 "flaot32" is not a data type
+    #                       ^^^^^^^^^ error: RX0108 "flaot32" is not a dtype
     #                                   help: did you mean "float32"?
     #                                   fix: "float32"
         return x
@@ -45,7 +45,7 @@ def test_a_misspelt_data_type():
 def test_a_data_type_that_relax_has_not():
     @R.function
     def f(x: R.Tensor((4,), "int4")):
-    #                       ^^^^^^ error: RX0320 Relax has no data type "int4"
+    #                       ^^^^^^ error: RX0320 Relax has no dtype "int4"
     #                                help: did you mean "int8"?
     #                                fix: "int8"
         return x
@@ -191,7 +191,7 @@ def test_a_string_that_is_no_dimension():
 def test_a_scalar_without_anything_said():
     @R.function
     def f(x: R.Prim()):
-    #        ^^^^^^^^ error: RX0108 `R.Prim` needs a data type or a value
+    #        ^^^^^^^^ error: RX0108 `R.Prim` needs a dtype or a value
     #                   help: write `R.Prim("int64")`
         return x
 
@@ -214,7 +214,7 @@ def test_mistakes_in_several_annotations():
     #                      help: write `(4,)`
     #                      fix: 4,
     #                                                    ^^^^^^^^ error: RX0108 "flot16" is not a
-    #        | data type
+    #        | dtype
     #                                                               help: did you mean "float16"?
     #                                                               fix: "float16"
     #                                                                            ^ error: RX0108
@@ -238,7 +238,7 @@ def test_arguments_of_other_kinds_than_an_annotation_takes():
     @R.function
     def f(
         a: R.Tensor((4,), 32),
-        #                 ^^ error: RX0108 `32` is not a data type
+        #                 ^^ error: RX0108 `32` is not a dtype
         #                      help: write for example `"float32"`
         b: R.Tensor(R.Object, "float32"),
         #           ^^^^^^^^ error: RX0108 `Object` is not a shape

@@ -105,19 +105,19 @@ def test_a_tensor_that_is_written_in_place_is_like_its_result():
             cls = M
             a = R.call_tir_inplace(cls.double, (x,), [0], R.Tensor((5,), "float32"))
             #                                   ^ error: RX0203 a tensor that is written in place
-            #        | has the shape and data type of its result
+            #        | has the shape and dtype of its result
             b = R.call_tir_inplace(cls.double, (x,), [0], R.Tensor((4,), "int8"))
             #                                   ^ error: RX0202 a tensor that is written in place
-            #        | has the shape and data type of its result
+            #        | has the shape and dtype of its result
             c = R.call_tir_inplace(cls.double, (x,), [0], R.Tensor((4, 1), "float32"))
             #                                   ^ error: RX0203 a tensor that is written in place
-            #        | has the shape and data type of its result
+            #        | has the shape and dtype of its result
             d = R.call_tir_inplace(cls.double, (o,), [0], R.Tensor((4,), "float32"))
             #                                   ^ error: RX0201 a tensor that is written in place
-            #        | has the shape and data type of its result
+            #        | has the shape and dtype of its result
             e = R.call_tir_inplace(cls.double, (s,), [0], R.Tensor((4,), "float32"))
             #                                   ^ error: RX0201 a tensor that is written in place
-            #        | has the shape and data type of its result
+            #        | has the shape and dtype of its result
             return x
 
 

@@ -291,7 +291,7 @@ def test_values_that_are_no_values_of_a_program():
         z = R.add(x, R.const(words))
         #            ^^^^^^^^^^^^^^ error: RX0201 a constant is made of numbers, a text is none
         v = R.add(x, R.const(halves))
-        #            ^^^^^^^^^^^^^^^ error: RX0201 "int4" is not a data type
+        #            ^^^^^^^^^^^^^^^ error: RX0201 "int4" is not a dtype
         # help: did you mean "int8"?
         w = R.add(x, {"a": x})
         #            ^^^^^^^^ error: RX0201 `R.add` cannot take these operands

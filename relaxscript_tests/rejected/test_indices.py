@@ -201,7 +201,7 @@ def test_a_data_type_that_is_not_known():
     @R.function
     def f(x: R.Tensor((4, 3))):
         y = R.zeros((2,), x.dtype)
-        #                 ^^^^^^^ error: RX0102 the data type of `x` is not known
+        #                 ^^^^^^^ error: RX0102 the dtype of `x` is not known
         #                         help: check it first: `R.match_cast(x, R.Tensor(dtype="float32"))`
         return y
 

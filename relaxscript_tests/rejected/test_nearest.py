@@ -121,7 +121,7 @@ def test_the_nearest_decorator_or_option(decorator, meant):
 def test_data_types_by_other_names():
     @R.function
     def f(x: R.Tensor((2, 3), "float")):
-    #                         ^^^^^^^ error: RX0108 "float" is not a data type
+    #                         ^^^^^^^ error: RX0108 "float" is not a dtype
     # help: did you mean "float32"?
     # fix: "float32"
         a = R.astype(x, float16)
@@ -133,17 +133,17 @@ def test_data_types_by_other_names():
         # help: did you mean `"float16"`?
         # fix: "float16"
         c = R.astype(x, "flaot32")
-        #               ^^^^^^^^^ error: RX0204 the attribute `dtype` must be a data type, such as
+        #               ^^^^^^^^^ error: RX0204 the attribute `dtype` must be a dtype, such as
         #        | "float32"
         # help: write `"float32"`
         # fix: "float32"
         d = R.astype(x, "fp16")
-        #               ^^^^^^ error: RX0204 the attribute `dtype` must be a data type, such as
+        #               ^^^^^^ error: RX0204 the attribute `dtype` must be a dtype, such as
         #        | "float32"
         # help: write `"float16"`
         # fix: "float16"
         e = R.astype(x, "double")
-        #               ^^^^^^^^ error: RX0204 the attribute `dtype` must be a data type, such as
+        #               ^^^^^^^^ error: RX0204 the attribute `dtype` must be a dtype, such as
         #        | "float32"
         # help: write `"float64"`
         # fix: "float64"

@@ -194,7 +194,7 @@ def test_annotations_of_torch_and_numpy():
         # help: write `R.Tensor`
         # fix: R.Tensor
         c: "float32",
-        #  ^^^^^^^^^ error: RX0108 "float32" is a data type, and no annotation
+        #  ^^^^^^^^^ error: RX0108 "float32" is a dtype, and no annotation
         # help: write for example `R.Tensor((2, 3), "float32")`
         d: tuple,
         #  ^^^^^ error: RX0108 `tuple` is not an annotation
@@ -394,7 +394,7 @@ def test_arguments_of_tensor_in_another_order():
     # help: write `(2, 3)`
     # fix: (2, 3)
     #                                               ^^^^^^^^^ error: RX0108 the shape stands before
-    #     | the data type
+    #     | the dtype
     # help: write `((2, 3), "float32")`
     # fix: (2, 3)
     # fix: "float32"

@@ -100,15 +100,15 @@ def test_shapes_that_do_not_broadcast_where_one_was_computed():
 def test_data_types_that_differ():
     @R.function
     def f(x: R.Tensor((4,), "float32"), y: R.Tensor((4,), "float16")):
-    #                                      ------------------------- label: `y` has data type
+    #                                      ------------------------- label: `y` has dtype
     #        | float16 here
-    #        ------------------------- label: `x` has data type float32 here
+    #        ------------------------- label: `x` has dtype float32 here
         z = R.add(x, y)
         #            ^ error: RX0202 `R.add` cannot take these operands
         #                help: write `R.astype(y, "float32")`
         #                fix: R.astype(y, "float32")
-        #            - label: has data type float16
-        #         - label: has data type float32
+        #            - label: has dtype float16
+        #         - label: has dtype float32
         return z
 
 
@@ -193,7 +193,7 @@ def test_an_attribute_of_another_kind():
         #                 ^^^^^^ error: RX0204 the attribute `axis` must be an integer or a list
         #        | of integers
         z = R.astype(x, "float31")
-        #               ^^^^^^^^^ error: RX0204 the attribute `dtype` must be a data type, such
+        #               ^^^^^^^^^ error: RX0204 the attribute `dtype` must be a dtype, such
         #        | as "float32"
         w = R.sum(x, keepdims=3)
         #                     ^ error: RX0204 the attribute `keepdims` must be True or False

@@ -56,7 +56,7 @@ def test_an_int_of_too_many_bits():
         @R.function
         def main(k: R.Prim("int64")):
         #        ^^^^^^^^^^^^^^^^^^ error: RX0601 `k` is an int that does not fit 64 bits; must be
-        #        | a prim value of dtype int64
+        #        | a scalar of dtype int64
             return k
 
     fails(Module, 1 << 70)
@@ -69,8 +69,8 @@ def test_a_tensor_for_a_prim_value():
         @R.function
         def main(k: R.Prim("int64")):
         #        ^^^^^^^^^^^^^^^^^^ error: RX0601 `k` is a tensor of shape () and dtype int64; must
-        #        | be a prim value of dtype int64
-        # help: a prim value is a plain number; `.item()` takes it out of a tensor
+        #        | be a scalar of dtype int64
+        # help: a scalar is a plain number; `.item()` takes it out of a tensor
             return k
 
     fails(Module, np.array(3))
@@ -82,7 +82,7 @@ def test_a_text_for_a_prim_value():
     class Module:
         @R.function
         def main(k: R.Prim("int64")):
-        #        ^^^^^^^^^^^^^^^^^^ error: RX0601 `k` is a string; must be a prim value of dtype
+        #        ^^^^^^^^^^^^^^^^^^ error: RX0601 `k` is a string; must be a scalar of dtype
         #        | int64
             return k
 

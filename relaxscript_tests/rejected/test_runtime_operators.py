@@ -194,8 +194,8 @@ def test_data_types_that_differ():
         @R.function
         def main(x: R.Tensor, w: R.Tensor):
             y = R.add(x, w)
-            #   ^^^^^^^^^^^ error: RX0606 `R.add` cannot take these operands: `w` has data type
-            #        | int8; `x` has data type float32
+            #   ^^^^^^^^^^^ error: RX0606 `R.add` cannot take these operands: `w` has dtype
+            #        | int8; `x` has dtype float32
             return y
 
     fails(Module, X, np.ones((2, 3), "int8"))
@@ -209,7 +209,7 @@ def test_a_data_type_that_the_operator_does_not_take():
         def main(x: R.Tensor(ndim=2)):
             y = R.nn.softmax(x)
             #   ^^^^^^^^^^^^^^^ error: RX0606 `R.nn.softmax` cannot take these operands: `x` has
-            #        | data type int8
+            #        | dtype int8
             return y
 
     fails(Module, np.ones((2, 3), "int8"))

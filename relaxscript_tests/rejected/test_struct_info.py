@@ -111,7 +111,7 @@ def test_a_call_tir_without_the_description_of_its_result():
             #               help: it is called as `R.call_tir(gvar, args, out_sinfo, tir_vars=None)`
             z = R.call_tir(cls.copy, (x,), out_sinfo=R.Tensor(ndim=1, dtype="float32"))
             #                                        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error:
-            #        | RX0204 the shape and data type of results must be said, to allocate them
+            #        | RX0204 the shape and dtype of results must be said, to allocate them
             #                       help: write for example `out_sinfo=R.Tensor((n, 64), "float32")`
             #                                        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error:
             return y

@@ -110,7 +110,7 @@ def test_every_independent_mistake_is_reported_and_no_consequence():
     @T.prim_func
     def f(x: T.Buffer((4,), "float32"), y: T.Buffer((4,), "flaot32")):
     #                                                     ^^^^^^^^^ error: RX0108 "flaot32" is not
-    #        | a data type
+    #        | a dtype
     # help: did you mean "float32"?
     # fix: "float32"
         a = first
@@ -463,7 +463,7 @@ def test_calls_that_do_not_fit():
         # help: it is called as `T.init()`
             x[0] = 0.0
         x[0] = T.cast(x[0], "flaot32")
-        #                   ^^^^^^^^^ error: RX0502 "flaot32" is not a data type
+        #                   ^^^^^^^^^ error: RX0502 "flaot32" is not a dtype
         # help: did you mean "float32"?
         # fix: "float32"
         x[0] = T.float32("pi")
@@ -499,7 +499,7 @@ def test_a_python_value_that_is_no_scalar():
         x[0] = None
         #      ^^^^ error: RX0501 a scalar is needed here, this is `None`
         x[0] = T.float32
-        #      ^^^^^^^^^ error: RX0501 a scalar is needed here, this is the data type `T.float32`
+        #      ^^^^^^^^^ error: RX0501 a scalar is needed here, this is the dtype `T.float32`
         # help: `T.float32(x)` is `x` as float32
         x[0] = T.grid(4)
         #      ^^^^^^^^^ error: RX0501 a scalar is needed here, this is `T.grid(...)`

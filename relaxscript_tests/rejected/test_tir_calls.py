@@ -124,7 +124,7 @@ def test_a_barrier_of_a_gpu_names_its_memory():
         # <^^^^^^^^^^^^^^^^^^^ error: RX0103 `T.tvm_storage_sync` needs `storage_scope`
         # help: it is called as `T.tvm_storage_sync(storage_scope, *args)`
         T.tvm_storage_sync(1)
-        #                  ^ error: RX0502 `T.tvm_storage_sync` takes a text here
+        #                  ^ error: RX0502 `T.tvm_storage_sync` takes a string here
 
 
 @rejected
@@ -132,11 +132,11 @@ def test_the_shape_of_a_product_is_a_text():
     @T.prim_func
     def f(a: T.Buffer((8,), "float16"), c: T.Buffer((8,), "float32")):
         T.evaluate(T.ptx_mma("float32", 16816, "row", "col", "fp16", "fp16", "fp32", a.data, 0,
-        #                               ^^^^^ error: RX0502 `T.ptx_mma` takes a text here
+        #                               ^^^^^ error: RX0502 `T.ptx_mma` takes a string here
                              a.data, 0, c.data, 0, False))
 
 
-# ---------------------------------------------------------------- data types
+# ---------------------------------------------------------------- dtypes
 
 
 @rejected
@@ -144,10 +144,10 @@ def test_the_data_type_of_a_result_is_missing():
     @T.prim_func
     def f(x: T.Buffer((8,), "float32")):
         x[0:4] = T.vectorlow(x[0:8], x[0:8])
-        #                    ^^^^^^ error: RX0502 `T.vectorlow` needs the data type of its result
+        #                    ^^^^^^ error: RX0502 `T.vectorlow` needs the dtype of its result
         # help: write it first, for example `"int32"`
         x[0] = T.call_extern(x[0], "sinf", x[1])
-        #                    ^^^^ error: RX0502 `T.call_extern` needs the data type of its result
+        #                    ^^^^ error: RX0502 `T.call_extern` needs the dtype of its result
         # help: write it first, for example `"int32"`
 
 
@@ -156,7 +156,7 @@ def test_a_misspelt_data_type_of_a_result():
     @T.prim_func
     def f(x: T.Buffer((8,), "float32")):
         x[0] = T.call_pure_extern("flaot32", "sinf", x[1])
-        #                         ^^^^^^^^^ error: RX0502 "flaot32" is not a data type
+        #                         ^^^^^^^^^ error: RX0502 "flaot32" is not a dtype
         # help: did you mean "float32"?
         # fix: "float32"
 
@@ -179,7 +179,7 @@ def test_halves_of_a_vector_are_alike():
     def f(x: T.Buffer((8,), "float32"), y: T.Buffer((8,), "float64")):
         x[0:8] = T.vectorcombine("float32x8", x[0:4], y[0:4])
         #                                             ^^^^^^ error: RX0502 `T.vectorcombine` takes
-        #        | two vectors of one data type, float32x4
+        #        | two vectors of one dtype, float32x4
 
 
 @rejected
@@ -250,7 +250,7 @@ def test_the_greatest_value_of_what_is_no_data_type():
     @T.prim_func
     def f(x: T.Buffer((8,), "float32")):
         x[0] = T.max_value("flaot32")
-        #                  ^^^^^^^^^ error: RX0502 "flaot32" is not a data type
+        #                  ^^^^^^^^^ error: RX0502 "flaot32" is not a dtype
         # help: did you mean "float32"?
         # fix: "float32"
         x[1] = T.infinity("int32")
@@ -355,14 +355,14 @@ def test_what_cannot_be_converted():
         #                ^^^ error: RX0502 `T.float32` cannot take this: `T.float32` converts
         #        | scalars, not list
         x[1] = T.cast(x[0], "float31")
-        #                   ^^^^^^^^^ error: RX0502 "float31" is not a data type
+        #                   ^^^^^^^^^ error: RX0502 "float31" is not a dtype
         # help: did you mean "float32"?
         # fix: "float32"
         x[2] = T.Cast("floating", x[0])
-        #             ^^^^^^^^^^ error: RX0502 "floating" is not a data type
+        #             ^^^^^^^^^^ error: RX0502 "floating" is not a dtype
         # help: write for example `"float32"`
         x[3] = x[0].astype("flaot32")
-        #                  ^^^^^^^^^ error: RX0502 "flaot32" is not a data type
+        #                  ^^^^^^^^^ error: RX0502 "flaot32" is not a dtype
         # help: did you mean "float32"?
         # fix: "float32"
 

@@ -142,7 +142,7 @@ def test_a_loop_over_a_tensor_or_a_number():
         # fix: range(n)
             x[i] = 0.0
         for i in T.float32:
-        #        ^^^^^^^^^ error: RX0501 a loop of a PrimFunc cannot go over the data type
+        #        ^^^^^^^^^ error: RX0501 a loop of a PrimFunc cannot go over the dtype
         #     | `T.float32`
         # help: loop over `range(n)`, `T.grid(n, m)`, `T.parallel(n)`, `T.vectorized(n)` or
         #     | `T.unroll(n)`
@@ -498,7 +498,7 @@ def test_the_arguments_of_a_buffer():
         # help: did you mean `scope`?
         # fix: scope
         F = T.alloc_buffer((4,), "float23")
-        #                        ^^^^^^^^^ error: RX0108 "float23" is not a data type
+        #                        ^^^^^^^^^ error: RX0108 "float23" is not a dtype
         # help: did you mean "float32"?
         # fix: "float32"
         x[0] = 0.0

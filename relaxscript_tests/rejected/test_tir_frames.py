@@ -171,7 +171,7 @@ def test_statements_beside_the_ways_of_a_choice():
 def test_memory_of_no_data_type():
     with IRBuilder(), T.prim_func(), T.allocate([4], "flaot32"):
     #                                ^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0108 "flaot32" is not a
-    # | data type
+    # | dtype
     # help: did you mean "float32"?
         pass
 
@@ -219,7 +219,7 @@ def test_a_dimension_in_arithmetic_stands_alone_somewhere():
 @rejected
 def test_a_class_of_python_as_a_data_type():
     with IRBuilder(), T.prim_func(), T.allocate([4], list):
-    #                                ^^^^^^^^^^^^^^^^^^^^^ error: RX0108 a data type is a text or a
+    #                                ^^^^^^^^^^^^^^^^^^^^^ error: RX0108 a dtype is a string or a
     # | type of numpy, not type
         pass
 
@@ -227,6 +227,6 @@ def test_a_class_of_python_as_a_data_type():
 @rejected
 def test_a_number_as_a_data_type():
     with IRBuilder(), T.prim_func(), T.allocate([4], 3):
-    #                                ^^^^^^^^^^^^^^^^^^ error: RX0108 a data type is a text such
+    #                                ^^^^^^^^^^^^^^^^^^ error: RX0108 a dtype is a string such
     # | as "float32", this is a Python int
         pass

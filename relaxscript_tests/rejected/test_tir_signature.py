@@ -73,15 +73,15 @@ def test_a_data_type_that_is_misspelt():
     @T.prim_func
     def f(
         x: T.Buffer((4,), "flaot32"),
-        #                 ^^^^^^^^^ error: RX0108 "flaot32" is not a data type
+        #                 ^^^^^^^^^ error: RX0108 "flaot32" is not a dtype
         # help: did you mean "float32"?
         # fix: "float32"
         y: T.Buffer((4,), "quaternion"),
-        #                 ^^^^^^^^^^^^ error: RX0108 "quaternion" is not a data type
+        #                 ^^^^^^^^^^^^ error: RX0108 "quaternion" is not a dtype
         # help: known are bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16,
         #        | float32, float64, bfloat16, handle
         z: T.Buffer((4,), 7),
-        #                 ^ error: RX0108 a data type is a text such as "float32", this is a
+        #                 ^ error: RX0108 a dtype is a string such as "float32", this is a
         #        | Python int
     ):
         pass
@@ -110,17 +110,17 @@ def test_buffers_in_brackets_without_a_data_type_of_their_own():
     @T.prim_func
     def f(
         x: T.Buffer["float32"],  # noqa: UP037
-        #           ^^^^^^^^^ error: RX0108 "float32" is a data type, where a shape stands first
+        #           ^^^^^^^^^ error: RX0108 "float32" is a dtype, where a shape stands first
         # help: write `T.f32` for it
         v: T.Buffer["int8", 4],  # noqa: UP037
-        #           ^^^^^^ error: RX0108 "int8" is a data type, where a shape stands first
+        #           ^^^^^^ error: RX0108 "int8" is a dtype, where a shape stands first
         # help: write `T.i8` for it
         # fix: T.i8
         y: T.Buffer["float32x4", 64],  # noqa: UP037
-        #           ^^^^^^^^^^^ error: RX0108 "float32x4" is a data type, where a shape stands first
+        #           ^^^^^^^^^^^ error: RX0108 "float32x4" is a dtype, where a shape stands first
         # help: write `T.Buffer((16,), "float32")`, `T.handle`, or a scalar such as `T.int64`
         z: T.Buffer[16, 64],
-        #           ^^^^^^ error: RX0108 dimensions in brackets follow a data type
+        #           ^^^^^^ error: RX0108 dimensions in brackets follow a dtype
         # help: write `T.Buffer[T.f32, 16, 64]`
         w: T.Buffer[f32, 64],
         #           ^^^ error: RX0101 `f32` is not defined
@@ -148,11 +148,11 @@ def test_buffers_in_brackets_without_a_shape():
 def test_two_data_types_of_a_buffer():
     @T.prim_func
     def f(x: T.Buffer[T.f32, T.i8, T.float16, 64]):
-    #                        ^^^^ error: RX0108 a dimension is a whole number, this is the data type
+    #                        ^^^^ error: RX0108 a dimension is a whole number, this is the dtype
     #        | `int8`
     # help: write a number, a name such as "n", or arithmetic of these
     #                              ^^^^^^^^^ error: RX0108 a dimension is a whole number, this is
-    #        | the data type `T.float16`
+    #        | the dtype `T.float16`
     # help: write a number, a name such as "n", or arithmetic of these
         pass
 
@@ -250,9 +250,9 @@ def test_strides_of_another_rank():
 def test_a_buffer_of_void():
     @T.prim_func
     def f(x: T.Buffer((4,), "")):
-    #                       ^^ error: RX0108 the elements of the buffer `x` have no data type:
+    #                       ^^ error: RX0108 the elements of the buffer `x` have no dtype:
     #        | "void" has no values
-    #                       help: name the data type of an element, such as "float32"
+    #                       help: name the dtype of an element, such as "float32"
         x[0] = 1.0
 
 

@@ -358,7 +358,7 @@ def test_expressions_that_do_nothing():
         # <^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0501 `T.allocate` needs a name here
         # help: write `x = T.allocate([4], "float32")`
         T.float32
-        # <^^^^^^^^ error: RX0501 the data type `T.float32` does nothing by itself
+        # <^^^^^^^^ error: RX0501 the dtype `T.float32` does nothing by itself
         # help: a statement stores, loops, or calls something
         lambda: 1
         # <^^^^^^^^ error: RX0501 a function does nothing by itself

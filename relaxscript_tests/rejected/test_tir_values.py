@@ -92,9 +92,9 @@ def test_an_address_has_no_power():
     @T.prim_func
     def f(x: T.Buffer((4,), "float32")):
         x[0] = x.data ** 2
-        #                ^ error: RX0502 the operands of `**` have no common data type
+        #                ^ error: RX0502 the operands of `**` have no common dtype
         x[1] = T.pow(x.data, x[1])
-        #                    ^^^^ error: RX0502 the operands of `T.pow` have no common data type
+        #                    ^^^^ error: RX0502 the operands of `T.pow` have no common dtype
 
 
 @rejected

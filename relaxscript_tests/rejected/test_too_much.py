@@ -180,5 +180,5 @@ def test_a_data_type_of_a_million_digits(word: str):
     found = mistakes(function("return x", x=f'R.Tensor((4,), "{name}")'))
     assert len(found) == 1
     assert mistakes(function(f'return R.astype(x, "{name}")')) == [
-        'RX0204 the attribute `dtype` must be a data type, such as "float32"'
+        'RX0204 the attribute `dtype` must be a dtype, such as "float32"'
     ]

@@ -78,7 +78,7 @@ def test_a_storage_that_cannot_be_says_why():
     assert caught.value.code == "RX0606"
     with pytest.raises(VMError, match=r"alloc_storage`: expected a shape, got an int"):
         call("vm.builtin.alloc_storage", 3, 0, "float32")
-    with pytest.raises(VMError, match=r"a shape, a device, a data type and a scope, got 1"):
+    with pytest.raises(VMError, match=r"a shape, a device, a dtype and a scope, got 1"):
         call("vm.builtin.alloc_storage", Shape([3]))
 
 

@@ -35,7 +35,7 @@ def test_shape_and_strides_count_elements():
 
 
 def test_what_dlpack_has_no_data_type_for_is_refused():
-    with pytest.raises(VMError, match="DLPack has no data type for an array of shape") as caught:
+    with pytest.raises(VMError, match="DLPack has no dtype for an array of shape") as caught:
         dl_tensor(np.zeros(2, object))
     assert caught.value.code == "RX0610"
 

@@ -133,11 +133,11 @@ class TestMistakesOfTheBuilder:
         return ExecBuilder()
 
     def test_a_variable_outside_of_a_function(self, ib):
-        with pytest.raises(VMError, match="the variable `x` stands outside of every function"):
+        with pytest.raises(VMError, match="the variable `x` is outside of every function"):
             ib.variable("x", ib.r(0), 0, 1)
 
     def test_an_instruction_outside_of_a_function(self, ib):
-        with pytest.raises(VMError, match="stands outside of every function"):
+        with pytest.raises(VMError, match="is outside of every function"):
             ib.emit_goto(1)
 
     def test_a_function_inside_a_function(self, ib):
@@ -183,8 +183,8 @@ class TestMistakesOfTheBuilder:
             (lambda ib: ib.r(True), "the number of a register is an int, got a bool"),
             (lambda ib: ib.c("x"), "the number of a constant is an int, got a string"),
             (lambda ib: ib.imm(1 << 63), "an immediate has 64 bits, got 9223372036854775808"),
-            (lambda ib: ib.f(3), "a function has a text as its name, got an int"),
-            (lambda ib: ib.emit_call(3), "a function has a text as its name, got an int"),
+            (lambda ib: ib.f(3), "the name of a function is a string, got an int"),
+            (lambda ib: ib.emit_call(3), "the name of a function is a string, got an int"),
             (lambda ib: ib.emit_call("p", 3), "arguments of a call come as a list, got an int"),
             (lambda ib: ib.emit_call("p", [], 3), "a call of `p` can only write into a register"),
             (lambda ib: ib.emit_goto(1.5), "an offset is an int, got a float"),
@@ -202,7 +202,7 @@ class TestMistakesOfTheBuilder:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"func_name": 3}, "a function has a text as its name, got an int"),
+            ({"func_name": 3}, "the name of a function is a string, got an int"),
             ({"num_inputs": "x"}, "the number of arguments is an int, got a string"),
             ({"num_inputs": -1}, "`a` cannot take -1 arguments"),
             ({"param_names": "xy"}, "names of parameters come as a list, got a string"),

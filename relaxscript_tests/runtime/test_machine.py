@@ -320,7 +320,7 @@ class TestInterface:
     def test_what_is_no_name_is_refused(self):
         vm = machine(calling("test.add", 2))
         for name in (3, None, ["main"]):
-            with pytest.raises(VMError, match="a function has a text as its name, got") as caught:
+            with pytest.raises(VMError, match="the name of a function is a string, got") as caught:
                 vm[name]
             assert caught.value.code == "RX0607"
 
@@ -358,7 +358,7 @@ class TestInterface:
         assert vm.nothing() is None
         with pytest.raises(VMError, match="there is a function `three` already"):
             vm.save_function("main", "three")
-        with pytest.raises(VMError, match="a function has a text as its name, got an int"):
+        with pytest.raises(VMError, match="the name of a function is a string, got an int"):
             vm.save_function("main", 3, 1, 2)
 
     def test_an_instrument_sees_calls_before_and_after(self):

@@ -123,7 +123,7 @@ class TestChecks:
 
 FLOATS = np.ones(3, "float32")
 FAULTS = {
-    "another data type": (lambda x: x.astype("float64"), "is float64; must be float32"),
+    "another dtype": (lambda x: x.astype("float64"), "is float64; must be float32"),
     "another shape": (
         lambda x: x[:2],
         r"`shape\[0\]` of the result of `test.f` is 2; must be `n = 3`",

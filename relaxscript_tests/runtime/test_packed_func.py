@@ -90,7 +90,7 @@ class TestRegistry:
         ("name", "got"), [("", "an empty string"), (None, "None"), (5, "an int"), ([], "a list")]
     )
     def test_a_name_is_a_text(self, name, got):
-        message = f"a packed function has a text as its name, got {got}"
+        message = f"the name of a packed function is a string, got {got}"
         for action in (
             lambda: register_func(name, len),
             lambda: get_global_func(name),
@@ -102,7 +102,7 @@ class TestRegistry:
 
     def test_what_may_be_missing_must_still_be_a_name(self):
         assert get_global_func("", allow_missing=True) is None
-        with pytest.raises(VMError, match="has a text as its name, got an int"):
+        with pytest.raises(VMError, match="name of a packed function is a string, got an int"):
             get_global_func(5, allow_missing=True)
 
     def test_a_callable_without_a_name_needs_one(self):
@@ -222,7 +222,7 @@ class TestCFunctions:
         memset = PackedFunc.from_ctypes("memset", ctypes.CDLL(None).memset)
         with pytest.raises(VMError, match="`memset` is a C function and cannot take the shape"):
             memset(Shape([1]))
-        with pytest.raises(VMError, match="C has no type for a bfloat16 prim value"):
+        with pytest.raises(VMError, match="C has no type for a bfloat16 scalar"):
             memset(Prim(1.0, "bfloat16"))
 
 

@@ -222,7 +222,7 @@ def test_a_tensor_is_no_prim_value():
     refused(
         [np.array(5)],
         [PrimCheck("int64")],
-        "`x` is a tensor of shape () and dtype int64; must be a prim value of dtype int64",
+        "`x` is a tensor of shape () and dtype int64; must be a scalar of dtype int64",
     )
 
 
@@ -347,8 +347,8 @@ def test_every_check_describes_itself():
         "a shape": ShapeCheck(),
         "a shape of 2 dimensions": ShapeCheck(2),
         "the shape (n, 2 * n)": ShapeCheck(2, (N, TWICE_N)),
-        "a prim value of dtype int64": PrimCheck("int64"),
-        "a prim value of dtype int64 equal to `n`": PrimCheck("int64", N),
+        "a scalar of dtype int64": PrimCheck("int64"),
+        "a scalar of dtype int64 equal to `n`": PrimCheck("int64", N),
         "a tuple of 1": TupleCheck((AnyCheck(),)),
         "the empty tuple": TupleCheck(),
         "a pure function": FuncCheck(text="a pure function"),

@@ -70,7 +70,7 @@ def test_forms_hold_their_arguments():
 
 def test_a_buffer_takes_whatever_an_annotation_says():
     assert isinstance(T.Buffer(), Form)
-    assert isinstance(T.Buffer((4,), "no data type", unknown=3), Form)
+    assert isinstance(T.Buffer((4,), "no dtype", unknown=3), Form)
     assert isinstance(T.Buffer[(4,), "float32"], Form)
     assert list(inspect.signature(T.Buffer).parameters)[:2] == ["shape", "dtype"]
 
@@ -95,7 +95,7 @@ def test_conversions_of_what_is_no_number_are_refused():
         T.int32(float("inf"))
     with pytest.raises(ValueError, match='"pi" is not a number'):
         T.float32("pi")
-    with pytest.raises(ValueError, match='"flaot32" is not a data type'):
+    with pytest.raises(ValueError, match='"flaot32" is not a dtype'):
         T.handle("flaot32")
 
 

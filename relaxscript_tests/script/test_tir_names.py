@@ -290,7 +290,7 @@ def test_the_number_of_operands_is_checked(line):
             parsed(device_call(line.name, needed[:-1]))
 
 
-# ---------------------------------------------------------------- data types
+# ---------------------------------------------------------------- dtypes
 
 DTYPES = [n for n in T.__all__ if type(getattr(T, n)).__name__ == "ScalarType" and n != "void"]
 

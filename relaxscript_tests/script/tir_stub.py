@@ -2,7 +2,7 @@
 
 Signatures and docstrings are those of the functions. What a statement gives is not: a function of
 `T` describes it and returns a `Form`, and the parser makes loop variables and buffers of it; that
-stands in `GIVES`. Data types are classes for checkers, since they stand in annotations.
+stands in `GIVES`. Dtypes are classes for checkers, since they stand in annotations.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class _VarScope(_Var):
     def __enter__(self) -> _Var: ...
     def __exit__(self, *error: object) -> None: ...
 
-# A data type is a text, or the class that stands for one here.
+# A dtype is a text, or the class that stands for one here.
 _DType: _TypeAlias = _str | type[_Any]
 _Indices: _TypeAlias = _PrimExprLike | slice | tuple[_PrimExprLike | slice, ...]
 '''
@@ -218,12 +218,12 @@ def _indented(text: str) -> str:
 
 
 def data_type(name: str) -> str:
-    """A data type as a class: what `n: T.int64` is, and what `T.int64(x)` takes."""
+    """A dtype as a class: what `n: T.int64` is, and what `T.int64(x)` takes."""
     return f'class {name}(_Scalar):\n    """Scalars of type {name}."""\n'
 
 
 def element(name: str) -> str:
-    """A short data type as a class: what `x: T.Buffer[T.f32, n]` is."""
+    """A short dtype as a class: what `x: T.Buffer[T.f32, n]` is."""
     return f'class {name}(_Elements, _Protocol):\n    """Buffers of {getattr(T, name)}."""\n'
 
 

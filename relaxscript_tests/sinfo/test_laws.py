@@ -74,7 +74,7 @@ KINDS = (
     TupleStructInfo,
 )
 TRAITS = (
-    "own variable", "function in parameter", "derive_func", "vdevice", "prim value",
+    "own variable", "function in parameter", "derive_func", "vdevice", "scalar",
     "shape in a variable", "bfloat16", "unknown rank", "unknown dtype", "impure",
 )  # fmt: skip
 
@@ -89,7 +89,7 @@ def traits(info: StructInfo) -> set[str]:
             found |= {"unknown rank"} if ndim == -1 else set()
             found |= {"unknown dtype"} if dtype.is_void else {str(dtype)}
         case PrimStructInfo(value=value):
-            found |= {"prim value"} if value is not None else set()
+            found |= {"scalar"} if value is not None else set()
         case FuncStructInfo(params, purity=purity, derive_func=derive):
             found |= {"derive_func"} if derive is not None else set()
             found |= set() if purity else {"impure"}

@@ -1,6 +1,6 @@
 """Spec "Auxiliary Procedures": derivation by `derive_func`, and erasure of what is out of scope.
 
-The slips of the pseudocode are mended: erasing the shape of a tensor keeps its data type and
+The slips of the pseudocode are mended: erasing the shape of a tensor keeps its dtype and
 device, a scalar loses a value that is out of scope, and the type of a function keeps its purity.
 """
 

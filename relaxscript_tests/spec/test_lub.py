@@ -69,7 +69,7 @@ def test_the_bound_of_shapes_keeps_dimensions_that_are_proved_to_be_the_same():
 
 @accepts("lub tensor")
 def test_the_bound_of_tensors_loses_what_differs_and_keeps_the_rest():
-    # Section "Subtyping for StructInfo": the pseudocode loses the device or keeps one data type.
+    # Section "Subtyping for StructInfo": the pseudocode loses the device or keeps one dtype.
     assert unified('R.Tensor((2,), "int8")', 'R.Tensor((2,), "int16")', "R.Tensor((2,))")
     assert unified(
         'R.Tensor((2,), "int8")', 'R.Tensor((3,), "int8")', 'R.Tensor(None, "int8", ndim=1)'

@@ -1,4 +1,4 @@
-"""Odd literals are literals of the data type that was asked for."""
+"""Odd literals are literals of the dtype that was asked for."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ MISTAKES = {
     "a number as a condition": (
         lambda p: p.tb.while_(p.n), "condition", "a condition is a bool, this is int64"
     ),
-    "a value of another data type": (
+    "a value of another dtype": (
         lambda p: p.tb.store(p.a, 0, p.n), "value", "the value is int64, not float32"
     ),
     "a text as a value": (
@@ -307,7 +307,7 @@ MISTAKES = {
     # buffers and memory
     "a buffer of nothing": (
         lambda p: make_buffer("x", (4,), "void"), "dtype",
-        'the elements of the buffer `x` have no data type: "void" has no values',
+        'the elements of the buffer `x` have no dtype: "void" has no values',
     ),
     "strides for other dimensions": (
         lambda p: make_buffer("x", (4,), strides=(1, 2)), "strides",
@@ -455,5 +455,5 @@ def test_values_are_described_in_a_few_words():
     described = [describe(v) for v in (p.a, p.a[0:2], p.h, p.n, p.a.dtype, tir, None, 3)]
     assert described == [
         "the buffer `a`", "a region of a buffer", "an address", "a scalar of type int64",
-        "the data type `float32`", "the module `tir`", "`None`", "a Python int",
+        "the dtype `float32`", "the module `tir`", "`None`", "a Python int",
     ]  # fmt: skip

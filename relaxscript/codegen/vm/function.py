@@ -308,7 +308,7 @@ class FunctionEmitter(ABC):
         return self.call("vm.builtin.copy", [self.ib.f(self.program.extern(symbol))])
 
     def scalar(self, e: prim.PrimExpr) -> Arg:
-        """A prim value."""
+        """A scalar."""
         match e:
             case prim.IntImm(value=value) if e.dtype == "int64":
                 return self.ib.imm(value)

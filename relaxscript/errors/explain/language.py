@@ -215,11 +215,11 @@ Right:
             return y
 """,
     "RX0111": """
-RX0111: the source text is not to be found
+RX0111: the source is not found
 
 A decorator reads the file or notebook cell in which the definition stands. There is none for code
 given to `exec` or typed into a plain Python prompt, and a file that was changed after it was
-imported does not show what runs. Give the text itself to `from_source`.
+imported does not show what runs. Give the source itself to `from_source`.
 
 Wrong:
 
@@ -252,7 +252,7 @@ Right:
         return x
 """,
     "RX0113": """
-RX0113: the text is not Python
+RX0113: the source is not Python
 
 A script is Python by form, so Python's own grammar comes first. The message is that of Python.
 

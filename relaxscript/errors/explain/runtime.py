@@ -6,7 +6,7 @@ PAGES: dict[str, str] = {
     "RX0601": """
 RX0601: an argument does not match the signature
 
-Kind, data type, rank or shape of an argument is not what the function declares. Dimensions of
+Kind, dtype, rank or shape of an argument is not what the function declares. Dimensions of
 one name must be equal in all arguments; the message says where the name got its value. A function
 that is passed must be of a type that fits: its parameters, its result and whether it is pure.
 
@@ -114,7 +114,7 @@ Right:
 RX0608: a value of this kind cannot be given to the machine
 
 Arguments are numpy arrays and tensors of other packages, numbers, strings, shapes, tuples of these,
-closures and data types.
+closures and dtypes.
 
 Wrong:
 

@@ -6,7 +6,7 @@ PAGES: dict[str, str] = {
     "RX0201": """
 RX0201: a value of another kind is needed here
 
-A tensor, a shape, a tuple, a prim value, a function and an object are different kinds of value,
+A tensor, a shape, a tuple, a scalar, a function and an object are different kinds of value,
 and the place takes only one of them.
 
 Wrong:
@@ -18,10 +18,10 @@ Right:
     y = R.reshape(x, R.shape([2, 3]))
 """,
     "RX0202": """
-RX0202: the data types of the operands disagree
+RX0202: the dtypes of the operands disagree
 
-Operators do not convert. Convert one operand with `R.astype`, or write the constant with the data
-type of the other: `R.const(1, "float16")`.
+Operators do not convert. Convert one operand with `R.astype`, or write the constant with the
+dtype of the other: `R.const(1, "float16")`.
 
 Wrong:
 
@@ -59,7 +59,7 @@ Right:
     "RX0204": """
 RX0204: an attribute has a value that the operator cannot use
 
-The axis is out of range or given twice, the permutation is none, the data type is unknown, and so
+The axis is out of range or given twice, the permutation is none, the dtype is unknown, and so
 on. A negative axis counts from the end.
 
 Wrong:

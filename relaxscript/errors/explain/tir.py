@@ -23,10 +23,10 @@ Right:
             y[i] = x[i] + x[i]
 """,
     "RX0502": """
-RX0502: data types of scalars disagree
+RX0502: dtypes of scalars disagree
 
 The two sides of an operation, or a value and the buffer in which it is stored, have different
-data types. Convert with `T.cast` or write the constant as `T.float32(0)`.
+dtypes. Convert with `T.cast` or write the constant as `T.float32(0)`.
 
 Wrong:
 
@@ -94,7 +94,7 @@ Right:
 RX0505: this cannot be compiled for the CPU
 
 The PrimFunc uses something that only other devices have (threads of a GPU, their memory scopes or
-intrinsics), or a data type for which the CPU has no instructions.
+intrinsics), or a dtype for which the CPU has no instructions.
 
 Wrong:
 

@@ -363,9 +363,9 @@ Right:
     value = relax.PrimValue(3)
 """,
     "RX0319": """
-RX0319: the data type of a prim annotation is not a number's
+RX0319: the dtype of a prim annotation is not a number's
 
-A prim value is an integer, an unsigned integer, a float or a bool, not a handle.
+A scalar is an integer, an unsigned integer, a float or a bool, not a handle.
 
 Wrong:
 
@@ -380,7 +380,7 @@ Right:
         return x
 """,
     "RX0320": """
-RX0320: a data type that Relax does not have
+RX0320: a dtype that Relax does not have
 
 Integers have 1, 8, 16, 32 or 64 bits and floats 16, 32 or 64, all with one lane; bfloat16 and
 floats of 8 bits are there for tensors.
@@ -417,9 +417,9 @@ Right:
         return x
 """,
     "RX0322": """
-RX0322: data type and value of a prim annotation disagree
+RX0322: dtype and value of a prim annotation disagree
 
-The value has a data type of its own. It is enough to give one of the two.
+The value has a dtype of its own. It is enough to give one of the two.
 
 Wrong:
 

@@ -49,7 +49,7 @@ _DOC = """The elements of `data` times `weight`, spread over windows along {}.
 
 It undoes the shapes of a convolution with the same attributes: `padding` is taken away from the
 result, and `output_padding`, below `strides`, is added behind. Of the channels each of `groups`
-takes its share. Sums are computed in the data type of the result, those of floats of 16 bits or
+takes its share. Sums are computed in the dtype of the result, those of floats of 16 bits or
 fewer in float32."""
 
 

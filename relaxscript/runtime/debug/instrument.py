@@ -48,7 +48,7 @@ def _told(instrument: Callable[..., Any], name: str, facts: Sequence[Any]) -> An
         return call_packed(_name_of(instrument), instrument, facts)
     except VMError as error:
         if error.__cause__ is not None and not error.diagnostic.notes:
-            note = f"it is the instrument, told of a call of `{name}`"
+            note = f"it is the instrument, at a call of `{name}`"
             error.diagnostic = replace(error.diagnostic, notes=(note,))
         raise
 

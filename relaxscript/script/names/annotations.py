@@ -239,16 +239,16 @@ def _dtype(value: Any, parameter: str = "dtype") -> DataType:
         dtype = DataType(value)
         if dtype.in_relax:
             return dtype
-        message = f'Relax has no data type "{value}"'
+        message = f'Relax has no dtype "{value}"'
         raise AnnotationError(message, parameter, *_dtype_help(value), code="RX0320")
     if isinstance(value, str):
-        raise AnnotationError(f'"{value}" is not a data type', parameter, *_dtype_help(value))
+        raise AnnotationError(f'"{value}" is not a dtype', parameter, *_dtype_help(value))
     if isinstance(value, type) or hasattr(value, "dtype") or hasattr(value, "itemsize"):
         name = getattr(np.dtype(value) if isinstance(value, type) else value, "name", "")
         if is_dtype(name):
             return _dtype(str(name), parameter)
     raise AnnotationError(
-        f"`{_shown(value)}` is not a data type", parameter, 'write for example `"float32"`'
+        f"`{_shown(value)}` is not a dtype", parameter, 'write for example `"float32"`'
     )
 
 
@@ -374,9 +374,7 @@ def _prim(dtype: Any = None, value: Any = None) -> StructInfo:
     if dtype is not None and not isinstance(dtype, str) and value is None:
         dtype, value = None, dtype
     if dtype is None and value is None:
-        raise AnnotationError(
-            "`R.Prim` needs a data type or a value", None, 'write `R.Prim("int64")`'
-        )
+        raise AnnotationError("`R.Prim` needs a dtype or a value", None, 'write `R.Prim("int64")`')
     if isinstance(value, str):
         value = _dim(value, "value")
     try:

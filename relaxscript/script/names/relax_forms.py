@@ -119,7 +119,7 @@ def _array(value: Any) -> np.ndarray[Any, Any]:
 def _dtype(dtype: Any) -> DataType:
     if isinstance(dtype, builtins.str) and not (is_dtype(dtype) and DataType(dtype).in_relax):
         near = nearest_dtype(dtype, DTYPES)
-        raise ValueError(f'"{dtype}" is not a data type' + meant_hint(near, '"'))
+        raise ValueError(f'"{dtype}" is not a dtype' + meant_hint(near, '"'))
     return DataType(dtype)
 
 

@@ -139,7 +139,7 @@ class ScalarType(Described):
         return f"`{self}(x)` is `x` as {self.dtype}"
 
     def describe(self) -> str:
-        return f"the data type `{self}`"
+        return f"the dtype `{self}`"
 
     def __repr__(self) -> str:
         return f"T.{self.dtype}"

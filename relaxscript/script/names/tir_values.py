@@ -34,11 +34,11 @@ def dtype_of(value: Any, part: str = "dtype") -> DataType:
         except TypeError as error:
             raise TIRError(part, str(error), code="RX0108") from None
     if not isinstance(value, str):
-        message = f'a data type is a text such as "float32", this is {describe(value)}'
+        message = f'a dtype is a string such as "float32", this is {describe(value)}'
         raise TIRError(part, message, code="RX0108")
     near = nearest_dtype(value, COMMON_DTYPES)
     raise TIRError(
-        part, f'"{value}" is not a data type', code="RX0108",
+        part, f'"{value}" is not a dtype', code="RX0108",
         help=did_you_mean(near, "known are " + ", ".join(COMMON_DTYPES), '"'),
         instead=f'"{near}"' if near else None,
     )  # fmt: skip

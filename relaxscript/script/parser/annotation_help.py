@@ -54,7 +54,7 @@ def arranged(source: Source, front: Front, call: ast.expr) -> Instead | None:
         case [ast.Constant(value=str(name)) as first, ast.Tuple() | ast.List() as second, *_]:
             if front.name == "Tensor" and is_dtype(name):
                 edits = (_put(source, first, second), _put(source, second, first))
-                message = "the shape stands before the data type"
+                message = "the shape stands before the dtype"
                 return Instead(first, message, f'write `({ast.unparse(second)}, "{name}")`', edits)
     return None
 

@@ -18,7 +18,7 @@ HOST_FUNC = "tir.is_host_func"
 
 
 class ComputePrimValue(ModulePass):
-    """Compute prim values by PrimFuncs of the module, from the variables that they mention.
+    """Compute scalars by PrimFuncs of the module, from the variables that they mention.
 
     Before:
 

@@ -36,7 +36,7 @@ class RemoveUnusedChecks(FunctionPass):
             return y
 
     The virtual machine then only takes the values of shape variables that something computes with,
-    here none, and tells tensors, tuples, shapes, prim values and functions from one another where
+    here none, and tells tensors, tuples, shapes, scalars and functions from one another where
     they come from outside. What is given up: an argument, a cast, or the result of a packed
     function that is not what the program says goes unnoticed, and the results are anything; where
     the checks would pass, the results are the same. Memory stays safe: PrimFuncs test the arrays

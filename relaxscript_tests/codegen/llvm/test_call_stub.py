@@ -44,7 +44,7 @@ FROZEN.flags.writeable = False
 DOUBTFUL = {
     "too few": (zeros(3, 4), zeros(6), 5),
     "no array": ([1], zeros(6), 5, 0.5),
-    "another data type": (zeros(3, 4, dtype="int32"), zeros(6), 5, 0.5),
+    "another dtype": (zeros(3, 4, dtype="int32"), zeros(6), 5, 0.5),
     "another rank": (zeros(3, 4, 1), zeros(6), 5, 0.5),
     "another extent": (zeros(3, 5), zeros(6), 5, 0.5),
     "extents that do not agree": (zeros(3, 4), zeros(7), 5, 0.5),

@@ -1,4 +1,4 @@
-"""Compiled expressions give the bits that the evaluator gives, over all data types."""
+"""Compiled expressions give the bits that the evaluator gives, over all dtypes."""
 
 from __future__ import annotations
 
@@ -231,7 +231,7 @@ COUNT = 24
 
 @st.composite
 def expressions(draw, dtype, depth=4):
-    """An expression of a data type over variables of all; it never divides an integer by zero."""
+    """An expression of a dtype over variables of all; it never divides an integer by zero."""
     kind = DataType(dtype)
     if depth == 0:
         if draw(st.booleans()):

@@ -209,7 +209,7 @@ def test_other_spellings_of_a_data_type_are_taken():
 
 
 def test_a_wrong_byte_order_is_refused():
-    with pytest.raises(VMError, match="has data type >f4, not float32"):
+    with pytest.raises(VMError, match="has dtype >f4, not float32"):
         compile_prim_func(double())(f32(8).astype(">f4"), zeros(8))
 
 

@@ -92,4 +92,4 @@ def test_axes_that_there_are_not(axes: list[int], operand: str) -> None:
 def test_data_types() -> None:
     assert refused(nn.rms_norm, tensor(2, 3), tensor(3, dtype="float16")).operand == "weight"
     ints = [tensor(2, 3, dtype="int8"), tensor(3, dtype="int8")]
-    assert refused(nn.rms_norm, *ints).fact == "has data type int8"
+    assert refused(nn.rms_norm, *ints).fact == "has dtype int8"

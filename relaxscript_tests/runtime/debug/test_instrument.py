@@ -60,7 +60,7 @@ def test_what_an_instrument_raises_names_it_and_the_call(instrument, name):
     with pytest.raises(VMError, match=f"`{name}` raised ValueError: no paper") as caught:
         calls_of(instrument)
     assert caught.value.code == "RX0604"
-    assert "it is the instrument, told of a call of `test.f`" in str(caught.value)
+    assert "it is the instrument, at a call of `test.f`" in str(caught.value)
 
 
 def test_what_the_function_raises_is_not_the_instruments():

@@ -126,7 +126,7 @@ z = R.left_shift(R.right_shift(c, a), b)
     "abs": "z = abs(x - y) * abs(x)",
     "strided_slice": "z = R.strided_slice(x, axes=[0], begin=[1], end=[-1], strides=[2])",
     "strided_slice by position": "z = R.strided_slice(x, [0], [0], [2], assume_inbound=True)",
-    "strided_slice of prim values": """
+    "strided_slice of scalars": """
 z = R.strided_slice(x, (R.prim_value(0),), (R.prim_value(1),), (R.prim_value(3),))
 """,
     "dynamic_strided_slice": """

@@ -49,9 +49,7 @@ def test_another_fact_of_a_repeated_annotation_is_blamed_on_the_whole_of_it():
             """,
             'x: R.Tensor((4,), "float32"), y: R.Tensor((4,), "int32")',
         )
-    assert ('R.Tensor((4,), "float32")', 5, 8, "`b` has data type float32 here") in labels(
-        caught.value
-    )
+    assert ('R.Tensor((4,), "float32")', 5, 8, "`b` has dtype float32 here") in labels(caught.value)
 
 
 def test_a_repeated_annotation_that_does_not_fit_is_an_error():

@@ -26,7 +26,7 @@ ANNOTATIONS = {
         [F4], F4, derive_func=default_derive
     ),
     'RX0319 a scalar is a number, not "handle"': relax.PrimStructInfo("handle"),
-    'RX0320 Relax has no data type "int24"': relax.TensorStructInfo((4,), "int24"),
+    'RX0320 Relax has no dtype "int24"': relax.TensorStructInfo((4,), "int24"),
     "RX0322 the value is int64, the scalar int32": relax.PrimStructInfo(
         "int32", relax.tir.IntImm("int64", 3)
     ),

@@ -231,7 +231,7 @@ def test_constants_fit_their_data_types():
             c = R.const(300, "int8")
             #   ^^^^^^^^^^^^^^^^^^^^ error: RX0201 300 does not fit in int8
             d = R.const(1, "int3")
-            #   ^^^^^^^^^^^^^^^^^^ error: RX0201 "int3" is not a data type
+            #   ^^^^^^^^^^^^^^^^^^ error: RX0201 "int3" is not a dtype
             # help: did you mean "int32"?
             e = R.const([[1], [2, 3]])
             #   ^^^^^^^^^^^^^^^^^^^^^^ error: RX0201 the lists of a constant have different lengths

@@ -1,4 +1,4 @@
-"""Scalar expressions: what is written means the expression, and says data types where it must."""
+"""Scalar expressions: what is written means the expression, and says dtypes where it must."""
 
 from __future__ import annotations
 

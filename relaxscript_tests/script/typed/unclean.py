@@ -29,7 +29,7 @@ def f(x: T.Buffer[T.f32, n, 4], y: T.Buffer[T.f32, n, 4], k: T.int64) -> None:
     for v in T.serail(4):  # wrong: no such loop
         T.evaluate(v)
     T.evaluate(T.axis.remapp("S", [k]))  # wrong: nothing of axes
-    T.evaluate(T.cast(k))  # wrong: a data type is missing
+    T.evaluate(T.cast(k))  # wrong: a dtype is missing
     T.evaluate(k.nothing)  # wrong: no such attribute of a scalar
     with T.serial(4):  # wrong: a loop is no scope
         T.evaluate(k)

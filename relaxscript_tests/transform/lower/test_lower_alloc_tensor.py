@@ -20,7 +20,7 @@ def function(header, *lines):
 
 
 def lowered(header, shape, dtype, size, *lines):
-    """`main` that returns a tensor of a shape and data type: before the pass, and as expected."""
+    """`main` that returns a tensor of a shape and dtype: before the pass, and as expected."""
     made = f'a = R.builtin.alloc_tensor({shape}, R.dtype("{dtype}"), R.prim_value(2), "local")'
     storage = (
         f's = R.memory.alloc_storage(R.shape([{size}]), R.prim_value(2), "local", R.dtype("uint8"))'

@@ -83,7 +83,7 @@ def test_only_variables_that_are_used_take_their_values(casts):
     assert listing(casts, "main") == [
         "check %0 is: a tensor",
         "check %1 is: a shape",
-        "check %2 is: a tuple of (a prim value of dtype int64 equal to `j`)",
+        "check %2 is: a tuple of (a scalar of dtype int64 equal to `j`)",
         "call vm.builtin.match_cast in: vm, %0, c[0], c[1] dst: %3 is: a tensor of shape (_, m)",
         "call vm.builtin.make_shape in: vm, c[2] dst: %3",
         "ret %3",

@@ -44,7 +44,7 @@ STATEMENTS: dict[type[ast.stmt], tuple[str, str | None]] = {
         (ast.Try, TRY_STAR),
         ("`try`", 'nothing can be caught; check before: `assert condition, "message"`'),
     ),
-    **of_later_pythons(TypeAlias=("`type`", "name a data type outside the function")),
+    **of_later_pythons(TypeAlias=("`type`", "name a dtype outside the function")),
     ast.Import: ("`import`", "import at the top of the file"),
     ast.ImportFrom: ("`import`", "import at the top of the file"),
     ast.Global: ("`global`", "captured Python values can be read without it"),

@@ -170,8 +170,8 @@ def buffer_of_parts(
     if dtype.is_void:
         raise cx.error(
             syntax.nodes["dtype"], "RX0108",
-            f'the elements of the buffer `{name}` have no data type: "void" has no values',
-            help='name the data type of an element, such as "float32"',
+            f'the elements of the buffer `{name}` have no dtype: "void" has no values',
+            help='name the dtype of an element, such as "float32"',
         )  # fmt: skip
     if strides and len(strides) != len(shape):
         raise cx.error(
@@ -330,11 +330,11 @@ def dtype_of(cx: TirContext, value: Any, node: ast.AST) -> DataType:
         raise cx.error(
             node,
             "RX0108",
-            f'a data type is a text such as "float32", this is {describe(value)}',
+            f'a dtype is a string such as "float32", this is {describe(value)}',
         )
     near = nearest_dtype(value, COMMON_DTYPES)
     raise cx.error(
-        node, "RX0108", f'"{value}" is not a data type',
+        node, "RX0108", f'"{value}" is not a dtype',
         help=did_you_mean(near, "known are " + ", ".join(COMMON_DTYPES), '"'),
         fix=f'"{near}"' if near else None,
     )  # fmt: skip

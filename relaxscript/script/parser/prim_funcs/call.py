@@ -353,7 +353,7 @@ def explain_misfit(
         if not is_dtype(value) and not isinstance(value, ScalarType):
             near = nearest_dtype(str(value), tir_dtypes.__all__)
             return cx.error(
-                places.get(name, node), "RX0502", f'"{value}" is not a data type',
+                places.get(name, node), "RX0502", f'"{value}" is not a dtype',
                 help=did_you_mean(near, 'write for example `"float32"`', '"'),
                 fix=f'"{near}"' if near else None,
             )  # fmt: skip

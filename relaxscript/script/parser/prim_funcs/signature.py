@@ -307,14 +307,14 @@ def check_older_spelling(cx: TirContext, args: list[ast.expr], node: ast.Subscri
         case [ast.Constant(value=str(text)) as first, *_] if is_dtype(text):
             short = SHORT_NAMES.get(text)
             raise cx.error(
-                first, "RX0108", f'"{text}" is a data type, where a shape stands first',
+                first, "RX0108", f'"{text}" is a dtype, where a shape stands first',
                 help=f"write `T.{short}` for it" if short else PARAMETER_HELP,
                 fix=f"T.{short}" if short and len(args) > 1 else None,
             )  # fmt: skip
         case [_, ast.Constant(value=int())] | [_, _, ast.Constant(value=int()), *_]:
             dims = ", ".join(cx.written(arg) for arg in args)
             raise cx.error(
-                node.slice, "RX0108", "dimensions in brackets follow a data type",
+                node.slice, "RX0108", "dimensions in brackets follow a dtype",
                 help=f"write `T.Buffer[T.f32, {dims}]`", fix=f"T.f32, {dims}",
             )  # fmt: skip
 

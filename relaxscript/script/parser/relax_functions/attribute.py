@@ -12,7 +12,6 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from relaxscript.analysis.derive import kind_name
 from relaxscript.errors import OperandError, did_you_mean
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim import IntImm, PrimExpr
@@ -132,7 +131,7 @@ def _of_tensor(cx: RelaxContext, value: Expr, node: ast.expr, owner: ast.expr) -
         return info
     written = ast.unparse(owner)
     raise cx.error(
-        node, "RX0102", f"`{written}` is {kind_name(info)}, and only a tensor has this",
+        node, "RX0102", f"`{written}` is {info.noun}, and only a tensor has this",
         help=f"check it first: `R.match_cast({written}, R.Tensor(...))`",
     )  # fmt: skip
 
@@ -195,7 +194,7 @@ def _tensor_attribute(cx: RelaxContext, owner: Expr, node: ast.Attribute) -> Any
         case "dtype":
             written = ast.unparse(node.value)
             raise cx.error(
-                node, "RX0102", f"the data type of `{written}` is not known",
+                node, "RX0102", f"the dtype of `{written}` is not known",
                 help=f'check it first: `R.match_cast({written}, R.Tensor(dtype="float32"))`',
             )  # fmt: skip
     return inspected(cx, _OFFSETS[node.attr], [leaf], node, node.value)
@@ -264,7 +263,7 @@ def _item(cx: RelaxContext, owner: Expr, index: Any, node: ast.Subscript) -> Any
             if info.values is None:
                 raise _no_dimensions(cx, node)
             return shape_item(cx, known_dims(info.values), index, node)
-    written, what = ast.unparse(node.value), kind_name(info)
+    written, what = ast.unparse(node.value), info.noun
     raise cx.error(
         node, "RX0208", f"`{written}` is {what}, and only a tuple can be indexed",
         help=f"check it first: `R.match_cast({written}, R.Tuple(...))`",

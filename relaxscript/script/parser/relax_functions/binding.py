@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from relaxscript.analysis.derive import kind_name
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir.prim import PrimExpr, const as scalar
@@ -358,7 +357,7 @@ def items_of(cx: RelaxContext, value: Any, node: ast.expr, use: str) -> list[Any
     if isinstance(info, TupleStructInfo):
         return [as_leaf(cx, part, node) for part in parts_of_tuple(cx, leaf, node, -1, node)]
     raise cx.error(
-        node, "RX0104", f"`{ast.unparse(node)}` is {kind_name(info)}, which cannot be {use}",
+        node, "RX0104", f"`{ast.unparse(node)}` is {info.noun}, which cannot be {use}",
         help="only a tuple and values known while the script is parsed can be",
     )  # fmt: skip
 

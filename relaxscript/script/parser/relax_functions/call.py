@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from relaxscript.analysis.derive import check_argument_count, kind_name
+from relaxscript.analysis.derive import check_argument_count
 from relaxscript.errors import Diagnostic, OperandError, Span, did_you_mean
 from relaxscript.ir.field_types import FieldError
 from relaxscript.ir.prim import PrimExpr, Var as PrimVar
@@ -412,7 +412,7 @@ def callee_type(cx: RelaxContext, callee: Expr, node: ast.Call) -> FuncStructInf
     written = ast.unparse(node.func)
     raise cx.error(
         node.func, "RX0201",
-        f"`{written}` is {kind_name(info)}, and only functions can be called",
+        f"`{written}` is {info.noun}, and only functions can be called",
         **without_parentheses(cx, node),
     )  # fmt: skip
 

@@ -17,7 +17,6 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from relaxscript.analysis.derive import kind_name
 from relaxscript.errors import nearest
 from relaxscript.ir.relax import Expr, ShapeExpr, Var
 from relaxscript.ir.struct_info import ShapeStructInfo, StructInfo, TensorStructInfo
@@ -79,7 +78,7 @@ def _of_that_shape(cx: RelaxContext, value: Expr, dims: ShapeExpr, node: ast.exp
         case info:
             written = ast.unparse(node)
             raise cx.error(
-                node, "RX0201", f"`{written}` is {kind_name(info)}, which has no shape",
+                node, "RX0201", f"`{written}` is {info.noun}, which has no shape",
                 help=f"say what it is: `R.match_cast({written}, R.Tensor((n, m)))`",
             )  # fmt: skip
 

@@ -108,7 +108,7 @@ def undefined(cx: RelaxContext, node: ast.Name) -> Failed:
         return cx.error(node, "RX0101", f"`{name}` is not defined", help=help, fix=fix)
     if cx.inside_string is not None and name in DTYPES:
         return cx.error(
-            node, "RX0108", f'"{name}" is a data type, and no annotation',
+            node, "RX0108", f'"{name}" is a dtype, and no annotation',
             help=f'write for example `R.Tensor((2, 3), "{name}")`',
         )  # fmt: skip
     return naming.undefined(cx, node)
