@@ -19,10 +19,11 @@ import numpy as np
 from . import op as operators
 from .analysis.well_formedness import explained, ill_formed
 from .arith import NO, YES
-from .codegen.backend import BACKENDS, backend_for, unknown_name
+from .codegen.backend import BACKENDS, Backend, backend_for, register_backend, unknown_name
 from .codegen.vm import Kernel, codegen
 from .errors import Diagnostic, DiagnosticError, VMError
 from .errors.exceptions import is_users
+from .interpreter.tir import evaluate
 from .ir import relax, tir
 from .ir.calling import home_of, set_home
 from .ir.constant_folding import refolded
@@ -256,6 +257,20 @@ def _kernels(module: IRModule, target: Target) -> dict[str, Kernel]:
         if isinstance(function, tir.PrimFunc)
     }
     return backend_for(target).kernels(functions, module, target)
+
+
+def _evaluated(
+    functions: Mapping[str, tir.PrimFunc], module: IRModule, target: Target
+) -> dict[str, Kernel]:
+    """The evaluator for each PrimFunc."""
+
+    def kernel(function: tir.PrimFunc) -> Kernel:
+        return lambda *args: evaluate(function, args, module)
+
+    return {name: kernel(function) for name, function in functions.items()}
+
+
+register_backend(Backend("reference", _evaluated))
 
 
 # -- parameters as constants -----------------------------------------------------------------------

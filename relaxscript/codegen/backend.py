@@ -12,7 +12,6 @@ from typing import Any
 
 from relaxscript.errors import Diagnostic, DiagnosticError, Span, did_you_mean, nearest
 from relaxscript.errors.exceptions import is_users
-from relaxscript.interpreter import tir as prim_func_evaluator
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim_checks import shortened
 from relaxscript.ir.tir import PrimFunc
@@ -130,17 +129,4 @@ def _no_such(name: str, wanted: str, value: Any, example: int) -> DiagnosticErro
     return DiagnosticError(Diagnostic("RX0703", message, None, help=help))
 
 
-# -- the evaluator ---------------------------------------------------------------------------------
-
-
-def _interpreted(
-    functions: Mapping[str, PrimFunc], module: IRModule, target: Target
-) -> dict[str, Kernel]:
-    def kernel(function: PrimFunc) -> Kernel:
-        return lambda *args: prim_func_evaluator.evaluate(function, args, module)
-
-    return {name: kernel(function) for name, function in functions.items()}
-
-
 register_backend(Backend("llvm", _compiled))
-register_backend(Backend("reference", _interpreted))

@@ -36,8 +36,9 @@ from relaxscript.runtime.coercion import require_written
 from .blame import located, naming_operands
 from .check_calls import check_of
 from .checks import place_of
-from .closure import Request, Steps, make_closure as closure_over
+from .closure import Request, Steps
 from .frame import Frame
+from .make_closure import make_closure as closure_over
 from .operators import operator_function
 from .prim_funcs import arranging, assembled, result_infos
 

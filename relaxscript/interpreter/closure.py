@@ -6,26 +6,18 @@ from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from relaxscript.errors import Span
-from relaxscript.ir import prim, relax
+from relaxscript.ir import relax
 from relaxscript.ir.struct_info import (
     FuncStructInfo,
     ObjectStructInfo,
-    PrimStructInfo,
-    ShapeStructInfo,
-    StructInfo,
-    TensorStructInfo,
-    TupleStructInfo,
 )
-from relaxscript.runtime import Closure, Shape
-from relaxscript.runtime.builtins import BUILTINS
-from relaxscript.runtime.values import prim_dtype, prim_value, tensor_dtype
-from relaxscript.sinfo import partially_applied
+from relaxscript.runtime import Closure
 
 if TYPE_CHECKING:
     from .frame import Frame
     from .relax import Interpreter
 
-__all__ = ["RelaxClosure", "Request", "Steps", "declared", "make_closure"]
+__all__ = ["RelaxClosure", "Request", "Steps", "declared"]
 
 _OBJECT = ObjectStructInfo()
 
@@ -97,35 +89,3 @@ def declared(function: relax.Function) -> FuncStructInfo:
     """The type of a function as it declares it."""
     params = tuple(_OBJECT if p.struct_info is None else p.struct_info for p in function.params)
     return FuncStructInfo.make(params, function.ret_struct_info or _OBJECT, function.is_pure)
-
-
-def make_closure(function: Any, *captured: Any) -> Closure:
-    """`R.make_closure`: `function` with its last arguments given, and the type that it has then.
-
-    Raises `VMError` for what is no closure.
-    """
-    closure: Closure = BUILTINS["vm.builtin.make_closure"](function, *captured)
-    info = closure.info
-    if not isinstance(info, FuncStructInfo) or len(info.params or ()) < len(captured):
-        return closure
-    return closure.bind((), partially_applied(info, [_info_of(value) for value in captured]))
-
-
-def _info_of(value: Any) -> StructInfo:
-    """What a value says of shape variables: its dimensions, its number, those of its fields."""
-    match value:
-        case Shape():
-            return ShapeStructInfo.make(_dims(value), len(value))
-        case tuple():
-            return TupleStructInfo.make(tuple(map(_info_of, value)))
-    if (dtype := tensor_dtype(value)) is not None:
-        dims = relax.ShapeExpr.make(_dims(value.shape))
-        return TensorStructInfo.make(dims, dtype, None, len(dims))
-    if (scalar := prim_dtype(value)) is not None:
-        literal = prim.FloatImm if scalar.is_float else prim.IntImm
-        return PrimStructInfo.make(scalar, literal.make(scalar, prim_value(value)))
-    return _OBJECT
-
-
-def _dims(shape: Sequence[int]) -> tuple[prim.PrimExpr, ...]:
-    return tuple(prim.IntImm.make(prim.INT64, int(dim)) for dim in shape)

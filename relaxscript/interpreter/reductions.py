@@ -1,10 +1,4 @@
-"""What `T.Reduce` computes: the values of an expression over some axes, combined into one.
-
-The accumulators start from `init`, or where there is none from the identity of the combiner. Then,
-for every point of the axes, the last axis fastest, at which the condition holds, the values of the
-source are combined with the accumulators, which stand at the left. Values that are combined
-together are computed before any of them is replaced. Compiled code does the same, in this order.
-"""
+"""The evaluation of `T.Reduce`, whose meaning is said in `reduce.py`."""
 
 from __future__ import annotations
 
@@ -14,42 +8,10 @@ from typing import Any
 from relaxscript.ir import prim, tir
 from relaxscript.ir.tir_compute import CommReducer, Reduce
 
-from . import failure
 from .expression import Expressions, Frame, Run
+from .reduce import initial_values
 
-__all__ = ["Reductions", "starts"]
-
-
-def starts(e: Reduce) -> tuple[prim.PrimExpr, ...]:
-    """What the accumulators start from; raises `DiagnosticError` where data types disagree."""
-    combiner = e.combiner
-    initial = e.init or combiner.identity_element
-    if len(initial) != len(e.source):
-        message = f"a T.Reduce of {len(e.source)} values has {len(initial)} to start from"
-        raise failure.invalid("RX0502", message, e.span)
-    if e.condition.dtype != "bool":
-        message = f"the condition of a T.Reduce is {e.condition.dtype}, not a bool"
-        raise failure.invalid("RX0502", message, e.condition.span or e.span)
-    for axis in e.axis:
-        name, dtype = axis.var.name, axis.var.dtype
-        if axis.dom is None:
-            help = f'write `T.iter_var({name}, T.Range(0, 8), "CommReduce", "")`'
-            message = f"the axis `{name}` of a T.Reduce has no domain"
-            raise failure.invalid("RX0504", message, e.span, help)
-        if not dtype.is_integer or dtype.lanes != 1:
-            message = f"the axis `{name}` of a T.Reduce is {dtype}, not an integer"
-            raise failure.invalid("RX0504", message, e.span)
-    for k, source in enumerate(e.source):
-        others = (initial[k], combiner.lhs[k], combiner.rhs[k], combiner.result[k])
-        for other in others:
-            if other.dtype != source.dtype:
-                raise failure.invalid(
-                    "RX0502",
-                    f"a T.Reduce of {source.dtype} has a combiner or a start of {other.dtype}",
-                    source.span or e.span,
-                    f'convert it with `T.cast(value, "{other.dtype}")`',
-                )
-    return initial
+__all__ = ["Reductions"]
 
 
 class Reductions(Expressions):
@@ -59,7 +21,7 @@ class Reductions(Expressions):
         return self.reduction(e) if isinstance(e, Reduce) else super().choice(e)
 
     def reduction(self, e: Reduce) -> Run:
-        start = [self.compile(x) for x in starts(e)]
+        start = [self.compile(x) for x in initial_values(e)]
         index, combiner = e.value_index, e.combiner
         # Each run keeps its accumulators in its frame: functions may call themselves.
         totals = self.scope.define(prim.Var.make("totals", prim.HANDLE))
@@ -77,7 +39,7 @@ class Reductions(Expressions):
         if not axes:
             return inner()
         axis, dom = axes[0], axes[0].dom
-        assert dom is not None  # `starts` has seen to it
+        assert dom is not None  # `initial_values` has seen to it
         low, extent = self.compile(dom.min), self.compile(dom.extent)
         slot = self.scope.define(axis.var)
         body = self.over(axes[1:], inner)

@@ -64,8 +64,9 @@ from .blame import (
 from .calls import CallEvaluator
 from .check_calls import check_of
 from .checks import concrete
-from .closure import RelaxClosure, Request, Steps, declared, make_closure
+from .closure import RelaxClosure, Request, Steps, declared
 from .frame import Frame
+from .make_closure import make_closure
 from .prim_funcs import (
     called_directly,
     called_from_outside,

@@ -10,7 +10,7 @@ Start with `evaluate`, then `Statements.compile`. Expressions stand in `expressi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -29,6 +29,7 @@ from .expression import Frame, Returned, Run, positions, require_inside, writer
 from .memory import Memory
 from .realized import realized
 from .signature import Signature
+from .statements import assertion_message, flattened, start_of_axis
 
 __all__ = ["evaluate"]
 
@@ -117,30 +118,11 @@ def sequence(steps: Sequence[Run]) -> Run:
     return run
 
 
-def flat(s: tir.Stmt) -> Iterable[tir.Stmt]:
-    """The statements of nested sequences, in their order."""
-    stack = [s]
-    while stack:
-        top = stack.pop()
-        if isinstance(top, tir.SeqStmt):
-            stack.extend(reversed(top.seq))
-        else:
-            yield top
-            # What stands in the body of a declaration is, for a frame, what comes after it.
-            if isinstance(top, _DECLARATIONS):
-                stack.append(top.body)
-
-
-_DECLARATIONS = (
-    tir.LetStmt, tir.AttrStmt, tir.AssertStmt, tir.Allocate, tir.AllocateConst, tir.DeclBuffer,
-)  # fmt: skip
-
-
 class Statements(Memory):
     """Compiles statements."""
 
     def compile_statement(self, s: tir.Stmt) -> Run:
-        return sequence([self.statement(part) for part in flat(s)])
+        return sequence([self.statement(part) for part in flattened(s)])
 
     def statement(self, s: tir.Stmt) -> Run:
         """One statement; of a declaration, what it does before its body."""
@@ -232,7 +214,7 @@ class Statements(Memory):
         return sequence([])
 
     def assertion(self, s: tir.AssertStmt) -> Run:
-        condition, message, span = self.compile(s.condition), text_of(s.message), s.span
+        condition, message, span = self.compile(s.condition), assertion_message(s.message), s.span
 
         def run(f: Frame) -> None:
             if not condition(f):
@@ -269,7 +251,7 @@ class Statements(Memory):
     def initialisation(self, block: tir.Block, init: tir.Stmt) -> Run:
         """Run `init` where all reduction axes are at their start."""
         starts = [
-            (self.scope.define(axis.var), self.compile(start_of(axis)))
+            (self.scope.define(axis.var), self.compile(start_of_axis(axis)))
             for axis in block.iter_vars
             if axis.iter_type == "reduce"
         ]
@@ -304,16 +286,6 @@ class Statements(Memory):
                     write(array, place, x)
 
         return run_lanes
-
-
-def start_of(axis: tir.IterVar) -> prim.PrimExpr:
-    """Where a reduction axis starts."""
-    return prim.const(0, axis.var.dtype) if axis.dom is None else axis.dom.min
-
-
-def text_of(message: prim.PrimExpr) -> str:
-    """The text of an assertion's message."""
-    return message.value if isinstance(message, prim.StringImm) else str(message)
 
 
 def _scalar_store(slot: int, value: Run, indices: list[Run], write: Any) -> Run:

@@ -7,7 +7,7 @@ import pytest
 
 from relaxscript.codegen.llvm import compile_prim_func
 from relaxscript.errors import DiagnosticError
-from relaxscript.interpreter.external import c_function
+from relaxscript.interpreter.c_functions import c_function
 from relaxscript.interpreter.tir import evaluate
 from relaxscript.interpreter.written import written_params
 from relaxscript.ir import tir

@@ -18,7 +18,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from relaxscript.errors import InternalError
-from relaxscript.interpreter.external import c_function
+from relaxscript.interpreter.c_functions import c_function
 from relaxscript.runtime.forks import lock_across_forks
 
 __all__ = ["Code", "assembly_text", "compile_text", "optimised_text"]

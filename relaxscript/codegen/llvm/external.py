@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from relaxscript.errors import VMError
 from relaxscript.interpreter import failure
-from relaxscript.interpreter.external import callee_of
+from relaxscript.interpreter.c_functions import callee_of
 from relaxscript.interpreter.packed_calls import PackedCall
 from relaxscript.ir import prim
 

@@ -1,4 +1,4 @@
-"""Code for loops, and for `T.Reduce` as loops with accumulators: see `interpreter/reductions.py`.
+"""Code for loops, and for `T.Reduce` as loops with accumulators: see `interpreter/reduce.py`.
 
 Accumulators live on the stack, from where LLVM takes them into registers.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from relaxscript.interpreter.reductions import starts
+from relaxscript.interpreter.reduce import initial_values
 from relaxscript.ir import prim, tir
 from relaxscript.ir.tir_compute import Reduce
 
@@ -54,11 +54,11 @@ def emit_counted_loop(
 
 def emit_reduction(cx: FunctionContext, e: Reduce) -> Value:
     asm, slots = cx.asm, []
-    for start in starts(e):
+    for start in initial_values(e):
         type_ = register(start.dtype, start.span or e.span)
         slots.append(Value("ptr", f"%{asm.name()}"))
         asm.entry.append(f"{slots[-1].text} = alloca {type_}")
-    for slot, value in zip(slots, [emit(cx, x) for x in starts(e)], strict=True):
+    for slot, value in zip(slots, [emit(cx, x) for x in initial_values(e)], strict=True):
         asm.do(f"store {value}, {slot}")
     over_axes(cx, e.axis, lambda: combine_point(cx, e, slots))
     type_ = register(e.dtype)
@@ -71,7 +71,7 @@ def over_axes(cx: FunctionContext, axes: Sequence[tir.IterVar], inner: Callable[
         inner()
         return
     dom = axes[0].dom
-    assert dom is not None  # `starts` has seen to it
+    assert dom is not None  # `initial_values` has seen to it
     emit_counted_loop(cx, axes[0].var, dom.min, dom.extent, lambda: over_axes(cx, axes[1:], inner))
 
 

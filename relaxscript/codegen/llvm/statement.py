@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from relaxscript.interpreter import failure
 from relaxscript.interpreter.realized import realized
-from relaxscript.interpreter.tir import flat, start_of, text_of
+from relaxscript.interpreter.statements import assertion_message, flattened, start_of_axis
 from relaxscript.ir import prim, tir
 from relaxscript.ir.tir import ForKind
 from relaxscript.ir.tir_compute import BufferRealize, Prefetch
@@ -31,7 +31,7 @@ COPIES = 64
 
 def emit_body(cx: FunctionContext, s: tir.Stmt) -> None:
     """Write a statement; raises `DiagnosticError` where there is no code for it."""
-    for part in flat(s):
+    for part in flattened(s):
         emit_stmt(cx, part)
 
 
@@ -146,7 +146,7 @@ def emit_while(cx: FunctionContext, s: tir.While) -> None:
 
 
 def emit_assertion(cx: FunctionContext, s: tir.AssertStmt) -> None:
-    message, span = text_of(s.message), s.span
+    message, span = assertion_message(s.message), s.span
     condition = emit(cx, s.condition)
     fails = cx.asm.operation("xor", condition, cx.asm.number("i1", 1))
     cx.asm.fail_if(fails, lambda details: failure.assertion_failed(message, span))
@@ -187,7 +187,7 @@ def emit_init(cx: FunctionContext, block: tir.Block, init: tir.Stmt) -> None:
     condition = asm.number("i1", 1)
     for axis in block.iter_vars:
         if axis.iter_type == "reduce":
-            start = emit_for_variable(cx, start_of(axis), axis.var)
+            start = emit_for_variable(cx, start_of_axis(axis), axis.var)
             at_start = asm.compare("icmp eq", cx.values[axis.var], start)
             condition = asm.operation("and", condition, at_start)
     asm.branch(condition, inside, done)

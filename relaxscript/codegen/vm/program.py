@@ -14,7 +14,7 @@ from typing import Any
 from relaxscript.analysis import Context
 from relaxscript.errors import Diagnostic, DiagnosticError
 from relaxscript.interpreter.checks import concrete
-from relaxscript.interpreter.closure import make_closure
+from relaxscript.interpreter.make_closure import make_closure
 from relaxscript.interpreter.operators import operator_function
 from relaxscript.interpreter.prim_funcs import arranging, called_directly, plain, symbol_of
 from relaxscript.ir import prim, relax, tir
