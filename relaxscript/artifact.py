@@ -31,7 +31,6 @@ from .dtypes import DataType, result_dtype
 from .errors import Diagnostic, DiagnosticError, InternalError
 from .errors.exceptions import is_users
 from .errors.files import open_regular
-from .interpreter.prim_funcs import symbol_of
 from .ir import prim, relax, tir
 from .ir.module import IRModule, Target, as_target
 from .ir.relax import Attrs
@@ -42,6 +41,7 @@ from .runtime.builtins import BUILTINS
 from .runtime.values import kind_of
 from .script.parser.from_source import read_again
 from .script.printer.module import constants_of
+from .semantics.prim_funcs import symbol_of
 from .transform.lower.older_lowering import without_shape_heaps
 from .transform.normalize.normalize import normalized
 from .transform.vdevice.realize_vdevice import realized

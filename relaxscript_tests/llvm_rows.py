@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from relaxscript.dtypes import DataType
-from relaxscript.interpreter.llvm_intrinsics import KINDS, LANES, ROWS, LLVMIntrinsic
 from relaxscript.ir import prim, tir
 from relaxscript.ir.prim import const
 from relaxscript.ir.scalar_functions import FUNCTIONS as T
+from relaxscript.semantics.llvm_intrinsics import KINDS, LANES, ROWS, LLVMIntrinsic
 from relaxscript_tests.prim_funcs import FLOATS, INTEGERS, interesting, loop, prim_func, store
 
 ELEMENTS = [*INTEGERS, *FLOATS, "bool"]

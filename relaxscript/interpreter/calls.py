@@ -32,15 +32,15 @@ from relaxscript.runtime.builtins import (
     make_shape,
 )
 from relaxscript.runtime.coercion import require_written
+from relaxscript.semantics.check_calls import check_of
+from relaxscript.semantics.checks import place_of
+from relaxscript.semantics.error_context import located, naming_operands
+from relaxscript.semantics.make_closure import make_closure as closure_over
+from relaxscript.semantics.operators import operator_function
+from relaxscript.semantics.prim_funcs import arranging, assembled, result_infos
 
-from .blame import located, naming_operands
-from .check_calls import check_of
-from .checks import place_of
 from .closure import Request, Steps
 from .frame import Frame
-from .make_closure import make_closure as closure_over
-from .operators import operator_function
-from .prim_funcs import arranging, assembled, result_infos
 
 __all__ = ["CallEvaluator"]
 

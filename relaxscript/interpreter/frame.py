@@ -11,8 +11,7 @@ from relaxscript.ir.struct_info import StructInfo
 from relaxscript.runtime.builtins import State
 from relaxscript.runtime.checks import Check, Dim
 from relaxscript.runtime.run_check import origins_of
-
-from .checks import Checks
+from relaxscript.semantics.checks import Checks
 
 __all__ = ["Frame", "Scope"]
 

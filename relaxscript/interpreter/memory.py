@@ -15,11 +15,11 @@ import numpy as np
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Span, VMError
 from relaxscript.ir import prim, tir
+from relaxscript.semantics import scalar, tir_errors
+from relaxscript.semantics.expression import Frame, Run, reader
+from relaxscript.semantics.prim_func_abi import Array, BufferParam, Signature, element_type, memory
 
-from . import failure, scalar
-from .expression import Frame, Run, reader
-from .external import External
-from .signature import Array, BufferParam, Signature, element_type, memory
+from .external_calls import External
 
 __all__ = ["Memory"]
 
@@ -55,12 +55,12 @@ class Memory(External):
         data = buffer.data
         if self.scope.find(buffer) is None and data is not None:
             if self.scope.find(data) is None:
-                raise failure.undefined("buffer", buffer.name, span)
+                raise tir_errors.undefined("buffer", buffer.name, span)
             self.views.setdefault(data, []).append(self.view(buffer, data, span))
         return super().buffer(buffer, span)
 
     def element_address(self, e: prim.BufferLoad) -> Run:
-        failure.check_rank(e.buffer, e.indices, e.span)
+        tir_errors.check_rank(e.buffer, e.indices, e.span)
         slot, read = self.buffer(e.buffer, e.span), reader(e.buffer, e.span)
         indices = [self.compile(i) for i in e.indices]
 
@@ -79,7 +79,7 @@ class Memory(External):
     def held_address(self, e: prim.Var, span: Span | None) -> Run:
         slot = self.scope.find(e)
         if slot is None:
-            raise failure.undefined("variable", e.name, span)
+            raise tir_errors.undefined("variable", e.name, span)
 
         def run(f: Frame) -> int:
             held: Any = f[slot]
@@ -99,7 +99,7 @@ class Memory(External):
         """New memory for a buffer; strides are only a matter of layout."""
         name = buffer.name
         slot = self.scope.define(buffer)
-        shape = self.extents(buffer.shape, lambda: failure.out_of_memory(name, span))
+        shape = self.extents(buffer.shape, lambda: tir_errors.out_of_memory(name, span))
         data = None if buffer.data is None else self.scope.define(buffer.data)
         dtype = element_type(buffer)
         views = [] if buffer.data is None else self.views.setdefault(buffer.data, [])
@@ -116,7 +116,7 @@ class Memory(External):
     def allocate(self, s: tir.Allocate | tir.AllocateConst) -> Run:
         name, span = s.buffer_var.name, s.span
         slot = self.scope.define(s.buffer_var)
-        shape = self.extents(s.extents, lambda: failure.out_of_memory(name, span))
+        shape = self.extents(s.extents, lambda: tir_errors.out_of_memory(name, span))
         views = self.views.setdefault(s.buffer_var, [])
         given = None
         if isinstance(s, tir.AllocateConst):
@@ -143,7 +143,7 @@ class Memory(External):
         name = buffer.name
 
         def wraps() -> VMError:
-            return failure.does_not_fit(name, span)
+            return tir_errors.does_not_fit(name, span)
 
         shape = self.extents(buffer.shape, wraps)
         start = prim.const(0, "int64") if buffer.elem_offset is None else buffer.elem_offset
@@ -160,7 +160,7 @@ class Memory(External):
             last = start + sum(r for r in reach if r > 0)
             empty, negative = 0 in dims, min(dims, default=1) < 0
             if negative or (not empty and (first < 0 or last >= cells.size)):
-                raise failure.does_not_fit(name, span)
+                raise tir_errors.does_not_fit(name, span)
             if empty:
                 f[slot] = np.empty(dims, dtype)
                 return
@@ -176,7 +176,7 @@ class Memory(External):
     def match(self, m: tir.MatchBufferRegion) -> Run:
         """A name for a region of a buffer; variables in its shape take their values."""
         source, buffer, span = m.source, m.buffer, m.span or m.buffer.span
-        failure.check_region(m)
+        tir_errors.check_region(m)
         slot = self.buffer(source.buffer, span)
         ranges = [(self.compile(r.min), self.compile(r.extent)) for r in source.region]
         fit = self.fitting(buffer, span)
@@ -189,7 +189,7 @@ class Memory(External):
                 start, count, size = low(f), extent(f), array.shape[axis]
                 if start < 0 or start + count > size:
                     last = start if start < 0 else start + count - 1
-                    raise failure.out_of_bounds(outer, axis, last, size, span)
+                    raise tir_errors.out_of_bounds(outer, axis, last, size, span)
                 cut.append(slice(start, start + max(count, 0)))
             fit(f, array[tuple(cut)], array)
 
@@ -217,7 +217,7 @@ class Memory(External):
         def run(f: Frame, part: Array, whole: Array) -> None:
             dropped = part.ndim - buffer.ndim
             if part.shape[:dropped] != (1,) * dropped:
-                raise failure.region_mismatch(buffer.name, part.shape, span)
+                raise tir_errors.region_mismatch(buffer.name, part.shape, span)
             part = part[(0,) * dropped]
             start = part.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
             strides = (stride // part.itemsize for stride in part.strides)
@@ -227,7 +227,7 @@ class Memory(External):
             for i, place in binds:
                 f[place] = actual[i]
             if any(actual[i] != check(f) for i, check in checks):
-                raise failure.region_mismatch(buffer.name, part.shape, span)
+                raise tir_errors.region_mismatch(buffer.name, part.shape, span)
             f[slot] = part
             if data is not None:
                 f[data] = part
@@ -255,7 +255,7 @@ def compact_strides(shape: Sequence[int]) -> list[int]:
 def new_array(name: str, shape: tuple[int, ...], dtype: np.dtype[Any], span: Span | None) -> Array:
     """Memory whose use before its first store shows: NaN, the least integer, True."""
     if min(shape, default=0) < 0:
-        raise failure.does_not_fit(name, span)
+        raise tir_errors.does_not_fit(name, span)
     kind = DataType(dtype)
     unset: Any = True if kind.is_bool else float("nan")
     if kind.is_integer:
@@ -264,4 +264,4 @@ def new_array(name: str, shape: tuple[int, ...], dtype: np.dtype[Any], span: Spa
     try:
         return np.full(shape, unset, dtype)
     except (MemoryError, ValueError):
-        raise failure.out_of_memory(name, span) from None
+        raise tir_errors.out_of_memory(name, span) from None

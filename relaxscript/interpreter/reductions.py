@@ -7,9 +7,8 @@ from typing import Any
 
 from relaxscript.ir import prim, tir
 from relaxscript.ir.tir_compute import CommReducer, Reduce
-
-from .expression import Expressions, Frame, Run
-from .reduce import initial_values
+from relaxscript.semantics.expression import Expressions, Frame, Run
+from relaxscript.semantics.reduce import initial_values
 
 __all__ = ["Reductions"]
 

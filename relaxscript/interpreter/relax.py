@@ -46,10 +46,9 @@ from relaxscript.runtime.error_context import tell_calls, too_deep
 from relaxscript.runtime.run_check import match, match_arguments, wrong_number
 from relaxscript.runtime.stack_guard import one_run
 from relaxscript.runtime.values import kind_of
-from relaxscript.sinfo import erase_to_well_defined
-
-from . import tir as prim_func_evaluator
-from .blame import (
+from relaxscript.semantics.check_calls import check_of
+from relaxscript.semantics.checks import concrete
+from relaxscript.semantics.error_context import (
     INTO_ARGS,
     is_from_inside,
     located,
@@ -61,18 +60,14 @@ from .blame import (
     place_of_result,
     place_of_signature,
 )
+from relaxscript.semantics.make_closure import make_closure
+from relaxscript.semantics.prim_funcs import called_directly, called_from_outside, plain, symbol_of
+from relaxscript.sinfo import erase_to_well_defined
+
+from . import tir as prim_func_evaluator
 from .calls import CallEvaluator
-from .check_calls import check_of
-from .checks import concrete
 from .closure import RelaxClosure, Request, Steps, declared
 from .frame import Frame
-from .make_closure import make_closure
-from .prim_funcs import (
-    called_directly,
-    called_from_outside,
-    plain,
-    symbol_of,
-)
 
 __all__ = ["Interpreter", "RelaxClosure"]
 

@@ -22,14 +22,14 @@ from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.tir_compute import BufferRealize, Prefetch
 from relaxscript.runtime.stack_guard import lacks_stack
+from relaxscript.semantics import tir_errors
+from relaxscript.semantics.error_context import located
+from relaxscript.semantics.expression import Frame, Returned, Run, positions, require_inside, writer
+from relaxscript.semantics.lower_buffer_realize import realized
+from relaxscript.semantics.prim_func_abi import Signature
+from relaxscript.semantics.statements import assertion_message, flattened, start_of_axis
 
-from . import failure
-from .blame import located
-from .expression import Frame, Returned, Run, positions, require_inside, writer
 from .memory import Memory
-from .realized import realized
-from .signature import Signature
-from .statements import assertion_message, flattened, start_of_axis
 
 __all__ = ["evaluate"]
 
@@ -77,7 +77,7 @@ def _call(
 def _function(var: GlobalVar, module: IRModule | None, span: Span | None) -> tir.PrimFunc:
     found = module[var] if module is not None and var in module else None
     if not isinstance(found, tir.PrimFunc):
-        raise failure.undefined("PrimFunc", var.name_hint, span)
+        raise tir_errors.undefined("PrimFunc", var.name_hint, span)
     return found
 
 
@@ -159,7 +159,7 @@ class Statements(Memory):
                 return self.compile_statement(realized(s, self.has_memory(buffer)))
             case Prefetch():
                 return sequence([])
-        raise failure.not_run(s)
+        raise tir_errors.not_run(s)
 
     # ------------------------------------------------------------ control
 
@@ -198,7 +198,7 @@ class Statements(Memory):
         return run
 
     def assign(self, var: prim.Var, value: prim.PrimExpr) -> Run:
-        failure.check_assignment(var, value)
+        tir_errors.check_assignment(var, value)
         compute, slot = self.compile(value), self.scope.define(var)
 
         def run(f: Frame) -> None:
@@ -210,7 +210,7 @@ class Statements(Memory):
         return sequence([]) if isinstance(value, prim.StringImm) else self.compile(value)
 
     def hint(self, s: tir.AttrStmt) -> Run:
-        failure.check_hint(s)
+        tir_errors.check_hint(s)
         return sequence([])
 
     def assertion(self, s: tir.AssertStmt) -> Run:
@@ -218,7 +218,7 @@ class Statements(Memory):
 
         def run(f: Frame) -> None:
             if not condition(f):
-                raise failure.assertion_failed(message, span)
+                raise tir_errors.assertion_failed(message, span)
 
         return run
 
@@ -226,7 +226,7 @@ class Statements(Memory):
 
     def block(self, s: tir.BlockRealize) -> Run:
         block = s.block
-        failure.check_axes(s)
+        tir_errors.check_axes(s)
         enter = [
             self.assign(axis.var, value)
             for axis, value in zip(block.iter_vars, s.iter_values, strict=True)
@@ -263,7 +263,7 @@ class Statements(Memory):
 
     def store(self, s: tir.BufferStore) -> Run:
         lanes = max((i.dtype.lanes for i in s.indices), default=1)
-        failure.check_store(s, s.buffer.dtype.with_lanes(lanes))
+        tir_errors.check_store(s, s.buffer.dtype.with_lanes(lanes))
         slot = self.buffer(s.buffer, s.span)
         value = self.compile(s.value)
         indices = [self.compile(i) for i in s.indices]

@@ -14,10 +14,10 @@ import pytest
 
 from relaxscript.arith import evaluate
 from relaxscript.dtypes import DataType, converted, nearest
-from relaxscript.interpreter import scalar
 from relaxscript.ir import prim
 from relaxscript.ir.prim_checks import fits_float
 from relaxscript.script import from_source
+from relaxscript.semantics import scalar
 from relaxscript_tests.op.exact import limits, rounded, same, spacing
 from relaxscript_tests.prim_funcs import both, elementwise
 

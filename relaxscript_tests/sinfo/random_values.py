@@ -11,7 +11,6 @@ import numpy as np
 from relaxscript.arith import evaluate
 from relaxscript.dtypes import DataType
 from relaxscript.errors import VMError
-from relaxscript.interpreter.checks import Checks, place_of
 from relaxscript.ir import prim
 from relaxscript.ir.relax import ShapeExpr, Var
 from relaxscript.ir.struct_info import (
@@ -26,6 +25,7 @@ from relaxscript.ir.struct_info import (
 from relaxscript.runtime import Closure, PackedFunc, Shape
 from relaxscript.runtime.run_check import match
 from relaxscript.runtime.values import make_prim, to_device
+from relaxscript.semantics.checks import Checks, place_of
 from relaxscript.sinfo import (
     dimensions,
     shape_vars,

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from relaxscript.arith import evaluate
-from relaxscript.interpreter.checks import Checks
 from relaxscript.ir.prim import PrimExpr, Var as ShapeVar, as_prim
 from relaxscript.ir.relax import ShapeExpr, Var
 from relaxscript.ir.struct_info import (
@@ -22,6 +21,7 @@ from relaxscript.ir.struct_info import (
 )
 from relaxscript.runtime import Shape
 from relaxscript.runtime.run_check import match_arguments
+from relaxscript.semantics.checks import Checks
 from relaxscript.sinfo import (
     always_matches,
     proved_arguments,

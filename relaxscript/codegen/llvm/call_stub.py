@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from relaxscript.interpreter import scalar
-from relaxscript.interpreter.signature import BufferParam, ScalarParam, Signature
 from relaxscript.ir import prim
+from relaxscript.semantics import scalar
+from relaxscript.semantics.prim_func_abi import BufferParam, ScalarParam, Signature
 
 __all__ = ["fast_call"]
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Span
-from relaxscript.interpreter.signature import Signature
 from relaxscript.ir import prim, tir
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.tir_compute import Reduce
+from relaxscript.semantics.prim_func_abi import Signature
 
 from .ir_writer import Assembler, Explain, Value
 from .place import Options, Place

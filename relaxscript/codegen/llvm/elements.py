@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Span
-from relaxscript.interpreter import failure
 from relaxscript.ir import prim, tir
+from relaxscript.semantics import tir_errors
 
 from .context import FunctionContext
 from .expression import emit
@@ -51,7 +51,7 @@ class Site:
         index, extent = details[:2]
         if self.dtype.kind == "uint":
             index %= 1 << 64
-        return failure.out_of_bounds(self.buffer, self.axis, index, extent, self.span)
+        return tir_errors.out_of_bounds(self.buffer, self.axis, index, extent, self.span)
 
 
 def emit_wide(cx: FunctionContext, e: prim.PrimExpr) -> Value:
@@ -144,7 +144,7 @@ def address_at(cx: FunctionContext, place: Place, offset: Value) -> Value:
 
 
 def emit_load(cx: FunctionContext, e: prim.BufferLoad) -> Value:
-    failure.check_rank(e.buffer, e.indices, e.span)
+    tir_errors.check_rank(e.buffer, e.indices, e.span)
     place = cx.rules.place(cx, e.buffer, e.span)
     access = Access(cx, e.buffer, place, e.indices, e.span)
     lanes, dtype = e.dtype.lanes, place.dtype
@@ -185,7 +185,7 @@ def load_masked(cx: FunctionContext, access: Access, lane: int, mask: Value) -> 
 
 def emit_store(cx: FunctionContext, s: tir.BufferStore) -> None:
     lanes = max((i.dtype.lanes for i in s.indices), default=1)
-    failure.check_store(s, s.buffer.dtype.with_lanes(lanes))
+    tir_errors.check_store(s, s.buffer.dtype.with_lanes(lanes))
     if lanes == 1 and s.predicate is not None:
         with where_holds(cx, emit(cx, s.predicate)), cx.scope(s.predicate):
             store_lanes(cx, s, lanes, None)

@@ -18,8 +18,8 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from relaxscript.errors import InternalError
-from relaxscript.interpreter.c_functions import c_function
 from relaxscript.runtime.forks import lock_across_forks
+from relaxscript.semantics.c_functions import c_function
 
 __all__ = ["Code", "assembly_text", "compile_text", "optimised_text"]
 

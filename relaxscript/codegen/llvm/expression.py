@@ -1,6 +1,6 @@
 """Code for scalar expressions: `emit(cx, e)` writes instructions and gives the value.
 
-The meaning is that of `interpreter/scalar.py`, bit for bit for arithmetic, comparison and
+The meaning is that of `semantics/scalar.py`, bit for bit for arithmetic, comparison and
 conversion. Regular operations stand in the tables of `types.py`; what C or LLVM would leave
 undefined (division by zero or with overflow, large shifts, conversions out of range) is made
 definite here. Buffers are those of `memory.py`, intrinsics those of `intrinsics.py`.
@@ -12,15 +12,15 @@ from collections.abc import Callable
 from typing import Any
 
 from relaxscript.dtypes import DataType, nearest
-from relaxscript.interpreter import failure, scalar
-from relaxscript.interpreter.expression import EXTERNAL
-from relaxscript.interpreter.llvm_calls import meaning
 from relaxscript.ir import intrinsic as table, prim
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.scalar_functions import LOW_LEVEL
 from relaxscript.ir.tir_compute import Reduce
 from relaxscript.ir.walk import walk
+from relaxscript.semantics import scalar, tir_errors
+from relaxscript.semantics.expression import EXTERNAL
+from relaxscript.semantics.llvm_calls import meaning
 
 from .context import FunctionContext
 from .intrinsics import INTEGER_INTRINSICS, emit_float, next_after, rounded_to_odd, with_room
@@ -59,7 +59,7 @@ def emit_choice(cx: FunctionContext, e: prim.PrimExpr) -> Value:
     """Comparisons, logic and what depends on them."""
     match e:
         case prim.Comparison(a, b):
-            failure.check_operands(e, (a, b))
+            tir_errors.check_operands(e, (a, b))
             return cx.asm.compare(COMPARISON[type(e)][column(a.dtype)], emit(cx, a), emit(cx, b))
         case prim.Logic():
             return emit_logic(cx, e)
@@ -67,14 +67,14 @@ def emit_choice(cx: FunctionContext, e: prim.PrimExpr) -> Value:
             value = emit(cx, a)
             return cx.asm.operation("xor", value, cx.asm.number(value.type, 1))
         case prim.Select(condition, a, b):
-            failure.check_operands(e, (a, b))
+            tir_errors.check_operands(e, (a, b))
             return cx.asm.choose(emit(cx, condition), emit(cx, a), emit(cx, b))
-    raise failure.no_number(e)
+    raise tir_errors.no_number(e)
 
 
 def emit_variable(cx: FunctionContext, e: prim.Var) -> Value:
     if e not in cx.values:
-        raise failure.undefined("variable", e.name, e.span)
+        raise tir_errors.undefined("variable", e.name, e.span)
     return cx.values[e]
 
 
@@ -88,7 +88,7 @@ def assign_variable(cx: FunctionContext, var: prim.Var, value: prim.PrimExpr) ->
 
 def emit_for_variable(cx: FunctionContext, e: prim.PrimExpr, var: prim.Var) -> Value:
     """The value of `e` for a variable; an integer may be of another width."""
-    failure.check_assignment(var, e)
+    tir_errors.check_assignment(var, e)
     if e.dtype == var.dtype:
         return emit(cx, e)
     if isinstance(e, prim.IntImm):
@@ -97,13 +97,13 @@ def emit_for_variable(cx: FunctionContext, e: prim.PrimExpr, var: prim.Var) -> V
 
 
 def emit_binary(cx: FunctionContext, e: prim.Binary) -> Value:
-    failure.check_operands(e, (e.a, e.b))
+    tir_errors.check_operands(e, (e.a, e.b))
     dtype, kind = e.dtype, type(e)
     register(dtype, e.span)
     if dtype.is_bool and kind in _OF_BOOLS:
         return cx.asm.operation(_OF_BOOLS[kind], emit(cx, e.a), emit(cx, e.b))
     if dtype.is_bool:
-        raise failure.invalid("RX0502", f"there is no {kind.__name__} of bool", e.span)
+        raise tir_errors.invalid("RX0502", f"there is no {kind.__name__} of bool", e.span)
     if kind in (prim.FloorDiv, prim.FloorMod):
         return emit_floor(cx, e)
     name = ARITHMETIC[kind][column(dtype)]
@@ -142,7 +142,7 @@ def refuse_zero(cx: FunctionContext, e: prim.Binary, divisor: Value) -> None:
         return
     span = e.span
     zero = cx.asm.compare("icmp eq", divisor, cx.asm.number(divisor.type, 0))
-    cx.asm.fail_if(zero, lambda details: failure.division_by_zero(span))
+    cx.asm.fail_if(zero, lambda details: tir_errors.division_by_zero(span))
 
 
 def signed_division(cx: FunctionContext, e: prim.Binary, name: str, a: Value, b: Value) -> Value:
@@ -217,7 +217,7 @@ def float_floor(cx: FunctionContext, division: bool, a: Value, b: Value, dtype: 
 
 def emit_cast(cx: FunctionContext, e: prim.Cast, source: DataType, target: DataType) -> Value:
     if source.lanes != target.lanes or "handle" in (source.kind, target.kind):
-        raise failure.invalid("RX0502", f"{source} cannot be converted to {target}", e.span)
+        raise tir_errors.invalid("RX0502", f"{source} cannot be converted to {target}", e.span)
     register(target, e.span)
     value = emit(cx, e.value)
     if source == target:
@@ -278,7 +278,7 @@ def emit_shuffle(cx: FunctionContext, e: prim.Shuffle) -> Value:
         pool += [cx.asm.extract(value, i) for i in range(vector.dtype.lanes)]
     places = [i.value for i in e.indices if isinstance(i, prim.IntImm)]
     if len(places) < len(e.indices):
-        raise failure.invalid("RX0503", "a Shuffle takes constant indices", e.span)
+        raise tir_errors.invalid("RX0503", "a Shuffle takes constant indices", e.span)
     return cx.asm.join([pool[i] for i in places])
 
 
@@ -288,15 +288,15 @@ def emit_call(cx: FunctionContext, e: prim.Call) -> Value:
     row = table.lookup(e.op)
     if row is None or not row.compiled:
         name = row.script_name if row else getattr(e.op, "name", "")
-        raise failure.no_code(name, "compiled for the CPU", e.span)
-    failure.check_arity(e, row)
+        raise tir_errors.no_code(name, "compiled for the CPU", e.span)
+    tir_errors.check_arity(e, row)
     if row.script_name in EXTERNAL:
         return cx.rules.external(cx, e, row.script_name)
     same = meaning(e)
     if same is not None:
         return emit(cx, same)
     if row.script_name in LOW_LEVEL:
-        raise failure.misused(row, e)
+        raise tir_errors.misused(row, e)
     match row.name:
         case "tir.if_then_else":
             return emit_if_then_else(cx, e, *e.args)
@@ -312,10 +312,10 @@ def emit_call(cx: FunctionContext, e: prim.Call) -> Value:
 def emit_intrinsic(cx: FunctionContext, e: prim.Call, row: table.Intrinsic) -> Value:
     dtype = e.args[0].dtype
     if row.name != "tir.ldexp":
-        failure.check_operands(e, e.args)
+        tir_errors.check_operands(e, e.args)
     if scalar.intrinsic(row.name, dtype.element) is None:
         message = f"`{row.script_name}` takes {row.takes}, not {dtype}"
-        raise failure.invalid("RX0502", message, e.span)
+        raise tir_errors.invalid("RX0502", message, e.span)
     args = [emit(cx, arg) for arg in e.args]
     register(dtype, e.span)
     if not dtype.is_float:
@@ -347,7 +347,7 @@ def emit_if_then_else(
     cx: FunctionContext, e: prim.Call, cond: prim.PrimExpr, t: prim.PrimExpr, f: prim.PrimExpr
 ) -> Value:
     """Only the branch that is chosen is evaluated."""
-    failure.check_operands(e, (t, f))
+    tir_errors.check_operands(e, (t, f))
     condition = emit(cx, cond)
     if cond.dtype.lanes > 1:
         return cx.asm.choose(condition, emit(cx, t), emit(cx, f))
@@ -380,7 +380,7 @@ def emit_branches(
 def emit_reinterpret(cx: FunctionContext, e: prim.Call, value: prim.PrimExpr) -> Value:
     source, target, asm = value.dtype, e.dtype, cx.asm
     if source.bits * source.lanes != target.bits * target.lanes or source.is_bool:
-        raise failure.invalid("RX0502", f"{source} has not the bits of {target}", e.span)
+        raise tir_errors.invalid("RX0502", f"{source} has not the bits of {target}", e.span)
     register(target, e.span)
     bits = asm.to_memory(emit(cx, value), source)
     type_ = asm.memory_type(target)

@@ -1,4 +1,4 @@
-"""Code for calls of C functions and for addresses: as `interpreter/external.py` says."""
+"""Code for calls of C functions and for addresses: as `interpreter/external_calls.py` says."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import threading
 from collections.abc import Sequence
 
 from relaxscript.errors import VMError
-from relaxscript.interpreter import failure
-from relaxscript.interpreter.c_functions import callee_of
-from relaxscript.interpreter.packed_calls import PackedCall
 from relaxscript.ir import prim
+from relaxscript.semantics import tir_errors
+from relaxscript.semantics.c_functions import callee_of
+from relaxscript.semantics.packed_calls import PackedCall
 
 from .context import FunctionContext
 from .elements import Access, i64
@@ -97,7 +97,7 @@ def emit_address(cx: FunctionContext, e: prim.PrimExpr) -> Value:
     """Where an element lies, or what a variable holds."""
     match e:
         case prim.Call(op="tir.address_of", args=(prim.BufferLoad() as load,)):
-            failure.check_rank(load.buffer, load.indices, load.span)
+            tir_errors.check_rank(load.buffer, load.indices, load.span)
             place = place_of(cx, load.buffer, load.span)
             access = Access(cx, load.buffer, place, load.indices, load.span)
             access.check(0)
@@ -107,7 +107,7 @@ def emit_address(cx: FunctionContext, e: prim.PrimExpr) -> Value:
             return emit_variable(cx, e) if owner is None else owner.pointer
         case prim.Call() if e.dtype.kind == "handle" and e.op != "tir.address_of":
             return emit(cx, e)
-    raise failure.invalid("RX0502", "this is not the address of anything", e.span)
+    raise tir_errors.invalid("RX0502", "this is not the address of anything", e.span)
 
 
 def emit_packed_call(cx: FunctionContext, e: prim.Call) -> Value:

@@ -2,9 +2,9 @@
 
 Every PrimFunc is a function `i32 (ptr details, parameters..., variables...)`: buffers are pointers,
 integers and bools i64, floats double; the variables are the dimensions, strides and offsets that
-the buffers define, each i64, in the order of `interpreter.signature.Signature`, and behind these
+the buffers define, each i64, in the order of `semantics.prim_func_abi.Signature`, and behind these
 the sizes in bytes of parameters that are plain memory. Who calls has
-checked that arguments fit the signature. The result is 0, or the number of a failure.
+checked that arguments fit the signature. The result is 0, or the number of a tir_errors.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from collections.abc import Sequence
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Span, VMError
-from relaxscript.interpreter import failure
-from relaxscript.interpreter.signature import BufferParam, Extent, MemoryParam, Param, Signature
 from relaxscript.ir import prim, tir
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import GlobalVar
+from relaxscript.semantics import tir_errors
+from relaxscript.semantics.prim_func_abi import BufferParam, Extent, MemoryParam, Param, Signature
 
 from .context import FunctionContext, Rules
 from .elements import emit_load, i64, size_of, strides_of
@@ -52,7 +52,7 @@ class ModuleText:
     def add(self, func: tir.PrimFunc, span: Span | None = None) -> str:
         """The symbol of a PrimFunc, which is written unless it is there already."""
         if func in self._open:
-            raise failure.invalid("RX0505", "a PrimFunc that calls itself has no code", span)
+            raise tir_errors.invalid("RX0505", "a PrimFunc that calls itself has no code", span)
         if func not in self._symbols:
             symbol = ENTRY if not self._symbols else f"relaxscript_f{len(self._symbols)}"
             self._symbols[func] = symbol
@@ -68,7 +68,7 @@ class ModuleText:
         module = self.module
         found = module[var] if module is not None and var in module else None
         if not isinstance(found, tir.PrimFunc):
-            raise failure.undefined("PrimFunc", var.name_hint, span)
+            raise tir_errors.undefined("PrimFunc", var.name_hint, span)
         return found
 
     def __str__(self) -> str:
@@ -123,7 +123,9 @@ def limit_dimension(cx: FunctionContext, source: Extent, given: Value, interval:
     """Fail for dimensions that no memory can hold: code for indices relies on it."""
     name = cx.signature.params[source.param].name
     beyond = cx.asm.compare("icmp ugt", given, i64(cx, interval[1]))
-    cx.asm.fail_if(beyond, lambda details: failure.bad_argument(f"argument `{name}` is too large"))
+    cx.asm.fail_if(
+        beyond, lambda details: tir_errors.bad_argument(f"argument `{name}` is too large")
+    )
 
 
 def begin_buffers(cx: FunctionContext) -> None:
@@ -137,7 +139,7 @@ def begin_buffers(cx: FunctionContext) -> None:
             continue
         buffer = param.buffer
         storage(buffer.dtype, buffer.span)
-        with without_wrapping(cx, lambda details: failure.too_large(cx.signature.name)):
+        with without_wrapping(cx, lambda details: tir_errors.too_large(cx.signature.name)):
             shape = tuple([emit_extent(cx, e) for e in buffer.shape])
             strides = tuple([emit_extent(cx, e) for e in buffer.strides]) or None
         for e in buffer.shape:
@@ -149,7 +151,7 @@ def begin_buffers(cx: FunctionContext) -> None:
 def emit_return(cx: FunctionContext, value: prim.PrimExpr) -> Value:
     if cx.result not in (None, value.dtype):
         message = f"{value.dtype} is returned here, but {cx.result} elsewhere"
-        raise failure.invalid("RX0502", message, value.span)
+        raise tir_errors.invalid("RX0502", message, value.span)
     cx.result = value.dtype
     number = to_abi(cx, emit(cx, value), value.dtype)
     store_detail(cx, RESULT, number)
@@ -182,7 +184,7 @@ def emit_function_call(cx: FunctionContext, e: prim.Call, function: GlobalVar) -
     symbol = cx.module.add(callee, e.span)
     signature = Signature(callee)
     if len(e.args) != len(signature.params):
-        raise failure.invalid(
+        raise tir_errors.invalid(
             "RX0502",
             f"`{function.name_hint}` takes {len(signature.params)} arguments, "
             f"but {len(e.args)} are given",
@@ -221,7 +223,7 @@ def require_number(cx: FunctionContext, e: prim.Call, function: GlobalVar) -> No
     returned = cx.asm.value("i64", f"load i64, {place}")
     missing = cx.asm.compare("icmp eq", returned, i64(cx, 0))
     name, dtype, span = function.name_hint, e.dtype, e.span
-    cx.asm.fail_if(missing, lambda details: failure.unreturned(name, dtype, span))
+    cx.asm.fail_if(missing, lambda details: tir_errors.unreturned(name, dtype, span))
 
 
 def emit_argument(
@@ -230,18 +232,20 @@ def emit_argument(
     if not isinstance(param, (BufferParam, MemoryParam)):
         if arg.dtype != param.var.dtype:
             message = f"argument `{param.name}` is {arg.dtype}, not {param.var.dtype}"
-            raise failure.invalid("RX0502", message, arg.span)
+            raise tir_errors.invalid("RX0502", message, arg.span)
         return to_abi(cx, emit(cx, arg), arg.dtype)
     place = cx.owners.get(arg) if isinstance(arg, prim.Var) else None
     if place is None:
-        raise failure.invalid(
+        raise tir_errors.invalid(
             "RX0502", f"argument `{param.name}` is not the pointer of a buffer", arg.span
         )
     places[index] = place
     if isinstance(param, BufferParam):
         check_buffer_argument(cx, param, place, arg)
     elif place.strides is not None:
-        raise failure.invalid("RX0505", f"the array behind `{param.name}` is not compact", arg.span)
+        raise tir_errors.invalid(
+            "RX0505", f"the array behind `{param.name}` is not compact", arg.span
+        )
     return place.pointer
 
 
@@ -251,13 +255,13 @@ def check_buffer_argument(
     buffer, name = param.buffer, param.name
     if place.dtype != buffer.dtype:
         message = f"argument `{name}` holds {place.dtype}, not {buffer.dtype}"
-        raise failure.invalid("RX0502", message, arg.span)
+        raise tir_errors.invalid("RX0502", message, arg.span)
     if len(place.shape) != buffer.ndim:
         message = f"argument `{name}` has {len(place.shape)} dimensions, not {buffer.ndim}"
-        raise failure.invalid("RX0503", message, arg.span)
+        raise tir_errors.invalid("RX0503", message, arg.span)
     if place.strides is not None and not buffer.strides:
         message = f"argument `{name}` is a region with strides, but must be compact"
-        raise failure.invalid("RX0505", message, arg.span)
+        raise tir_errors.invalid("RX0505", message, arg.span)
 
 
 def extent_of_argument(cx: FunctionContext, extent: Extent, places: dict[int, Place]) -> Value:
@@ -288,7 +292,9 @@ def verify_arguments(
         cx.values[var] = from_abi(cx, number, var.dtype)
     for extent in signature.checks:
         actual = extent_of_argument(cx, extent, places)
-        with without_wrapping(cx, lambda details: failure.too_large(signature.name).locate(span)):
+        with without_wrapping(
+            cx, lambda details: tir_errors.too_large(signature.name).locate(span)
+        ):
             expected = emit_extent(cx, extent.expected)
         if actual == expected:
             continue
@@ -307,7 +313,7 @@ def explain_mismatch(
 
     def explain(details: Sequence[int]) -> VMError:
         message = f"{extent} of argument `{name}` of `{signature.name}` is {details[0]}, "
-        return failure.bad_argument(f"{message}not {details[1]}").locate(span)
+        return tir_errors.bad_argument(f"{message}not {details[1]}").locate(span)
 
     return explain
 

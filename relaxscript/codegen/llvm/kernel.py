@@ -16,11 +16,11 @@ import numpy as np
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Diagnostic, DiagnosticError, did_you_mean, nearest
-from relaxscript.interpreter import failure
-from relaxscript.interpreter.signature import BufferParam, MemoryParam, Signature, name_of
 from relaxscript.ir import tir
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim_checks import shortened
+from relaxscript.semantics import tir_errors
+from relaxscript.semantics.prim_func_abi import BufferParam, MemoryParam, Signature, name_of
 
 from .call_stub import fast_call
 from .engine import Code, assembly_text, compile_text, optimised_text
@@ -55,7 +55,7 @@ def compile_prim_func(
     try:
         text.add(func)
     except RecursionError:
-        raise failure.invalid(
+        raise tir_errors.invalid(
             "RX0505", "an expression or statement is nested too deeply to be compiled", func.span
         ) from None
     llvm_ir = str(text)

@@ -19,8 +19,8 @@ import numpy as np
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Span
-from relaxscript.interpreter import failure
 from relaxscript.ir import prim, tir
+from relaxscript.semantics import tir_errors
 
 from .context import FunctionContext
 from .elements import add, address_at, emit_wide, i64, is_number, multiply, size_of, strides_of
@@ -49,7 +49,7 @@ def place_of(cx: FunctionContext, buffer: tir.Buffer, span: Span | None) -> Plac
     """The place of a buffer; one that is not declared lies over the memory of its pointer."""
     if buffer not in cx.places:
         if buffer.data is None or buffer.data not in cx.owners:
-            raise failure.undefined("buffer", buffer.name, span)
+            raise tir_errors.undefined("buffer", buffer.name, span)
         return view_of(cx, buffer, cx.owners[buffer.data], span)
     return cx.places[buffer]
 
@@ -59,7 +59,7 @@ def allocate_memory(
 ) -> Place:
     """New memory for so many elements, and a place at its start."""
     type_, extents = storage(dtype, span), terms_of(cx, dims)
-    with without_wrapping(cx, lambda details: failure.out_of_memory(name, span)):
+    with without_wrapping(cx, lambda details: tir_errors.out_of_memory(name, span)):
         shape = [emit_extent(cx, e) for e in dims]
     if all(is_number(extent) and int(extent.text) >= 0 for extent in shape):
         size = prod(int(extent.text) for extent in shape)
@@ -99,7 +99,7 @@ def heap_memory(
     bytes_ = i64(cx, dtype.itemsize)
     for extent in shape:
         negative = asm.compare("icmp slt", extent, i64(cx, 0))
-        asm.fail_if(negative, lambda details: failure.does_not_fit(name, span))
+        asm.fail_if(negative, lambda details: tir_errors.does_not_fit(name, span))
     for extent in shape:
         bytes_ = size_in_bytes(cx, name, bytes_, extent, span)
     old = asm.value("ptr", f"load ptr, ptr {slot}")
@@ -110,14 +110,14 @@ def heap_memory(
     new = asm.value("ptr", f"call noalias ptr {call}")
     asm.do(f"store {new}, ptr {slot}")
     none = asm.value("i1", f"icmp eq {new}, null")
-    asm.fail_if(none, lambda details: failure.out_of_memory(name, span))
+    asm.fail_if(none, lambda details: tir_errors.out_of_memory(name, span))
     return new
 
 
 def size_in_bytes(cx: FunctionContext, name: str, bytes_: Value, extent: Value, span: Any) -> Value:
     """A product that fails where there cannot be so much memory."""
     size, beyond = cx.asm.overflowing("umul", bytes_, extent)
-    cx.asm.fail_if(beyond, lambda details: failure.out_of_memory(name, span))
+    cx.asm.fail_if(beyond, lambda details: tir_errors.out_of_memory(name, span))
     return size
 
 
@@ -164,13 +164,13 @@ def view_of(cx: FunctionContext, buffer: tir.Buffer, owner: Place, span: Span | 
     """A buffer over the memory behind a pointer."""
     storage(buffer.dtype, span)
     if owner.strides is not None:
-        raise failure.invalid(
+        raise tir_errors.invalid(
             "RX0505", f"buffer `{buffer.name}` is declared over memory with strides", span
         )
     name, start = buffer.name, buffer.elem_offset
     if start is None:
         start = prim.const(0, "int64")
-    with without_wrapping(cx, lambda details: failure.does_not_fit(name, span)):
+    with without_wrapping(cx, lambda details: tir_errors.does_not_fit(name, span)):
         shape = tuple([emit_extent(cx, e) for e in buffer.shape])
         offset = emit_extent(cx, start)
         strides = tuple([emit_extent(cx, e) for e in buffer.strides]) or None
@@ -212,7 +212,7 @@ def require_fit(
     asm, none = cx.asm, i64(cx, 0)
     for n in place.shape:
         negative = asm.compare("icmp slt", n, none)
-        asm.fail_if(negative, lambda details: failure.does_not_fit(name, span))
+        asm.fail_if(negative, lambda details: tir_errors.does_not_fit(name, span))
     have = asm.operation("udiv", size_of(cx, owner), i64(cx, place.dtype.itemsize))
     beyond, empty = [], Value("i1", "false")
     for n in place.shape:
@@ -240,14 +240,14 @@ def require_fit(
         outside = asm.operation("or", outside, condition)
     some = asm.operation("xor", empty, asm.number("i1", 1))
     asm.fail_if(
-        asm.operation("and", outside, some), lambda details: failure.does_not_fit(name, span)
+        asm.operation("and", outside, some), lambda details: tir_errors.does_not_fit(name, span)
     )
 
 
 def match_region(cx: FunctionContext, m: tir.MatchBufferRegion) -> None:
     """A name for a region of a buffer; variables in its layout take their values."""
     source, buffer, span = m.source, m.buffer, m.span or m.buffer.span
-    failure.check_region(m)
+    tir_errors.check_region(m)
     outer = place_of(cx, source.buffer, span)
     strides = strides_of(cx, outer)
     offset, cut = i64(cx, 0), []
@@ -295,7 +295,7 @@ def cut_region(
         last = asm.operation("sub", asm.operation("add", start, extent), i64(cx, 1))
         asm.fail_if(
             beyond,
-            lambda details: failure.out_of_bounds(name, axis, details[0], details[1], span),
+            lambda details: tir_errors.out_of_bounds(name, axis, details[0], details[1], span),
             [asm.choose(below, start, last), size],
         )
     if term.low < 0:
@@ -322,5 +322,5 @@ def require_equal(
     differs = cx.asm.compare("icmp ne", a, b)
     count = len(shape)
     cx.asm.fail_if(
-        differs, lambda details: failure.region_mismatch(name, details[:count], span), shape
+        differs, lambda details: tir_errors.region_mismatch(name, details[:count], span), shape
     )

@@ -1,4 +1,4 @@
-"""Code for loops, and for `T.Reduce` as loops with accumulators: see `interpreter/reduce.py`.
+"""Code for loops, and for `T.Reduce` as loops with accumulators: see `semantics/reduce.py`.
 
 Accumulators live on the stack, from where LLVM takes them into registers.
 """
@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from relaxscript.interpreter.reduce import initial_values
 from relaxscript.ir import prim, tir
 from relaxscript.ir.tir_compute import Reduce
+from relaxscript.semantics.reduce import initial_values
 
 from .context import FunctionContext
 from .expression import emit, emit_for_variable

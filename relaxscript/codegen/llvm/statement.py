@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from relaxscript.interpreter import failure
-from relaxscript.interpreter.realized import realized
-from relaxscript.interpreter.statements import assertion_message, flattened, start_of_axis
 from relaxscript.ir import prim, tir
 from relaxscript.ir.tir import ForKind
 from relaxscript.ir.tir_compute import BufferRealize, Prefetch
+from relaxscript.semantics import tir_errors
+from relaxscript.semantics.lower_buffer_realize import realized
+from relaxscript.semantics.statements import assertion_message, flattened, start_of_axis
 
 from . import interrupts
 from .context import FunctionContext
@@ -67,7 +67,7 @@ def emit_declaration(cx: FunctionContext, s: tir.Stmt) -> None:
             if not isinstance(value, (prim.StringImm, prim.Immediate)):
                 emit(cx, value)
         case tir.AttrStmt():
-            failure.check_hint(s)
+            tir_errors.check_hint(s)
         case tir.Allocate(var, dtype, extents):
             cx.owners[var] = allocate_memory(cx, var.name, dtype, extents, s.span)
         case tir.AllocateConst(var):
@@ -80,12 +80,12 @@ def emit_declaration(cx: FunctionContext, s: tir.Stmt) -> None:
         case Prefetch():
             return
         case _:
-            raise failure.not_run(s)
+            raise tir_errors.not_run(s)
 
 
 def emit_loop(cx: FunctionContext, s: tir.For) -> None:
     if s.kind == ForKind.THREAD_BINDING:
-        raise failure.invalid(
+        raise tir_errors.invalid(
             "RX0505", "a loop over the threads of a GPU cannot run on the CPU", s.span
         )
     if s.kind == ForKind.UNROLLED and emit_unrolled(cx, s):
@@ -149,13 +149,13 @@ def emit_assertion(cx: FunctionContext, s: tir.AssertStmt) -> None:
     message, span = assertion_message(s.message), s.span
     condition = emit(cx, s.condition)
     fails = cx.asm.operation("xor", condition, cx.asm.number("i1", 1))
-    cx.asm.fail_if(fails, lambda details: failure.assertion_failed(message, span))
+    cx.asm.fail_if(fails, lambda details: tir_errors.assertion_failed(message, span))
     cx.proofs.learn(s.condition)
 
 
 def emit_block(cx: FunctionContext, s: tir.BlockRealize) -> None:
     block, asm = s.block, cx.asm
-    failure.check_axes(s)
+    tir_errors.check_axes(s)
     done = asm.name()
     if not (isinstance(s.predicate, prim.IntImm) and s.predicate.value):
         inside = asm.name()

@@ -11,8 +11,8 @@ import struct
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Span
-from relaxscript.interpreter import failure
 from relaxscript.ir import prim
+from relaxscript.semantics import tir_errors
 
 __all__ = [
     "ARITHMETIC", "COMPARISON", "SMALL_FLOATS", "column", "constant", "register", "storage",
@@ -65,7 +65,7 @@ def _lanes(scalar: str, lanes: int) -> str:
 def _find(table: dict[str, str], dtype: DataType, span: Span | None) -> str:
     found = table.get(dtype.element) if dtype.kind not in ("void", "handle") else None
     if found is None:
-        raise failure.invalid("RX0505", f"there is no code for values of {dtype}", span)
+        raise tir_errors.invalid("RX0505", f"there is no code for values of {dtype}", span)
     return _lanes(found, dtype.lanes)
 
 

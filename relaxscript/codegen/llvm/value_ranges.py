@@ -7,8 +7,8 @@ then), and floor division of numbers that are not negative is plain division.
 from __future__ import annotations
 
 from relaxscript.dtypes import DataType
-from relaxscript.interpreter import scalar
 from relaxscript.ir import prim
+from relaxscript.semantics import scalar
 
 __all__ = ["DIMENSION", "Interval", "Ranges", "arithmetic", "limits", "of_loop"]
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from relaxscript.analysis import Context
 from relaxscript.errors import UnplacedError
-from relaxscript.interpreter.blame import name_of_call
-from relaxscript.interpreter.check_calls import check_of
 from relaxscript.ir import relax, tir
 from relaxscript.ir.struct_info import (
     FuncStructInfo,
@@ -29,6 +27,8 @@ from relaxscript.op.inplace import call_inplace_packed, call_tir_inplace
 from relaxscript.op.results import inplace_indices
 from relaxscript.runtime import Arg, Check, TupleCheck
 from relaxscript.runtime.builtins import BUILTINS, INVOKE_CLOSURE, MATCH_CAST
+from relaxscript.semantics.check_calls import check_of
+from relaxscript.semantics.error_context import name_of_call
 
 from .escape import read_only_direct_args
 from .function import FunctionEmitter

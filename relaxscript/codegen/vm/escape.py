@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from relaxscript.interpreter.check_calls import check_of
 from relaxscript.ir import prim, relax, tir
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
@@ -18,6 +17,7 @@ from relaxscript.ir.walk import children, compounds, post_order, variables, walk
 from relaxscript.op import Trait, lookup, traits_of
 from relaxscript.op.calls import call_tir
 from relaxscript.op.device import to_vdevice
+from relaxscript.semantics.check_calls import check_of
 from relaxscript.sinfo import definable_shape_vars
 
 __all__ = [

@@ -15,15 +15,6 @@ from typing import Any
 
 from relaxscript.errors import Diagnostic, DiagnosticError, InternalError, Span
 from relaxscript.errors.exceptions import is_users
-from relaxscript.interpreter.blame import (
-    place_of_binding,
-    place_of_body,
-    place_of_parameter,
-    place_of_result,
-    place_of_signature,
-)
-from relaxscript.interpreter.check_calls import check_of
-from relaxscript.interpreter.checks import Checks, undefined_shape_variable
 from relaxscript.ir import prim, relax, tir
 from relaxscript.ir.struct_info import (
     FuncStructInfo,
@@ -45,6 +36,15 @@ from relaxscript.runtime import (
 from relaxscript.runtime.builtins import MATCH_ARGUMENTS, MATCH_RESULT
 from relaxscript.runtime.bytecode import ArgKind
 from relaxscript.runtime.values import make_prim
+from relaxscript.semantics.check_calls import check_of
+from relaxscript.semantics.checks import Checks, undefined_shape_variable
+from relaxscript.semantics.error_context import (
+    place_of_binding,
+    place_of_body,
+    place_of_parameter,
+    place_of_result,
+    place_of_signature,
+)
 from relaxscript.sinfo import (
     definable_shape_vars,
     erase_to_well_defined,

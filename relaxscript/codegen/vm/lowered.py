@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from relaxscript.errors import Diagnostic, DiagnosticError, Span
 from relaxscript.errors.exceptions import is_users
-from relaxscript.interpreter.blame import place_of_binding, place_of_signature
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Attrs, Binding, Call, DataflowBlock, Expr, Function, Op
 from relaxscript.ir.walk import compounds
 from relaxscript.op import base, calls, device, lookup, memory
 from relaxscript.op.inplace import call_tir_inplace
 from relaxscript.op.results import NEW, inplace_indices
+from relaxscript.semantics.error_context import place_of_binding, place_of_signature
 from relaxscript.transform.lower.vm_shape_lower import LOWERED
 
 __all__ = ["require_lowered"]

@@ -13,10 +13,6 @@ from typing import Any
 
 from relaxscript.analysis import Context
 from relaxscript.errors import Diagnostic, DiagnosticError
-from relaxscript.interpreter.checks import concrete
-from relaxscript.interpreter.make_closure import make_closure
-from relaxscript.interpreter.operators import operator_function
-from relaxscript.interpreter.prim_funcs import arranging, called_directly, plain, symbol_of
 from relaxscript.ir import prim, relax, tir
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.struct_info import FuncStructInfo
@@ -24,6 +20,10 @@ from relaxscript.op.results import returned_in_place
 from relaxscript.runtime import Closure, ExecBuilder, VMFuncKind, get_global_func
 from relaxscript.runtime.builtins import BUILTINS, MAKE_CLOSURE, State
 from relaxscript.runtime.coercion import call_packed
+from relaxscript.semantics.checks import concrete
+from relaxscript.semantics.make_closure import make_closure
+from relaxscript.semantics.operators import operator_function
+from relaxscript.semantics.prim_funcs import arranging, called_directly, plain, symbol_of
 
 from .escape import Usage, usage_of
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from relaxscript.interpreter.checks import SlotOf, evaluated
 from relaxscript.ir import prim
+from relaxscript.semantics.checks import SlotOf, evaluated
 
 __all__ = ["compiled"]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from relaxscript.interpreter.check_calls import check_of
 from relaxscript.ir import prim, relax
 from relaxscript.ir.node import Node
 from relaxscript.ir.walk import children, variables
@@ -20,6 +19,7 @@ from relaxscript.runtime.checks import (
     TensorCheck,
     TupleCheck,
 )
+from relaxscript.semantics.check_calls import check_of
 from relaxscript.transform.lower.remove_unused_checks import TRUST_STRUCT_INFO
 
 __all__ = ["binds", "loosened", "needed_shape_vars", "trusts"]

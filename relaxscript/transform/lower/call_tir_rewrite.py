@@ -10,10 +10,6 @@ from operator import is_
 from relaxscript.arith import YES
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Span
-from relaxscript.interpreter.blame import name_of_call
-from relaxscript.interpreter.check_calls import match_cast
-from relaxscript.interpreter.checks import place_of
-from relaxscript.interpreter.prim_funcs import result_infos
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim import FloatImm, IntImm, PrimExpr, Var as ScalarVar, const
 from relaxscript.ir.relax import (
@@ -49,6 +45,10 @@ from relaxscript.op.device import to_vdevice
 from relaxscript.op.inplace import call_tir_inplace
 from relaxscript.op.results import NEW, in_their_places, inplace_indices
 from relaxscript.opdef.operands import computed
+from relaxscript.semantics.check_calls import match_cast
+from relaxscript.semantics.checks import place_of
+from relaxscript.semantics.error_context import name_of_call
+from relaxscript.semantics.prim_funcs import result_infos
 from relaxscript.sinfo import is_subtype
 from relaxscript.transform.pass_infra.bindings import BindingRewriter
 from relaxscript.transform.pass_infra.context import PassContext

@@ -6,14 +6,6 @@ from collections.abc import Sequence
 
 from relaxscript.arith import YES
 from relaxscript.errors import Span
-from relaxscript.interpreter.blame import (
-    name_of_matched,
-    name_of_result,
-    place_of_binding,
-    place_of_result,
-    place_of_signature,
-)
-from relaxscript.interpreter.check_calls import check_of, match_arguments, match_cast, match_result
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim import IntImm, PrimExpr, Var as ShapeVar
 from relaxscript.ir.relax import (
@@ -34,6 +26,14 @@ from relaxscript.ir.struct_info import ObjectStructInfo, StructInfo, TupleStruct
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.op.base import compute_prim_value
 from relaxscript.runtime.builtins import BUILTINS, INVOKE_CLOSURE
+from relaxscript.semantics.check_calls import check_of, match_arguments, match_cast, match_result
+from relaxscript.semantics.error_context import (
+    name_of_matched,
+    name_of_result,
+    place_of_binding,
+    place_of_result,
+    place_of_signature,
+)
 from relaxscript.sinfo import (
     always_matches,
     definable_shape_vars,

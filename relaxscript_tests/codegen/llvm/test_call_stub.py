@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from relaxscript.codegen.llvm.call_stub import fast_call
-from relaxscript.interpreter.signature import Signature
 from relaxscript.ir import prim, tir
 from relaxscript.ir.prim import Var, const
+from relaxscript.semantics.prim_func_abi import Signature
 from relaxscript_tests.prim_func_examples import zeros
 from relaxscript_tests.prim_funcs import prim_func, store
 

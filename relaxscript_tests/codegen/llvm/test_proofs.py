@@ -7,9 +7,9 @@ from hypothesis import given, settings, strategies as st
 
 from relaxscript.codegen.llvm.proofs import Proofs
 from relaxscript.errors import VMError
-from relaxscript.interpreter.expression import Expressions, Scope
 from relaxscript.ir import prim, tir
 from relaxscript.ir.prim import Var, const
+from relaxscript.semantics.expression import Expressions, Scope
 from relaxscript_tests import examples
 
 # Of eight bits, so that all values can be tried and many sums wrap.

@@ -7,11 +7,11 @@ import pytest
 
 from relaxscript.compiler import build, jit
 from relaxscript.errors import RelaxWarning, VMError
-from relaxscript.interpreter.check_calls import check_of
 from relaxscript.ir.relax import ShapeExpr, StringImm, VarBinding
 from relaxscript.ir.walk import compounds, walk
 from relaxscript.runtime import Prim, VirtualMachine, cpu, register_func, remove_global_func
 from relaxscript.script import from_source
+from relaxscript.semantics.check_calls import check_of
 from relaxscript.transform import VMShapeLower
 from relaxscript_tests.end_to_end.executors import every_executor, failure
 from relaxscript_tests.transform.before_after import check

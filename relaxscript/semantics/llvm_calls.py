@@ -14,7 +14,7 @@ from relaxscript.errors import did_you_mean, nearest
 from relaxscript.ir import device_expansions, prim
 from relaxscript.ir.prim import PrimExpr
 
-from . import failure
+from . import tir_errors
 from .llvm_intrinsics import KINDS, LANES, NAMED, ROWS, LLVMIntrinsic, suffix_of
 
 __all__ = ["meaning"]
@@ -46,7 +46,7 @@ def _named(e: prim.Call) -> tuple[str, LLVMIntrinsic, str]:
         case (prim.Call(op="tir.llvm_lookup_intrinsic_id", args=(prim.StringImm(value=name),)),):
             pass
         case _:
-            raise failure.invalid(
+            raise tir_errors.invalid(
                 "RX0505", "intrinsics of LLVM are called by their names, not by their numbers",
                 e.span, 'write the name: `T.call_llvm_pure_intrin("float32", "llvm.fma", a, b, c)`',
             )  # fmt: skip
@@ -56,7 +56,7 @@ def _named(e: prim.Call) -> tuple[str, LLVMIntrinsic, str]:
         if row is not None and (not suffix or _SUFFIX.fullmatch(suffix)):
             return name, row, suffix
     near = nearest(name, ROWS)
-    raise failure.invalid(
+    raise tir_errors.invalid(
         "RX0505", f"`{name}` is no intrinsic of LLVM that runs on every CPU", e.span,
         did_you_mean(near),
     )  # fmt: skip
@@ -70,7 +70,7 @@ def _operands(e: prim.Call, row: LLVMIntrinsic) -> list[PrimExpr]:
                 return args[1:]
     if len(args) != wanted:
         text = f"{wanted} operand{'' if wanted == 1 else 's'}"
-        raise failure.invalid("RX0502", f"`{row.name}` takes {text}, not {len(args)}", e.span)
+        raise tir_errors.invalid("RX0502", f"`{row.name}` takes {text}, not {len(args)}", e.span)
     return args
 
 
@@ -83,25 +83,25 @@ def _check(e: prim.Call, row: LLVMIntrinsic, args: Sequence[PrimExpr]) -> None:
         if not kind.accepts(arg.dtype) or (kind.literal and not literal):
             found = f"a value of {arg.dtype}" if kind.literal else arg.dtype
             message = f"`{row.name}` takes {kind.text} here, not {found}"
-            raise failure.invalid("RX0502", message, arg.span or e.span)
+            raise tir_errors.invalid("RX0502", message, arg.span or e.span)
         if word == "vf" and "e" in first and first["e"].dtype != arg.dtype.element:
             same = first["e"]
         if same.dtype != arg.dtype:
             message = f"the operands of `{row.name}` are {same.dtype} and {arg.dtype}"
-            raise failure.invalid("RX0502", message, arg.span or e.span)
+            raise tir_errors.invalid("RX0502", message, arg.span or e.span)
     if row.result is not None:
         fits = e.dtype.is_void if row.result == "void" else KINDS[row.result].accepts(e.dtype)
         if not fits:
             text = "nothing (`void`)" if row.result == "void" else KINDS[row.result].text
             message = f"`{row.name}` gives {text}, not {e.dtype}"
-            raise failure.invalid("RX0502", message, e.span)
+            raise tir_errors.invalid("RX0502", message, e.span)
     lanes = {arg.dtype.lanes for word, arg in first.items() if word in LANES}
     if row.result in LANES:
         lanes.add(e.dtype.lanes)
     if len(lanes) > 1:
         dtypes = ", ".join(str(x.dtype) for x in args)
         message = f"`{row.name}` does not give {e.dtype} of {dtypes}, which differ in lanes"
-        raise failure.invalid("RX0502", message, e.span)
+        raise tir_errors.invalid("RX0502", message, e.span)
 
 
 def _check_suffix(
@@ -115,7 +115,7 @@ def _check_suffix(
     if said != wanted[: len(said)]:
         right = ".".join([row.name, *wanted])
         message = f"`{name}` is called with other dtypes than it says"
-        raise failure.invalid("RX0502", message, e.span, f"its name is `{right}` here")
+        raise tir_errors.invalid("RX0502", message, e.span, f"its name is `{right}` here")
 
 
 def _applied(e: prim.Call, row: LLVMIntrinsic, args: Sequence[PrimExpr]) -> PrimExpr:
@@ -132,7 +132,7 @@ def _applied(e: prim.Call, row: LLVMIntrinsic, args: Sequence[PrimExpr]) -> Prim
     made = row.meaning(*given, *operands)
     if row.result != "void" and made.dtype != e.dtype:
         message = f"`{row.name}` gives {made.dtype} here, not {e.dtype}"
-        raise failure.invalid("RX0502", message, e.span)
+        raise tir_errors.invalid("RX0502", message, e.span)
     for var, value in reversed(names):
         made = prim.Let.make(var, value, made)
     return made

@@ -26,7 +26,7 @@ from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.scalar_functions import FUNCTIONS as T
 
-from .llvm_meanings import (
+from .llvm_expansions import (
     NOTHING,
     absolute,
     bits_reversed,

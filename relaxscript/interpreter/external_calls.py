@@ -13,11 +13,11 @@ from typing import Any
 
 from relaxscript.errors import Span
 from relaxscript.ir import prim
+from relaxscript.semantics import tir_errors
+from relaxscript.semantics.c_functions import C_TYPES, callee_of
+from relaxscript.semantics.expression import Frame, Run
+from relaxscript.semantics.packed_calls import PackedCall
 
-from . import failure
-from .c_functions import C_TYPES, callee_of
-from .expression import Frame, Run
-from .packed_calls import PackedCall
 from .reductions import Reductions
 
 __all__ = ["External"]
@@ -46,7 +46,7 @@ class External(Reductions, ABC):
                 return self.held_address(e, e.span)
             case prim.Call() if e.dtype.kind == "handle" and e.op != "tir.address_of":
                 return self.compile(e)
-        raise failure.invalid("RX0502", "this is not the address of anything", e.span)
+        raise tir_errors.invalid("RX0502", "this is not the address of anything", e.span)
 
     @abstractmethod
     def element_address(self, e: prim.BufferLoad) -> Run:

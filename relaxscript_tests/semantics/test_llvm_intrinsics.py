@@ -11,8 +11,8 @@ import pytest
 from relaxscript.codegen.llvm import compile_prim_func
 from relaxscript.codegen.llvm.engine import compile_text
 from relaxscript.dtypes import DataType
-from relaxscript.interpreter.llvm_intrinsics import NAMED, ROWS, suffix_of
 from relaxscript.interpreter.tir import evaluate
+from relaxscript.semantics.llvm_intrinsics import NAMED, ROWS, suffix_of
 from relaxscript_tests.llvm_rows import CASES, Case
 from relaxscript_tests.prim_funcs import assert_same_bits, both
 from relaxscript_tests.units import ulps

@@ -18,7 +18,7 @@ from relaxscript.ir.node import Node
 from relaxscript.ir.prim import PrimExpr, Var
 from relaxscript.ir.tir_compute import BufferRealize
 
-from . import failure
+from . import tir_errors
 
 __all__ = ["realized"]
 
@@ -39,12 +39,12 @@ def _check(s: BufferRealize) -> None:
             f"buffer `{buffer.name}` has {buffer.ndim} dimensions, "
             f"but its region has {len(s.bounds)}"
         )
-        raise failure.invalid("RX0503", message, s.span)
+        raise tir_errors.invalid("RX0503", message, s.span)
     for bound in s.bounds:
         for e in (bound.min, bound.extent):
             if not e.dtype.is_integer or e.dtype.lanes != 1:
                 message = f"the region of buffer `{buffer.name}` has a bound of {e.dtype}"
-                raise failure.invalid("RX0503", message, e.span or s.span)
+                raise tir_errors.invalid("RX0503", message, e.span or s.span)
 
 
 def _checked(s: BufferRealize) -> tir.Stmt:

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from relaxscript.interpreter.written import written_params
 from relaxscript.ir import prim, tir
 from relaxscript.ir.prim import Var, const
 from relaxscript.ir.relax import GlobalVar
+from relaxscript.semantics.write_sets import written_params
 from relaxscript_tests.prim_func_examples import block
 from relaxscript_tests.prim_funcs import load, prim_func, store
 

@@ -21,9 +21,9 @@ from relaxscript.errors import VMError
 from relaxscript.ir import prim, tir, walk
 from relaxscript.runtime import DeviceTensor
 
-from . import failure, scalar
+from . import scalar, tir_errors
 from .expression import Expressions, Frame, Run, Scope
-from .written import written_params
+from .write_sets import written_params
 
 __all__ = ["BufferParam", "Extent", "MemoryParam", "Param", "ScalarParam", "Signature", "name_of"]
 
@@ -157,7 +157,7 @@ class Signature:
             frame[slot] = self._value(extent, values)
         if self._compiled is None:
             expressions = Expressions(self.scope)
-            expressions.wraps = lambda: failure.too_large(self.name)
+            expressions.wraps = lambda: tir_errors.too_large(self.name)
             self._compiled = [
                 (extent, expressions.compile(extent.expected)) for extent in self._checks
             ]
@@ -188,12 +188,12 @@ class Signature:
     def _require_own_elements(self, name: str, array: Array) -> None:
         """Refuse to write where that is forbidden, or would write several elements at once."""
         if not array.flags.writeable:
-            raise failure.bad_argument(
+            raise tir_errors.bad_argument(
                 f"argument `{name}` of `{self.name}` is read-only, but is written to (copies of "
                 "arrays in foreign byte order are read-only)"
             )
         if overlaps_itself(array):
-            raise failure.bad_argument(
+            raise tir_errors.bad_argument(
                 f"argument `{name}` of `{self.name}` is written to, but several of its elements "
                 f"share memory (its strides are {array.strides}); `numpy.array({name})` is a copy"
             )
@@ -201,18 +201,18 @@ class Signature:
     def _array(self, param: Param, arg: Any, dtype: np.dtype[Any] | None, ndim: int | None) -> Any:
         if isinstance(arg, DeviceTensor):
             text = f"argument `{param.name}` of `{self.name}` is on {arg.device}, not on the host"
-            raise failure.bad_argument(text)
+            raise tir_errors.bad_argument(text)
         if not isinstance(arg, np.ndarray) or isinstance(arg, np.ma.MaskedArray):
             kind = type(arg).__name__
-            raise failure.bad_argument(
+            raise tir_errors.bad_argument(
                 f"argument `{param.name}` of `{self.name}` is of type {kind}, not a numpy array"
             )
         if dtype is not None and arg.dtype != dtype:
-            raise failure.bad_argument(
+            raise tir_errors.bad_argument(
                 f"argument `{param.name}` of `{self.name}` has dtype {arg.dtype}, not {dtype}"
             )
         if ndim is not None and arg.ndim != ndim:
-            raise failure.bad_argument(
+            raise tir_errors.bad_argument(
                 f"argument `{param.name}` of `{self.name}` has {arg.ndim} dimensions, not {ndim}"
             )
         return arg
@@ -222,7 +222,7 @@ class Signature:
         low, high = scalar.limits(extent.expected.dtype)
         if not low <= value <= high:
             name = self.params[extent.param].name
-            raise failure.bad_argument(
+            raise tir_errors.bad_argument(
                 f"{extent} of argument `{name}` of `{self.name}` is {value}, which is no "
                 f"{extent.expected.dtype}"
             )
@@ -237,7 +237,7 @@ class Signature:
         if extent.kind == "stride" and values[extent.param].shape[extent.axis] <= 1:
             return
         name = self.params[extent.param].name
-        raise failure.bad_argument(
+        raise tir_errors.bad_argument(
             f"{extent} of argument `{name}` of `{self.name}` is {actual}, not {expected}"
             + self._because(extent.expected, frame)
         )
@@ -274,7 +274,7 @@ def element_type(buffer: tir.Buffer) -> np.dtype[Any]:
     try:
         return buffer.dtype.numpy
     except TypeError:
-        raise failure.invalid(
+        raise tir_errors.invalid(
             "RX0505",
             f"buffer `{buffer.name}` holds {buffer.dtype}, which numpy arrays cannot hold",
             buffer.span,
@@ -309,7 +309,7 @@ def memory(array: Array, name: str) -> Array:
     if array.ndim == 1 and array.flags.c_contiguous:
         return array
     if not array.flags.c_contiguous:
-        raise failure.bad_argument(f"the array behind `{name}` is not compact")
+        raise tir_errors.bad_argument(f"the array behind `{name}` is not compact")
     return array.reshape(-1)
 
 
@@ -324,8 +324,8 @@ def number(name: str, dtype: DataType, arg: Any) -> scalar.Number:
         low, high = scalar.limits(dtype)
         if low <= value <= high:
             return value
-        raise failure.bad_argument(f"argument `{name}` is {value}, which is no {dtype}")
-    raise failure.bad_argument(
+        raise tir_errors.bad_argument(f"argument `{name}` is {value}, which is no {dtype}")
+    raise tir_errors.bad_argument(
         f"argument `{name}` is of type {type(arg).__name__}, not a number of {dtype}"
     )
 

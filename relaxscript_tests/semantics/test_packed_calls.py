@@ -11,9 +11,9 @@ import pytest
 from relaxscript.codegen.llvm import compile_prim_func, external
 from relaxscript.errors import DiagnosticError, VMError
 from relaxscript.interpreter.tir import evaluate
-from relaxscript.interpreter.written import written_params
 from relaxscript.runtime import register_func
 from relaxscript.script import from_source, tir as T
+from relaxscript.semantics.write_sets import written_params
 from relaxscript_tests.prim_funcs import both
 
 # Programs are written as users write them, whatever a formatter would rather have.

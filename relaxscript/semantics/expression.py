@@ -20,7 +20,7 @@ from relaxscript.ir.node import Node
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.scalar_functions import LOW_LEVEL
 
-from . import failure, scalar
+from . import scalar, tir_errors
 from .llvm_calls import meaning
 
 __all__ = [
@@ -112,7 +112,7 @@ class Expressions:
         """Comparisons, logic and what depends on them."""
         match e:
             case prim.Comparison(a, b):
-                failure.check_operands(e, (a, b))
+                tir_errors.check_operands(e, (a, b))
                 return self.apply(scalar.COMPARISONS[type(e)], (a, b), e.dtype.lanes)
             case prim.Logic():
                 return self.logic(e)
@@ -120,7 +120,7 @@ class Expressions:
                 return self.apply(lambda x: not x, (a,), e.dtype.lanes)
             case prim.Select():
                 return self.select(e)
-        raise failure.no_number(e)
+        raise tir_errors.no_number(e)
 
     def logic(self, e: prim.Logic) -> Run:
         """The second operand is evaluated only where the first does not decide."""
@@ -157,14 +157,16 @@ class Expressions:
     def variable(self, e: prim.Var) -> Run:
         slot = self.scope.find(e)
         if slot is None:
-            raise failure.undefined("variable", e.name, e.span)
+            raise tir_errors.undefined("variable", e.name, e.span)
         return lambda f: f[slot]
 
     def binary(self, e: prim.Binary) -> Run:
-        failure.check_operands(e, (e.a, e.b))
+        tir_errors.check_operands(e, (e.a, e.b))
         operation = scalar.binary(type(e), e.dtype.element)
         if operation is None:
-            raise failure.invalid("RX0502", f"there is no {type(e).__name__} of {e.dtype}", e.span)
+            raise tir_errors.invalid(
+                "RX0502", f"there is no {type(e).__name__} of {e.dtype}", e.span
+            )
         if e.dtype.lanes == 1 and e.dtype.is_integer and type(e) in _RING:
             if self.wraps is not None:
                 return self.exact(e, self.wraps)
@@ -179,7 +181,7 @@ class Expressions:
             try:
                 return run(f)
             except ZeroDivisionError:
-                raise failure.division_by_zero(span) from None
+                raise tir_errors.division_by_zero(span) from None
 
         return checked
 
@@ -212,7 +214,7 @@ class Expressions:
         return run
 
     def select(self, e: prim.Select) -> Run:
-        failure.check_operands(e, (e.true_value, e.false_value))
+        tir_errors.check_operands(e, (e.true_value, e.false_value))
         operands = (e.condition, e.true_value, e.false_value)
         lanes = e.condition.dtype.lanes
         return self.apply(lambda c, x, y: x if c else y, operands, lanes)
@@ -220,7 +222,7 @@ class Expressions:
     def cast(self, e: prim.Cast) -> Run:
         convert = scalar.cast(e.value.dtype.element, e.dtype.element)
         if convert is None or e.value.dtype.lanes != e.dtype.lanes:
-            raise failure.invalid(
+            raise tir_errors.invalid(
                 "RX0502", f"{e.value.dtype} cannot be converted to {e.dtype}", e.span
             )
         return self.apply(convert, (e.value,), e.dtype.lanes)
@@ -263,7 +265,7 @@ class Expressions:
 
     def place(self, index: prim.PrimExpr) -> int:
         if not isinstance(index, prim.IntImm):
-            raise failure.invalid("RX0503", "a Shuffle takes constant indices", index.span)
+            raise tir_errors.invalid("RX0503", "a Shuffle takes constant indices", index.span)
         return index.value
 
     # ------------------------------------------------------------ memory
@@ -272,11 +274,11 @@ class Expressions:
         """The place of the array of a buffer."""
         slot = self.scope.find(buffer)
         if slot is None:
-            raise failure.undefined("buffer", buffer.name, span)
+            raise tir_errors.undefined("buffer", buffer.name, span)
         return slot
 
     def load(self, e: prim.BufferLoad) -> Run:
-        failure.check_rank(e.buffer, e.indices, e.span)
+        tir_errors.check_rank(e.buffer, e.indices, e.span)
         slot = self.buffer(e.buffer, e.span)
         indices = [self.compile(i) for i in e.indices]
         read = reader(e.buffer, e.span)
@@ -302,15 +304,15 @@ class Expressions:
         row = table.lookup(e.op)
         if row is None or not row.compiled:
             name = row.script_name if row else getattr(e.op, "name", "")
-            raise failure.no_code(name, "evaluated on the CPU", e.span)
-        failure.check_arity(e, row)
+            raise tir_errors.no_code(name, "evaluated on the CPU", e.span)
+        tir_errors.check_arity(e, row)
         if row.script_name in EXTERNAL:
             return self.external(e, row.script_name)
         same = meaning(e)
         if same is not None:
             return self.compile(same)
         if row.script_name in LOW_LEVEL:
-            raise failure.misused(row, e)
+            raise tir_errors.misused(row, e)
         match row.name:
             case "tir.if_then_else":
                 return self.if_then_else(*e.args)
@@ -324,20 +326,20 @@ class Expressions:
 
     def external(self, e: prim.Call, name: str) -> Run:
         """A call of a C function, or an address; only bodies of functions have them."""
-        raise failure.invalid("RX0505", f"`{name}` has no meaning in a dimension", e.span)
+        raise tir_errors.invalid("RX0505", f"`{name}` has no meaning in a dimension", e.span)
 
     def intrinsic(self, e: prim.Call, row: table.Intrinsic) -> Run:
         if row.name != "tir.ldexp":
-            failure.check_operands(e, e.args)
+            tir_errors.check_operands(e, e.args)
         dtype = e.args[0].dtype
         operation = scalar.intrinsic(row.name, dtype.element)
         if operation is None:
             message = f"`{row.script_name}` takes {row.takes}, not {dtype}"
-            raise failure.invalid("RX0502", message, e.span)
+            raise tir_errors.invalid("RX0502", message, e.span)
         return self.apply(operation, e.args, dtype.lanes)
 
     def if_then_else(self, cond: prim.PrimExpr, t: prim.PrimExpr, f: prim.PrimExpr) -> Run:
-        failure.check_operands(cond, (t, f))
+        tir_errors.check_operands(cond, (t, f))
         if cond.dtype.lanes > 1:
             return self.apply(lambda c, x, y: x if c else y, (cond, t, f), cond.dtype.lanes)
         condition, yes, no = self.compile(cond), self.compile(t), self.compile(f)
@@ -361,7 +363,7 @@ class Expressions:
         def number(f: Frame) -> Any:
             value = call(f)
             if value is None:
-                raise failure.unreturned(function.name_hint, dtype, span)
+                raise tir_errors.unreturned(function.name_hint, dtype, span)
             return value
 
         return call if dtype.kind in ("void", "handle") else number
@@ -386,7 +388,7 @@ def outside(
     axis = next(
         k for k, (i, n) in enumerate(zip(place, array.shape, strict=True)) if not 0 <= i < n
     )
-    return failure.out_of_bounds(buffer.name, axis, place[axis], array.shape[axis], span)
+    return tir_errors.out_of_bounds(buffer.name, axis, place[axis], array.shape[axis], span)
 
 
 def require_inside(

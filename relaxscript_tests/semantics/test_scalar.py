@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from relaxscript.dtypes import DataType
-from relaxscript.interpreter import scalar
 from relaxscript.ir import prim
+from relaxscript.semantics import scalar
 from relaxscript_tests.prim_funcs import FLOATS, INTEGERS, interesting
 
 

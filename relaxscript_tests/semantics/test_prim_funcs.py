@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from relaxscript.errors import VMError
-from relaxscript.interpreter.prim_funcs import arranging, called_directly, called_from_outside
 from relaxscript.runtime import DeviceTensor, Prim, Shape, cpu
 from relaxscript.script import tir as T
+from relaxscript.semantics.prim_funcs import arranging, called_directly, called_from_outside
 
 
 @T.prim_func

@@ -7,10 +7,10 @@ import pytest
 
 from relaxscript.codegen.llvm import compile_prim_func
 from relaxscript.errors import DiagnosticError, VMError
-from relaxscript.interpreter.signature import Signature, overlaps_itself
 from relaxscript.interpreter.tir import evaluate
 from relaxscript.ir import prim, tir
 from relaxscript.ir.prim import Var, const
+from relaxscript.semantics.prim_func_abi import Signature, overlaps_itself
 from relaxscript_tests import examples
 from relaxscript_tests.prim_func_examples import f32, zeros
 from relaxscript_tests.prim_funcs import load, prim_func, store

@@ -24,9 +24,9 @@ from relaxscript.runtime.run_check import AnyCheck, wrong_number
 from relaxscript.runtime.stack_guard import one_run
 from relaxscript.runtime.values import make_prim
 
-from . import failure
-from .blame import located
+from . import tir_errors
 from .devices import devices_of
+from .error_context import located
 
 __all__ = [
     "arranging",
@@ -113,7 +113,7 @@ def called_directly(name: str, func: PrimFunc, kernel: _Kernel) -> Closure:
         if dtype is None:
             return ()
         if result is None:
-            raise failure.unreturned(name, dtype)
+            raise tir_errors.unreturned(name, dtype)
         return make_prim(result, dtype)
 
     return Closure(name, call, function_struct_info(func))

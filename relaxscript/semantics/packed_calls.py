@@ -29,7 +29,7 @@ from relaxscript.runtime import get_global_func
 from relaxscript.runtime.coercion import call_packed
 from relaxscript.runtime.values import kind_of
 
-from . import failure, scalar
+from . import scalar, tir_errors
 
 __all__ = ["PackedCall"]
 
@@ -63,7 +63,7 @@ class PackedCall:
         numeric = e.dtype.is_integer or e.dtype.is_float or e.dtype.is_bool
         if not numeric or e.dtype.lanes != 1:
             message = f"a packed function cannot take values of {e.dtype}"
-            raise failure.invalid("RX0505", message, e.span or self.span)
+            raise tir_errors.invalid("RX0505", message, e.span or self.span)
         self.words.append(e)
         return _Operand("number", dtype=e.dtype)
 
@@ -73,7 +73,7 @@ class PackedCall:
         plain = all(isinstance(x, prim.IntImm) and x.value == 0 for x in (strides, offset))
         if not known or not plain:
             message = "a packed function takes arrays that are compact and begin at their address"
-            raise failure.invalid("RX0505", message, e.span or self.span)
+            raise tir_errors.invalid("RX0505", message, e.span or self.span)
         self.words += [data, *shape.args]
         return _Operand("array", dtype=element.dtype, ndim=len(shape.args))
 

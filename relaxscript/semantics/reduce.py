@@ -12,7 +12,7 @@ from __future__ import annotations
 from relaxscript.ir import prim
 from relaxscript.ir.tir_compute import Reduce
 
-from . import failure
+from . import tir_errors
 
 __all__ = ["initial_values"]
 
@@ -23,24 +23,24 @@ def initial_values(e: Reduce) -> tuple[prim.PrimExpr, ...]:
     initial = e.init or combiner.identity_element
     if len(initial) != len(e.source):
         message = f"a T.Reduce of {len(e.source)} values has {len(initial)} to start from"
-        raise failure.invalid("RX0502", message, e.span)
+        raise tir_errors.invalid("RX0502", message, e.span)
     if e.condition.dtype != "bool":
         message = f"the condition of a T.Reduce is {e.condition.dtype}, not a bool"
-        raise failure.invalid("RX0502", message, e.condition.span or e.span)
+        raise tir_errors.invalid("RX0502", message, e.condition.span or e.span)
     for axis in e.axis:
         name, dtype = axis.var.name, axis.var.dtype
         if axis.dom is None:
             help = f'write `T.iter_var({name}, T.Range(0, 8), "CommReduce", "")`'
             message = f"the axis `{name}` of a T.Reduce has no domain"
-            raise failure.invalid("RX0504", message, e.span, help)
+            raise tir_errors.invalid("RX0504", message, e.span, help)
         if not dtype.is_integer or dtype.lanes != 1:
             message = f"the axis `{name}` of a T.Reduce is {dtype}, not an integer"
-            raise failure.invalid("RX0504", message, e.span)
+            raise tir_errors.invalid("RX0504", message, e.span)
     for k, source in enumerate(e.source):
         others = (initial[k], combiner.lhs[k], combiner.rhs[k], combiner.result[k])
         for other in others:
             if other.dtype != source.dtype:
-                raise failure.invalid(
+                raise tir_errors.invalid(
                     "RX0502",
                     f"a T.Reduce of {source.dtype} has a combiner or a start of {other.dtype}",
                     source.span or e.span,

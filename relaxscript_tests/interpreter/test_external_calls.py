@@ -7,11 +7,11 @@ import pytest
 
 from relaxscript.codegen.llvm import compile_prim_func
 from relaxscript.errors import DiagnosticError
-from relaxscript.interpreter.c_functions import c_function
 from relaxscript.interpreter.tir import evaluate
-from relaxscript.interpreter.written import written_params
 from relaxscript.ir import tir
 from relaxscript.script import from_source, tir as T
+from relaxscript.semantics.c_functions import c_function
+from relaxscript.semantics.write_sets import written_params
 from relaxscript_tests.prim_funcs import both
 
 # Programs are written as users write them, whatever a formatter would rather have.

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from relaxscript.errors import VMError
-from relaxscript.interpreter.devices import devices_of, run_where_they_are
 from relaxscript.runtime import DeviceTensor, Shape, cpu
+from relaxscript.semantics.devices import devices_of, run_where_they_are
 
 X = np.arange(2.0)
 THERE = DeviceTensor(X, cpu(1))

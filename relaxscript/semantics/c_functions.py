@@ -9,7 +9,7 @@ from typing import Any
 
 from relaxscript.ir import prim
 
-from . import failure
+from . import tir_errors
 
 __all__ = ["C_TYPES", "c_function", "callee_of"]
 
@@ -44,9 +44,9 @@ def callee_of(e: prim.Call) -> tuple[str, int]:
     address = c_function(name.value)
     if address is None:
         message = f"there is no C function `{name.value}` on this computer"
-        raise failure.invalid("RX0505", message, name.span or e.span)
+        raise tir_errors.invalid("RX0505", message, name.span or e.span)
     for arg in (e, *e.args[1:]):
         if str(arg.dtype) not in C_TYPES or (arg is not e and arg.dtype.is_void):
             message = f"C has no type for values of {arg.dtype}"
-            raise failure.invalid("RX0505", message, arg.span or e.span)
+            raise tir_errors.invalid("RX0505", message, arg.span or e.span)
     return name.value, address
