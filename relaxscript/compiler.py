@@ -35,11 +35,11 @@ from .runtime import Device, Executable, VirtualMachine
 from .runtime.values import to_tensor
 from .sinfo import (
     check_compatibility,
+    explain_mismatch,
     is_subtype,
     shape_var_mapping,
     shape_vars,
     substitute_shape_vars,
-    why,
 )
 from .transform.lower.remove_redundant_checks import RemoveRedundantChecks
 from .transform.lower.remove_unused_checks import RemoveUnusedChecks
@@ -323,7 +323,8 @@ def _bound(
     for param, info in infos.items():
         expected = substitute_shape_vars(param.struct_info, mapping)
         if check_compatibility(info, expected) is NO:
-            message = f"the array for `{param.name_hint}` does not fit: {why(info, expected)}"
+            reason = explain_mismatch(info, expected)
+            message = f"the array for `{param.name_hint}` does not fit: {reason}"
             raise DiagnosticError(Diagnostic("RX0206", message, param.span))
     specialised = _specialised(function, mapping)
     renamed = dict(zip(function.params, specialised.params, strict=True))

@@ -53,12 +53,12 @@ from relaxscript.sinfo import (
     check_compatibility,
     definable_shape_vars,
     erase_to_well_defined,
+    explain_mismatch,
     facts_in_branch,
     shape_var_mapping,
     shape_vars,
     substitute_shape_vars,
     unify_struct_info,
-    why,
 )
 
 from .dimensions import with_readable_dimensions
@@ -301,7 +301,9 @@ def _beta_reduced(expr: Call, callee: FuncStructInfo, context: Context) -> Struc
                 nature=nature_of_misfit(argument, expected),
             ))  # fmt: skip
         if answer is UNKNOWN and not errors:
-            reason = why(argument, expected, in_scope=scope) or "it cannot be known now"
+            reason = (
+                explain_mismatch(argument, expected, in_scope=scope) or "it cannot be known now"
+            )
             context.require(Obligation(f"argument {position}", argument, expected, "fits", reason))
     if errors:
         errors[0].others = tuple(errors[1:])
@@ -344,7 +346,7 @@ def _never_fits(
 
 def _reason(given: StructInfo, expected: StructInfo, scope: Container[PrimVar]) -> str:
     """What is true of an argument that does not fit."""
-    return (why(given, expected, in_scope=scope) or "does not fit").removeprefix("it ")
+    return (explain_mismatch(given, expected, in_scope=scope) or "does not fit").removeprefix("it ")
 
 
 def _in_scope(

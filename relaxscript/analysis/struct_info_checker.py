@@ -41,7 +41,12 @@ from relaxscript.ir.struct_info import (
     TensorStructInfo,
 )
 from relaxscript.op import ArgumentError
-from relaxscript.sinfo import check_compatibility, definable_shape_vars, facts_in_branch, why
+from relaxscript.sinfo import (
+    check_compatibility,
+    definable_shape_vars,
+    explain_mismatch,
+    facts_in_branch,
+)
 
 from .derive import Context, call_purity, derived_again
 from .purity import claims_purity, impurity
@@ -219,7 +224,7 @@ class _Retyping:
         given = binding.struct_info
         if check_compatibility(given, annotated) is not YES:
             message = "the value does not fit the annotation"
-            fact = why(given, annotated) or ""
+            fact = explain_mismatch(given, annotated) or ""
             self.found.append(Finding("RX0205", message, binding.value, binding, fact=fact))
 
     def _fits(
@@ -229,7 +234,7 @@ class _Retyping:
         facts = self._context.facts
         if check_compatibility(given, wanted, facts) is NO:
             message = f"{what} does not fit {declared}"
-            fact = why(given, wanted, facts) or ""
+            fact = explain_mismatch(given, wanted, facts) or ""
             self.found.append(Finding("RX0205", message, node, within, fact=fact))
 
 

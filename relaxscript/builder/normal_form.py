@@ -50,8 +50,8 @@ from relaxscript.sinfo import (
     check_compatibility,
     definable_shape_vars,
     erase_to_well_defined,
-    why,
-    why_never,
+    explain_mismatch,
+    explain_never,
 )
 
 from .scope import Scopes
@@ -123,7 +123,7 @@ class NormalForm(Scopes):
         """
         value = self.operand(value)
         known = self.struct_info(value)
-        reason = why_never(known, struct_info, self.context.facts, in_scope=self._shape_scope)
+        reason = explain_never(known, struct_info, self.context.facts, in_scope=self._shape_scope)
         if reason is not None:
             self._oblige(Obligation("value", known, struct_info, "never", reason))
         dataflow = self.current_block_is_dataflow() and not outlives
@@ -145,7 +145,10 @@ class NormalForm(Scopes):
             return
         facts, scope = self.context.facts, {*self._shape_scope, *definable_shape_vars(struct_info)}
         if check_compatibility(struct_info, annotation, facts, in_scope=scope) is not YES:
-            reason = why(struct_info, annotation, facts, in_scope=scope) or f"is {struct_info.noun}"
+            reason = (
+                explain_mismatch(struct_info, annotation, facts, in_scope=scope)
+                or f"is {struct_info.noun}"
+            )
             raise OperandError(
                 "the value", reason, code="RX0205",
                 message="the value does not fit the annotation",
@@ -185,14 +188,16 @@ class NormalForm(Scopes):
         facts, scope = self.context.facts, self._shape_scope
         answer = check_compatibility(given, wanted, facts, in_scope=scope)
         if answer is NO:
-            reason = why(given, wanted, facts, in_scope=scope) or f"is {given.noun}"
+            reason = explain_mismatch(given, wanted, facts, in_scope=scope) or f"is {given.noun}"
             raise OperandError(
                 operand, reason, code=code, message=f"{operand} does not fit {declared}",
                 help=f"it is `{given!r}`, declared as `{wanted!r}`", cast=narrowed(given, wanted),
                 nature=nature_of_misfit(given, wanted),
             )  # fmt: skip
         if answer is UNKNOWN:
-            reason = why(given, wanted, facts, in_scope=scope) or "it cannot be known now"
+            reason = (
+                explain_mismatch(given, wanted, facts, in_scope=scope) or "it cannot be known now"
+            )
             self._oblige(Obligation(operand, given, wanted, "fits", reason))
 
     # ---- normal form

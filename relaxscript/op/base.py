@@ -45,11 +45,11 @@ from relaxscript.opdef.shapes import dims_of, number, require_dtype, tensor_of
 from relaxscript.opdef.traits import Trait
 from relaxscript.runtime.values import Closure, Prim, Shape, formatted, prim_value
 from relaxscript.sinfo import (
+    apply_partially,
     check_compatibility,
-    partially_applied,
+    explain_mismatch,
     shape_var_mapping,
     substitute_shape_vars,
-    why,
 )
 
 from .results import described
@@ -260,7 +260,7 @@ def _(context: InferContext, call: Call) -> StructInfo:
     if not isinstance(given, TupleStructInfo):
         return _OBJECT
     _require_fitting(context, info.params, given.fields)
-    return partially_applied(info, given.fields)
+    return apply_partially(info, given.fields)
 
 
 def _require_fitting(
@@ -281,7 +281,7 @@ def _require_fitting(
         answer = check_compatibility(argument, expected, context.facts)
         if answer is YES:
             continue
-        reason = why(argument, expected) or "it cannot be known now"
+        reason = explain_mismatch(argument, expected) or "it cannot be known now"
         if answer is NO:
             raise OperandError(
                 f"args[{index}]",

@@ -21,7 +21,7 @@ from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Axes, Callee, Packed, ResultInfo, ShapeLike, Value, Values
 from relaxscript.opdef.shapes import dims_of, require_equal, same_dim
 from relaxscript.opdef.traits import Trait
-from relaxscript.sinfo import can_cast, why
+from relaxscript.sinfo import can_cast, explain_mismatch
 
 from . import prim_func_calls
 from .results import (
@@ -220,7 +220,7 @@ def _require_no_contradiction(index: int, given: StructInfo, result: StructInfo)
     if can_cast(given, result) is NO:
         raise OperandError(
             f"args[{index}]",
-            str(why(given, result)),
+            str(explain_mismatch(given, result)),
             message="an argument that is written in place is not what its result is said to be",
             code="RX0203",
         )

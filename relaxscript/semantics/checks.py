@@ -47,11 +47,11 @@ from relaxscript.runtime import (
 from relaxscript.runtime.checks import Heap
 from relaxscript.sinfo import (
     definable_shape_vars,
+    explain_mismatch,
     is_subtype,
     shape_var_mapping,
     shape_vars,
     substitute_shape_vars,
-    why,
 )
 
 __all__ = [
@@ -179,7 +179,7 @@ def function_check(wanted: FuncStructInfo, slots: Mapping[prim.Var, int]) -> Fun
         if not isinstance(info, FuncStructInfo):
             return None
         type_ = concrete(wanted, {v: heap[slot] for v, slot in slots.items()})
-        return None if is_subtype(info, type_) is not NO else why(info, type_)
+        return None if is_subtype(info, type_) is not NO else explain_mismatch(info, type_)
 
     loads = tuple(DimLoad(slot, v.name) for v, slot in slots.items())
     return FuncCheck(False, refusal, f"a function of type `{wanted!r}`", loads)

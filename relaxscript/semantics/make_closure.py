@@ -18,7 +18,7 @@ from relaxscript.ir.struct_info import (
 from relaxscript.runtime import Closure, Shape
 from relaxscript.runtime.builtins import BUILTINS
 from relaxscript.runtime.values import prim_dtype, prim_value, tensor_dtype
-from relaxscript.sinfo import partially_applied
+from relaxscript.sinfo import apply_partially
 
 __all__ = ["make_closure"]
 
@@ -34,7 +34,7 @@ def make_closure(function: Any, *captured: Any) -> Closure:
     info = closure.info
     if not isinstance(info, FuncStructInfo) or len(info.params or ()) < len(captured):
         return closure
-    return closure.bind((), partially_applied(info, [_info_of(value) for value in captured]))
+    return closure.bind((), apply_partially(info, [_info_of(value) for value in captured]))
 
 
 def _info_of(value: Any) -> StructInfo:

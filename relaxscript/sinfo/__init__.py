@@ -1,7 +1,7 @@
-"""What is true of StructInfos: subtyping, compatibility, upper bounds, scopes, shape variables.
+"""Relations of StructInfos: subtyping, compatibility, upper bounds, scopes, shape variables.
 
-Start with `check_compatibility` (may this value go there?) and `why` (if not, what to tell the
-user); `mismatch.py` holds the one comparison behind both. Answers are YES, NO or UNKNOWN as in
+Start with `check_compatibility` (may this value go there?) and `explain_mismatch` (if not, why?).
+`mismatch.py` holds the one comparison behind both. Answers are YES, NO or UNKNOWN as in
 `relaxscript.arith`.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from .base_check import BaseCheckResult, struct_info_base_check
 from .branching import facts_in_branch
-from .compatibility import can_cast, check_compatibility, why, why_never
+from .compatibility import can_cast, check_compatibility, explain_mismatch, explain_never
 from .erasure import erase_to_well_defined
 from .lub import unify_struct_info
 from .matching import (
@@ -21,21 +21,21 @@ from .matching import (
     substitute_held_shapes,
     substitute_shape_vars,
 )
-from .mismatch import Certainty, Disagreement, disagreements, prove_same_shape, same_vdevice
-from .partial_application import partially_applied
+from .mismatch import Mismatch, MismatchKind, find_mismatches, prove_same_shape, same_vdevice
+from .partial_application import apply_partially
 from .shape_variables import dimensions, scalar_variables
-from .static_checks import always_matches, proved_arguments, sizes_taken
-from .static_type import described_by, erase_struct_info, is_static_subtype
+from .static_checks import always_matches, provable_arguments, sizes_of_bound_vars
+from .static_type import erase_struct_info, is_static_subtype, struct_info_of_type
 from .subtyping import is_base_of, is_subtype
-from .vdevice import differs_in_devices_only, placed_each, placed_like
+from .vdevice import differs_in_devices_only, map_infos, with_vdevice_of
 
 __all__ = [
-    "BaseCheckResult", "Certainty", "Disagreement", "always_matches", "can_cast",
-    "check_compatibility", "definable_shape_vars", "described_by", "differs_in_devices_only",
-    "dimensions", "disagreements", "erase_struct_info", "erase_to_well_defined", "facts_in_branch",
-    "free_shape_vars", "is_base_of", "is_static_subtype", "is_subtype", "partially_applied",
-    "placed_each", "placed_like", "prove_same_shape", "proved_arguments", "same_vdevice",
-    "scalar_variables", "shape_var_mapping", "shape_vars", "sizes_taken", "struct_info_base_check",
-    "struct_info_parts", "substitute_held_shapes", "substitute_shape_vars", "unify_struct_info",
-    "why", "why_never",
+    "BaseCheckResult", "Mismatch", "MismatchKind", "always_matches", "apply_partially", "can_cast",
+    "check_compatibility", "definable_shape_vars", "differs_in_devices_only", "dimensions",
+    "erase_struct_info", "erase_to_well_defined", "explain_mismatch", "explain_never",
+    "facts_in_branch", "find_mismatches", "free_shape_vars", "is_base_of", "is_static_subtype",
+    "is_subtype", "map_infos", "provable_arguments", "prove_same_shape", "same_vdevice",
+    "scalar_variables", "shape_var_mapping", "shape_vars", "sizes_of_bound_vars",
+    "struct_info_base_check", "struct_info_of_type", "struct_info_parts", "substitute_held_shapes",
+    "substitute_shape_vars", "unify_struct_info", "with_vdevice_of",
 ]  # fmt: skip

@@ -9,7 +9,7 @@ import enum
 
 from relaxscript.ir.struct_info import StructInfo
 
-from .mismatch import Certainty, disagreements
+from .mismatch import MismatchKind, find_mismatches
 
 __all__ = ["BaseCheckResult", "struct_info_base_check"]
 
@@ -24,11 +24,11 @@ class BaseCheckResult(enum.IntEnum):
 
 
 _LEVEL = {
-    Certainty.DIFFERENT: BaseCheckResult.FAIL_L0,
-    Certainty.WIDER: BaseCheckResult.FAIL_L1,
-    Certainty.MISSING: BaseCheckResult.FAIL_L1,
-    Certainty.UNPROVED: BaseCheckResult.FAIL_L2,
-    Certainty.UNSTATED: BaseCheckResult.FAIL_L2,
+    MismatchKind.DIFFERENT: BaseCheckResult.FAIL_L0,
+    MismatchKind.WIDER: BaseCheckResult.FAIL_L1,
+    MismatchKind.MISSING: BaseCheckResult.FAIL_L1,
+    MismatchKind.UNPROVED: BaseCheckResult.FAIL_L2,
+    MismatchKind.UNSTATED: BaseCheckResult.FAIL_L2,
 }
 
 
@@ -38,5 +38,5 @@ def struct_info_base_check(base: StructInfo, derived: StructInfo) -> BaseCheckRe
     The worst of all parts counts. Parameters of functions are contravariant, and dimensions that
     differ for all values of the variables, as `n` and `n + 1` do, are FAIL_L0.
     """
-    levels = (_LEVEL[found.certainty] for found in disagreements(derived, base))
+    levels = (_LEVEL[found.kind] for found in find_mismatches(derived, base))
     return min(levels, default=BaseCheckResult.PASS)

@@ -15,9 +15,9 @@ from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.struct_info import ObjectStructInfo, StructInfo, TensorStructInfo
 
 from .matching import definable_shape_vars, shape_var_mapping, substitute_shape_vars
-from .mismatch import Disagreement, disagreements
+from .mismatch import Mismatch, find_mismatches
 
-__all__ = ["can_cast", "check_compatibility", "why", "why_never"]
+__all__ = ["can_cast", "check_compatibility", "explain_mismatch", "explain_never"]
 
 
 def check_compatibility(
@@ -39,8 +39,8 @@ def check_compatibility(
         if derived.dtype is base.dtype and derived.vdevice is base.vdevice and mine and theirs:
             return _same_dimensions(mine, theirs, facts)
     answer = YES
-    for found in disagreements(derived, base, facts, in_scope):
-        if found.certainty.refuses:
+    for found in find_mismatches(derived, base, facts, in_scope):
+        if found.kind.refuses:
             return NO
         answer = UNKNOWN
     return answer
@@ -63,7 +63,7 @@ def _same_dimensions(
     return result
 
 
-def why(
+def explain_mismatch(
     derived: StructInfo,
     base: StructInfo,
     facts: Facts | None = None,
@@ -76,8 +76,8 @@ def why(
     A definite reason goes before a possible one. None when `derived` is accepted.
     """
     possible: str | None = None
-    for found in disagreements(derived, base, facts, in_scope):
-        if found.certainty.refuses:
+    for found in find_mismatches(derived, base, facts, in_scope):
+        if found.kind.refuses:
             return str(found)
         if possible is None:
             possible = str(found)
@@ -97,14 +97,14 @@ def can_cast(
     meet, the first place deciding.
     """
     answer = YES
-    for found in _against_target(value, target, facts, in_scope):
+    for found in _mismatches_with_target(value, target, facts, in_scope):
         if found.excludes:
             return NO
         answer = UNKNOWN
     return answer
 
 
-def why_never(
+def explain_never(
     value: StructInfo,
     target: StructInfo,
     facts: Facts | None = None,
@@ -112,14 +112,14 @@ def why_never(
     in_scope: Container[prim.Var] = (),
 ) -> str | None:
     """Why a MatchCast of what `value` describes to `target` never succeeds, or None if it may."""
-    found = _against_target(value, target, facts, in_scope)
+    found = _mismatches_with_target(value, target, facts, in_scope)
     return next((str(reason) for reason in found if reason.excludes), None)
 
 
-def _against_target(
+def _mismatches_with_target(
     value: StructInfo, target: StructInfo, facts: Facts | None, in_scope: Container[prim.Var]
-) -> Iterator[Disagreement]:
+) -> Iterator[Mismatch]:
     if any(v not in in_scope for v in definable_shape_vars(target)):
         mapping = shape_var_mapping((target,), (value,), in_scope)
         target = substitute_shape_vars(target, mapping)
-    return disagreements(value, target, facts, in_scope)
+    return find_mismatches(value, target, facts, in_scope)

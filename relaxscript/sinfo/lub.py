@@ -27,13 +27,13 @@ from relaxscript.ir.struct_info import (
 )
 
 from .matching import (
-    fresh,
+    fresh_var,
+    outer_shape_vars,
     own_shape_vars,
     shape_var_mapping,
     substitute_shape_vars,
-    surroundings,
 )
-from .mismatch import Agreed, prove_same_shape, same_vdevice
+from .mismatch import ComparedPairs, prove_same_shape, same_vdevice
 from .shape_variables import ShapeVariables
 from .subtyping import is_subtype
 
@@ -48,17 +48,17 @@ def unify_struct_info(
     in_scope: Container[prim.Var] = (),
 ) -> StructInfo:
     """The least StructInfo above both; `a` itself wherever nothing of it is lost."""
-    done = _Done()
+    done = _UnifiedPairs()
     if isinstance(a, (TupleStructInfo, FuncStructInfo)) and a is not b:
-        return _unify(a, b, facts, surroundings(a, b, in_scope, done.variables), done)
+        return _unify(a, b, facts, outer_shape_vars(a, b, in_scope, done.variables), done)
     return _unify(a, b, facts, frozenset(), done)
 
 
-class _Done:
+class _UnifiedPairs:
     """The parts that are unified: once for each pair, in each scope that differs for them."""
 
     def __init__(self) -> None:
-        self.agreed = Agreed()
+        self.agreed = ComparedPairs()
         self.variables = self.agreed.variables
         self.bounds: dict[tuple[int, int, frozenset[prim.Var]], StructInfo] = {}
 
@@ -71,7 +71,11 @@ class _Done:
 
 
 def _unify(
-    a: StructInfo, b: StructInfo, facts: Facts | None, known: frozenset[prim.Var], done: _Done
+    a: StructInfo,
+    b: StructInfo,
+    facts: Facts | None,
+    known: frozenset[prim.Var],
+    done: _UnifiedPairs,
 ) -> StructInfo:
     """The least upper bound; `known` are the variables that no function type binds."""
     if a is b or type(a) is ObjectStructInfo:
@@ -97,7 +101,11 @@ def _unify_leaves(a: StructInfo, b: StructInfo, facts: Facts | None) -> StructIn
 
 
 def _unify_parts(
-    a: StructInfo, b: StructInfo, facts: Facts | None, known: frozenset[prim.Var], done: _Done
+    a: StructInfo,
+    b: StructInfo,
+    facts: Facts | None,
+    known: frozenset[prim.Var],
+    done: _UnifiedPairs,
 ) -> StructInfo:
     match a, b:
         case TupleStructInfo(fields=mine), TupleStructInfo(fields=theirs):
@@ -148,7 +156,7 @@ def _functions(
     b: FuncStructInfo,
     facts: Facts | None,
     known: frozenset[prim.Var],
-    done: _Done,
+    done: _UnifiedPairs,
 ) -> StructInfo:
     purity = a.purity and b.purity
     if a.params is None and b.params is None:
@@ -190,7 +198,7 @@ def _renaming(
             renaming[v] = e
             own.remove(e)
     left = own_shape_vars(theirs, known, variables)
-    return renaming | {v: fresh(v) for v in left if v not in renaming}
+    return renaming | {v: fresh_var(v) for v in left if v not in renaming}
 
 
 def _packed(
@@ -199,7 +207,7 @@ def _packed(
     purity: bool,
     facts: Facts | None,
     known: frozenset[prim.Var],
-    done: _Done,
+    done: _UnifiedPairs,
 ) -> StructInfo:
     if a.derive_func is None and b.derive_func is None:
         return a.replace(ret=_unify(a.ret, b.ret, facts, known, done), purity=purity)

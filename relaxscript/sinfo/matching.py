@@ -2,7 +2,7 @@
 
 A shape variable is bound where it stands alone: as a dimension of a tensor or shape, or as the
 value of a Prim. A function type binds the variables that stand alone in its parameters, unless they
-are known where it stands (`surroundings`); those that stand alone in its result take their values
+are known around it (`outer_shape_vars`). Those that stand alone in its result take their values
 from the run-time structural information of a closure.
 
 Sources: spec "Expressing Shape Dimensions", "Auxiliary Procedures" (get_shape_var_mapping, with a
@@ -34,6 +34,7 @@ __all__ = [
     "definable_shape_vars",
     "dimensions",
     "free_shape_vars",
+    "outer_shape_vars",
     "own_shape_vars",
     "scalar_variables",
     "shape_var_mapping",
@@ -41,7 +42,6 @@ __all__ = [
     "struct_info_parts",
     "substitute_held_shapes",
     "substitute_shape_vars",
-    "surroundings",
 ]  # fmt: skip
 
 Info = TypeVar("Info", bound=StructInfo)
@@ -97,7 +97,7 @@ def own_shape_vars(
     return found if in_scope == () else {v: None for v in found if v not in in_scope}
 
 
-def surroundings(
+def outer_shape_vars(
     a: StructInfo,
     b: StructInfo,
     in_scope: Container[prim.Var] = (),
@@ -129,10 +129,10 @@ def shape_var_mapping(
     arguments binds itself takes no part.
     """
     params = tuple(params)
-    return facing(params, tuple(args), params, in_scope, variables=variables)
+    return bind_params(params, tuple(args), params, in_scope, variables=variables)
 
 
-def facing(
+def bind_params(
     params: tuple[StructInfo, ...],
     args: tuple[StructInfo, ...],
     whole: tuple[StructInfo, ...],
@@ -149,17 +149,17 @@ def facing(
     mapping: dict[prim.Var, PrimExpr] = {}
     functions: list[_Pair] = []
     seen: set[tuple[int, int]] = set()
-    for v, e in _facing_variables(zip(params, args), functions, seen):
+    for v, e in _bindable_variables(zip(params, args), functions, seen):
         if v not in in_scope:
             mapping.setdefault(v, e)
     open_ = own_shape_vars(whole, in_scope, variables).keys() - mapping.keys()
     if not functions or not open_:
         return mapping
-    hidden = _bound_inside(args, variables) if hide else set()
+    hidden = _bound_by_functions(args, variables) if hide else set()
     hidden = {v for v in hidden if v not in in_scope}
     while functions and open_:
         pairs, functions = functions, []
-        for v, e in _facing_variables(pairs, functions, seen):
+        for v, e in _bindable_variables(pairs, functions, seen):
             if v in open_ and not (hidden and hidden & scalar_variables(e).keys()):
                 mapping[v] = e
                 open_.remove(v)
@@ -169,7 +169,7 @@ def facing(
 _Pair = tuple[StructInfo, StructInfo]
 
 
-def _facing_variables(
+def _bindable_variables(
     pairs: Iterable[_Pair], functions: list[_Pair], seen: set[tuple[int, int]]
 ) -> Iterator[tuple[prim.Var, PrimExpr]]:
     """Each variable that stands alone in the first of a pair, and what the second has there.
@@ -198,7 +198,7 @@ def _facing_variables(
                     yield from ((v, e) for v, e in faced if isinstance(v, prim.Var))
 
 
-def _bound_inside(infos: tuple[StructInfo, ...], variables: ShapeVariables) -> set[prim.Var]:
+def _bound_by_functions(infos: tuple[StructInfo, ...], variables: ShapeVariables) -> set[prim.Var]:
     """The variables that function types in `infos` bind themselves."""
     mentioned = set[prim.Var]().union(*map(variables.mentioned, infos))
     return mentioned.difference(*map(variables.free, infos))
@@ -229,12 +229,12 @@ def substitute_shape_vars(
     replaced = {v: prim.as_prim(e) for v, e in mapping.items()}
     if isinstance(info, (TupleStructInfo, FuncStructInfo)):
         variables = variables or ShapeVariables()
-        replaced |= _kept_apart(info, replaced, in_scope, variables)
+        replaced |= _rename_clashes(info, replaced, in_scope, variables)
     renames = all(isinstance(e, prim.Var) for e in replaced.values())
-    return walk.rewrite_top_down(info, _Substitution(replaced, renames, variables).step)
+    return walk.rewrite_top_down(info, _ShapeVarSubstitution(replaced, renames, variables).step)
 
 
-class _Substitution(NamedTuple):
+class _ShapeVarSubstitution(NamedTuple):
     """Replacements of shape variables, and how they change the parts of a StructInfo.
 
     Where only names change (`renames`), dimensions stay as they were written. `variables` are known
@@ -251,11 +251,11 @@ class _Substitution(NamedTuple):
             case PrimExpr():
                 return self.scalar(node)
             case TensorStructInfo(shape=Expr() as shape) if not isinstance(shape, ShapeExpr):
-                return self.held(node, shape)
+                return self.rewrite_held_shape(node, shape)
             case TensorStructInfo(shape=None) | PrimStructInfo(value=None):
                 return node
             case FuncStructInfo() if self.variables is not None:
-                return None if self.variables.touched(node, self.mapping) else node
+                return None if self.variables.mentions_any(node, self.mapping) else node
             case StructInfo() | ShapeExpr():
                 return None
         return node
@@ -266,7 +266,7 @@ class _Substitution(NamedTuple):
         new = walk.substitute(e, self.mapping)
         return new if new is e or self.renames else simplify(new)
 
-    def held(self, info: TensorStructInfo, shape: Expr) -> TensorStructInfo:
+    def rewrite_held_shape(self, info: TensorStructInfo, shape: Expr) -> TensorStructInfo:
         known = known_dimensions(shape) or ()
         new = tuple(self.scalar(e) for e in known)
         if all(x is y for x, y in zip(new, known)):
@@ -274,7 +274,7 @@ class _Substitution(NamedTuple):
         return info.replace(shape=ShapeExpr.make(new))
 
 
-def _kept_apart(
+def _rename_clashes(
     info: StructInfo,
     mapping: Mapping[prim.Var, PrimExpr],
     in_scope: Container[prim.Var],
@@ -283,7 +283,7 @@ def _kept_apart(
     """New variables for those that function types in `info` bind and that also arrive."""
     arriving = {v for e in mapping.values() for v in scalar_variables(e)} - mapping.keys()
     clashes = arriving & variables.mentioned(info) - variables.free(info).keys()
-    return {v: fresh(v) for v in clashes if v not in in_scope}
+    return {v: fresh_var(v) for v in clashes if v not in in_scope}
 
 
 def substitute_held_shapes(info: Info, mapping: Mapping[Var, Expr]) -> Info:
@@ -306,6 +306,6 @@ def substitute_held_shapes(info: Info, mapping: Mapping[Var, Expr]) -> Info:
     return walk.rewrite_top_down(info, step)
 
 
-def fresh(var: prim.Var) -> prim.Var:
+def fresh_var(var: prim.Var) -> prim.Var:
     """Another variable of the same name and dtype."""
     return type(var).make(var.name, var.dtype)

@@ -1,8 +1,8 @@
-"""Where two StructInfos disagree: the one comparison behind subtyping, compatibility and `why`.
+"""Where two StructInfos disagree: the one comparison behind subtyping and compatibility.
 
-`disagreements(derived, base)` walks both at once and yields each place where a value described by
-`derived` is not sure to be one described by `base`, with how sure that is. Subtyping and
-compatibility differ only in how they judge missing knowledge.
+`find_mismatches(derived, base)` walks both at once and yields each place where a value described by
+`derived` is not sure to be one described by `base`. Subtyping and compatibility differ only in how
+they judge missing knowledge.
 
 Sources: spec "Subtyping for StructInfo" (parameters contravariant), "Auxiliary Procedures"
 (check_compatibility; an unknown rank or device where one is needed is possible).
@@ -31,21 +31,21 @@ from relaxscript.ir.struct_info import (
 )
 
 from .matching import (
-    fresh,
+    fresh_var,
+    outer_shape_vars,
     own_shape_vars,
     shape_var_mapping,
     substitute_shape_vars,
-    surroundings,
 )
 from .shape_variables import ShapeVariables, known_dimensions
 
 __all__ = [
-    "Agreed", "Certainty", "Disagreement", "disagreements", "prove_same_shape", "same_vdevice",
-    "shown",
+    "ComparedPairs", "Mismatch", "MismatchKind", "find_mismatches", "format_gap",
+    "prove_same_shape", "same_vdevice",
 ]  # fmt: skip
 
 
-class Certainty(enum.Enum):
+class MismatchKind(enum.Enum):
     """How sure a disagreement is."""
 
     DIFFERENT = "different"  # for all values of the variables
@@ -59,17 +59,17 @@ class Certainty(enum.Enum):
     @property
     def refuses(self) -> bool:
         """Whether a value must not go where the other is expected, even with a check."""
-        return self is Certainty.DIFFERENT or self is Certainty.WIDER
+        return self is MismatchKind.DIFFERENT or self is MismatchKind.WIDER
 
 
-class Disagreement(NamedTuple):
+class Mismatch(NamedTuple):
     """One place where two StructInfos disagree.
 
     `path` names the fields, parameters and results that lead there from the outside; `words` are
     a sentence with gaps for `gaps`, put together only when somebody reads it.
     """
 
-    certainty: Certainty
+    kind: MismatchKind
     path: tuple[str, ...]
     words: str
     gaps: tuple[Any, ...]
@@ -81,20 +81,20 @@ class Disagreement(NamedTuple):
         What two functions take never excludes a third that takes more.
         """
         taken = any(step.startswith("parameter ") for step in self.path)
-        return self.certainty is Certainty.DIFFERENT and not taken
+        return self.kind is MismatchKind.DIFFERENT and not taken
 
     def __str__(self) -> str:
         where = "".join(f"in {step}, " for step in self.path)
-        return where + self.words.format(*(shown(gap) for gap in self.gaps))
+        return where + self.words.format(*(format_gap(gap) for gap in self.gaps))
 
 
-DIFFERENT = Certainty.DIFFERENT
-WIDER = Certainty.WIDER
-UNPROVED = Certainty.UNPROVED
-MISSING = Certainty.MISSING
-UNSTATED = Certainty.UNSTATED
+DIFFERENT = MismatchKind.DIFFERENT
+WIDER = MismatchKind.WIDER
+UNPROVED = MismatchKind.UNPROVED
+MISSING = MismatchKind.MISSING
+UNSTATED = MismatchKind.UNSTATED
 
-_Finding = tuple[Certainty, str, tuple[Any, ...]]
+_Found = tuple[MismatchKind, str, tuple[Any, ...]]
 # The shape variables known where two StructInfos stand; None: not asked for yet.
 _Known = frozenset[prim.Var] | None
 _Key = tuple[int, int, _Known, bool]
@@ -114,7 +114,7 @@ class _Pair(NamedTuple):
         return self._replace(derived=derived, base=base, path=(*self.path, step))
 
 
-class Agreed:
+class ComparedPairs:
     """The pairs that were found to agree, and what is known of the variables in them."""
 
     def __init__(self) -> None:
@@ -123,13 +123,13 @@ class Agreed:
         self.pairs: dict[_Key, _Pair] = {}
 
 
-def disagreements(
+def find_mismatches(
     derived: StructInfo,
     base: StructInfo,
     facts: Facts | None = None,
     in_scope: Container[prim.Var] = (),
-    agreed: Agreed | None = None,
-) -> Iterator[Disagreement]:
+    agreed: ComparedPairs | None = None,
+) -> Iterator[Mismatch]:
     """Every place where a value described by `derived` may fail to be one described by `base`.
 
     Shape variables that stand alone in the parameters of a function type are its own, unless they
@@ -137,7 +137,7 @@ def disagreements(
     when all agree. What has `agreed` under the same facts is not compared again.
     """
     stack = [_Pair(derived, base)]
-    agreed = agreed or Agreed()
+    agreed = agreed or ComparedPairs()
     variables = agreed.variables
     # Shared parts are compared once in each scope.
     seen: dict[_Key, _Pair] = {}
@@ -150,17 +150,17 @@ def disagreements(
             continue
         if pair.known is None and type(a) is type(b) is FuncStructInfo:
             if outer is None:
-                outer = surroundings(derived, base, in_scope, variables)
+                outer = outer_shape_vars(derived, base, in_scope, variables)
             pair = pair._replace(known=outer)
         if (key := _key(pair, variables)) in seen or key in agreed.pairs:
             continue
         seen[key] = pair
         inner: list[_Pair] = []
-        for certainty, words, gaps in _compare(pair, facts, variables, inner):
-            if pair.in_parameter and certainty is DIFFERENT:
-                certainty = WIDER
+        for kind, words, gaps in _compare(pair, facts, variables, inner):
+            if pair.in_parameter and kind is DIFFERENT:
+                kind = WIDER
             all_agree = False
-            yield Disagreement(certainty, pair.path, words, gaps)
+            yield Mismatch(kind, pair.path, words, gaps)
         stack.extend(reversed(inner))
     if all_agree:
         agreed.pairs |= seen
@@ -176,7 +176,7 @@ def _key(pair: _Pair, variables: ShapeVariables) -> _Key:
 
 def _compare(
     pair: _Pair, facts: Facts | None, variables: ShapeVariables, inner: list[_Pair]
-) -> Iterator[_Finding]:
+) -> Iterator[_Found]:
     match pair.derived, pair.base:
         case TensorStructInfo() as a, TensorStructInfo() as b:
             return _tensors(a, b, facts)
@@ -193,7 +193,7 @@ def _compare(
     return iter([(DIFFERENT, "it is {}, not {}", (pair.derived.noun, pair.base.noun))])
 
 
-def _tensors(a: TensorStructInfo, b: TensorStructInfo, facts: Facts | None) -> Iterator[_Finding]:
+def _tensors(a: TensorStructInfo, b: TensorStructInfo, facts: Facts | None) -> Iterator[_Found]:
     if a.dtype is not b.dtype and not b.dtype.is_void:
         if a.dtype.is_void:
             yield MISSING, "the dtype is unknown, and {} is needed", (b.dtype,)
@@ -210,7 +210,7 @@ def _tensors(a: TensorStructInfo, b: TensorStructInfo, facts: Facts | None) -> I
             yield DIFFERENT, "the device is {}, not {}", (a.vdevice, b.vdevice)
 
 
-def _ranks(a: int, b: int) -> _Finding:
+def _ranks(a: int, b: int) -> _Found:
     if a == -1:
         return MISSING, "the rank is unknown, and {} is needed", (b,)
     return DIFFERENT, "the rank is {}, not {}", (a, b)
@@ -218,7 +218,7 @@ def _ranks(a: int, b: int) -> _Finding:
 
 def _tensor_shapes(
     a: TensorStructInfo, b: TensorStructInfo, facts: Facts | None
-) -> Iterator[_Finding]:
+) -> Iterator[_Found]:
     assert b.shape is not None
     theirs = known_dimensions(b.shape)
     mine = known_dimensions(a.shape) if a.shape is not None else None
@@ -234,7 +234,7 @@ def _tensor_shapes(
 
 def _dimensions(
     mine: tuple[PrimExpr, ...], theirs: tuple[PrimExpr, ...], facts: Facts | None
-) -> Iterator[_Finding]:
+) -> Iterator[_Found]:
     if len(mine) != len(theirs):
         yield _ranks(len(mine), len(theirs))
         return
@@ -248,7 +248,7 @@ def _dimensions(
             yield UNPROVED, "dimension {} is {}, which is not known to be {}", (i, x, y)
 
 
-def _shapes(a: ShapeStructInfo, b: ShapeStructInfo, facts: Facts | None) -> Iterator[_Finding]:
+def _shapes(a: ShapeStructInfo, b: ShapeStructInfo, facts: Facts | None) -> Iterator[_Found]:
     if a.ndim != b.ndim:
         if b.ndim != -1:
             yield _ranks(a.ndim, b.ndim)
@@ -259,7 +259,7 @@ def _shapes(a: ShapeStructInfo, b: ShapeStructInfo, facts: Facts | None) -> Iter
             yield from _dimensions(a.values, b.values, facts)
 
 
-def _prims(a: PrimStructInfo, b: PrimStructInfo, facts: Facts | None) -> Iterator[_Finding]:
+def _prims(a: PrimStructInfo, b: PrimStructInfo, facts: Facts | None) -> Iterator[_Found]:
     if a.dtype is not b.dtype:
         yield DIFFERENT, "the dtype is {}, not {}", (a.dtype, b.dtype)
     elif b.value is not None and a.value is not b.value:
@@ -277,7 +277,7 @@ def _tuples(
     mine: tuple[StructInfo, ...],
     theirs: tuple[StructInfo, ...],
     inner: list[_Pair],
-) -> Iterator[_Finding]:
+) -> Iterator[_Found]:
     if len(mine) != len(theirs):
         yield DIFFERENT, "it has {}, not {}", (_count(mine, "field"), len(theirs))
         return
@@ -295,7 +295,7 @@ def _functions(
     b: FuncStructInfo,
     variables: ShapeVariables,
     inner: list[_Pair],
-) -> Iterator[_Finding]:
+) -> Iterator[_Found]:
     if b.purity and not a.purity:
         yield WIDER, "it is impure, not pure", ()
     if a.params is None and b.params is None:
@@ -322,7 +322,7 @@ def _closures(
     known = pair.known or frozenset()
     mine, theirs = a.params or (), b.params or ()
     mapping = shape_var_mapping(mine, theirs, known, variables)
-    mapping |= {v: fresh(v) for v in own_shape_vars(mine, known, variables) if v not in mapping}
+    mapping |= {v: fresh_var(v) for v in own_shape_vars(mine, known, variables) if v not in mapping}
     applied = substitute_shape_vars(a, mapping, known, variables)
     own = own_shape_vars(theirs, known, variables)
     pair = pair._replace(known=known.union(own) if own else known)
@@ -334,7 +334,7 @@ def _closures(
 
 def _packed(
     pair: _Pair, a: FuncStructInfo, b: FuncStructInfo, inner: list[_Pair]
-) -> Iterator[_Finding]:
+) -> Iterator[_Found]:
     """PackedFuncs: a `derive_func` is known only by its identity; without one `ret` is constant."""
     if _derives_nothing(b) or (a.derive_func is not None and a.derive_func == b.derive_func):
         return
@@ -376,7 +376,7 @@ def prove_same_shape(a: Expr, b: Expr, facts: Facts | None = None) -> Answer:
     return all_of(prove_equal(x, y, facts) for x, y in zip(mine, theirs))
 
 
-def shown(value: Any) -> str:
+def format_gap(value: Any) -> str:
     """A dimension, shape, device or word as it stands in a sentence."""
     match value:
         case PrimExpr():

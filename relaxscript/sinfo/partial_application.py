@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from relaxscript.ir.struct_info import FuncStructInfo, StructInfo
 
 from .erasure import erase_to_well_defined
-from .matching import facing, own_shape_vars, substitute_shape_vars
+from .matching import bind_params, own_shape_vars, substitute_shape_vars
 
-__all__ = ["partially_applied"]
+__all__ = ["apply_partially"]
 
 
-def partially_applied(info: FuncStructInfo, given: Sequence[StructInfo]) -> StructInfo:
+def apply_partially(info: FuncStructInfo, given: Sequence[StructInfo]) -> StructInfo:
     """What is known of a function of type `info` whose last arguments, as `given`, are there.
 
     The shape variables that these arguments bind stand for what the arguments say; where they do
@@ -24,7 +24,7 @@ def partially_applied(info: FuncStructInfo, given: Sequence[StructInfo]) -> Stru
     count = len(params) - len(given)
     if count < 0:
         raise ValueError(f"{len(given)} arguments for {len(params)} parameters")
-    mapping = facing(params[count:], tuple(given), params, hide=False)
+    mapping = bind_params(params[count:], tuple(given), params, hide=False)
     lost = own_shape_vars(params[count:]).keys() - mapping.keys()
     rest = FuncStructInfo.make(params[:count], info.ret, info.purity)
     applied = substitute_shape_vars(rest, mapping)

@@ -65,14 +65,14 @@ class ShapeVariables:
         """All of them, bound or not."""
         return self._of(info).mentioned
 
-    def touched(self, info: StructInfo, replaced: Iterable[prim.Var]) -> bool:
+    def mentions_any(self, info: StructInfo, replaced: Iterable[prim.Var]) -> bool:
         """Whether any of the variables to be replaced stands in `info`, or in a shape of it."""
         found = self._of(info)
         return not (found.mentioned.isdisjoint(replaced) and found.held.isdisjoint(replaced))
 
     def own(self, params: Iterable[StructInfo]) -> _Ordered:
         """Those that a function type with these parameters binds."""
-        return _together(self._of(param).definable for param in params)
+        return _union(self._of(param).definable for param in params)
 
     def _of(self, root: StructInfo) -> _Variables:
         found = self._known.get(id(root))
@@ -94,21 +94,21 @@ class ShapeVariables:
         parts = [self._known[id(part)] for part in _parts(info)]
         mentioned = _NOTHING.union(*(part.mentioned for part in parts))
         held = _NOTHING.union(*(part.held for part in parts))
-        free = _together(part.free for part in parts)
+        free = _union(part.free for part in parts)
         match info:
             case TupleStructInfo():
-                definable = _together(part.definable for part in parts)
+                definable = _union(part.definable for part in parts)
                 return _Variables(definable, free, mentioned, held)
             case FuncStructInfo(params, ret):
                 own = self.own(params or ())
                 result = _NONE if params is None else self._known[id(ret)].definable
-                return _Variables(_without(result, own), _without(free, own), mentioned, held)
+                return _Variables(_difference(result, own), _difference(free, own), mentioned, held)
             case TensorStructInfo(shape=Expr() as shape) if not isinstance(shape, ShapeExpr):
                 dims = known_dimensions(shape) or ()
-                held = frozenset(_together(map(scalar_variables, dims)))
+                held = frozenset(_union(map(scalar_variables, dims)))
                 return _Variables(_NONE, _NONE, _NOTHING, held)
         dims = dimensions(info)
-        every = _together(map(scalar_variables, dims))
+        every = _union(map(scalar_variables, dims))
         alone = {e: None for e in dims if isinstance(e, prim.Var)}
         return _Variables(alone, every, frozenset(every), _NOTHING)
 
@@ -122,14 +122,14 @@ def _parts(info: StructInfo) -> tuple[StructInfo, ...]:
     return ()
 
 
-def _together(several: Iterable[_Ordered]) -> _Ordered:
+def _union(several: Iterable[_Ordered]) -> _Ordered:
     found: _Ordered = {}
     for some in several:
         found.update(some)
     return found
 
 
-def _without(some: _Ordered, own: _Ordered) -> _Ordered:
+def _difference(some: _Ordered, own: _Ordered) -> _Ordered:
     return {v: None for v in some if v not in own} if own else some
 
 

@@ -18,10 +18,10 @@ from .matching import (
 )
 from .subtyping import is_subtype
 
-__all__ = ["always_matches", "proved_arguments", "sizes_taken"]
+__all__ = ["always_matches", "provable_arguments", "sizes_of_bound_vars"]
 
 
-def proved_arguments(
+def provable_arguments(
     params: Sequence[StructInfo],
     args: Sequence[StructInfo],
     in_scope: Container[prim.Var],
@@ -38,7 +38,7 @@ def proved_arguments(
 
     def is_proved(param: StructInfo, arg: StructInfo) -> bool:
         known = all(v in mapping or v in captured for v in shape_vars(param))
-        if not known or _names_a_shape(param) or not _takes_sizes(param, mapping):
+        if not known or _names_a_shape(param) or not _binds_sizes_only(param, mapping):
             return False
         wanted = substitute_shape_vars(param, mapping)
         return is_subtype(arg, wanted, facts, in_scope=in_scope) is YES
@@ -47,13 +47,13 @@ def proved_arguments(
     return tuple(i for i, (param, arg) in enumerate(pairs) if is_proved(param, arg))
 
 
-def sizes_taken(
+def sizes_of_bound_vars(
     known: StructInfo, wanted: StructInfo, fresh: Sequence[prim.Var]
 ) -> Mapping[prim.Var, PrimExpr]:
     """What the variables `fresh`, bound by a match_cast to `wanted`, are sure to be."""
     found = shape_var_mapping((wanted,), (known,))
     mapping = {v: found[v] for v in fresh if v in found}
-    return mapping if _takes_sizes(wanted, mapping) else {}
+    return mapping if _binds_sizes_only(wanted, mapping) else {}
 
 
 def always_matches(
@@ -68,7 +68,7 @@ def always_matches(
     return is_subtype(known, wanted, facts, in_scope=in_scope) is YES
 
 
-def _takes_sizes(info: StructInfo, mapping: Mapping[prim.Var, PrimExpr]) -> bool:
+def _binds_sizes_only(info: StructInfo, mapping: Mapping[prim.Var, PrimExpr]) -> bool:
     """Whether no variable takes its value from a scalar that may be below 0."""
     values = (p.value for p in struct_info_parts(info) if isinstance(p, PrimStructInfo))
     taken = (mapping.get(v, v) for v in values if isinstance(v, prim.Var))

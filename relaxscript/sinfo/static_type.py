@@ -33,7 +33,7 @@ from relaxscript.ir.walk import post_order
 
 from .subtyping import is_subtype
 
-__all__ = ["checked_type", "described_by", "erase_struct_info", "is_static_subtype"]
+__all__ = ["erase_struct_info", "is_static_subtype", "static_type_for_users", "struct_info_of_type"]
 
 
 def erase_struct_info(info: StructInfo) -> Type:
@@ -41,11 +41,11 @@ def erase_struct_info(info: StructInfo) -> Type:
     done: dict[int, Type] = {}
     for part in post_order(info):
         if isinstance(part, StructInfo):
-            done[id(part)] = _erased(part, done)
+            done[id(part)] = _static_type(part, done)
     return done[id(info)]
 
 
-def _erased(info: StructInfo, done: dict[int, Type]) -> Type:
+def _static_type(info: StructInfo, done: dict[int, Type]) -> Type:
     """The type of a StructInfo whose parts are `done`."""
     match info:
         case TensorStructInfo(dtype=dtype, ndim=ndim):
@@ -64,7 +64,7 @@ def _erased(info: StructInfo, done: dict[int, Type]) -> Type:
 
 
 @hooks.static_type_of.fill
-def checked_type(info: StructInfo | None) -> Type:
+def static_type_for_users(info: StructInfo | None) -> Type:
     """`erase_struct_info` for people, who may ask it of a variable of which nothing is known."""
     if info is None:
         message = "nothing is known of this variable, so it has no type"
@@ -75,23 +75,23 @@ def checked_type(info: StructInfo | None) -> Type:
     return erase_struct_info(info)
 
 
-def described_by(static: Type) -> StructInfo:
+def struct_info_of_type(static: Type) -> StructInfo:
     """The StructInfo that says what a type says and nothing else; functions are pure, the default.
 
     Raises `InternalError` for a type that no Relax value has.
     """
-    return _described(static, {})
+    return _convert(static, {})
 
 
-def _described(static: Type, done: dict[int, StructInfo]) -> StructInfo:
-    """As `described_by`; a part that several types share is described once."""
+def _convert(static: Type, done: dict[int, StructInfo]) -> StructInfo:
+    """As `struct_info_of_type`; a part that several types share is described once."""
     found = done.get(id(static))
     if found is None:
-        found = done[id(static)] = _description(static, done)
+        found = done[id(static)] = _convert_parts(static, done)
     return found
 
 
-def _description(static: Type, done: dict[int, StructInfo]) -> StructInfo:
+def _convert_parts(static: Type, done: dict[int, StructInfo]) -> StructInfo:
     match static:
         case TensorType(ndim, dtype):
             return TensorStructInfo.make(None, dtype, None, ndim)
@@ -100,10 +100,10 @@ def _description(static: Type, done: dict[int, StructInfo]) -> StructInfo:
         case PrimType(dtype):
             return PrimStructInfo.make(dtype, None)
         case TupleType(fields):
-            return TupleStructInfo.make(tuple(_described(f, done) for f in fields))
+            return TupleStructInfo.make(tuple(_convert(f, done) for f in fields))
         case FuncType(arg_types, ret_type):
-            params = tuple(_described(p, done) for p in arg_types)
-            return FuncStructInfo.make(params, _described(ret_type, done))
+            params = tuple(_convert(p, done) for p in arg_types)
+            return FuncStructInfo.make(params, _convert(ret_type, done))
         case PackedFuncType():
             return FuncStructInfo.make(None, ObjectStructInfo(), False, empty_derive)
         case ObjectType():
@@ -117,4 +117,4 @@ def is_static_subtype(a: Type, b: Type) -> bool:
     The order of types is that of the StructInfos that say the same. It is always decided, since
     there are no variables.
     """
-    return is_subtype(described_by(a), described_by(b)) is YES
+    return is_subtype(struct_info_of_type(a), struct_info_of_type(b)) is YES

@@ -12,7 +12,7 @@ from relaxscript.arith import NO, UNKNOWN, YES, Answer, Facts
 from relaxscript.ir import hooks, prim
 from relaxscript.ir.struct_info import StructInfo
 
-from .mismatch import Agreed, Certainty, disagreements
+from .mismatch import ComparedPairs, MismatchKind, find_mismatches
 
 __all__ = ["is_base_of", "is_subtype"]
 
@@ -23,7 +23,7 @@ def is_subtype(
     facts: Facts | None = None,
     *,
     in_scope: Container[prim.Var] = (),
-    agreed: Agreed | None = None,
+    agreed: ComparedPairs | None = None,
 ) -> Answer:
     """Whether `a <: b`: UNKNOWN ("possibly") only where that depends on shape variables.
 
@@ -34,8 +34,8 @@ def is_subtype(
     if a is b:
         return YES
     answer = YES
-    for found in disagreements(a, b, facts, in_scope, agreed):
-        if found.certainty is not Certainty.UNPROVED:
+    for found in find_mismatches(a, b, facts, in_scope, agreed):
+        if found.kind is not MismatchKind.UNPROVED:
             return NO
         answer = UNKNOWN
     return answer

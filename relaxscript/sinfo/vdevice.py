@@ -16,10 +16,10 @@ from relaxscript.ir.struct_info import (
 
 from .compatibility import check_compatibility
 
-__all__ = ["differs_in_devices_only", "placed_each", "placed_like"]
+__all__ = ["differs_in_devices_only", "map_infos", "with_vdevice_of"]
 
 
-def placed_like(info: StructInfo, known: StructInfo | None) -> StructInfo:
+def with_vdevice_of(info: StructInfo, known: StructInfo | None) -> StructInfo:
     """A StructInfo with the devices that another one of the same value says and it does not.
 
     It is the same object where there are none.
@@ -28,14 +28,14 @@ def placed_like(info: StructInfo, known: StructInfo | None) -> StructInfo:
         case TensorStructInfo(shape, dtype, None, ndim), TensorStructInfo(vdevice=VDevice() as v):
             return TensorStructInfo.make(shape, dtype, v, ndim, span=info.span)
         case TupleStructInfo(fields), TupleStructInfo(others) if len(fields) == len(others):
-            return info.replace(fields=placed_each(placed_like, fields, others))
+            return info.replace(fields=map_infos(with_vdevice_of, fields, others))
         case FuncStructInfo(params=tuple(params)), FuncStructInfo(params=tuple(others)):
-            given = placed_each(placed_like, params, others)
-            return info.replace(params=given, ret=placed_like(info.ret, known.ret))
+            given = map_infos(with_vdevice_of, params, others)
+            return info.replace(params=given, ret=with_vdevice_of(info.ret, known.ret))
     return info
 
 
-def placed_each(
+def map_infos(
     place: Callable[[StructInfo, Any], StructInfo], infos: tuple[StructInfo, ...], by: Sequence[Any]
 ) -> tuple[StructInfo, ...]:
     """`place(info, other)` for each; the same tuple where nothing changes."""
@@ -45,6 +45,6 @@ def placed_each(
 
 def differs_in_devices_only(derived: StructInfo, base: StructInfo) -> bool:
     """Whether `derived` is accepted as `base` but for devices that one of them does not say."""
-    mine, theirs = placed_like(derived, base), placed_like(base, derived)
+    mine, theirs = with_vdevice_of(derived, base), with_vdevice_of(base, derived)
     said = mine is not derived or theirs is not base
     return said and check_compatibility(mine, theirs) is YES

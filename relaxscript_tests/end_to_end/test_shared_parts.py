@@ -33,7 +33,7 @@ from relaxscript.sinfo import (
     is_subtype,
     unify_struct_info,
 )
-from relaxscript.sinfo.static_type import described_by
+from relaxscript.sinfo.static_type import struct_info_of_type
 from relaxscript_tests.growth import growth
 
 DEEP = 40
@@ -115,7 +115,7 @@ def test_every_question_about_shared_struct_infos_is_answered():
         forgotten = doubled(erase_to_well_defined(leaf))
         assert structural_equal(erase_to_well_defined(a), forgotten)
         static = erase_struct_info(a)
-        assert structural_equal(erase_struct_info(described_by(static)), static)
+        assert structural_equal(erase_struct_info(struct_info_of_type(static)), static)
 
 
 def test_equal_struct_infos_have_one_hash_however_much_they_share():

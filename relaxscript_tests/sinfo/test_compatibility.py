@@ -17,8 +17,8 @@ from relaxscript.ir.struct_info import (
 from relaxscript.sinfo import (
     can_cast,
     check_compatibility,
-    why,
-    why_never,
+    explain_mismatch,
+    explain_never,
 )
 from relaxscript_tests.sinfo.random_infos import (
     CPU0,
@@ -118,13 +118,13 @@ def test_missing_knowledge_is_possible(
     ],
 )
 def test_the_reason_is_one_sentence(derived: StructInfo, base: StructInfo, sentence: str) -> None:
-    assert why(derived, base) == sentence
+    assert explain_mismatch(derived, base) == sentence
 
 
 def test_facts_decide() -> None:
     facts = Facts().with_equal(N, M)
     assert check_compatibility(Tensor((N,)), Tensor((M,)), facts) is YES
-    assert why(Tensor((N,)), Tensor((M,)), facts) is None
+    assert explain_mismatch(Tensor((N,)), Tensor((M,)), facts) is None
 
 
 @pytest.mark.parametrize(
@@ -156,10 +156,10 @@ def test_a_cast_is_judged(value: StructInfo, target: StructInfo, expected: Answe
 
 def test_a_cast_that_never_succeeds_has_a_reason() -> None:
     taken = F((F((OBJECT,), Shape()),), Tensor((2,)))
-    assert why_never(taken, F((F((OBJECT,), Tensor()),), Tensor((N,)))) is None
-    assert why_never(Tensor((2,)), Tensor((3,))) == "dimension 0 is `2`, not `3`"
+    assert explain_never(taken, F((F((OBJECT,), Tensor()),), Tensor((N,)))) is None
+    assert explain_never(Tensor((2,)), Tensor((3,))) == "dimension 0 is `2`, not `3`"
     wrong = F((OBJECT,), Tensor((3,)))
-    assert why_never(taken, wrong) == "in the result, dimension 0 is `2`, not `3`"
+    assert explain_never(taken, wrong) == "in the result, dimension 0 is `2`, not `3`"
 
 
 def test_variables_in_scope_are_not_bound_by_a_cast() -> None:

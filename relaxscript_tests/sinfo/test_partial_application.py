@@ -13,7 +13,7 @@ from relaxscript.ir.struct_info import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from relaxscript.sinfo import partially_applied
+from relaxscript.sinfo import apply_partially
 from relaxscript_tests.sinfo.random_infos import HELD, OBJECT, K, M, N, integer
 
 Tensor, Shape, Prim, Tuple = TensorStructInfo, ShapeStructInfo, PrimStructInfo, TupleStructInfo
@@ -42,34 +42,34 @@ F = FuncStructInfo
 def test_what_the_arguments_say_is_known_of_the_rest(
     info: FuncStructInfo, given: tuple[StructInfo, ...], expected: StructInfo | None
 ) -> None:
-    assert structural_equal(partially_applied(info, given), expected or info)
+    assert structural_equal(apply_partially(info, given), expected or info)
 
 
 def test_what_the_arguments_do_not_say_is_forgotten() -> None:
     unknown = (Tensor(ndim=1),)
     result = F((OBJECT, Tensor((N,))), Shape((N,)))
-    assert structural_equal(partially_applied(result, unknown), F((OBJECT,), Shape(ndim=1)))
+    assert structural_equal(apply_partially(result, unknown), F((OBJECT,), Shape(ndim=1)))
     parameter = F((Tensor((N + 1,)), Tensor((N,))), OBJECT)
-    assert structural_equal(partially_applied(parameter, unknown), OBJECT)
+    assert structural_equal(apply_partially(parameter, unknown), OBJECT)
     bound = F((Tensor((N,)), Tensor((N,))), Shape((N,)))
     expected = F((Tensor((N,)),), Shape((N,)))
-    assert structural_equal(partially_applied(bound, unknown), expected)
+    assert structural_equal(apply_partially(bound, unknown), expected)
 
 
 def test_a_shape_in_a_variable_may_be_that_of_an_argument_that_is_gone() -> None:
     result = F((OBJECT, Shape(ndim=2)), Tensor(HELD))
-    applied = partially_applied(result, (Shape(ndim=2),))
+    applied = apply_partially(result, (Shape(ndim=2),))
     assert structural_equal(applied, F((OBJECT,), Tensor(ndim=2)))
     parameter = F((Tensor(HELD), Shape(ndim=2)), OBJECT)
-    assert structural_equal(partially_applied(parameter, (Shape(ndim=2),)), OBJECT)
+    assert structural_equal(apply_partially(parameter, (Shape(ndim=2),)), OBJECT)
 
 
 def test_there_are_not_more_arguments_than_parameters() -> None:
     with pytest.raises(ValueError, match="2 arguments for 1 parameters"):
-        partially_applied(F((OBJECT,), OBJECT), (OBJECT, OBJECT))
+        apply_partially(F((OBJECT,), OBJECT), (OBJECT, OBJECT))
 
 
 def test_a_function_that_is_given_says_what_the_rest_takes() -> None:
     takes = F((Tensor((N,)), F((Tensor((N,)),), OBJECT)), Tensor((N,)))
-    applied = partially_applied(takes, (F((Tensor((3,)),), OBJECT),))
+    applied = apply_partially(takes, (F((Tensor((3,)),), OBJECT),))
     assert structural_equal(applied, F((Tensor((3,)),), Tensor((3,))))

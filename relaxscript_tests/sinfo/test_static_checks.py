@@ -24,8 +24,8 @@ from relaxscript.runtime.run_check import match_arguments
 from relaxscript.semantics.checks import Checks
 from relaxscript.sinfo import (
     always_matches,
-    proved_arguments,
-    sizes_taken,
+    provable_arguments,
+    sizes_of_bound_vars,
     substitute_shape_vars,
 )
 from relaxscript_tests import examples
@@ -38,7 +38,7 @@ def tensor(*dims: Any) -> TensorStructInfo:
 
 
 def proved(params: list[StructInfo], args: list[StructInfo]) -> tuple[int, ...]:
-    return proved_arguments(params, args, {A, B})
+    return provable_arguments(params, args, {A, B})
 
 
 def test_arguments_are_proved_under_what_they_say_of_the_variables() -> None:
@@ -51,15 +51,15 @@ def test_arguments_are_proved_under_what_they_say_of_the_variables() -> None:
 def test_nothing_is_proved_of_what_depends_on_an_argument_that_says_nothing() -> None:
     vague = TensorStructInfo(None, "int8", None, 1)
     assert proved([tensor(A * 2), tensor(A)], [tensor(A * 2), vague]) == ()
-    assert proved_arguments([tensor(A * 2)], [tensor(A * 2)], {A}, {A}) == (0,)
+    assert provable_arguments([tensor(A * 2)], [tensor(A * 2)], {A}, {A}) == (0,)
 
 
 def test_a_number_that_may_be_below_0_is_no_size() -> None:
     size = PrimStructInfo("int64", N)
     assert proved([size], [PrimStructInfo("int64", A + 1)]) == (0,)
     assert proved([size], [PrimStructInfo("int64", A - 1)]) == ()
-    assert sizes_taken(PrimStructInfo("int64", A - 1), size, [N]) == {}
-    assert list(sizes_taken(PrimStructInfo("int64", A), size, [N])) == [N]
+    assert sizes_of_bound_vars(PrimStructInfo("int64", A - 1), size, [N]) == {}
+    assert list(sizes_of_bound_vars(PrimStructInfo("int64", A), size, [N])) == [N]
 
 
 def test_a_shape_that_a_variable_holds_is_not_proved() -> None:

@@ -28,7 +28,7 @@ from relaxscript.ir.types import (
     TupleType,
     Type,
 )
-from relaxscript.sinfo import described_by, erase_struct_info, is_static_subtype
+from relaxscript.sinfo import erase_struct_info, is_static_subtype, struct_info_of_type
 from relaxscript_tests.sinfo.random_infos import CPU0, HELD, OBJECT, N, cases
 
 Tensor, Shape, Prim, Tuple = TensorStructInfo, ShapeStructInfo, PrimStructInfo, TupleStructInfo
@@ -93,13 +93,13 @@ def test_what_says_something_else_is_unrelated(a: Type, b: Type) -> None:
 def test_a_type_is_that_of_the_struct_info_that_says_the_same(rng: np.random.Generator) -> None:
     for draw in cases(rng):
         static = erase_struct_info(draw.info())
-        assert erase_struct_info(described_by(static)) == static
+        assert erase_struct_info(struct_info_of_type(static)) == static
         assert is_static_subtype(static, static)
 
 
 def test_a_pointer_is_no_value_of_relax() -> None:
     with pytest.raises(InternalError, match=r"no value of Relax has the type T.handle"):
-        described_by(PointerType(PrimType("int8")))
+        struct_info_of_type(PointerType(PrimType("int8")))
 
 
 def test_the_checked_type_of_an_expression_is_the_type_of_its_struct_info() -> None:

@@ -12,7 +12,7 @@ from relaxscript.ir.struct_info import (
     TupleStructInfo,
 )
 from relaxscript.ir.structural_equality import structural_equal
-from relaxscript.sinfo import differs_in_devices_only, placed_like
+from relaxscript.sinfo import differs_in_devices_only, with_vdevice_of
 
 ANY = TensorStructInfo((4,), "float32")
 ON0 = TensorStructInfo((4,), "float32", "llvm:0")
@@ -30,7 +30,7 @@ ON1 = TensorStructInfo((4,), "float32", "llvm:1")
 def test_a_device_that_is_not_said_is_taken_over(
     info: StructInfo, known: StructInfo, placed: StructInfo
 ) -> None:
-    assert structural_equal(placed_like(info, known), placed)
+    assert structural_equal(with_vdevice_of(info, known), placed)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_a_device_that_is_not_said_is_taken_over(
 def test_what_has_nothing_to_take_over_stays_the_same_object(
     info: StructInfo, known: StructInfo | None
 ) -> None:
-    assert placed_like(info, known) is info
+    assert with_vdevice_of(info, known) is info
 
 
 def test_whether_only_devices_keep_one_from_being_accepted_as_another() -> None:

@@ -49,7 +49,7 @@ from relaxscript.sinfo import (
     definable_shape_vars,
     erase_to_well_defined,
     free_shape_vars,
-    proved_arguments,
+    provable_arguments,
 )
 
 from .escape import captured, used_as_value
@@ -227,7 +227,7 @@ class FunctionEmitter(ABC):
         params = [param.struct_info or _OBJECT for param in function.params]
         if len(params) == len(known) and (trusts(function) or not self.trusts):
             facts = self.program.context.facts
-            proved = proved_arguments(params, known, self.bound, set(captured), facts)
+            proved = provable_arguments(params, known, self.bound, set(captured), facts)
             proved += tuple(range(len(params), len(args)))
         self.ib.emit_call(name, args, dst, proved=proved, span=self.span)
         self.full.add(dst.value)

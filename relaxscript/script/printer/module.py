@@ -35,7 +35,7 @@ from relaxscript.ir.types import Type
 from relaxscript.ir.walk import children, free_vars
 from relaxscript.script.collector import collector_paused
 from relaxscript.script.names.syntax import HEADERS
-from relaxscript.sinfo import described_by
+from relaxscript.sinfo import struct_info_of_type
 
 from . import tree
 from .annotations import vdevice_call
@@ -390,7 +390,7 @@ class _Script:
         """`T.int64` for a scalar; for other values the annotation that says the same."""
         if isinstance(static, (prim.PrimType, prim.PointerType)):
             return tir_printer(self.session).type(static)
-        return relax_printer(self.session).annotation(described_by(static))
+        return relax_printer(self.session).annotation(struct_info_of_type(static))
 
 
 def _header(prefix: str, module: str) -> str:

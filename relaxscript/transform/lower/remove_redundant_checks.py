@@ -27,7 +27,7 @@ from relaxscript.ir.relax import (
 )
 from relaxscript.ir.walk import Substitution, post_order, rewrite, walk
 from relaxscript.op import Trait, traits_of
-from relaxscript.sinfo import always_matches, definable_shape_vars, is_subtype, sizes_taken
+from relaxscript.sinfo import always_matches, definable_shape_vars, is_subtype, sizes_of_bound_vars
 from relaxscript.transform.pass_infra.bindings import BindingRewriter
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import FunctionPass
@@ -79,7 +79,7 @@ def _with_known_sizes(func: Function) -> Function:
         known = cast.value.struct_info
         fresh = [v for v in definable_shape_vars(cast.struct_info) if places[v] == 1]
         if known is not None and fresh:
-            taken = sizes_taken(known, cast.struct_info, fresh)
+            taken = sizes_of_bound_vars(known, cast.struct_info, fresh)
             for v, e in {v: sizes.apply(e) for v, e in taken.items()}.items():
                 sizes[v] = e
     # What is known of sizes now may make numbers of expressions.

@@ -15,7 +15,7 @@ from relaxscript.errors import Span
 from relaxscript.ir.module import VDevice
 from relaxscript.ir.node import Node
 from relaxscript.ir.struct_info import FuncStructInfo, StructInfo, TensorStructInfo, TupleStructInfo
-from relaxscript.sinfo import placed_each, same_vdevice
+from relaxscript.sinfo import map_infos, same_vdevice
 
 __all__ = [
     "Clash", "Place", "Places", "Signature", "Spot", "Tree", "all_at", "fits", "placed_info",
@@ -272,8 +272,8 @@ def placed_info(info: StructInfo, tree: Tree) -> StructInfo:
         case TensorStructInfo(shape, dtype, None, ndim), Place(device=VDevice() as device):
             return TensorStructInfo.make(shape, dtype, device, ndim, span=info.span)
         case TupleStructInfo(fields), list() if len(fields) == len(tree):
-            return info.replace(fields=placed_each(placed_info, fields, tree))
+            return info.replace(fields=map_infos(placed_info, fields, tree))
         case FuncStructInfo(params=tuple(params)), Signature():
-            given = placed_each(placed_info, params, tree.params)
+            given = map_infos(placed_info, params, tree.params)
             return info.replace(params=given, ret=placed_info(info.ret, tree.result))
     return info

@@ -9,7 +9,7 @@ from relaxscript.ir.relax import Binding, Call, Constant, Expr, Function, MatchC
 from relaxscript.ir.struct_info import FuncStructInfo, StructInfo, TensorStructInfo, TupleStructInfo
 from relaxscript.ir.walk import rewrite
 from relaxscript.op.device import hint_on_device, to_vdevice
-from relaxscript.sinfo import placed_like, same_vdevice
+from relaxscript.sinfo import same_vdevice, with_vdevice_of
 from relaxscript.transform.normalize.normalize import normalized
 from relaxscript.transform.pass_infra.bindings import BindingRewriter
 from relaxscript.transform.pass_infra.context import PassContext
@@ -146,7 +146,7 @@ class _Mover(BindingRewriter):
                 made = self._brought(value, info, binding.span)
         placed = binding.replace(value=made)
         if isinstance(placed, MatchCast):
-            placed = placed.replace(struct_info=placed_like(placed.struct_info, info))
+            placed = placed.replace(struct_info=with_vdevice_of(placed.struct_info, info))
         self.changed |= placed is not binding
         self.builder.emit_normalized(placed)
 
@@ -209,17 +209,20 @@ class _Mover(BindingRewriter):
         """The call with the devices of its result where it says what the result is."""
         wanted = TupleStructInfo.make((info,)) if len(call.sinfo_args) == 1 else info
         said = TupleStructInfo.make(call.sinfo_args)
-        described = placed_like(said, wanted)
+        described = with_vdevice_of(said, wanted)
         if isinstance(described, TupleStructInfo) and described is not said:
             return call.replace(sinfo_args=described.fields)
-        if info is not None and placed_like(known := self.builder.struct_info(call), info) is known:
+        if (
+            info is not None
+            and with_vdevice_of(known := self.builder.struct_info(call), info) is known
+        ):
             return call
         # What was derived of it is no longer all that is known of the function that it calls.
         made = Call.make(
             call.op, call.args, call.attrs, call.sinfo_args, call.arg_spans, span=call.span
         )
         derived = self.builder.struct_info(made)
-        return made if placed_like(derived, info) is derived else call
+        return made if with_vdevice_of(derived, info) is derived else call
 
     # -- constants ---------------------------------------------------------------------------------
 
