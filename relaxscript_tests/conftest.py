@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import zlib
 from collections.abc import Iterator
 
@@ -48,6 +49,19 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
         option.dist = "worksteal"
 
 
+def keep_bytecode(config: pytest.Config) -> None:
+    """Keep bytecode in pytest's cache, where Python may not write it beside the sources.
+
+    Without any, each process of a run compiles all tests anew, which takes longer than most of them
+    run, and each Python that a test starts compiles the package.
+    """
+    if sys.dont_write_bytecode and config.pluginmanager.hasplugin("cacheprovider"):
+        folder = str(config.cache.mkdir("bytecode"))  # type: ignore[union-attr]
+        sys.dont_write_bytecode, sys.pycache_prefix = False, folder
+        os.environ["PYTHONPYCACHEPREFIX"] = folder
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
 def processors() -> int:
     """How many processors this process may use."""
     if hasattr(os, "sched_getaffinity"):  # not on every system
@@ -56,6 +70,7 @@ def processors() -> int:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    keep_bytecode(config)
     config.pluginmanager.register(Recorder(config))
     # Shells start their background jobs with interrupts ignored, and programs that these start
     # inherit that; tests that interrupt need the handler that Python has otherwise.

@@ -5,6 +5,7 @@ Rounding to float32 or float64 on the way would make a middle of what lies besid
 
 from __future__ import annotations
 
+import functools
 import math
 from fractions import Fraction
 from typing import Any
@@ -29,14 +30,16 @@ def numbers_of(array: Any) -> list[float]:
         return array.astype("float64").tolist()  # type: ignore[no-any-return]
 
 
-def middles(target: str) -> list[Fraction]:
+@functools.cache
+def middles(target: str) -> tuple[Fraction, ...]:
     """What lies halfway between two neighbours of a type, and beyond the last of them."""
     dtype = DataType(target)
     codes = np.arange(1 << (dtype.bits - 1)).astype(f"uint{dtype.bits}").view(dtype.numpy)
     finite = sorted(Fraction(x) for x in numbers_of(codes) if math.isfinite(x))
     finite.append(2 * finite[-1] - finite[-2])
     chosen = [*range(9), *range(9, len(finite) - 1, max(1, len(finite) // 97))]
-    return [(finite[i] + finite[i + 1]) / 2 for i in {*chosen, len(finite) - 2, len(finite) - 3}]
+    places = {*chosen, len(finite) - 2, len(finite) - 3}
+    return tuple((finite[i] + finite[i + 1]) / 2 for i in places)
 
 
 def doubles(target: str) -> list[float]:
@@ -69,14 +72,14 @@ def exact(target: str, value: float) -> float:
     return math.copysign(found, value) if found == 0 and isinstance(value, float) else found
 
 
-CASES = [
-    (source, target, doubles(target) if source == "float64" else integers(target, source))
-    for target in NARROW
-    for source in ("float64", "int32", "uint32", "int64", "uint64")
-]
-every_case = pytest.mark.parametrize(
-    ("source", "target", "numbers"), CASES, ids=[f"{s}-{t}" for s, t, _ in CASES]
-)
+every_target = pytest.mark.parametrize("target", NARROW)
+every_source = pytest.mark.parametrize("source", ["float64", "int32", "uint32", "int64", "uint64"])
+
+
+@pytest.fixture
+def numbers(source: str, target: str) -> list[Any]:
+    """What is converted of one type to another."""
+    return doubles(target) if source == "float64" else integers(target, source)
 
 
 def check(found: Any, target: str, numbers: list[Any]) -> None:
@@ -88,7 +91,8 @@ def check(found: Any, target: str, numbers: list[Any]) -> None:
     assert not wrong, wrong[:5]
 
 
-@every_case
+@every_target
+@every_source
 def test_a_number_becomes_the_nearest(source: str, target: str, numbers: list[Any]) -> None:
     to = DataType(target)
     check([nearest(x, to) for x in numbers], target, numbers)
@@ -97,7 +101,8 @@ def test_a_number_becomes_the_nearest(source: str, target: str, numbers: list[An
     check(numbers_of(found), target, numbers)
 
 
-@every_case
+@every_target
+@every_source
 def test_a_constant_is_converted_to_the_nearest(
     source: str, target: str, numbers: list[Any]
 ) -> None:
@@ -108,7 +113,8 @@ def test_a_constant_is_converted_to_the_nearest(
     check([evaluate(prim.FloatImm(target, x)) for x in written], target, written)
 
 
-@every_case
+@every_target
+@every_source
 def test_an_element_is_converted_to_the_nearest(
     source: str, target: str, numbers: list[Any]
 ) -> None:
