@@ -11,7 +11,7 @@ import pytest
 from relaxscript.errors import DiagnosticError, RelaxWarning, render
 from relaxscript.script import from_source
 from relaxscript_tests.architecture import readable
-from relaxscript_tests.script.accepted.round_trip import round_trip
+from relaxscript_tests.script.parser.round_trip import round_trip
 
 PAGE = readable("tutorials/what_you_may_write.md")
 BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)

@@ -17,7 +17,7 @@ from relaxscript.ir import IRModule
 from relaxscript.runtime import Shape, register_func, remove_global_func
 from relaxscript.script import from_source
 from relaxscript_tests.end_to_end.executors import every_executor
-from relaxscript_tests.script.accepted.round_trip import round_trip
+from relaxscript_tests.script.parser.round_trip import round_trip
 
 pytestmark = pytest.mark.filterwarnings("ignore::relaxscript.errors.RelaxWarning")
 

@@ -7,7 +7,7 @@ import pytest
 
 from relaxscript.script import from_source
 from relaxscript_tests.end_to_end.executors import every_executor, failure
-from relaxscript_tests.script.accepted.round_trip import round_trip
+from relaxscript_tests.script.parser.round_trip import round_trip
 
 pytestmark = pytest.mark.filterwarnings("ignore::relaxscript.errors.RelaxWarning")
 

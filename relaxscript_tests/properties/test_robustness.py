@@ -18,7 +18,11 @@ from relaxscript.testing.mutations import mutations
 from relaxscript.testing.prim_funcs import random_prim_func
 from relaxscript.testing.programs import random_module
 from relaxscript_tests import examples
-from relaxscript_tests.script.accepted import test_expressions, test_modules, test_statements
+from relaxscript_tests.script.parser import test_module_accepted
+from relaxscript_tests.script.parser.relax_functions import (
+    test_expression_accepted,
+    test_statement_accepted,
+)
 
 DIGITS = """
 @I.ir_module
@@ -127,9 +131,9 @@ class Module:
 ACCEPTED = [
     inspect.cleandoc(text)
     for text in [
-        *test_modules.MODULES.values(),
-        *test_statements.programs(),
-        *test_expressions.programs(),
+        *test_module_accepted.MODULES.values(),
+        *test_statement_accepted.programs(),
+        *test_expression_accepted.programs(),
     ]
 ]
 

@@ -1,4 +1,6 @@
-"""The wrong programs of this room as one corpus: every diagnostic that they get, and its words.
+"""The wrong programs of all tests as one corpus: every diagnostic that they get, and its words.
+
+A program stands beside what is accepted of the same construct.
 
 `python -m relaxscript_tests.rejected.corpus` counts them.
 """
@@ -7,15 +9,16 @@ from __future__ import annotations
 
 import functools
 import importlib
-import pkgutil
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 from relaxscript.errors import Diagnostic
 from relaxscript.testing import diagnostics_of
+from relaxscript_tests.architecture import module_of, python_files
 
 __all__ = ["Found", "corpus", "programs", "share", "summary", "words_of"]
+
+OF_THE_DECORATOR = "relaxscript_tests/testing/test_rejected.py"
 
 
 class Found(NamedTuple):
@@ -27,15 +30,14 @@ class Found(NamedTuple):
 
 def programs() -> Iterator[tuple[str, Callable[[], object]]]:
     """The programs of the tests that `@rejected` makes, by the names of the tests."""
-    package = "relaxscript_tests.rejected"
-    for found in pkgutil.iter_modules([str(Path(__file__).parent)]):
-        if not found.name.startswith("test_"):
+    for path, text in python_files("relaxscript_tests").items():
+        if "\n@rejected\n" not in text or path == OF_THE_DECORATOR:
             continue
-        module = importlib.import_module(f"{package}.{found.name}")
+        module = importlib.import_module(module_of(path))
         for name, value in vars(module).items():
             program = getattr(value, "program", None)
             if callable(program):
-                yield f"{found.name}::{name}", program
+                yield f"{path}::{name}", program
 
 
 @functools.cache

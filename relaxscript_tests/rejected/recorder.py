@@ -131,7 +131,7 @@ def is_of_bad_input(path: Path) -> bool:
 def speaks_of_mistakes(item: pytest.Item) -> bool:
     """Whether a test looks at mistakes, by itself or by what it is made of."""
     function = getattr(item, "function", None)
-    if function is None or "rejected" in item.path.parts:
+    if function is None or hasattr(function, "program") or "rejected" in str(item.path):
         return True
     return any(word in item.name for word in WORDS) or _speaks_of_mistakes(function)
 

@@ -9,7 +9,7 @@ import relaxscript as rx
 from relaxscript.interpreter.relax import Interpreter
 from relaxscript.ir.structural_equality import assert_structural_equal
 from relaxscript.script import from_source
-from relaxscript_tests.script.accepted.round_trip import accepted
+from relaxscript_tests.script.parser.round_trip import accepted
 
 X = np.arange(4 * 3 * 5, dtype="float32").reshape(4, 3, 5)
 

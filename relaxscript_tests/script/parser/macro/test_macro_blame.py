@@ -10,7 +10,7 @@ import pytest
 from relaxscript.errors import DiagnosticError
 from relaxscript.errors.render import render
 from relaxscript.script import from_source, relax as R, tir as T
-from relaxscript_tests.script.accepted import shared_macros
+from relaxscript_tests.script.parser.macro import shared_macros
 
 
 def error_of(program):

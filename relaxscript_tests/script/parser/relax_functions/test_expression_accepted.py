@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from relaxscript_tests.script.accepted.round_trip import accepted
+from relaxscript_tests.script.parser.round_trip import accepted
 
 HEAD = (
     "@R.function(pure=False)\n"

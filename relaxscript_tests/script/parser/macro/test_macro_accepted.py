@@ -8,7 +8,7 @@ import relaxscript as rx
 from relaxscript.ir.relax import DataflowBlock
 from relaxscript.ir.structural_equality import assert_structural_equal
 from relaxscript.script import from_source, ir as I, relax as R, tir as T
-from relaxscript_tests.script.accepted import shared_macros
+from relaxscript_tests.script.parser.macro import shared_macros
 
 FACTOR = 2.0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from relaxscript.ir.structural_equality import assert_structural_equal
-from relaxscript_tests.script.accepted.round_trip import accepted
+from relaxscript_tests.script.parser.round_trip import accepted
 
 HEAD = (
     "@R.function\n"

@@ -7,7 +7,7 @@ import pytest
 
 from relaxscript.compiler import jit
 from relaxscript.script import from_source, ir as I, relax as R
-from relaxscript_tests.script.accepted.round_trip import accepted, round_trip
+from relaxscript_tests.script.parser.round_trip import accepted, round_trip
 
 TWO = "R.Tuple(R.Tensor((2,)), R.Tensor((3,)))"
 SEQUENCES = [

@@ -6,7 +6,7 @@ import inspect
 
 import pytest
 
-from relaxscript_tests.script.accepted.round_trip import accepted
+from relaxscript_tests.script.parser.round_trip import accepted
 
 HEAD = (
     "@R.function(pure=False)\n"

@@ -11,7 +11,7 @@ from relaxscript.errors import DiagnosticError
 from relaxscript.ir import IRModule
 from relaxscript.script import from_source
 from relaxscript_tests.architecture import ROOT
-from relaxscript_tests.script.parser.hostile_texts import FUNCTION, GOOD, HOSTILE
+from relaxscript_tests.script.parser.text.hostile_texts import FUNCTION, GOOD, HOSTILE
 
 LIMIT = 120  # seconds for all texts, many times what they take
 
@@ -20,7 +20,7 @@ READER = """
 import ast, os, sys, warnings
 from relaxscript import from_source
 from relaxscript.errors import DiagnosticError
-from relaxscript_tests.script.parser.hostile_texts import GOOD, HOSTILE
+from relaxscript_tests.script.parser.text.hostile_texts import GOOD, HOSTILE
 
 warnings.simplefilter("ignore")
 # What is imported and read by the first text and the first mistake is not of the text.

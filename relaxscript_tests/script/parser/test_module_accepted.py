@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from relaxscript.ir import IRModule
-from relaxscript_tests.script.accepted.round_trip import accepted, round_trip
+from relaxscript_tests.script.parser.round_trip import accepted, round_trip
 
 MODULES = {
     "a module of functions of both kinds": """
