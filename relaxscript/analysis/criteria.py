@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from relaxscript.arith import text_of
+from relaxscript.arith import format_expr
 from relaxscript.errors import OperandError
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
@@ -260,7 +260,7 @@ class Criteria:
             case PrimValue(value):
                 if not isinstance(value, (IntImm, FloatImm)) or value.dtype.lanes != 1:
                     self._note(
-                        18, f"a PrimValue holds a number, not `{text_of(value)}`", expr, within,
+                        18, f"a PrimValue holds a number, not `{format_expr(value)}`", expr, within,
                         "what is computed is written `R.prim_value(...)`",
                     )  # fmt: skip
             case GlobalVar(name):

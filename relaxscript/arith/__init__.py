@@ -15,11 +15,11 @@ from .analyzer import (
     ModularSet,
     ProofStrength,
 )
-from .answer import NO, UNKNOWN, YES, Answer, all_of, any_of, negated
+from .answer import NO, UNKNOWN, YES, Answer, all_of, any_of, negate
 from .bounds import bounds
 from .evaluate import EvaluationError, evaluate
 from .facts import Facts, Interval
-from .format import text_of
+from .format import format_expr
 from .int_set import IntervalSet, IntSet, neg_inf, pos_inf
 from .prove import prove, prove_equal
 from .simplify import simplify
@@ -28,6 +28,6 @@ from .solution import only_solution
 __all__ = [
     "NO", "UNKNOWN", "YES", "AlreadyBoundError", "Analyzer", "Answer", "ConstIntBound",
     "EvaluationError", "Extension", "Facts", "IntSet", "Interval", "IntervalSet", "ModularSet",
-    "ProofStrength", "all_of", "any_of", "bounds", "evaluate", "neg_inf", "negated",
-    "only_solution", "pos_inf", "prove", "prove_equal", "simplify", "text_of",
+    "ProofStrength", "all_of", "any_of", "bounds", "evaluate", "format_expr", "neg_inf", "negate",
+    "only_solution", "pos_inf", "prove", "prove_equal", "simplify",
 ]  # fmt: skip

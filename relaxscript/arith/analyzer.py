@@ -21,11 +21,11 @@ from relaxscript.ir.tir import Range
 from .answer import NO, YES, Answer
 from .arguments import condition, scalar, variable, wrong
 from .bounds import bounds
-from .canonical import Space
+from .canonical import CanonicalContext
 from .congruence import congruence_of
-from .eval_set import values_of
+from .eval_set import eval_interval
 from .facts import Facts
-from .format import text_of
+from .format import format_expr
 from .int_set import IntervalSet, interval_of
 from .polynomial import GiveUp
 from .prove import prove, prove_equal
@@ -40,12 +40,12 @@ class AlreadyBoundError(ValueError):
     """Something else is known of a variable already, and that it be replaced was not asked for."""
 
 
-class _Bounds(NamedTuple):
+class _BoundPair(NamedTuple):
     min_value: int
     max_value: int
 
 
-class ConstIntBound(_Bounds):
+class ConstIntBound(_BoundPair):
     """Inclusive bounds of an integer; `POS_INF` and `NEG_INF` stand for none."""
 
     __slots__ = ()
@@ -231,13 +231,13 @@ class Analyzer:
 
     def can_prove_greater_equal(self, expr: PrimExpr | int, lower_bound: PrimExpr | int) -> bool:
         """Whether `expr >= lower_bound` is proved to hold for all values."""
-        return self._compared("can_prove_greater_equal", prim.GE, expr, "lower_bound", lower_bound)
+        return self._compare("can_prove_greater_equal", prim.GE, expr, "lower_bound", lower_bound)
 
     def can_prove_less(self, expr: PrimExpr | int, upper_bound: PrimExpr | int) -> bool:
         """Whether `expr < upper_bound` is proved to hold for all values."""
-        return self._compared("can_prove_less", prim.LT, expr, "upper_bound", upper_bound)
+        return self._compare("can_prove_less", prim.LT, expr, "upper_bound", upper_bound)
 
-    def _compared(
+    def _compare(
         self,
         method: str,
         compare: type[prim.Comparison],
@@ -267,13 +267,15 @@ class Analyzer:
     def modular_set(self, expr: PrimExpr | int) -> ModularSet:
         """Which multiple plus which remainder an integer is known to be."""
         e = scalar("Analyzer.modular_set.expr", expr)
-        space = Space(self.facts)
+        context = CanonicalContext(self.facts)
         try:
-            p = space.read(e)
+            p = context.read(e)
         except GiveUp:
             return ModularSet(1, 0)
         return (
-            ModularSet(*congruence_of(space.atoms, p)) if not e.dtype.is_float else ModularSet(1, 0)
+            ModularSet(*congruence_of(context.atoms, p))
+            if not e.dtype.is_float
+            else ModularSet(1, 0)
         )
 
     def int_set(
@@ -293,7 +295,7 @@ class Analyzer:
         if not isinstance(dom_map, Mapping):
             raise wrong(name, "a mapping of variables to IntervalSets", dom_map)
         domains = {variable(name, v): interval_of(name, s) for v, s in dom_map.items()}
-        return values_of(e, domains, self.facts)
+        return eval_interval(e, domains, self.facts)
 
 
 def _in_range(facts: Facts, var: prim.Var, info: Range | ConstIntBound) -> Facts:
@@ -319,17 +321,17 @@ def _already_bound(
     method: str, flag: str, var: prim.Var, old: object, new: object
 ) -> AlreadyBoundError:
     return AlreadyBoundError(
-        f"`Analyzer.{method}`: `{var.name}` is known to be {_said(old)}, not {_said(new)}; "
+        f"`Analyzer.{method}`: `{var.name}` is known to be {_describe(old)}, not {_describe(new)}; "
         f"`{flag}=True` replaces what is known"
     )
 
 
-def _said(info: object) -> str:
+def _describe(info: object) -> str:
     match info:
         case Range(min=low, extent=extent):
-            return f"in the range of {text_of(extent)} from {text_of(low)}"
+            return f"in the range of {format_expr(extent)} from {format_expr(low)}"
         case PrimExpr():
-            return f"`{text_of(info)}`"
+            return f"`{format_expr(info)}`"
         case ConstIntBound(low, high):
             return f"between {low} and {high}"
         case ModularSet(coeff, base):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable
 
-__all__ = ["NO", "UNKNOWN", "YES", "Answer", "all_of", "any_of", "negated"]
+__all__ = ["NO", "UNKNOWN", "YES", "Answer", "all_of", "any_of", "negate"]
 
 
 class Answer(enum.Enum):
@@ -54,7 +54,7 @@ def any_of(answers: Iterable[Answer]) -> Answer:
     return result
 
 
-def negated(answer: Answer) -> Answer:
+def negate(answer: Answer) -> Answer:
     """The answer to the opposite question."""
     if answer is UNKNOWN:
         return UNKNOWN

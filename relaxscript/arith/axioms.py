@@ -1,7 +1,7 @@
-"""What is known of the value of an atom, as polynomials that are at least zero.
+"""Facts about the value of an atom, as polynomials that are at least zero.
 
-`axioms` are true of an atom wherever it has a value; `squares` and `products` are true because of
-what is true already, and make the elimination, which takes monomials for independent, see some of
+`axioms` are true of an atom wherever it has a value. `square_axioms` and `product_axioms` follow
+from what is true already. Elimination takes monomials for independent, and sees by them some of
 what is true of products.
 """
 
@@ -12,7 +12,7 @@ from math import isqrt
 
 from .atom import Atom
 from .fourier_motzkin import Steps
-from .interval import interval, surely
+from .interval import interval, is_nonnegative
 from .polynomial import (
     CONSTANT,
     Monomial,
@@ -21,11 +21,18 @@ from .polynomial import (
     difference,
     multiply,
     quotient_of_monomials,
-    scaled,
+    scale,
     total,
 )
 
-__all__ = ["atoms_in", "axioms", "bounds_of", "divided", "products", "squares"]
+__all__ = [
+    "atoms_in",
+    "axioms",
+    "bound_axioms",
+    "division_axioms",
+    "product_axioms",
+    "square_axioms",
+]
 
 MAX_DEGREE = 6
 MAX_PRODUCTS = 40
@@ -44,16 +51,16 @@ def atoms_in(p: Poly) -> Iterator[int]:
 def axioms(atoms: Sequence[Atom], known: Sequence[Poly], atom: Atom) -> list[Poly]:
     """What is at least zero for each value of an atom that it can have."""
     itself: Poly = {(atom.number,): 1}
-    rows = bounds_of((atom.number,), atom.low, atom.high)
+    rows = bound_axioms((atom.number,), atom.low, atom.high)
     match atom.kind:
         case "floordiv" | "div" if sign := _sign(atoms, known, atom.args[1]):
-            a, d = (scaled(p, sign) for p in atom.args)
+            a, d = (scale(p, sign) for p in atom.args)
             if atom.kind == "floordiv":
-                rows += divided(a, d, itself)
+                rows += division_axioms(a, d, itself)
             else:
                 # The remainder has the sign of the dividend: it is above `-d` and below `d`.
-                rows += divided(total(a, difference(d, ONE)), d, itself)[:1]
-                rows += divided(a, d, itself)[1:]
+                rows += division_axioms(total(a, difference(d, ONE)), d, itself)[:1]
+                rows += division_axioms(a, d, itself)[1:]
         case "max":
             rows += [difference(itself, p) for p in atom.args]
         case "min":
@@ -61,15 +68,17 @@ def axioms(atoms: Sequence[Atom], known: Sequence[Poly], atom: Atom) -> list[Pol
         case "abs":
             rows += [difference(itself, atom.args[0]), total(itself, atom.args[0])]
         case "bits":
-            rows += _bits(atoms, known, atom, itself)
+            rows += _bit_axioms(atoms, known, atom, itself)
     return rows
 
 
-def _bits(atoms: Sequence[Atom], known: Sequence[Poly], atom: Atom, itself: Poly) -> list[Poly]:
+def _bit_axioms(
+    atoms: Sequence[Atom], known: Sequence[Poly], atom: Atom, itself: Poly
+) -> list[Poly]:
     """How bits compare with those that they come from, where these are of numbers from 0 on."""
     rows: list[Poly] = []
     a, b = atom.args
-    natural = [surely(atoms, known, p) for p in (a, b)]
+    natural = [is_nonnegative(atoms, known, p) for p in (a, b)]
     match atom.detail:
         case "tir.bitwise_and":
             rows += [difference(p, itself) for p, good in zip((a, b), natural) if good]
@@ -88,12 +97,12 @@ def _sign(atoms: Sequence[Atom], known: Sequence[Poly], divisor: Poly) -> int:
     Where a quotient has a value its divisor is not zero, so it is enough that it is on one side.
     """
     low, high = interval(atoms, divisor)
-    if (low is not None and low >= 0) or (low is None and surely(atoms, known, divisor)):
+    if (low is not None and low >= 0) or (low is None and is_nonnegative(atoms, known, divisor)):
         return 1
     return -1 if high is not None and high <= 0 else 0
 
 
-def divided(a: Poly, d: Poly, quotient: Poly) -> list[Poly]:
+def division_axioms(a: Poly, d: Poly, quotient: Poly) -> list[Poly]:
     """That `quotient` is `a // d` for a positive `d`: what remains is at least 0 and below `d`."""
     try:
         remainder = difference(a, multiply(d, quotient))
@@ -102,7 +111,7 @@ def divided(a: Poly, d: Poly, quotient: Poly) -> list[Poly]:
     return [remainder, difference(difference(d, ONE), remainder)]
 
 
-def bounds_of(m: Monomial, low: int | None, high: int | None) -> list[Poly]:
+def bound_axioms(m: Monomial, low: int | None, high: int | None) -> list[Poly]:
     """That a monomial lies between its bounds."""
     rows: list[Poly] = []
     if low is not None:
@@ -112,7 +121,7 @@ def bounds_of(m: Monomial, low: int | None, high: int | None) -> list[Poly]:
     return rows
 
 
-def squares(rows: Iterable[Poly]) -> list[Poly]:
+def square_axioms(rows: Iterable[Poly]) -> list[Poly]:
     """What is true of squares in `rows`: an integer is at most its square, and the like."""
     found: list[Poly] = []
     monomials = {m for p in rows for m in p if len(m) == 2}
@@ -122,7 +131,7 @@ def squares(rows: Iterable[Poly]) -> list[Poly]:
             # (n - c) * (n - c - 1) is never negative.
             found += [{(a, a): 1, (a,): -2 * c - 1, CONSTANT: c * (c + 1)} for c in points]
             if most is not None:
-                found += bounds_of((a,), -most, most)
+                found += bound_axioms((a,), -most, most)
         elif (a, a) in monomials and (b, b) in monomials:
             found += [{(a, a): 1, (b, b): 1, (a, b): sign} for sign in (2, -2)]
     return [{m: c for m, c in p.items() if c} for p in found]
@@ -143,7 +152,7 @@ def _turning_points(rows: Iterable[Poly], a: int) -> tuple[set[int], int | None]
     return points, most
 
 
-def products(rows: Sequence[Poly], steps: Steps) -> list[Poly]:
+def product_axioms(rows: Sequence[Poly], steps: Steps) -> list[Poly]:
     """Products of two of `rows` that say something of the products of atoms in them."""
     wanted = {m for p in rows for m in p if len(m) > 1}
     short = [p for p in rows if len(p) <= MAX_LENGTH]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from relaxscript.ir.prim import PrimExpr
 
 from .arguments import scalar
-from .canonical import Space
+from .canonical import CanonicalContext
 from .facts import Facts, Interval
-from .interval import lower, upper
+from .interval import lower_bound, upper_bound
 from .polynomial import GiveUp
 
 __all__ = ["bounds"]
@@ -19,11 +19,11 @@ def bounds(e: PrimExpr | int, facts: Facts | None = None) -> Interval:
     Raises `TypeError` for what is no expression or number.
     """
     e = scalar("bounds.e", e)
-    space = Space(facts)
+    context = CanonicalContext(facts)
     try:
-        p = space.read(e)
+        p = context.read(e)
     except GiveUp:
         return None, None
     if e.dtype.is_float:
         return None, None
-    return lower(space.atoms, p), upper(space.atoms, p)
+    return lower_bound(context.atoms, p), upper_bound(context.atoms, p)

@@ -1,9 +1,9 @@
 """Reading scalar expressions into their canonical form: polynomials over shared atoms.
 
-`Space(facts).read(e)` gives the polynomial of `e`; two expressions read in one space are equal for
-all values of their variables if their polynomials are the same (where both are defined). int32 and
-int64 are read as mathematical integers. Values of other dtypes are opaque, except that bools
-are followed through comparisons and logic.
+`CanonicalContext(facts).read(e)` gives the polynomial of `e`. Two expressions read in one context
+are equal for all values of their variables if their polynomials are the same (where both are
+defined). int32 and int64 are read as mathematical integers. Values of other dtypes are opaque,
+except that bools are followed through comparisons and logic.
 
 `rules.py` holds what happens to divisions, `minmax_select.py` to maxima and the like,
 `predicates.py` to comparisons and logic, `intrinsics.py` to shifts and other calls; `to_expr.py`
@@ -20,11 +20,11 @@ from relaxscript.ir.intrinsic import lookup
 from relaxscript.ir.prim import PrimExpr
 
 from . import intrinsics, minmax_select, predicates, rules
-from .assume import learn
+from .assume import assume
 from .atom import INT32, INT64, Atom, is_index
 from .evaluate import MEANING, EvaluationError, evaluate
 from .facts import Facts
-from .interval import lower, upper
+from .interval import lower_bound, upper_bound
 from .opaque import limits_of, opaque_ends
 from .operands import operands_of
 from .polynomial import (
@@ -39,7 +39,7 @@ from .polynomial import (
     multiply,
 )
 
-__all__ = ["Space"]
+__all__ = ["CanonicalContext"]
 
 MAX_DEPTH = 40
 MAX_STEPS = 2000
@@ -47,11 +47,11 @@ MAX_STEPS = 2000
 INTEGERS_IN_FLOATS = {"bfloat16": 8, "float16": 11, "float32": 24, "float64": 53}
 
 
-class _Deep(Exception):
+class _ExpressionTooDeep(Exception):
     """An expression is nested too deep for recursion, or shares too many parts."""
 
 
-class Space:
+class CanonicalContext:
     """The atoms of some expressions, and what is known of them."""
 
     def __init__(self, facts: Facts | None = None) -> None:
@@ -72,7 +72,7 @@ class Space:
         self._deep = False
         self._depth = 0
         if facts is not None and not facts.is_plain:
-            learn(self, facts)
+            assume(self, facts)
 
     # ------------------------------------------------------------ reading
 
@@ -86,7 +86,7 @@ class Space:
         self._depth = 0
         try:
             return self._read(e)
-        except _Deep:
+        except _ExpressionTooDeep:
             return self._read_bottom_up(e)
         except TooLarge:
             raise GiveUp from None
@@ -100,7 +100,7 @@ class Space:
         self._depth += 1
         try:
             if self._depth > MAX_DEPTH and not self._deep:
-                raise _Deep
+                raise _ExpressionTooDeep
             return self._read(e)
         finally:
             self._depth -= 1
@@ -134,7 +134,7 @@ class Space:
             else:
                 accumulate(result, self._operation(e), k)
             if steps > MAX_STEPS and not self._deep:
-                raise _Deep
+                raise _ExpressionTooDeep
         return result
 
     def _product(
@@ -298,7 +298,7 @@ class Space:
     def _is_exact(self, e: PrimExpr, dtype: str) -> bool:
         """Whether a floating-point type has all values of an integer."""
         p, most = self.sub(e), 1 << INTEGERS_IN_FLOATS[dtype]
-        low, high = lower(self.atoms, p, 1), upper(self.atoms, p, 1)
+        low, high = lower_bound(self.atoms, p, 1), upper_bound(self.atoms, p, 1)
         return low is not None and high is not None and -most <= low and high <= most
 
     def _other(self, e: PrimExpr) -> Poly:

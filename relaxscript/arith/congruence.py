@@ -11,7 +11,7 @@ from relaxscript.ir.prim import PrimExpr
 from .atom import Atom
 from .facts import Congruence
 from .opaque import fits
-from .polynomial import CONSTANT, Monomial, Poly, constant_of, scaled
+from .polynomial import CONSTANT, Monomial, Poly, constant_of, scale
 
 __all__ = ["congruence_of"]
 
@@ -24,10 +24,10 @@ def congruence_of(atoms: Sequence[Atom], p: Poly) -> Congruence:
 
     The base is at least zero and below the coefficient; with the coefficient 0 it is the one value.
     """
-    return _Congruences(atoms).of(p)
+    return _CongruenceAnalysis(atoms).of(p)
 
 
-class _Congruences:
+class _CongruenceAnalysis:
     def __init__(self, atoms: Sequence[Atom]) -> None:
         self.atoms = atoms
         self._known: dict[int, Congruence] = {}
@@ -38,7 +38,7 @@ class _Congruences:
             if m:
                 a, x = self._of_monomial(m)
                 coefficient, base = gcd(coefficient, a * c), base + x * c
-        return _reduced(coefficient, base)
+        return _normalize_congruence(coefficient, base)
 
     def _of_monomial(self, m: Monomial) -> Congruence:
         a, x = self._of_atom(m[0])
@@ -61,25 +61,25 @@ class _Congruences:
     def _of_operation(self, atom: Atom) -> Congruence:
         match atom.kind:
             case "max" | "min":
-                return self._one_of(atom.args)
+                return self._union(atom.args)
             case "select":
-                return self._one_of(atom.args[1:])
+                return self._union(atom.args[1:])
             case "abs":
-                return self._one_of((atom.args[0], scaled(atom.args[0], -1)))
+                return self._union((atom.args[0], scale(atom.args[0], -1)))
             case "floordiv" | "div":
                 a, x = self.of(atom.args[0])
                 d = constant_of(atom.args[1])
                 if d and a % d == 0 and (x % d == 0 or atom.kind == "floordiv"):
-                    return _reduced(a // d, x // d)
+                    return _normalize_congruence(a // d, x // d)
             case "cast":
                 return self.of(atom.args[0])
             case "bits" if atom.detail == "tir.bitwise_and":
-                return self._masked(*atom.args)
+                return self._mask(*atom.args)
             case "opaque":
                 return self._of_opaque(atom)
         return ANYTHING
 
-    def _masked(self, p: Poly, q: Poly) -> Congruence:
+    def _mask(self, p: Poly, q: Poly) -> Congruence:
         """What is true of the bits that both have, where one is a number."""
         if constant_of(q) is None:
             p, q = q, p
@@ -91,7 +91,7 @@ class _Congruences:
         known = a & -a
         while known and not mask & known and known.bit_length() <= mask.bit_length():
             known <<= 1
-        return _reduced(known, x & mask)
+        return _normalize_congruence(known, x & mask)
 
     def _of_opaque(self, atom: Atom) -> Congruence:
         e, args = atom.node, atom.args
@@ -103,38 +103,38 @@ class _Congruences:
                 found = self.of(args[0])
             case prim.Ramp():
                 (a, x), (b, y) = self.of(args[0]), self.of(args[1])
-                found = _reduced(gcd(a, b, y), x)
+                found = _normalize_congruence(gcd(a, b, y), x)
             case prim.Add() | prim.Sub() | prim.Mul() if e.dtype.is_integer:
                 found = self._of_arithmetic(e, *map(self.of, args))
             case prim.FloorMod() | prim.Mod() if e.dtype.is_integer:
                 # A multiple of the divisor was taken away.
                 (a, x), (b, y) = self.of(args[0]), self.of(args[1])
-                found = _reduced(gcd(a, b, y), x)
+                found = _normalize_congruence(gcd(a, b, y), x)
             case prim.Min() | prim.Max() if e.dtype.is_integer:
-                found = self._one_of(args)
+                found = self._union(args)
             case prim.Select() | prim.Call(op="tir.if_then_else") if e.dtype.is_integer:
-                found = self._one_of(args[1:])
+                found = self._union(args[1:])
         if found != ANYTHING and not fits(self.atoms, e, args):
             # What wraps differs by multiples of all values that there are.
-            return _reduced(gcd(found[0], 1 << e.dtype.bits), found[1])
+            return _normalize_congruence(gcd(found[0], 1 << e.dtype.bits), found[1])
         return found
 
     @staticmethod
     def _of_arithmetic(e: PrimExpr, p: Congruence, q: Congruence) -> Congruence:
         (a, x), (b, y) = p, q
         if isinstance(e, prim.Mul):
-            return _reduced(gcd(a * b, a * y, b * x), x * y)
-        return _reduced(gcd(a, b), x + y if isinstance(e, prim.Add) else x - y)
+            return _normalize_congruence(gcd(a * b, a * y, b * x), x * y)
+        return _normalize_congruence(gcd(a, b), x + y if isinstance(e, prim.Add) else x - y)
 
-    def _one_of(self, values: Sequence[Poly]) -> Congruence:
+    def _union(self, values: Sequence[Poly]) -> Congruence:
         """What is true of each of some values."""
         a, x = self.of(values[0])
         for p in values[1:]:
             b, y = self.of(p)
             a = gcd(a, b, x - y)
-        return _reduced(a, x)
+        return _normalize_congruence(a, x)
 
 
-def _reduced(coefficient: int, base: int) -> Congruence:
+def _normalize_congruence(coefficient: int, base: int) -> Congruence:
     coefficient = abs(coefficient)
     return coefficient, base % coefficient if coefficient else base

@@ -1,7 +1,7 @@
 """Concrete assignments: cheap ways to see that something does not hold for all values.
 
-The atoms of a space are evaluated in their order for a few assignments of its variables. Only
-assignments that satisfy the facts of the space count.
+The atoms of a context are evaluated in their order for a few assignments of its variables. Only
+assignments that satisfy the facts of the context count.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from .atom import Atom
-from .canonical import Space
+from .canonical import CanonicalContext
 from .evaluate import truncated_division
 from .polynomial import Poly
 
@@ -28,17 +28,17 @@ ASSIGNMENTS: tuple[Callable[[int], int], ...] = (
 
 
 class Samples:
-    """The assignments of a space, evaluated as far as they are asked for."""
+    """The assignments of a context, evaluated as far as they are asked for."""
 
-    def __init__(self, space: Space) -> None:
-        self.space = space
+    def __init__(self, context: CanonicalContext) -> None:
+        self.context = context
         self._found: dict[int, list[int | None] | None] = {}
 
     def values(self, p: Poly) -> Iterator[int]:
         """The value of `p` under each assignment for which it has one."""
         for i, choose in enumerate(ASSIGNMENTS):
             known = self._found.get(i)
-            if known is None or len(known) < len(self.space.atoms):
+            if known is None or len(known) < len(self.context.atoms):
                 known = self._found[i] = self._evaluate(choose)
             value = value_of(p, known)
             if value is not None:
@@ -47,24 +47,24 @@ class Samples:
     def _evaluate(self, choose: Callable[[int], int]) -> list[int | None]:
         values: list[int | None] = []
         variables = 0
-        for atom in self.space.atoms:
+        for atom in self.context.atoms:
             if atom.kind in ("var", "multiple"):
-                values.append(_chosen(atom, choose(variables)))
+                values.append(_choose_value(atom, choose(variables)))
                 variables += 1
             else:
-                values.append(_computed(atom, values))
+                values.append(_compute(atom, values))
         return values if self._possible(values) else [None] * len(values)
 
     def _possible(self, values: Sequence[int | None]) -> bool:
-        """Whether the facts hold, as far as they are known to the space."""
-        for known in self.space.inequalities:
+        """Whether the facts hold, as far as they are known to the context."""
+        for known in self.context.inequalities:
             value = value_of(known, values)
             if value is None or value < 0:
                 return False
-        return all(values[n] == int(truth) for n, truth in self.space.truth.items())
+        return all(values[n] == int(truth) for n, truth in self.context.truth.items())
 
 
-def _chosen(atom: Atom, offset: int) -> int | None:
+def _choose_value(atom: Atom, offset: int) -> int | None:
     low, high = atom.low, atom.high
     if low is None:
         low = -2 if high is None else high - 100
@@ -86,7 +86,7 @@ def value_of(p: Poly, values: Sequence[int | None]) -> int | None:
     return result
 
 
-def _computed(atom: Atom, values: Sequence[int | None]) -> int | None:
+def _compute(atom: Atom, values: Sequence[int | None]) -> int | None:
     operands = [value_of(p, values) for p in atom.args]
     rule = RULES.get(atom.kind)
     if rule is None or any(operand is None for operand in operands):

@@ -14,10 +14,10 @@ from relaxscript.ir.prim import PrimExpr
 
 from .atom import Atom, is_index
 from .bounds import bounds
-from .canonical import Space
+from .canonical import CanonicalContext
 from .facts import Facts
 from .int_set import IntervalSet, neg_inf, pos_inf
-from .interval import lower, substitute_atom, surely, upper
+from .interval import is_nonnegative, lower_bound, substitute_atom, upper_bound
 from .minmax_select import extremum, select
 from .polynomial import (
     CONSTANT,
@@ -28,21 +28,21 @@ from .polynomial import (
     difference,
     key_of,
     multiply,
-    scaled,
+    scale,
     total,
 )
 from .rules import floor_division, truncated
 from .simplify import simplify
-from .to_expr import Writer
+from .to_expr import ExprBuilder
 
-__all__ = ["values_of"]
+__all__ = ["eval_interval"]
 
 # The least and the greatest value; None where there is none, or none is found.
 Ends = tuple[Poly | None, Poly | None]
 MAX_DEPTH = 20
 
 
-def values_of(
+def eval_interval(
     e: PrimExpr, domains: Mapping[prim.Var, IntervalSet], facts: Facts | None = None
 ) -> IntervalSet:
     """An interval that has all values of `e` in it, for variables that are in `domains`.
@@ -55,16 +55,16 @@ def values_of(
     if not is_index(e.dtype):
         return IntervalSet.everything()
     facts = facts or Facts()
-    space = Space(_with_domains(domains, facts.without(domains)))
+    context = CanonicalContext(_with_domains(domains, facts.without(domains)))
     try:
-        p = space.read(e)
+        p = context.read(e)
         ends = {
-            space.by_key[v]: _ends(space, domain)
+            context.by_key[v]: _ends(context, domain)
             for v, domain in domains.items()
-            if v in space.by_key
+            if v in context.by_key
         }
-        low, high = _Relaxation(space, ends).of(p)
-        writer = Writer(space)
+        low, high = _IntervalEvaluator(context, ends).of(p)
+        writer = ExprBuilder(context)
         return IntervalSet(
             neg_inf() if low is None else simplify(writer.write(low, e), facts),
             pos_inf() if high is None else simplify(writer.write(high, e), facts),
@@ -86,32 +86,32 @@ def _with_domains(domains: Mapping[prim.Var, IntervalSet], facts: Facts) -> Fact
     return facts
 
 
-def _ends(space: Space, domain: IntervalSet) -> Ends:
+def _ends(context: CanonicalContext, domain: IntervalSet) -> Ends:
     low, high = domain.min_value, domain.max_value
     return (
-        None if low is neg_inf() else space.read(low),
-        None if high is pos_inf() else space.read(high),
+        None if low is neg_inf() else context.read(low),
+        None if high is pos_inf() else context.read(high),
     )
 
 
-class _Relaxation:
-    """The ends of polynomials, from those of some variables of a space."""
+class _IntervalEvaluator:
+    """The ends of polynomials, from those of some variables of a context."""
 
-    def __init__(self, space: Space, ends: Mapping[int, Ends]) -> None:
-        self.space = space
+    def __init__(self, context: CanonicalContext, ends: Mapping[int, Ends]) -> None:
+        self.context = context
         self.domains = dict(ends)
         self._ends: dict[int, Ends] = {}
         self._depending: dict[int, bool] = {}
 
     def of(self, p: Poly) -> Ends:
         """The ends of `p`, in which no variable with a domain is left."""
-        p = self._settled(p)
+        p = self._fold_single_values(p)
         parts: dict[int, Poly] = {}
         rest: Poly = {}
         for m, c in p.items():
             relaxed = [n for n in m if self._depends(n)]
             if len(relaxed) > 1:
-                return self._by_numbers(p, (None, None))
+                return self._tighten_by_numbers(p, (None, None))
             if relaxed:
                 others = list(m)
                 others.remove(relaxed[0])
@@ -121,12 +121,12 @@ class _Relaxation:
         low: Poly | None = dict(rest)
         high: Poly | None = dict(rest)
         for n, factor in parts.items():
-            least, most = self._times(factor, self._of_atom(n))
+            least, most = self._multiply(factor, self._of_atom(n))
             low = None if low is None or least is None else total(low, least)
             high = None if high is None or most is None else total(high, most)
-        return self._by_numbers(p, (low, high))
+        return self._tighten_by_numbers(p, (low, high))
 
-    def _settled(self, p: Poly) -> Poly:
+    def _fold_single_values(self, p: Poly) -> Poly:
         """`p` without atoms that can have one value only."""
         for n in sorted({n for m in p for n in m if self._depends(n)}, reverse=True):
             low, high = self._of_atom(n)
@@ -134,11 +134,11 @@ class _Relaxation:
                 p = substitute_atom(p, n, low)
         return p
 
-    def _times(self, factor: Poly, ends: Ends) -> Ends:
+    def _multiply(self, factor: Poly, ends: Ends) -> Ends:
         """The ends of a factor times something with `ends`."""
         low, high = ends
-        if not self._surely(factor):
-            if not self._surely(scaled(factor, -1)):
+        if not self._is_nonnegative(factor):
+            if not self._is_nonnegative(scale(factor, -1)):
                 return None, None
             low, high = high, low
         return (
@@ -146,13 +146,13 @@ class _Relaxation:
             None if high is None else multiply(factor, high),
         )
 
-    def _by_numbers(self, p: Poly, ends: Ends) -> Ends:
+    def _tighten_by_numbers(self, p: Poly, ends: Ends) -> Ends:
         """`ends`, or the numbers that bound `p` where these say more.
 
         Where it cannot be told which say more, numbers do if there are two.
         """
         low, high = ends
-        least, most = lower(self.space.atoms, p), upper(self.space.atoms, p)
+        least, most = lower_bound(self.context.atoms, p), upper_bound(self.context.atoms, p)
         both = least is not None and most is not None
         if least is not None:
             number: Poly = {CONSTANT: least} if least else {}
@@ -164,12 +164,12 @@ class _Relaxation:
 
     def _is_better(self, larger: Poly, smaller: Poly, wanted: bool) -> bool:
         """Whether one end is at least another; what is `wanted` where neither is known to be."""
-        if self._surely(difference(larger, smaller)):
+        if self._is_nonnegative(difference(larger, smaller)):
             return True
-        return wanted and not self._surely(difference(smaller, larger))
+        return wanted and not self._is_nonnegative(difference(smaller, larger))
 
-    def _surely(self, p: Poly) -> bool:
-        return surely(self.space.atoms, self.space.inequalities, p)
+    def _is_nonnegative(self, p: Poly) -> bool:
+        return is_nonnegative(self.context.atoms, self.context.inequalities, p)
 
     # ------------------------------------------------------------ atoms
 
@@ -177,7 +177,7 @@ class _Relaxation:
         """Whether a variable with a domain stands in an atom."""
         found = self._depending.get(n)
         if found is None:
-            inner = (k for q in self.space.atoms[n].args for m in q for k in m)
+            inner = (k for q in self.context.atoms[n].args for m in q for k in m)
             found = n in self.domains or any(self._depends(k) for k in inner)
             self._depending[n] = found
         return found
@@ -186,7 +186,7 @@ class _Relaxation:
         if n not in self._ends:
             # What depends on itself has no ends.
             self._ends[n] = (None, None)
-            atom = self.space.atoms[n]
+            atom = self.context.atoms[n]
             if n in self.domains:
                 low, high = self.domains[n]
                 found: Ends = (
@@ -195,7 +195,7 @@ class _Relaxation:
                 )
             else:
                 found = (None, None) if atom.depth > MAX_DEPTH else self._of_operation(atom)
-            self._ends[n] = self._by_numbers({(n,): 1}, found)
+            self._ends[n] = self._tighten_by_numbers({(n,): 1}, found)
         return self._ends[n]
 
     def _of_operation(self, atom: Atom) -> Ends:
@@ -203,7 +203,7 @@ class _Relaxation:
         match atom.kind:
             case "floordiv" | "div" if not self._has_domain(atom.args[1]):
                 divide = floor_division if atom.kind == "floordiv" else truncated
-                return self._divided(divide, self.of(atom.args[0]), atom.args[1], node)
+                return self._divide(divide, self.of(atom.args[0]), atom.args[1], node)
             case "max" | "min":
                 return self._extremum(atom.kind, [self.of(p) for p in atom.args], node)
             case "select" if self._has_domain(atom.args[0]):
@@ -214,7 +214,9 @@ class _Relaxation:
             case "select":
                 (a, b), (c, d) = (self.of(p) for p in atom.args[1:])
                 chosen = (
-                    None if x is None or y is None else select(self.space, atom.args[0], x, y, node)
+                    None
+                    if x is None or y is None
+                    else select(self.context, atom.args[0], x, y, node)
                     for x, y in ((a, c), (b, d))
                 )
                 low, high = chosen
@@ -227,19 +229,19 @@ class _Relaxation:
         return any(self._depends(n) for m in p for n in m)
 
     def _is_bool(self, p: Poly) -> bool:
-        return any(self.space.atoms[n].node.dtype.is_bool for m in p for n in m)
+        return any(self.context.atoms[n].node.dtype.is_bool for m in p for n in m)
 
-    def _divided(
+    def _divide(
         self,
-        divide: Callable[[Space, Poly, Poly, PrimExpr], Poly],
+        divide: Callable[[CanonicalContext, Poly, Poly, PrimExpr], Poly],
         ends: Ends,
         divisor: Poly,
         node: PrimExpr,
     ) -> Ends:
         """A division by a positive number respects order."""
-        if not self._surely(divisor):
+        if not self._is_nonnegative(divisor):
             return None, None
-        low, high = (None if p is None else divide(self.space, p, divisor, node) for p in ends)
+        low, high = (None if p is None else divide(self.context, p, divisor, node) for p in ends)
         return low, high
 
     def _extremum(self, kind: str, values: list[Ends], node: PrimExpr) -> Ends:
@@ -247,7 +249,7 @@ class _Relaxation:
         low, high = values[0]
         for least, most in values[1:]:
             low, high = (
-                None if x is None or y is None else extremum(self.space, kind, x, y, node)
+                None if x is None or y is None else extremum(self.context, kind, x, y, node)
                 for x, y in ((low, least), (high, most))
             )
         return low, high

@@ -57,7 +57,7 @@ def _remainder(a: Any, b: Any) -> Any:
     return truncated_remainder(a, b)
 
 
-def _shifted(shift: Callable[[int, int], int]) -> Callable[[int, int], int]:
+def _shift(shift: Callable[[int, int], int]) -> Callable[[int, int], int]:
     def shifted(a: int, places: int) -> int:
         if not 0 <= places < _MOST_PLACES:
             raise ValueError(f"nothing can be shifted by {places} bits")
@@ -101,8 +101,8 @@ INTRINSICS: dict[str, Callable[..., Any]] = {
     "tir.fabs": abs,
     "tir.likely": lambda a: a,
     "tir.pow": _power,
-    "tir.shift_left": _shifted(operator.lshift),
-    "tir.shift_right": _shifted(operator.rshift),
+    "tir.shift_left": _shift(operator.lshift),
+    "tir.shift_right": _shift(operator.rshift),
     "tir.bitwise_and": operator.and_,
     "tir.bitwise_or": operator.or_,
     "tir.bitwise_xor": operator.xor,
@@ -130,7 +130,7 @@ def evaluate(e: PrimExpr, values: Mapping[Any, Number] | None = None) -> Number:
 
 
 def _immediate(e: prim.IntImm | prim.FloatImm) -> Number:
-    return bool(e.value) if e.dtype.is_bool else _rounded(e.value, e.dtype)
+    return bool(e.value) if e.dtype.is_bool else _round(e.value, e.dtype)
 
 
 def _operands(e: PrimExpr) -> tuple[PrimExpr, ...]:
@@ -187,7 +187,7 @@ def _value(
     if not operands:
         return _Nothing(f"a {type(e).__name__} has a value only in a running program")
     try:
-        return _rounded(_apply(e, operands), e.dtype)
+        return _round(_apply(e, operands), e.dtype)
     except ZeroDivisionError:
         return _Nothing("something is divided by zero")
     except (OverflowError, ValueError) as error:
@@ -234,7 +234,7 @@ def _cast(value: Number, dtype: DataType) -> Number:
     return (whole + half) % (2 * half) - half
 
 
-def _rounded(value: Any, dtype: DataType) -> Any:
+def _round(value: Any, dtype: DataType) -> Any:
     if isinstance(value, float) and dtype.is_float and dtype.bits < 64:
         return nearest(value, dtype)
     return value

@@ -14,13 +14,13 @@ from relaxscript.ir import prim
 from .atom import Atom
 from .polynomial import CONSTANT, Monomial, Poly, TooLarge, accumulate, constant_of, multiply
 
-__all__ = ["Item", "folded"]
+__all__ = ["Term", "fold_remainders"]
 
 # Dividend, divisor and the kind of remainder.
 Remainder = tuple[Poly, Poly, type[prim.Binary]]
 
 
-class Item(NamedTuple):
+class Term(NamedTuple):
     """A term to write: a multiple of a monomial, or of a remainder."""
 
     coefficient: int
@@ -28,30 +28,30 @@ class Item(NamedTuple):
     remainder: Remainder | None = None
 
 
-def folded(atoms: Sequence[Atom], p: Poly) -> list[Item]:
+def fold_remainders(atoms: Sequence[Atom], p: Poly) -> list[Term]:
     """The terms of `p` in their order, remainders put back where their first part stood."""
     divisions = dict.fromkeys(
         n for m in p for n in m if atoms[n].kind == "floordiv" or atoms[n].kind == "div"
     )
     if not divisions or len(p) == 1:
-        return [Item(c, m) for m, c in p.items()]
+        return [Term(c, m) for m, c in p.items()]
     rest = p
-    found: list[tuple[int, Item]] = []
+    found: list[tuple[int, Term]] = []
     places = {m: i for i, m in enumerate(p)}
     # Outer divisions first, whatever their order: a remainder may be part of another's dividend.
     for number in sorted(divisions, key=lambda n: -atoms[n].depth):
         for remainder in _candidates(atoms, rest, number):
-            taken = _taken_out(rest, remainder, number)
+            taken = _factor_out(rest, remainder, number)
             if taken is None:
                 continue
             c, new = taken
             involved = [places[m] for m in p if m and new.get(m, 0) != rest.get(m, 0)]
-            found.append((min(involved), Item(c, (number,), remainder)))
+            found.append((min(involved), Term(c, (number,), remainder)))
             rest = new
             break
     # A remainder goes before the term that stood there.
     ordered = [(place, 0, i, item) for i, (place, item) in enumerate(found)]
-    ordered += [(places[m], 1, 0, Item(c, m)) for m, c in rest.items()]
+    ordered += [(places[m], 1, 0, Term(c, m)) for m, c in rest.items()]
     ordered.sort(key=lambda entry: entry[:3])
     return [item for *_, item in ordered]
 
@@ -82,7 +82,7 @@ def _same_terms(p: Poly, q: Poly) -> bool:
     return {m: c for m, c in p.items() if m} == {m: c for m, c in q.items() if m}
 
 
-def _taken_out(p: Poly, remainder: Remainder, number: int) -> tuple[int, Poly] | None:
+def _factor_out(p: Poly, remainder: Remainder, number: int) -> tuple[int, Poly] | None:
     """`p == c * remainder + rest` with as many terms or fewer, none larger than before."""
     dividend, divisor, _ = remainder
     lead = next(iter(divisor), CONSTANT)

@@ -12,7 +12,7 @@ from relaxscript.ir.relax import Op
 
 from .operands import operands_of
 
-__all__ = ["text_of"]
+__all__ = ["format_expr"]
 
 # Symbol and binding strength of what is written between its operands.
 INFIX: dict[type[PrimExpr], tuple[str, int]] = {
@@ -45,7 +45,7 @@ NAMED: dict[type[PrimExpr], str] = {
 _Piece = str | tuple[PrimExpr, int]
 
 
-def text_of(root: PrimExpr) -> str:
+def format_expr(root: PrimExpr) -> str:
     """`root` as text, with no more parentheses than needed."""
     written: list[str] = []
     stack: list[_Piece] = [(root, 0)]

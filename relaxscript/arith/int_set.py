@@ -14,7 +14,7 @@ from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.tir import Range
 
 from .arguments import scalar, wrong
-from .format import text_of
+from .format import format_expr
 
 __all__ = ["IntSet", "IntervalSet", "interval_of", "neg_inf", "pos_inf"]
 
@@ -96,7 +96,7 @@ class IntervalSet(IntSet):
         return self.min_value is _NEG_INF and self.max_value is _POS_INF
 
     def __repr__(self) -> str:
-        return f"IntervalSet[{text_of(self.min_value)}, {text_of(self.max_value)}]"
+        return f"IntervalSet[{format_expr(self.min_value)}, {format_expr(self.max_value)}]"
 
 
 def interval_of(name: str, value: Any) -> IntervalSet:

@@ -1,8 +1,9 @@
-"""How small and how large a polynomial over atoms can be.
+"""Bounds of a polynomial over atoms.
 
-`interval` adds up what is known of each atom. `lower` and `upper` also eliminate: a division
-`q = p // d` is replaced by `(p - r) / d` with what is known of the remainder `r`, a maximum or
-minimum by its operands, so that what cancels is seen to cancel. Both are sound, none is complete.
+`interval` adds up what is known of each atom. `lower_bound` and `upper_bound` also eliminate: a
+division `q = p // d` is replaced by `(p - r) / d` with what is known of the remainder `r`, a
+maximum or minimum by its operands. So what cancels is seen to cancel. Both are sound, none is
+complete.
 """
 
 from __future__ import annotations
@@ -20,11 +21,18 @@ from .polynomial import (
     constant_of,
     difference,
     multiply,
-    scaled,
+    scale,
 )
 from .quotient_bounds import remainder_ends
 
-__all__ = ["between", "interval", "lower", "substitute_atom", "surely", "upper"]
+__all__ = [
+    "interval",
+    "is_nonnegative",
+    "lower_bound",
+    "product_bounds",
+    "substitute_atom",
+    "upper_bound",
+]
 
 # Inclusive; None is unbounded.
 Bound = int | None
@@ -56,7 +64,7 @@ def _monomial(atoms: Sequence[Atom], m: Monomial) -> tuple[Bound, Bound]:
     for number, group in groupby(m):
         power = len(list(group))
         a, b = _power(atoms[number].low, atoms[number].high, power)
-        low, high = between(low, high, a, b)
+        low, high = product_bounds(low, high, a, b)
     return low, high
 
 
@@ -70,7 +78,7 @@ def _power(low: Bound, high: Bound, n: int) -> tuple[Bound, Bound]:
     return least, most
 
 
-def between(a: Bound, b: Bound, c: Bound, d: Bound) -> tuple[Bound, Bound]:
+def product_bounds(a: Bound, b: Bound, c: Bound, d: Bound) -> tuple[Bound, Bound]:
     """Bounds of `x * y` for `a <= x <= b` and `c <= y <= d`."""
     if None not in (a, b, c, d):
         corners = [x * y for x in (a, b) for y in (c, d)]  # type: ignore[operator]
@@ -80,7 +88,7 @@ def between(a: Bound, b: Bound, c: Bound, d: Bound) -> tuple[Bound, Bound]:
     return None, None
 
 
-def lower(atoms: Sequence[Atom], p: Poly, depth: int = 2) -> Bound:
+def lower_bound(atoms: Sequence[Atom], p: Poly, depth: int = 2) -> Bound:
     """The greatest lower bound of `p` that is found by at most `depth` eliminations in a row."""
     best = interval(atoms, p)[0]
     if depth == 0:
@@ -91,18 +99,18 @@ def lower(atoms: Sequence[Atom], p: Poly, depth: int = 2) -> Bound:
     return best
 
 
-def surely(atoms: Sequence[Atom], known: Sequence[Poly], p: Poly, depth: int = 2) -> bool:
+def is_nonnegative(atoms: Sequence[Atom], known: Sequence[Poly], p: Poly, depth: int = 2) -> bool:
     """Whether `p >= 0` by its bounds, or by those of what it exceeds something known to be >= 0."""
-    low = lower(atoms, p, depth)
+    low = lower_bound(atoms, p, depth)
     if low is not None and low >= 0:
         return True
-    gaps = (lower(atoms, difference(p, other), 1) for other in known)
+    gaps = (lower_bound(atoms, difference(p, other), 1) for other in known)
     return any(gap is not None and gap >= 0 for gap in gaps)
 
 
-def upper(atoms: Sequence[Atom], p: Poly, depth: int = 2) -> Bound:
+def upper_bound(atoms: Sequence[Atom], p: Poly, depth: int = 2) -> Bound:
     """The least upper bound of `p` that is found by at most `depth` eliminations in a row."""
-    found = lower(atoms, scaled(p, -1), depth)
+    found = lower_bound(atoms, scale(p, -1), depth)
     return None if found is None else -found
 
 
@@ -141,7 +149,7 @@ def _by_number(
     eliminated = {n: k * d for n, k in p.items() if n != m}
     accumulate(eliminated, dividend, c)
     accumulate(eliminated, {CONSTANT: -c * (high if c > 0 else low)})
-    found = lower(atoms, eliminated, depth - 1)
+    found = lower_bound(atoms, eliminated, depth - 1)
     return None if found is None else -(-found // d)
 
 
@@ -163,7 +171,7 @@ def _by_symbol(atoms: Sequence[Atom], p: Poly, atom: Atom, depth: int) -> Iterat
     for worst in _worst_remainders(atoms, atom, upwards=factor > 0):
         rest = dict(eliminated)
         accumulate(rest, worst, -factor)
-        yield lower(atoms, rest, depth - 1)
+        yield lower_bound(atoms, rest, depth - 1)
 
 
 def _worst_remainders(atoms: Sequence[Atom], atom: Atom, upwards: bool) -> Iterator[Poly]:
@@ -176,7 +184,7 @@ def _worst_remainders(atoms: Sequence[Atom], atom: Atom, upwards: bool) -> Itera
         if upwards:
             yield {**divisor, CONSTANT: divisor.get(CONSTANT, 0) - 1}
         elif truncating and (ends[0] is None or ends[0] < 0):
-            yield {**scaled(divisor, -1), CONSTANT: 1 - divisor.get(CONSTANT, 0)}
+            yield {**scale(divisor, -1), CONSTANT: 1 - divisor.get(CONSTANT, 0)}
     number = remainder_ends(ends, size, truncating)[upwards]
     if number is not None:
         yield {CONSTANT: number} if number else {}
@@ -188,7 +196,7 @@ def _extremum(atoms: Sequence[Atom], p: Poly, atom: Atom, c: int, depth: int) ->
     The worst is always right, since it is one of them; the best only where `p` rises or falls with
     it, so not where it stands in products too.
     """
-    found = [lower(atoms, substitute_atom(p, atom.number, a), depth - 1) for a in atom.args]
+    found = [lower_bound(atoms, substitute_atom(p, atom.number, a), depth - 1) for a in atom.args]
     alone = sum(atom.number in n for n in p) == 1
     if alone and (c > 0) == (atom.kind == "max"):
         known = [low for low in found if low is not None]
@@ -198,7 +206,9 @@ def _extremum(atoms: Sequence[Atom], p: Poly, atom: Atom, c: int, depth: int) ->
 
 def _choice(atoms: Sequence[Atom], p: Poly, atom: Atom, c: int, depth: int) -> Bound:
     values = atom.args[1:]
-    return _worst([lower(atoms, substitute_atom(p, atom.number, a), depth - 1) for a in values])
+    return _worst(
+        [lower_bound(atoms, substitute_atom(p, atom.number, a), depth - 1) for a in values]
+    )
 
 
 def _worst(found: list[Bound]) -> Bound:
@@ -224,7 +234,7 @@ def substitute_atom(p: Poly, number: int, value: Poly) -> Poly:
 _Eliminate = Callable[[Sequence[Atom], Poly, Atom, int, int], Bound]
 
 
-def _unless_too_large(eliminate: _Eliminate) -> _Eliminate:
+def _skip_too_large(eliminate: _Eliminate) -> _Eliminate:
     def guarded(atoms: Sequence[Atom], p: Poly, atom: Atom, c: int, depth: int) -> Bound:
         try:
             return eliminate(atoms, p, atom, c, depth)
@@ -235,7 +245,7 @@ def _unless_too_large(eliminate: _Eliminate) -> _Eliminate:
 
 
 _ELIMINATE: dict[str, _Eliminate] = {
-    "max": _unless_too_large(_extremum),
-    "min": _unless_too_large(_extremum),
-    "select": _unless_too_large(_choice),
+    "max": _skip_too_large(_extremum),
+    "min": _skip_too_large(_extremum),
+    "select": _skip_too_large(_choice),
 }

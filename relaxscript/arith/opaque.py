@@ -13,7 +13,7 @@ from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 
 from .atom import Atom, is_index
-from .interval import lower, upper
+from .interval import lower_bound, upper_bound
 from .polynomial import Poly
 from .quotient_bounds import Ends, quotient_ends, remainder_ends
 
@@ -34,7 +34,7 @@ def opaque_ends(atoms: Sequence[Atom], e: PrimExpr, args: Sequence[Poly]) -> End
         return limits
     found = _exact_ends(atoms, e, args)
     if isinstance(e, prim.Cast) and not e.dtype.is_bool:
-        found = _wrapped(found, e.dtype)
+        found = _wrap(found, e.dtype)
     return found if _within(found, limits) else limits
 
 
@@ -60,7 +60,7 @@ def _within(ends: Ends, limits: Ends) -> bool:
     return above and (most is None or (high is not None and high <= most))
 
 
-def _wrapped(ends: Ends, dtype: DataType) -> Ends:
+def _wrap(ends: Ends, dtype: DataType) -> Ends:
     """The ends of what a cast makes of an integer, where all of it wraps equally often."""
     (low, high), (least, _) = ends, _representable(dtype)
     if low is None or high is None or least is None:
@@ -86,7 +86,7 @@ def _exact_ends(atoms: Sequence[Atom], e: PrimExpr, args: Sequence[Poly]) -> End
             pass
         case _:
             return None, None
-    ends = [(lower(atoms, p, 1), upper(atoms, p, 1)) for p in args]
+    ends = [(lower_bound(atoms, p, 1), upper_bound(atoms, p, 1)) for p in args]
     match e:
         case prim.Ramp(lanes=lanes):
             return _sum(ends[0], _product(ends[1], (0, lanes - 1)))

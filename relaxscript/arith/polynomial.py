@@ -13,7 +13,7 @@ from math import gcd
 __all__ = [
     "CONSTANT", "GiveUp", "Key", "Monomial", "Poly", "TooLarge", "accumulate", "add",
     "constant_of", "content", "difference", "divide_exactly", "key_of", "multiply",
-    "quotient_of_monomials", "scaled", "tightened", "total", "without_constant",
+    "quotient_of_monomials", "scale", "tighten", "total", "without_constant",
 ]  # fmt: skip
 
 Monomial = tuple[int, ...]
@@ -73,7 +73,7 @@ def difference(a: Poly, b: Poly) -> Poly:
     return result
 
 
-def scaled(p: Poly, factor: int) -> Poly:
+def scale(p: Poly, factor: int) -> Poly:
     """`factor * p`."""
     return {m: c * factor for m, c in p.items()} if factor else {}
 
@@ -111,7 +111,7 @@ def content(coefficients: Iterable[int]) -> int:
     return gcd(*coefficients)
 
 
-def tightened(p: Poly) -> Poly:
+def tighten(p: Poly) -> Poly:
     """A polynomial that is at least zero exactly where `p` is, in lowest terms."""
     g = content(c for m, c in p.items() if m)
     return {m: c // g for m, c in p.items() if c // g} if g > 1 else p

@@ -8,7 +8,7 @@ from relaxscript.ir.prim import PrimExpr
 from .answer import NO, UNKNOWN, YES, Answer
 from .arguments import condition as truth, scalar
 from .atom import is_index
-from .canonical import Space
+from .canonical import CanonicalContext
 from .evaluate import evaluate
 from .facts import Facts
 from .polynomial import GiveUp, difference
@@ -30,14 +30,14 @@ def prove_equal(a: PrimExpr | int, b: PrimExpr | int, facts: Facts | None = None
     known = _at_a_glance(a, b, facts)
     if known is not None:
         return known
-    space = Space(facts)
+    context = CanonicalContext(facts)
     try:
-        gap = difference(space.read(a), space.read(b))
+        gap = difference(context.read(a), context.read(b))
     except GiveUp:
         return UNKNOWN
     if not gap:
         return YES
-    return UNKNOWN if a.dtype.is_float or b.dtype.is_float else Prover(space).is_zero(gap)
+    return UNKNOWN if a.dtype.is_float or b.dtype.is_float else Prover(context).is_zero(gap)
 
 
 def _at_a_glance(a: PrimExpr, b: PrimExpr, facts: Facts | None) -> Answer | None:
@@ -65,8 +65,8 @@ def prove(condition: PrimExpr | bool, facts: Facts | None = None) -> Answer:
     `TypeError` for what is no bool.
     """
     asked = truth("prove.condition", condition)
-    space = Space(facts)
+    context = CanonicalContext(facts)
     try:
-        return Prover(space).holds(space.read(asked))
+        return Prover(context).holds(context.read(asked))
     except GiveUp:
         return UNKNOWN

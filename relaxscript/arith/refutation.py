@@ -14,13 +14,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .atom import Atom
-from .axioms import atoms_in, axioms, bounds_of, divided, products, squares
-from .canonical import Space
+from .axioms import atoms_in, axioms, bound_axioms, division_axioms, product_axioms, square_axioms
+from .canonical import CanonicalContext
 from .fourier_motzkin import OutOfSteps, Steps, contradictory
 from .interval import interval, substitute_atom
-from .polynomial import CONSTANT, Poly, TooLarge, constant_of, difference, scaled
+from .polynomial import CONSTANT, Poly, TooLarge, constant_of, difference, scale
 
-__all__ = ["Claim", "refuted"]
+__all__ = ["Claim", "is_refuted"]
 
 MAX_STEPS = 2500
 ROUNDS = 2
@@ -40,7 +40,7 @@ class Claim(NamedTuple):
     truth: bool | None = None
 
 
-class _Case:
+class _Branch:
     """What is claimed together: rows that are at least zero, and choices still to be made.
 
     `meaning` says what atoms stand for in this case, `truth` which bool atoms are true or false;
@@ -56,8 +56,8 @@ class _Case:
         self.truth: dict[int, bool] = {}
         self.divided: frozenset[int] = frozenset()
 
-    def copy(self) -> _Case:
-        new = _Case()
+    def copy(self) -> _Branch:
+        new = _Branch()
         new.rows = list(self.rows)
         new.choices = list(self.choices)
         new.meaning = dict(self.meaning)
@@ -74,7 +74,7 @@ class _Case:
         return p
 
 
-def refuted(space: Space, claims: list[Claim], budget: Steps) -> bool:
+def is_refuted(context: CanonicalContext, claims: list[Claim], budget: Steps) -> bool:
     """Whether it is seen that `claims` cannot be true together.
 
     The search ends after some steps, which are taken from `budget`, or when that is used up.
@@ -82,30 +82,30 @@ def refuted(space: Space, claims: list[Claim], budget: Steps) -> bool:
     steps = Steps(min(MAX_STEPS, budget.left))
     before = steps.left
     try:
-        return _seen(space, claims, steps)
+        return _is_contradiction_found(context, claims, steps)
     finally:
         budget.left -= before - max(steps.left, 0)
 
 
-def _seen(space: Space, claims: list[Claim], steps: Steps) -> bool:
+def _is_contradiction_found(context: CanonicalContext, claims: list[Claim], steps: Steps) -> bool:
     if sum(len(claim.p) for claim in claims) > MAX_TERMS:
         return False
-    claims = claims + [Claim(p, truth) for p, truth in space.disjunctions[:MAX_DISJUNCTIONS]]
+    claims = claims + [Claim(p, truth) for p, truth in context.disjunctions[:MAX_DISJUNCTIONS]]
     try:
-        return _Refutation(space, steps).closes(_Case(), claims, MAX_SPLITS)
+        return _Refutation(context, steps).closes(_Branch(), claims, MAX_SPLITS)
     except (OutOfSteps, TooLarge):
         return False
 
 
 class _Refutation:
-    def __init__(self, space: Space, steps: Steps) -> None:
-        # Atoms made for a case stand after those of the space.
-        self.atoms = list(space.atoms)
-        self.known = space.inequalities
+    def __init__(self, context: CanonicalContext, steps: Steps) -> None:
+        # Atoms made for a case stand after those of the context.
+        self.atoms = list(context.atoms)
+        self.known = context.inequalities
         self.steps = steps
         self._axioms: dict[int, list[Poly]] = {}
 
-    def closes(self, case: _Case, claims: list[Claim], splits: int) -> bool:
+    def closes(self, case: _Branch, claims: list[Claim], splits: int) -> bool:
         """Whether `case` with `claims` is impossible; `case` is changed."""
         self.steps.spend()
         if not self._enter(case, claims):
@@ -114,8 +114,8 @@ class _Refutation:
         if contradictory(rows, self.steps):
             return True
         for _ in range(ROUNDS if self._is_nonlinear(rows) else 0):
-            rows += squares(rows)
-            rows += products(rows, self.steps)
+            rows += square_axioms(rows)
+            rows += product_axioms(rows, self.steps)
             rows += self._bounds_of_products(rows)
             if contradictory(rows, self.steps):
                 return True
@@ -126,7 +126,7 @@ class _Refutation:
 
     # ------------------------------------------------------------ claims
 
-    def _enter(self, case: _Case, claims: list[Claim]) -> bool:
+    def _enter(self, case: _Branch, claims: list[Claim]) -> bool:
         """Take claims apart into rows and choices of `case`; False when they cannot be true."""
         stack = list(claims)
         while stack:
@@ -143,19 +143,19 @@ class _Refutation:
                 truth = truth if p[m] > 0 else not truth
                 if case.truth.setdefault(m[0], truth) != truth:
                     return False
-                self._take_apart(case, self.atoms[m[0]], truth, stack)
+                self._decompose(case, self.atoms[m[0]], truth, stack)
         return True
 
-    def _take_apart(self, case: _Case, atom: Atom, truth: bool, stack: list[Claim]) -> None:
+    def _decompose(self, case: _Branch, atom: Atom, truth: bool, stack: list[Claim]) -> None:
         match atom.kind, truth:
             case "ge0", _:
                 p = atom.args[0]
-                stack.append(Claim(p if truth else difference(scaled(p, -1), ONE)))
+                stack.append(Claim(p if truth else difference(scale(p, -1), ONE)))
             case "eq0", True:
-                stack += [Claim(atom.args[0]), Claim(scaled(atom.args[0], -1))]
+                stack += [Claim(atom.args[0]), Claim(scale(atom.args[0], -1))]
             case "eq0", False:
                 p = atom.args[0]
-                ends = [difference(p, ONE), difference(scaled(p, -1), ONE)]
+                ends = [difference(p, ONE), difference(scale(p, -1), ONE)]
                 case.choices.append([[Claim(end)] for end in ends])
             case ("and", True) | ("or", False):
                 stack += [Claim(part, truth) for part in atom.args]
@@ -170,7 +170,7 @@ class _Refutation:
 
     # ------------------------------------------------------------ what is known
 
-    def _all_rows(self, case: _Case) -> tuple[list[int], list[Poly]]:
+    def _all_rows(self, case: _Branch) -> tuple[list[int], list[Poly]]:
         """The atoms that matter to `case`, and all that is at least zero in it."""
         rows = list(case.rows)
         met: dict[int, None] = {}
@@ -192,7 +192,7 @@ class _Refutation:
 
     def _bounds_of_products(self, rows: list[Poly]) -> list[Poly]:
         monomials = {m for p in rows for m in p if len(m) > 1}
-        return [p for m in monomials for p in bounds_of(m, *interval(self.atoms, {m: 1}))]
+        return [p for m in monomials for p in bound_axioms(m, *interval(self.atoms, {m: 1}))]
 
     def _axioms_of(self, n: int) -> list[Poly]:
         found = self._axioms.get(n)
@@ -203,8 +203,8 @@ class _Refutation:
     # ------------------------------------------------------------ cases
 
     def _cases(
-        self, case: _Case, met: list[int], rows: list[Poly]
-    ) -> list[tuple[_Case, list[Claim]]]:
+        self, case: _Branch, met: list[int], rows: list[Poly]
+    ) -> list[tuple[_Branch, list[Claim]]]:
         """A distinction of cases, one of which must be; none if there is nothing to distinguish."""
         if case.choices:
             first = case.choices.pop(0)
@@ -215,35 +215,36 @@ class _Refutation:
                 return found
         return self._remainders(case, met) or self._least(case, met, rows)
 
-    def _cases_of(self, case: _Case, atom: Atom) -> list[tuple[_Case, list[Claim]]]:
+    def _cases_of(self, case: _Branch, atom: Atom) -> list[tuple[_Branch, list[Claim]]]:
         """The cases of one atom: what it stands for in each, and what else is true then."""
         args = atom.args
         match atom.kind:
             case "max" | "min":
                 sign = 1 if atom.kind == "max" else -1
                 return [
-                    self._standing_for(
+                    self._substitute_atom(
                         case,
                         atom,
                         p,
-                        [Claim(scaled(difference(p, q), sign)) for q in args if q is not p],
+                        [Claim(scale(difference(p, q), sign)) for q in args if q is not p],
                     )
                     for p in args
                 ]
             case "select":
                 return [
-                    self._standing_for(case, atom, p, [Claim(args[0], truth)])
+                    self._substitute_atom(case, atom, p, [Claim(args[0], truth)])
                     for p, truth in ((args[1], True), (args[2], False))
                 ]
             case "abs":
-                p, negated = args[0], scaled(args[0], -1)
-                return [self._standing_for(case, atom, q, [Claim(q)]) for q in (p, negated)]
+                p, negated = args[0], scale(args[0], -1)
+                return [self._substitute_atom(case, atom, q, [Claim(q)]) for q in (p, negated)]
             case "cast" if self._is_bool(args[0]):
                 return [
-                    self._standing_for(case, atom, p, [Claim(args[0], bool(p))]) for p in (ONE, {})
+                    self._substitute_atom(case, atom, p, [Claim(args[0], bool(p))])
+                    for p in (ONE, {})
                 ]
             case "cast":
-                return [self._standing_for(case, atom, args[0], [])]
+                return [self._substitute_atom(case, atom, args[0], [])]
             case "div" if atom.number not in case.divided:
                 return self._signs(case, atom)
         return []
@@ -251,7 +252,7 @@ class _Refutation:
     def _is_bool(self, p: Poly) -> bool:
         return any(self.atoms[n].node.dtype.is_bool for n in atoms_in(p))
 
-    def _signs(self, case: _Case, atom: Atom) -> list[tuple[_Case, list[Claim]]]:
+    def _signs(self, case: _Branch, atom: Atom) -> list[tuple[_Branch, list[Claim]]]:
         """A truncating division by a positive number of something positive, or negative."""
         dividend, divisor = atom.args
         low = interval(self.atoms, divisor)[0]
@@ -261,21 +262,21 @@ class _Refutation:
         for sign in (1, -1):
             new = case.copy()
             new.divided = case.divided | {atom.number}
-            a = scaled(dividend, sign)
-            rows = [a, *divided(a, divisor, {(atom.number,): sign})]
+            a = scale(dividend, sign)
+            rows = [a, *division_axioms(a, divisor, {(atom.number,): sign})]
             cases.append((new, [Claim(p) for p in rows]))
         return cases
 
-    def _standing_for(
-        self, case: _Case, atom: Atom, p: Poly, claims: list[Claim]
-    ) -> tuple[_Case, list[Claim]]:
+    def _substitute_atom(
+        self, case: _Branch, atom: Atom, p: Poly, claims: list[Claim]
+    ) -> tuple[_Branch, list[Claim]]:
         """`case` where `atom` stands for `p`; what was known of the atom is known of `p`."""
         new = case.copy()
         new.meaning[atom.number] = new.read(p)
         new.rows = [new.read(q) for q in new.rows]
         return new, [*claims, *(Claim(q) for q in self._axioms_of(atom.number))]
 
-    def _remainders(self, case: _Case, met: list[int]) -> list[tuple[_Case, list[Claim]]]:
+    def _remainders(self, case: _Branch, met: list[int]) -> list[tuple[_Branch, list[Claim]]]:
         """Each remainder of a variable, where a product with it is divided by a small number."""
         for n in met:
             atom = self.atoms[n]
@@ -285,16 +286,16 @@ class _Refutation:
             for m in case.read(atom.args[0]):
                 for v in m if len(m) > 1 else ():
                     old = self.atoms[v]
-                    if old.kind == "var" and not self._made(v):
+                    if old.kind == "var" and not self._is_made_for_case(v):
                         low = old.low
                         return [
-                            self._standing_for(case, old, self._linear(v, d, r, least), [])
+                            self._substitute_atom(case, old, self._linear(v, d, r, least), [])
                             for r in range(d)
                             for least in [None if low is None else (low - r + d - 1) // d]
                         ]
         return []
 
-    def _made(self, v: int) -> bool:
+    def _is_made_for_case(self, v: int) -> bool:
         """Whether a variable was made for a case; then no more cases are made of it."""
         return bool(self.atoms[v].detail == "made")
 
@@ -305,18 +306,23 @@ class _Refutation:
         return {(new.number,): d, CONSTANT: r} if r else {(new.number,): d}
 
     def _least(
-        self, case: _Case, met: list[int], rows: list[Poly]
-    ) -> list[tuple[_Case, list[Claim]]]:
+        self, case: _Branch, met: list[int], rows: list[Poly]
+    ) -> list[tuple[_Branch, list[Claim]]]:
         """The least value of a factor, and all that are greater."""
         factors = {n for p in rows for m in p if len(m) > 1 for n in m}
         # The value of a quotient says more than that of a variable.
         for v in sorted(met, key=lambda n: self.atoms[n].kind == "var"):
             atom = self.atoms[v]
-            if v in factors and atom.kind in FACTORS and atom.low is not None and not self._made(v):
+            if (
+                v in factors
+                and atom.kind in FACTORS
+                and atom.low is not None
+                and not self._is_made_for_case(v)
+            ):
                 least: Poly = {CONSTANT: atom.low} if atom.low else {}
                 return [
-                    self._standing_for(case, atom, least, []),
-                    self._standing_for(case, atom, self._linear(v, 1, atom.low + 1, 0), []),
+                    self._substitute_atom(case, atom, least, []),
+                    self._substitute_atom(case, atom, self._linear(v, 1, atom.low + 1, 0), []),
                 ]
         return []
 

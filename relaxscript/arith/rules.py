@@ -1,6 +1,6 @@
 """What is true of divisions and remainders of polynomials, and of literals.
 
-Each function takes the space, the operands as polynomials and the expression they come from, and
+Each function takes the context, the operands as polynomials and the expression they come from, and
 gives the result as a polynomial. Every rule is an identity of mathematical integers where both
 sides are defined; a division by zero is never folded away, except where a divisor cancels.
 """
@@ -19,7 +19,7 @@ from relaxscript.ir.prim import PrimExpr
 
 from .atom import Atom
 from .evaluate import evaluate, truncated_division
-from .interval import interval, lower, surely, upper
+from .interval import interval, is_nonnegative, lower_bound, upper_bound
 from .minmax_select import extremum, select
 from .polynomial import (
     CONSTANT,
@@ -34,14 +34,14 @@ from .polynomial import (
     key_of,
     multiply,
     quotient_of_monomials,
-    scaled,
+    scale,
     total,
     without_constant,
 )
 from .quotient_bounds import Ends, quotient_ends
 
 if TYPE_CHECKING:
-    from .canonical import Space
+    from .canonical import CanonicalContext
 
 __all__ = ["exact_float", "floor_division", "remainder", "truncated"]
 
@@ -49,25 +49,27 @@ __all__ = ["exact_float", "floor_division", "remainder", "truncated"]
 MAX_DIVIDED = 300
 MAX_REMAINING = 60
 
-Divide = Callable[["Space", Poly, Poly, PrimExpr], Poly]
+Divide = Callable[["CanonicalContext", Poly, Poly, PrimExpr], Poly]
 
 
 # ---------------------------------------------------------------- floor division
 
 
-def floor_division(space: Space, p: Poly, q: Poly, e: PrimExpr) -> Poly:
+def floor_division(context: CanonicalContext, p: Poly, q: Poly, e: PrimExpr) -> Poly:
     """`p // q`, rounding towards minus infinity."""
     c = constant_of(q)
     if c is None:
-        return _by_symbol(space, p, q, e)
+        return _by_symbol(context, p, q, e)
     if c == 0:
-        return _undefined(space, "floordiv", p, q, e)
+        return _undefined(context, "floordiv", p, q, e)
     if c < 0:
-        p, c = scaled(p, -1), -c
+        p, c = scale(p, -1), -c
     if c == 1:
         return dict(p)
     if len(p) > MAX_DIVIDED:
-        return space.atom("floordiv", (p, {CONSTANT: c}), e, lambda: _division_bounds(space, p, c))
+        return context.atom(
+            "floordiv", (p, {CONSTANT: c}), e, lambda: _division_bounds(context, p, c)
+        )
     quotient: Poly = {}
     rest: Poly = {}
     for m, k in p.items():
@@ -78,93 +80,97 @@ def floor_division(space: Space, p: Poly, q: Poly, e: PrimExpr) -> Poly:
         if k - whole * c:
             rest[m] = k - whole * c
     if any(rest):
-        accumulate(quotient, _small_division(space, rest, c, e))
+        accumulate(quotient, _small_division(context, rest, c, e))
     return quotient
 
 
-def _small_division(space: Space, rest: Poly, c: int, e: PrimExpr) -> Poly:
+def _small_division(context: CanonicalContext, rest: Poly, c: int, e: PrimExpr) -> Poly:
     """`rest // c` where no whole multiple of `c` can be taken out of any term."""
     g = content((c, *(k for m, k in rest.items() if m)))
     if g > 1:
         rest, c = {m: k // g for m, k in rest.items() if k // g}, c // g
         if c == 1:
             return rest
-    known = space.by_key.get(("floordiv", None, (key_of(rest), key_of({CONSTANT: c}))))
+    known = context.by_key.get(("floordiv", None, (key_of(rest), key_of({CONSTANT: c}))))
     if known is not None:
         return {(known,): 1}
-    low, high = _division_bounds(space, rest, c)
+    low, high = _division_bounds(context, rest, c)
     if low is not None and low == high:
         return {CONSTANT: low} if low else {}
     terms = without_constant(rest)
     (m, k), *others = terms.items()
     if k == 1 and not others and len(m) == 1:
-        found = _division_of_atom(space, space.atoms[m[0]], rest.get(CONSTANT, 0), c, e)
+        found = _division_of_atom(context, context.atoms[m[0]], rest.get(CONSTANT, 0), c, e)
         if found is not None:
             return found
-    return space.atom("floordiv", (rest, {CONSTANT: c}), e, lambda: (low, high))
+    return context.atom("floordiv", (rest, {CONSTANT: c}), e, lambda: (low, high))
 
 
-def _division_of_atom(space: Space, atom: Atom, k: int, c: int, e: PrimExpr) -> Poly | None:
+def _division_of_atom(
+    context: CanonicalContext, atom: Atom, k: int, c: int, e: PrimExpr
+) -> Poly | None:
     """`(atom + k) // c` where what the atom is made of can be divided instead."""
     if atom.kind == "floordiv" and (a := constant_of(atom.args[1])) is not None and a > 0:
         # (x // a + k) // c == (x + k * a) // (a * c) for positive a and c.
         inner = total(atom.args[0], {CONSTANT: k * a})
-        return floor_division(space, inner, {CONSTANT: a * c}, e)
+        return floor_division(context, inner, {CONSTANT: a * c}, e)
     values = atom.args[1:] if atom.kind == "select" else atom.args
     if atom.kind not in ("max", "min", "select") or any(
         k % c for p in values for m, k in p.items() if m
     ):
         return None
     # Division by a positive number respects order, and choices; here nothing is left to divide.
-    divided = [floor_division(space, total(p, {CONSTANT: k}), {CONSTANT: c}, e) for p in values]
+    divided = [floor_division(context, total(p, {CONSTANT: k}), {CONSTANT: c}, e) for p in values]
     if atom.kind == "select":
-        return select(space, atom.args[0], divided[0], divided[1], atom.node)
+        return select(context, atom.args[0], divided[0], divided[1], atom.node)
     result = divided[0]
     for other in divided[1:]:
-        result = extremum(space, atom.kind, result, other, atom.node)
+        result = extremum(context, atom.kind, result, other, atom.node)
     return result
 
 
-def _division_bounds(space: Space, p: Poly, c: int) -> tuple[int | None, int | None]:
-    low, high = interval(space.atoms, p)
+def _division_bounds(context: CanonicalContext, p: Poly, c: int) -> tuple[int | None, int | None]:
+    low, high = interval(context.atoms, p)
     settled = low is not None and high is not None and low // c == high // c
-    if not settled and any(space.atoms[n].kind != "var" for m in p for n in m):
-        low, high = lower(space.atoms, p), upper(space.atoms, p)
+    if not settled and any(context.atoms[n].kind != "var" for m in p for n in m):
+        low, high = lower_bound(context.atoms, p), upper_bound(context.atoms, p)
     return None if low is None else low // c, None if high is None else high // c
 
 
-def _by_symbol(space: Space, p: Poly, q: Poly, e: PrimExpr) -> Poly:
+def _by_symbol(context: CanonicalContext, p: Poly, q: Poly, e: PrimExpr) -> Poly:
     """`p // q` for a divisor with variables; what cancels is taken not to be zero."""
     p, q = _without_common_factors(p, q)
     if constant_of(q) is not None:
-        return floor_division(space, p, q, e)
+        return floor_division(context, p, q, e)
     exact = divide_exactly(p, q) if p else None
     if exact is not None:
         return exact
     quotient, rest = _split_by_monomial(p, q)
-    if not rest or _is_remainder(space, rest, q):
-        may_be_zero = not (quotient or rest) and not _never_zero(space, q)
-        return _undefined(space, "floordiv", p, q, e) if may_be_zero else quotient
-    result = space.atom("floordiv", (rest, q), e, lambda: _quotient_bounds(space, rest, q, False))
-    _mark_partial(space, result, q)
+    if not rest or _is_remainder(context, rest, q):
+        may_be_zero = not (quotient or rest) and not _never_zero(context, q)
+        return _undefined(context, "floordiv", p, q, e) if may_be_zero else quotient
+    result = context.atom(
+        "floordiv", (rest, q), e, lambda: _quotient_bounds(context, rest, q, False)
+    )
+    _mark_partial(context, result, q)
     accumulate(quotient, result)
     return quotient
 
 
-def _undefined(space: Space, kind: str, p: Poly, q: Poly, e: PrimExpr) -> Poly:
+def _undefined(context: CanonicalContext, kind: str, p: Poly, q: Poly, e: PrimExpr) -> Poly:
     """A division whose divisor is or may be zero: it stays, whatever the dividend."""
-    result = space.atom(kind, (p, q), e, lambda: (None, None))
-    _mark_partial(space, result, q)
+    result = context.atom(kind, (p, q), e, lambda: (None, None))
+    _mark_partial(context, result, q)
     return result
 
 
-def _mark_partial(space: Space, result: Poly, q: Poly) -> None:
-    if not _never_zero(space, q):
-        space.partial.update(m[0] for m in result if m)
+def _mark_partial(context: CanonicalContext, result: Poly, q: Poly) -> None:
+    if not _never_zero(context, q):
+        context.partial.update(m[0] for m in result if m)
 
 
-def _never_zero(space: Space, q: Poly) -> bool:
-    low, high = interval(space.atoms, q)
+def _never_zero(context: CanonicalContext, q: Poly) -> bool:
+    low, high = interval(context.atoms, q)
     return (low is not None and low > 0) or (high is not None and high < 0)
 
 
@@ -222,75 +228,75 @@ def _split_by_monomial(p: Poly, q: Poly) -> tuple[Poly, Poly]:
     return quotient, rest
 
 
-def _is_remainder(space: Space, p: Poly, q: Poly) -> bool:
+def _is_remainder(context: CanonicalContext, p: Poly, q: Poly) -> bool:
     """Whether `0 <= p < q` is known, which includes that `q` is not zero."""
     gap = difference(difference(q, p), {CONSTANT: 1})
-    atoms, known = space.atoms, space.inequalities
-    return surely(atoms, known, p) and surely(atoms, known, gap)
+    atoms, known = context.atoms, context.inequalities
+    return is_nonnegative(atoms, known, p) and is_nonnegative(atoms, known, gap)
 
 
-def _quotient_bounds(space: Space, p: Poly, q: Poly, truncating: bool) -> Ends:
-    return quotient_ends(interval(space.atoms, p), interval(space.atoms, q), truncating)
+def _quotient_bounds(context: CanonicalContext, p: Poly, q: Poly, truncating: bool) -> Ends:
+    return quotient_ends(interval(context.atoms, p), interval(context.atoms, q), truncating)
 
 
 # ---------------------------------------------------------------- truncating division, remainders
 
 
-def truncated(space: Space, p: Poly, q: Poly, e: PrimExpr) -> Poly:
+def truncated(context: CanonicalContext, p: Poly, q: Poly, e: PrimExpr) -> Poly:
     """`p / q` rounding towards zero, as in C."""
     c = constant_of(q)
     if c == 0:
-        return _undefined(space, "div", p, q, e)
+        return _undefined(context, "div", p, q, e)
     if c is not None and c < 0:
-        return scaled(truncated(space, p, {CONSTANT: -c}, e), -1)
-    least = interval(space.atoms, q)[0]
-    if least is not None and least >= 0 and surely(space.atoms, space.inequalities, p):
-        return floor_division(space, p, q, e)
+        return scale(truncated(context, p, {CONSTANT: -c}, e), -1)
+    least = interval(context.atoms, q)[0]
+    if least is not None and least >= 0 and is_nonnegative(context.atoms, context.inequalities, p):
+        return floor_division(context, p, q, e)
     exact = divide_exactly(p, q) if p else None
     if exact is not None:
         return exact
     if c is None:
-        result = space.atom("div", (p, q), e, lambda: _quotient_bounds(space, p, q, True))
-        _mark_partial(space, result, q)
+        result = context.atom("div", (p, q), e, lambda: _quotient_bounds(context, p, q, True))
+        _mark_partial(context, result, q)
         return result
-    high = upper(space.atoms, p)
+    high = upper_bound(context.atoms, p)
     if high is not None and high <= 0:
-        return scaled(floor_division(space, scaled(p, -1), q, e), -1)
+        return scale(floor_division(context, scale(p, -1), q, e), -1)
     g = content((c, *p.values()))
-    return _small_truncated(space, {m: k // g for m, k in p.items()}, c // g, e)
+    return _small_truncated(context, {m: k // g for m, k in p.items()}, c // g, e)
 
 
-def _small_truncated(space: Space, p: Poly, c: int, e: PrimExpr) -> Poly:
+def _small_truncated(context: CanonicalContext, p: Poly, c: int, e: PrimExpr) -> Poly:
     """`p / c` rounding towards zero, for a positive `c` that shares no divisor with `p`."""
     (m, k), *others = p.items()
-    if not others and abs(k) == 1 and len(m) == 1 and space.atoms[m[0]].kind == "div":
+    if not others and abs(k) == 1 and len(m) == 1 and context.atoms[m[0]].kind == "div":
         # x / a / c == x / (a * c), whatever the signs.
-        dividend, divisor = space.atoms[m[0]].args
+        dividend, divisor = context.atoms[m[0]].args
         if a := constant_of(divisor):
-            return truncated(space, scaled(dividend, k), {CONSTANT: a * c}, e)
-    if ("div", None, (key_of(scaled(p, -1)), key_of({CONSTANT: c}))) in space.by_key:
-        return scaled(space.atom("div", (scaled(p, -1), {CONSTANT: c}), e), -1)
-    ends = interval(space.atoms, p)
+            return truncated(context, scale(dividend, k), {CONSTANT: a * c}, e)
+    if ("div", None, (key_of(scale(p, -1)), key_of({CONSTANT: c}))) in context.by_key:
+        return scale(context.atom("div", (scale(p, -1), {CONSTANT: c}), e), -1)
+    ends = interval(context.atoms, p)
 
     def bounds() -> tuple[int | None, int | None]:
         low, high = (None if end is None else truncated_division(end, c) for end in ends)
         return low, high
 
-    return space.atom("div", (p, {CONSTANT: c}), e, bounds)
+    return context.atom("div", (p, {CONSTANT: c}), e, bounds)
 
 
-def remainder(space: Space, p: Poly, q: Poly, e: PrimExpr, divide: Divide) -> Poly:
+def remainder(context: CanonicalContext, p: Poly, q: Poly, e: PrimExpr, divide: Divide) -> Poly:
     """What `divide` leaves: `p - p / q * q`."""
     if len(p) <= MAX_REMAINING:
         with contextlib.suppress(TooLarge):
-            return difference(p, multiply(q, divide(space, p, q, e)))
+            return difference(p, multiply(q, divide(context, p, q, e)))
 
     def bounds() -> tuple[int | None, int | None]:
         c = constant_of(q)
         return (0, c - 1) if c and c > 0 and isinstance(e, prim.FloorMod) else (None, None)
 
-    result = space.atom("opaque", (p, q), e, bounds, detail=type(e))
-    _mark_partial(space, result, q)
+    result = context.atom("opaque", (p, q), e, bounds, detail=type(e))
+    _mark_partial(context, result, q)
     return result
 
 

@@ -9,11 +9,11 @@ from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 
 from .arguments import scalar
-from .canonical import Space
+from .canonical import CanonicalContext
 from .facts import Facts
-from .format import text_of
+from .format import format_expr
 from .polynomial import GiveUp, Poly
-from .to_expr import Writer, same_expression
+from .to_expr import ExprBuilder, same_expression
 
 __all__ = ["simplify"]
 
@@ -37,9 +37,9 @@ def simplify(e: PrimExpr | int, facts: Facts | None = None) -> PrimExpr:
     if cls in _SIMPLE or (facts is None and (cls is prim.Var or cls is prim.SizeVar)):
         return e
     try:
-        result, again = _rewritten(e, facts)
+        result, again = _rewrite(e, facts)
         if again and result is not e:
-            result = _settled(result, facts)
+            result = _rewrite_to_fixpoint(result, facts)
             if same_expression(result, e):
                 return e
     except GiveUp:
@@ -49,19 +49,19 @@ def simplify(e: PrimExpr | int, facts: Facts | None = None) -> PrimExpr:
     return result
 
 
-def _rewritten(e: PrimExpr, facts: Facts | None) -> tuple[PrimExpr, bool]:
+def _rewrite(e: PrimExpr, facts: Facts | None) -> tuple[PrimExpr, bool]:
     """`e` read and written, and whether reading that may lead to yet another way to write it."""
-    space = Space(facts)
-    p = space.read(e)
-    if space.partial and not _keeps_all(space, p):
+    context = CanonicalContext(facts)
+    p = context.read(e)
+    if context.partial and not _keeps_all(context, p):
         return e, False
-    writer = Writer(space)
+    writer = ExprBuilder(context)
     result = writer.write(p, e)
-    divisions = sum(atom.kind in DIVISIONS for atom in space.atoms)
+    divisions = sum(atom.kind in DIVISIONS for atom in context.atoms)
     return result, divisions > 1 or writer.has_remainders
 
 
-def _settled(e: PrimExpr, facts: Facts | None) -> PrimExpr:
+def _rewrite_to_fixpoint(e: PrimExpr, facts: Facts | None) -> PrimExpr:
     """`e` rewritten until nothing changes.
 
     Which remainders are seen depends on the order of terms, and what is written for a remainder
@@ -69,16 +69,16 @@ def _settled(e: PrimExpr, facts: Facts | None) -> PrimExpr:
     """
     passed = [e]
     for _ in range(MAX_ROUNDS):
-        new, _ = _rewritten(passed[-1], facts)
+        new, _ = _rewrite(passed[-1], facts)
         if new is passed[-1]:
             return new
         for i, known in enumerate(passed):
             if same_expression(known, new):
-                return min(passed[i:], key=text_of)
+                return min(passed[i:], key=format_expr)
         passed.append(new)
     return passed[-1]
 
 
-def _keeps_all(space: Space, p: Poly) -> bool:
+def _keeps_all(context: CanonicalContext, p: Poly) -> bool:
     """Whether every division that may be by zero still stands in `p`."""
-    return space.partial <= space.reachable(p)
+    return context.partial <= context.reachable(p)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from relaxscript.ir.prim import PrimExpr
 
-from .canonical import Space
+from .canonical import CanonicalContext
 from .facts import Facts
-from .format import text_of
+from .format import format_expr
 from .polynomial import CONSTANT, GiveUp, difference
 
 __all__ = ["only_solution"]
@@ -17,16 +17,16 @@ def only_solution(a: PrimExpr, b: PrimExpr, facts: Facts | None = None) -> tuple
 
     None where that is no variable or product of variables, or where several must be weighed.
     """
-    space = Space(facts)
+    context = CanonicalContext(facts)
     try:
-        gap = difference(space.read(a), space.read(b))
+        gap = difference(context.read(a), context.read(b))
     except GiveUp:
         return None
     unknown = [m for m in gap if m != CONSTANT]
     if len(unknown) != 1 or gap.get(CONSTANT, 0) % gap[unknown[0]]:
         return None
-    atoms = [space.atoms[number] for number in unknown[0]]
+    atoms = [context.atoms[number] for number in unknown[0]]
     if any(atom.kind != "var" for atom in atoms):
         return None
-    name = " * ".join(text_of(atom.node) for atom in atoms)
+    name = " * ".join(format_expr(atom.node) for atom in atoms)
     return name, -gap.get(CONSTANT, 0) // gap[unknown[0]]

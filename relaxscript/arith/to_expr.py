@@ -16,8 +16,8 @@ from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 
 from .atom import Atom, is_index
-from .canonical import Space
-from .fold_remainders import Item, folded
+from .canonical import CanonicalContext
+from .fold_remainders import Term, fold_remainders
 from .operands import operands_of, with_operands
 from .polynomial import (
     CONSTANT,
@@ -27,11 +27,11 @@ from .polynomial import (
     accumulate,
     difference,
     multiply,
-    scaled,
+    scale,
     total,
 )
 
-__all__ = ["Writer", "same_expression"]
+__all__ = ["ExprBuilder", "same_expression"]
 
 MAX_DEPTH = 40
 CHAINS: dict[str, type[prim.Binary | prim.Logic]] = {
@@ -48,19 +48,19 @@ NEGATED: dict[type[PrimExpr], type[prim.Comparison]] = {
 }
 
 
-class _Deep(Exception):
+class _AtomsTooDeep(Exception):
     """Atoms are nested too deep for recursion."""
 
 
-class Writer:
-    """Writes polynomials of one space; atoms are written once."""
+class ExprBuilder:
+    """Writes polynomials of one context; atoms are written once."""
 
-    def __init__(self, space: Space) -> None:
-        self._space = space
-        self.atoms = space.atoms
-        self._multiples = [atom for atom in space.atoms if atom.kind == "multiple"]
+    def __init__(self, context: CanonicalContext) -> None:
+        self._space = context
+        self.atoms = context.atoms
+        self._multiples = [atom for atom in context.atoms if atom.kind == "multiple"]
         self._quotients: dict[tuple[int, int], int] = {}
-        self._written: dict[int, PrimExpr] = {}
+        self._expressions: dict[int, PrimExpr] = {}
         # Factors are sorted by where their atoms first stand in what is written, which is the order
         # in which a reader will meet them.
         self._ranks: dict[int, int] = {}
@@ -69,7 +69,7 @@ class Writer:
         self._depth = 0
         self._deep = False
         # How many nodes may be compared with what stood there before, so that the cost is linear.
-        self._comparisons = 500 + 20 * len(space.atoms)
+        self._comparisons = 500 + 20 * len(context.atoms)
 
     def write(self, p: Poly, like: PrimExpr) -> PrimExpr:
         """`p` as an expression of the dtype of `like`; `like` itself if that says the same."""
@@ -79,20 +79,20 @@ class Writer:
     def _whole(self, p: Poly, dtype: DataType) -> PrimExpr:
         try:
             return self._write(p, dtype, None)
-        except _Deep:
+        except _AtomsTooDeep:
             self._deep = True
             for number in sorted(self._space.reachable(p)):
                 self._ranks.setdefault(number, number)
-                self._written[number] = self._atom(self.atoms[number])
+                self._expressions[number] = self._atom(self.atoms[number])
             return self._write(p, dtype, None)
 
-    def _unpacked(self, p: Poly) -> Poly:
+    def _unpack_multiples(self, p: Poly) -> Poly:
         """`p` with variables, or as small divisors of them as can be, in the place of multiples."""
         for atom in self._multiples:
             left = [m for m in p if atom.number in m]
             while left:
                 m = left.pop()
-                value = self._unpacked_multiple(atom, p.get(m, 0))
+                value = self._unpack_multiple(atom, p.get(m, 0))
                 if value is None:
                     continue
                 rest = list(m)
@@ -103,7 +103,7 @@ class Writer:
                 left += [n for n in new if atom.number in n]
         return p
 
-    def _unpacked_multiple(self, atom: Atom, c: int) -> Poly | None:
+    def _unpack_multiple(self, atom: Atom, c: int) -> Poly | None:
         """`c * k` for a multiple `k`: with `v == d * k + base`, `g * k` is `v // (d // g)`."""
         d, base, number = atom.detail
         g = gcd(c, d)
@@ -111,7 +111,7 @@ class Writer:
             return None
         if g < d:
             return {(self._quotient(atom, d // g),): c // g}
-        return scaled({(number,): 1, CONSTANT: -base} if base else {(number,): 1}, c // g)
+        return scale({(number,): 1, CONSTANT: -base} if base else {(number,): 1}, c // g)
 
     def _quotient(self, multiple: Atom, divisor: int) -> int:
         """An atom for the variable of a multiple, divided by less than it could be."""
@@ -128,7 +128,7 @@ class Writer:
 
     def _write(self, p: Poly, dtype: DataType, like: PrimExpr | None) -> PrimExpr:
         if is_index(dtype):
-            result = self._sum(folded(self.atoms, self._unpacked(p)), dtype)
+            result = self._sum(fold_remainders(self.atoms, self._unpack_multiples(p)), dtype)
         elif not p or (len(p) == 1 and CONSTANT in p):
             result = _literal(dtype, p.get(CONSTANT, 0))
         elif dtype.is_bool:
@@ -148,7 +148,7 @@ class Writer:
         self._comparisons -= abs(steps)
         return old if steps > 0 else new
 
-    def _sum(self, items: Iterable[Item], dtype: DataType) -> PrimExpr:
+    def _sum(self, items: Iterable[Term], dtype: DataType) -> PrimExpr:
         """The sum of terms, a positive one first if there is any.
 
         A positive constant stands before what is subtracted at the end: `m + 1 - k`.
@@ -165,13 +165,13 @@ class Writer:
         for index, item in enumerate(terms):
             if index == last and result is not None and constant > 0:
                 result, constant = prim.Add.make(result, _literal(dtype, constant)), 0
-            result = self._added(result, item, dtype)
+            result = self._add_term(result, item, dtype)
         assert result is not None
         if constant > 0:
             return prim.Add.make(result, _literal(dtype, constant))
         return prim.Sub.make(result, _literal(dtype, -constant)) if constant else result
 
-    def _added(self, result: PrimExpr | None, item: Item, dtype: DataType) -> PrimExpr:
+    def _add_term(self, result: PrimExpr | None, item: Term, dtype: DataType) -> PrimExpr:
         c = item.coefficient
         term = self._term(item, dtype)
         if result is None:
@@ -182,7 +182,7 @@ class Writer:
             term = prim.Mul.make(term, _literal(dtype, abs(c)))
         return prim.Add.make(result, term) if c > 0 else prim.Sub.make(result, term)
 
-    def _term(self, item: Item, dtype: DataType) -> PrimExpr:
+    def _term(self, item: Term, dtype: DataType) -> PrimExpr:
         if item.remainder is not None:
             dividend, divisor, make = item.remainder
             a = self._write(dividend, dtype, None)
@@ -206,7 +206,7 @@ class Writer:
 
     def factor(self, number: int) -> PrimExpr:
         """The expression of an atom."""
-        known = self._written.get(number)
+        known = self._expressions.get(number)
         if known is not None:
             return known
         atom = self.atoms[number]
@@ -215,11 +215,11 @@ class Writer:
         else:
             self._depth += 1
             if self._depth > MAX_DEPTH and not self._deep:
-                raise _Deep
+                raise _AtomsTooDeep
             result = self._atom(atom)
             self._depth -= 1
         self._ranks.setdefault(number, len(self._ranks))
-        self._written[number] = result
+        self._expressions[number] = result
         return result
 
     def _atom(self, atom: Atom) -> PrimExpr:
@@ -241,7 +241,7 @@ class Writer:
                 return self._old_or_new(node, result)
         if atom.kind in CHAINS:
             return self._chain(CHAINS[atom.kind], atom)
-        return self._rebuilt(node, atom.args)
+        return self._rebuild(node, atom.args)
 
     def _division(self, make: type[prim.Binary], atom: Atom) -> PrimExpr:
         node = atom.node
@@ -263,18 +263,18 @@ class Writer:
         """`p >= 0` as a comparison of the given kind, positive terms on both sides."""
         if make in (prim.LT, prim.GT):
             p = total(p, {CONSTANT: 1})
-        items = folded(self.atoms, self._unpacked(p))
+        items = fold_remainders(self.atoms, self._unpack_multiples(p))
         upward = make in (prim.LT, prim.LE)
         # The left side is written first, so that atoms are ranked as they will be read.
         left = self._side(items, -1 if upward else 1, dtype)
         return make.make(left, self._side(items, 1 if upward else -1, dtype))
 
     def _equation(self, make: type[prim.Comparison], p: Poly, dtype: DataType) -> PrimExpr:
-        items = folded(self.atoms, self._unpacked(p))
+        items = fold_remainders(self.atoms, self._unpack_multiples(p))
         left = self._side(items, 1, dtype)
         return make.make(left, self._side(items, -1, dtype))
 
-    def _side(self, items: list[Item], sign: int, dtype: DataType) -> PrimExpr:
+    def _side(self, items: list[Term], sign: int, dtype: DataType) -> PrimExpr:
         chosen = [item for item in items if item.coefficient * sign > 0]
         return self._sum([i._replace(coefficient=abs(i.coefficient)) for i in chosen], dtype)
 
@@ -288,13 +288,13 @@ class Writer:
         atom = self.atoms[m[0]]
         node = atom.node
         if atom.kind == "ge0" and isinstance(node, prim.Comparison):
-            opposite = difference(scaled(atom.args[0], -1), {CONSTANT: 1})
+            opposite = difference(scale(atom.args[0], -1), {CONSTANT: 1})
             return self._ordering(NEGATED[type(node)], opposite, node.a.dtype)
         if atom.kind == "eq0" and isinstance(node, prim.Comparison):
             return self._equation(prim.NE, atom.args[0], node.a.dtype)
         return prim.Not.make(self.factor(m[0]))
 
-    def _rebuilt(self, node: PrimExpr, args: tuple[Poly, ...]) -> PrimExpr:
+    def _rebuild(self, node: PrimExpr, args: tuple[Poly, ...]) -> PrimExpr:
         """An operation with its operands written anew, or the node itself."""
         new = [self._write(p, e.dtype, e) for p, e in zip(args, operands_of(node))]
         return with_operands(node, new)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from relaxscript.arith import NO, evaluate, text_of
+from relaxscript.arith import NO, evaluate, format_expr
 from relaxscript.errors import Diagnostic, DiagnosticError, InternalError
 from relaxscript.ir import prim
 from relaxscript.ir.module import VDevice
@@ -112,7 +112,7 @@ class Checks:
         for v in free_vars(e):
             if isinstance(v, prim.Var) and v not in bound:
                 raise undefined_shape_variable(v)
-        return DimExpr(self._compute(e, self.slot), text_of(e))
+        return DimExpr(self._compute(e, self.slot), format_expr(e))
 
 
 class _Maker:

@@ -12,7 +12,7 @@ Source: TVM `tir.BufferRealize` and how it is flattened.
 
 from __future__ import annotations
 
-from relaxscript.arith import text_of
+from relaxscript.arith import format_expr
 from relaxscript.ir import prim, tir, walk
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import PrimExpr, Var
@@ -92,7 +92,7 @@ def _name(s: BufferRealize) -> str:
     if all(_is_zero(bound.min) for bound in s.bounds):
         return s.buffer.name
     ends = [(bound.min, bound.min + bound.extent) for bound in s.bounds]
-    region = ", ".join(f"{text_of(low)}:{text_of(high)}" for low, high in ends)
+    region = ", ".join(f"{format_expr(low)}:{format_expr(high)}" for low, high in ends)
     return f"{s.buffer.name}[{region}]"
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from relaxscript.arith.format import text_of
+from relaxscript.arith.format import format_expr
 from relaxscript.dtypes import DataType, nearest
 from relaxscript.errors import VMError
 from relaxscript.ir import prim, tir, walk
@@ -255,7 +255,7 @@ class Signature:
             if var is expected:
                 return f" (`{var.name}`{', ' if where else ''}{where})"
             origins.append(f"{var.name} = {frame[slot]}{' from ' if where else ''}{where}")
-        return f" (`{text_of(expected)}`; {', '.join(origins)})"
+        return f" (`{format_expr(expected)}`; {', '.join(origins)})"
 
 
 def _param(func: tir.PrimFunc, var: prim.Var) -> Param:

@@ -14,7 +14,7 @@ import enum
 from collections.abc import Container, Iterator
 from typing import Any, NamedTuple
 
-from relaxscript.arith import NO, UNKNOWN, YES, Answer, Facts, all_of, prove_equal, text_of
+from relaxscript.arith import NO, UNKNOWN, YES, Answer, Facts, all_of, format_expr, prove_equal
 from relaxscript.ir import prim
 from relaxscript.ir.module import VDevice
 from relaxscript.ir.prim import PrimExpr
@@ -380,9 +380,9 @@ def format_gap(value: Any) -> str:
     """A dimension, shape, device or word as it stands in a sentence."""
     match value:
         case PrimExpr():
-            return f"`{text_of(value)}`"
+            return f"`{format_expr(value)}`"
         case ShapeExpr(values) | tuple(values):
-            inner = ", ".join(text_of(e) for e in values)
+            inner = ", ".join(format_expr(e) for e in values)
             return f"`({inner},)`" if len(values) == 1 else f"`({inner})`"
         case Var(name_hint=name):
             return f"`{name}`"

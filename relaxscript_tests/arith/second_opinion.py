@@ -14,7 +14,7 @@ from typing import Any
 
 import z3
 
-from relaxscript.arith import UNKNOWN, YES, prove, text_of
+from relaxscript.arith import UNKNOWN, YES, format_expr, prove
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 from relaxscript_tests import examples
@@ -161,8 +161,10 @@ def main() -> int:
         elif found == "unknown":
             count["z3 cannot tell"] += 1
         else:
-            assumed = " and ".join(map(text_of, given))
-            print(f"{answer}: {text_of(condition)}{' given ' * bool(given)}{assumed}, but {found}")
+            assumed = " and ".join(map(format_expr, given))
+            print(
+                f"{answer}: {format_expr(condition)}{' given ' * bool(given)}{assumed}, but {found}"
+            )
             count["z3 has a counterexample"] += 1
     print(f"{len(questions)} questions:", ", ".join(f"{n} {what}" for what, n in count.items()))
     return int(count["z3 has a counterexample"] > 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from relaxscript.arith import NO, UNKNOWN, YES, all_of, any_of, negated
+from relaxscript.arith import NO, UNKNOWN, YES, all_of, any_of, negate
 
 
 def test_an_answer_has_no_truth_value() -> None:
@@ -19,5 +19,5 @@ def test_answers_combine_as_conjunction_and_disjunction() -> None:
     assert any_of([]) is NO
     assert any_of([NO, UNKNOWN]) is UNKNOWN
     assert any_of([UNKNOWN, YES]) is YES
-    assert [negated(a) for a in (YES, NO, UNKNOWN)] == [NO, YES, UNKNOWN]
+    assert [negate(a) for a in (YES, NO, UNKNOWN)] == [NO, YES, UNKNOWN]
     assert repr(YES) == "YES"

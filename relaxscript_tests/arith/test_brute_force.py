@@ -20,12 +20,12 @@ from relaxscript.arith import (
     Facts,
     IntervalSet,
     bounds,
+    format_expr,
     neg_inf,
     pos_inf,
     prove,
     prove_equal,
     simplify,
-    text_of,
 )
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
@@ -52,7 +52,9 @@ class Case(NamedTuple):
 
     def told(self, *said: object) -> str:
         """What is wrong, should an assertion fail."""
-        texts = [text_of(e) if isinstance(e, PrimExpr) else str(e) for e in (*said, *self.given)]
+        texts = [
+            format_expr(e) if isinstance(e, PrimExpr) else str(e) for e in (*said, *self.given)
+        ]
         return f"{'signed: ' if self.signed else ''}{texts}"
 
 
@@ -102,8 +104,8 @@ def test_a_true_fact_with_a_constant_changed_is_proved_only_where_it_is_true(
             assignments = brute_force.where(condition, assignments)
         found = brute_force.known_values(claim, assignments)
         answer = prove(claim, fact.facts)
-        assert answer is not YES or found.all(), f"{text_of(claim)} from {fact.text}"
-        assert answer is not NO or not found.any(), f"{text_of(claim)} from {fact.text}"
+        assert answer is not YES or found.all(), f"{format_expr(claim)} from {fact.text}"
+        assert answer is not NO or not found.any(), f"{format_expr(claim)} from {fact.text}"
 
 
 @pytest.mark.slow
@@ -190,4 +192,4 @@ def test_brute_force_agrees_with_evaluation(
     for _ in range(examples(10_000)):
         e = brute_force.condition(Random(int(rng.integers(1 << 62))))
         (found,), (known,) = brute_force.values(e, assignments)
-        assert value(e, names) == (int(found) if known else None), text_of(e)
+        assert value(e, names) == (int(found) if known else None), format_expr(e)

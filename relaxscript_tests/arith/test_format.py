@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from relaxscript.arith import text_of
+from relaxscript.arith import format_expr
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr, Var
 from relaxscript.ir.relax import GlobalVar
@@ -34,4 +34,4 @@ from relaxscript_tests.arith.scalars import K, M, N, integer
     ],
 )
 def test_the_text_has_no_more_parentheses_than_needed(e: PrimExpr, expected: str) -> None:
-    assert text_of(e) == expected
+    assert format_expr(e) == expected

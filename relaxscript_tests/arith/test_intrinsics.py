@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from relaxscript.arith import Facts, simplify, text_of
+from relaxscript.arith import Facts, format_expr, simplify
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr, Var
 from relaxscript_tests.arith.scalars import K, M, N, integer, shift
@@ -40,7 +40,7 @@ def choice(condition: PrimExpr, a: PrimExpr, b: PrimExpr) -> PrimExpr:
     ],
 )
 def test_a_call_is_read_as_arithmetic(e: PrimExpr, expected: str) -> None:
-    assert text_of(simplify(e)) == expected
+    assert format_expr(simplify(e)) == expected
 
 
 def bitwise(op: str, *args: PrimExpr | int) -> PrimExpr:
@@ -63,12 +63,12 @@ def bitwise(op: str, *args: PrimExpr | int) -> PrimExpr:
 )
 def test_bits_are_read_as_arithmetic_where_they_are(e: PrimExpr, expected: str) -> None:
     signed = Facts(nonnegative=False)
-    assert text_of(simplify(e, signed)) == expected
+    assert format_expr(simplify(e, signed)) == expected
 
 
 def test_numbers_that_may_be_negative_are_shifted_like_others() -> None:
     facts = Facts(nonnegative=False)
-    assert text_of(simplify(shift("right", N, 1), facts)) == "n // 2"
+    assert format_expr(simplify(shift("right", N, 1), facts)) == "n // 2"
     assert simplify(absolute(N), facts).op == "tir.abs"  # type: ignore[attr-defined]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import relaxscript.op as R
-from relaxscript.arith import text_of
+from relaxscript.arith import format_expr
 from relaxscript.errors import OperandError
 from relaxscript.ir import relax
 from relaxscript.ir.struct_info import PrimStructInfo, TensorStructInfo
@@ -25,7 +25,7 @@ def answer(operator: Operator, *args: object) -> tuple[str, str | None]:
     """The dtype of a scalar, and the value as far as it is known."""
     info = operator.infer(operator.build(args), PlainContext())
     assert isinstance(info, PrimStructInfo)
-    return str(info.dtype), None if info.value is None else text_of(info.value)
+    return str(info.dtype), None if info.value is None else format_expr(info.value)
 
 
 @pytest.mark.parametrize(

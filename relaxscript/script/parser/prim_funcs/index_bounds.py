@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 
-from relaxscript.arith import YES, Facts, prove, simplify, text_of
+from relaxscript.arith import YES, Facts, format_expr, prove, simplify
 from relaxscript.errors import Diagnostic, Label, Span
 from relaxscript.ir import prim, tir, walk
 from relaxscript.ir.prim import IntImm, PrimExpr, Var
@@ -207,7 +207,7 @@ class _Finder:
             at = walk.substitute(end, point) if point else end
             if YES in (prove(prim.LT(at, prim.const(0, at.dtype)), self.facts),
                        prove(_at_least(at, extent), self.facts)):  # fmt: skip
-                self._report(buffer, axis, index, extent, text_of(simplify(at)), None, span)
+                self._report(buffer, axis, index, extent, format_expr(simplify(at)), None, span)
                 return True
         return False
 
@@ -215,7 +215,7 @@ class _Finder:
         self, buffer: tir.Buffer, axis: int, index: PrimExpr, extent: PrimExpr, wrong: str,
         reached: tuple[int, int] | None, place: Span | None,
     ) -> None:  # fmt: skip
-        size = f"axis {axis} has extent {text_of(extent)}"
+        size = f"axis {axis} has extent {format_expr(extent)}"
         labels = []
         moves = reached is not None and reached[0] < reached[1]
         if place is not None and reached is not None and moves:
@@ -223,10 +223,10 @@ class _Finder:
         if isinstance(index, IntImm) and index.value < 0:
             help = "indices do not count from the end"
         elif moves and index.dtype.lanes == 1:
-            text = text_of(index)
-            help = f"guard it: `if 0 <= {text} and {text} < {text_of(extent)}:`"
+            text = format_expr(index)
+            help = f"guard it: `if 0 <= {text} and {text} < {format_expr(extent)}:`"
         else:
-            help = f"indices go from 0 to {text_of(simplify(extent - 1))}"
+            help = f"indices go from 0 to {format_expr(simplify(extent - 1))}"
         message = f"`{buffer.name}` has no element {wrong} here: {size}"
         self.found.append(Diagnostic("RX0503", message, place, tuple(labels), help=help))
 

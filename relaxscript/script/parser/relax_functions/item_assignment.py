@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from relaxscript.arith import text_of
+from relaxscript.arith import format_expr
 from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.ir.relax import Var
 from relaxscript.ir.struct_info import TensorStructInfo
@@ -41,7 +41,7 @@ def call_instead(
     length = len(range(start, end, step))
     if length == 0 or any(str(v) not in names for dim in others for v in variables(dim)):
         return None
-    dims = [text_of(dim) for dim in info.dims]
+    dims = [format_expr(dim) for dim in info.dims]
     dims[axis] = str(length)
     written = ast.unparse(value)
     if number is not None:
