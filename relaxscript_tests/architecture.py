@@ -74,8 +74,9 @@ FLOORS = (
     ("tir_builder",),
     ("opdef",),
     ("op",),
+    ("visitor",),
     ("analysis",),
-    ("builder", "visitor", "dpl"),
+    ("builder", "dpl"),
     ("runtime",),
     ("semantics",),
     ("transform",),
@@ -102,14 +103,9 @@ ONLY: Mapping[str, tuple[str, ...]] = {
     "ir": ("dtypes", "errors", "runtime.arrays"),
     "tir_builder": ("dtypes", "errors", "ir", "arith", "sinfo"),
     "runtime": (
-        "arguments",
-        "dtypes",
-        "errors",
-        "format_string",
-        "runtime.values",
-        "runtime.arrays",
+        "arguments", "dtypes", "errors", "format_string", "runtime.values", "runtime.arrays",
     ),
-}
+}  # fmt: skip
 
 ROW = {room: row for row, rooms in enumerate(FLOORS) for room in rooms}
 

@@ -31,7 +31,7 @@ from relaxscript.sinfo import (
     struct_info_parts,
 )
 
-__all__ = ["AnnotationCriteria"]
+__all__ = ["AnnotationChecker"]
 
 _NUMBERS = ("int", "uint", "float", "bfloat", "bool")
 _UNBOUND = {TensorStructInfo: 14, ShapeStructInfo: 15, PrimStructInfo: 16}
@@ -48,7 +48,7 @@ class _Note(Protocol):
     ) -> None: ...  # fmt: skip
 
 
-class AnnotationCriteria:
+class AnnotationChecker:
     """Notes what is wrong with the StructInfos that stand in a program."""
 
     def __init__(self, module: IRModule | None, note: _Note) -> None:

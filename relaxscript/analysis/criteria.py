@@ -7,18 +7,17 @@ takes no recursion, and looks at each node once for every place where it stands.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from relaxscript.arith import format_expr
 from relaxscript.errors import OperandError
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
-from relaxscript.ir.prim import FloatImm, IntImm, Var as PrimVar
+from relaxscript.ir.prim import FloatImm, IntImm
 from relaxscript.ir.relax import (
     Attrs,
     Binding,
-    BindingBlock,
     Call,
     DataflowBlock,
     DataflowVar,
@@ -31,51 +30,37 @@ from relaxscript.ir.relax import (
     PrimValue,
     SeqExpr,
     ShapeExpr,
-    Tuple,
-    TupleGetItem,
     Var,
 )
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.op import ArgumentError, lookup
-from relaxscript.sinfo import definable_shape_vars, scalar_variables
+from relaxscript.sinfo import scalar_variables
+from relaxscript.visitor import ScopedVisitor
 
-from .annotation_criteria import AnnotationCriteria
+from .annotation_criteria import AnnotationChecker
 from .call_graph import detect_recursion
-from .violation import Finding, undeclared_recursion
+from .violation import Violation, undeclared_recursion
 
-__all__ = ["Criteria"]
-
-
-class _Frame:
-    """A function that the walk is in: what it is called, and whether its place is in a block."""
-
-    def __init__(self, function: Function, name: Var | GlobalVar | None, dataflow: bool) -> None:
-        self.function = function
-        self.name = name
-        self.outer_dataflow = dataflow
+__all__ = ["WellFormedChecker"]
 
 
-class Criteria:
+class WellFormedChecker(ScopedVisitor):
     """Finds what of a module, or of a function alone, breaks which criterion: `found`."""
 
     def __init__(self, module: IRModule | None = None) -> None:
-        self.found: list[Finding] = []
+        super().__init__()
+        self.found: list[Violation] = []
         self._module = module
-        self._annotations = AnnotationCriteria(module, self._note)
-        # Steps to be taken, the next one last, and what each is about.
-        self._todo: list[tuple[Callable[[Any], None], Any]] = []
-        self._visible: set[Var] = set()
-        self._shapes: set[PrimVar] = set()
-        self._scopes: list[tuple[list[Var], list[PrimVar]]] = []
+        self._annotations = AnnotationChecker(module, self._note)
+        # What the functions around this place are called, the innermost last.
+        self._names: list[Expr | None] = []
         self._bound: set[Var] = set()
-        self._frames: list[_Frame] = []
         # The function in which a variable of a dataflow block was bound.
-        self._home: dict[Var, _Frame] = {}
+        self._home: dict[Var, Function] = {}
         self._local: dict[Var, Function] = {}
         # Variables that are only other names, for variables or functions of the module.
         self._aliases: dict[Expr, Expr] = {}
         self._group: dict[str, int] = {}
-        self._dataflow = False
         self._binding: Binding | None = None
         # Uses of variables that are not visible: explained when all that is bound is known.
         self._unbound: list[tuple[Var, Node, bool]] = []
@@ -86,7 +71,7 @@ class Criteria:
         self, number: int, message: str, node: Node, within: Node | None = None,
         help: str | None = None,
     ) -> None:  # fmt: skip
-        self.found.append(Finding(f"RX03{number:02}", message, node, within, help))
+        self.found.append(Violation(f"RX03{number:02}", message, node, within, help))
 
     def module(self, module: IRModule) -> None:
         """Look at every function of a module, and at the module."""
@@ -114,147 +99,88 @@ class Criteria:
 
     def function(self, function: Function, name: GlobalVar | None = None) -> None:
         """Look at a function that stands in no other."""
-        self._enter_function((function, name))
-        while self._todo:
-            step, about = self._todo.pop()
-            step(about)
+        self._name = name
+        self.visit(function)
         self._explain_unbound()
-
-    def _then(self, *steps: tuple[Callable[[Any], None], Any]) -> None:
-        self._todo.extend(reversed(steps))
 
     # -- functions and scopes ----------------------------------------------------------------------
 
-    def _enter_function(self, about: tuple[Function, Var | GlobalVar | None]) -> None:
-        function, name = about
-        self._frames.append(_Frame(function, name, self._dataflow))
-        self._dataflow = False
-        self._scopes.append(([], []))
+    def enter(self, node: Node) -> None:
+        match node:
+            case Call():
+                self._call(node)
+            case Binding():
+                self._binding = node
+                if isinstance(node.value, Function):
+                    self._local[node.var] = node.value
+            case If() if self.in_dataflow:
+                self._note(7, "`if` cannot stand in a dataflow block", node, self.path[-1])
+            case Function():
+                self._function(node)
+
+    def leave(self, node: Node) -> None:
+        if isinstance(node, Function):
+            self._names.pop()
+
+    def _function(self, function: Function) -> None:
+        outside = self.path[-1] if self.path else None
+        own = outside.var if isinstance(outside, Binding) else None
+        self._names.append(own if self.path else self._name)
         attrs = function.attrs or Attrs()
         if attrs.get("relax.force_pure") and not function.is_pure:
             self._note(
                 21, "`relax.force_pure` stands on a function that is not declared pure", function,
                 help="leave it out, or declare the function pure",
             )  # fmt: skip
-        for param in function.params:
-            self._define(param, function, False)
-            if param.struct_info is not None:
-                self._bind_shapes(definable_shape_vars(param.struct_info))
-        for param in function.params:
-            self._annotated(param.struct_info, function, 6)
-        self._annotated(function.ret_struct_info, function, 4)
-        self._then((self._expr, (function.body, function)), (self._leave_function, None))
 
-    def _leave_function(self, _: None) -> None:
-        self._dataflow = self._frames.pop().outer_dataflow
-        self._leave_scope(None)
+    def begin_scope(self, node: Function | SeqExpr) -> None:
+        if isinstance(node, Function):
+            for param in node.params:
+                self._annotated(param.struct_info, node, 6)
+            self._annotated(node.ret_struct_info, node, 4)
 
-    def _leave_scope(self, _: None) -> None:
-        variables, shapes = self._scopes.pop()
-        self._visible.difference_update(variables)
-        self._shapes.difference_update(shapes)
-
-    def _define(self, var: Var, within: Node, in_dataflow: bool) -> None:
+    def define(self, var: Var, by: Node) -> None:
         name = var.name_hint
+        if isinstance(by, Binding):
+            self._bound_value(by)
         if var in self._bound:
-            self._note(2, f"`{name}` is bound twice", var, within, "bind a variable of its own")
+            self._note(2, f"`{name}` is bound twice", var, by, "bind a variable of its own")
         if isinstance(var, DataflowVar):
-            self._home[var] = self._frames[-1]
-            if not in_dataflow:
+            self._home[var] = self.functions[-1]
+            if not (isinstance(by, Binding) and isinstance(self.path[-2], DataflowBlock)):
                 self._note(
                     1, f"the DataflowVar `{name}` is bound outside of a dataflow block", var,
-                    within, "make it a Var",
+                    by, "make it a Var",
                 )  # fmt: skip
         self._bound.add(var)
-        self._visible.add(var)
-        self._scopes[-1][0].append(var)
+        super().define(var, by)
 
-    def _bind_shapes(self, variables: Iterable[PrimVar]) -> None:
-        for v in variables:
-            if v not in self._shapes:
-                self._shapes.add(v)
-                self._scopes[-1][1].append(v)
-
-    def _annotated(self, info: StructInfo | None, within: Node, unbound: int | None = None) -> None:
-        if info is not None:
-            relax_vars = self._annotations.check(info, within, self._shapes, unbound)
-            for var in relax_vars:
-                if var not in self._visible:
-                    self._note(14, f"`{var.name_hint}` is not in scope here", info, within)
-            if self._annotations.unbound:
-                # What is known of a value that uses it is a consequence, and not told as well.
-                self._bind_shapes(self._annotations.unbound)
-                self._annotations.unbound.clear()
-
-    # -- blocks and bindings -----------------------------------------------------------------------
-
-    def _block(self, block: BindingBlock) -> None:
-        dataflow = isinstance(block, DataflowBlock)
-        steps: list[tuple[Callable[[Any], None], Any]] = [
-            (self._value, (binding, dataflow)) for binding in block.bindings
-        ]
-        self._then(*steps, (self._leave_block, (block, self._dataflow)))
-        self._dataflow = self._dataflow or dataflow
-
-    def _leave_block(self, about: tuple[BindingBlock, bool]) -> None:
-        block, self._dataflow = about
-        if isinstance(block, DataflowBlock):
-            variables = (b.var for b in block.bindings)
-            self._visible.difference_update(v for v in variables if isinstance(v, DataflowVar))
-
-    def _value(self, about: tuple[Binding, bool]) -> None:
-        binding, _ = about
-        self._binding = binding
-        if isinstance(binding.value, Function):
-            # It may call itself by the variable that it is bound to.
-            self._local[binding.var] = binding.value
-            self._defined(about)
-            self._then((self._enter_function, (binding.value, binding.var)))
-        else:
-            self._then((self._expr, (binding.value, binding)), (self._defined, about))
-
-    def _defined(self, about: tuple[Binding, bool]) -> None:
-        binding, dataflow = about
+    def _bound_value(self, binding: Binding) -> None:
+        """Look at what is said of a variable, before it is in scope."""
         if isinstance(binding.value, (Var, GlobalVar)):
             self._aliases[binding.var] = self._aliases.get(binding.value, binding.value)
         if isinstance(binding, MatchCast):
-            self._bind_shapes(definable_shape_vars(binding.struct_info))
             self._annotated(binding.struct_info, binding, 5)
         self._annotated(binding.var.struct_info, binding)
-        self._define(binding.var, binding, dataflow)
 
-    # -- expressions -------------------------------------------------------------------------------
+    def _annotated(self, info: StructInfo | None, within: Node, unbound: int | None = None) -> None:
+        if info is not None:
+            relax_vars = self._annotations.check(info, within, self.shape_vars, unbound)
+            for var in relax_vars:
+                if var not in self.variables:
+                    self._note(14, f"`{var.name_hint}` is not in scope here", info, within)
+            if self._annotations.unbound:
+                # What is known of a value that uses it is a consequence, and not told as well.
+                self.bind_shape_vars(self._annotations.unbound)
+                self._annotations.unbound.clear()
 
-    def _exprs(self, exprs: Sequence[Expr], within: Node) -> None:
-        self._then(*((self._expr, (expr, within)) for expr in exprs))
+    # -- leaves ------------------------------------------------------------------------------------
 
-    def _expr(self, about: tuple[Expr, Node]) -> None:
-        expr, within = about
+    def leaf(self, expr: Expr) -> None:
+        within = self.path[-1]
         match expr:
             case Var():
                 self._use(expr, within)
-            case Call():
-                self._call(expr)
-            case Tuple(fields):
-                self._exprs(fields, expr)
-            case TupleGetItem(value):
-                self._exprs((value,), expr)
-            case SeqExpr(blocks, body):
-                self._scopes.append(([], []))
-                inside = ((self._block, block) for block in blocks)
-                self._then(*inside, (self._expr, (body, expr)), (self._leave_scope, None))
-            case If(cond, true_branch, false_branch):
-                if self._dataflow:
-                    self._note(7, "`if` cannot stand in a dataflow block", expr, within)
-                self._exprs((cond, true_branch, false_branch), expr)
-            case Function():
-                self._enter_function((expr, None))
-            case _:
-                self._leaf(expr, within)
-
-    def _leaf(self, expr: Expr, within: Node) -> None:
-        """What has no expressions inside."""
-        match expr:
             case ShapeExpr(values):
                 self._sizes(values, expr, within)
             case PrimValue(value):
@@ -272,15 +198,15 @@ class Criteria:
     def _sizes(self, values: Sequence[Any], expr: Expr, within: Node) -> None:
         for value in values:
             for v in scalar_variables(value):
-                if v not in self._shapes:
+                if v not in self.shape_vars:
                     message = f"`{v.name}` is used before it is bound"
                     self._note(5, message, expr, within, "bind it with `R.match_cast`")
-                    self._bind_shapes((v,))
+                    self.bind_shape_vars((v,))
 
     def _use(self, var: Var, within: Node) -> None:
         if (var, within) in self._told:
             return
-        if var not in self._visible:
+        if var not in self.variables:
             self._told.add((var, within))
             known = var in self._bound
             own = self._binding is not None and self._binding.var is var
@@ -301,18 +227,18 @@ class Criteria:
 
     def _is_captured(self, var: Var) -> bool:
         """Whether it belongs to a dataflow block around this function, which it does not name."""
-        if not isinstance(var, DataflowVar) or self._home[var] is self._frames[-1]:
+        if not isinstance(var, DataflowVar) or self._home[var] is self.functions[-1]:
             return False
         return not self._is_inside(var)
 
     def _is_inside(self, name: Expr) -> bool:
-        return any(frame.name is name for frame in self._frames)
+        return any(own is name for own in self._names)
 
     def _undeclared(self, name: str, function: Function, others: Iterable[str] = ()) -> None:
         message = undeclared_recursion(name, others)
-        finding = Finding("RX0308", message, function, None, "give it a `ret_struct_info`")
-        if finding not in self.found[-1:]:
-            self.found.append(finding)
+        violation = Violation("RX0308", message, function, None, "give it a `ret_struct_info`")
+        if violation not in self.found[-1:]:
+            self.found.append(violation)
 
     def _explain_unbound(self) -> None:
         """Say of each variable that was not visible why it was not."""
@@ -334,12 +260,9 @@ class Criteria:
     def _call(self, call: Call) -> None:
         if isinstance(call.op, Op):
             self._normal(call)
-            self._exprs(call.args, call)
-        else:
-            if self._dataflow and self._is_recursive(call.op):
-                message = "a recursive call cannot stand in a dataflow block"
-                self._note(7, message, call, None, "move it out of the dataflow block")
-            self._exprs((call.op, *call.args), call)
+        elif self.in_dataflow and self._is_recursive(call.op):
+            message = "a recursive call cannot stand in a dataflow block"
+            self._note(7, message, call, None, "move it out of the dataflow block")
         for info in call.sinfo_args:
             self._annotated(info, call)
 
@@ -347,8 +270,8 @@ class Criteria:
         callee = self._aliases.get(callee, callee)
         if not isinstance(callee, GlobalVar):
             return isinstance(callee, Var) and self._is_inside(callee)
-        outermost = self._frames[0].name
-        if outermost is None:
+        outermost = self._names[0]
+        if not isinstance(outermost, GlobalVar):
             return False
         group = self._group.get(callee.name_hint)
         return group is not None and group == self._group.get(outermost.name_hint)

@@ -8,7 +8,7 @@ functions and operators return or keep is not followed. Source: spec "Notable Op
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from relaxscript.errors import Span
@@ -29,8 +29,9 @@ from relaxscript.ir.relax import (
 from relaxscript.op import Trait, lookup, traits_of
 from relaxscript.op.inplace import call_tir_inplace
 from relaxscript.op.results import inplace_indices
+from relaxscript.visitor import ScopedVisitor
 
-__all__ = ["Reuse", "reused", "writes_in_place", "written_by"]
+__all__ = ["Reuse", "uses_after_write", "writes_in_place", "written_by"]
 
 # Which memory a value is: a variable and the fields that lead on from there; or, for a tuple that
 # is written out and for what a closure captures, that of each part.
@@ -60,78 +61,72 @@ def written_by(call: Call) -> str:
     return repr(lookup(call.op))  # type: ignore[arg-type]
 
 
-def reused(function: Function) -> list[Reuse]:
+def uses_after_write(function: Function) -> list[Reuse]:
     """Every use of what was written to before, in the order of the program."""
     search = _Search()
-    search.run(function)
+    search.visit(function)
     return search.found
 
 
-class _Search:
-    """Goes through a function in the order of evaluation; takes no recursion."""
+class _Search(ScopedVisitor):
+    """Goes through a function in normal form, in the order of evaluation."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.found: list[Reuse] = []
         self._held: dict[Var, _Held] = {}
-        # What was written to, and by which call; both ways of an `if` start from the same.
+        # What was written to, and by which call.
         self._written: dict[_Place, Call] = {}
-        self._todo: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
-
-    def run(self, function: Function) -> None:
-        self._then((self._expr, (function.body, function, None)))
-        while self._todo:
-            step, about = self._todo.pop()
-            step(*about)
-
-    def _then(self, *steps: tuple[Callable[..., None], tuple[Any, ...]]) -> None:
-        self._todo.extend(reversed(steps))
+        # What was written to before each open branch and function.
+        self._before: list[dict[_Place, Call]] = []
 
     # -- the program, step by step -----------------------------------------------------------------
 
-    def _expr(self, expr: Expr, within: Node, span: Span | None) -> None:
-        match expr:
-            case SeqExpr(blocks, body):
-                bindings = (binding for block in blocks for binding in block.bindings)
-                steps = [(self._binding, (binding,)) for binding in bindings]
-                self._then(*steps, (self._expr, (body, expr, expr.body_span)))
-            case If(cond, true_branch, false_branch):
-                self._use(cond, expr, span)
-                before = dict(self._written)
-                self._then(
-                    (self._expr, (true_branch, expr, None)), (self._other_way, (before,)),
-                    (self._expr, (false_branch, expr, None)), (self._join, (before,)),
-                )  # fmt: skip
-            case Function(body=body):
-                before = dict(self._written)
-                self._then((self._expr, (body, expr, None)), (self._restore, (before,)))
+    def enter(self, node: Node) -> bool | None:
+        match node:
             case Call():
-                self._call(expr)
-            case _:
-                self._use(expr, within, span)
+                self._call(node)
+                return False
+            case Binding():
+                return self._binding(node)
+            case If(cond):
+                self._use(cond, node, node.span)
+        return None
 
-    def _other_way(self, before: dict[_Place, Call]) -> None:
-        """Start the second branch from what was `before`, which takes what the first one wrote."""
-        first, self._written = self._written, dict(before)
-        before.update(first)
-
-    def _join(self, first: dict[_Place, Call]) -> None:
-        self._written.update(first)
-
-    def _restore(self, before: dict[_Place, Call]) -> None:
-        self._written = before
-
-    def _binding(self, binding: Binding) -> None:
+    def _binding(self, binding: Binding) -> bool | None:
         """Another name is no use: only what is done with it is."""
         match binding.value:
             case LeafExpr() | TupleGetItem():
                 self._held[binding.var] = self._of(binding.value)
+                return False
             case Function():
                 free = walk.free_vars(binding.value)
                 captured = [var for var in free if isinstance(var, Var) and var is not binding.var]
                 self._held[binding.var] = [self._of(var) for var in captured]
-                self._then((self._expr, (binding.value, binding, None)))
-            case value:
-                self._then((self._expr, (value, binding, value.span)))
+        return None
+
+    def begin_scope(self, node: Function | SeqExpr) -> None:
+        if isinstance(node, Function):
+            self._before.append(dict(self._written))
+
+    def end_scope(self, node: Function | SeqExpr) -> None:
+        if isinstance(node, Function):
+            self._written = self._before.pop()
+        else:
+            self._use(node.body, node, node.body_span)
+
+    def begin_branch(self, choice: If, taken: bool) -> None:
+        """Both branches start from the same."""
+        if taken:
+            self._before.append(dict(self._written))
+
+    def end_branch(self, choice: If, taken: bool) -> None:
+        """Behind an `if`, all is written to that either branch wrote to."""
+        if taken:
+            first, self._written = self._written, dict(self._before[-1])
+            self._before[-1] |= first
+        else:
+            self._written |= self._before.pop()
 
     def _call(self, call: Call) -> None:
         if Trait.FREES in traits_of(call.op):

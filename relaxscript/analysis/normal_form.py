@@ -27,7 +27,7 @@ from relaxscript.ir.relax import (
 )
 from relaxscript.op import ArgumentError, lookup
 
-from .violation import Finding
+from .violation import Violation
 
 __all__ = ["is_normal", "not_normal"]
 
@@ -50,7 +50,7 @@ def is_normal(expr: Expr) -> bool:
         return False
 
 
-def not_normal(expr: Expr, calls: list[tuple[Op, Call]] | None = None) -> Iterator[Finding]:
+def not_normal(expr: Expr, calls: list[tuple[Op, Call]] | None = None) -> Iterator[Violation]:
     """What of a function, or of what must be a SeqExpr, is not in normal form, in order.
 
     The calls of operators on the way are added to `calls`.
@@ -76,7 +76,7 @@ def not_normal(expr: Expr, calls: list[tuple[Op, Call]] | None = None) -> Iterat
             pending.extend(reversed(inner))
 
 
-def _blocks(seq: SeqExpr) -> Iterator[Finding]:
+def _blocks(seq: SeqExpr) -> Iterator[Violation]:
     """Rule 4: blocks have bindings, and neighbours are of two kinds."""
     before: type[BindingBlock] | None = None
     for block in seq.blocks:
@@ -88,14 +88,14 @@ def _blocks(seq: SeqExpr) -> Iterator[Finding]:
         before = type(block)
 
 
-def _value(value: Expr, within: Node) -> Iterator[Finding]:
+def _value(value: Expr, within: Node) -> Iterator[Violation]:
     """Rules 1 and 2: what is bound is a leaf, or has nothing but leaves for its parts."""
     if isinstance(value, SeqExpr):
         message = "a SeqExpr is the body of a function or a branch, and cannot be bound"
         yield _finding(message, value, within)
     elif isinstance(value, BaseFunc) and not isinstance(value, Function):
         message = "a PrimFunc is a function of the module, and cannot be bound"
-        yield Finding("RX0325", message, value, within, "bind the GlobalVar that stands for it")
+        yield Violation("RX0325", message, value, within, "bind the GlobalVar that stands for it")
     operands: tuple[Expr, ...] = ()
     match value:
         case Call(op, args):
@@ -110,7 +110,7 @@ def _value(value: Expr, within: Node) -> Iterator[Finding]:
         yield from _operand(operand, value)
 
 
-def _operand(expr: Expr, within: Node) -> Iterator[Finding]:
+def _operand(expr: Expr, within: Node) -> Iterator[Violation]:
     pending = [(expr, within)]
     while pending:
         part, outer = pending.pop()
@@ -135,5 +135,5 @@ def _kind(expr: Expr) -> str:
     return _KINDS.get(type(expr), "a value")
 
 
-def _finding(message: str, node: Node, within: Node | None) -> Finding:
-    return Finding("RX0325", message, node, within, _HELP)
+def _finding(message: str, node: Node, within: Node | None) -> Violation:
+    return Violation("RX0325", message, node, within, _HELP)

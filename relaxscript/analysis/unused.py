@@ -8,6 +8,7 @@ fields, constants, names, local functions. Source: TVM `relax.analysis.remove_al
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TypeVar
 
 from relaxscript.ir import walk
@@ -19,13 +20,15 @@ from relaxscript.ir.relax import (
     Binding,
     BindingBlock,
     Call,
-    DataflowBlock,
     Expr,
     Function,
     If,
     MatchCast,
     SeqExpr,
+    Tuple,
+    TupleGetItem,
 )
+from relaxscript.visitor import ScopedVisitor
 
 from .call_graph import is_pure
 from .derive import Context
@@ -76,7 +79,7 @@ def _consolidated(blocks: tuple[BindingBlock, ...]) -> tuple[BindingBlock, ...]:
 _MAY_FAIL = (Call, If, MatchCast, Div, Mod, FloorDiv, FloorMod)
 
 
-class _Uses:
+class _Uses(ScopedVisitor):
     """Which variables are needed for which: an edge from a variable to what its binding uses.
 
     What stays in any case is needed by the innermost local function around it, by None where there
@@ -84,18 +87,18 @@ class _Uses:
     """
 
     def __init__(self, func: Function | SeqExpr, context: Context) -> None:
+        super().__init__()
         self.context = context
         self.droppable: set[Node] = set()
         self._needs: dict[Node | None, list[Node]] = {}
-        # What is to be looked at: an expression, and who needs it.
-        self._todo: list[tuple[Expr, Node | None]] = [(func, None)]
+        # Who needs what stands here: around each open binding, and inside of the innermost.
+        self._who: list[Node | None] = [None]
         # What the parameters say is known without any cast.
         params = func.params if isinstance(func, Function) else ()
         self._given = set(walk.defined_by(func, params))
         functions = (node for node in walk.post_order(func) if isinstance(node, Function))
         self._trusts = not any((f.attrs or Attrs()).get("relax.force_pure") for f in functions)
-        while self._todo:
-            self._look_at(*self._todo.pop())
+        self.visit(func)
 
     def live(self) -> set[Node]:
         """The variables that what stays needs."""
@@ -108,45 +111,46 @@ class _Uses:
                     todo.append(used)
         return seen
 
-    def _need(self, who: Node | None, *what: Node) -> None:
+    def _need(self, what: Iterable[Node], who: Node | None) -> None:
         self._needs.setdefault(who, []).extend(what)
 
-    def _look_at(self, expr: Expr, who: Node | None) -> None:
-        match expr:
-            case Function(params, body, result):
+    def enter(self, node: Node) -> bool | None:
+        match node:
+            case Function(params, ret_struct_info=result):
                 parts: list[Node] = [*params, *([] if result is None else [result])]
-                self._need(who, *(v for part in parts for v in walk.variables(part)))
-                self._todo.append((body, who))
-            case SeqExpr(blocks, body):
-                for block in blocks:
-                    for binding in block.bindings:
-                        self._bound(binding, isinstance(block, DataflowBlock), who)
-                self._todo.append((body, who))
-            case If(cond, true_branch, false_branch):
-                self._todo += [(part, who) for part in (cond, true_branch, false_branch)]
-            case _:
-                self._need(who, *walk.variables(expr))
+                self._need((v for part in parts for v in walk.variables(part)), self._who[-1])
+            case Binding():
+                self._binding(node)
+            case Call() | Tuple() | TupleGetItem():
+                self.leaf(node)
+                return False
+        return None
 
-    def _bound(self, binding: Binding, dataflow: bool, who: Node | None) -> None:
-        var, value = binding.var, binding.value
-        key: Node | None = who
-        if self._may_go(binding, dataflow):
+    def leaf(self, expr: Expr) -> None:
+        self._need(walk.variables(expr), self._who[-1])
+
+    def leave(self, node: Node) -> None:
+        if isinstance(node, Binding):
+            self._who.pop()
+
+    def _binding(self, binding: Binding) -> None:
+        var, key = binding.var, self._who[-1]
+        if self._may_go(binding):
             self.droppable.add(var)
             key = var
-        known = [] if var.struct_info is None else walk.variables(var.struct_info)
-        self._need(key, *known)
+        self._who.append(key)
+        if var.struct_info is not None:
+            self._need(walk.variables(var.struct_info), key)
         if isinstance(binding, MatchCast):
-            inside = walk.variables(binding.struct_info)
-            self._need(key, *inside)
+            self._need(walk.variables(binding.struct_info), key)
             for defined in walk.defined_by(binding, (binding.struct_info,)):
                 if defined not in self._given:
-                    self._need(defined, var)
-        self._todo.append((value, key))
+                    self._need((var,), defined)
 
-    def _may_go(self, binding: Binding, dataflow: bool) -> bool:
+    def _may_go(self, binding: Binding) -> bool:
         value = binding.value
         if isinstance(value, Function):
             return True
-        if dataflow:
+        if self.in_dataflow:
             return is_pure(value, self.context, otherwise=self._trusts)
         return not any(isinstance(node, _MAY_FAIL) for node in walk.post_order(binding))

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from relaxscript.ir.node import Node
 
-__all__ = ["Finding", "undeclared_recursion"]
+__all__ = ["Violation", "undeclared_recursion"]
 
 
-class Finding(NamedTuple):
+class Violation(NamedTuple):
     """A mistake at a node, where that stands in `within`; `fact` is what is true there."""
 
     code: str

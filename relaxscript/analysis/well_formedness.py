@@ -26,11 +26,11 @@ from relaxscript.ir.field_types import brief
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Function
 
-from .criteria import Criteria
-from .inplace_use import Reuse, reused, written_by
+from .criteria import WellFormedChecker
+from .inplace_use import Reuse, uses_after_write, written_by
 from .normal_form import not_normal
-from .struct_info_checker import retyped
-from .violation import Finding
+from .struct_info_checker import struct_info_violations
+from .violation import Violation
 
 __all__ = ["explained", "findings", "ill_formed", "well_formed"]
 
@@ -59,12 +59,12 @@ def ill_formed(obj: IRModule | Function, check_struct_info: bool = True) -> tupl
     return tuple(_diagnostic(finding, at) for finding, at in zip(found, places))
 
 
-def findings(obj: IRModule | Function, check_struct_info: bool = True) -> list[Finding]:
+def findings(obj: IRModule | Function, check_struct_info: bool = True) -> list[Violation]:
     """What `ill_formed` finds, for whoever knows better places than those in the printed text."""
     if not isinstance(obj, (IRModule, Function)):
         raise TypeError(f"an IRModule or a Function is well-formed or not, {brief(obj)} is neither")
     module = obj if isinstance(obj, IRModule) else None
-    criteria = Criteria(module)
+    criteria = WellFormedChecker(module)
     if isinstance(obj, IRModule):
         criteria.module(obj)
     else:
@@ -75,9 +75,9 @@ def findings(obj: IRModule | Function, check_struct_info: bool = True) -> list[F
     nested = [finding for function in functions for finding in not_normal(function)]
     if nested or not check_struct_info:
         return nested
-    found = retyped(obj)
+    found = struct_info_violations(obj)
     for function in functions:
-        found.extend(_reuse(reuse) for reuse in reused(function))
+        found.extend(_reuse(reuse) for reuse in uses_after_write(function))
     return found
 
 
@@ -109,13 +109,13 @@ def _has_no_place(error: DiagnosticError, caller: Span | None) -> bool:
     )
 
 
-def _reuse(found: Reuse) -> Finding:
+def _reuse(found: Reuse) -> Violation:
     name = found.var.name_hint
     message = f"`{name}` is used after `{written_by(found.call)}` wrote into it"
-    return Finding("RX0403", message, found.var, found.within, "use what the call gives")
+    return Violation("RX0403", message, found.var, found.within, "use what the call gives")
 
 
-def _places(obj: IRModule | Function, found: list[Finding]) -> list[Span | None]:
+def _places(obj: IRModule | Function, found: list[Violation]) -> list[Span | None]:
     wanted = [(finding.node, finding.within) for finding in found]
     try:
         spans: list[Span | None] = hooks.places(obj, wanted)
@@ -125,7 +125,7 @@ def _places(obj: IRModule | Function, found: list[Finding]) -> list[Span | None]
     return spans
 
 
-def _diagnostic(finding: Finding, at: Span | None) -> Diagnostic:
+def _diagnostic(finding: Violation, at: Span | None) -> Diagnostic:
     labels = () if at is None else (Label(at, finding.fact or "here"),)
     notes = (finding.fact,) if finding.fact and at is None else ()
     return Diagnostic(finding.code, finding.message, at, labels, notes, finding.help)

@@ -70,7 +70,9 @@ def definable_shape_vars(info: StructInfo) -> list[prim.Var]:
     Those in the parameters of a function type belong to that type and are left out; those in its
     result are not, unless they are the same.
     """
-    return list(ShapeVariables().definable(info))
+    if isinstance(info, (TupleStructInfo, FuncStructInfo)):
+        return list(ShapeVariables().definable(info))
+    return list(dict.fromkeys([e for e in dimensions(info) if isinstance(e, prim.Var)]))
 
 
 def shape_vars(info: StructInfo) -> list[prim.Var]:

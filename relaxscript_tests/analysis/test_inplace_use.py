@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from relaxscript.analysis.inplace_use import reused, written_by
+from relaxscript.analysis.inplace_use import uses_after_write, written_by
 from relaxscript.script import from_source
 from relaxscript.testing import diagnostics_of
 
@@ -99,9 +99,9 @@ class M:
         return both
 """
     main = from_source(program)["main"]
-    assert reused(main) == []
+    assert uses_after_write(main) == []
     call = main.body.blocks[0].bindings[0].value
     seq = main.body.replace(body=main.params[0])
-    (found,) = reused(main.replace(body=seq))
+    (found,) = uses_after_write(main.replace(body=seq))
     assert (found.var, found.call) == (main.params[0], call)
     assert written_by(call) == "R.call_tir_inplace"

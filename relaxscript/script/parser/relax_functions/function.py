@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 
 from relaxscript.analysis.derive import renamed_apart
-from relaxscript.analysis.inplace_use import reused, written_by
+from relaxscript.analysis.inplace_use import uses_after_write, written_by
 from relaxscript.errors import Diagnostic, Label
 from relaxscript.ir.relax import DataflowVar, Function, Var
 from relaxscript.ir.struct_info import FuncStructInfo, ObjectStructInfo
@@ -48,7 +48,7 @@ def parse_function(cx: RelaxContext, node: ast.FunctionDef, header: Header) -> F
 
 def reuses(cx: RelaxContext, function: Function) -> bool:
     """Record every use of what a call has written into."""
-    found = reused(function) if cx.builder.writes_in_place else []
+    found = uses_after_write(function) if cx.builder.writes_in_place else []
     for var, _, span, call in found:
         writer = written_by(call)
         labels = () if call.span is None else (Label(call.span, "writes into it"),)
