@@ -22,7 +22,8 @@ from relaxscript.ir import prim, tir, walk
 from relaxscript.runtime import DeviceTensor
 
 from . import scalar, tir_errors
-from .expression import Expressions, Frame, Run, Scope
+from .expression import compile_expr
+from .expression_context import DIMENSIONS, ExpressionContext, Frame, FrameLayout, Run
 from .write_sets import written_params
 
 __all__ = ["BufferParam", "Extent", "MemoryParam", "Param", "ScalarParam", "Signature", "name_of"]
@@ -98,7 +99,7 @@ def name_of(func: tir.PrimFunc) -> str:
 
 
 class Signature:
-    """The parameters of a PrimFunc; `scope` holds them, then `variables`, in this order.
+    """The parameters of a PrimFunc; `layout` has slots for them, then `variables`, in this order.
 
     `variables` are those that the buffers define: dimensions, strides and offsets; `written` holds
     the positions of parameters that are written to.
@@ -108,9 +109,9 @@ class Signature:
         self.name = name_of(func)
         self.written = written_params(func)
         self.params: tuple[Param, ...] = tuple(_param(func, var) for var in func.params)
-        self.scope = Scope()
+        self.layout = FrameLayout()
         for param in self.params:
-            self.scope.define(param.buffer if isinstance(param, BufferParam) else param.var)
+            self.layout.define(param.buffer if isinstance(param, BufferParam) else param.var)
         self.variables: list[prim.Var] = []
         self._binds: list[tuple[int, Extent]] = []
         self._checks: list[Extent] = []
@@ -121,8 +122,8 @@ class Signature:
     def _arrange(self) -> None:
         for extent in self.extents():
             expected = extent.expected
-            if isinstance(expected, prim.Var) and self.scope.find(expected) is None:
-                self._binds.append((self.scope.define(expected), extent))
+            if isinstance(expected, prim.Var) and self.layout.find(expected) is None:
+                self._binds.append((self.layout.define(expected), extent))
                 self.variables.append(expected)
             else:
                 self._checks.append(extent)
@@ -152,18 +153,21 @@ class Signature:
     def bind(self, args: Sequence[Any]) -> Frame:
         """A frame with checked arguments and the variables; raises `VMError` (RX0601, RX0602)."""
         values = self.convert(args)
-        frame: Frame = [None, *values, *([None] * len(self._binds))]
-        for slot, extent in self._binds:
-            frame[slot] = self._value(extent, values)
-        if self._compiled is None:
-            expressions = Expressions(self.scope)
-            expressions.wraps = lambda: tir_errors.too_large(self.name)
-            self._compiled = [
-                (extent, expressions.compile(extent.expected)) for extent in self._checks
-            ]
-        for extent, run in self._compiled:
-            self._check(extent, frame, run(frame))
+        variables = [self._value(extent, values) for _, extent in self._binds]
+        checks = self._expected()  # which may need further slots
+        frame: Frame = [None, *values, *variables]
+        frame.extend([None] * (self.layout.size - len(frame)))
+        for extent, expected in checks:
+            self._check(extent, frame, expected(frame))
         return frame
+
+    def _expected(self) -> list[tuple[Extent, Run]]:
+        """What computes the extents that are compared, made once."""
+        if self._compiled is None:
+            cx = ExpressionContext(self.layout, DIMENSIONS)
+            cx.wraps = lambda: tir_errors.too_large(self.name)
+            self._compiled = [(e, compile_expr(cx, e.expected)) for e in self._checks]
+        return self._compiled
 
     def convert(self, args: Sequence[Any]) -> list[Any]:
         """The arguments as arrays and numbers; kinds, data types and ranks are checked."""
@@ -248,7 +252,7 @@ class Signature:
             return ""
         origins = []
         for var in dict.fromkeys(v for v in walk.walk(expected) if isinstance(v, prim.Var)):
-            slot = self.scope.find(var)
+            slot = self.layout.find(var)
             assert slot is not None  # the expression was compiled in this scope
             origin = self._sources.get(slot)
             where = f"{origin} of `{self.params[origin.param].name}`" if origin else ""

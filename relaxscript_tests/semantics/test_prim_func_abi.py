@@ -10,6 +10,7 @@ from relaxscript.errors import DiagnosticError, VMError
 from relaxscript.interpreter.tir import evaluate
 from relaxscript.ir import prim, tir
 from relaxscript.ir.prim import Var, const
+from relaxscript.ir.relax import GlobalVar
 from relaxscript.semantics.prim_func_abi import Signature, overlaps_itself
 from relaxscript_tests import examples
 from relaxscript_tests.prim_func_examples import f32, zeros
@@ -260,3 +261,30 @@ def test_an_array_whose_elements_share_memory_is_read_but_not_written():
         "argument `y` of `main` is written to, but several of its elements share memory (its "
         "strides are (0,)); `numpy.array(y)` is a copy"
     )
+
+
+@pytest.mark.parametrize(
+    ("dim", "name"),
+    [(prim.Call("int64", "tir.ret", (N,)), "ret"),
+     (prim.Call("int64", "tir.call_extern", (prim.StringImm("abs"), N)), "call_extern")],
+)  # fmt: skip
+def test_a_dimension_is_evaluated_before_the_function_begins(dim, name):
+    func = function((4,), (dim,), scalars=[N])
+    for call in (lambda: evaluate(func, [zeros(4), zeros(4), 4]),
+                 lambda: compile_prim_func(func)(zeros(4), zeros(4), 4)):  # fmt: skip
+        with pytest.raises(DiagnosticError, match=f"`{name}` has no meaning in a dimension"):
+            call()
+
+
+def test_a_dimension_calls_no_function_of_the_module():
+    func = function((4,), (prim.Call("int64", GlobalVar("size"), (N,)),), scalars=[N])
+    with pytest.raises(DiagnosticError, match="`size` has no meaning in a dimension"):
+        evaluate(func, [zeros(4), zeros(4), 4])
+
+
+def test_a_dimension_may_name_parts_of_itself():
+    half = Var("half", "int64")
+    func = function((N,), (prim.Let(half, N // 2, half * half),))
+    assert evaluate(func, [zeros(6), zeros(9)]) is None
+    assert compile_prim_func(func)(zeros(6), zeros(9)) is None
+    assert "is 8, not 9" in refusals(func, zeros(6), zeros(8))[1]

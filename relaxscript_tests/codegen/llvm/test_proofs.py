@@ -9,7 +9,8 @@ from relaxscript.codegen.llvm.proofs import Proofs
 from relaxscript.errors import VMError
 from relaxscript.ir import prim, tir
 from relaxscript.ir.prim import Var, const
-from relaxscript.semantics.expression import Expressions, Scope
+from relaxscript.semantics.expression import compile_expr
+from relaxscript.semantics.expression_context import DIMENSIONS, ExpressionContext, FrameLayout
 from relaxscript_tests import examples
 
 # Of eight bits, so that all values can be tried and many sums wrap.
@@ -53,10 +54,10 @@ def guarded(draw):
 
 
 def evaluator(e):
-    scope = Scope()
+    layout = FrameLayout()
     for var in (I, D, N):
-        scope.define(var)
-    run = Expressions(scope).compile(e)
+        layout.define(var)
+    run = compile_expr(ExpressionContext(layout, DIMENSIONS), e)
 
     def value(*numbers):
         try:
