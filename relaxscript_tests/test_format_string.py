@@ -11,7 +11,7 @@ from relaxscript import from_source
 from relaxscript.errors import DiagnosticError, VMError
 from relaxscript.format_string import FormatError, check_format, fill
 from relaxscript.runtime.builtins import BUILTINS
-from relaxscript.runtime.values import formatted
+from relaxscript.runtime.values import format_values
 from relaxscript_tests import examples
 
 
@@ -72,9 +72,9 @@ def test_what_reaches_beyond_the_values_is_no_format(form, why):
 
 
 def test_a_value_is_asked_for_its_text_and_for_nothing_else():
-    assert formatted("<{:>10}> {{}}", [Untouchable()]) == "< untouched> {}"
+    assert format_values("<{:>10}> {{}}", [Untouchable()]) == "< untouched> {}"
     with pytest.raises(VMError):
-        formatted("{0.secret}", [Untouchable()])
+        format_values("{0.secret}", [Untouchable()])
 
 
 PIECES = [
@@ -90,7 +90,7 @@ def test_what_is_a_format_here_means_what_it_means_to_python(rng):
     for _ in range(examples(20_000)):
         form = "".join(rng.choice(PIECES) for _ in range(rng.integers(1, 6)))
         try:
-            found = formatted(form, values)
+            found = format_values(form, values)
         except VMError:
             continue
         if form:

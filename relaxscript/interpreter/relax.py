@@ -39,12 +39,12 @@ from relaxscript.runtime.checks import AnyCheck, TupleCheck
 from relaxscript.runtime.coercion import (
     call_packed,
     coerce_argument,
-    in_order,
-    taken_result,
+    coerce_result,
+    order_arguments,
 )
-from relaxscript.runtime.error_context import tell_calls, too_deep
-from relaxscript.runtime.run_check import match, match_arguments, wrong_number
-from relaxscript.runtime.stack_guard import one_run
+from relaxscript.runtime.error_context import add_call_notes, depth_error
+from relaxscript.runtime.run_check import argument_count_error, match, match_arguments
+from relaxscript.runtime.stack_guard import run_scope
 from relaxscript.runtime.values import kind_of
 from relaxscript.semantics.check_calls import check_of
 from relaxscript.semantics.checks import concrete
@@ -134,12 +134,12 @@ class Interpreter(CallEvaluator):
         """Call a closure with what a user passes: converted, then checked like any arguments."""
         names = closure.param_names
         names = names[: len(names) - len(closure.bound_args)]
-        with one_run():
+        with run_scope():
             with located_in_signature(closure.function):
                 if kwargs:
-                    args = in_order(closure.name, names, args, kwargs)
+                    args = order_arguments(closure.name, names, args, kwargs)
                 if len(args) != len(names):
-                    raise wrong_number(closure.name, names, len(args))
+                    raise argument_count_error(closure.name, names, len(args))
                 frame = self._enter(closure, self._converted(closure, args))
             return as_given((*args, *kwargs.values()), self._run(closure, frame))
 
@@ -175,14 +175,14 @@ class Interpreter(CallEvaluator):
                 returned = None
         except VMError as error:
             running = [(frame.name, frame.place) for frame, _ in reversed(stack)]
-            tell_calls(error, running, is_from_inside(error, running[0][1]))
+            add_call_notes(error, running, is_from_inside(error, running[0][1]))
             raise
 
     def _entered(self, request: Request, depth: int) -> tuple[Frame, Steps]:
         closure, args, span = request
         with located(span):
             if depth > self.call_depth_limit:
-                raise too_deep(self.call_depth_limit)
+                raise depth_error(self.call_depth_limit)
             frame = self._enter(closure, args)
         return frame, self._body(closure, frame)
 
@@ -191,7 +191,7 @@ class Interpreter(CallEvaluator):
         params = closure.function.params
         values = [*args, *closure.bound_args]
         if len(values) != len(params):
-            raise wrong_number(closure.name, closure.param_names, len(args))
+            raise argument_count_error(closure.name, closure.param_names, len(args))
         frame = Frame(closure.name, closure.outer)
         if closure.itself is not None:
             frame.values[closure.itself] = closure.unbound()
@@ -354,7 +354,7 @@ class Interpreter(CallEvaluator):
             info = erase_to_well_defined(var.struct_info, lambda v: True, lambda v: v in visible)
             check = frame.check(info)
             value = () if value is None and check == _UNIT else value
-            value = taken_result(value, check) if _is_outside(binding.value) else value
+            value = coerce_result(value, check) if _is_outside(binding.value) else value
             self._match(value, info, frame, name_of_result(binding, frame.lookup))
         if var is not None:
             frame.values[var] = value

@@ -43,7 +43,7 @@ from relaxscript.opdef.parameters import (
 )
 from relaxscript.opdef.shapes import dims_of, number, require_dtype, tensor_of
 from relaxscript.opdef.traits import Trait
-from relaxscript.runtime.values import Closure, Prim, Shape, formatted, prim_value
+from relaxscript.runtime.values import Closure, Prim, Shape, format_values, prim_value
 from relaxscript.sinfo import (
     apply_partially,
     check_compatibility,
@@ -180,7 +180,7 @@ def print(*values: Value, format: Text = "") -> Value:
     Fields are those of `str.format` without attributes, items and conversions; a width or precision
     is at most 1000. Raises `VMError` (RX0606) where a value does not go with its field.
     """
-    sys.stdout.write(formatted(format, values) + "\n")
+    sys.stdout.write(format_values(format, values) + "\n")
     return ()
 
 
@@ -211,7 +211,7 @@ def assert_op(condition: Value, format_args: Spread | None = None, format: Text 
     The message is `format`, filled with `format_args` as `R.print` does. Raises `VMError`.
     """
     if not bool(np.asarray(prim_value(condition) if isinstance(condition, Prim) else condition)):
-        told = formatted(format, format_args or ())
+        told = format_values(format, format_args or ())
         raise VMError(f"Assertion Failed: {told}" if told else "Assertion Failed", code="RX0611")
     return ()
 

@@ -55,7 +55,7 @@ def quick_test(
         return lambda args: None if args else [None] * heap_size
     if len(checks) != num_args:
         return lambda args: None
-    writer = _Writer()
+    writer = _GuardWriter()
     try:
         for index in proved:
             writer.known(f"a{index}", checks[index])
@@ -67,7 +67,7 @@ def quick_test(
     return writer.compiled(num_args, heap_size)
 
 
-class _Writer:
+class _GuardWriter:
     """Collects the tests of a signature, those that need the heap last."""
 
     def __init__(self) -> None:

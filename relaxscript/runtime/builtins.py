@@ -35,9 +35,9 @@ from .run_check import (
     Heap,
     Origins,
     describe_dim,
-    evaluate,
+    describe_variables,
+    evaluate_dim,
     match,
-    variables,
 )
 from .values import (
     Closure,
@@ -46,7 +46,7 @@ from .values import (
     Shape,
     cpu,
     device,
-    formatted,
+    format_values,
     is_tensor,
     kind_of,
     make_prim,
@@ -115,7 +115,7 @@ def make_shape(*args: Any) -> Shape:
 def _dimension(dim: Dim, axis: int, state: State) -> int:
     size = _computed(dim, state, f"dimension {axis} of a shape")
     if size < 0:
-        why = variables(dim, state.heap, state.origins())
+        why = describe_variables(dim, state.heap, state.origins())
         raise VMError(
             f"dimension {axis} of a shape, `{describe_dim(dim)}`, is {size}{why}", code="RX0605"
         )
@@ -124,9 +124,9 @@ def _dimension(dim: Dim, axis: int, state: State) -> int:
 
 def _computed(dim: Dim, state: State, noun: str) -> int | float:
     try:
-        return evaluate(dim, state.heap)
+        return evaluate_dim(dim, state.heap)
     except ArithmeticError as error:
-        why = variables(dim, state.heap, state.origins())
+        why = describe_variables(dim, state.heap, state.origins())
         raise VMError(
             f"{noun}, `{describe_dim(dim)}`, cannot be computed{why}: {error}", code="RX0605"
         ) from error
@@ -372,7 +372,7 @@ def clear_memory() -> tuple[()]:
 @_builtin("relax.run.print")
 def run_print(form: str, *values: Any) -> None:
     """Print values to standard output, in the places of `form` if it is not empty."""
-    print(formatted(form, values))
+    print(format_values(form, values))
 
 
 @_builtin("relax.run.assert_op")
@@ -382,7 +382,7 @@ def assert_op(condition: Any, form: str = "", *values: Any) -> None:
     if not (isinstance(condition, bool) or (is_tensor(condition) and condition.ndim == 0)):
         raise _wrong(name, f"the condition must be a Bool scalar, got {kind_of(condition)}")
     if not read_if_cond(condition):
-        text = formatted(form, values)
+        text = format_values(form, values)
         raise VMError("Assertion Failed" + (f": {text}" if text else ""), code="RX0611")
 
 

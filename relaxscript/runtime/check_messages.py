@@ -36,9 +36,9 @@ from .checks import (
 from .values import is_tensor, kind_of
 
 __all__ = [
-    "Place", "argument_place", "assumed", "demanded", "evaluate", "mismatch", "origins_of",
-    "part_of",
-    "refused", "variables", "wrong_number",
+    "ValuePath", "argument_count_error", "argument_path", "describe_demand", "describe_loads",
+    "describe_variables", "evaluate_dim", "mismatch_error", "origins_of", "part_of",
+    "wrong_kind_error",
 ]  # fmt: skip
 
 
@@ -59,7 +59,7 @@ def _is_code(text: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ValuePath:
     """Where a value stands: `base`, and the fields of tuples that lead to it.
 
     `argument` is the position of `base` among the arguments of `function`, where it is one.
@@ -99,7 +99,7 @@ class Place:
         made.argument = self.argument
         return made
 
-    def field(self, index: int) -> Place:
+    def field(self, index: int) -> ValuePath:
         return replace(self, path=f"{self.path}[{index}]")
 
     def __str__(self) -> str:
@@ -107,15 +107,15 @@ class Place:
 
 
 @lru_cache(maxsize=4096)
-def argument_place(name: str, function: str, position: int) -> Place:
+def argument_path(name: str, function: str, position: int) -> ValuePath:
     """Where argument `position` of a call of `function` stands."""
-    return Place(f"`{name}`", function, "RX0601", argument=position)
+    return ValuePath(f"`{name}`", function, "RX0601", argument=position)
 
 
 # -- errors ----------------------------------------------------------------------------------------
 
 
-def refused(place: Place, check: Check, value: object) -> VMError:
+def wrong_kind_error(place: ValuePath, check: Check, value: object) -> VMError:
     """The error for a value that is not of the kind that `check` wants."""
     text = f"{place} is {kind_of(value)}; must be {describe(check)}"
     return place.error(text, help=_way_out(check, value))
@@ -136,15 +136,15 @@ def _way_out(check: Check, value: object) -> str | None:
     return None
 
 
-def mismatch(
-    place: Place, text: str, check: Check, value: object, help: str | None = None
+def mismatch_error(
+    place: ValuePath, text: str, check: Check, value: object, help: str | None = None
 ) -> VMError:
     """The error for a value of the right kind that differs in `text`."""
     notes = [f"expected {describe(check)}, got {kind_of(value)}"]
     return place.error(text, notes, help)
 
 
-def wrong_number(function: str, names: Sequence[str], given: int) -> VMError:
+def argument_count_error(function: str, names: Sequence[str], given: int) -> VMError:
     """The error for a call with a wrong number of arguments."""
     listed = f" ({', '.join(names)})" if names else ""
     noun = "argument" if len(names) == 1 else "arguments"
@@ -154,7 +154,7 @@ def wrong_number(function: str, names: Sequence[str], given: int) -> VMError:
 # -- dimensions ------------------------------------------------------------------------------------
 
 
-def evaluate(dim: Dim, heap: Heap) -> int | float:
+def evaluate_dim(dim: Dim, heap: Heap) -> int | float:
     """The size that `dim` demands; raises an ArithmeticError where it divides by zero."""
     match dim:
         case DimConst(value=constant):
@@ -169,7 +169,7 @@ def evaluate(dim: Dim, heap: Heap) -> int | float:
     return value
 
 
-def demanded(dim: Dim, heap: Heap, origins: Origins) -> str:
+def describe_demand(dim: Dim, heap: Heap, origins: Origins) -> str:
     """What `dim` demands, and how that comes about: "`2 * n` with `n = 4` from ..., that is 8"."""
     match dim:
         case DimConst(value=constant):
@@ -177,12 +177,12 @@ def demanded(dim: Dim, heap: Heap, origins: Origins) -> str:
         case DimAny():
             return "of any size"
         case DimExpr(text=text):
-            why = variables(dim, heap, origins)
-            return f"`{text}`{why}" + (f", that is {evaluate(dim, heap)}" if why else "")
-    return f"`{dim.name} = {heap[dim.slot]}`{variables(dim, heap, origins)}"
+            why = describe_variables(dim, heap, origins)
+            return f"`{text}`{why}" + (f", that is {evaluate_dim(dim, heap)}" if why else "")
+    return f"`{dim.name} = {heap[dim.slot]}`{describe_variables(dim, heap, origins)}"
 
 
-class _Reads(list[Any]):
+class _RecordingHeap(list[Any]):
     """A heap that remembers which slots were read."""
 
     def __init__(self, heap: Heap) -> None:
@@ -194,35 +194,35 @@ class _Reads(list[Any]):
         return super().__getitem__(slot)
 
 
-def variables(dim: Dim, heap: Heap, origins: Origins) -> str:
+def describe_variables(dim: Dim, heap: Heap, origins: Origins) -> str:
     """The values of the variables in `dim` and where they come from: " with `n = 4` from ..."."""
     match dim:
         case DimConst():
             return ""
         case DimExpr(compute=compute):
-            reads = _Reads(heap)
+            reads = _RecordingHeap(heap)
             with suppress(ArithmeticError):  # what was read up to there is what matters
                 compute(reads)
             known = ((slot, origins.get(slot)) for slot in dict.fromkeys(reads.slots))
             loads = [DimLoad(s, name[0] if name else f"variable {s}") for s, name in known]
-            return assumed(loads, heap, origins)
+            return describe_loads(loads, heap, origins)
         case DimAny():
             return ""
     origin = origins.get(dim.slot, ("", ""))[1]
     return f" from {origin}" if origin and origin != f"`{dim.name}`" else ""
 
 
-def assumed(loads: Sequence[DimLoad], heap: Heap, origins: Origins) -> str:
+def describe_loads(loads: Sequence[DimLoad], heap: Heap, origins: Origins) -> str:
     """The values of variables, and where these come from: " with `n = 4` from `w.shape[0]`"."""
-    facts = [f"`{v.name} = {heap[v.slot]}`{variables(v, heap, origins)}" for v in loads]
+    facts = [f"`{v.name} = {heap[v.slot]}`{describe_variables(v, heap, origins)}" for v in loads]
     return f" with {' and '.join(facts)}" if facts else ""
 
 
 def origins_of(checks: Sequence[Check], names: Sequence[str]) -> dict[int, tuple[str, str]]:
     """Which part of values of these names gives each shape variable its value."""
     found: dict[int, tuple[str, str]] = {}
-    todo: list[tuple[Check, Place]] = [
-        (check, Place(name)) for check, name in zip(checks, names, strict=True)
+    todo: list[tuple[Check, ValuePath]] = [
+        (check, ValuePath(name)) for check, name in zip(checks, names, strict=True)
     ]
     while todo:
         check, place = todo.pop(0)

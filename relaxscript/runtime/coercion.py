@@ -1,6 +1,6 @@
 """Values that cross the border of a program, made into the run-time values that they stand for.
 
-`coerce` is for what users pass to a function, `run_time_value` for what packed functions return.
+`coerce` is for what users pass to a function, `to_runtime_value` for what packed functions return.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from relaxscript.errors import InternalError, VMError, meant_notes
 
 from .checks import AnyCheck, Check, FuncCheck, PrimCheck, ShapeCheck, TensorCheck, TupleCheck
 from .packed_func import PackedFunc
-from .run_check import argument_place, wrong_number
+from .run_check import argument_count_error, argument_path
 from .stack_guard import lacks_stack
 from .values import (
     Closure,
     DeviceTensor,
     Prim,
     Shape,
+    has_method,
     is_tensor,
     make_prim,
-    speaks,
     to_tensor,
 )
 
@@ -35,9 +35,9 @@ __all__ = [
     "call_packed",
     "coerce",
     "coerce_argument",
-    "in_order",
+    "order_arguments",
     "require_written",
-    "run_time_value",
+    "to_runtime_value",
 ]
 
 
@@ -52,7 +52,7 @@ def coerce(value: Any, check: Check) -> Any:
     """
     match check:
         case TensorCheck() if _is_foreign_tensor(value, ("__dlpack__", "__array__")):
-            return _taken(value)
+            return _take_tensor(value)
         case ShapeCheck() if isinstance(value, (list, tuple)) and not isinstance(value, Shape):
             return Shape(value) if all(map(_is_integer, value)) else value
         case TupleCheck(fields=fields) if isinstance(value, (list, tuple)):
@@ -66,13 +66,13 @@ def coerce(value: Any, check: Check) -> Any:
                 return value
             return PackedFunc(getattr(value, "__name__", type(value).__name__), value)
         case AnyCheck() if type(value) is tuple:
-            return run_time_value(value)
+            return to_runtime_value(value)
         case AnyCheck() if _is_foreign_tensor(value, ("__dlpack__",)):
-            return _taken(value)
+            return _take_tensor(value)
     return value
 
 
-def _taken(value: Any) -> Any:
+def _take_tensor(value: Any) -> Any:
     """The tensor that a user's value stands for, read-only where it is a copy."""
     tensor = to_tensor(value)
     if isinstance(value, np.ndarray) and not value.dtype.isnative:
@@ -82,7 +82,7 @@ def _taken(value: Any) -> Any:
 
 def coerce_argument(value: Any, check: Check, name: str, function: str, position: int) -> Any:
     """`coerce` of argument `position` of a call: failures name it and the path into it."""
-    place = argument_place(name, function, position)
+    place = argument_path(name, function, position)
     try:
         return coerce(value, check)
     except RecursionError as error:
@@ -124,10 +124,10 @@ def _is_foreign_tensor(value: object, protocols: tuple[str, ...]) -> bool:
         return not plain and (not objects or isinstance(value, np.ma.MaskedArray))
     if isinstance(value, (Closure, Prim, Shape, type, DeviceTensor)):
         return False
-    return isinstance(value, np.generic) or any(speaks(value, name) for name in protocols)
+    return isinstance(value, np.generic) or any(has_method(value, name) for name in protocols)
 
 
-def run_time_value(value: Any) -> Any:
+def to_runtime_value(value: Any) -> Any:
     """What a function outside of the program returned, as a run-time value.
 
     numpy scalars are tensors of rank 0, tensors of other libraries on the host arrays; tuples are
@@ -141,25 +141,25 @@ def run_time_value(value: Any) -> Any:
         case np.generic():
             return to_tensor(value)
         case tuple():
-            fields = tuple(map(run_time_value, value))
+            fields = tuple(map(to_runtime_value, value))
             same = all(new is old for new, old in zip(fields, value, strict=True))
             return value if same else fields
-    if isinstance(value, np.ndarray) or speaks(value, "__dlpack__"):
+    if isinstance(value, np.ndarray) or has_method(value, "__dlpack__"):
         with suppress(VMError):  # what is no tensor of the host is an object
             return to_tensor(value)
     return value
 
 
-def taken_result(value: Any, check: Check) -> Any:
+def coerce_result(value: Any, check: Check) -> Any:
     """What a packed function returned where `check` applies: what only numpy can make a tensor of
     becomes one where one is wanted. Anything else, and what numpy cannot take, is itself.
     """
     match check:
         case TensorCheck() if not isinstance(value, (np.ndarray, Closure, Prim, Shape, type)):
             with suppress(VMError):
-                return to_tensor(value) if speaks(value, "__array__") else value
+                return to_tensor(value) if has_method(value, "__array__") else value
         case TupleCheck(fields=fields) if type(value) is tuple and len(value) == len(fields):
-            taken = tuple(map(taken_result, value, fields))
+            taken = tuple(map(coerce_result, value, fields))
             same = all(new is old for new, old in zip(taken, value, strict=True))
             return value if same else taken
     return value
@@ -171,7 +171,7 @@ def call_packed(name: str, function: Callable[..., Any], args: Sequence[Any]) ->
     Its exceptions become `VMError`s (RX0604) with the exception as their cause.
     """
     try:
-        return run_time_value(function(*args))
+        return to_runtime_value(function(*args))
     except (VMError, InternalError):
         raise
     except RecursionError as error:
@@ -206,7 +206,7 @@ def _signature(function: str, *names: str) -> Signature:
     return Signature(function, map(Formal, names))
 
 
-def in_order(
+def order_arguments(
     function: str, names: Sequence[str], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, ...]:
     """Arguments given by name put into the order of the parameters."""
@@ -214,9 +214,9 @@ def in_order(
         bound = _signature(function, *names).bind(args, kwargs)
     except ArgumentError as error:
         if error.keyword is None:
-            raise wrong_number(function, names, len(args) + len(kwargs)) from None
+            raise argument_count_error(function, names, len(args) + len(kwargs)) from None
         notes = meant_notes(error.meant)
         raise VMError(error.message, code="RX0602", notes=notes) from None
     if len(bound) < len(names):  # two parameters have one name
-        raise wrong_number(function, names, len(args) + len(kwargs))
+        raise argument_count_error(function, names, len(args) + len(kwargs))
     return tuple(bound[name] for name in names)

@@ -34,7 +34,7 @@ from .coercion import require_written
 from .executable import Executable
 from .packed_func import PackedFunc, get_global_func
 from .run_check import Check, Origins, TupleCheck, origins_of
-from .superinstructions import LONGEST, Block, OnArrays
+from .superinstructions import LONGEST, ArrayOperator, OperatorRow
 from .values import Closure
 
 __all__ = [
@@ -49,7 +49,7 @@ __all__ = [
     "MATCH",
     "RET",
     "UNIT",
-    "Code",
+    "DecodedFunction",
     "Instrument",
     "Step",
     "decode",
@@ -73,7 +73,7 @@ Instrument = Callable[[str, Callable[..., Any]], Callable[..., Any]]  # wraps a 
 UNIT = TupleCheck(())
 
 
-class Code:
+class DecodedFunction:
     """A decoded function. `template` is the part of a register file after the arguments.
 
     `fused` is `steps` with a step before each row of operators that runs it at once.
@@ -138,7 +138,7 @@ class Code:
         return found
 
 
-class _Late:
+class _RegisteredFunction:
     """A packed function that is looked up each time it is called."""
 
     def __init__(self, name: str) -> None:
@@ -148,7 +148,7 @@ class _Late:
         return get_global_func(self.name).function(*args)
 
 
-class _LateInto(_Late):
+class _RegisteredDestinationFunction(_RegisteredFunction):
     """The same where the call has the result written into its last argument."""
 
     def __call__(self, *args: Any) -> Any:
@@ -162,7 +162,7 @@ class _Decoder:
 
     def __init__(
         self,
-        code: Code,
+        code: DecodedFunction,
         closure: Callable[[int], Any],
         instrument: Instrument | None,
         builtins: Mapping[str, Callable[..., Any]],
@@ -176,7 +176,7 @@ class _Decoder:
         self.tail: list[Any] = []  # what follows the function's own registers
         self.slots: dict[Any, int] = {}
         self.steps: list[Step] = []
-        self.on_arrays: dict[int, tuple[OnArrays, tuple[int, ...]]] = {}
+        self.on_arrays: dict[int, tuple[ArrayOperator, tuple[int, ...]]] = {}
 
     def run(self) -> None:
         function = self.code.function
@@ -232,7 +232,7 @@ class _Decoder:
         trusted = name not in self.externals and name in self.builtins
         found = self.externals.get(name) or self.builtins.get(name)
         if found is None:
-            late = _LateInto(name) if into else _Late(name)
+            late = _RegisteredDestinationFunction(name) if into else _RegisteredFunction(name)
             return (CALL_UNTRUSTED, wrap(name, late)) if wrap else (CALL_GLOBAL, name)
         if isinstance(found, PackedFunc):
             found = found.function
@@ -285,7 +285,7 @@ class _Decoder:
             moved[i] = len(new)
             if i in rows:
                 row = [(self.steps[k][1], *self.on_arrays[k]) for k in rows[i]]
-                new.append((BLOCK, 0, Block(len(new) + 1, row).cell, None, step[4]))
+                new.append((BLOCK, 0, OperatorRow(len(new) + 1, row).cell, None, step[4]))
             new.append(step)
         for i, (op, dst, fn, get, pc) in enumerate(new):
             if op in (IF, GOTO):
@@ -321,11 +321,11 @@ def _getter(registers: list[int]) -> Any:
 
 
 def decode(
-    code: Code,
+    code: DecodedFunction,
     closure: Callable[[int], Any],
     instrument: Instrument | None = None,
     builtins: Mapping[str, Callable[..., Any]] = BUILTINS,
-) -> Code:
+) -> DecodedFunction:
     """Fill in the steps of `code`; `closure` makes the closure of a function number.
 
     `builtins` are those of the machine that runs it.

@@ -21,12 +21,12 @@ from .bytecode import VM_STATE, ArgKind
 from .coercion import (
     call_packed,
     coerce_argument,
-    in_order,
+    coerce_result,
+    order_arguments,
     require_written,
-    run_time_value,
-    taken_result,
+    to_runtime_value,
 )
-from .debug.instrument import watched
+from .debug.instrument import instrument_function
 from .decode import (
     BLOCK,
     CALL,
@@ -38,14 +38,14 @@ from .decode import (
     MATCH,
     RET,
     UNIT,
-    Code,
+    DecodedFunction,
     decode,
 )
-from .error_context import blamed, raised, too_deep
+from .error_context import add_context, depth_error, error_of_callee
 from .executable import Executable
 from .packed_func import PackedFunc, get_global_func
-from .run_check import AnyCheck, Heap, match, match_arguments, wrong_number
-from .stack_guard import ACTIVE, FEW, one_run
+from .run_check import AnyCheck, Heap, argument_count_error, match, match_arguments
+from .stack_guard import ACTIVE, FEW, run_scope
 from .values import Closure, kind_of
 
 __all__ = ["Dispatcher", "VMClosure"]
@@ -87,7 +87,7 @@ class Dispatcher:
     def __init__(self, executable: Executable) -> None:
         self.executable = executable
         self.call_depth_limit = CALL_DEPTH_LIMIT
-        self._codes: list[Code | None] = [None] * len(executable.functions)
+        self._codes: list[DecodedFunction | None] = [None] * len(executable.functions)
         self._instrument: Callable[..., Any] | None = None
         self._builtins: Mapping[str, Callable[..., Any]] = BUILTINS
 
@@ -103,42 +103,46 @@ class Dispatcher:
         """Call a closure with what a user passes: converted, then checked like any arguments."""
         active = ACTIVE
         if len(active) >= FEW:
-            with one_run():
-                return self._called(closure, args, kwargs)
-        active.append(None)  # what `one_run` does, without its cost
+            with run_scope():
+                return self._call(closure, args, kwargs)
+        active.append(None)  # what `run_scope` does, without its cost
         try:
-            return self._called(closure, args, kwargs)
+            return self._call(closure, args, kwargs)
         finally:
             active.pop()
 
-    def _called(self, closure: VMClosure, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _call(self, closure: VMClosure, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         code = self._codes[closure.index] or self._code(closure.index)
         if not kwargs:
             heap = code.quick(values := (*args, *closure.captured))
             if heap is not None:
                 return self._run(code, self._registers(code, values, heap), heap)
-        started = self._started(code, closure, args, kwargs)
+        started = self._start(code, closure, args, kwargs)
         if has_ndarray((*args, *kwargs.values())):
-            return as_ndarray(self._run(code, *started, lookup=_given_ndarrays))
+            return as_ndarray(self._run(code, *started, lookup=_lookup_for_ndarrays))
         return self._run(code, *started)
 
-    def _started(
-        self, code: Code, closure: VMClosure, args: tuple[Any, ...], kwargs: dict[str, Any]
+    def _start(
+        self,
+        code: DecodedFunction,
+        closure: VMClosure,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
     ) -> tuple[list[Any], Heap]:
         """Registers and shape heap of a call from outside, its arguments converted and checked."""
         names = code.names[: len(code.names) - len(closure.captured)]
         try:
             if kwargs:
-                args = in_order(code.function.name, names, args, kwargs)
+                args = order_arguments(code.function.name, names, args, kwargs)
             if len(args) != len(names):
-                raise wrong_number(code.function.name, names, len(args))
-            values = self._converted(code, args)
+                raise argument_count_error(code.function.name, names, len(args))
+            values = self._convert_arguments(code, args)
             return self._enter(code, [*values, *closure.captured])
         except VMError as error:
             error.locate(code.function.place_of(error.argument))
             raise
 
-    def _converted(self, code: Code, args: tuple[Any, ...]) -> list[Any]:
+    def _convert_arguments(self, code: DecodedFunction, args: tuple[Any, ...]) -> list[Any]:
         """What a user passes as run-time values.
 
         An array for a function without checks stays the array that it is: who is called may write
@@ -157,48 +161,52 @@ class Dispatcher:
 
     # -- running -----------------------------------------------------------------------------------
 
-    def _code(self, index: int) -> Code:
+    def _code(self, index: int) -> DecodedFunction:
         """The decoded function number `index`."""
         codes = self._codes  # another list when the instrument is another: see `set_instrument`
         found = codes[index]
         if found is None:
-            wrap = self._instrumented if self._instrument is not None else None
-            code = Code(self.executable, index)
+            wrap = self._instrument_function if self._instrument is not None else None
+            code = DecodedFunction(self.executable, index)
             found = decode(code, self._closure, wrap, self._builtins)
             codes[index] = found
         return found
 
     def _enter(
-        self, code: Code, args: Sequence[Any], depth: int = -1, proved: tuple[int, ...] = ()
+        self,
+        code: DecodedFunction,
+        args: Sequence[Any],
+        depth: int = -1,
+        proved: tuple[int, ...] = (),
     ) -> tuple[list[Any], Heap]:
         """A register file and a shape heap for a call, its arguments checked unless `proved`."""
         if depth >= self.call_depth_limit:
-            raise too_deep(self.call_depth_limit)
+            raise depth_error(self.call_depth_limit)
         heap = (code.tests.get(proved) or code.test(proved))(args)
         if heap is None:
             function = code.function
             if len(args) != function.num_args:
-                raise wrong_number(function.name, code.names, len(args))
+                raise argument_count_error(function.name, code.names, len(args))
             heap = [None] * function.heap_size
             if function.param_checks:
                 match_arguments(args, function.param_checks, heap, code.names, function.name)
         return self._registers(code, args, heap), heap
 
-    def _registers(self, code: Code, args: Sequence[Any], heap: Heap) -> list[Any]:
+    def _registers(self, code: DecodedFunction, args: Sequence[Any], heap: Heap) -> list[Any]:
         regs = [*args, *code.template]
         if code.state >= 0:
             regs[code.state] = State(code.function.name, heap, code.origins)
         return regs
 
     def _run(  # noqa: C901
-        self, code: Code, regs: list[Any], heap: Heap, lookup: Lookup = get_global_func
+        self, code: DecodedFunction, regs: list[Any], heap: Heap, lookup: Lookup = get_global_func
     ) -> Any:
         """Run a call to its end. `frames` holds the callers: their steps, registers and so on.
 
         A packed call costs one step: unpacking it, one `itemgetter` over the registers, the callee
         and a type test. `__setstate__` of a tuple's iterator is a jump. Only registers keep values.
         """
-        ndarray, plain, frames = np.ndarray, run_time_value, list[Any]()
+        ndarray, plain, frames = np.ndarray, to_runtime_value, list[Any]()
         steps: Any = iter(code.fused)
         pc = code.function.start_instr
         try:
@@ -221,7 +229,7 @@ class Dispatcher:
                     elif op == GOTO:
                         steps.__setstate__(fn)
                     elif op == MATCH:
-                        regs[dst] = self._matched(regs, dst, fn, heap, code, pc)
+                        regs[dst] = self._match_result(regs, dst, fn, heap, code, pc)
                     elif op == RET:
                         if fn is not None:
                             self._check_result(regs[dst], fn, regs, heap, code)
@@ -242,12 +250,14 @@ class Dispatcher:
         except InternalError:
             raise
         except VMError as error:
-            blamed(error, code, pc, frames)
+            add_context(error, code, pc, frames)
             raise
         except Exception as error:
-            raise blamed(raised(error, code, pc), code, pc, frames) from error
+            raise add_context(error_of_callee(error, code, pc), code, pc, frames) from error
 
-    def _callee(self, op: int, fn: Any, args: Any) -> tuple[Code | None, Any, tuple[int, ...]]:
+    def _callee(
+        self, op: int, fn: Any, args: Any
+    ) -> tuple[DecodedFunction | None, Any, tuple[int, ...]]:
         """The bytecode function to enter, its arguments, and which of these are proved to fit.
 
         None where it is none of ours.
@@ -267,10 +277,10 @@ class Dispatcher:
         """
         match callee:
             case Closure(call=call):
-                return run_time_value(call(*args))
+                return to_runtime_value(call(*args))
             case PackedFunc(name=name, function=function):
                 if self._instrument is not None:
-                    function = self._instrumented(name, function)
+                    function = self._instrument_function(name, function)
                 value = call_packed(name, function, args)
                 if into and value is not None:
                     require_written(name, value, args)
@@ -278,36 +288,36 @@ class Dispatcher:
         raise VMError(f"{kind_of(callee)} cannot be called", code="RX0613")
 
     def _check_result(
-        self, value: Any, check: Any, regs: list[Any], heap: Heap, code: Code
+        self, value: Any, check: Any, regs: list[Any], heap: Heap, code: DecodedFunction
     ) -> None:  # fmt: skip
         match(value, check, heap, f"the result of `{code.function.name}`", regs, code.origins)
 
-    def _matched(
-        self, regs: list[Any], dst: int, check: Any, heap: Heap, code: Code, pc: int
+    def _match_result(
+        self, regs: list[Any], dst: int, check: Any, heap: Heap, code: DecodedFunction, pc: int
     ) -> Any:
         """The result of a call, checked; None is the empty tuple where the call asks for that."""
         value = () if regs[dst] is None and check == UNIT else regs[dst]
         if type(value) is not np.ndarray:
-            value = taken_result(value, check)
+            value = coerce_result(value, check)
         name = code.callee(pc)
         if name == INVOKE_CLOSURE:
-            name = _called_value(code.instruction(pc), regs)
+            name = _name_of_called_value(code.instruction(pc), regs)
         match(value, check, heap, f"the result of `{name}`", regs, code.origins)
         return value
 
-    def _instrumented(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def _instrument_function(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         instrument = self._instrument
-        return function if instrument is None else watched(instrument, name, function)
+        return function if instrument is None else instrument_function(instrument, name, function)
 
 
-def _called_value(call: Any, regs: Sequence[Any]) -> str:
+def _name_of_called_value(call: Any, regs: Sequence[Any]) -> str:
     """The name of the function value that a call by `vm.builtin.invoke_closure` called."""
     callee = next(arg for arg in call.args if arg != VM_STATE)
     held = regs[callee.value] if callee.kind is ArgKind.REGISTER else None
     return held.name if isinstance(held, (Closure, PackedFunc)) else INVOKE_CLOSURE
 
 
-def _given_ndarrays(name: str) -> PackedFunc:
+def _lookup_for_ndarrays(name: str) -> PackedFunc:
     """The packed function of a name, which is given `NDArray`s for arrays of numpy."""
     found = get_global_func(name)
     return PackedFunc(name, lambda *args: found.function(*map(as_ndarray, args)))

@@ -10,16 +10,16 @@ from relaxscript.errors import Span, VMError
 
 from .builtins import BUILTINS
 from .bytecode import Call
-from .decode import Code
+from .decode import DecodedFunction
 from .stack_guard import lacks_stack
 
-__all__ = ["blamed", "raised", "tell_calls", "too_deep"]
+__all__ = ["add_call_notes", "add_context", "depth_error", "error_of_callee"]
 
 _SHOWN = 8  # callers that are named; a deep recursion has thousands
 _ENOUGH = 16  # notes
 
 
-def raised(error: Exception, code: Code, pc: int) -> VMError:
+def error_of_callee(error: Exception, code: DecodedFunction, pc: int) -> VMError:
     """The error for a function outside of the program that raised `error`.
 
     Raises `error` itself where a packed function further outside is to blame.
@@ -35,7 +35,7 @@ def raised(error: Exception, code: Code, pc: int) -> VMError:
     return VMError(f"`{callee}` raised {words}", code="RX0606" if ours else "RX0604")
 
 
-def too_deep(limit: int) -> VMError:
+def depth_error(limit: int) -> VMError:
     """The error for a recursion that does not end in time."""
     return VMError(
         f"calls nest deeper than {limit}; does the recursion end?",
@@ -44,7 +44,7 @@ def too_deep(limit: int) -> VMError:
     )
 
 
-def blamed(error: VMError, code: Code, pc: int, frames: list[Any]) -> VMError:
+def add_context(error: VMError, code: DecodedFunction, pc: int, frames: list[Any]) -> VMError:
     """`error` with the instruction `pc` of `code` as its place, and its callers as notes.
 
     An error from deeper down (a packed function that called the machine again) keeps its place.
@@ -58,11 +58,13 @@ def blamed(error: VMError, code: Code, pc: int, frames: list[Any]) -> VMError:
     error.locate(span)
     running = [(code.function.name, span)]
     running += [(f[0].function.name, f[0].instruction(f[5]).span) for f in reversed(frames)]
-    tell_calls(error, running, placed)
+    add_call_notes(error, running, placed)
     return error
 
 
-def tell_calls(error: VMError, running: Sequence[tuple[str, Span | None]], placed: bool) -> None:
+def add_call_notes(
+    error: VMError, running: Sequence[tuple[str, Span | None]], placed: bool
+) -> None:
     """Add the functions that were running to a failure, the innermost first.
 
     With each stands the place where it was. `placed` says that the failure has a place of its own,

@@ -60,7 +60,7 @@ class Executable:
     ) -> None:
         self.functions = tuple(functions)
         self.instructions = tuple(instructions)
-        self.constants = tuple(map(_frozen, constants))
+        self.constants = tuple(map(_freeze, constants))
         self.externals = dict(externals or {})
         for name, linked in self.externals.items():
             if not callable(linked):
@@ -151,13 +151,13 @@ class Executable:
     def _lines(self, function: VMFunction) -> Iterator[str]:
         for register, check in enumerate(function.param_checks):
             if not isinstance(check, AnyCheck):
-                yield f"  check {f'%{register}':<28}{_checked(check)}"
+                yield f"  check {f'%{register}':<28}{_format_result_check(check)}"
         for index in range(function.start_instr, function.end_instr):
             match self.instructions[index]:
                 case Call() as call:
                     yield self._call_text(call)
                 case Ret(result=register):
-                    yield f"  ret   %{register}{_checked(function.return_check)}"
+                    yield f"  ret   %{register}{_format_result_check(function.return_check)}"
                 case Goto(offset=offset):
                     yield f"  goto  {offset:+d}"
                 case If(cond=cond, false_offset=offset):
@@ -167,13 +167,15 @@ class Executable:
         name = self.functions[call.func].name
         inputs = ", ".join(map(self._arg_text, call.args))
         target = "_" if call.dst == SpecialReg.VOID_ARG else f"%{call.dst}"
-        line = f"  call  {name:<28} in: {inputs:<24} dst: {target}{_checked(call.result)}"
+        line = (
+            f"  call  {name:<28} in: {inputs:<24} dst: {target}{_format_result_check(call.result)}"
+        )
         if call.proved:
             line += f"  proved: {', '.join(self._arg_text(call.args[i]) for i in call.proved)}"
         if getattr(self.externals.get(name), "checks_operands", False):
             line += "  checks operands"
         constants = (self.constants[a.value] for a in call.args if a.kind is ArgKind.CONSTANT)
-        return line + "".join(_checked(c) for c in constants if isinstance(c, Check))
+        return line + "".join(_format_result_check(c) for c in constants if isinstance(c, Check))
 
     def _arg_text(self, arg: Arg) -> str:
         if arg == VOID_ARG:
@@ -221,13 +223,13 @@ class Executable:
         return f"<Executable of {', '.join(self.public_functions) or 'no public function'}>"
 
 
-def _number(value: Any, noun: str) -> int:
+def _require_int(value: Any, noun: str) -> int:
     if type(value) is not int:
         raise VMError(f"{noun} is an int, got {kind_of(value)}", code="RX0612")
     return value
 
 
-def _listed(value: Any, noun: str) -> tuple[Any, ...]:
+def _require_list(value: Any, noun: str) -> tuple[Any, ...]:
     if value is not None and not isinstance(value, (list, tuple)):
         raise VMError(f"{noun} come as a list, got {kind_of(value)}", code="RX0612")
     return tuple(value or ())
@@ -237,24 +239,24 @@ VMExecutable = Executable  # TVM's name for it since 0.20
 Module = Executable  # and that of what is in one
 
 
-def _frozen(constant: Any) -> Any:
+def _freeze(constant: Any) -> Any:
     """A constant as the program holds it: nobody can write into it by mistake."""
     if isinstance(constant, np.ndarray):
         constant = constant.view(np.ndarray)
         constant.flags.writeable = False
     if type(constant) is tuple:
-        return tuple(map(_frozen, constant))
+        return tuple(map(_freeze, constant))
     return constant
 
 
-def _checked(check: Check | None) -> str:
-    return "" if check is None else f"  is: {_spelled(check)}"
+def _format_result_check(check: Check | None) -> str:
+    return "" if check is None else f"  is: {_format_check(check)}"
 
 
-def _spelled(check: Check) -> str:
+def _format_check(check: Check) -> str:
     """What a check demands, down to the fields of tuples."""
     if isinstance(check, TupleCheck) and check.fields:
-        return f"a tuple of ({', '.join(map(_spelled, check.fields))})"
+        return f"a tuple of ({', '.join(map(_format_check, check.fields))})"
     return describe(check)
 
 
@@ -269,7 +271,7 @@ def _header(function: VMFunction) -> str:
 
 
 @dataclass(slots=True)
-class _Scope:
+class _FunctionScope:
     """The function that is being emitted."""
 
     function: VMFunction
@@ -292,21 +294,21 @@ class ExecBuilder:
     instructions: list[Instruction] = field(default_factory=list, init=False)
     constants: list[Any] = field(default_factory=list, init=False)
     _index: dict[str, int] = field(default_factory=dict, init=False)
-    _scope: _Scope | None = field(default=None, init=False)
+    _scope: _FunctionScope | None = field(default=None, init=False)
 
     def r(self, idx: int) -> Arg:
         """Register number `idx` of the function being emitted."""
-        return Arg(ArgKind.REGISTER, _number(idx, "the number of a register"))
+        return Arg(ArgKind.REGISTER, _require_int(idx, "the number of a register"))
 
     def imm(self, value: int) -> Arg:
         """An integer that stands in the instruction itself (a scalar of int64)."""
-        if not -(1 << 63) <= _number(value, "an immediate") < 1 << 63:
+        if not -(1 << 63) <= _require_int(value, "an immediate") < 1 << 63:
             raise VMError(f"an immediate has 64 bits, got {value}", code="RX0612")
         return Arg(ArgKind.IMMEDIATE, value)
 
     def c(self, idx: int) -> Arg:
         """Constant number `idx`."""
-        return Arg(ArgKind.CONSTANT, _number(idx, "the number of a constant"))
+        return Arg(ArgKind.CONSTANT, _require_int(idx, "the number of a constant"))
 
     def f(self, name: str) -> Arg:
         """The function `name` as a value; a packed one is declared on the fly."""
@@ -353,9 +355,9 @@ class ExecBuilder:
                 f"`{func_name}` cannot be emitted inside `{self._scope.function.name}`",
                 code="RX0612",
             )
-        if _number(num_inputs, "the number of arguments") < 0:
+        if _require_int(num_inputs, "the number of arguments") < 0:
             raise VMError(f"`{func_name}` cannot take {num_inputs} arguments", code="RX0612")
-        names = _listed(param_names, "names of parameters")
+        names = _require_list(param_names, "names of parameters")
         self.declare_function(func_name, VMFuncKind.VM_FUNC)
         number = self._index[func_name]
         if self.functions[number].end_instr:
@@ -365,7 +367,7 @@ class ExecBuilder:
             names, tuple(param_checks), return_check, heap_size,
             public, pure, info, span, tuple(param_spans), (), tuple(shape_vars),
         )  # fmt: skip
-        self._scope = _Scope(start, num_inputs)
+        self._scope = _FunctionScope(start, num_inputs)
         try:
             yield
             end, scope = len(self.instructions), self._scope
@@ -409,7 +411,7 @@ class ExecBuilder:
         of the program need not check. `operands` are the variables that stand for the arguments,
         which messages use where there is no `span`.
         """
-        given = _listed(args, "arguments of a call")
+        given = _require_list(args, "arguments of a call")
         converted = tuple(self._used(self.convert_constant(arg)) for arg in given)
         target = VOID_ARG if dst is None else dst
         if isinstance(target, Arg):
@@ -425,11 +427,11 @@ class ExecBuilder:
 
     def emit_goto(self, pc_offset: int, *, span: Span | None = None) -> None:
         """Go on `pc_offset` instructions from this one."""
-        self._emit(Goto(_number(pc_offset, "an offset"), span))
+        self._emit(Goto(_require_int(pc_offset, "an offset"), span))
 
     def emit_if(self, cond: Any, false_offset: int, *, span: Span | None = None) -> None:
         """Go on `false_offset` instructions from this one unless the register holds true."""
-        offset = _number(false_offset, "an offset")
+        offset = _require_int(false_offset, "an offset")
         self._emit(If(self._register(cond, "test"), offset, span))
 
     @property
@@ -439,7 +441,7 @@ class ExecBuilder:
 
     def patch(self, position: int, offset: int) -> None:
         """Set the offset of the jump at `position`, emitted before its target was known."""
-        if not 0 <= _number(position, "a position") < len(self.instructions):
+        if not 0 <= _require_int(position, "a position") < len(self.instructions):
             raise VMError(f"there is no instruction at position {position}", code="RX0612")
         match self.instructions[position]:
             case If() as at:

@@ -296,7 +296,7 @@ class VirtualMachine:
         """Raise now what a later call with these arguments would raise before it runs."""
         if isinstance(function, VMClosure):
             runs = self._dispatcher
-            runs._started(runs._code(function.index), function, args, kwargs)
+            runs._start(runs._code(function.index), function, args, kwargs)
 
     def invoke_stateful(self, func_name: str) -> None:
         """Call `func_name` with what `set_input` stored; `get_outputs` has the result."""

@@ -251,7 +251,7 @@ def get_global_func(name: str, allow_missing: bool = False) -> PackedFunc | None
         found = _builtin(name)
     if found is None and not (allow_missing and isinstance(name, str)):
         _require_name(name)
-        raise missing(name)
+        raise missing_function_error(name)
     return found
 
 
@@ -263,7 +263,7 @@ def _builtin(name: str) -> PackedFunc | None:
     return PackedFunc(name, BUILTINS[name]) if name in BUILTINS else None
 
 
-def missing(name: str, others: tuple[str, ...] = ()) -> VMError:
+def missing_function_error(name: str, others: tuple[str, ...] = ()) -> VMError:
     """The error that says that no packed function `name` exists, offering the nearest name."""
     near = nearest(name, [*list_global_func_names(), *others])
     notes = meant_notes(near)
@@ -283,4 +283,4 @@ def remove_global_func(name: str) -> None:
     with _lock:
         found = _functions.pop(name, None)
     if found is None:
-        raise missing(name)
+        raise missing_function_error(name)

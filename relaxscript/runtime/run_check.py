@@ -19,16 +19,16 @@ from relaxscript.errors import VMError
 from relaxscript.errors.exceptions import is_users
 
 from .check_messages import (
-    Place,
-    argument_place,
-    assumed,
-    demanded,
-    evaluate,
-    mismatch,
+    ValuePath,
+    argument_count_error,
+    argument_path,
+    describe_demand,
+    describe_loads,
+    describe_variables,
+    evaluate_dim,
+    mismatch_error,
     origins_of,
-    refused,
-    variables,
-    wrong_number,
+    wrong_kind_error,
 )
 from .checks import (
     AnyCheck,
@@ -76,38 +76,38 @@ __all__ = [
     "ShapeCheck",
     "TensorCheck",
     "TupleCheck",
-    "argument_place",
+    "argument_count_error",
+    "argument_path",
     "describe",
     "describe_dim",
-    "evaluate",
+    "describe_variables",
+    "evaluate_dim",
     "match",
     "match_arguments",
     "origins_of",
-    "variables",
-    "wrong_number",
 ]
 
 __tracebackhide__ = is_users
 
 
 _VALUE = -1  # stands in the place of an axis for the value of a prim
-_Later = tuple[Place, int, int | float, Dim, Check, object]
+_Later = tuple[ValuePath, int, int | float, Dim, Check, object]
 
 
 @dataclass(slots=True)
-class _Matching:
+class _Matcher:
     """One run of the two steps; `later` holds the dimensions of the second."""
 
     heap: Heap
     shapes: Sequence[object]
     origins: Callable[[], Origins]
-    bound: dict[int, tuple[Dim, int, Check, Place]] = field(default_factory=dict)
+    bound: dict[int, tuple[Dim, int, Check, ValuePath]] = field(default_factory=dict)
     later: list[_Later] = field(default_factory=list)
-    functions: list[tuple[Closure, FuncCheck, Place]] = field(default_factory=list)
+    functions: list[tuple[Closure, FuncCheck, ValuePath]] = field(default_factory=list)
 
     # -- the first step ----------------------------------------------------------------------------
 
-    def first(self, value: object, check: Check, place: Place) -> None:
+    def check_structure(self, value: object, check: Check, place: ValuePath) -> None:
         match check:
             case TensorCheck():
                 self.tensor(value, check, place)
@@ -120,52 +120,54 @@ class _Matching:
             case FuncCheck():
                 self.function(value, check, place)
 
-    def fields(self, value: object, check: TupleCheck, place: Place) -> None:
+    def fields(self, value: object, check: TupleCheck, place: ValuePath) -> None:
         if not isinstance(value, tuple) or isinstance(value, Shape):
-            raise refused(place, check, value)
+            raise wrong_kind_error(place, check, value)
         if len(value) != len(check.fields):
             raise place.error(f"{place.length()} is {len(value)}; must be {len(check.fields)}")
         for i, (item, part) in enumerate(zip(value, check.fields, strict=True)):
-            self.first(item, part, place.field(i))
+            self.check_structure(item, part, place.field(i))
 
-    def shape(self, value: object, check: ShapeCheck, place: Place) -> None:
+    def shape(self, value: object, check: ShapeCheck, place: ValuePath) -> None:
         if not isinstance(value, Shape):
-            raise refused(place, check, value)
+            raise wrong_kind_error(place, check, value)
         ndim = check.ndim if check.dims is None else len(check.dims)
         if ndim >= 0 and len(value) != ndim:
-            raise mismatch(place, f"{place.length()} is {len(value)}; must be {ndim}", check, value)
+            raise mismatch_error(
+                place, f"{place.length()} is {len(value)}; must be {ndim}", check, value
+            )
         if check.dims is not None:
             self.dims(value, check.dims, check, value, place)
 
-    def tensor(self, value: Any, check: TensorCheck, place: Place) -> None:
+    def tensor(self, value: Any, check: TensorCheck, place: ValuePath) -> None:
         dtype = tensor_dtype(value)
         if dtype is None:
-            raise refused(place, check, value)
+            raise wrong_kind_error(place, check, value)
         if check.dtype is not None and dtype != check.dtype:
             text = f"{place.part('.dtype')} is {dtype}; must be {check.dtype}"
             converts = f'`.astype("{check.dtype}")` converts an array'
             help = converts if DataType(check.dtype).has_numpy else "no array has that dtype"
-            raise mismatch(place, text, check, value, help)
+            raise mismatch_error(place, text, check, value, help)
         shape = value.shape
         ndim = check.ndim if check.dims is None else len(check.dims)
         if ndim >= 0 and len(shape) != ndim:
             text = f"{place.part('.ndim')} is {len(shape)}; must be {ndim}"
-            raise mismatch(place, text, check, value)
+            raise mismatch_error(place, text, check, value)
         if check.device is not None and tensor_device(value) != check.device:
             text = f"{place} is on {tensor_device(value)}; must be on {check.device}"
-            raise mismatch(place, text, check, value)
+            raise mismatch_error(place, text, check, value)
         if check.dims is not None:
             self.dims(shape, check.dims, check, value, place)
         if check.shape_slot is not None and self.shapes[check.shape_slot] != shape:
             held = self.shapes[check.shape_slot]
             listed = tuple(held) if isinstance(held, Shape) else kind_of(held)
             text = f"{place.part('.shape')} is {shape}; must be `{check.shape_name} = {listed}`"
-            raise mismatch(place, text, check, value)
+            raise mismatch_error(place, text, check, value)
 
-    def prim(self, value: object, check: PrimCheck, place: Place) -> None:
+    def prim(self, value: object, check: PrimCheck, place: ValuePath) -> None:
         dtype = prim_dtype(value)
         if dtype is None:
-            raise refused(place, check, value)
+            raise wrong_kind_error(place, check, value)
         if dtype != check.dtype:
             given = value.value if isinstance(value, Prim) else value
             text = f"{place} is {given!r} of dtype {dtype}; must be of dtype {check.dtype}"
@@ -178,7 +180,7 @@ class _Matching:
             self.number(number, check.value, check, value, place)
 
     def number(
-        self, number: int | float, dim: Dim, check: Check, value: object, place: Place
+        self, number: int | float, dim: Dim, check: Check, value: object, place: ValuePath
     ) -> None:
         match dim:
             case DimConst(value=constant) if number != constant:
@@ -200,7 +202,7 @@ class _Matching:
         dims: tuple[Dim, ...],
         check: Check,
         value: object,
-        place: Place,
+        place: ValuePath,
     ) -> None:
         bound, heap = self.bound, self.heap
         for axis, dim in enumerate(dims):  # type tests, not patterns: every call comes through here
@@ -214,7 +216,7 @@ class _Matching:
             elif kind is not DimAny:
                 self.later.append((place, axis, size, dim, check, value))
 
-    def function(self, value: object, check: FuncCheck, place: Place) -> None:
+    def function(self, value: object, check: FuncCheck, place: ValuePath) -> None:
         match value:
             case Closure() if check.packed is not True:
                 self.type(value, check, place)
@@ -223,9 +225,9 @@ class _Matching:
             case PackedFunc() if check.packed is not False:
                 pass
             case _:
-                raise refused(place, check, value)
+                raise wrong_kind_error(place, check, value)
 
-    def type(self, closure: Closure, check: FuncCheck, place: Place) -> None:
+    def type(self, closure: Closure, check: FuncCheck, place: ValuePath) -> None:
         """Take the values of variables from the type of a closure."""
         sizes = check.sizes(closure.info) if check.sizes is not None else ()
         for dim, size in zip(check.binds, sizes, strict=False):
@@ -241,33 +243,33 @@ class _Matching:
 
     # -- the second step ---------------------------------------------------------------------------
 
-    def second(self) -> None:
+    def check_dimensions(self) -> None:
         for place, axis, size, dim, check, value in self.later:
             if self.computed(dim, check, place, axis) != size:
                 raise self.wrong(size, dim, axis, check, value, place)
         for closure, wanted, place in self.functions:
             reason = wanted.refusal and wanted.refusal(closure.info, self.heap)
             if reason:
-                given = assumed(wanted.loads, self.heap, self.known())
+                given = describe_loads(wanted.loads, self.heap, self.known())
                 text = f"{place} is {kind_of(closure)} that does not fit{given}: {reason}"
                 notes = [f"expected {describe(wanted)}", f"its type is `{closure.info!r}`"]
                 raise place.error(text, notes)
 
-    def computed(self, dim: Dim, check: Check, place: Place, axis: int) -> int | float:
+    def computed(self, dim: Dim, check: Check, place: ValuePath, axis: int) -> int | float:
         try:
-            return evaluate(dim, self.heap)
+            return evaluate_dim(dim, self.heap)
         except ArithmeticError as error:
-            why = variables(dim, self.heap, self.known())
+            why = describe_variables(dim, self.heap, self.known())
             text = f"must be `{describe_dim(dim)}`, which cannot be computed{why}: {error}"
             raise place.error(f"{place.dimension(check, axis)} {text}") from error
 
     def wrong(
-        self, size: int | float, dim: Dim, axis: int, check: Check, value: object, place: Place
+        self, size: int | float, dim: Dim, axis: int, check: Check, value: object, place: ValuePath
     ) -> VMError:
         """The error for a dimension that is not what it must be."""
-        words = demanded(dim, self.heap, self.known())
+        words = describe_demand(dim, self.heap, self.known())
         text = f"{place.dimension(check, axis)} is {size}; must be {words}"
-        return mismatch(place, text, check, value)
+        return mismatch_error(place, text, check, value)
 
     def known(self) -> Origins:
         """Where the variables got their values."""
@@ -294,10 +296,10 @@ def match(
     """
     if type(check) is TensorCheck and type(value) is np.ndarray and _fits(value, check, heap):
         return
-    matching = _Matching(heap, shapes, origins)
-    matching.first(value, check, Place(where))
+    matching = _Matcher(heap, shapes, origins)
+    matching.check_structure(value, check, ValuePath(where))
     if matching.later or matching.functions:
-        matching.second()
+        matching.check_dimensions()
 
 
 def _fits(value: np.ndarray[Any, Any], check: TensorCheck, heap: Heap) -> bool:
@@ -329,10 +331,10 @@ def match_arguments(
     for a wrong number.
     """
     if len(values) != len(checks):
-        raise wrong_number(function, names, len(values))
-    matching = _Matching(heap, values, origins)
+        raise argument_count_error(function, names, len(values))
+    matching = _Matcher(heap, values, origins)
     for i, (value, check, name) in enumerate(zip(values, checks, names, strict=True)):
         if type(check) is not AnyCheck:
-            matching.first(value, check, argument_place(name, function, i))
+            matching.check_structure(value, check, argument_path(name, function, i))
     if matching.later or matching.functions:
-        matching.second()
+        matching.check_dimensions()

@@ -19,7 +19,7 @@ from typing import Any
 
 from relaxscript.errors import VMError
 
-__all__ = ["ACTIVE", "FEW", "lacks_stack", "one_less", "one_more", "one_run", "stack_size"]
+__all__ = ["ACTIVE", "FEW", "enter_run", "lacks_stack", "leave_run", "run_scope", "stack_size"]
 
 # One entry for each run of any thread that has begun and not ended. Where these are FEW, they
 # cannot be too many for any stack: counting those of each thread would cost every call.
@@ -29,31 +29,31 @@ FEW = 2
 _ROOM = 16 * 1024  # bytes of stack for a run, and for what Python does up to the next; 5 KiB do
 
 
-class _Thread(threading.local):
+class _ThreadDepth(threading.local):
     """The runs that are counted of a thread, and how many these may be."""
 
     depth = 0
     limit = 0  # not known yet
 
 
-_here = _Thread()
+_here = _ThreadDepth()
 
 
 @contextmanager
-def one_run() -> Iterator[None]:
+def run_scope() -> Iterator[None]:
     """Count a run; raises `VMError` (RX0609) where the stack of the thread has no room for it."""
     counted = False
     ACTIVE.append(None)
     try:
-        counted = len(ACTIVE) > FEW and one_more()
+        counted = len(ACTIVE) > FEW and enter_run()
         yield
     finally:
         ACTIVE.pop()
         if counted:
-            one_less()
+            leave_run()
 
 
-def one_more() -> bool:
+def enter_run() -> bool:
     """Count a run of this thread: true, or `VMError` where there is no room for it."""
     if _here.limit == 0:
         size = stack_size()
@@ -69,7 +69,7 @@ def one_more() -> bool:
     return True
 
 
-def one_less() -> None:
+def leave_run() -> None:
     """The end of a run that was counted."""
     _here.depth -= 1
 

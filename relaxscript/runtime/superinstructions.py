@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["Block", "OnArrays", "Row"]
+__all__ = ["ArrayOperator", "OperatorRow", "Row"]
 
 _WARM = 4  # runs before a function is written, which takes as long as a hundred of them
 LONGEST = 200  # operators of a row
@@ -34,7 +34,7 @@ LONGEST = 200  # operators of a row
 Row = Callable[[list[Any]], Any]
 
 
-class OnArrays(NamedTuple):
+class ArrayOperator(NamedTuple):
     """An operator whose operands are all arrays: a call of it has no effect but its result.
 
     `quietly` runs a function while numpy reports nothing, `finished` makes a result, given the
@@ -46,29 +46,29 @@ class OnArrays(NamedTuple):
     finished: Callable[[Any, Sequence[Any]], Any]
 
 
-class Block:
+class OperatorRow:
     """A row of operators: the register of each result, the operators, and their operands.
 
     `first` is the number of the row's first step, `last` that of the step behind it.
     """
 
     def __init__(
-        self, first: int, row: Sequence[tuple[int, OnArrays, tuple[int, ...]]]
+        self, first: int, row: Sequence[tuple[int, ArrayOperator, tuple[int, ...]]]
     ) -> None:  # fmt: skip
         self.first = first
         self.last = first + len(row)
         self.row = tuple(row)
         self.runs = 0
         # What a step calls; replaced once the function is written.
-        self.cell: list[Row] = [self._cold]
+        self.cell: list[Row] = [self._count_run]
 
-    def _cold(self, regs: list[Any]) -> int:
+    def _count_run(self, regs: list[Any]) -> int:
         self.runs += 1
         if self.runs >= _WARM:
-            self.cell[0] = self._written()
+            self.cell[0] = self._compile()
         return self.first
 
-    def _written(self) -> Row:
+    def _compile(self) -> Row:
         scope: dict[str, Any] = {
             "ndarray": np.ndarray, "array": np.array, "put_back": self._put_back,
             "finished": self.row[0][1].finished,

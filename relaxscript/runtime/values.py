@@ -29,9 +29,9 @@ from relaxscript.format_string import fill
 
 __all__ = [
     "DEVICE_ALIASES", "DEVICE_KINDS", "Closure", "Device", "DeviceTensor", "Prim", "Shape",
-    "ShapeTuple", "Tensor", "absent_device", "cpu", "device", "formatted", "is_tensor", "kind_of",
-    "make_prim", "prim_dtype", "prim_value", "speaks", "tensor_device", "tensor_dtype",
-    "text_of", "to_device", "to_tensor",
+    "ShapeTuple", "Tensor", "absent_device", "cpu", "device", "format_value", "format_values",
+    "has_method", "is_tensor", "kind_of", "make_prim", "prim_dtype", "prim_value", "tensor_device",
+    "tensor_dtype", "to_device", "to_tensor",
 ]  # fmt: skip
 
 _INT64 = DataType("int64")
@@ -99,7 +99,7 @@ class Prim:
             plain = {"int64": "int", "float64": "float", "bool": "bool"}[name]
             raise VMError(f"a scalar of {name} is a plain Python {plain}", code="RX0608")
         object.__setattr__(self, "dtype", name)
-        object.__setattr__(self, "value", _fitted(value, name))
+        object.__setattr__(self, "value", _fit(value, name))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Prim is immutable; `{name}` cannot be set")
@@ -146,7 +146,7 @@ def _prim_type(dtype: str) -> DataType:
     return name
 
 
-def _fitted(value: int | float, dtype: DataType) -> int | float:
+def _fit(value: int | float, dtype: DataType) -> int | float:
     """`value` as `dtype` holds it; raises where an integer type cannot hold it."""
     if dtype.is_float:
         if not isinstance(value, (int, float, np.number)):
@@ -171,7 +171,7 @@ def make_prim(value: int | float | bool, dtype: str) -> int | float | bool | Pri
             raise VMError(f"{value!r} is no value of bool", code="RX0608")
         return bool(value)
     if name in (_INT64, _FLOAT64):
-        return _fitted(value, name)
+        return _fit(value, name)
     return Prim(value, name)
 
 
@@ -427,7 +427,7 @@ def to_device(value: np.ndarray[Any, Any] | DeviceTensor, target: Device) -> Any
     return array if target.is_host else DeviceTensor(array, target)
 
 
-def speaks(value: object, protocol: str) -> bool:
+def has_method(value: object, protocol: str) -> bool:
     """Whether an object has a method; one that fails when it is asked has none."""
     try:
         return hasattr(value, protocol)
@@ -446,22 +446,22 @@ def to_tensor(value: Any) -> Any:
     """
     match value:
         case np.ndarray():
-            return _plain(value)
+            return _to_plain_array(value)
         case DeviceTensor():
             return value
         case np.generic():
-            return _plain(np.asarray(value))
+            return _to_plain_array(np.asarray(value))
         case Closure() | Prim() | Shape() | type():
             pass
-        case _ if speaks(value, "__dlpack__") or speaks(value, "__array__"):
-            return _plain(_imported(value))
+        case _ if has_method(value, "__dlpack__") or has_method(value, "__array__"):
+            return _to_plain_array(_import_tensor(value))
     hint = ""
     if isinstance(value, (list, tuple, int, float)) and not isinstance(value, Shape):
         hint = "; `numpy.array(value, dtype)` makes one"
     raise VMError(f"expected a tensor, got {kind_of(value)}{hint}", code="RX0608")
 
 
-def _plain(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _to_plain_array(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """`array` as a base-class ndarray in native byte order."""
     if type(array) is not np.ndarray:
         if isinstance(array, np.ma.MaskedArray):
@@ -471,7 +471,7 @@ def _plain(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         array = np.asarray(array)
     if _array_dtype(array.dtype) is None:
         if not array.dtype.isnative:
-            return _plain(array.astype(array.dtype.newbyteorder("=")))
+            return _to_plain_array(array.astype(array.dtype.newbyteorder("=")))
         raise VMError(
             f"an array of {array.dtype} is no tensor: its elements have no dtype of Relax",
             code="RX0608",
@@ -479,12 +479,12 @@ def _plain(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return array
 
 
-def _imported(value: Any) -> np.ndarray[Any, Any]:
+def _import_tensor(value: Any) -> np.ndarray[Any, Any]:
     """A tensor of another library as an ndarray, by DLPack, else by `__array__`."""
     failure: Exception | None = None
     for protocol, accept in (("__dlpack__", np.from_dlpack), ("__array__", np.asarray)):
         try:
-            if speaks(value, protocol):
+            if has_method(value, protocol):
                 return cast("np.ndarray[Any, Any]", accept(value))
         except Exception as error:
             failure = failure or error
@@ -544,7 +544,7 @@ def _dtype_words(value: np.ndarray[Any, Any] | DeviceTensor) -> str:
     return str(value.dtype.name)
 
 
-def formatted(form: str, values: Iterable[object]) -> str:
+def format_values(form: str, values: Iterable[object]) -> str:
     """What `R.print` and `R.assert_op` write: values by a format (see `format_string`).
 
     Without a format their texts stand one after the other. Numbers (scalars and tensors of
@@ -553,7 +553,7 @@ def formatted(form: str, values: Iterable[object]) -> str:
     """
     shown = list(values)
     if not form:
-        return " ".join(map(text_of, shown))
+        return " ".join(map(format_value, shown))
     try:
         return fill(form, len(shown), lambda position, spec: _in_format(shown[position], spec))
     except (ValueError, OverflowError) as error:
@@ -565,14 +565,14 @@ def formatted(form: str, values: Iterable[object]) -> str:
 def _in_format(value: object, spec: str) -> str:
     """The text of a value, or, where the format asks for more, the number it is."""
     if not spec:
-        return text_of(value)
+        return format_value(value)
     number = prim_value(value)
     if isinstance(value, (np.ndarray, DeviceTensor)) and value.ndim == 0:
         number = (value.data if isinstance(value, DeviceTensor) else value).item()
-    return format(text_of(value) if number is None else number, spec)
+    return format(format_value(value) if number is None else number, spec)
 
 
-def text_of(value: object) -> str:
+def format_value(value: object) -> str:
     """A value as `R.print` writes it."""
     match value:
         case DeviceTensor():
@@ -580,7 +580,7 @@ def text_of(value: object) -> str:
         case Shape():
             return str(tuple(value))
         case tuple():
-            inner = ", ".join(map(text_of, value))
+            inner = ", ".join(map(format_value, value))
             return f"({inner},)" if len(value) == 1 else f"({inner})"
         case Prim():
             return str(value.value)

@@ -32,7 +32,7 @@ from relaxscript.opdef.eager import finished, quietly
 from relaxscript.opdef.leaf_struct_info import array_struct_info, struct_info_of_leaf
 from relaxscript.runtime import DeviceTensor, Prim, Shape
 from relaxscript.runtime.stack_guard import lacks_stack
-from relaxscript.runtime.superinstructions import OnArrays
+from relaxscript.runtime.superinstructions import ArrayOperator
 from relaxscript.runtime.values import is_tensor, kind_of, prim_dtype, prim_value
 
 from .devices import devices_of, run_where_they_are
@@ -95,7 +95,7 @@ def _guarded(operator: Operator, call: Call) -> _Run:
 
     bare = None if on_arrays is None else operator.bare(operator.attributes(call))
     if bare is not None:
-        guarded.__dict__["on_arrays"] = OnArrays(bare, quietly, finished)
+        guarded.__dict__["on_arrays"] = ArrayOperator(bare, quietly, finished)
     return guarded
 
 

@@ -19,9 +19,9 @@ from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStruct
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.runtime import Closure, DeviceTensor, Prim, Shape
 from relaxscript.runtime.coercion import coerce_argument
-from relaxscript.runtime.error_context import tell_calls
-from relaxscript.runtime.run_check import AnyCheck, wrong_number
-from relaxscript.runtime.stack_guard import one_run
+from relaxscript.runtime.error_context import add_call_notes
+from relaxscript.runtime.run_check import AnyCheck, argument_count_error
+from relaxscript.runtime.stack_guard import run_scope
 from relaxscript.runtime.values import make_prim
 
 from . import tir_errors
@@ -106,7 +106,7 @@ def called_directly(name: str, func: PrimFunc, kernel: _Kernel) -> Closure:
 
     def call(*args: Any) -> Any:
         if len(args) != len(names):
-            raise wrong_number(name, names, len(args))
+            raise argument_count_error(name, names, len(args))
         _require_one_device(args)
         pairs = zip(args, is_buffer, strict=True)
         result = kernel(*(plain(a) if wants_tensor else _number(a) for a, wants_tensor in pairs))
@@ -134,14 +134,14 @@ def called_from_outside(name: str, func: PrimFunc, kernel: _Kernel) -> Closure:
     def call(*args: Any) -> Any:
         with located(func.span):
             if len(args) != len(names):
-                raise wrong_number(name, names, len(args))
+                raise argument_count_error(name, names, len(args))
             values = [converted(index, arg) for index, arg in enumerate(args)]
         try:
-            with one_run():
+            with run_scope():
                 return direct(*values)
         except VMError as error:
             placed = error.span is not None
-            tell_calls(error.locate(func.span), [(name, func.span)], placed)
+            add_call_notes(error.locate(func.span), [(name, func.span)], placed)
             raise
 
     return Closure(name, call, direct.info)

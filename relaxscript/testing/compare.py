@@ -19,7 +19,7 @@ from relaxscript.errors import VMError
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.structural_equality import assert_structural_equal
 from relaxscript.runtime import PackedFunc
-from relaxscript.runtime.values import Closure, DeviceTensor, Prim, Shape, text_of
+from relaxscript.runtime.values import Closure, DeviceTensor, Prim, Shape, format_value
 
 from .effects import recorded
 from .inputs import inputs_of
@@ -80,7 +80,7 @@ def assert_allclose_tree(
         case _:
             agree = type(actual) is type(expected) and _plain(actual) == _plain(expected)
     if not agree:
-        raise AssertionError(f"{place}: {text_of(actual)}, not {text_of(expected)}")
+        raise AssertionError(f"{place}: {format_value(actual)}, not {format_value(expected)}")
 
 
 def _plain(value: Any) -> Any:

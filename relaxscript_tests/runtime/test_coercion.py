@@ -9,9 +9,9 @@ from relaxscript.errors import VMError
 from relaxscript.runtime.coercion import (
     coerce,
     coerce_argument,
+    coerce_result,
     require_written,
-    run_time_value,
-    taken_result,
+    to_runtime_value,
 )
 from relaxscript.runtime.packed_func import PackedFunc
 from relaxscript.runtime.run_check import (
@@ -112,9 +112,9 @@ def test_a_python_function_is_packed_where_that_is_wanted():
 
 def test_results_of_packed_functions_are_run_time_values():
     array = np.arange(3.0)
-    assert run_time_value(array) is array
-    assert run_time_value(np.float32(1)).shape == ()
-    assert np.shares_memory(run_time_value(Speaks(array)), array)
+    assert to_runtime_value(array) is array
+    assert to_runtime_value(np.float32(1)).shape == ()
+    assert np.shares_memory(to_runtime_value(Speaks(array)), array)
     for same in (
         None,
         True,
@@ -127,24 +127,24 @@ def test_results_of_packed_functions_are_run_time_values():
         {},
         Closure("f", len),
     ):
-        assert run_time_value(same) is same
+        assert to_runtime_value(same) is same
 
 
 def test_a_result_in_foreign_byte_order_is_converted():
-    assert run_time_value(np.array([1, 2], ">i4")).dtype == np.int32
+    assert to_runtime_value(np.array([1, 2], ">i4")).dtype == np.int32
 
 
 def test_a_masked_array_is_no_tensor_but_an_object():
     masked = np.ma.masked_array([1.0, 2.0], [0, 1])
-    assert run_time_value(masked) is masked
+    assert to_runtime_value(masked) is masked
     assert not is_tensor(masked)
 
 
 def test_a_result_that_is_no_tensor_of_the_host_is_an_object():
     there = Elsewhere(np.ones(1))
-    assert run_time_value(there) is there
+    assert to_runtime_value(there) is there
     objects = np.array([None])
-    assert run_time_value(objects) is objects
+    assert to_runtime_value(objects) is objects
 
 
 def test_a_tuple_for_any_value_is_looked_through():
@@ -185,13 +185,13 @@ def test_a_result_that_numpy_can_make_a_tensor_of_is_one_where_one_is_wanted():
             return np.ones(2)
 
     one, tensor = Series(), TensorCheck()
-    assert taken_result(one, AnyCheck()) is one
-    assert type(taken_result(one, tensor)) is np.ndarray
-    first, second = taken_result((one, one), TupleCheck((tensor, AnyCheck())))
+    assert coerce_result(one, AnyCheck()) is one
+    assert type(coerce_result(one, tensor)) is np.ndarray
+    first, second = coerce_result((one, one), TupleCheck((tensor, AnyCheck())))
     assert (type(first), second) == (np.ndarray, one)
     for kept in ((1, 2), (np.ones(2),), [1.0], None, 5, "text", DeviceTensor(np.ones(2), cpu(1))):
-        assert taken_result(kept, tensor) is kept
-        assert taken_result(kept, TupleCheck((tensor,))) is kept
+        assert coerce_result(kept, tensor) is kept
+        assert coerce_result(kept, TupleCheck((tensor,))) is kept
 
 
 def test_a_tuple_that_is_deeper_than_python_allows_is_named():
@@ -218,4 +218,4 @@ def test_an_object_that_fails_when_it_is_asked_speaks_no_protocol():
 
     touchy = Touchy()
     assert coerce(touchy, TensorCheck()) is touchy
-    assert run_time_value(touchy) is touchy
+    assert to_runtime_value(touchy) is touchy

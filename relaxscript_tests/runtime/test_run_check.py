@@ -23,11 +23,11 @@ from relaxscript.runtime.run_check import (
     TupleCheck,
     describe,
     describe_dim,
-    evaluate,
+    describe_variables,
+    evaluate_dim,
     match,
     match_arguments,
     origins_of,
-    variables,
 )
 from relaxscript.runtime.values import Closure, DeviceTensor, Prim, Shape, cpu
 
@@ -333,9 +333,9 @@ def test_match_cast_compares_with_the_shapes_it_is_given():
 
 
 def test_variables_of_unknown_origin_are_named_by_their_slot():
-    assert variables(TWICE_N, [4], {}) == " with `variable 0 = 4`"
-    assert variables(LOAD_N, [4], {}) == ""
-    assert variables(DimConst(4), [4], {}) == ""
+    assert describe_variables(TWICE_N, [4], {}) == " with `variable 0 = 4`"
+    assert describe_variables(LOAD_N, [4], {}) == ""
+    assert describe_variables(DimConst(4), [4], {}) == ""
 
 
 def test_every_check_describes_itself():
@@ -373,7 +373,7 @@ def test_origins_are_found_in_every_kind_of_check():
 
 
 def test_dimensions_evaluate():
-    assert [evaluate(d, [4]) for d in (DimConst(3), LOAD_N, TWICE_N)] == [3, 4, 8]
+    assert [evaluate_dim(d, [4]) for d in (DimConst(3), LOAD_N, TWICE_N)] == [3, 4, 8]
 
 
 SIZES = st.integers(0, 3)

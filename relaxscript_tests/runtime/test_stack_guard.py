@@ -8,7 +8,7 @@ import pytest
 
 from relaxscript.errors import VMError
 from relaxscript.runtime import stack_guard
-from relaxscript.runtime.stack_guard import ACTIVE, FEW, one_run, stack_size
+from relaxscript.runtime.stack_guard import ACTIVE, FEW, run_scope, stack_size
 
 
 def in_thread(size, function):
@@ -27,7 +27,7 @@ def in_thread(size, function):
 def depth_reached():
     """How many runs nest, and what refuses the next."""
     try:
-        with one_run():
+        with run_scope():
             depth, error = depth_reached()
             return depth + 1, error
     except VMError as error:
@@ -61,7 +61,7 @@ def test_runs_of_other_threads_take_nothing_of_this_one():
     everybody = threading.Barrier(9)
 
     def run():
-        with one_run():
+        with run_scope():
             everybody.wait()
             everybody.wait()
 
@@ -81,7 +81,7 @@ def test_runs_of_other_threads_take_nothing_of_this_one():
 
 
 def test_a_failure_inside_ends_its_run():
-    with pytest.raises(ZeroDivisionError), one_run(), one_run(), one_run(), one_run():
+    with pytest.raises(ZeroDivisionError), run_scope(), run_scope(), run_scope(), run_scope():
         _ = 1 // 0
     assert ACTIVE == []
     assert stack_guard._here.depth == 0
@@ -101,6 +101,6 @@ def test_a_system_that_does_not_say_sets_no_bound(monkeypatch):
 def nested(count):
     if count == 0:
         return 0, None
-    with one_run():
+    with run_scope():
         depth, error = nested(count - 1)
         return depth + 1, error

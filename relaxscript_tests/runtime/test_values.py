@@ -20,7 +20,8 @@ from relaxscript.runtime.values import (
     Shape,
     cpu,
     device,
-    formatted,
+    format_value,
+    format_values,
     is_tensor,
     kind_of,
     make_prim,
@@ -28,7 +29,6 @@ from relaxscript.runtime.values import (
     prim_value,
     tensor_device,
     tensor_dtype,
-    text_of,
     to_device,
     to_tensor,
 )
@@ -329,17 +329,17 @@ def test_a_closure_calls_and_binds_its_last_arguments():
 
 
 def test_values_are_written_for_printing():
-    assert text_of((np.array([1, 2]), Shape([3]), Prim(5, "int8"))) == "([1 2], (3,), 5)"
-    assert text_of((1,)) == "(1,)"
-    assert text_of(DeviceTensor(np.array([1]), cpu(1))) == "[1]"
-    assert text_of("x") == "x"
+    assert format_value((np.array([1, 2]), Shape([3]), Prim(5, "int8"))) == "([1 2], (3,), 5)"
+    assert format_value((1,)) == "(1,)"
+    assert format_value(DeviceTensor(np.array([1]), cpu(1))) == "[1]"
+    assert format_value("x") == "x"
 
 
 def test_a_format_gets_texts_and_numbers_as_numbers():
     values = [np.array(0.125, "float32"), Prim(5, "int8"), np.array([1, 2]), (1,), 2.5]
-    assert formatted("", values) == "0.125 5 [1 2] (1,) 2.5"
-    assert formatted("{:.1f} {:03d} {} {:>5} {:.2e}", values) == "0.1 005 [1 2]  (1,) 2.50e+00"
-    assert formatted("{1} {0:g}", [DeviceTensor(np.array(0.5), cpu(1)), True]) == "True 0.5"
+    assert format_values("", values) == "0.125 5 [1 2] (1,) 2.5"
+    assert format_values("{:.1f} {:03d} {} {:>5} {:.2e}", values) == "0.1 005 [1 2]  (1,) 2.50e+00"
+    assert format_values("{1} {0:g}", [DeviceTensor(np.array(0.5), cpu(1)), True]) == "True 0.5"
 
 
 @pytest.mark.parametrize(
@@ -354,7 +354,7 @@ def test_a_format_gets_texts_and_numbers_as_numbers():
 )
 def test_a_format_that_does_not_go_with_the_values_is_refused(form, why):
     with pytest.raises(VMError, match=f"does not go with 1 value: .*{why}") as caught:
-        formatted(form, [np.array([1, 2])])
+        format_values(form, [np.array([1, 2])])
     assert caught.value.code == "RX0606"
 
 

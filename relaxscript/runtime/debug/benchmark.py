@@ -71,16 +71,16 @@ def evaluate_time(
             time.sleep(cooldown_interval_ms / 1e3)
         if prepare is not None:
             prepare()
-        seconds = _timed(call, number)
+        seconds = _time(call, number)
         while seconds * 1e3 < min_repeat_ms:
             growth = min_repeat_ms / 1e3 / max(seconds, 1e-9)
             number = max(number + 1, min(round(number * growth * 1.1), number * 100))
-            seconds = _timed(call, number)
+            seconds = _time(call, number)
         results.append(seconds / number)
     return BenchmarkResult(results)
 
 
-def _timed(call: Callable[[], Any], number: int) -> float:
+def _time(call: Callable[[], Any], number: int) -> float:
     start = time.perf_counter()
     for _ in range(number):
         call()

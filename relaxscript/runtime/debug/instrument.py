@@ -15,7 +15,7 @@ from relaxscript.runtime.coercion import call_packed
 from relaxscript.runtime.packed_func import PackedFunc
 from relaxscript.runtime.values import kind_of
 
-__all__ = ["VMInstrumentReturnKind", "watched"]
+__all__ = ["VMInstrumentReturnKind", "instrument_function"]
 
 
 class VMInstrumentReturnKind:
@@ -25,7 +25,7 @@ class VMInstrumentReturnKind:
     SKIP_RUN = 1
 
 
-def watched(
+def instrument_function(
     instrument: Callable[..., Any], name: str, function: Callable[..., Any]
 ) -> Callable[..., Any]:
     """`function`, of which `instrument` is told under `name`; it may answer that it be left out.
@@ -35,15 +35,15 @@ def watched(
     """
 
     def call(*args: Any) -> Any:
-        answer = _told(instrument, name, [function, name, True, None, *args])
+        answer = _notify(instrument, name, [function, name, True, None, *args])
         result = None if _skips(answer, instrument) else function(*args)
-        _told(instrument, name, [function, name, False, result, *args])
+        _notify(instrument, name, [function, name, False, result, *args])
         return result
 
     return call
 
 
-def _told(instrument: Callable[..., Any], name: str, facts: Sequence[Any]) -> Any:
+def _notify(instrument: Callable[..., Any], name: str, facts: Sequence[Any]) -> Any:
     try:
         return call_packed(_name_of(instrument), instrument, facts)
     except VMError as error:

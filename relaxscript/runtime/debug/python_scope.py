@@ -11,11 +11,11 @@ from typing import Any
 from relaxscript.errors import InternalError, VMError
 from relaxscript.runtime.builtins import BUILTINS, INVOKE_CLOSURE, State
 from relaxscript.runtime.bytecode import Call
-from relaxscript.runtime.coercion import call_packed, require_written, run_time_value
-from relaxscript.runtime.decode import UNIT, Code, as_value
+from relaxscript.runtime.coercion import call_packed, require_written, to_runtime_value
+from relaxscript.runtime.decode import UNIT, DecodedFunction, as_value
 from relaxscript.runtime.executable import Executable
 from relaxscript.runtime.packed_func import PackedFunc, get_global_func
-from relaxscript.runtime.run_check import Heap, match, match_arguments, wrong_number
+from relaxscript.runtime.run_check import Heap, argument_count_error, match, match_arguments
 from relaxscript.runtime.values import Closure, kind_of
 
 __all__ = ["PythonScope", "Running"]
@@ -28,7 +28,7 @@ class Running(State):
 
     __slots__ = ("code",)
 
-    def __init__(self, code: Code, heap: Heap) -> None:
+    def __init__(self, code: DecodedFunction, heap: Heap) -> None:
         super().__init__(code.function.name, heap, code.origins)
         self.code = code
 
@@ -60,13 +60,13 @@ class PythonScope:
     def function(self, name: str) -> Callable[[Callable[..., Any]], Closure]:
         """A function of the text as a closure that checks its arguments."""
         index = self.executable.function_index[name]
-        code = Code(self.executable, index)
+        code = DecodedFunction(self.executable, index)
         function = code.function
 
         def decorate(body: Callable[..., Any]) -> Closure:
             def call(*args: Any) -> Any:
                 if len(args) != function.num_args:
-                    raise wrong_number(name, code.names, len(args))
+                    raise argument_count_error(name, code.names, len(args))
                 heap: Heap = [None] * function.heap_size
                 if function.param_checks:
                     match_arguments(args, function.param_checks, heap, code.names, name)
@@ -113,7 +113,7 @@ class PythonScope:
 def _called(name: str, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     """Call what the compiler linked in."""
     try:
-        return run_time_value(function(*args))
+        return to_runtime_value(function(*args))
     except (VMError, InternalError, RecursionError):
         raise
     except Exception as error:
@@ -127,7 +127,7 @@ def _applied(callee: Any, *args: Any) -> Any:
         case State():  # TVM passes the state of the machine first
             return _applied(*args)
         case Closure():
-            return run_time_value(callee(*args))
+            return to_runtime_value(callee(*args))
         case PackedFunc(name=name, function=function):
             return call_packed(name, function, args)
     raise VMError(f"{kind_of(callee)} cannot be called", code="RX0613")

@@ -45,21 +45,21 @@ _DEEPEST = 40  # branches in branches; Python takes 100 levels
 _REGISTER = re.compile(r"r\d+")
 
 
-class _Tangled(Exception):
+class _UnstructuredFlow(Exception):
     """Jumps that are no nested branches."""
 
 
 def python_text(executable: Executable) -> str:
     """The functions of a program as a text that defines a function of the same name for each."""
-    names = _Names(executable)
+    names = _PythonNames(executable)
     parts = [_HEAD + "".join(f"{line}\n" for line in names.lines)]
     for index, function in enumerate(executable.functions):
         if function.kind is VMFuncKind.VM_FUNC:
-            parts.append("\n".join(_Writer(executable, names, index).lines()) + "\n")
+            parts.append("\n".join(_PythonWriter(executable, names, index).lines()) + "\n")
     return "\n\n".join(parts)
 
 
-class _Names:
+class _PythonNames:
     """An identifier for each function of the table, and the lines that define those not ours."""
 
     def __init__(self, executable: Executable) -> None:
@@ -97,10 +97,10 @@ class _Names:
         return dropped and not linked and callee.kind is VMFuncKind.PACKED_FUNC
 
 
-class _Writer:
+class _PythonWriter:
     """Writes one function."""
 
-    def __init__(self, executable: Executable, names: _Names, index: int) -> None:
+    def __init__(self, executable: Executable, names: _PythonNames, index: int) -> None:
         self.executable = executable
         self.names = names
         self.index = index
@@ -124,7 +124,7 @@ class _Writer:
         head = [f"@program.function({f.name!r})", f"def {name}({params}):"]
         try:
             body = list(self.branches(f.start_instr, f.end_instr, 0))
-        except _Tangled:
+        except _UnstructuredFlow:
             body = list(self.loop())
         return [*head, *(f"    {line}" for line in body)]
 
@@ -139,7 +139,7 @@ class _Writer:
                     other = pc + offset
                     end = self.end_of_branches(pc, other, stop)
                     if depth > _DEEPEST or not pc < other <= end <= stop:
-                        raise _Tangled
+                        raise _UnstructuredFlow
                     yield f"if truth({self.register(cond)}):"
                     leaving = other - 1 if end != other else other
                     yield from self.indented(pc + 1, leaving, depth)
@@ -148,7 +148,7 @@ class _Writer:
                         yield from self.indented(other, end, depth)
                     pc = end
                 case Goto():
-                    raise _Tangled
+                    raise _UnstructuredFlow
                 case at:
                     yield from self.statement(at, pc)
                     pc += 1

@@ -12,7 +12,7 @@ from typing import Any
 from relaxscript.errors import InternalError, VMError, meant_notes, nearest
 from relaxscript.runtime.builtins import read_if_cond
 from relaxscript.runtime.bytecode import VOID_ARG, Arg, ArgKind, VMFuncKind, VMFunction
-from relaxscript.runtime.coercion import require_written, run_time_value
+from relaxscript.runtime.coercion import require_written, to_runtime_value
 from relaxscript.runtime.decode import (
     CALL,
     CALL_GLOBAL,
@@ -21,28 +21,28 @@ from relaxscript.runtime.decode import (
     IF,
     MATCH,
     RET,
-    Code,
+    DecodedFunction,
     as_value,
 )
 from relaxscript.runtime.dispatch import Dispatcher, VMClosure
-from relaxscript.runtime.error_context import blamed, raised, too_deep
+from relaxscript.runtime.error_context import add_context, depth_error, error_of_callee
 from relaxscript.runtime.packed_func import get_global_func
 from relaxscript.runtime.run_check import Heap, match
 from relaxscript.runtime.values import kind_of
 
 from .debug_info import Location, location, names_at, starts_of_line, starts_of_variable
 
-__all__ = ["Frame", "Stepper"]
+__all__ = ["Stepper", "StepperFrame"]
 
 _FEW = 20  # names that are listed where one of them was meant
 
 
-class Frame:
+class StepperFrame:
     """A call that is under way, its values under the names that the source gives them."""
 
     __slots__ = ("_begun", "_busy", "_code", "_heap", "_next", "_regs", "_vm")
 
-    def __init__(self, vm: Dispatcher, code: Code, regs: list[Any], heap: Heap) -> None:
+    def __init__(self, vm: Dispatcher, code: DecodedFunction, regs: list[Any], heap: Heap) -> None:
         self._vm = vm
         self._code = code
         self._regs = regs
@@ -108,7 +108,7 @@ class Stepper:
     ) -> None:
         self._vm = vm
         code = vm._code(closure.index)
-        self._frames = [Frame(vm, code, *vm._started(code, closure, args, kwargs))]
+        self._frames = [StepperFrame(vm, code, *vm._start(code, closure, args, kwargs))]
         self._stops: dict[str | int, set[tuple[int, int]]] = {}
         self._results: list[Any] = []
         self._error: BaseException | None = None
@@ -130,7 +130,7 @@ class Stepper:
         return self._results[0]
 
     @property
-    def frames(self) -> tuple[Frame, ...]:
+    def frames(self) -> tuple[StepperFrame, ...]:
         """The calls that are under way, the innermost last; none when the call has returned."""
         return tuple(self._frames)
 
@@ -302,18 +302,18 @@ class Stepper:
             if frame._code.steps[frame._next][4] != frame._begun:
                 return
 
-    def _step(self, frame: Frame, op: int, dst: int, fn: Any, get: Any, pc: int) -> bool:
+    def _step(self, frame: StepperFrame, op: int, dst: int, fn: Any, get: Any, pc: int) -> bool:
         """One step, as `Dispatcher._run` does it; whether it jumped."""
         regs, code = frame._regs, frame._code
         if op in (CALL, CALL_UNTRUSTED):
             value = fn(*get(regs))
-            regs[dst] = value if op == CALL else run_time_value(value)
+            regs[dst] = value if op == CALL else to_runtime_value(value)
         elif op == CALL_GLOBAL:
-            regs[dst] = value = run_time_value(get_global_func(fn).function(*get(regs)))
+            regs[dst] = value = to_runtime_value(get_global_func(fn).function(*get(regs)))
             if dst == code.void and value is not None:
                 require_written(fn, value, get(regs))
         elif op == MATCH:
-            regs[dst] = self._vm._matched(regs, dst, fn, frame._heap, code, pc)
+            regs[dst] = self._vm._match_result(regs, dst, fn, frame._heap, code, pc)
         elif op == RET:
             self._leave(frame, regs[dst], fn)
         elif op in (IF, GOTO):
@@ -324,20 +324,20 @@ class Stepper:
             return self._call(frame, op, dst, fn, get(regs))
         return False
 
-    def _call(self, frame: Frame, op: int, dst: int, fn: Any, given: Any) -> bool:
+    def _call(self, frame: StepperFrame, op: int, dst: int, fn: Any, given: Any) -> bool:
         """Enter a function of the machine, or call any other value."""
         target, args, proved = self._vm._callee(op, fn, given)
         if target is None:
             frame._regs[dst] = self._vm._call_value(dst == frame._code.void, *args)
             return False
         if len(self._frames) > self._vm.call_depth_limit:
-            raise too_deep(self._vm.call_depth_limit)
-        entered = Frame(self._vm, target, *self._vm._enter(target, args, -1, proved))
+            raise depth_error(self._vm.call_depth_limit)
+        entered = StepperFrame(self._vm, target, *self._vm._enter(target, args, -1, proved))
         frame._busy = True
         self._frames.append(entered)
         return True
 
-    def _leave(self, frame: Frame, value: Any, check: Any) -> None:
+    def _leave(self, frame: StepperFrame, value: Any, check: Any) -> None:
         if check is not None:
             code = frame._code
             where = f"the result of `{code.function.name}`"
@@ -350,15 +350,15 @@ class Stepper:
         caller._busy = False
         caller._regs[caller._code.steps[caller._next - 1][1]] = value
 
-    def _fail(self, error: Exception, frame: Frame) -> None:
+    def _fail(self, error: Exception, frame: StepperFrame) -> None:
         """Raise what a normal run raises."""
         if isinstance(error, InternalError):
             raise error
         code, pc = frame._code, frame._begun
         callers = [(f._code, None, None, None, 0, f._begun) for f in self._frames[:-1]]
         if isinstance(error, VMError):
-            raise blamed(error, code, pc, callers)
-        raise blamed(raised(error, code, pc), code, pc, callers) from error
+            raise add_context(error, code, pc, callers)
+        raise add_context(error_of_callee(error, code, pc), code, pc, callers) from error
 
 
 def _noun(where: str | int) -> str:

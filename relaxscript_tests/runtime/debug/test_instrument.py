@@ -7,7 +7,7 @@ import pytest
 
 from relaxscript.errors import VMError
 from relaxscript.runtime import PackedFunc, VMInstrumentReturnKind
-from relaxscript.runtime.debug.instrument import watched
+from relaxscript.runtime.debug.instrument import instrument_function
 
 
 class Watch:
@@ -20,7 +20,7 @@ class Watch:
 def calls_of(instrument):
     """How often the function ran, and what the watched function gave."""
     ran = []
-    call = watched(instrument, "test.f", lambda x: ran.append(x) or x + 1)
+    call = instrument_function(instrument, "test.f", lambda x: ran.append(x) or x + 1)
     return call(1), len(ran)
 
 
@@ -65,4 +65,4 @@ def test_what_an_instrument_raises_names_it_and_the_call(instrument, name):
 
 def test_what_the_function_raises_is_not_the_instruments():
     with pytest.raises(ZeroDivisionError):
-        watched(lambda *told: None, "test.f", lambda: 1 // 0)()
+        instrument_function(lambda *told: None, "test.f", lambda: 1 // 0)()

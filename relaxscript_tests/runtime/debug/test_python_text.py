@@ -181,7 +181,7 @@ class TestPrograms:
         executable = rx.build(mod, target="reference")
         inputs = [inputs_for(mod["main"], seed) for _ in "12"]
         main = VirtualMachine(executable)["main"]
-        args = main.vm._started(main.vm._code(main.index), main, tuple(inputs[0]), {})[0]
+        args = main.vm._start(main.vm._code(main.index), main, tuple(inputs[0]), {})[0]
         expected = outcome(lambda: executable["main"](*inputs[1]))
         actual = outcome(lambda: loaded(executable)["main"](*args[: len(inputs[0])]))
         if isinstance(expected, VMError):
