@@ -296,6 +296,11 @@ class Sizes:
         return y
 
     @R.function
+    def counted(i: R.Prim("int64")):
+        y = R.arange(i, 4, i)
+        return y
+
+    @R.function
     def pooled(x: R.Tensor((1, 1, "n", 4), "float32")):
         y = R.nn.max_pool2d(x, 3)
         return y
@@ -311,6 +316,7 @@ class Sizes:
             "`u` has 4 elements along axis 0; `x` has 1 elements there",
         ),
         ("sliced", (W, 5), "`end` has the bound 5; `x` has 3 elements along axis 0"),
+        ("counted", (0,), "a step of 0 leads nowhere: `i` is 0"),
         ("pooled", (np.ones((1, 1, 2, 4), "float32"),), "`x` has 2 elements along H"),
     ],
 )

@@ -8,6 +8,7 @@ from typing import Any
 from relaxscript.analysis import Context
 from relaxscript.errors import UnplacedError
 from relaxscript.ir import relax, tir
+from relaxscript.ir.prim import FloatImm, IntImm
 from relaxscript.ir.struct_info import (
     FuncStructInfo,
     ObjectStructInfo,
@@ -303,7 +304,10 @@ def _needs_check(call: relax.Call, known: Context) -> bool:
 
 
 def _is_known(info: StructInfo) -> bool:
-    """Whether shape and data type are known but for the values of shape variables."""
+    """True if shape and dtype are known but for shape variables, and scalars are literals.
+
+    Rules look at the values of scalars: what has no value before the run is looked at then.
+    """
     match info:
         case TensorStructInfo(dims=dims, dtype=dtype):
             return dims is not None and not dtype.is_void
@@ -311,6 +315,8 @@ def _is_known(info: StructInfo) -> bool:
             return values is not None
         case TupleStructInfo(fields):
             return all(map(_is_known, fields))
-        case PrimStructInfo() | FuncStructInfo():
+        case PrimStructInfo(value=value):
+            return isinstance(value, (IntImm, FloatImm))
+        case FuncStructInfo():
             return True
     return False

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from types import FrameType, FunctionType, MappingProxyType
 from typing import Any, overload
 
-from relaxscript.errors import Diagnostic, DiagnosticError, Source, is_strict, warn
+from relaxscript.errors import Diagnostic, DiagnosticError, InternalError, Source, is_strict, warn
 from relaxscript.errors.exceptions import is_users
 from relaxscript.errors.user_frame import caller_span
 from relaxscript.ir.module import IRModule
@@ -277,4 +277,6 @@ def finished(parse: Callable[[Reporter], Any], strict: bool | None) -> Any:
         result = parse(reporter)
     for warning in reporter.finish():
         warn(warning)
+    if result is None:
+        raise InternalError("a script has no result, and no mistake was recorded")
     return result

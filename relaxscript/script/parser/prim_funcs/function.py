@@ -61,8 +61,9 @@ def parse_prim_func(
         cx.check_well_formed = check_well_formed
         try:
             function = parse_function(cx, node, private)
-        finally:
-            reporter.reading = trial.reading
+        except Exception:  # nothing is read again, and what was found already is kept
+            reporter.accept(trial)
+            raise
         failed = any(d.severity == "error" for d in trial.diagnostics[before:])
         if failed or len(addressed) == known:
             reporter.accept(trial)

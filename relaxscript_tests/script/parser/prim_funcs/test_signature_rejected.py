@@ -363,3 +363,15 @@ def test_memory_of_an_unknown_size():
         s = T.allocate_const(["a"], "int32", [1])
         #                    ^^^^^ error: RX0112 evaluating this Python raised ValueError: invalid
         #        | literal for int() with base 10: 'a'
+
+
+@rejected
+def test_a_dimension_whose_declaration_is_misspelt():
+    @T.prim_func
+    def f(x: T.Buffer((2, "n"), "float32"), y: T.Buffer((2, "n"), "float32")):
+        n = T.int46()
+        #   ^^^^^^^ error: RX0102 `T` has no `int46`
+        #         help: did you mean `T.int64`?
+        #         fix: T.int64
+        for i in range(n):
+            y[0, i] = x[0, i]
