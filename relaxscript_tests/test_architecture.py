@@ -192,15 +192,8 @@ def test_a_file_or_function_that_grew_too_long_is_found():
     assert len(oversized({"a.py": "class A:\n  async " + (function + "    pass\n")})) == 1
 
 
-# Files with classes that are too deep or too large; one that has no more of them leaves the list.
-TALL = ("relaxscript/testing/",)
-
-
 def test_classes_are_no_towers():
-    found = towers(python_files(PACKAGE))
-    expect_none(problem for problem in found if not problem.startswith(TALL))
-    done = [path for path in TALL if not any(problem.startswith(path) for problem in found)]
-    expect_none(f"{path} can leave the list `TALL`" for path in done)
+    expect_none(towers(python_files(PACKAGE)))
 
 
 def test_a_class_that_is_too_deep_or_too_large_is_found():

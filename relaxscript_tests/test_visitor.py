@@ -29,7 +29,7 @@ from relaxscript.ir.relax import (
 from relaxscript.ir.struct_info import TensorStructInfo
 from relaxscript.ir.walk import post_order, rewrite, variables
 from relaxscript.script import from_source
-from relaxscript.testing.choices import Seeded
+from relaxscript.testing.generate.choices import Seeded
 from relaxscript.testing.programs import random_module
 from relaxscript.visitor import ScopedVisitor
 from relaxscript_tests import examples

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .choices import Choices, Seeded
+from .generate.choices import Choices, Seeded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +41,7 @@ _SHAPES: dict[str, tuple[str, ...]] = {"x": ("n", "6"), "at": ("5",), "out": ("9
 def random_accesses(seed: int) -> str:
     """The script of a module that a number stands for, whose `k` is to be called."""
     functions: list[_Function] = []
-    main = _Writer(Seeded(seed), functions).function("k", "9")
+    main = _AccessWriter(Seeded(seed), functions).function("k", "9")
     return _MODULE + "\n".join([main.text, *(function.text for function in functions)])
 
 
@@ -68,7 +68,7 @@ class _Function:
     text: str
 
 
-class _Writer:
+class _AccessWriter:
     """Writes one function; what is in scope where it writes stands in `numbers` and `buffers`."""
 
     def __init__(self, choices: Choices, functions: list[_Function], deep: int = 0) -> None:
@@ -265,7 +265,7 @@ class _Writer:
         enough = self.deep == _CALLS_DEEP or len(self.functions) >= _CALLED
         if enough or (old and self.choices.chance(50)):
             return self.choices.pick(old) if old else None
-        writer = _Writer(self.choices, self.functions, self.deep + 1)
+        writer = _AccessWriter(self.choices, self.functions, self.deep + 1)
         name = f"f{self.deep}{len(self.functions)}"
         if gives_number:
             made = writer.number_function(name)

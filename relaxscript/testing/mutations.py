@@ -13,7 +13,7 @@ import tokenize
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .choices import Choices, Seeded
+from .generate.choices import Choices, Seeded
 
 __all__ = ["mutations"]
 

@@ -30,7 +30,7 @@ from relaxscript.ir.tir import (
     handle_var,
 )
 
-from .choices import Choices, Seeded, strategy
+from .generate.choices import Choices, Seeded, strategy
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

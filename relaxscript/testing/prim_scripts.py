@@ -1,6 +1,6 @@
 """Random PrimFuncs for printers and parsers: every statement and scalar expression, odd names.
 
-They are well typed, but nobody need run them. Start reading at `KernelWriter.statement`.
+They are well typed, but nobody need run them. Start reading at `PrimFuncWriter.statement`.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from relaxscript.ir.intrinsic import INTRINSICS, Effect, Intrinsic
 from relaxscript.ir.relax import Attrs
 from relaxscript.script.parser.prim_funcs.index_bounds import refuted_indices
 
-from .choices import Choices, Seeded
-from .literals import TEXTS, scalar_of
+from .generate.choices import Choices, Seeded
+from .generate.literals import TEXTS, scalar_of
 
-__all__ = ["KernelWriter", "random_prim_script"]
+__all__ = ["PrimFuncWriter", "random_prim_script"]
 
 NAMES = (
     "x", "y", "x", "i", "n", "A", "R", "T", "I", "cls", "Module", "main", "x_1", "i_1", "range",
@@ -37,10 +37,10 @@ TRUE = prim.IntImm(prim.BOOL, 1)
 
 def random_prim_script(seed: int) -> tir.PrimFunc:
     """The PrimFunc that a number stands for."""
-    return KernelWriter(Seeded(seed)).function()
+    return PrimFuncWriter(Seeded(seed)).function()
 
 
-class KernelWriter:
+class PrimFuncWriter:
     """Writes one PrimFunc; `scalars` and `buffers` are what is in scope."""
 
     def __init__(self, choices: Choices) -> None:

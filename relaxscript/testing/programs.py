@@ -6,14 +6,13 @@ small and whole, so that floating-point results are exact wherever the operators
 terminates. Effects go to the log of `effects.py`.
 
 `modules()` and `functions()` are hypothesis strategies; `random_module(seed)` needs no hypothesis.
-Start reading at `Writer.kinds`; the steps that it chooses from stand in `value_steps.py`,
-`call_steps.py`, `control_steps.py` and `effect_steps.py`.
+Start reading at `steps`; the steps that it chooses from are functions in `generate/values.py`,
+`calls.py`, `control_flow.py` and `effectful_calls.py` there.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from relaxscript.builder import BlockBuilder
@@ -21,14 +20,53 @@ from relaxscript.errors import RelaxWarning
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Function
 
-from .choices import Choices, Seeded, strategy
-from .effect_steps import EffectSteps
-from .packed import register_packed
+from .generate.calls import (
+    closures,
+    emit_call_tir,
+    emit_closure_call,
+    emit_dps_packed,
+    emit_function_call,
+    emit_impure_packed,
+    emit_prim_func_call,
+    emit_pure_packed,
+)
+from .generate.choices import Choices, Seeded, strategy
+from .generate.context import Context, Grammar, Step, add_function, random_param_info
+from .generate.control_flow import (
+    add_mutual_recursion,
+    emit_chosen_function,
+    emit_dataflow,
+    emit_if,
+    emit_local_function,
+    emit_recursion,
+)
+from .generate.effectful_calls import (
+    emit_apply,
+    emit_bump,
+    emit_keep,
+    emit_note,
+    emit_output,
+    emit_tick,
+)
+from .generate.packed_funcs import register_packed
+from .generate.values import (
+    emit_alias,
+    emit_constant,
+    emit_field,
+    emit_match_cast,
+    emit_match_cast_to_variable,
+    emit_operator,
+    emit_product,
+    emit_scalar,
+    emit_shape,
+    emit_tuple,
+    emit_weaker,
+)
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-__all__ = ["Writer", "functions", "modules", "random_function", "random_module"]
+__all__ = ["functions", "modules", "random_function", "random_module", "steps"]
 
 FUNCTION_NAMES = ("f", "main", "g", "x", "f")
 
@@ -59,11 +97,13 @@ def _module(choices: Choices) -> IRModule:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RelaxWarning)
         if choices.chance(25):
-            Writer(choices, builder).family(("even", "odd", "third")[: choices.integer(1, 3)])
+            cx = Context(GRAMMAR, choices, builder)
+            add_mutual_recursion(cx, ("even", "odd", "third")[: choices.integer(1, 3)])
         for number in range(choices.integer(0, 2)):
             name = f"{choices.pick(FUNCTION_NAMES)}_{number}"
-            Writer(choices, builder).function(name, private=choices.chance(40))
-        Writer(choices, builder).function("main", private=False)
+            cx = Context(GRAMMAR, choices, builder)
+            add_function(cx, name, private=choices.chance(40))
+        add_function(Context(GRAMMAR, choices, builder), "main", private=False)
     return builder.finalize()
 
 
@@ -72,41 +112,36 @@ def _function(choices: Choices) -> Function:
     builder = BlockBuilder()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RelaxWarning)
-        Writer(choices, builder, alone=True).function("main", private=False)
+        add_function(Context(GRAMMAR, choices, builder, alone=True), "main", private=False)
     function = builder.finalize()["main"]
     assert isinstance(function, Function)
     return function
 
 
-class Writer(EffectSteps):
-    """Writes one function that uses everything there is."""
+def steps(cx: Context) -> list[Step]:
+    """What can be added here to a program that uses everything there is."""
+    found: list[Step] = [emit_operator] * 8
+    found += [emit_product, emit_constant, emit_tuple, emit_field, emit_shape, emit_alias]
+    found += [emit_match_cast, emit_match_cast, emit_weaker, emit_match_cast_to_variable]
+    found += [emit_pure_packed, emit_dps_packed, emit_scalar]
+    found += [emit_closure_call] * 3 if closures(cx) else []
+    found += [emit_local_function, emit_recursion] if cx.depth < 2 else []
+    found += [emit_chosen_function] if closures(cx) and cx.depth < 2 else []
+    if not cx.alone:
+        found += [emit_call_tir] * 2
+        found += [emit_function_call] * (3 if cx.builder.get().relax_functions() else 0)
+    if not cx.builder.current_block_is_dataflow():
+        found += [emit_dataflow]
+        found += [emit_if] if cx.depth < 2 else []
+        found += [] if cx.pure else _effects(cx) * 2
+    return found
 
-    def kinds(self) -> list[Callable[[], bool]]:
-        kinds: list[Callable[[], bool]] = [self.operator] * 8
-        kinds += [
-            self.product,
-            self.constant,
-            self.make_tuple,
-            self.take_field,
-            self.shape,
-            self.alias,
-        ]
-        kinds += [self.cast, self.cast, self.forget, self.held_cast]
-        kinds += [self.pure_packed, self.dps_packed, self.scalar]
-        kinds += [self.call_closure] * 3 if self.closures() else []
-        kinds += [self.closure, self.loop] if self.depth < 2 else []
-        kinds += [self.choice_of_functions] if self.closures() and self.depth < 2 else []
-        if not self.alone:
-            kinds += [self.call_tir] * 2
-            kinds += [self.call_function] * (3 if self.builder.get().relax_functions() else 0)
-        if not self.builder.current_block_is_dataflow():
-            kinds += [self.dataflow]
-            kinds += [self.branches] if self.depth < 2 else []
-            kinds += [] if self.pure else self.effects() * 2
-        return kinds
 
-    def effects(self) -> list[Callable[[], bool]]:
-        """What only an impure function may do."""
-        kinds = [self.impure_packed, self.note, self.bump, self.bump, self.keep, self.tick]
-        kinds += [self.output, *([self.apply] * 3 if self.closures() else [])]
-        return kinds if self.alone else [*kinds, self.write_into]
+def _effects(cx: Context) -> list[Step]:
+    """What only an impure function may do."""
+    found: list[Step] = [emit_impure_packed, emit_note, emit_bump, emit_bump, emit_keep, emit_tick]
+    found += [emit_output, *([emit_apply] * 3 if closures(cx) else [])]
+    return found if cx.alone else [*found, emit_prim_func_call]
+
+
+GRAMMAR = Grammar(steps, random_param_info)

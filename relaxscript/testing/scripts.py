@@ -1,17 +1,16 @@
 """Random modules for printers and parsers: everything that a script can say, under the worst names.
 
-They are those of `programs`, and hold in addition what no executor could run or compare: texts,
-data types, constants and scalars of every data type and value, callables of which nothing is known,
+They are those of `programs`, and hold in addition what no executor could run or compare: strings,
+dtypes, constants and scalars of every dtype and value, callables of which nothing is known,
 virtual devices, attributes of every kind, functions called as operators, namespaces and keywords.
 
 `scripts()` is a hypothesis strategy; `random_script(seed)` needs no hypothesis. Start reading at
-`ScriptWriter.kinds`.
+`_steps`.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +25,6 @@ from relaxscript.ir.relax import (
     Call,
     Constant,
     DataTypeImm,
-    Expr,
     ExternFunc,
     GlobalVar,
     PrimValue,
@@ -44,17 +42,20 @@ from relaxscript.ir.struct_info import (
 )
 from relaxscript.op.base import assert_op, print as print_
 
-from .choices import Choices, Seeded, strategy
-from .known import shape_of, tensor_of
-from .literals import FLOATS, KINDS, TEXTS, scalar_of
-from .packed import register_packed
-from .prim_scripts import KernelWriter
-from .programs import Writer
+from .generate.calls import opaque_functions
+from .generate.choices import Choices, Seeded, strategy
+from .generate.context import Context, Grammar, Step, add_function, random_param_info
+from .generate.control_flow import condition
+from .generate.literals import FLOATS, KINDS, TEXTS, scalar_of
+from .generate.packed_funcs import register_packed
+from .generate.struct_info import shape_of, tensor_of
+from .prim_scripts import PrimFuncWriter
+from .programs import steps
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-__all__ = ["ScriptWriter", "random_script", "scripts"]
+__all__ = ["random_script", "scripts"]
 
 # Names that mean something to Python, to scripts, to the printer or to the class around them, that
 # are no names at all, and that come twice.
@@ -97,11 +98,11 @@ def _module(choices: Choices) -> IRModule:
         if choices.chance(30):
             builder.add_func(ExternFunc(choices.pick(TEXTS[1:])), "extern")
         if choices.chance(30):
-            builder.add_func(KernelWriter(choices).function(), "kernel")
+            builder.add_func(PrimFuncWriter(choices).function(), "kernel")
         for number in range(choices.integer(0, 1)):
-            writer = ScriptWriter(choices, builder)
-            writer.function(f"function_{number}", private=choices.chance(40))
-        ScriptWriter(choices, builder).function("main", private=False)
+            cx = Context(GRAMMAR, choices, builder)
+            add_function(cx, f"function_{number}", private=choices.chance(40))
+        add_function(Context(GRAMMAR, choices, builder), "main", private=False)
     return _dressed(choices, builder.finalize())
 
 
@@ -176,94 +177,87 @@ def info(choices: Choices) -> StructInfo:
     return ObjectStructInfo()
 
 
-class ScriptWriter(Writer):
-    """Writes one function; what it writes need not run."""
-
-    names = NAMES
-    dim_names = DIM_NAMES
-    param_dtypes = KINDS
-
-    def kinds(self) -> list[Callable[[], bool]]:
-        kinds = super().kinds()
-        kinds += [self.text, self.data_type, self.any_scalar, self.any_constant] * 2
-        kinds += [self.opaque_call] * (2 if self.opaque() else 0)
-        if not self.pure and not self.builder.current_block_is_dataflow():
-            kinds += [self.effect] * 4
-        return kinds
-
-    def text(self) -> bool:
-        return self.emit(StringImm(self.choices.pick(TEXTS)))
-
-    def data_type(self) -> bool:
-        return self.emit(DataTypeImm(DataType(self.choices.pick(KINDS))))
-
-    def any_scalar(self) -> bool:
-        return self.emit(PrimValue(scalar_of(self.choices)))
-
-    def any_constant(self) -> bool:
-        """A tensor of any data type: odd numbers, or bits of no meaning, few or many."""
-        dtype = DataType(self.choices.pick(KINDS)).numpy
-        shape = self.choices.pick(((), (0,), (2,), (1, 3), (2, 0, 1), (64,), (65,), (5, 20)))
-        count = int(np.prod(shape))
-        seed = np.random.default_rng(self.choices.integer(0, 99))
-        if self.choices.chance(40):
-            data = np.frombuffer(seed.bytes(count * dtype.itemsize), dtype)
-            data = (data.view("uint8") & 1).astype(bool) if dtype == np.bool_ else data
-        else:
-            with np.errstate(all="ignore"):
-                whole = not DataType(str(dtype)).is_float
-                options = WHOLE if whole else FLOATS
-                data = np.resize(np.array(self.choices.shuffled(options)), count).astype(dtype)
-        self.values.append(Constant(data.reshape(shape)))
-        return self.choices.chance(30) or self.emit(self.values[-1])
-
-    def opaque(self) -> list[Expr]:
-        """The callables of which nothing is known but perhaps their result."""
-        return [v for v in super().closures() if _is_opaque(v.struct_info)]
-
-    def closures(self) -> list[Expr]:
-        return [v for v in super().closures() if not _is_opaque(v.struct_info)]
-
-    def opaque_call(self) -> bool:
-        """A call of something of which only its result is known, if that."""
-        callee = self.choices.pick(self.opaque())
-        known = callee.struct_info
-        if self.pure and not (isinstance(known, FuncStructInfo) and known.purity):
-            return False
-        infos = tuple([info(self.choices) for _ in range(self.choices.integer(0, 2))])
-        return self.emit(Call(callee, tuple(self.choices.some(self.values)[:2]), None, infos))
-
-    def effect(self) -> bool:
-        """A call for its effect."""
-        text = StringImm(self.choices.pick(TEXTS))
-        if self.choices.chance(50):
-            args = (text, *self.choices.some(self.values)[:2])
-            return self.emit(Call(print_.op, args))
-        return self.emit(Call(assert_op.op, (self.condition(), text)))
-
-    def param_info(self, depth: int) -> StructInfo:
-        if self.choices.chance(85):
-            return super().param_info(depth)
-        match self.choices.integer(0, 5):
-            case 0:
-                derive = self.choices.pick((None, default_derive, empty_derive, "any.derive"))
-                ret = info(self.choices) if derive is None else None
-                pure = self.choices.chance(50)
-                return FuncStructInfo.opaque_func(ret=ret, derive_func=derive, purity=pure)
-            case 1:
-                n = prim.Var(self.choices.pick(self.dim_names), prim.INT64)
-                two = prim.IntImm(prim.INT64, 2)
-                params = (tensor_of((n, two), FLOAT32), info(self.choices))
-                ret = tensor_of((n + 1,), FLOAT32)
-                return FuncStructInfo(params, ret, self.choices.chance(50))
-            case 2 if devices := self.builder.get().global_infos.get("vdevice"):
-                device = self.choices.pick(devices)
-                assert isinstance(device, VDevice)
-                return TensorStructInfo(shape_of((self.new_dim(),)), FLOAT32, device)
-            case 3:
-                return ObjectStructInfo()
-        return info(self.choices)
+def _steps(cx: Context) -> list[Step]:
+    """What can be added here; what is written need not run."""
+    found = steps(cx)
+    found += [_emit_string, _emit_dtype, _emit_any_scalar, _emit_any_constant] * 2
+    found += [_emit_opaque_call] * (2 if opaque_functions(cx) else 0)
+    if not cx.pure and not cx.builder.current_block_is_dataflow():
+        found += [_emit_effect] * 4
+    return found
 
 
-def _is_opaque(info: StructInfo) -> bool:
-    return isinstance(info, FuncStructInfo) and info.params is None
+def _emit_string(cx: Context) -> bool:
+    return cx.emit(StringImm(cx.choices.pick(TEXTS)))
+
+
+def _emit_dtype(cx: Context) -> bool:
+    return cx.emit(DataTypeImm(DataType(cx.choices.pick(KINDS))))
+
+
+def _emit_any_scalar(cx: Context) -> bool:
+    return cx.emit(PrimValue(scalar_of(cx.choices)))
+
+
+def _emit_any_constant(cx: Context) -> bool:
+    """A tensor of any data type: odd numbers, or bits of no meaning, few or many."""
+    dtype = DataType(cx.choices.pick(KINDS)).numpy
+    shape = cx.choices.pick(((), (0,), (2,), (1, 3), (2, 0, 1), (64,), (65,), (5, 20)))
+    count = int(np.prod(shape))
+    seed = np.random.default_rng(cx.choices.integer(0, 99))
+    if cx.choices.chance(40):
+        data = np.frombuffer(seed.bytes(count * dtype.itemsize), dtype)
+        data = (data.view("uint8") & 1).astype(bool) if dtype == np.bool_ else data
+    else:
+        with np.errstate(all="ignore"):
+            whole = not DataType(str(dtype)).is_float
+            options = WHOLE if whole else FLOATS
+            data = np.resize(np.array(cx.choices.shuffled(options)), count).astype(dtype)
+    cx.values.append(Constant(data.reshape(shape)))
+    return cx.choices.chance(30) or cx.emit(cx.values[-1])
+
+
+def _emit_opaque_call(cx: Context) -> bool:
+    """A call of something of which only its result is known, if that."""
+    callee = cx.choices.pick(opaque_functions(cx))
+    known = callee.struct_info
+    if cx.pure and not (isinstance(known, FuncStructInfo) and known.purity):
+        return False
+    infos = tuple([info(cx.choices) for _ in range(cx.choices.integer(0, 2))])
+    return cx.emit(Call(callee, tuple(cx.choices.some(cx.values)[:2]), None, infos))
+
+
+def _emit_effect(cx: Context) -> bool:
+    """A call for its effect."""
+    text = StringImm(cx.choices.pick(TEXTS))
+    if cx.choices.chance(50):
+        args = (text, *cx.choices.some(cx.values)[:2])
+        return cx.emit(Call(print_.op, args))
+    return cx.emit(Call(assert_op.op, (condition(cx), text)))
+
+
+def _param_info(cx: Context, depth: int) -> StructInfo:
+    if cx.choices.chance(85):
+        return random_param_info(cx, depth)
+    match cx.choices.integer(0, 5):
+        case 0:
+            derive = cx.choices.pick((None, default_derive, empty_derive, "any.derive"))
+            ret = info(cx.choices) if derive is None else None
+            pure = cx.choices.chance(50)
+            return FuncStructInfo.opaque_func(ret=ret, derive_func=derive, purity=pure)
+        case 1:
+            n = prim.Var(cx.choices.pick(cx.grammar.dim_names), prim.INT64)
+            two = prim.IntImm(prim.INT64, 2)
+            params = (tensor_of((n, two), FLOAT32), info(cx.choices))
+            ret = tensor_of((n + 1,), FLOAT32)
+            return FuncStructInfo(params, ret, cx.choices.chance(50))
+        case 2 if devices := cx.builder.get().global_infos.get("vdevice"):
+            device = cx.choices.pick(devices)
+            assert isinstance(device, VDevice)
+            return TensorStructInfo(shape_of((cx.new_dim(),)), FLOAT32, device)
+        case 3:
+            return ObjectStructInfo()
+    return info(cx.choices)
+
+
+GRAMMAR = Grammar(_steps, _param_info, NAMES, DIM_NAMES, KINDS)

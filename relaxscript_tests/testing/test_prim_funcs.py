@@ -12,7 +12,7 @@ from relaxscript.interpreter.tir import evaluate
 from relaxscript.ir import prim, tir
 from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.ir.walk import free_vars, walk
-from relaxscript.testing.choices import Seeded
+from relaxscript.testing.generate.choices import Seeded
 from relaxscript.testing.inputs import inputs_for
 from relaxscript.testing.prim_funcs import prim_funcs, random_prim_func, reduction
 from relaxscript_tests import examples

@@ -17,9 +17,9 @@ from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.ir.walk import free_vars, walk
 from relaxscript.testing.compare import outcome
 from relaxscript.testing.effects import recorded
+from relaxscript.testing.generate.context import PARAM_DTYPES
 from relaxscript.testing.inputs import inputs_for
 from relaxscript.testing.programs import functions, modules, random_function, random_module
-from relaxscript.testing.writing import PARAM_DTYPES
 from relaxscript_tests import examples
 
 SEEDS = range(200)

@@ -14,8 +14,8 @@ from relaxscript.ir.struct_info import (
     TupleStructInfo,
 )
 from relaxscript.op import REGISTRY, ArgumentError, PlainContext
-from relaxscript.testing.arguments import arguments_for
-from relaxscript.testing.choices import Seeded
+from relaxscript.testing.generate.arguments import arguments_for
+from relaxscript.testing.generate.choices import Seeded
 
 TENSOR = TensorStructInfo((2, 3), "float32")
 VALUES: list[Expr] = [

@@ -8,7 +8,7 @@ from relaxscript.dtypes import DataType
 from relaxscript.runtime.packed_func import get_global_func
 from relaxscript.runtime.values import DeviceTensor, cpu
 from relaxscript.testing.effects import recorded
-from relaxscript.testing.packed import (
+from relaxscript.testing.generate.packed_funcs import (
     APPLY,
     BUMP,
     FIRST,

@@ -1,4 +1,4 @@
-"""What random programs ask of StructInfo, and literals that have a given one."""
+"""Questions of random programs about StructInfo, and literals of a given one."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ from relaxscript.ir.struct_info import (
 )
 from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.ir.walk import walk
-
-from .prim_funcs import DTYPES
+from relaxscript.testing.prim_funcs import DTYPES
 
 __all__ = [
     "alike", "fields", "is_computable", "is_condition", "is_positive", "literal", "same",

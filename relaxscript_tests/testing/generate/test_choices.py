@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies
 
 from relaxscript.errors import DiagnosticError
-from relaxscript.testing.choices import Choices, Seeded, strategy
+from relaxscript.testing.generate.choices import Choices, Seeded, strategy
 
 
 def sample(choices: Choices) -> list[object]:

@@ -6,8 +6,8 @@ import pytest
 
 from relaxscript.dtypes import DataType
 from relaxscript.ir import prim
-from relaxscript.testing.choices import Seeded
-from relaxscript.testing.literals import KINDS, scalar_of
+from relaxscript.testing.generate.choices import Seeded
+from relaxscript.testing.generate.literals import KINDS, scalar_of
 
 
 @pytest.mark.parametrize("dtype", KINDS)

@@ -9,8 +9,7 @@ import numpy as np
 
 from relaxscript.runtime.packed_func import get_global_func, register_func
 from relaxscript.runtime.values import DeviceTensor
-
-from .effects import current_effects
+from relaxscript.testing.effects import current_effects
 
 __all__ = [
     "APPLY", "BUMP", "FIRST", "KEEP", "NOTE", "PAIR", "RECALL", "TICK", "TWICE", "TWICE_INTO",
