@@ -33,13 +33,13 @@ from relaxscript.runtime.builtins import (
 )
 from relaxscript.runtime.coercion import require_written
 from relaxscript.semantics.check_calls import check_of
-from relaxscript.semantics.checks import place_of
-from relaxscript.semantics.error_context import located, naming_operands
+from relaxscript.semantics.checks import device_of
+from relaxscript.semantics.error_context import locate_errors, name_operands
 from relaxscript.semantics.make_closure import make_closure as closure_over
 from relaxscript.semantics.operators import operator_function
-from relaxscript.semantics.prim_funcs import arranging, assembled, result_infos
+from relaxscript.semantics.prim_funcs import assemble_results, call_tir_adapter, result_struct_infos
 
-from .closure import Request, Steps
+from .closure import CallRequest, Evaluation
 from .frame import Frame
 
 __all__ = ["CallEvaluator"]
@@ -49,7 +49,7 @@ class CallEvaluator(ABC):
     """Evaluates calls; subclassed in `relax.py` for what functions and expressions are."""
 
     def __init__(self) -> None:
-        self._forms: dict[str, Callable[[relax.Call, Frame], Steps]] = {
+        self._forms: dict[str, Callable[[relax.Call, Frame], Evaluation]] = {
             call_builtin_with_ctx.name: self._call_builtin_with_ctx,
             call_dps_packed.name: self._call_dps_packed,
             call_inplace_packed.name: self._call_inplace_packed,
@@ -64,15 +64,15 @@ class CallEvaluator(ABC):
         }
 
     @abstractmethod
-    def _evaluate(self, expr: relax.Expr, frame: Frame) -> Steps: ...
+    def _evaluate(self, expr: relax.Expr, frame: Frame) -> Evaluation: ...
 
     @abstractmethod
     def _each(
         self, exprs: Sequence[relax.Expr], frame: Frame
-    ) -> Generator[Request, Any, list[Any]]: ...
+    ) -> Generator[CallRequest, Any, list[Any]]: ...
 
     @abstractmethod
-    def _apply(self, callee: Any, args: Sequence[Any], span: Span | None) -> Steps: ...
+    def _apply(self, callee: Any, args: Sequence[Any], span: Span | None) -> Evaluation: ...
 
     @abstractmethod
     def _function(self, name: str) -> Any: ...
@@ -85,7 +85,7 @@ class CallEvaluator(ABC):
         self, value: Any, info: StructInfo, frame: Frame, where: str, origin: str = ""
     ) -> None: ...
 
-    def _call(self, call: relax.Call, frame: Frame) -> Steps:
+    def _call(self, call: relax.Call, frame: Frame) -> Evaluation:
         match call.op:
             case relax.Op(name) if name in self._forms:
                 return (yield from self._forms[name](call, frame))
@@ -94,7 +94,7 @@ class CallEvaluator(ABC):
                 return alloc_tensor(shape, dtype)
             case relax.Op():
                 values = yield from self._each(call.args, frame)
-                with located(call.span), naming_operands(call):
+                with locate_errors(call.span), name_operands(call):
                     result = operator_function(call, checked=True)(*values)
                 if Trait.FREES in traits_of(call.op):
                     frame.kill(call.args)
@@ -107,36 +107,36 @@ class CallEvaluator(ABC):
             args = yield from self._each(call.args, frame)
         return (yield from self._apply(callee, args, call.span))
 
-    def _call_pure_packed(self, call: relax.Call, frame: Frame) -> Steps:
+    def _call_pure_packed(self, call: relax.Call, frame: Frame) -> Evaluation:
         callee, *args = yield from self._each(call.args, frame)
         return (yield from self._apply(callee, args, call.span))
 
-    def _call_inplace_packed(self, call: relax.Call, frame: Frame) -> Steps:
+    def _call_inplace_packed(self, call: relax.Call, frame: Frame) -> Evaluation:
         callee, *args = yield from self._each(call.args, frame)
         returned = yield from self._apply(callee, args, call.span)
         return returned_in_place(returned, args, inplace_indices(call))
 
-    def _call_builtin_with_ctx(self, call: relax.Call, frame: Frame) -> Steps:
+    def _call_builtin_with_ctx(self, call: relax.Call, frame: Frame) -> Evaluation:
         callee, args = yield from self._each(call.args, frame)
         check = check_of(call)
         if check is not None and check[0] == MATCH_CAST:
             return args[0]  # the variable of the binding says what it must be
         return (yield from self._apply(callee, [frame.state, *args], call.span))
 
-    def _to_vdevice(self, call: relax.Call, frame: Frame) -> Steps:
+    def _to_vdevice(self, call: relax.Call, frame: Frame) -> Evaluation:
         (value,) = yield from self._each(call.args, frame)
-        with located(call.span):
+        with locate_errors(call.span):
             return BUILTINS["vm.builtin.to_device"](value, str(call.attrs["dst_vdevice"]))  # type: ignore[index]
 
-    def _invoke_closure(self, call: relax.Call, frame: Frame) -> Steps:
+    def _invoke_closure(self, call: relax.Call, frame: Frame) -> Evaluation:
         callee, args = yield from self._each(call.args, frame)
         return (yield from self._apply(callee, args, call.span))
 
-    def _make_closure(self, call: relax.Call, frame: Frame) -> Steps:
+    def _make_closure(self, call: relax.Call, frame: Frame) -> Evaluation:
         callee, captured = yield from self._each(call.args, frame)
         return closure_over(callee, *captured)
 
-    def _compute_prim_value(self, call: relax.Call, frame: Frame) -> Steps:
+    def _compute_prim_value(self, call: relax.Call, frame: Frame) -> Evaluation:
         yield from ()
         (value,) = call.args[0].values  # type: ignore[attr-defined]
         return make_prim_value(frame.state, frame.dim(value), value.dtype)
@@ -148,17 +148,17 @@ class CallEvaluator(ABC):
             raise VMError(f"the module has no PrimFunc `{name}`", code="RX0607")
         return func
 
-    def _call_tir(self, call: relax.Call, frame: Frame) -> Steps:
+    def _call_tir(self, call: relax.Call, frame: Frame) -> Evaluation:
         func = self._prim_func(call.args[0])
         args, *shape = yield from self._each(call.args[1:], frame)
-        results = self._allocated(result_infos(_described(call)), frame)
-        arranging(func, self._kernel(func))(*args, *shape, *results)
-        return assembled(_described(call), results)
+        results = self._allocated(result_struct_infos(_result_info(call)), frame)
+        call_tir_adapter(func, self._kernel(func))(*args, *shape, *results)
+        return assemble_results(_result_info(call), results)
 
-    def _call_tir_inplace(self, call: relax.Call, frame: Frame) -> Steps:
+    def _call_tir_inplace(self, call: relax.Call, frame: Frame) -> Evaluation:
         func = self._prim_func(call.args[0])
         args, *shape = yield from self._each(call.args[1:], frame)
-        infos, indices = result_infos(_described(call)), inplace_indices(call)
+        infos, indices = result_struct_infos(_result_info(call)), inplace_indices(call)
         for index, info in zip(indices, infos, strict=True):
             if index >= 0:
                 self._match(
@@ -166,15 +166,15 @@ class CallEvaluator(ABC):
                 )
         new = [info for index, info in zip(indices, infos, strict=True) if index < 0]
         made = self._allocated(new, frame)
-        arranging(func, self._kernel(func))(*args, *shape, *made)
-        return assembled(_described(call), in_their_places(made, args, indices))
+        call_tir_adapter(func, self._kernel(func))(*args, *shape, *made)
+        return assemble_results(_result_info(call), in_their_places(made, args, indices))
 
-    def _call_dps_packed(self, call: relax.Call, frame: Frame) -> Steps:
+    def _call_dps_packed(self, call: relax.Call, frame: Frame) -> Evaluation:
         callee, args = yield from self._each(call.args, frame)
-        results = self._allocated(result_infos(_described(call)), frame)
+        results = self._allocated(result_struct_infos(_result_info(call)), frame)
         returned = yield from self._apply(callee, [*args, *results], call.span)
         require_written(getattr(callee, "name", ""), returned, [*args, *results])
-        return assembled(_described(call), results)
+        return assemble_results(_result_info(call), results)
 
     def _allocated(self, infos: Sequence[TensorStructInfo], frame: Frame) -> list[Any]:
         """New tensors for results that a destination-passing call describes."""
@@ -184,10 +184,10 @@ class CallEvaluator(ABC):
                 shape = frame.lookup(info.shape)
             else:
                 shape = make_shape(frame.state, [frame.dim(dim) for dim in info.dims or ()])
-            made.append(alloc_tensor(shape, info.dtype, place_of(info.vdevice) or "cpu:0"))
+            made.append(alloc_tensor(shape, info.dtype, device_of(info.vdevice) or "cpu:0"))
         return made
 
 
-def _described(call: relax.Call) -> StructInfo:
+def _result_info(call: relax.Call) -> StructInfo:
     infos = call.sinfo_args
     return infos[0] if len(infos) == 1 else TupleStructInfo.make(infos)

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from .frame import Frame
     from .relax import Interpreter
 
-__all__ = ["RelaxClosure", "Request", "Steps", "declared"]
+__all__ = ["CallRequest", "Evaluation", "RelaxClosure", "declared_type"]
 
 _OBJECT = ObjectStructInfo()
 
 
-class Request(NamedTuple):
+class CallRequest(NamedTuple):
     """A call of a closure that the interpreter is asked to make."""
 
     closure: RelaxClosure
@@ -31,7 +31,7 @@ class Request(NamedTuple):
 
 
 # An evaluation: yields calls of Relax functions, is sent their results, returns its own.
-Steps = Generator[Request, Any, Any]
+Evaluation = Generator[CallRequest, Any, Any]
 
 
 class RelaxClosure(Closure):
@@ -74,7 +74,7 @@ class RelaxClosure(Closure):
 
     def unbound(self) -> RelaxClosure:
         """The closure without bound arguments: what it is to itself."""
-        return self._with((), declared(self.function)) if self.bound_args else self
+        return self._with((), declared_type(self.function)) if self.bound_args else self
 
     def _with(self, args: tuple[Any, ...], info: object) -> RelaxClosure:
         interpreter, name, function = self.interpreter, self.name, self.function
@@ -85,7 +85,7 @@ class RelaxClosure(Closure):
         return [param.name_hint for param in self.function.params]
 
 
-def declared(function: relax.Function) -> FuncStructInfo:
+def declared_type(function: relax.Function) -> FuncStructInfo:
     """The type of a function as it declares it."""
     params = tuple(_OBJECT if p.struct_info is None else p.struct_info for p in function.params)
     return FuncStructInfo.make(params, function.ret_struct_info or _OBJECT, function.is_pure)

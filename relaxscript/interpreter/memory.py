@@ -19,7 +19,13 @@ from relaxscript.semantics import scalar, tir_errors
 from relaxscript.semantics.elements import reader
 from relaxscript.semantics.expression import compile_expr
 from relaxscript.semantics.expression_context import ExpressionContext, Frame, Run
-from relaxscript.semantics.prim_func_abi import Array, BufferParam, Param, element_type, memory
+from relaxscript.semantics.prim_func_abi import (
+    Array,
+    BufferParam,
+    Param,
+    element_type,
+    flatten_compact,
+)
 
 __all__ = [
     "address_in_variable",
@@ -170,7 +176,7 @@ def view_of(cx: ExpressionContext, buffer: tir.Buffer, data: prim.Var, span: Spa
     dtype = element_type(buffer)
 
     def run(f: Frame) -> None:
-        cells = cells_of(memory(f[source], name), dtype)
+        cells = cells_of(flatten_compact(f[source], name), dtype)
         dims, (start,) = shape(f), offset(f)
         steps = compact_strides(dims) if strides is None else strides(f)
         reach = [(n - 1) * step for n, step in zip(dims, steps, strict=True)]

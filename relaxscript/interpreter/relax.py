@@ -47,26 +47,31 @@ from relaxscript.runtime.run_check import argument_count_error, match, match_arg
 from relaxscript.runtime.stack_guard import run_scope
 from relaxscript.runtime.values import kind_of
 from relaxscript.semantics.check_calls import check_of
-from relaxscript.semantics.checks import concrete
+from relaxscript.semantics.checks import specialize_closure_type
 from relaxscript.semantics.error_context import (
-    INTO_ARGS,
+    WRITES_INTO_ARGS,
     is_from_inside,
-    located,
-    located_in_signature,
+    locate_errors,
+    locate_errors_in_signature,
     name_of_matched,
     name_of_result,
-    place_of_binding,
-    place_of_body,
-    place_of_result,
-    place_of_signature,
+    span_of_binding,
+    span_of_body,
+    span_of_result,
+    span_of_signature,
 )
 from relaxscript.semantics.make_closure import make_closure
-from relaxscript.semantics.prim_funcs import called_directly, called_from_outside, plain, symbol_of
+from relaxscript.semantics.prim_funcs import (
+    entry_closure,
+    kernel_argument,
+    prim_func_closure,
+    symbol_of,
+)
 from relaxscript.sinfo import erase_to_well_defined
 
 from . import tir as prim_func_evaluator
 from .calls import CallEvaluator
-from .closure import RelaxClosure, Request, Steps, declared
+from .closure import CallRequest, Evaluation, RelaxClosure, declared_type
 from .frame import Frame
 
 __all__ = ["Interpreter", "RelaxClosure"]
@@ -106,14 +111,14 @@ class Interpreter(CallEvaluator):
             raise VMError(f"there is no function `{name}`", code="RX0607", notes=notes)
         if found.is_private:
             text = f"`{name}` is private: only functions of its module can call it"
-            raise VMError(text, code="RX0607", span=place_of_signature(found))
-        return RelaxClosure(self, name, found, info=declared(found))
+            raise VMError(text, code="RX0607", span=span_of_signature(found))
+        return RelaxClosure(self, name, found, info=declared_type(found))
 
     def _entry(self, symbol: str) -> Closure | None:
         """The PrimFunc of a global symbol as what can be called from outside."""
         for func in self.module.functions.values():
             if isinstance(func, tir.PrimFunc) and symbol_of(func) == symbol:
-                return called_from_outside(symbol, func, self._kernel(func))
+                return entry_closure(symbol, func, self._kernel(func))
         return None
 
     def __getattr__(self, name: str) -> Closure:
@@ -135,7 +140,7 @@ class Interpreter(CallEvaluator):
         names = closure.param_names
         names = names[: len(names) - len(closure.bound_args)]
         with run_scope():
-            with located_in_signature(closure.function):
+            with locate_errors_in_signature(closure.function):
                 if kwargs:
                     args = order_arguments(closure.name, names, args, kwargs)
                 if len(args) != len(names):
@@ -158,7 +163,7 @@ class Interpreter(CallEvaluator):
 
         A result is handed over in a list, which the caller empties: nobody else holds it then.
         """
-        stack: list[tuple[Frame, Steps]] = [(frame, self._body(closure, frame))]
+        stack: list[tuple[Frame, Evaluation]] = [(frame, self._body(closure, frame))]
         returned: list[Any] | None = None
         try:
             while True:
@@ -178,9 +183,9 @@ class Interpreter(CallEvaluator):
             add_call_notes(error, running, is_from_inside(error, running[0][1]))
             raise
 
-    def _entered(self, request: Request, depth: int) -> tuple[Frame, Steps]:
+    def _entered(self, request: CallRequest, depth: int) -> tuple[Frame, Evaluation]:
         closure, args, span = request
-        with located(span):
+        with locate_errors(span):
             if depth > self.call_depth_limit:
                 raise depth_error(self.call_depth_limit)
             frame = self._enter(closure, args)
@@ -207,22 +212,22 @@ class Interpreter(CallEvaluator):
         frame.values.update(zip(params, values, strict=False))
         return frame
 
-    def _body(self, closure: RelaxClosure, frame: Frame) -> Steps:
+    def _body(self, closure: RelaxClosure, frame: Frame) -> Evaluation:
         """The body of a function, and the check of its result."""
         function = closure.function
         value = yield from self._evaluate(function.body, frame)
         result = function.ret_struct_info
         if result is not None:
-            frame.place = place_of_result(function)
-            with located(frame.place):
+            frame.place = span_of_result(function)
+            with locate_errors(frame.place):
                 self._match(value, result, frame, f"the result of `{closure.name}`")
         return value
 
-    def _apply(self, callee: Any, args: Sequence[Any], span: Span | None) -> Steps:
+    def _apply(self, callee: Any, args: Sequence[Any], span: Span | None) -> Evaluation:
         """Call a value (12.2)."""
         match callee:
             case RelaxClosure() if callee.interpreter is self:
-                return (yield Request(callee, args, span)).pop()
+                return (yield CallRequest(callee, args, span)).pop()
             case PackedFunc(name=name) if name == INVOKE_CLOSURE and args:
                 return (yield from self._apply(args[0], args[1:], span))
             case Closure(name=name, call=function) | PackedFunc(name=name, function=function):
@@ -231,7 +236,7 @@ class Interpreter(CallEvaluator):
 
     # -- expressions -------------------------------------------------------------------------------
 
-    def _evaluate(self, expr: relax.Expr, frame: Frame) -> Steps:  # noqa: C901
+    def _evaluate(self, expr: relax.Expr, frame: Frame) -> Evaluation:  # noqa: C901
         """The value of an expression, by the spec's rules in their order."""
         match expr:
             case relax.Constant(data):  # 1: a new tensor each time
@@ -264,7 +269,7 @@ class Interpreter(CallEvaluator):
 
     def _each(
         self, exprs: Sequence[relax.Expr], frame: Frame
-    ) -> Generator[Request, Any, list[Any]]:
+    ) -> Generator[CallRequest, Any, list[Any]]:
         values: list[Any] = []
         for expr in exprs:
             value = yield from self._evaluate(expr, frame)
@@ -275,15 +280,15 @@ class Interpreter(CallEvaluator):
         self, function: relax.Function, frame: Frame, var: relax.Var | None = None
     ) -> RelaxClosure:
         """A closure over everything in scope; `var` is the variable that it is bound to."""
-        info = declared(function)
+        info = declared_type(function)
         name = f"{frame.name}.{var.name_hint if var is not None else 'function'}"
         shapes = {v: frame.heap[frame.checks.slot(v)] for v in frame.bound}
-        info = concrete(info, shapes)
+        info = specialize_closure_type(info, shapes)
         return RelaxClosure(self, name, function, frame.snapshot(), info=info, itself=var)
 
-    def _choice(self, expr: relax.If, frame: Frame) -> Steps:
+    def _choice(self, expr: relax.If, frame: Frame) -> Evaluation:
         condition = yield from self._evaluate(expr.cond, frame)
-        with located(expr.cond_span, expr.span):
+        with locate_errors(expr.cond_span, expr.span):
             branch = expr.true_branch if read_if_cond(condition) else expr.false_branch
         return (yield from self._evaluate(branch, frame))
 
@@ -291,9 +296,9 @@ class Interpreter(CallEvaluator):
         found = self._function(name)
         match found:
             case relax.Function():
-                return RelaxClosure(self, name, found, info=declared(found))
+                return RelaxClosure(self, name, found, info=declared_type(found))
             case tir.PrimFunc():
-                return called_directly(name, found, self._kernel(found))
+                return prim_func_closure(name, found, self._kernel(found))
             case relax.ExternFunc(symbol):
                 return self._extern(symbol)
         raise VMError(f"the module has no function `{name}`", code="RX0607", span=span)
@@ -307,7 +312,7 @@ class Interpreter(CallEvaluator):
 
     def _packed_kernel(self, func: tir.PrimFunc) -> Callable[..., Any]:
         kernel = self._kernel(func)
-        return lambda *args: kernel(*map(plain, args))
+        return lambda *args: kernel(*map(kernel_argument, args))
 
     def _extern(self, symbol: str) -> PackedFunc:
         """The packed function of a name: a PrimFunc with that symbol, or a registered one."""
@@ -322,24 +327,24 @@ class Interpreter(CallEvaluator):
 
     # -- bindings ----------------------------------------------------------------------------------
 
-    def _sequence(self, seq: relax.SeqExpr, frame: Frame) -> Steps:
+    def _sequence(self, seq: relax.SeqExpr, frame: Frame) -> Evaluation:
         inner = frame.scope()
         for block in seq.blocks:
             for binding in block.bindings:
-                frame.place = place_of_binding(binding) or frame.place
-                with located(frame.place):
+                frame.place = span_of_binding(binding) or frame.place
+                with locate_errors(frame.place):
                     yield from self._binding(binding, frame)
             if isinstance(block, relax.DataflowBlock):
                 for binding in block.bindings:
                     if isinstance(binding.var, relax.DataflowVar):
                         frame.values.pop(binding.var, None)
-        frame.place = place_of_body(seq) or frame.place
-        with located(frame.place):
+        frame.place = span_of_body(seq) or frame.place
+        with locate_errors(frame.place):
             value = yield from self._evaluate(seq.body, frame)
         frame.leave(inner)
         return value
 
-    def _binding(self, binding: relax.Binding, frame: Frame) -> Steps:
+    def _binding(self, binding: relax.Binding, frame: Frame) -> Evaluation:
         var = binding.var
         if isinstance(binding.value, relax.Function):
             value: Any = self._closure(binding.value, frame, var)
@@ -349,12 +354,12 @@ class Interpreter(CallEvaluator):
             line = f" in line {binding.span.line}" if binding.span is not None else ""
             origin = "the value matched" + line
             self._match(value, binding.struct_info, frame, name_of_matched(binding), origin)
-        elif var.struct_info is not None and not _belongs_to_function(binding.value):
+        elif var.struct_info is not None and not _is_signature_check(binding.value):
             visible = frame.bound
             info = erase_to_well_defined(var.struct_info, lambda v: True, lambda v: v in visible)
             check = frame.check(info)
             value = () if value is None and check == _UNIT else value
-            value = coerce_result(value, check) if _is_outside(binding.value) else value
+            value = coerce_result(value, check) if _comes_from_outside(binding.value) else value
             self._match(value, info, frame, name_of_result(binding, frame.lookup))
         if var is not None:
             frame.values[var] = value
@@ -367,18 +372,18 @@ class Interpreter(CallEvaluator):
         frame.note_origins([check], [origin or where])
 
 
-def _belongs_to_function(value: relax.Expr) -> bool:
+def _is_signature_check(value: relax.Expr) -> bool:
     """Whether a value is a check of arguments or of a result, which each call makes by itself."""
     check = check_of(value)
     return check is not None and check[0] != MATCH_CAST
 
 
-def _is_outside(value: relax.Expr) -> bool:
+def _comes_from_outside(value: relax.Expr) -> bool:
     """Whether a value may come from a function outside of the program, and is not checked yet."""
     match value:
         case relax.Call(op=relax.Op() as op):
             traits = traits_of(op)
-            return Trait.CALLS_OUT in traits and not traits & INTO_ARGS
+            return Trait.CALLS_OUT in traits and not traits & WRITES_INTO_ARGS
         case relax.Call():
             return True
     return False

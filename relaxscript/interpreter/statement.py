@@ -15,8 +15,8 @@ from relaxscript.semantics import tir_errors
 from relaxscript.semantics.elements import lane_positions, require_inside, writer
 from relaxscript.semantics.expression import compile_expr
 from relaxscript.semantics.expression_context import ExpressionContext, Frame, Run
-from relaxscript.semantics.lower_buffer_realize import realized
-from relaxscript.semantics.statements import assertion_message, flattened, start_of_axis
+from relaxscript.semantics.lower_buffer_realize import lower_buffer_realize
+from relaxscript.semantics.statements import assertion_message, flatten_stmts, start_of_axis
 
 from .memory import allocate_memory, declare_buffer, has_memory, match_region, new_buffer, slot_of
 
@@ -44,7 +44,7 @@ def sequence(steps: Sequence[Run]) -> Run:
 
 
 def compile_body(cx: ExpressionContext, s: tir.Stmt) -> Run:
-    return sequence([compile_stmt(cx, part) for part in flattened(s)])
+    return sequence([compile_stmt(cx, part) for part in flatten_stmts(s)])
 
 
 def compile_stmt(cx: ExpressionContext, s: tir.Stmt) -> Run:
@@ -80,10 +80,10 @@ def compile_control(cx: ExpressionContext, s: tir.Stmt) -> Run:
         case tir.AssertStmt():
             return compile_assertion(cx, s)
         case BufferRealize(buffer):
-            return compile_body(cx, realized(s, has_memory(cx, buffer)))
+            return compile_body(cx, lower_buffer_realize(s, has_memory(cx, buffer)))
         case Prefetch():
             return sequence([])
-    raise tir_errors.not_run(s)
+    raise tir_errors.unsupported_statement(s)
 
 
 # ------------------------------------------------------------ control
@@ -173,10 +173,10 @@ def compile_block(cx: ExpressionContext, s: tir.BlockRealize) -> Run:
     predicate = s.predicate
     if isinstance(predicate, prim.IntImm) and predicate.value:
         return inner
-    return guarded(compile_expr(cx, predicate), inner)
+    return run_if(compile_expr(cx, predicate), inner)
 
 
-def guarded(condition: Run, inner: Run) -> Run:
+def run_if(condition: Run, inner: Run) -> Run:
     def run(f: Frame) -> None:
         if condition(f):
             inner(f)
@@ -194,8 +194,8 @@ def compile_init(cx: ExpressionContext, block: tir.Block, init: tir.Stmt) -> Run
     body = compile_body(cx, init)
     if len(starts) == 1:
         ((slot, start),) = starts
-        return guarded(lambda f: f[slot] == start(f), body)
-    return guarded(lambda f: all(f[slot] == start(f) for slot, start in starts), body)
+        return run_if(lambda f: f[slot] == start(f), body)
+    return run_if(lambda f: all(f[slot] == start(f) for slot, start in starts), body)
 
 
 def compile_store(cx: ExpressionContext, s: tir.BufferStore) -> Run:
@@ -207,7 +207,7 @@ def compile_store(cx: ExpressionContext, s: tir.BufferStore) -> Run:
     write = writer(s.buffer, s.span)
     if lanes == 1:
         run = store_scalar(slot, value, indices, write)
-        return run if s.predicate is None else guarded(compile_expr(cx, s.predicate), run)
+        return run if s.predicate is None else run_if(compile_expr(cx, s.predicate), run)
     mask = None if s.predicate is None else compile_expr(cx, s.predicate)
 
     def run_lanes(f: Frame) -> None:

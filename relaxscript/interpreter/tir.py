@@ -22,10 +22,10 @@ from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.runtime.stack_guard import lacks_stack
 from relaxscript.semantics import tir_errors
-from relaxscript.semantics.error_context import located
+from relaxscript.semantics.error_context import locate_errors
 from relaxscript.semantics.expression import compile_expr
 from relaxscript.semantics.expression_context import ExpressionContext, Frame, Rules, Run
-from relaxscript.semantics.prim_func_abi import Signature
+from relaxscript.semantics.prim_func_abi import PrimFuncSignature
 
 from .external_calls import compile_external
 from .memory import share_pointers, slot_of
@@ -60,7 +60,7 @@ def _call(
 ) -> Any:
     """Run a function for the call at `span`, which is told where the arguments do not fit."""
     program = _program(func)
-    with located(span):
+    with locate_errors(span):
         frame = program.signature.bind(args)
 
     def call(function: GlobalVar, operands: list[Any], span: Span | None) -> Any:
@@ -85,7 +85,7 @@ class Program:
     """A PrimFunc as closures."""
 
     def __init__(self, func: tir.PrimFunc) -> None:
-        self.signature = Signature(func)
+        self.signature = PrimFuncSignature(func)
         cx = ExpressionContext(self.signature.layout, RULES)
         preparation = share_pointers(cx, self.signature.params)
         self.run: Run = sequence([*preparation, compile_body(cx, func.body)])
@@ -126,7 +126,7 @@ def compile_function_call(cx: ExpressionContext, e: prim.Call, function: GlobalV
     def number(f: Frame) -> Any:
         value = call(f)
         if value is None:
-            raise tir_errors.unreturned(function.name_hint, dtype, span)
+            raise tir_errors.missing_return(function.name_hint, dtype, span)
         return value
 
     return call if dtype.kind in ("void", "handle") else number

@@ -55,16 +55,22 @@ from relaxscript.sinfo import (
 )
 
 __all__ = [
-    "Checks", "Compute", "SlotOf", "concrete", "evaluated", "function_check", "place_of",
+    "Checks",
+    "CompileDimension",
+    "SlotOf",
+    "compile_dimension",
+    "device_of",
+    "function_check",
+    "specialize_closure_type",
     "undefined_shape_variable",
 ]  # fmt: skip
 
 SlotOf = Callable[[prim.Var], int]
-Compute = Callable[[prim.PrimExpr, SlotOf], Callable[[list[Any]], Any]]
+CompileDimension = Callable[[prim.PrimExpr, SlotOf], Callable[[list[Any]], Any]]
 _ShapeSlot = Callable[[Var], int]
 
 
-def evaluated(e: prim.PrimExpr, slot_of: SlotOf) -> Callable[[list[Any]], Any]:
+def compile_dimension(e: prim.PrimExpr, slot_of: SlotOf) -> Callable[[list[Any]], Any]:
     """`e` as a function of the shape heap, evaluated anew each time."""
     slots = {v: slot_of(v) for v in free_vars(e) if isinstance(v, prim.Var)}
     return lambda heap: evaluate(e, {v: heap[slot] for v, slot in slots.items()})
@@ -79,7 +85,7 @@ def undefined_shape_variable(var: prim.Var) -> DiagnosticError:
 class Checks:
     """The shape variables of one function, numbered, and checks that refer to them."""
 
-    def __init__(self, compute: Compute = evaluated) -> None:
+    def __init__(self, compute: CompileDimension = compile_dimension) -> None:
         self.slots: dict[prim.Var, int] = {}
         self._compute = compute
 
@@ -99,7 +105,7 @@ class Checks:
         known = [info or ObjectStructInfo() for info in infos]
         fresh = {v for info in known for v in definable_shape_vars(info)} - bound
         bound |= fresh
-        maker = _Maker(self, fresh, bound, shape_slot)
+        maker = _CheckBuilder(self, fresh, bound, shape_slot)
         return tuple(maker.check(info) for info in known)
 
     def dim(self, e: prim.PrimExpr, bound: Container[prim.Var]) -> Dim:
@@ -115,7 +121,7 @@ class Checks:
         return DimExpr(self._compute(e, self.slot), format_expr(e))
 
 
-class _Maker:
+class _CheckBuilder:
     """Makes the checks of values that are matched together."""
 
     def __init__(
@@ -141,9 +147,11 @@ class _Maker:
             case FuncStructInfo():
                 known = {v: self.checks.slot(v) for v in shape_vars(info) if v in self.bound}
                 fresh = [v for v in definable_shape_vars(info) if v in self.fresh]
-                binds = tuple(DimBind(self.checks.slot(v), v.name) for v in fresh)
                 check = function_check(info, known)
-                return replace(check, binds=binds, sizes=_sizes(info, fresh)) if binds else check
+                if not fresh:
+                    return check
+                binds = tuple(DimBind(self.checks.slot(v), v.name) for v in fresh)
+                return replace(check, binds=binds, sizes=_shape_variable_values(info, fresh))
         raise InternalError(f"there is no check for {type(info).__name__}")
 
     def tensor(self, info: TensorStructInfo) -> TensorCheck:
@@ -151,7 +159,7 @@ class _Maker:
         held = self.shape_slot(info.shape) if isinstance(info.shape, Var) else None
         dtype = None if info.dtype.is_void else info.dtype
         name = info.shape.name_hint if isinstance(info.shape, Var) else ""
-        return TensorCheck(dtype, info.ndim, dims, place_of(info.vdevice), held, name)
+        return TensorCheck(dtype, info.ndim, dims, device_of(info.vdevice), held, name)
 
     def dims(self, values: Sequence[prim.PrimExpr]) -> tuple[Dim, ...]:
         return tuple(self.dim(e) for e in values)
@@ -162,7 +170,7 @@ class _Maker:
         return self.checks.dim(e, self.bound)
 
 
-def place_of(vdevice: VDevice | None) -> Device | None:
+def device_of(vdevice: VDevice | None) -> Device | None:
     """The device that a virtual device stands for on this computer."""
     return None if vdevice is None else device(vdevice.target.kind, vdevice.vdevice_id)
 
@@ -178,14 +186,14 @@ def function_check(wanted: FuncStructInfo, slots: Mapping[prim.Var, int]) -> Fun
     def refusal(info: object, heap: Heap) -> str | None:
         if not isinstance(info, FuncStructInfo):
             return None
-        type_ = concrete(wanted, {v: heap[slot] for v, slot in slots.items()})
+        type_ = specialize_closure_type(wanted, {v: heap[slot] for v, slot in slots.items()})
         return None if is_subtype(info, type_) is not NO else explain_mismatch(info, type_)
 
     loads = tuple(DimLoad(slot, v.name) for v, slot in slots.items())
     return FuncCheck(False, refusal, f"a function of type `{wanted!r}`", loads)
 
 
-def _sizes(
+def _shape_variable_values(
     wanted: FuncStructInfo, variables: Sequence[prim.Var]
 ) -> Callable[[object], list[int | None]]:
     """What the run-time structural information of a closure says of shape variables of a type."""
@@ -200,7 +208,7 @@ def _sizes(
     return sizes
 
 
-def concrete(info: FuncStructInfo, values: Mapping[prim.Var, int]) -> FuncStructInfo:
+def specialize_closure_type(info: FuncStructInfo, values: Mapping[prim.Var, int]) -> FuncStructInfo:
     """The type of a closure with the shape variables that it captures replaced by their values."""
     captured = {v: values[v] for v in shape_vars(info) if v in values}
     replaced = substitute_shape_vars(info, captured)

@@ -15,7 +15,7 @@ from relaxscript.errors import VMError
 from relaxscript.runtime import Device, DeviceTensor
 from relaxscript.runtime.values import tensor_device
 
-__all__ = ["devices_of", "run_where_they_are"]
+__all__ = ["devices_of", "run_on_device"]
 
 
 def devices_of(values: Sequence[Any]) -> list[Device]:
@@ -29,7 +29,7 @@ def devices_of(values: Sequence[Any]) -> list[Device]:
     return list(found)
 
 
-def run_where_they_are(
+def run_on_device(
     run: Callable[..., Any], values: Sequence[Any], callee: str, *, anywhere: bool
 ) -> Any:
     """`run(*values)` with the elements of tensors; tensors in the result are where the values are.
@@ -40,17 +40,17 @@ def run_where_they_are(
     if len(devices) > 1 and not anywhere:
         places = " and ".join(map(str, devices))
         raise VMError(f"{callee} cannot take operands on several devices, {places}", code="RX0606")
-    result = run(*(_elements(value) for value in values))
-    return result if anywhere else _placed(result, devices[0])
+    result = run(*(_host_arrays(value) for value in values))
+    return result if anywhere else _move_to_device(result, devices[0])
 
 
-def _elements(value: Any) -> Any:
+def _host_arrays(value: Any) -> Any:
     if type(value) is tuple:
-        return tuple(map(_elements, value))
+        return tuple(map(_host_arrays, value))
     return value.data if isinstance(value, DeviceTensor) else value
 
 
-def _placed(value: Any, place: Device) -> Any:
+def _move_to_device(value: Any, place: Device) -> Any:
     if type(value) is tuple:
-        return tuple(_placed(item, place) for item in value)
+        return tuple(_move_to_device(item, place) for item in value)
     return DeviceTensor(value, place) if isinstance(value, np.ndarray) else value

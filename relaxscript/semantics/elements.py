@@ -22,7 +22,7 @@ def lane_positions(indices: Sequence[Any], lanes: int) -> list[tuple[int, ...]]:
     return list(zip(*columns, strict=True))
 
 
-def outside(
+def index_error(
     buffer: tir.Buffer, array: np.ndarray[Any, Any], place: Sequence[int], span: Span | None
 ) -> VMError:
     """The error for a place that is not in the array."""
@@ -37,10 +37,10 @@ def require_inside(
 ) -> None:
     """Raise unless a place is in the array."""
     if not all(0 <= i < n for i, n in zip(place, array.shape, strict=True)):
-        raise outside(buffer, array, place, span)
+        raise index_error(buffer, array, place, span)
 
 
-def number_reader(dtype: DataType) -> Callable[[Any], Any] | None:
+def number_conversion(dtype: DataType) -> Callable[[Any], Any] | None:
     """What makes a number of `array.item(...)`, or None when it is one already."""
     if dtype.is_float:
         return None if dtype in ("float16", "float32", "float64") else float
@@ -49,15 +49,15 @@ def number_reader(dtype: DataType) -> Callable[[Any], Any] | None:
 
 def reader(buffer: tir.Buffer, span: Span | None) -> Callable[[Any, tuple[int, ...]], Any]:
     """The function that reads one element of the array of a buffer, checking its bounds."""
-    convert = number_reader(buffer.dtype)
+    convert = number_conversion(buffer.dtype)
 
     def read(array: Any, place: tuple[int, ...]) -> Any:
         if place and min(place) < 0:
-            raise outside(buffer, array, place, span)
+            raise index_error(buffer, array, place, span)
         try:
             value = array.item(*place)
         except (IndexError, OverflowError):
-            raise outside(buffer, array, place, span) from None
+            raise index_error(buffer, array, place, span) from None
         return value if convert is None else convert(value)
 
     return read
@@ -68,10 +68,10 @@ def writer(buffer: tir.Buffer, span: Span | None) -> Callable[[Any, tuple[int, .
 
     def write(array: Any, place: tuple[int, ...], value: Any) -> None:
         if place and min(place) < 0:
-            raise outside(buffer, array, place, span)
+            raise index_error(buffer, array, place, span)
         try:
             array[place] = value
         except (IndexError, OverflowError):
-            raise outside(buffer, array, place, span) from None
+            raise index_error(buffer, array, place, span) from None
 
     return write

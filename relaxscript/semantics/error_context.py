@@ -15,27 +15,27 @@ from relaxscript.runtime.builtins import MATCH_CAST
 from .check_calls import check_of
 
 __all__ = [
-    "INTO_ARGS",
+    "WRITES_INTO_ARGS",
     "is_from_inside",
-    "located",
-    "located_in_signature",
+    "locate_errors",
+    "locate_errors_in_signature",
     "name_of_call",
     "name_of_matched",
     "name_of_result",
-    "naming_operands",
-    "place_of_binding",
-    "place_of_body",
-    "place_of_parameter",
-    "place_of_result",
-    "place_of_signature",
+    "name_operands",
+    "span_of_binding",
+    "span_of_body",
+    "span_of_parameter",
+    "span_of_result",
+    "span_of_signature",
 ]
 
 # Traits of operators whose callee gives its results in its arguments.
-INTO_ARGS = {Trait.DESTINATION_PASSING, Trait.WRITES_ARGS}
+WRITES_INTO_ARGS = {Trait.DESTINATION_PASSING, Trait.WRITES_ARGS}
 
 
 @contextmanager
-def located(*spans: Span | None) -> Iterator[None]:
+def locate_errors(*spans: Span | None) -> Iterator[None]:
     """Failures inside blame the first of `spans` that is known, unless they name a place."""
     try:
         yield
@@ -45,7 +45,7 @@ def located(*spans: Span | None) -> Iterator[None]:
 
 
 @contextmanager
-def naming_operands(call: relax.Call) -> Iterator[None]:
+def name_operands(call: relax.Call) -> Iterator[None]:
     """Failures of an operator call its operands as the program does, where no text does."""
     try:
         yield
@@ -56,7 +56,7 @@ def naming_operands(call: relax.Call) -> Iterator[None]:
         raise
 
 
-def place_of_binding(binding: relax.Binding) -> Span | None:
+def span_of_binding(binding: relax.Binding) -> Span | None:
     """What a binding computes: the value, or the whole of a match_cast."""
     if isinstance(binding, relax.MatchCast):
         return binding.span or binding.value.span
@@ -66,38 +66,38 @@ def place_of_binding(binding: relax.Binding) -> Span | None:
     return value.span or binding.span
 
 
-def place_of_parameter(param: relax.Var) -> Span | None:
+def span_of_parameter(param: relax.Var) -> Span | None:
     """A parameter with its annotation: to blame for an argument that does not fit."""
     nodes = (param, param.struct_info)
     spans = [node.span for node in nodes if node is not None and node.span is not None]
     return Span.cover(*spans) if spans else None
 
 
-def place_of_signature(function: relax.Function) -> Span | None:
+def span_of_signature(function: relax.Function) -> Span | None:
     """The parameters of a function: to blame for a wrong number of arguments."""
-    spans = [span for p in function.params if (span := place_of_parameter(p)) is not None]
+    spans = [span for p in function.params if (span := span_of_parameter(p)) is not None]
     return Span.cover(*spans) if spans else function.span
 
 
 @contextmanager
-def located_in_signature(function: relax.Function) -> Iterator[None]:
+def locate_errors_in_signature(function: relax.Function) -> Iterator[None]:
     """Failures inside blame the parameter for an argument, or all parameters."""
     try:
         yield
     except VMError as error:
         params = function.params
         culprit = params[error.argument : error.argument + 1] if error.argument is not None else ()
-        place = place_of_parameter(culprit[0]) if culprit else None
-        error.locate(place or place_of_signature(function))
+        place = span_of_parameter(culprit[0]) if culprit else None
+        error.locate(place or span_of_signature(function))
         raise
 
 
-def place_of_body(seq: relax.SeqExpr) -> Span | None:
+def span_of_body(seq: relax.SeqExpr) -> Span | None:
     """The value of a SeqExpr, where it is written."""
     return seq.body_span or seq.body.span
 
 
-def place_of_result(function: relax.Function) -> Span | None:
+def span_of_result(function: relax.Function) -> Span | None:
     """What a function returns: to blame when it does not fit the declared result."""
     body = function.body
     return getattr(body, "body_span", None) or body.span or function.span
@@ -132,7 +132,7 @@ def name_of_result(binding: relax.Binding, held: Callable[[relax.Var], Any]) -> 
         case relax.Call(op=call_builtin_with_ctx.op):
             return f"`{binding.var.name_hint}`"
         case relax.Call(op=op, args=(callee, *_)) if Trait.CALLS_OUT in traits_of(op):
-            if traits_of(op) & INTO_ARGS:
+            if traits_of(op) & WRITES_INTO_ARGS:
                 return name_of_call(callee) or f"`{binding.var.name_hint}`"
         case relax.Call(op=callee):
             pass

@@ -20,7 +20,7 @@ from relaxscript.ir.tir_compute import Reduce
 from . import scalar, tir_errors
 from .elements import lane_positions, reader
 from .expression_context import ExpressionContext, Frame, Run
-from .llvm_calls import meaning
+from .llvm_calls import expand_intrinsic
 
 __all__ = ["EXTERNAL", "compile_expr"]
 
@@ -29,7 +29,7 @@ EXTERNAL = frozenset({"address_of", "call_extern", "call_pure_extern", "isnullpt
                       "tvm_call_cpacked", "tvm_call_packed"})  # fmt: skip
 
 
-def lanewise(operation: Callable[..., Any], lanes: int) -> Callable[..., Any]:
+def vectorize(operation: Callable[..., Any], lanes: int) -> Callable[..., Any]:
     """The operation on vectors; with one lane, the operation itself."""
     if lanes == 1:
         return operation
@@ -72,7 +72,7 @@ def compile_choice(cx: ExpressionContext, e: prim.PrimExpr) -> Run:
             return compile_select(cx, e)
         case Reduce():
             return cx.rules.reduction(cx, e)
-    raise tir_errors.no_number(e)
+    raise tir_errors.no_value(e)
 
 
 def compile_logic(cx: ExpressionContext, e: prim.Logic) -> Run:
@@ -94,7 +94,7 @@ def compile_operation(
     lanes: int = 1,
 ) -> Run:
     """`operation` on the values of the operands, all of which are evaluated."""
-    operation = lanewise(operation, lanes)
+    operation = vectorize(operation, lanes)
     runs = [compile_expr(cx, operand) for operand in operands]
     match runs:
         case [a]:
@@ -272,15 +272,15 @@ def compile_call(cx: ExpressionContext, e: prim.Call) -> Run:
     row = table.lookup(e.op)
     if row is None or not row.compiled:
         name = row.script_name if row else getattr(e.op, "name", "")
-        raise tir_errors.no_code(name, "evaluated on the CPU", e.span)
+        raise tir_errors.unsupported_intrinsic(name, "evaluated on the CPU", e.span)
     tir_errors.check_arity(e, row)
     if row.script_name in EXTERNAL:
         return cx.rules.external(cx, e, row.script_name)
-    same = meaning(e)
+    same = expand_intrinsic(e)
     if same is not None:
         return compile_expr(cx, same)
     if row.script_name in LOW_LEVEL:
-        raise tir_errors.misused(row, e)
+        raise tir_errors.wrong_dtypes(row, e)
     match row.name:
         case "tir.if_then_else":
             return compile_if_then_else(cx, *e.args)

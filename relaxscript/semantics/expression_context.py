@@ -74,7 +74,7 @@ def _slot_of(cx: ExpressionContext, buffer: tir.Buffer, span: Span | None) -> in
 
 
 def _no_reduction(cx: ExpressionContext, e: Reduce) -> Run:
-    raise tir_errors.no_number(e)
+    raise tir_errors.no_value(e)
 
 
 def _no_external(cx: ExpressionContext, e: prim.Call, name: str) -> Run:

@@ -17,28 +17,28 @@ from relaxscript.ir.prim import PrimExpr
 from . import tir_errors
 from .llvm_intrinsics import KINDS, LANES, NAMED, ROWS, LLVMIntrinsic, suffix_of
 
-__all__ = ["meaning"]
+__all__ = ["expand_intrinsic"]
 
 _CALLS = ("tir.call_llvm_intrin", "tir.call_llvm_pure_intrin")
 _SUFFIX = re.compile(r"((v\d+)?(f|bf|i)\d+|p\d+)(\.((v\d+)?(f|bf|i)\d+|p\d+))*")
 
 
-def meaning(e: prim.Call) -> PrimExpr | None:
+def expand_intrinsic(e: prim.Call) -> PrimExpr | None:
     """An expression that means the same as a call; None where the call is not one of these.
 
     Raises `DiagnosticError` where LLVM has no such intrinsic, or only one for other operands.
     """
     if e.op not in _CALLS:
         return device_expansions.meaning(e)
-    name, row, suffix = _named(e)
-    args = _operands(e, row)
+    name, row, suffix = _find_row(e)
+    args = _operands_of(e, row)
     _check(e, row, args)
     if suffix:
         _check_suffix(e, name, row, args, suffix)
-    return _applied(e, row, args)
+    return _expand(e, row, args)
 
 
-def _named(e: prim.Call) -> tuple[str, LLVMIntrinsic, str]:
+def _find_row(e: prim.Call) -> tuple[str, LLVMIntrinsic, str]:
     """The name that a call calls, its row, and the data types in the name."""
     match e.args[:1]:
         case (prim.StringImm(value=name),):
@@ -62,7 +62,7 @@ def _named(e: prim.Call) -> tuple[str, LLVMIntrinsic, str]:
     )  # fmt: skip
 
 
-def _operands(e: prim.Call, row: LLVMIntrinsic) -> list[PrimExpr]:
+def _operands_of(e: prim.Call, row: LLVMIntrinsic) -> list[PrimExpr]:
     args, wanted = list(e.args[1:]), len(row.operands)
     match args[:1]:
         case [prim.IntImm(value=count, dtype=dtype)] if dtype == "uint32":
@@ -118,7 +118,7 @@ def _check_suffix(
         raise tir_errors.invalid("RX0502", message, e.span, f"its name is `{right}` here")
 
 
-def _applied(e: prim.Call, row: LLVMIntrinsic, args: Sequence[PrimExpr]) -> PrimExpr:
+def _expand(e: prim.Call, row: LLVMIntrinsic, args: Sequence[PrimExpr]) -> PrimExpr:
     """The meaning of the operands, each of which is computed once."""
     names: list[tuple[prim.Var, PrimExpr]] = []
     operands: list[PrimExpr] = []

@@ -20,11 +20,34 @@ from relaxscript.ir.prim import PrimExpr, const
 from relaxscript.ir.scalar_functions import FUNCTIONS as T
 
 __all__ = [
-    "NOTHING", "absolute", "bits_reversed", "bound", "bytes_swapped", "compared", "converted",
-    "first", "float_class", "folded", "fused", "halved", "lane_mask", "larger_number",
-    "leading_zeros", "power_of_integer", "power_of_two", "rotated_left", "rotated_right",
-    "saturated_difference", "saturated_shift", "saturated_sum", "signed", "smaller_number",
-    "trailing_zeros", "turned", "twice_rounded", "unsigned",
+    "NOTHING",
+    "absolute",
+    "first",
+    "float_class",
+    "funnel_shift_left",
+    "funnel_shift_right",
+    "lane_mask",
+    "leading_zeros",
+    "let_once",
+    "maximum_number",
+    "minimum_number",
+    "multiply_add",
+    "multiply_then_add",
+    "power_by_integer",
+    "reduce_by_halves",
+    "reduce_in_order",
+    "reverse_bits",
+    "reverse_lanes",
+    "saturating_add",
+    "saturating_convert",
+    "saturating_shift_left",
+    "saturating_subtract",
+    "scale_by_power_of_two",
+    "signed",
+    "swap_bytes",
+    "three_way_compare",
+    "trailing_zeros",
+    "unsigned",
 ]  # fmt: skip
 
 Meaning = Callable[..., PrimExpr]
@@ -34,7 +57,7 @@ NOTHING = const(0)
 EXPONENT = 5000
 
 
-def bound(value: PrimExpr, body: Callable[[PrimExpr], PrimExpr]) -> PrimExpr:
+def let_once(value: PrimExpr, body: Callable[[PrimExpr], PrimExpr]) -> PrimExpr:
     """`body` of a value that is computed once."""
     if isinstance(value, (prim.Var, prim.Immediate)):
         return body(value)
@@ -48,7 +71,7 @@ def _number(value: float, dtype: DataType) -> PrimExpr:
     return one if dtype.lanes == 1 else prim.Broadcast.make(one, dtype.lanes)
 
 
-def _shuffled(vectors: tuple[PrimExpr, ...], places: list[int]) -> PrimExpr:
+def _shuffle(vectors: tuple[PrimExpr, ...], places: list[int]) -> PrimExpr:
     return prim.Shuffle.make(vectors, tuple(const(i) for i in places))
 
 
@@ -82,22 +105,22 @@ def first(x: PrimExpr, *others: PrimExpr) -> PrimExpr:
 # ---------------------------------------------------------------- floats
 
 
-def fused(a: PrimExpr, b: PrimExpr, c: PrimExpr) -> PrimExpr:
+def multiply_add(a: PrimExpr, b: PrimExpr, c: PrimExpr) -> PrimExpr:
     """`a * b + c`, rounded once."""
     return prim.Call.make(a.dtype, op_named(FUSED), (a, b, c))
 
 
-def twice_rounded(a: PrimExpr, b: PrimExpr, c: PrimExpr) -> PrimExpr:
+def multiply_then_add(a: PrimExpr, b: PrimExpr, c: PrimExpr) -> PrimExpr:
     """`a * b + c`, where the product is rounded as well."""
     return prim.Add.make(prim.Mul.make(a, b), c)
 
 
-def smaller_number(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+def minimum_number(a: PrimExpr, b: PrimExpr) -> PrimExpr:
     """The smaller one, or the one that is a number."""
     return _number_of(prim.Min.make(a, b), a, b)
 
 
-def larger_number(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+def maximum_number(a: PrimExpr, b: PrimExpr) -> PrimExpr:
     """The larger one, or the one that is a number."""
     return _number_of(prim.Max.make(a, b), a, b)
 
@@ -107,7 +130,7 @@ def _number_of(chosen: PrimExpr, a: PrimExpr, b: PrimExpr) -> PrimExpr:
     return prim.Select.make(T["isnan"](a), b, rest)
 
 
-def power_of_integer(x: PrimExpr, n: PrimExpr) -> PrimExpr:
+def power_by_integer(x: PrimExpr, n: PrimExpr) -> PrimExpr:
     """A power in float64, in which every int32 is itself."""
     wide = DataType("float64").with_lanes(x.dtype.lanes)
     exponent = n if x.dtype.lanes == 1 else prim.Broadcast.make(n, x.dtype.lanes)
@@ -115,7 +138,7 @@ def power_of_integer(x: PrimExpr, n: PrimExpr) -> PrimExpr:
     return prim.cast(power, x.dtype)
 
 
-def power_of_two(x: PrimExpr, n: PrimExpr) -> PrimExpr:
+def scale_by_power_of_two(x: PrimExpr, n: PrimExpr) -> PrimExpr:
     """`x * 2**n`; beyond some exponents everything is zero or infinite."""
     if n.dtype.bits >= 32:
         n = prim.Min.make(n, _number(EXPONENT, n.dtype))
@@ -157,7 +180,7 @@ def _integer_like(dtype: DataType) -> DataType:
     return DataType(f"int{dtype.bits}").with_lanes(dtype.lanes)
 
 
-def converted(kind: str, rounded: Meaning = first) -> Meaning:
+def saturating_convert(kind: str, rounded: Meaning = first) -> Meaning:
     """The nearest integer of a data type read with or without a sign; 0 of NaN."""
 
     def convert(result: DataType, x: PrimExpr) -> PrimExpr:
@@ -180,49 +203,49 @@ def trailing_zeros(x: PrimExpr, flag: PrimExpr) -> PrimExpr:
     return T["popcount"](T["bitwise_and"](T["bitwise_not"](x), below))
 
 
-def bytes_swapped(x: PrimExpr) -> PrimExpr:
+def swap_bytes(x: PrimExpr) -> PrimExpr:
     size, lanes = x.dtype.bits // 8, x.dtype.lanes
     raw = T["reinterpret"](DataType("uint8").with_lanes(size * lanes), x)
     places = [lane * size + k for lane in range(lanes) for k in reversed(range(size))]
-    return T["reinterpret"](x.dtype, _shuffled((raw,), places))
+    return T["reinterpret"](x.dtype, _shuffle((raw,), places))
 
 
-def bits_reversed(x: PrimExpr) -> PrimExpr:
+def reverse_bits(x: PrimExpr) -> PrimExpr:
     """Neighbours change places, then pairs, then halves of bytes, then bytes."""
 
     def exchanged(x: PrimExpr, steps: list[int]) -> PrimExpr:
         if not steps:
-            return x if x.dtype.bits == 8 else bytes_swapped(x)
-        step, mask = steps[0], _number(_repeated(steps[0], x.dtype.bits), x.dtype)
+            return x if x.dtype.bits == 8 else swap_bytes(x)
+        step, mask = steps[0], _number(_bit_pattern(steps[0], x.dtype.bits), x.dtype)
         places = _number(step, x.dtype)
         low = T["shift_left"](T["bitwise_and"](x, mask), places)
         high = T["bitwise_and"](T["shift_right"](x, places), mask)
-        return bound(T["bitwise_or"](low, high), lambda y: exchanged(y, steps[1:]))
+        return let_once(T["bitwise_or"](low, high), lambda y: exchanged(y, steps[1:]))
 
     return unsigned(lambda u: exchanged(u, [1, 2, 4]))(x)
 
 
-def _repeated(step: int, bits: int) -> int:
+def _bit_pattern(step: int, bits: int) -> int:
     """`step` ones and as many zeros, over and over."""
     return sum(((1 << step) - 1) << at for at in range(0, bits, 2 * step))
 
 
-def _amounts(n: PrimExpr) -> tuple[PrimExpr, PrimExpr]:
+def _funnel_amounts(n: PrimExpr) -> tuple[PrimExpr, PrimExpr]:
     """How far a funnel shift goes, and what is left of the width."""
     width = n.dtype.bits
     amount = T["bitwise_and"](n, _number(width - 1, n.dtype))
     return amount, prim.Sub.make(_number(width, n.dtype), amount)
 
 
-def rotated_left(a: PrimExpr, b: PrimExpr, n: PrimExpr) -> PrimExpr:
+def funnel_shift_left(a: PrimExpr, b: PrimExpr, n: PrimExpr) -> PrimExpr:
     """The upper half of `a` and `b` side by side, shifted to the left."""
-    amount, rest = _amounts(n)
+    amount, rest = _funnel_amounts(n)
     return T["bitwise_or"](T["shift_left"](a, amount), T["shift_right"](b, rest))
 
 
-def rotated_right(a: PrimExpr, b: PrimExpr, n: PrimExpr) -> PrimExpr:
+def funnel_shift_right(a: PrimExpr, b: PrimExpr, n: PrimExpr) -> PrimExpr:
     """The lower half of `a` and `b` side by side, shifted to the right."""
-    amount, rest = _amounts(n)
+    amount, rest = _funnel_amounts(n)
     return T["bitwise_or"](T["shift_left"](a, rest), T["shift_right"](b, amount))
 
 
@@ -233,7 +256,7 @@ def absolute(x: PrimExpr, flag: PrimExpr) -> PrimExpr:
     return T["abs"](x)
 
 
-def compared(kind: str) -> Meaning:
+def three_way_compare(kind: str) -> Meaning:
     """-1, 0 or 1."""
 
     def compare(result: DataType, a: PrimExpr, b: PrimExpr) -> PrimExpr:
@@ -255,7 +278,7 @@ def _limit(x: PrimExpr) -> PrimExpr:
     return prim.Select.make(_is_negative(x), low, high)
 
 
-def saturated_sum(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+def saturating_add(a: PrimExpr, b: PrimExpr) -> PrimExpr:
     """The sum, or the limit where it wraps."""
 
     def checked(total: PrimExpr) -> PrimExpr:
@@ -263,14 +286,14 @@ def saturated_sum(a: PrimExpr, b: PrimExpr) -> PrimExpr:
             return prim.Select.make(prim.LT.make(total, a), _limit(a), total)
         return _unless_signs_differ(total, T["bitwise_xor"](b, total), a)
 
-    return bound(prim.Add.make(a, b), checked)
+    return let_once(prim.Add.make(a, b), checked)
 
 
-def saturated_difference(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+def saturating_subtract(a: PrimExpr, b: PrimExpr) -> PrimExpr:
     """The difference, or the limit where it wraps."""
     if a.dtype.kind == "uint":
         return prim.Select.make(prim.LT.make(a, b), _number(0, a.dtype), prim.Sub.make(a, b))
-    return bound(
+    return let_once(
         prim.Sub.make(a, b), lambda rest: _unless_signs_differ(rest, T["bitwise_xor"](a, b), a)
     )
 
@@ -281,25 +304,25 @@ def _unless_signs_differ(result: PrimExpr, other: PrimExpr, a: PrimExpr) -> Prim
     return prim.Select.make(wrapped, _limit(a), result)
 
 
-def saturated_shift(a: PrimExpr, n: PrimExpr) -> PrimExpr:
+def saturating_shift_left(a: PrimExpr, n: PrimExpr) -> PrimExpr:
     """The number shifted to the left, or the limit where that loses bits."""
 
     def checked(moved: PrimExpr) -> PrimExpr:
         kept = prim.EQ.make(T["shift_right"](moved, n), a)
         return prim.Select.make(kept, moved, _limit(a))
 
-    return bound(T["shift_left"](a, n), checked)
+    return let_once(T["shift_left"](a, n), checked)
 
 
 # ---------------------------------------------------------------- vectors
 
 
-def folded(operation: Meaning) -> Meaning:
+def reduce_in_order(operation: Meaning) -> Meaning:
     """The lanes of the last operand combined from the first on, after the start if there is one."""
 
     def fold(*operands: PrimExpr) -> PrimExpr:
         *start, vector = operands
-        lanes = [_shuffled((vector,), [i]) for i in range(vector.dtype.lanes)]
+        lanes = [_shuffle((vector,), [i]) for i in range(vector.dtype.lanes)]
         return _fold(operation, [*start, *lanes])
 
     return fold
@@ -313,10 +336,10 @@ def _fold(operation: Meaning, values: list[PrimExpr]) -> PrimExpr:
     def further(total: PrimExpr) -> PrimExpr:
         return _fold(operation, [total, *rest])
 
-    return bound(a, lambda x: bound(b, lambda y: bound(operation(x, y), further)))
+    return let_once(a, lambda x: let_once(b, lambda y: let_once(operation(x, y), further)))
 
 
-def halved(operation: Meaning) -> Meaning:
+def reduce_by_halves(operation: Meaning) -> Meaning:
     """The lanes combined by an operation for which their order and grouping mean nothing."""
 
     def combine(vector: PrimExpr) -> PrimExpr:
@@ -324,18 +347,18 @@ def halved(operation: Meaning) -> Meaning:
         if lanes == 1:
             return vector
         half = lanes // 2
-        low, high = (_shuffled((vector,), list(range(k, k + half))) for k in (0, half))
-        both = bound(low, lambda x: bound(high, lambda y: bound(operation(x, y), combine)))
+        low, high = (_shuffle((vector,), list(range(k, k + half))) for k in (0, half))
+        both = let_once(low, lambda x: let_once(high, lambda y: let_once(operation(x, y), combine)))
         if lanes % 2 == 0:
             return both
-        last = _shuffled((vector,), [lanes - 1])
-        return bound(both, lambda x: bound(last, lambda y: operation(x, y)))
+        last = _shuffle((vector,), [lanes - 1])
+        return let_once(both, lambda x: let_once(last, lambda y: operation(x, y)))
 
     return combine
 
 
-def turned(vector: PrimExpr) -> PrimExpr:
-    return _shuffled((vector,), list(reversed(range(vector.dtype.lanes))))
+def reverse_lanes(vector: PrimExpr) -> PrimExpr:
+    return _shuffle((vector,), list(reversed(range(vector.dtype.lanes))))
 
 
 def lane_mask(result: DataType, base: PrimExpr, limit: PrimExpr) -> PrimExpr:

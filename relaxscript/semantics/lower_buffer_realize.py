@@ -5,7 +5,7 @@ Inside, the buffer has the indices of the region: after `with T.realize(B[4:8]):
 all; the statements run nevertheless. A buffer that has memory already, such as a parameter, keeps
 it: the region then only has to lie in it.
 
-Both executors run the statements that `realized` gives instead.
+Both executors run the statements that `lower_buffer_realize` gives instead.
 
 Source: TVM `tir.BufferRealize` and how it is flattened.
 """
@@ -20,16 +20,16 @@ from relaxscript.ir.tir_compute import BufferRealize
 
 from . import tir_errors
 
-__all__ = ["realized"]
+__all__ = ["lower_buffer_realize"]
 
 
-def realized(s: BufferRealize, has_memory: bool) -> tir.Stmt:
+def lower_buffer_realize(s: BufferRealize, has_memory: bool) -> tir.Stmt:
     """Statements of the same meaning; `has_memory` tells whether there is memory for the buffer.
 
     Raises `DiagnosticError` where the region is none of the buffer.
     """
     _check(s)
-    return _checked(s) if has_memory else _allocated(s)
+    return _lower_to_check(s) if has_memory else _lower_to_allocation(s)
 
 
 def _check(s: BufferRealize) -> None:
@@ -47,7 +47,7 @@ def _check(s: BufferRealize) -> None:
                 raise tir_errors.invalid("RX0503", message, e.span or s.span)
 
 
-def _checked(s: BufferRealize) -> tir.Stmt:
+def _lower_to_check(s: BufferRealize) -> tir.Stmt:
     """The statements, after a look at whether the region lies in the buffer."""
     shape = tuple(Var.make(f"n{k}", prim.INT64) for k in range(len(s.bounds)))
     part = tir.Buffer(s.buffer.name, shape, s.buffer.dtype)
@@ -58,7 +58,7 @@ def _checked(s: BufferRealize) -> tir.Stmt:
     return tir.SeqStmt.make((inside, s.body))
 
 
-def _allocated(s: BufferRealize) -> tir.Stmt:
+def _lower_to_allocation(s: BufferRealize) -> tir.Stmt:
     """The statements over a buffer of their own, whose indices begin at 0."""
     starts: list[PrimExpr] = []
     lets: list[tuple[Var, PrimExpr]] = []
@@ -71,7 +71,7 @@ def _allocated(s: BufferRealize) -> tir.Stmt:
     shape = tuple(_extent(bound.extent, s.condition) for bound in s.bounds)
     buffer, data = s.buffer, s.buffer.data
     memory = tir.Buffer(_name(s), shape, buffer.dtype, data, scope=buffer.scope)
-    body: tir.Stmt = tir.DeclBuffer.make(memory, _moved(s, memory, starts), span=s.span)
+    body: tir.Stmt = tir.DeclBuffer.make(memory, _shift_indices(s, memory, starts), span=s.span)
     if data is not None:
         # The pointer is that of this memory, each time it is made.
         body = walk.substitute(body, {data: Var.make(data.name, data.dtype)})
@@ -100,14 +100,14 @@ def _is_zero(e: PrimExpr) -> bool:
     return isinstance(e, prim.IntImm) and e.value == 0
 
 
-def _moved(s: BufferRealize, memory: tir.Buffer, starts: list[PrimExpr]) -> tir.Stmt:
+def _shift_indices(s: BufferRealize, memory: tir.Buffer, starts: list[PrimExpr]) -> tir.Stmt:
     """The body with `memory` for the buffer, and indices that count from the starts."""
     buffer = s.buffer
 
     def shifted(indices: tuple[PrimExpr, ...]) -> tuple[PrimExpr, ...]:
         if len(indices) != len(starts):
             return indices
-        return tuple(_less(i, start) for i, start in zip(indices, starts, strict=True))
+        return tuple(_subtract(i, start) for i, start in zip(indices, starts, strict=True))
 
     def step(node: Node) -> Node | None:
         match node:
@@ -124,12 +124,12 @@ def _moved(s: BufferRealize, memory: tir.Buffer, starts: list[PrimExpr]) -> tir.
     return walk.rewrite(s.body, step)
 
 
-def _less(index: PrimExpr, start: PrimExpr) -> PrimExpr:
+def _subtract(index: PrimExpr, start: PrimExpr) -> PrimExpr:
     """How far an index, or each lane of one, lies from the start."""
     if _is_zero(start):
         return index
     if isinstance(index, prim.Ramp):
-        return prim.Ramp.make(_less(index.base, start), index.stride, index.lanes)
+        return prim.Ramp.make(_subtract(index.base, start), index.stride, index.lanes)
     if index.dtype.lanes > 1:
         return index - prim.Broadcast.make(start, index.dtype.lanes)
     return index - start

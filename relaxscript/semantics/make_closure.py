@@ -34,16 +34,16 @@ def make_closure(function: Any, *captured: Any) -> Closure:
     info = closure.info
     if not isinstance(info, FuncStructInfo) or len(info.params or ()) < len(captured):
         return closure
-    return closure.bind((), apply_partially(info, [_info_of(value) for value in captured]))
+    return closure.bind((), apply_partially(info, [_struct_info_of(value) for value in captured]))
 
 
-def _info_of(value: Any) -> StructInfo:
+def _struct_info_of(value: Any) -> StructInfo:
     """What a value says of shape variables: its dimensions, its number, those of its fields."""
     match value:
         case Shape():
             return ShapeStructInfo.make(_dims(value), len(value))
         case tuple():
-            return TupleStructInfo.make(tuple(map(_info_of, value)))
+            return TupleStructInfo.make(tuple(map(_struct_info_of, value)))
     if (dtype := tensor_dtype(value)) is not None:
         dims = relax.ShapeExpr.make(_dims(value.shape))
         return TensorStructInfo.make(dims, dtype, None, len(dims))

@@ -35,9 +35,9 @@ from relaxscript.runtime.stack_guard import lacks_stack
 from relaxscript.runtime.superinstructions import ArrayOperator
 from relaxscript.runtime.values import is_tensor, kind_of, prim_dtype, prim_value
 
-from .devices import devices_of, run_where_they_are
+from .devices import devices_of, run_on_device
 
-__all__ = ["operator_failed", "operator_function", "require_fitting"]
+__all__ = ["check_operands", "operator_error", "operator_function"]
 
 _Run = Callable[..., Any]
 _COMPARED = (bool, int, float, str, Prim, Shape)
@@ -52,15 +52,15 @@ def operator_function(call: Call, *, checked: bool) -> _Run:
     is computed; without, the call is known to fit.
     """
     operator = lookup(call.op)  # type: ignore[arg-type]
-    guarded = _guarded(operator, call)
+    guarded = _describing_errors(operator, call)
     if not checked:
         return guarded
     fitting: set[Any] = set()
 
     def checking(*values: Any) -> Any:
-        key = _outline(values)
+        key = _cache_key(values)
         if key not in fitting:
-            require_fitting(operator, call, values)
+            check_operands(operator, call, values)
             if len(fitting) < _REMEMBERED:
                 fitting.add(key)
         return guarded(*values)
@@ -69,7 +69,7 @@ def operator_function(call: Call, *, checked: bool) -> _Run:
     return checking
 
 
-def _guarded(operator: Operator, call: Call) -> _Run:
+def _describing_errors(operator: Operator, call: Call) -> _Run:
     """The call without checks, its failures told in words."""
     on_arrays = _on_arrays(operator, call)
     callee = f"`R.{operator.script_name}`"
@@ -86,12 +86,12 @@ def _guarded(operator: Operator, call: Call) -> _Run:
                 if on_arrays is not None:
                     return on_arrays(*values)
             if any(not place.is_host for place in devices_of(values)):
-                return run_where_they_are(on_any, values, callee, anywhere=not operator.pure)
+                return run_on_device(on_any, values, callee, anywhere=not operator.pure)
             return on_any(*values)
         except VMError:
             raise
         except Exception as error:
-            raise operator_failed(operator, call, values, error) from error
+            raise operator_error(operator, call, values, error) from error
 
     bare = None if on_arrays is None else operator.bare(operator.attributes(call))
     if bare is not None:
@@ -108,28 +108,28 @@ def _on_arrays(operator: Operator, call: Call) -> _Run | None:
     return operator.prepared(operator.attributes(call))
 
 
-def _outline(value: Any) -> Any:
+def _cache_key(value: Any) -> Any:
     """All that a rule may ask of a value, as a key."""
     if type(value) is np.ndarray:
         return value.shape, value.dtype
     if type(value) is tuple:
-        return tuple(map(_outline, value))
+        return tuple(map(_cache_key, value))
     if isinstance(value, DeviceTensor):
         return value.shape, value.dtype, value.device
     return (type(value), value) if isinstance(value, _COMPARED) else type(value)
 
 
-def require_fitting(operator: Operator, call: Call, values: Sequence[Any]) -> None:
+def check_operands(operator: Operator, call: Call, values: Sequence[Any]) -> None:
     """Raise `VMError` (RX0606) unless the operator's rule accepts operands like these values."""
-    stand_ins = tuple(_stand_in(value) for value in values)
+    stand_ins = tuple(_abstract_value(value) for value in values)
     concrete = Call.make(call.op, stand_ins, call.attrs, call.sinfo_args)
     try:
-        operator.infer(concrete, _Concrete())
+        operator.infer(concrete, _ValueContext())
     except OperandError as error:
-        raise operator_failed(operator, call, values, error) from None
+        raise operator_error(operator, call, values, error) from None
 
 
-class _Concrete:
+class _ValueContext:
     """The context of a rule whose operands are at hand: everything can be decided."""
 
     module = None
@@ -145,13 +145,13 @@ class _Concrete:
 _NULL = Call.make(null_value.op, ())
 
 
-def _stand_in(value: Any) -> Expr:
+def _abstract_value(value: Any) -> Expr:
     """An expression of which exactly that is known what is true of the value."""
     match value:
         case Shape():
             return ShapeExpr.make(tuple(as_prim(dim) for dim in value))
         case tuple():
-            return Tuple.make(tuple(_stand_in(item) for item in value))
+            return Tuple.make(tuple(_abstract_value(item) for item in value))
         case DataType():
             return DataTypeImm(value)
         case str():
@@ -168,14 +168,14 @@ def _stand_in(value: Any) -> Expr:
     return Var.make("object", ObjectStructInfo())
 
 
-def _described(name: str, value: Any) -> list[str]:
+def _describe(name: str, value: Any) -> list[str]:
     """What an operand is; of a tuple, what its first fields are."""
     if type(value) is not tuple or not value:
         return [f"`{name}` is {kind_of(value)}"]
     return [f"`{name}[{i}]` is {kind_of(item)}" for i, item in enumerate(value[:_SHOWN])]
 
 
-def operator_failed(
+def operator_error(
     operator: Operator, call: Call, values: Sequence[Any], error: Exception
 ) -> VMError:
     """The error for an operator that cannot work with its operands, each of which it describes.
@@ -185,7 +185,7 @@ def operator_failed(
     if lacks_stack(error):
         raise error
     names = operator.operand_names(call)
-    notes = [note for pair in zip(names, values, strict=False) for note in _described(*pair)]
+    notes = [note for pair in zip(names, values, strict=False) for note in _describe(*pair)]
     callee = f"`R.{operator.script_name}`"
     if isinstance(error, OperandError):
         facts = "; ".join(f"`{name}` {fact}" for name, fact in error.facts.items())

@@ -1,6 +1,6 @@
 """Arguments of a PrimFunc: which there are, whether given ones fit, what shape variables they bind.
 
-`Signature(func)` is made once; `bind(args)` checks arguments and gives a frame. First each
+`PrimFuncSignature(func)` is made once; `bind(args)` checks arguments and gives a frame. First each
 dimension, stride and offset that is a variable by itself takes its value (over all buffers, after
 the scalar parameters), then all others are compared with what they must be. Compiled code uses the
 same signatures, so both executors refuse the same arguments in the same words.
@@ -26,7 +26,15 @@ from .expression import compile_expr
 from .expression_context import DIMENSIONS, ExpressionContext, Frame, FrameLayout, Run
 from .write_sets import written_params
 
-__all__ = ["BufferParam", "Extent", "MemoryParam", "Param", "ScalarParam", "Signature", "name_of"]
+__all__ = [
+    "BufferParam",
+    "Extent",
+    "MemoryParam",
+    "Param",
+    "PrimFuncSignature",
+    "ScalarParam",
+    "prim_func_name",
+]
 
 Array = np.ndarray[Any, Any]
 
@@ -93,12 +101,12 @@ class Extent:
         return self.kind if self.kind == "offset" else f"{self.kind} {self.axis}"
 
 
-def name_of(func: tir.PrimFunc) -> str:
+def prim_func_name(func: tir.PrimFunc) -> str:
     """The name of a PrimFunc in messages."""
     return str(func.attrs["global_symbol"]) if func.attrs and not func.is_private else "PrimFunc"
 
 
-class Signature:
+class PrimFuncSignature:
     """The parameters of a PrimFunc; `layout` has slots for them, then `variables`, in this order.
 
     `variables` are those that the buffers define: dimensions, strides and offsets; `written` holds
@@ -106,7 +114,7 @@ class Signature:
     """
 
     def __init__(self, func: tir.PrimFunc) -> None:
-        self.name = name_of(func)
+        self.name = prim_func_name(func)
         self.written = written_params(func)
         self.params: tuple[Param, ...] = tuple(_param(func, var) for var in func.params)
         self.layout = FrameLayout()
@@ -186,8 +194,8 @@ class Signature:
             case BufferParam():
                 return self._array(param, arg, param.dtype, param.buffer.ndim)
             case MemoryParam():
-                return memory(self._array(param, arg, param.dtype, None), param.name)
-        return number(param.name, param.var.dtype, arg)
+                return flatten_compact(self._array(param, arg, param.dtype, None), param.name)
+        return convert_scalar(param.name, param.var.dtype, arg)
 
     def _require_own_elements(self, name: str, array: Array) -> None:
         """Refuse to write where that is forbidden, or would write several elements at once."""
@@ -308,7 +316,7 @@ def overlaps_itself(array: Array) -> bool:
     return bool(np.any(np.diff(np.sort(starts)) < array.itemsize))
 
 
-def memory(array: Array, name: str) -> Array:
+def flatten_compact(array: Array, name: str) -> Array:
     """The elements behind a compact array, in one dimension and without a copy."""
     if array.ndim == 1 and array.flags.c_contiguous:
         return array
@@ -317,13 +325,13 @@ def memory(array: Array, name: str) -> Array:
     return array.reshape(-1)
 
 
-def number(name: str, dtype: DataType, arg: Any) -> scalar.Number:
+def convert_scalar(name: str, dtype: DataType, arg: Any) -> scalar.Number:
     """An argument as a number of `dtype`; raises `VMError` when it is none or out of range."""
     if dtype.is_float and isinstance(arg, (int, float, np.number)):
         return nearest(arg if isinstance(arg, int) else float(arg), dtype)
     if dtype.is_bool and isinstance(arg, (bool, np.bool_)):
         return bool(arg)
-    value = _whole(arg) if dtype.is_integer else None
+    value = _as_index(arg) if dtype.is_integer else None
     if value is not None:
         low, high = scalar.limits(dtype)
         if low <= value <= high:
@@ -334,7 +342,7 @@ def number(name: str, dtype: DataType, arg: Any) -> scalar.Number:
     )
 
 
-def _whole(arg: Any) -> int | None:
+def _as_index(arg: Any) -> int | None:
     """An argument as an integer of Python, None where it is none."""
     try:
         return operator.index(arg)

@@ -26,15 +26,15 @@ from relaxscript.runtime.values import make_prim
 
 from . import tir_errors
 from .devices import devices_of
-from .error_context import located
+from .error_context import locate_errors
 
 __all__ = [
-    "arranging",
-    "assembled",
-    "called_directly",
-    "called_from_outside",
-    "plain",
-    "result_infos",
+    "assemble_results",
+    "call_tir_adapter",
+    "entry_closure",
+    "kernel_argument",
+    "prim_func_closure",
+    "result_struct_infos",
     "symbol_of",
 ]
 
@@ -46,7 +46,7 @@ def symbol_of(func: PrimFunc) -> str | None:
     return None if func.attrs is None else func.attrs.get("global_symbol")
 
 
-def plain(value: Any) -> Any:
+def kernel_argument(value: Any) -> Any:
     """A run-time value as kernels take it: numbers and arrays."""
     match value:
         case Prim():
@@ -56,12 +56,12 @@ def plain(value: Any) -> Any:
     return value
 
 
-def arranging(func: PrimFunc, kernel: _Kernel) -> _Kernel:
+def call_tir_adapter(func: PrimFunc, kernel: _Kernel) -> _Kernel:
     """`kernel` for the arguments of a `call_tir`: tensors, scalars and shapes in any order."""
     is_buffer = [_is_tensor(func, param) for param in func.params]
 
     def call(*args: Any) -> None:
-        flat = list(_flat(args))
+        flat = list(_flatten(args))
         _require_one_device(args)
         tensors = [value for value in flat if hasattr(value, "shape")]
         numbers = [value for value in flat if not hasattr(value, "shape")]
@@ -85,15 +85,15 @@ def _is_tensor(func: PrimFunc, param: Var) -> bool:
     return param in func.buffer_map or param.dtype.kind == "handle"
 
 
-def _flat(args: Iterable[Any]) -> Iterator[Any]:
+def _flatten(args: Iterable[Any]) -> Iterator[Any]:
     for value in args:
         if isinstance(value, Shape):
             yield from value
         else:
-            yield plain(value)
+            yield kernel_argument(value)
 
 
-def called_directly(name: str, func: PrimFunc, kernel: _Kernel) -> Closure:
+def prim_func_closure(name: str, func: PrimFunc, kernel: _Kernel) -> Closure:
     """A PrimFunc as a value: calling it runs the kernel and gives the empty tuple, or what the
     PrimFunc declares to return.
 
@@ -109,22 +109,24 @@ def called_directly(name: str, func: PrimFunc, kernel: _Kernel) -> Closure:
             raise argument_count_error(name, names, len(args))
         _require_one_device(args)
         pairs = zip(args, is_buffer, strict=True)
-        result = kernel(*(plain(a) if wants_tensor else _number(a) for a, wants_tensor in pairs))
+        result = kernel(
+            *(kernel_argument(a) if wants_tensor else _number(a) for a, wants_tensor in pairs)
+        )
         if dtype is None:
             return ()
         if result is None:
-            raise tir_errors.unreturned(name, dtype)
+            raise tir_errors.missing_return(name, dtype)
         return make_prim(result, dtype)
 
     return Closure(name, call, function_struct_info(func))
 
 
-def called_from_outside(name: str, func: PrimFunc, kernel: _Kernel) -> Closure:
-    """A PrimFunc as users call it: as `called_directly`, failures naming the function's place.
+def entry_closure(name: str, func: PrimFunc, kernel: _Kernel) -> Closure:
+    """A PrimFunc as users call it: as `prim_func_closure`, failures naming the function's place.
 
     Tensors of other libraries become arrays that share their memory.
     """
-    direct, names = called_directly(name, func, kernel), _names(func)
+    direct, names = prim_func_closure(name, func, kernel), _names(func)
 
     def converted(index: int, arg: Any) -> Any:
         if type(arg) is np.ndarray:
@@ -132,7 +134,7 @@ def called_from_outside(name: str, func: PrimFunc, kernel: _Kernel) -> Closure:
         return coerce_argument(arg, AnyCheck(), names[index], name, index)
 
     def call(*args: Any) -> Any:
-        with located(func.span):
+        with locate_errors(func.span):
             if len(args) != len(names):
                 raise argument_count_error(name, names, len(args))
             values = [converted(index, arg) for index, arg in enumerate(args)]
@@ -155,20 +157,20 @@ def _names(func: PrimFunc) -> list[str]:
 def _number(value: Any) -> Any:
     if isinstance(value, (np.ndarray, np.generic)) and value.ndim == 0:
         return value.item()
-    return plain(value)
+    return kernel_argument(value)
 
 
-def result_infos(info: StructInfo) -> list[TensorStructInfo]:
+def result_struct_infos(info: StructInfo) -> list[TensorStructInfo]:
     """The tensors that a destination-passing call is given for its results, in order."""
     match info:
         case TupleStructInfo(fields):
-            return [tensor for field in fields for tensor in result_infos(field)]
+            return [tensor for field in fields for tensor in result_struct_infos(field)]
         case TensorStructInfo():
             return [info]
     return []
 
 
-def assembled(info: StructInfo, tensors: Sequence[Any]) -> Any:
+def assemble_results(info: StructInfo, tensors: Sequence[Any]) -> Any:
     """The value of a destination-passing call from its tensors: the one tensor, or tuples."""
     rest = iter(tensors)
 

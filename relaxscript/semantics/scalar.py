@@ -123,12 +123,12 @@ def _on_arrays(function: Any, dtype: DataType) -> Operation:
     return lambda *xs: float(function(*(scalar(x) for x in xs)))
 
 
-def _rounded(operation: Operation, dtype: DataType) -> Operation:
+def _rounding_operation(operation: Operation, dtype: DataType) -> Operation:
     fit = rounding(dtype)
     return lambda a, b: fit(operation(a, b))
 
 
-def _wrapped(operation: Operation, dtype: DataType) -> Operation:
+def _wrapping_operation(operation: Operation, dtype: DataType) -> Operation:
     fit = wrapping(dtype)
     return lambda a, b: fit(operation(a, b))
 
@@ -170,20 +170,20 @@ def binary(node_type: type[prim.Binary], dtype: DataType) -> Operation | None:
         return OF_BOOLS.get(node_type)
     of_integers, of_floats = ARITHMETIC[node_type]
     if dtype.is_integer:
-        return _wrapped(of_integers, dtype)
+        return _wrapping_operation(of_integers, dtype)
     if not dtype.is_float:
         return None
     if node_type in (prim.FloorDiv, prim.FloorMod):
         return _on_arrays(of_floats, dtype)
     if node_type in (prim.Min, prim.Max):
         return of_floats
-    return _rounded(of_floats, dtype)
+    return _rounding_operation(of_floats, dtype)
 
 
 # ---------------------------------------------------------------- conversion
 
 
-def _saturating(dtype: DataType) -> Callable[[float], int]:
+def _saturating_conversion(dtype: DataType) -> Callable[[float], int]:
     low, high = limits(dtype)
 
     def convert(x: float) -> int:
@@ -196,7 +196,7 @@ def _saturating(dtype: DataType) -> Callable[[float], int]:
     return convert
 
 
-def _to_integer(dtype: DataType) -> Callable[[int], int]:
+def _integer_conversion(dtype: DataType) -> Callable[[int], int]:
     fit = wrapping(dtype)
     return lambda x: fit(int(x))
 
@@ -210,7 +210,7 @@ def cast(source: DataType, target: DataType) -> Operation | None:
     if target.is_bool:
         return bool
     if target.is_integer:
-        return _saturating(target) if source.is_float else _to_integer(target)
+        return _saturating_conversion(target) if source.is_float else _integer_conversion(target)
     if source.is_integer or source == "float64":
         # Both may have more digits than what `rounding` goes through.
         return lambda x: nearest(x, target)
@@ -232,7 +232,7 @@ def reinterpret(source: DataType, target: DataType) -> Operation:
 # ---------------------------------------------------------------- intrinsics
 
 
-def half_away(x: float) -> float:
+def round_half_away(x: float) -> float:
     """The nearest whole number; halves go away from zero."""
     if not math.isfinite(x):
         return x
@@ -253,7 +253,7 @@ def float_power(a: float, b: float) -> float:
         return math.copysign(math.inf, a) if odd else math.inf
 
 
-def fused(dtype: DataType) -> Operation:
+def fused_multiply_add(dtype: DataType) -> Operation:
     """`a * b + c` rounded once.
 
     What lies between two doubles becomes the odd one of them, which is rounded once more to the
@@ -263,7 +263,7 @@ def fused(dtype: DataType) -> Operation:
     float32 = DataType("float32")
     narrow = None if wide or dtype == float32 else rounding(float32)
 
-    def fused(a: float, b: float, c: float) -> float:
+    def fused_multiply_add(a: float, b: float, c: float) -> float:
         if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
             return fit(c if math.isfinite(a) and math.isfinite(b) else a * b + c)
         exact = Fraction(a) * Fraction(b) + Fraction(c)
@@ -271,10 +271,10 @@ def fused(dtype: DataType) -> Operation:
             return a * b + c
         if wide:
             return _nearest(exact)
-        near = _odd(_nearest(exact), exact, "float64")
-        return fit(near if narrow is None else _odd(narrow(near), exact, "float32"))
+        near = _round_to_odd(_nearest(exact), exact, "float64")
+        return fit(near if narrow is None else _round_to_odd(narrow(near), exact, "float32"))
 
-    return fused
+    return fused_multiply_add
 
 
 def _nearest(exact: Fraction) -> float:
@@ -284,7 +284,7 @@ def _nearest(exact: Fraction) -> float:
         return math.inf if exact > 0 else -math.inf
 
 
-def _odd(near: float, exact: Fraction, dtype: str) -> float:
+def _round_to_odd(near: float, exact: Fraction, dtype: str) -> float:
     """Of the two numbers around `exact`, of which `near` is one, the one whose last bit is set."""
     scalar = np.dtype(dtype).type
     bits = int(np.array(near, dtype).view(f"uint{8 * np.dtype(dtype).itemsize}"))
@@ -323,7 +323,7 @@ OF_FLOATS: dict[str, Operation] = {
     "tir.exp10": lambda x: float_power(10.0, x),
     "tir.ldexp": lambda x, n: float(np.ldexp(x, max(-5000, min(5000, int(n))))),
     "tir.pow": float_power,
-    "tir.round": half_away,
+    "tir.round": round_half_away,
     "tir.rsqrt": lambda x: float_quotient(1.0, float(np.sqrt(x))),
     "tir.sigmoid": lambda x: 1.0 / (1.0 + float(np.exp(-x))),
 }  # fmt: skip
@@ -376,6 +376,6 @@ def intrinsic(name: str, dtype: DataType) -> Operation | None:
         neighbour = _on_arrays(np.nextafter, dtype)
         return lambda a, b: b if a == b else neighbour(a, b)
     if name == FUSED:
-        return fused(dtype)
+        return fused_multiply_add(dtype)
     function, fit = OF_FLOATS.get(name), rounding(dtype)
     return None if function is None else lambda *xs: fit(function(*xs))

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 from relaxscript.ir import prim, tir
 
-__all__ = ["assertion_message", "flattened", "start_of_axis"]
+__all__ = ["assertion_message", "flatten_stmts", "start_of_axis"]
 
 
-def flattened(s: tir.Stmt) -> Iterable[tir.Stmt]:
+def flatten_stmts(s: tir.Stmt) -> Iterable[tir.Stmt]:
     """The statements of nested sequences, in their order."""
     stack = [s]
     while stack:

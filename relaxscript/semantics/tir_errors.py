@@ -15,13 +15,32 @@ from relaxscript.ir.intrinsic import Intrinsic
 from relaxscript.ir.tir_compute import ProducerLoad, Reduce
 
 __all__ = [
-    "assertion_failed", "bad_argument", "check_arity", "check_assignment", "check_axes",
-    "check_hint", "check_operands", "check_rank", "check_region", "check_store", "division_by_zero",
-    "does_not_fit", "invalid", "misused", "no_code", "no_number", "not_run", "out_of_bounds",
-    "out_of_memory", "region_mismatch", "too_large", "undefined", "unreturned",
+    "assertion_failed",
+    "bad_argument",
+    "check_arity",
+    "check_assignment",
+    "check_axes",
+    "check_hint",
+    "check_operands",
+    "check_rank",
+    "check_region",
+    "check_store",
+    "division_by_zero",
+    "does_not_fit",
+    "invalid",
+    "missing_return",
+    "no_value",
+    "out_of_bounds",
+    "out_of_memory",
+    "region_mismatch",
+    "too_large",
+    "undefined",
+    "unsupported_intrinsic",
+    "unsupported_statement",
+    "wrong_dtypes",
 ]  # fmt: skip
 
-RUN = "RX0614"
+RUN_TIME = "RX0614"
 ASSERTION = "RX0611"
 ARGUMENT = "RX0601"
 
@@ -32,24 +51,24 @@ def out_of_bounds(buffer: str, axis: int, index: int, extent: int, span: Span | 
         f"index {index} is outside of dimension {axis} of buffer `{buffer}`, which has "
         f"{extent} elements"
     )
-    return VMError(message, code=RUN, span=span)
+    return VMError(message, code=RUN_TIME, span=span)
 
 
 def does_not_fit(buffer: str, span: Span | None) -> VMError:
     """A buffer reaches beyond the memory behind it."""
     message = f"buffer `{buffer}` reaches beyond the memory that it is declared over"
-    return VMError(message, code=RUN, span=span)
+    return VMError(message, code=RUN_TIME, span=span)
 
 
 def region_mismatch(buffer: str, shape: Sequence[int], span: Span | None) -> VMError:
     """A region of a buffer does not have the shape of the buffer that names it."""
     message = f"buffer `{buffer}` does not have the shape of its region, {tuple(shape)}"
-    return VMError(message, code=RUN, span=span)
+    return VMError(message, code=RUN_TIME, span=span)
 
 
 def division_by_zero(span: Span | None) -> VMError:
     """An integer was divided by zero."""
-    return VMError("an integer was divided by zero", code=RUN, span=span)
+    return VMError("an integer was divided by zero", code=RUN_TIME, span=span)
 
 
 def assertion_failed(message: str, span: Span | None) -> VMError:
@@ -59,7 +78,7 @@ def assertion_failed(message: str, span: Span | None) -> VMError:
 
 def out_of_memory(buffer: str, span: Span | None) -> VMError:
     """There is no memory for a buffer."""
-    return VMError(f"there is no memory for buffer `{buffer}`", code=RUN, span=span)
+    return VMError(f"there is no memory for buffer `{buffer}`", code=RUN_TIME, span=span)
 
 
 def bad_argument(message: str) -> VMError:
@@ -89,7 +108,7 @@ def check_arity(e: prim.Call, row: Intrinsic) -> None:
         raise invalid("RX0502", message, e.span)
 
 
-def misused(row: Intrinsic, e: prim.Call) -> DiagnosticError:
+def wrong_dtypes(row: Intrinsic, e: prim.Call) -> DiagnosticError:
     """An intrinsic is called with operands, or for a result, of data types that it has not."""
     dtypes = ", ".join(str(arg.dtype) for arg in e.args)
     return invalid("RX0502", f"`{row.script_name}` does not give {e.dtype} of {dtypes}", e.span)
@@ -103,12 +122,12 @@ _INSTEAD = {
 }
 
 
-def no_code(name: str, what: str, span: Span | None) -> DiagnosticError:
+def unsupported_intrinsic(name: str, what: str, span: Span | None) -> DiagnosticError:
     """An intrinsic that the CPU has not; `what` is "compiled for the CPU" or the like."""
     return invalid("RX0505", f"`{name}` cannot be {what}", span, _INSTEAD.get(name))
 
 
-def no_number(e: prim.PrimExpr) -> DiagnosticError:
+def no_value(e: prim.PrimExpr) -> DiagnosticError:
     """A node that has no value where a number is needed."""
     name = type(e).__name__
     if isinstance(e, ProducerLoad):
@@ -119,7 +138,7 @@ def no_number(e: prim.PrimExpr) -> DiagnosticError:
     return invalid("RX0501", f"a {name} is not a number", e.span)
 
 
-def not_run(s: tir.Stmt) -> DiagnosticError:
+def unsupported_statement(s: tir.Stmt) -> DiagnosticError:
     """A statement that cannot be run on a CPU."""
     return invalid("RX0501", f"a {type(s).__name__} cannot be run", s.span)
 
@@ -218,7 +237,7 @@ def check_axes(s: tir.BlockRealize) -> None:
         )
 
 
-def unreturned(name: str, dtype: DataType, span: Span | None = None) -> VMError:
+def missing_return(name: str, dtype: DataType, span: Span | None = None) -> VMError:
     """What is said where a function comes to its end and was to give a number."""
     message = f"`{name}` ends without returning the {dtype} that it declares"
     return VMError(message, code="RX0605", span=span)

@@ -11,7 +11,7 @@ from relaxscript.interpreter.tir import evaluate
 from relaxscript.ir import prim, tir
 from relaxscript.ir.prim import Var, const
 from relaxscript.ir.relax import GlobalVar
-from relaxscript.semantics.prim_func_abi import Signature, overlaps_itself
+from relaxscript.semantics.prim_func_abi import PrimFuncSignature, overlaps_itself
 from relaxscript_tests import examples
 from relaxscript_tests.prim_func_examples import f32, zeros
 from relaxscript_tests.prim_funcs import load, prim_func, store
@@ -167,7 +167,7 @@ def test_a_pointer_needs_compact_memory():
 
 
 def test_variables_stand_in_the_order_of_the_buffers():
-    signature = Signature(function((N, 4), (M, N)))
+    signature = PrimFuncSignature(function((N, 4), (M, N)))
     assert signature.variables == [N, M]
     assert [str(source) for source in signature.sources] == ["dimension 0", "dimension 0"]
 
@@ -184,7 +184,7 @@ def test_a_view_of_a_parameter_that_is_not_compact_is_refused():
 def test_types_that_numpy_does_not_have_are_refused():
     x = tir.Buffer("x", (4,), "handle")
     with pytest.raises(DiagnosticError, match="`x` holds handle, which numpy arrays cannot hold"):
-        Signature(prim_func([x], NOTHING))
+        PrimFuncSignature(prim_func([x], NOTHING))
 
 
 def test_numbers_of_numpy_are_numbers():

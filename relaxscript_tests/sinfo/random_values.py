@@ -25,7 +25,7 @@ from relaxscript.ir.struct_info import (
 from relaxscript.runtime import Closure, PackedFunc, Shape
 from relaxscript.runtime.run_check import match
 from relaxscript.runtime.values import make_prim, to_device
-from relaxscript.semantics.checks import Checks, place_of
+from relaxscript.semantics.checks import Checks, device_of
 from relaxscript.sinfo import (
     dimensions,
     shape_vars,
@@ -100,5 +100,5 @@ def _tensor(info: TensorStructInfo, draw: Infos) -> Any:
         rank = draw.pick(range(3)) if info.ndim == -1 else info.ndim
         sizes = [draw.pick(range(4)) for _ in range(rank)]
     array = np.zeros(sizes, DataType(dtype).numpy)
-    place = place_of(info.vdevice)
+    place = device_of(info.vdevice)
     return array if place is None else to_device(array, place)

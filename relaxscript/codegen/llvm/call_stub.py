@@ -16,7 +16,7 @@ import numpy as np
 
 from relaxscript.ir import prim
 from relaxscript.semantics import scalar
-from relaxscript.semantics.prim_func_abi import BufferParam, ScalarParam, Signature
+from relaxscript.semantics.prim_func_abi import BufferParam, PrimFuncSignature, ScalarParam
 
 __all__ = ["fast_call"]
 
@@ -44,7 +44,7 @@ class _Unknown(Exception):
 class _Writer:
     """Collects the tests and operands for the parameters of a signature."""
 
-    def __init__(self, signature: Signature) -> None:
+    def __init__(self, signature: PrimFuncSignature) -> None:
         self.signature = signature
         self.offset = _data_offset()
         self.names = [f"a{i}" for i in range(len(signature.params))]
@@ -118,7 +118,9 @@ class _Writer:
         raise _Unknown
 
 
-def fast_call(signature: Signature, returns: bool, tools: Mapping[str, Any]) -> Callable[..., Any]:
+def fast_call(
+    signature: PrimFuncSignature, returns: bool, tools: Mapping[str, Any]
+) -> Callable[..., Any]:
     """The function that calls a kernel; `tools` are its slow way, entry, details and result."""
     writer = _Writer(signature)
     try:

@@ -12,7 +12,7 @@ from relaxscript.ir import prim, tir
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.tir_compute import Reduce
-from relaxscript.semantics.prim_func_abi import Signature
+from relaxscript.semantics.prim_func_abi import PrimFuncSignature
 
 from .ir_writer import Assembler, Explain, Value
 from .place import Options, Place
@@ -44,7 +44,7 @@ class FunctionContext:
         self.func = func
         self.rules = rules
         self.options: Options = module.options
-        self.signature = Signature(func)
+        self.signature = PrimFuncSignature(func)
         self.result: DataType | None = None
         self.asm = Assembler(module.sites)
         self.values: dict[Node, Value] = {}

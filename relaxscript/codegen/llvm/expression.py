@@ -20,7 +20,7 @@ from relaxscript.ir.tir_compute import Reduce
 from relaxscript.ir.walk import walk
 from relaxscript.semantics import scalar, tir_errors
 from relaxscript.semantics.expression import EXTERNAL
-from relaxscript.semantics.llvm_calls import meaning
+from relaxscript.semantics.llvm_calls import expand_intrinsic
 
 from .context import FunctionContext
 from .intrinsics import INTEGER_INTRINSICS, emit_float, next_after, rounded_to_odd, with_room
@@ -69,7 +69,7 @@ def emit_choice(cx: FunctionContext, e: prim.PrimExpr) -> Value:
         case prim.Select(condition, a, b):
             tir_errors.check_operands(e, (a, b))
             return cx.asm.choose(emit(cx, condition), emit(cx, a), emit(cx, b))
-    raise tir_errors.no_number(e)
+    raise tir_errors.no_value(e)
 
 
 def emit_variable(cx: FunctionContext, e: prim.Var) -> Value:
@@ -288,15 +288,15 @@ def emit_call(cx: FunctionContext, e: prim.Call) -> Value:
     row = table.lookup(e.op)
     if row is None or not row.compiled:
         name = row.script_name if row else getattr(e.op, "name", "")
-        raise tir_errors.no_code(name, "compiled for the CPU", e.span)
+        raise tir_errors.unsupported_intrinsic(name, "compiled for the CPU", e.span)
     tir_errors.check_arity(e, row)
     if row.script_name in EXTERNAL:
         return cx.rules.external(cx, e, row.script_name)
-    same = meaning(e)
+    same = expand_intrinsic(e)
     if same is not None:
         return emit(cx, same)
     if row.script_name in LOW_LEVEL:
-        raise tir_errors.misused(row, e)
+        raise tir_errors.wrong_dtypes(row, e)
     match row.name:
         case "tir.if_then_else":
             return emit_if_then_else(cx, e, *e.args)

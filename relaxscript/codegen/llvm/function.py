@@ -17,7 +17,13 @@ from relaxscript.ir import prim, tir
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.semantics import tir_errors
-from relaxscript.semantics.prim_func_abi import BufferParam, Extent, MemoryParam, Param, Signature
+from relaxscript.semantics.prim_func_abi import (
+    BufferParam,
+    Extent,
+    MemoryParam,
+    Param,
+    PrimFuncSignature,
+)
 
 from .context import FunctionContext, Rules
 from .elements import emit_load, i64, size_of, strides_of
@@ -79,7 +85,7 @@ def _abi(dtype: DataType) -> str:
     return "double" if dtype.is_float else "i64"
 
 
-def memories(signature: Signature) -> list[int]:
+def memories(signature: PrimFuncSignature) -> list[int]:
     """The parameters that are plain memory, by their positions."""
     return [i for i, p in enumerate(signature.params) if isinstance(p, MemoryParam)]
 
@@ -182,7 +188,7 @@ def from_abi(cx: FunctionContext, value: Value, dtype: DataType) -> Value:
 def emit_function_call(cx: FunctionContext, e: prim.Call, function: GlobalVar) -> Value:
     callee = cx.module.find(function, e.span)
     symbol = cx.module.add(callee, e.span)
-    signature = Signature(callee)
+    signature = PrimFuncSignature(callee)
     if len(e.args) != len(signature.params):
         raise tir_errors.invalid(
             "RX0502",
@@ -223,7 +229,7 @@ def require_number(cx: FunctionContext, e: prim.Call, function: GlobalVar) -> No
     returned = cx.asm.value("i64", f"load i64, {place}")
     missing = cx.asm.compare("icmp eq", returned, i64(cx, 0))
     name, dtype, span = function.name_hint, e.dtype, e.span
-    cx.asm.fail_if(missing, lambda details: tir_errors.unreturned(name, dtype, span))
+    cx.asm.fail_if(missing, lambda details: tir_errors.missing_return(name, dtype, span))
 
 
 def emit_argument(
@@ -277,7 +283,7 @@ def extent_of_argument(cx: FunctionContext, extent: Extent, places: dict[int, Pl
 
 def verify_arguments(
     cx: FunctionContext,
-    signature: Signature,
+    signature: PrimFuncSignature,
     args: Sequence[Value],
     numbers: Sequence[Value],
     places: dict[int, Place],
@@ -307,7 +313,7 @@ def verify_arguments(
 
 
 def explain_mismatch(
-    cx: FunctionContext, signature: Signature, extent: Extent, span: Span | None
+    cx: FunctionContext, signature: PrimFuncSignature, extent: Extent, span: Span | None
 ) -> Explain:
     name = signature.params[extent.param].name
 

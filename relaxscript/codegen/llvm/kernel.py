@@ -20,7 +20,12 @@ from relaxscript.ir import tir
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim_checks import shortened
 from relaxscript.semantics import tir_errors
-from relaxscript.semantics.prim_func_abi import BufferParam, MemoryParam, Signature, name_of
+from relaxscript.semantics.prim_func_abi import (
+    BufferParam,
+    MemoryParam,
+    PrimFuncSignature,
+    prim_func_name,
+)
 
 from .call_stub import fast_call
 from .engine import Code, assembly_text, compile_text, optimised_text
@@ -63,7 +68,7 @@ def compile_prim_func(
     used.update(text.sites.externs)
     used.update({symbol: hook.address for symbol, hook in text.sites.hooks.items()})
     code = compile_text(llvm_ir, ENTRY, used, chosen.level)
-    return Kernel(func, name or name_of(func), text, llvm_ir, code)
+    return Kernel(func, name or prim_func_name(func), text, llvm_ir, code)
 
 
 def _options(given: Mapping[str, Any]) -> Options:
@@ -94,7 +99,7 @@ class Kernel:
         self.func = func
         self.name = name
         self.llvm_ir = llvm_ir
-        self.signature = Signature(func)
+        self.signature = PrimFuncSignature(func)
         self.signature.name = name
         self._code = code
         self._level = text.options.level

@@ -13,8 +13,8 @@ from relaxscript.ir import prim, tir
 from relaxscript.ir.tir import ForKind
 from relaxscript.ir.tir_compute import BufferRealize, Prefetch
 from relaxscript.semantics import tir_errors
-from relaxscript.semantics.lower_buffer_realize import realized
-from relaxscript.semantics.statements import assertion_message, flattened, start_of_axis
+from relaxscript.semantics.lower_buffer_realize import lower_buffer_realize
+from relaxscript.semantics.statements import assertion_message, flatten_stmts, start_of_axis
 
 from . import interrupts
 from .context import FunctionContext
@@ -31,7 +31,7 @@ COPIES = 64
 
 def emit_body(cx: FunctionContext, s: tir.Stmt) -> None:
     """Write a statement; raises `DiagnosticError` where there is no code for it."""
-    for part in flattened(s):
+    for part in flatten_stmts(s):
         emit_stmt(cx, part)
 
 
@@ -54,7 +54,7 @@ def emit_stmt(cx: FunctionContext, s: tir.Stmt) -> None:
             emit_assertion(cx, s)
         case BufferRealize(buffer):
             known = buffer in cx.places or buffer.data in cx.owners
-            emit_body(cx, realized(s, known))
+            emit_body(cx, lower_buffer_realize(s, known))
         case _:
             emit_declaration(cx, s)
 
@@ -80,7 +80,7 @@ def emit_declaration(cx: FunctionContext, s: tir.Stmt) -> None:
         case Prefetch():
             return
         case _:
-            raise tir_errors.not_run(s)
+            raise tir_errors.unsupported_statement(s)
 
 
 def emit_loop(cx: FunctionContext, s: tir.For) -> None:

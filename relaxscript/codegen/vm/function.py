@@ -39,11 +39,11 @@ from relaxscript.runtime.values import make_prim
 from relaxscript.semantics.check_calls import check_of
 from relaxscript.semantics.checks import Checks, undefined_shape_variable
 from relaxscript.semantics.error_context import (
-    place_of_binding,
-    place_of_body,
-    place_of_parameter,
-    place_of_result,
-    place_of_signature,
+    span_of_binding,
+    span_of_body,
+    span_of_parameter,
+    span_of_result,
+    span_of_signature,
 )
 from relaxscript.sinfo import (
     definable_shape_vars,
@@ -113,14 +113,14 @@ class FunctionEmitter(ABC):
         with self.ib.function(
             self.name, inputs, names, param_checks=checks, return_check=result,
             heap_size=len(self.checks.slots), public=public, pure=function.is_pure,
-            info=self.program.context.struct_info(function), span=place_of_signature(function),
-            param_spans=[place_of_parameter(param) for param in function.params],
+            info=self.program.context.struct_info(function), span=span_of_signature(function),
+            param_spans=[span_of_parameter(param) for param in function.params],
             shape_vars=[v.name for v in sorted(self.checks.slots, key=self.checks.slot)],
         ):  # fmt: skip
             if closure is not None and closure.itself is not None:
                 self._define_itself(closure, closure.itself)
             value = self.value(function.body)
-            self.span = place_of_result(function)
+            self.span = span_of_result(function)
             self.ib.emit_ret(self.in_register(value), span=self.span)
             for place in self.places.all:
                 stop = self.ib.position if place.stop is None else place.stop
@@ -367,7 +367,7 @@ class FunctionEmitter(ABC):
         seen = []
         for block in seq.blocks:
             for binding in block.bindings:
-                self.span = place_of_binding(binding) or self.span
+                self.span = span_of_binding(binding) or self.span
                 before, ending = self.registers.begin(), next(dying)
                 self.unused = binding.var in ending
                 self.binding(binding)
@@ -378,7 +378,7 @@ class FunctionEmitter(ABC):
                 dead = {var: owned.pop(var) for var in ending if var in owned}
                 self._disown(dead)
                 self._let_go(self.registers.finish(before, dead.values()))
-        self.span = place_of_body(seq) or self.span
+        self.span = span_of_body(seq) or self.span
         value = self.value(seq.body)
         self._disown(owned)
         if seq is not self.function.body:

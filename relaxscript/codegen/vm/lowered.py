@@ -12,7 +12,7 @@ from relaxscript.ir.walk import compounds
 from relaxscript.op import base, calls, device, lookup, memory
 from relaxscript.op.inplace import call_tir_inplace
 from relaxscript.op.results import NEW, inplace_indices
-from relaxscript.semantics.error_context import place_of_binding, place_of_signature
+from relaxscript.semantics.error_context import span_of_binding, span_of_signature
 from relaxscript.transform.lower.vm_shape_lower import LOWERED
 
 __all__ = ["require_lowered"]
@@ -50,15 +50,15 @@ def _left(function: Function, name: str) -> Iterator[Diagnostic]:
     for node in compounds(function):
         if isinstance(node, DataflowBlock):
             left = True
-            first = place_of_binding(node.bindings[0]) if node.bindings else None
+            first = span_of_binding(node.bindings[0]) if node.bindings else None
             yield _diagnostic(f"`{name}` has a dataflow block", "ToNonDataflow", node.span or first)
         elif isinstance(node, Binding) and (found := _lowers(node.value)) is not None:
             left = True
             what = f"`{node.var.name_hint}` in `{name}` is bound to a call of `{found[0]}`"
-            yield _diagnostic(what, found[1], place_of_binding(node))
+            yield _diagnostic(what, found[1], span_of_binding(node))
     if not left and not (function.attrs or Attrs()).get(LOWERED):
         what = f"the checks of `{name}` are not written out"
-        yield _diagnostic(what, "VMShapeLower", place_of_signature(function))
+        yield _diagnostic(what, "VMShapeLower", span_of_signature(function))
 
 
 def _lowers(value: Expr) -> tuple[str, str] | None:

@@ -20,10 +20,15 @@ from relaxscript.op.results import returned_in_place
 from relaxscript.runtime import Closure, ExecBuilder, VMFuncKind, get_global_func
 from relaxscript.runtime.builtins import BUILTINS, MAKE_CLOSURE, State
 from relaxscript.runtime.coercion import call_packed
-from relaxscript.semantics.checks import concrete
+from relaxscript.semantics.checks import specialize_closure_type
 from relaxscript.semantics.make_closure import make_closure
 from relaxscript.semantics.operators import operator_function
-from relaxscript.semantics.prim_funcs import arranging, called_directly, plain, symbol_of
+from relaxscript.semantics.prim_funcs import (
+    call_tir_adapter,
+    kernel_argument,
+    prim_func_closure,
+    symbol_of,
+)
 
 from .escape import Usage, usage_of
 
@@ -140,7 +145,7 @@ class Program:
         function, kernel = self.prim_func(var), self.kernels[var.name_hint]
         name = f"{var.name_hint}.arranged"
         key = ("arranged", var.name_hint)
-        return self.external(key, name, lambda: arranging(function, kernel))
+        return self.external(key, name, lambda: call_tir_adapter(function, kernel))
 
     def prim_func_value(self, var: relax.GlobalVar) -> str:
         """A PrimFunc as a value, and as what a direct call of it calls."""
@@ -148,7 +153,7 @@ class Program:
         name = var.name_hint
         key = ("value", name)
         made = f"{name}.function"
-        return self.external(key, made, lambda: called_directly(name, function, kernel))
+        return self.external(key, made, lambda: prim_func_closure(name, function, kernel))
 
     def extern(self, symbol: str) -> str:
         """The name under which the packed function `symbol` is found when a call is evaluated."""
@@ -165,7 +170,7 @@ class Program:
         """The external that is a kernel as packed functions are called: with values of any kind."""
 
         def call(*args: Any) -> Any:
-            return kernel(*map(plain, args))
+            return kernel(*map(kernel_argument, args))
 
         if symbol in self._functions:
             return self.external(("extern", symbol), symbol, lambda: call)
@@ -201,7 +206,7 @@ def _closure_type(
     """The closure with its run-time structural information, shape variables replaced by values."""
     info, slots = template
     values = {v: state.heap[slot] for v, slot in slots.items()}
-    return closure.bind((), concrete(info, values))
+    return closure.bind((), specialize_closure_type(info, values))
 
 
 def _in_place(returned: Any, indices: Sequence[int], *args: Any) -> Any:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from relaxscript.ir import prim
-from relaxscript.semantics.checks import SlotOf, evaluated
+from relaxscript.semantics.checks import SlotOf, compile_dimension
 
 __all__ = ["compiled"]
 
@@ -24,7 +24,7 @@ def compiled(e: prim.PrimExpr, slot_of: SlotOf) -> Callable[[list[Any]], Any]:
     """`e` as a function of the shape heap; `slot_of` says where a variable's value is found."""
     text = _source(e, slot_of, _DEEPEST)
     if text is None:
-        return evaluated(e, slot_of)
+        return compile_dimension(e, slot_of)
     function: Callable[[list[Any]], Any] = eval(f"lambda heap: {text}", {"min": min, "max": max})
     return function
 

@@ -46,9 +46,9 @@ from relaxscript.op.inplace import call_tir_inplace
 from relaxscript.op.results import NEW, in_their_places, inplace_indices
 from relaxscript.opdef.operands import computed
 from relaxscript.semantics.check_calls import match_cast
-from relaxscript.semantics.checks import place_of
+from relaxscript.semantics.checks import device_of
 from relaxscript.semantics.error_context import name_of_call
-from relaxscript.semantics.prim_funcs import result_infos
+from relaxscript.semantics.prim_funcs import result_struct_infos
 from relaxscript.sinfo import is_subtype
 from relaxscript.transform.pass_infra.bindings import BindingRewriter
 from relaxscript.transform.pass_infra.context import PassContext
@@ -117,7 +117,7 @@ class _Rewriter(BindingRewriter):
         self.builder.struct_info(callee)  # which refuses what the module has not
         if not isinstance(func, PrimFunc) or given is None:
             return None
-        results, indices = result_infos(_described(call)), _indices(call)
+        results, indices = result_struct_infos(_described(call)), _indices(call)
         new = [result for index, result in zip(indices, results) if index == NEW]
         integers = self._integers(rest)
         scalars = self._scalars(func, given, integers, len(given) + len(new))
@@ -214,7 +214,7 @@ class _Rewriter(BindingRewriter):
         if given is None:
             return None
         info = _described(call)
-        made = self._allocated(result_infos(info), call)
+        made = self._allocated(result_struct_infos(info), call)
         args = (*given, *made)
         if isinstance(callee, ExternFunc):
             done = Call.make(callee, args, None, (_OBJECT,), span=call.span)
@@ -251,7 +251,7 @@ class _Rewriter(BindingRewriter):
             )
             alloc = Call.make(builtin.alloc_tensor.op, args, span=call.span)
             tensor = self.emit(alloc, "alloc", call.span)
-            place = place_of(info.vdevice)
+            place = device_of(info.vdevice)
             if place is not None and not place.is_host:
                 attrs = Attrs({"dst_vdevice": info.vdevice})
                 moved = Call.make(to_vdevice.op, (tensor,), attrs, span=call.span)
@@ -289,7 +289,7 @@ def _indices(call: Call) -> tuple[int, ...]:
     """For each result of a call of a PrimFunc, which argument it is, or that it is new."""
     if call.op == call_tir_inplace.op:
         return inplace_indices(call)
-    return (NEW,) * len(result_infos(_described(call)))
+    return (NEW,) * len(result_struct_infos(_described(call)))
 
 
 def _described(call: Call) -> StructInfo:

@@ -30,9 +30,9 @@ from relaxscript.semantics.check_calls import check_of, match_arguments, match_c
 from relaxscript.semantics.error_context import (
     name_of_matched,
     name_of_result,
-    place_of_binding,
-    place_of_result,
-    place_of_signature,
+    span_of_binding,
+    span_of_result,
+    span_of_signature,
 )
 from relaxscript.sinfo import (
     always_matches,
@@ -131,14 +131,14 @@ class _Lowering(BindingRewriter):
         infos = [param.struct_info for param in func.params]
         self.bound.update(v for info in infos for v in definable_shape_vars(info))
         if infos:
-            span = place_of_signature(func)
+            span = span_of_signature(func)
             wanted = TupleStructInfo.make(tuple(infos))
             self.emit(match_arguments(func.params, wanted, span), "_", span)
 
     def result(self, func: Function, value: Expr) -> Expr:
         returned, declared = self._leaf(value, value.span), func.ret_struct_info
         if declared is not None and not self.trusts and not self._is_known(value, declared):
-            span = place_of_result(func)
+            span = span_of_result(func)
             self.emit(match_result(returned, declared, span), "_", span)
         return returned
 
@@ -154,7 +154,7 @@ class _Lowering(BindingRewriter):
     # -- bindings ----------------------------------------------------------------------------------
 
     def binding(self, binding: Binding) -> None:
-        span, value = place_of_binding(binding), binding.value
+        span, value = span_of_binding(binding), binding.value
         lowered = self._value(value, span)
         if isinstance(binding, MatchCast):
             self._cast(binding, lowered, span)

@@ -10,7 +10,7 @@ import pytest
 from relaxscript.codegen.llvm.call_stub import fast_call
 from relaxscript.ir import prim, tir
 from relaxscript.ir.prim import Var, const
-from relaxscript.semantics.prim_func_abi import Signature
+from relaxscript.semantics.prim_func_abi import PrimFuncSignature
 from relaxscript_tests.prim_func_examples import zeros
 from relaxscript_tests.prim_funcs import prim_func, store
 
@@ -28,7 +28,7 @@ def way(func, *args):
         "finish": lambda status: tools["given"],
         "given": [],
     }
-    return fast_call(Signature(func), True, tools)(*args)
+    return fast_call(PrimFuncSignature(func), True, tools)(*args)
 
 
 def test_exact_arguments_go_the_fast_way():
