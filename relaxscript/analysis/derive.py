@@ -55,6 +55,7 @@ from relaxscript.sinfo import (
     erase_to_well_defined,
     explain_mismatch,
     facts_in_branch,
+    mismatch_fact,
     shape_var_mapping,
     shape_vars,
     substitute_shape_vars,
@@ -263,7 +264,7 @@ def check_argument_count(callee: FuncStructInfo, given: int) -> None:
     if params is not None and len(params) != given:
         takes = f"takes {len(params)} argument{'s' if len(params) != 1 else ''}"
         raise OperandError(
-            "callee", takes, code="RX0206", message=f"the function {takes}, not {given}",
+            "callee", takes, code="RX0206", message=f"{{callee}} {takes}, not {given}",
         )  # fmt: skip
 
 
@@ -295,8 +296,8 @@ def _beta_reduced(expr: Call, callee: FuncStructInfo, context: Context) -> Struc
         # Sizes that come from an argument that does not fit are no reason to refuse another.
         if answer is NO and (not errors or _never_fits(argument, param, callee, scope)):
             errors.append(OperandError(
-                f"argument {position}", _reason(argument, expected, scope), code="RX0206",
-                message=f"argument {position} does not fit the function's parameter",
+                f"argument {position}", mismatch_fact(argument, expected, in_scope=scope),
+                code="RX0206", message=f"argument {position} does not fit the function's parameter",
                 help=f"the parameter is `{expected!r}`", cast=narrowed(argument, expected),
                 nature=nature_of_misfit(argument, expected),
             ))  # fmt: skip
@@ -342,11 +343,6 @@ def _never_fits(
     unknown = {v: type(v).make(v.name, v.dtype) for v in own}
     anything = substitute_shape_vars(param, unknown, scope)
     return check_compatibility(argument, anything, in_scope=scope) is NO
-
-
-def _reason(given: StructInfo, expected: StructInfo, scope: Container[PrimVar]) -> str:
-    """What is true of an argument that does not fit."""
-    return (explain_mismatch(given, expected, in_scope=scope) or "does not fit").removeprefix("it ")
 
 
 def _in_scope(

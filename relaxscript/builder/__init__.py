@@ -7,9 +7,9 @@ what is visible where, `arguments.py` how arguments become expressions.
 from __future__ import annotations
 
 from .arguments import args_converter, convert_to_expr
-from .block_builder import LEFT_TO_RUN_TIME, BlockBuilder, left_to_devices, undecided
+from .block_builder import BlockBuilder, left_to_devices, left_to_run_time, undecided
 
 __all__ = [
-    "LEFT_TO_RUN_TIME", "BlockBuilder", "args_converter", "convert_to_expr", "left_to_devices",
+    "BlockBuilder", "args_converter", "convert_to_expr", "left_to_devices", "left_to_run_time",
     "undecided",
 ]  # fmt: skip

@@ -60,7 +60,7 @@ from relaxscript.sinfo import differs_in_devices_only, free_shape_vars
 from .normal_form import NormalForm
 from .scope import FunctionFrame
 
-__all__ = ["LEFT_TO_RUN_TIME", "BlockBuilder", "left_to_devices", "undecided"]
+__all__ = ["BlockBuilder", "left_to_devices", "left_to_run_time", "undecided"]
 
 
 class BlockBuilder(NormalForm):
@@ -97,7 +97,8 @@ class BlockBuilder(NormalForm):
         finally:
             self._is_called = outer
         for obligation in self.obligations:
-            warn(undecided(obligation, caller_span(), "bb.match_cast"))
+            warning = undecided(obligation, caller_span(), "bb.match_cast")
+            warn(warning if obligation.relation == "never" else left_to_run_time(warning))
         self.obligations.clear()
 
     def _oblige(self, obligation: Obligation) -> None:
@@ -419,12 +420,13 @@ def left_to_devices(obligation: Obligation) -> bool:
     return False
 
 
-# How a warning ends that is no mistake yet.
-LEFT_TO_RUN_TIME = "; it is checked when the program runs"
+def left_to_run_time(warning: Diagnostic) -> Diagnostic:
+    """A warning of what is no mistake yet: it is checked when the program runs."""
+    return replace(warning, message=f"{warning.message}; it is checked when the program runs")
 
 
 def undecided(obligation: Obligation, span: Span | None, cast: str | None = None) -> Diagnostic:
-    """The warning for a precondition that is left to a check at run time.
+    """The warning of a precondition that is not decided; of its check nothing is said yet.
 
     `cast` is how whoever is warned writes a match_cast, which the help then names.
     """
@@ -436,7 +438,7 @@ def undecided(obligation: Obligation, span: Span | None, cast: str | None = None
         help = f"settle it before: `{cast}(..., {obligation.b!r})`"
     return Diagnostic(
         "RX0207",
-        f"{obligation.text}{LEFT_TO_RUN_TIME}",
+        obligation.text,
         span,
         help=help,
         severity="warning",

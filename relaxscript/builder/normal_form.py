@@ -14,7 +14,7 @@ from relaxscript.analysis.normal_form import is_normal
 from relaxscript.analysis.purity import impurity
 from relaxscript.arith import NO, UNKNOWN, YES
 from relaxscript.dtypes import DataType
-from relaxscript.errors import Diagnostic, DiagnosticError, OperandError, Span
+from relaxscript.errors import Diagnostic, DiagnosticError, OperandError, Remark, Span
 from relaxscript.errors.user_frame import caller_span
 from relaxscript.ir.prim import IntImm
 from relaxscript.ir.relax import (
@@ -145,12 +145,10 @@ class NormalForm(Scopes):
             return
         facts, scope = self.context.facts, {*self._shape_scope, *definable_shape_vars(struct_info)}
         if check_compatibility(struct_info, annotation, facts, in_scope=scope) is not YES:
-            reason = (
-                explain_mismatch(struct_info, annotation, facts, in_scope=scope)
-                or f"is {struct_info.noun}"
-            )
+            reason = explain_mismatch(struct_info, annotation, facts, in_scope=scope)
+            fact = Remark(reason) if reason else f"is {struct_info.noun}"
             raise OperandError(
-                "the value", reason, code="RX0205",
+                "the value", fact, code="RX0205",
                 message="the value does not fit the annotation",
                 help=f"it is `{struct_info!r}`, declared as `{annotation!r}`",
                 nature=nature_of_misfit(struct_info, annotation),
@@ -188,9 +186,10 @@ class NormalForm(Scopes):
         facts, scope = self.context.facts, self._shape_scope
         answer = check_compatibility(given, wanted, facts, in_scope=scope)
         if answer is NO:
-            reason = explain_mismatch(given, wanted, facts, in_scope=scope) or f"is {given.noun}"
+            reason = explain_mismatch(given, wanted, facts, in_scope=scope)
+            fact = Remark(reason) if reason else f"is {given.noun}"
             raise OperandError(
-                operand, reason, code=code, message=f"{operand} does not fit {declared}",
+                operand, fact, code=code, message=f"{operand} does not fit {declared}",
                 help=f"it is `{given!r}`, declared as `{wanted!r}`", cast=narrowed(given, wanted),
                 nature=nature_of_misfit(given, wanted),
             )  # fmt: skip

@@ -11,12 +11,15 @@ from . import ipython
 from .described import Described
 from .diagnostic import Diagnostic, Edit, Label, Nature, Severity
 from .exceptions import (
+    AdvisedError,
+    AdvisedValueError,
     DiagnosticError,
     DiagnosticTypeError,
     DiagnosticValueError,
     InternalError,
     OperandError,
     RelaxWarning,
+    Remark,
     TVMError,
     UnplacedError,
     VMError,
@@ -32,6 +35,8 @@ from .suggest import did_you_mean, meant_hint, meant_notes, nearest
 
 __all__ = [
     "CODES",
+    "AdvisedError",
+    "AdvisedValueError",
     "Described",
     "Diagnostic",
     "DiagnosticError",
@@ -45,6 +50,7 @@ __all__ = [
     "OperandError",
     "Page",
     "RelaxWarning",
+    "Remark",
     "Severity",
     "Source",
     "Span",

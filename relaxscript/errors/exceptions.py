@@ -217,15 +217,36 @@ class UnplacedError(Exception):
         return DiagnosticError(self.diagnostic(self.callee or callee, span, {}))
 
 
+class Remark(str):
+    """A fact that is a whole sentence, "the dtype is int32"; other facts follow a name."""
+
+    __slots__ = ()
+
+
+class AdvisedError(Exception):
+    """A plain Python error that keeps apart what is wrong and what to write instead."""
+
+    def __init__(self, message: str, help: str | None = None) -> None:
+        super().__init__(f"{message}; {help}" if help else message)
+        self.message = message
+        self.help = help
+
+
+class AdvisedValueError(AdvisedError, ValueError):
+    """A value that cannot be what it is, with what to write instead."""
+
+
 class OperandError(UnplacedError):
     """Operands do not go together, said by a rule that knows their names and no places.
 
     `fact` is what is true of `operand`, the one to blame ("has 63 rows"); `also` says what is true
-    of others. `dims` maps an operand to the node of its annotation that makes the fact true; where
-    the node has a `.span`, that place is shown too. `fix` maps an operand to the text to write in
-    its place, in which `{}` stands for the text that is there. `cast` is the StructInfo that a
-    match_cast of the operand could have, and with which it would fit. `nature` is that of the
-    diagnostic, where the code does not say it.
+    of others. With `wanted` ("a tensor") the fact is what the operand is instead ("is a shape"). In
+    `message`, `{callee}` stands for what is called: the function, until `callee` says more. `dims`
+    maps an operand to the node of its annotation that makes the fact true; where the node has a
+    `.span`, that place is shown too. `fix` maps an operand to the text to write in its place, in
+    which `{}` stands for the text that is there. `cast` is the StructInfo that a match_cast of the
+    operand could have, and with which it would fit. `nature` is that of the diagnostic, where the
+    code does not say it.
     """
 
     def __init__(
@@ -235,6 +256,8 @@ class OperandError(UnplacedError):
         *,
         also: Mapping[str, str] | None = None,
         message: str | None = None,
+        callee: str | None = None,
+        wanted: str | None = None,
         code: str = "RX0203",
         help: str | None = None,
         fix: Mapping[str, str] | None = None,
@@ -244,9 +267,11 @@ class OperandError(UnplacedError):
     ) -> None:
         super().__init__(operand, fact)
         self.operand = operand
-        self.fact = fact
+        self.said = fact
+        self.wanted = wanted
         self.also = dict(also or {})
-        self.message = message
+        self.callee = callee
+        self._message = message
         self.code = code
         self.help = help
         self.fix = dict(fix or {})
@@ -255,6 +280,17 @@ class OperandError(UnplacedError):
         self.nature = nature
         # What is wrong with other operands of the same call.
         self.others: tuple[OperandError, ...] = ()
+
+    @property
+    def message(self) -> str | None:
+        """The sentence that says what is wrong, where there is one."""
+        callee = "the function" if self.callee is None else f"`{self.callee}`"
+        return None if self._message is None else self._message.replace("{callee}", callee)
+
+    @property
+    def fact(self) -> str:
+        """What is true of the operand to blame."""
+        return self.said if self.wanted is None else f"{self.said}, not {self.wanted}"
 
     @property
     def facts(self) -> dict[str, str]:
@@ -385,7 +421,8 @@ def _python_position(
 # A traceback shows the name that users import.
 for _kind in (
     InternalError, TVMError, DiagnosticError, DiagnosticTypeError, DiagnosticValueError,
-    RelaxWarning, VMError, UnplacedError, OperandError,
+    RelaxWarning, VMError, UnplacedError, OperandError, Remark, AdvisedError,
+    AdvisedValueError,
 ):  # fmt: skip
     _kind.__module__ = "relaxscript.errors"
 

@@ -32,7 +32,8 @@ def operand(script_name: str, parameter: str, value: Any) -> PrimExpr:
         raise OperandError(
             parameter,
             f"is {type(value).__name__}, not a scalar",
-            message=f"`T.{script_name}` takes scalar expressions",
+            message="{callee} takes scalar expressions",
+            callee=f"T.{script_name}",
             code="RX0502",
         ) from None
 

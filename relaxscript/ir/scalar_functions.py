@@ -60,7 +60,8 @@ def _refuse(row: Intrinsic, parameter: str, dtype: DataType) -> OperandError:
     return OperandError(
         parameter,
         f"is {dtype}",
-        message=f"each operand of `T.{row.script_name}` is {row.takes}",
+        message=f"each operand of {{callee}} is {row.takes}",
+        callee=f"T.{row.script_name}",
         code="RX0502",
         help=f'convert with `T.cast({parameter}, "float32")`' if floats else None,
         fix={parameter: 'T.cast({}, "float32")'} if floats else None,
@@ -80,7 +81,8 @@ def _matched(script_name: str, names: Sequence[str], a: Any, b: Any) -> tuple[Pr
             names[1],
             f"is {as_prim(b).dtype}",
             also={names[0]: f"is {as_prim(a).dtype}"},
-            message=f"the operands of `T.{script_name}` have no common dtype",
+            message="the operands of {callee} have no common dtype",
+            callee=f"T.{script_name}",
             code="RX0502",
         ) from None
 
@@ -121,8 +123,9 @@ def _declared(row: Intrinsic, made: PrimExpr, dtype: Any) -> PrimExpr:
     if dtype is None or DataType(getattr(dtype, "dtype", dtype)) is made.dtype:
         return made
     raise OperandError(
-        "dtype", f"is {dtype}", message=f"this call of `T.{row.script_name}` gives {made.dtype}",
-        code="RX0502", help="leave `dtype` out, or convert the operands",
+        "dtype", f"is {dtype}", message=f"this call of {{callee}} gives {made.dtype}",
+        callee=f"T.{row.script_name}", code="RX0502",
+        help="leave `dtype` out, or convert the operands",
     )  # fmt: skip
 
 

@@ -48,6 +48,7 @@ from relaxscript.sinfo import (
     apply_partially,
     check_compatibility,
     explain_mismatch,
+    mismatch_fact,
     shape_var_mapping,
     substitute_shape_vars,
 )
@@ -281,15 +282,15 @@ def _require_fitting(
         answer = check_compatibility(argument, expected, context.facts)
         if answer is YES:
             continue
-        reason = explain_mismatch(argument, expected) or "it cannot be known now"
         if answer is NO:
             raise OperandError(
                 f"args[{index}]",
-                reason.removeprefix("it "),
+                mismatch_fact(argument, expected),
                 message=f"a captured value does not fit parameter {count + index} of the function",
                 code="RX0206",
                 help=f"the parameter is `{expected!r}`",
             )
+        reason = explain_mismatch(argument, expected) or "it cannot be known now"
         context.require(Obligation(f"args[{index}]", argument, expected, "fits", reason))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from relaxscript.arith import NO
-from relaxscript.errors import OperandError
+from relaxscript.errors import OperandError, Remark
 from relaxscript.ir.relax import Call, Tuple
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
 from relaxscript.opdef.context import InferContext
@@ -162,8 +162,8 @@ def _require_same(
     operand = f"args[{index}]"
     message = "a tensor that is written in place has the shape and dtype of its result"
     if not isinstance(given, TensorStructInfo):
-        fact = f"is {given.noun}, not a tensor"
-        raise OperandError(operand, fact, message=message, code="RX0201")
+        fact = f"is {given.noun}"
+        raise OperandError(operand, fact, wanted="a tensor", message=message, code="RX0201")
     if not given.dtype.is_void and given.dtype is not result.dtype:
         also = {name: f"describes dtype {result.dtype}"}
         fact = f"has dtype {given.dtype}"
@@ -220,7 +220,7 @@ def _require_no_contradiction(index: int, given: StructInfo, result: StructInfo)
     if can_cast(given, result) is NO:
         raise OperandError(
             f"args[{index}]",
-            str(explain_mismatch(given, result)),
+            Remark(explain_mismatch(given, result)),
             message="an argument that is written in place is not what its result is said to be",
             code="RX0203",
         )

@@ -74,7 +74,9 @@ def wrong_kind(operand: str, info: StructInfo, wanted: str) -> OperandError:
     help = None
     if isinstance(info, ObjectStructInfo) and cast is not None:
         help = f"say what it is, which is checked when it runs: `R.match_cast({operand}, {cast})`"
-    return OperandError(operand, f"is {info.noun}, not {_WANTED[wanted]}", code="RX0201", help=help)
+    return OperandError(
+        operand, f"is {info.noun}", wanted=_WANTED[wanted], code="RX0201", help=help
+    )
 
 
 def not_an_operand(operand: str, value: Any, wanted: str) -> OperandError:
@@ -89,7 +91,8 @@ def not_an_operand(operand: str, value: Any, wanted: str) -> OperandError:
         help = f"make one tensor of it: `R.stack({operand})`, or `R.concat({operand})`"
     return OperandError(
         operand,
-        f"is {shown}, not {_WANTED.get(wanted, 'a value')}",
+        f"is {shown}",
+        wanted=_WANTED.get(wanted, "a value"),
         code="RX0201",
         help=help,
         fix={operand: "R.const({})"} if listed and not computed else None,
@@ -301,8 +304,8 @@ def convert_dtype(parameter: Parameter, value: Any) -> Expr:
         found = None
     if found is None or found.is_void or not found.in_relax:
         shown = f'"{value}"' if isinstance(value, str) else f"`{value}`"
-        fact = f"is {shown}, not {_WANTED['dtype']}"
-        raise OperandError(parameter.name, fact, code="RX0201")
+        wanted = _WANTED["dtype"]
+        raise OperandError(parameter.name, f"is {shown}", wanted=wanted, code="RX0201")
     return relax.DataTypeImm(found)
 
 

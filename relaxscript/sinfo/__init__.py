@@ -9,7 +9,13 @@ from __future__ import annotations
 
 from .base_check import BaseCheckResult, struct_info_base_check
 from .branching import facts_in_branch
-from .compatibility import can_cast, check_compatibility, explain_mismatch, explain_never
+from .compatibility import (
+    can_cast,
+    check_compatibility,
+    explain_mismatch,
+    explain_never,
+    mismatch_fact,
+)
 from .erasure import erase_to_well_defined
 from .lub import unify_struct_info
 from .matching import (
@@ -34,8 +40,8 @@ __all__ = [
     "check_compatibility", "definable_shape_vars", "differs_in_devices_only", "dimensions",
     "erase_struct_info", "erase_to_well_defined", "explain_mismatch", "explain_never",
     "facts_in_branch", "find_mismatches", "free_shape_vars", "is_base_of", "is_static_subtype",
-    "is_subtype", "map_infos", "provable_arguments", "prove_same_shape", "same_vdevice",
-    "scalar_variables", "shape_var_mapping", "shape_vars", "sizes_of_bound_vars",
+    "is_subtype", "map_infos", "mismatch_fact", "provable_arguments", "prove_same_shape",
+    "same_vdevice", "scalar_variables", "shape_var_mapping", "shape_vars", "sizes_of_bound_vars",
     "struct_info_base_check", "struct_info_of_type", "struct_info_parts", "substitute_held_shapes",
     "substitute_shape_vars", "unify_struct_info", "with_vdevice_of",
 ]  # fmt: skip

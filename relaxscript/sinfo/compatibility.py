@@ -17,7 +17,7 @@ from relaxscript.ir.struct_info import ObjectStructInfo, StructInfo, TensorStruc
 from .matching import definable_shape_vars, shape_var_mapping, substitute_shape_vars
 from .mismatch import Mismatch, find_mismatches
 
-__all__ = ["can_cast", "check_compatibility", "explain_mismatch", "explain_never"]
+__all__ = ["can_cast", "check_compatibility", "explain_mismatch", "explain_never", "mismatch_fact"]
 
 
 def check_compatibility(
@@ -75,12 +75,30 @@ def explain_mismatch(
     For example "dimension 1 is `64`, not `63`" or "in field 0, the dtype is float32, not int8".
     A definite reason goes before a possible one. None when `derived` is accepted.
     """
-    possible: str | None = None
+    found = _first_reason(derived, base, facts, in_scope)
+    return None if found is None else str(found)
+
+
+def mismatch_fact(
+    derived: StructInfo,
+    base: StructInfo,
+    facts: Facts | None = None,
+    *,
+    in_scope: Container[prim.Var] = (),
+) -> str:
+    """The first reason why `derived` is not accepted as `base`, as a fact of an `OperandError`."""
+    found = _first_reason(derived, base, facts, in_scope)
+    return "does not fit" if found is None else found.fact
+
+
+def _first_reason(
+    derived: StructInfo, base: StructInfo, facts: Facts | None, in_scope: Container[prim.Var]
+) -> Mismatch | None:
+    possible: Mismatch | None = None
     for found in find_mismatches(derived, base, facts, in_scope):
         if found.kind.refuses:
-            return str(found)
-        if possible is None:
-            possible = str(found)
+            return found
+        possible = possible or found
     return possible
 
 

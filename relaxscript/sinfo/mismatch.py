@@ -15,6 +15,7 @@ from collections.abc import Container, Iterator
 from typing import Any, NamedTuple
 
 from relaxscript.arith import NO, UNKNOWN, YES, Answer, Facts, all_of, format_expr, prove_equal
+from relaxscript.errors import Remark
 from relaxscript.ir import prim
 from relaxscript.ir.module import VDevice
 from relaxscript.ir.prim import PrimExpr
@@ -66,7 +67,8 @@ class Mismatch(NamedTuple):
     """One place where two StructInfos disagree.
 
     `path` names the fields, parameters and results that lead there from the outside; `words` are
-    a sentence with gaps for `gaps`, put together only when somebody reads it.
+    a sentence with gaps for `gaps`, put together only when somebody reads it. The gap `{it}` is the
+    value itself, where the sentence is about no part of it.
     """
 
     kind: MismatchKind
@@ -85,7 +87,16 @@ class Mismatch(NamedTuple):
 
     def __str__(self) -> str:
         where = "".join(f"in {step}, " for step in self.path)
-        return where + self.words.format(*(format_gap(gap) for gap in self.gaps))
+        return where + self._sentence("it ")
+
+    @property
+    def fact(self) -> str:
+        """What is true of the value, or a remark on one of its parts."""
+        of_the_value = not self.path and "{it}" in self.words
+        return self._sentence("") if of_the_value else Remark(self)
+
+    def _sentence(self, it: str) -> str:
+        return self.words.format(*(format_gap(gap) for gap in self.gaps), it=it)
 
 
 DIFFERENT = MismatchKind.DIFFERENT
@@ -190,7 +201,7 @@ def _compare(
             return _functions(pair, a, b, variables, inner)
         case ObjectStructInfo(), b:
             return iter([(WIDER, "nothing is known of it, and {} is needed", (b.noun,))])
-    return iter([(DIFFERENT, "it is {}, not {}", (pair.derived.noun, pair.base.noun))])
+    return iter([(DIFFERENT, "{it}is {}, not {}", (pair.derived.noun, pair.base.noun))])
 
 
 def _tensors(a: TensorStructInfo, b: TensorStructInfo, facts: Facts | None) -> Iterator[_Found]:
@@ -279,7 +290,7 @@ def _tuples(
     inner: list[_Pair],
 ) -> Iterator[_Found]:
     if len(mine) != len(theirs):
-        yield DIFFERENT, "it has {}, not {}", (_count(mine, "field"), len(theirs))
+        yield DIFFERENT, "{it}has {}, not {}", (_count(mine, "field"), len(theirs))
         return
     pairs = enumerate(zip(mine, theirs))
     inner.extend(pair.inner(x, y, f"field {i}") for i, (x, y) in pairs if x is not y)
@@ -297,15 +308,15 @@ def _functions(
     inner: list[_Pair],
 ) -> Iterator[_Found]:
     if b.purity and not a.purity:
-        yield WIDER, "it is impure, not pure", ()
+        yield WIDER, "{it}is impure, not pure", ()
     if a.params is None and b.params is None:
         yield from _packed(pair, a, b, inner)
     elif a.params is None or b.params is None:
         kinds = ("a PackedFunc", "a function with known parameters")
-        yield DIFFERENT, "it is {}, not {}", kinds if a.params is None else kinds[::-1]
+        yield DIFFERENT, "{it}is {}, not {}", kinds if a.params is None else kinds[::-1]
     elif len(a.params) != len(b.params):
         taken = _count(a.params, "parameter")
-        yield DIFFERENT, "it takes {}, not {}", (taken, len(b.params))
+        yield DIFFERENT, "{it}takes {}, not {}", (taken, len(b.params))
     else:
         inner.extend(_closures(pair, a, b, variables))
 

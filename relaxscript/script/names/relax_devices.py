@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from relaxscript.errors import AdvisedValueError
 from relaxscript.ir.module import Target, VDevice
 from relaxscript.runtime.values import DEVICE_ALIASES, DEVICE_KINDS
 
@@ -31,7 +32,8 @@ def device(dev: str | int, dev_id: int | None = None) -> VDevice:
     if kind not in DEVICE_KINDS.values() or (
         index and (dev_id is not None or not index.isdecimal())
     ):
-        raise ValueError(f'"{dev}" names no device; write a kind and a number, as in "cpu:1"')
+        help = 'write a kind and a number, as in "cpu:1"'
+        raise AdvisedValueError(f'"{dev}" names no device', help)
     return VDevice(Target(kind), int(index or dev_id or 0))
 
 

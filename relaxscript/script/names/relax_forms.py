@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from relaxscript.dtypes import DataType, converted, is_dtype
-from relaxscript.errors import Diagnostic, DiagnosticError, meant_hint
+from relaxscript.errors import AdvisedValueError, Diagnostic, DiagnosticError, did_you_mean
 from relaxscript.errors.user_frame import caller_span
 from relaxscript.ir import relax as ir
 from relaxscript.ir.prim import FloatImm, IntImm, PrimExpr, as_prim
@@ -119,7 +119,8 @@ def _array(value: Any) -> np.ndarray[Any, Any]:
 def _dtype(dtype: Any) -> DataType:
     if isinstance(dtype, builtins.str) and not (is_dtype(dtype) and DataType(dtype).in_relax):
         near = nearest_dtype(dtype, DTYPES)
-        raise ValueError(f'"{dtype}" is not a dtype' + meant_hint(near, '"'))
+        help = did_you_mean(near, quote='"')
+        raise AdvisedValueError(f'"{dtype}" is not a dtype', help)
     return DataType(dtype)
 
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from relaxscript.errors import (
+    AdvisedError,
     Diagnostic,
     DiagnosticError,
     Edit,
@@ -136,10 +137,12 @@ class Blame:
         except UnplacedError as error:
             raise self.report(error.diagnostic("this", self.span(node), {})) from None
         except Exception as error:
+            advised = error if isinstance(error, AdvisedError) else None
             reason = in_words(str(error) or type(error).__name__)
-            if code != "RX0112":  # what our own forms raise: "what is wrong; what to write"
-                said, _, help = reason.partition("; ")
-                raise self.error(node, code, said, help=help or None) from error
+            if code != "RX0112":  # what our own forms raise
+                said = reason if advised is None else advised.message
+                help = None if advised is None else advised.help
+                raise self.error(node, code, said, help=help) from error
             message = f"evaluating this Python raised {type(error).__name__}: {reason}"
             span = raised_span(error)
             better = instead() if span is None else None

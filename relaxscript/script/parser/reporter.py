@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
 from typing import NamedTuple
 
-from relaxscript.builder import LEFT_TO_RUN_TIME
+from relaxscript.builder import left_to_run_time
 from relaxscript.errors import Diagnostic, DiagnosticError, Label, Source, Span
 from relaxscript.errors.exceptions import is_users
 
-__all__ = ["EXPANDED", "MOST_MISTAKES", "Reporter"]
+__all__ = ["MOST_MISTAKES", "Reporter"]
 
 __tracebackhide__ = is_users
 
-
-# What is said of the place where a macro is used.
-EXPANDED = "is expanded here"
 
 # How many places are shown beside a mistake that is met in many.
 MOST_LABELS = 6
@@ -56,7 +53,11 @@ class Reporter:
     def __init__(self, strict: bool = False) -> None:
         self.diagnostics: list[Diagnostic] = []
         self.strict = strict
+        # What was not decided, with its message as a mistake, and what strictness refuses of it.
+        self._undecided: dict[tuple[str, Span | None], str] = {}
         self._refused: set[tuple[str, Span | None]] = set()
+        # The places where macros are used.
+        self._expansions: set[Label] = set()
         self._uses: list[_Use] = []
         self.warnings = 0
         # Before the first error; none is sought there again.
@@ -88,7 +89,7 @@ class Reporter:
     @contextmanager
     def inside_macro(self, name: str, span: Span | None) -> Iterator[None]:
         """What is found inside is due to the use of a macro at `span`."""
-        with self._used(None if span is None else _Use(Label(span, f"`{name}` {EXPANDED}"))):
+        with self._used(None if span is None else _Use(Label(span, f"`{name}` is expanded here"))):
             yield
 
     @contextmanager
@@ -105,6 +106,8 @@ class Reporter:
             yield
             return
         self._uses.append(use)
+        if not use.of_mistakes:
+            self._expansions.add(use.label)
         try:
             yield
         finally:
@@ -127,12 +130,20 @@ class Reporter:
         """Whether what is found from now on is counted only."""
         return len(self.diagnostics) - self.warnings >= MOST_MISTAKES
 
-    def undecided(self, diagnostic: Diagnostic, strict: bool | None = None) -> None:
-        """Record what is left to a check at run time; `strict` is what the function says of it."""
-        self.record(diagnostic)
+    def undecided(
+        self, diagnostic: Diagnostic, strict: bool | None = None, checked: bool = True
+    ) -> None:
+        """Record what is not decided; `strict` is what the function says of it.
+
+        Unless it is `checked` when the program runs, strictness has nothing to say of that.
+        """
+        warning = left_to_run_time(diagnostic) if checked else diagnostic
+        self.record(warning)
         self.warnings += 1
+        key = warning.message, warning.span
+        self._undecided[key] = diagnostic.message
         if self.strict if strict is None else strict:
-            self._refused.add((diagnostic.message, diagnostic.span))
+            self._refused.add(key)
 
     @contextmanager
     def strictly(self, strict: bool | None) -> Iterator[None]:
@@ -149,11 +160,17 @@ class Reporter:
 
         A warning of what is found to be an error as well is that error.
         """
+        known = [((d.message, d.span), d) for d in self.diagnostics]
+        plain = [self._undecided.get(key, key[0]) for key, _ in known]
         found = [
-            _as_error(d) if (d.message, d.span) in self._refused else d for d in self.diagnostics
+            _as_error(d, message) if key in self._refused else d
+            for (key, d), message in zip(known, plain)
         ]
         wrong = {(d.message, d.span) for d in found if d.severity == "error"}
-        return [d for d in found if d.severity == "error" or (d.message, d.span) not in wrong]
+        return [
+            d for d, message in zip(found, plain)
+            if d.severity == "error" or (message, d.span) not in wrong
+        ]  # fmt: skip
 
     def finish(self) -> list[Diagnostic]:
         """Raise the errors, in the order of their places; give back the warnings.
@@ -161,7 +178,7 @@ class Reporter:
         What is read twice (attributes belong to the header, and stand in the body, a macro is
         expanded wherever it is used) is wrong once.
         """
-        found = _once(self.settled())
+        found = _once(self.settled(), self._expansions)
         errors = [d for d in found if d.severity == "error"]
         if errors:
             # Those that were found first: what they may have meant is known.
@@ -179,20 +196,19 @@ def _closing(rest: list[Diagnostic]) -> list[Diagnostic]:
     return [Diagnostic(first.code, message, first.span, help="correct those that are shown first")]
 
 
-def _as_error(warning: Diagnostic) -> Diagnostic:
+def _as_error(warning: Diagnostic, message: str) -> Diagnostic:
     """What is left to a check at run time, as strictness refuses it."""
-    message = warning.message.removesuffix(LEFT_TO_RUN_TIME)
     notes = warning.notes
     if message != warning.message:
         notes = (*notes, "`strict=True` leaves nothing to a check at run time")
     return replace(warning, severity="error", message=message, notes=notes)
 
 
-def _once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+def _once(diagnostics: Iterable[Diagnostic], expansions: Container[Label]) -> list[Diagnostic]:
     """Equal mistakes as one, with all the uses of macros that lead to them, if these are few."""
     found: dict[Diagnostic, list[Diagnostic]] = {}
     for diagnostic in diagnostics:
-        facts = tuple(label for label in diagnostic.labels if not label.text.endswith(EXPANDED))
+        facts = tuple(label for label in diagnostic.labels if label not in expansions)
         # What was meant may have been sought for the first of them only.
         key = replace(diagnostic, labels=facts, help=None, fix=())
         found.setdefault(key, []).append(diagnostic)

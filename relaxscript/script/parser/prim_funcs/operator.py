@@ -11,7 +11,6 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from relaxscript.errors import DiagnosticError, OperandError, unplaced
@@ -204,12 +203,12 @@ def parse_conditional(cx: TirContext, node: ast.IfExp) -> Any:
     values = [v if type(v) in (int, float, bool) else to_scalar(cx, v, at)
               for v, at in ((yes, node.body), (no, node.orelse))]  # fmt: skip
     places = [node.test, node.body, node.orelse]
-    return apply_function(cx, FUNCTIONS["if_then_else"], [condition, *values], node, places)
+    return apply_function(cx, FUNCTIONS["if_then_else"], [condition, *values], node, places, "if")
 
 
 def apply_function(
     cx: TirContext, function: Any, values: list[Any], node: ast.AST, places: Sequence[ast.AST],
-    symbol: str = "",
+    symbol: str,
 ) -> PrimExpr:  # fmt: skip
     """Call an intrinsic's function for an operator."""
     try:
@@ -220,11 +219,10 @@ def apply_function(
             raise
         names = list(inspect.signature(function).parameters)
         spans = {n: cx.span(at) for n, at in zip(names, places)}
-        diagnostic = said.diagnostic(function.__name__, cx.span(node), spans)
+        said.callee = symbol
+        diagnostic = said.diagnostic(symbol, cx.span(node), spans)
         words = {n: cx.written(at) for n, at in zip(names, places)}
-        diagnostic = in_the_users_words(diagnostic, words)
-        message = diagnostic.message.replace(f"T.{function.__name__}", symbol)
-        raise cx.report(replace(diagnostic, message=message)) from None
+        raise cx.report(in_the_users_words(diagnostic, words)) from None
     if type(result) is prim.Call and result.span is None:
         return prim.Call.make(result.dtype, result.op, result.args, span=cx.span(node))
     return result

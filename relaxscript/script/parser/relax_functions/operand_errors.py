@@ -13,9 +13,8 @@ from itertools import takewhile
 from typing import Any
 
 from relaxscript.builder import left_to_devices, undecided
-from relaxscript.builder.block_builder import LEFT_TO_RUN_TIME
 from relaxscript.dtypes import is_dtype
-from relaxscript.errors import Diagnostic, Edit, Label, OperandError, Span
+from relaxscript.errors import Diagnostic, Edit, Label, OperandError, Remark, Span
 from relaxscript.ir.relax import Call, Expr, GlobalVar, Var
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.op import REGISTRY
@@ -32,10 +31,6 @@ __all__ = [
     "explain", "is_prim_func", "note_obligations", "operand_error", "operand_nodes",
     "operator_of", "settled_by_cast", "with_declared",
 ]  # fmt: skip
-
-
-# What a fact begins with that is said of an operand; other facts are sentences of their own.
-VERBS = {"is", "has", "gives", "takes", "holds", "names", "describes", "belongs", "stands"}
 
 
 def note_obligations(
@@ -55,11 +50,12 @@ def note_obligations(
         return
     operator = operator_of(cx, value)
     places = _operand_places(cx, operator, node) if callee is None else {}
-    said: dict[Span | None, tuple[Diagnostic, bool | None]] = {}
+    said: dict[Span | None, tuple[Diagnostic, bool | None, bool]] = {}
     for obligation in obligations:
         if cx.module.global_infos.get("vdevice") and left_to_devices(obligation):
             continue
-        strict = False if obligation.relation == "never" else cx.strict
+        checked = obligation.relation != "never"
+        strict = cx.strict if checked else False
         fits = obligation.relation == "fits"
         whole = obligation.operand in ("the value", "the result")
         at = places.get(obligation.operand, node) if fits else node
@@ -72,14 +68,15 @@ def note_obligations(
             warning = _with_facts(cx, warning, obligation.error, places)
         first = said.get(warning.span)
         if first is None:
-            said[warning.span] = _of_all_axes(cx, warning, places), strict
+            said[warning.span] = _of_all_axes(cx, warning, places), strict, checked
             continue
         # One warning for an expression.
-        known, also = first[0], warning.message.removesuffix(LEFT_TO_RUN_TIME)
-        if also not in known.notes:
-            said[warning.span] = replace(known, notes=(*known.notes, also)), first[1]
-    for warning, strict in said.values():
-        cx.reporter.undecided(warning, strict)
+        known = first[0]
+        if warning.message not in known.notes:
+            notes = (*known.notes, warning.message)
+            said[warning.span] = replace(known, notes=notes), *first[1:]
+    for warning, strict, checked in said.values():
+        cx.reporter.undecided(warning, strict, checked)
     obligations.clear()
 
 
@@ -157,16 +154,14 @@ def operand_error(
     at = cx.source.span(call.func if call and error.operand == "callee" else node)
     _restore_places(cx, error, nodes)
     _of_a_text(cx, error, nodes, callee)
+    error.callee = error.callee or name
     diagnostic = error.diagnostic(name, at, places)
-    if diagnostic.message.startswith("the function "):
-        message = diagnostic.message.replace("the function", f"`{name}`", 1)
-        diagnostic = replace(diagnostic, message=message)
     blamed = nodes.get(error.operand)
     if blamed is not None:
         diagnostic = settled_by_cast(cx, diagnostic, error.cast, blamed, None)
     var = _variable(cx, blamed)
     place = cx.unannotated_at.get(var.name_hint) if var is not None else None
-    if place is not None and diagnostic.code == "RX0201" and "not a tensor" in error.fact:
+    if place is not None and diagnostic.code == "RX0201" and error.wanted == "a tensor":
         annotated = f"{place.text}: R.Tensor"
         help, fix = f"say what it is: `{annotated}`", (Edit(place, annotated),)
         diagnostic = replace(diagnostic, help=help, fix=fix)
@@ -230,9 +225,9 @@ def _of_a_text(
     node = nodes.get(error.operand)
     if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
         return
-    if error.code != "RX0201" or ", not " not in error.fact:
+    if error.code != "RX0201" or error.wanted is None:
         return
-    error.fact = f"is a text{error.fact[error.fact.index(', not ') :]}"
+    error.said = "is a string"
     error.help = None
     if is_dtype(node.value) and "dtype" in [p.name for p in getattr(callee, "parameters", ())]:
         error.help = f'write `dtype="{node.value}"`'
@@ -337,8 +332,7 @@ def _with_origins(
             info_span = getattr(var.struct_info, "span", None)
             at = info_span or var.span if written is None else cx.source.span(written)
             if at is not None and at not in [label.span for label in labels]:
-                verb = fact.partition(" ")[0]
-                says = f" {fact} here" if verb in VERBS else f": {fact}"
+                says = f": {fact}" if isinstance(fact, Remark) else f" {fact} here"
                 labels.append(Label(at, f"`{node.id}`{says}"))
     return replace(diagnostic, labels=tuple(labels))
 
