@@ -45,6 +45,7 @@ from relaxscript_tests.architecture import (
     upward_imports,
 )
 from relaxscript_tests.fresh_python import changed_by, imported_by
+from relaxscript_tests.messages_read import messages_read
 
 
 def expect_none(problems: Iterable[str]) -> None:
@@ -322,6 +323,22 @@ def test_the_public_names_of_r_are_its_notation_and_the_registry():
 def test_what_is_known_of_operators_is_asked_of_them():
     operators = list(importlib.import_module("relaxscript.op").REGISTRY)
     expect_none(named_operators(python_files(PACKAGE), operators))
+
+
+def test_no_parser_reads_a_message():
+    expect_none(messages_read(python_files(f"{PACKAGE}/script")))
+
+
+def test_a_message_that_is_read_is_found():
+    text = """
+if "not a tensor" in error.fact: pass
+said, _, help = str(error).partition("; ")
+plain = (warning.message or "").removesuffix(END)
+re.search("T[.]", diagnostic.help)
+raise cx.error(node, error.code, error.message, help=error.help, at=text.partition(":"))
+"""
+    found = messages_read({"relaxscript/script/a.py": text})
+    assert [problem.partition(": ")[0][-1] for problem in found] == ["2", "3", "4", "5"]
 
 
 def test_what_was_meant_is_offered_in_one_place():

@@ -47,6 +47,7 @@ from .relax_functions.dimension import (
     parsed_string,
     string_dimension,
 )
+from .script_context import ItemUse
 from .subscript_annotations import callable_call, prim_call, shape_call, typed_call
 
 __all__ = [
@@ -351,7 +352,7 @@ def unpacked_annotations(cx: RelaxContext, node: ast.expr) -> list[StructInfo]:
     value = parse_expr(cx, node)
     if isinstance(value, TupleStructInfo):
         return list(value.fields)
-    items = cx.language.items_of(cx, value, node, "unpacked with `*`")
+    items = cx.language.items_of(cx, value, node, ItemUse.UNPACKING)
     return [struct_info_of(cx, item, node) for item in items]
 
 

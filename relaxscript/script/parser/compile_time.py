@@ -24,7 +24,7 @@ from relaxscript.ir.node import Node
 from .argument_errors import bind_arguments
 from .expression import parse_expr, parse_iterable
 from .python_operators import MOST_STEPS
-from .script_context import ScriptContext
+from .script_context import ItemUse, ScriptContext
 
 __all__ = [
     "LoopExit", "ScriptLambda", "bind_item", "call_lambda", "count_step", "parse_comprehension",
@@ -115,7 +115,7 @@ def steps(
         cx.bind_temporarily(before, name, value)
 
     generator = generators[0]
-    for item in parse_iterable(cx, generator.iter, "gone through"):
+    for item in parse_iterable(cx, generator.iter, ItemUse.COMPREHENSION):
         count_step(cx, generator.iter)
         bind_item(cx, generator.target, item, bind)
         if all(holds_now(cx, test) for test in generator.ifs):

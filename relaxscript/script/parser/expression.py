@@ -35,7 +35,7 @@ from .python_operators import (
     is_wide,
     size,
 )  # fmt: skip
-from .script_context import ScriptContext
+from .script_context import ItemUse, ScriptContext
 from .suggestions import namespace_member
 from .unsupported_syntax import UNSUPPORTED
 
@@ -114,21 +114,23 @@ def bounded(cx: ScriptContext, value: Any, node: ast.AST) -> Any:
     return value
 
 
-def parse_iterable(cx: ScriptContext, node: ast.expr, use: str = "unpacked with `*`") -> list[Any]:
+def parse_iterable(
+    cx: ScriptContext, node: ast.expr, use: ItemUse = ItemUse.UNPACKING
+) -> list[Any]:
     """The items of a Python sequence that is unpacked at parse time."""
     return cx.language.items_of(cx, parse_expr(cx, node), node, use)
 
 
-def python_items(cx: ScriptContext, value: Any, node: ast.expr, use: str) -> list[Any]:
+def python_items(cx: ScriptContext, value: Any, node: ast.expr, use: ItemUse) -> list[Any]:
     """The items of a value of Python, each of which is known now."""
     known = isinstance(value, Iterable) and not isinstance(value, Node)
-    if not known or (isinstance(value, (str, bytes)) and use.endswith("`*`")):
-        message = f"only a Python tuple or list can be {use} here"
+    if not known or (isinstance(value, (str, bytes)) and use is ItemUse.UNPACKING):
+        message = f"only a Python tuple or list can be {use.value} here"
         if not known and not isinstance(value, Node):
             kind = type(value).__name__
-            message = f"`{cx.written(node)}` is a Python {kind}, which cannot be {use}"
+            message = f"`{cx.written(node)}` is a Python {kind}, which cannot be {use.value}"
         raise cx.error(node, "RX0104", message)
-    if isinstance(value, (set, frozenset)) and use.startswith("gone through"):
+    if isinstance(value, (set, frozenset)) and use is not ItemUse.UNPACKING:
         ordered = f"sorted({cx.written(node)})"
         raise cx.error(
             node, "RX0104", "the items of a set have no order", help=f"write `{ordered}`",

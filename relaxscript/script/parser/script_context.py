@@ -7,6 +7,7 @@ a language differs, they call what its `Language` holds.
 from __future__ import annotations
 
 import ast
+import enum
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,11 +23,19 @@ from .reporter import Reporter
 if TYPE_CHECKING:
     from .macro import Macro
 
-__all__ = ["Language", "ScriptContext"]
+__all__ = ["ItemUse", "Language", "ScriptContext"]
 
 _ABSENT = object()
 # The codes of what is said of names that mean nothing.
 _OF_NAMES = ("RX0101", "RX0102")
+
+
+class ItemUse(enum.Enum):
+    """What the items of a value are used for, in the words of messages."""
+
+    COMPREHENSION = "gone through"
+    LOOP = "gone through by `for`"
+    UNPACKING = "unpacked with `*`"
 
 
 @dataclass(frozen=True)
@@ -47,7 +56,7 @@ class Language:
     # An operator by its symbol, applied to values.
     operate: Callable[[Any, str, tuple[Any, ...], ast.expr], Any]
     # The items of a value that is gone through or unpacked now.
-    items_of: Callable[[Any, Any, ast.expr, str], list[Any]]
+    items_of: Callable[[Any, Any, ast.expr, ItemUse], list[Any]]
     # The namespaces in which a name is looked for, those of the language itself first.
     namespaces: str = "RTI"
     # What to write instead of an f-string of what is known only later.

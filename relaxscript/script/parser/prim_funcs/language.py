@@ -26,7 +26,7 @@ from relaxscript.script.parser.macro import macro_in
 from relaxscript.script.parser.module_context import ModuleContext
 from relaxscript.script.parser.python_language import PYTHON
 from relaxscript.script.parser.reporter import Reporter
-from relaxscript.script.parser.script_context import Language
+from relaxscript.script.parser.script_context import ItemUse, Language
 
 from . import operator as tir_operator
 from .buffer import BUFFER_MAKERS, parse_buffer_syntax
@@ -69,10 +69,10 @@ def call_value(cx: TirContext, callee: Any, node: ast.Call) -> Any:
     return call_known(cx, callee, node) if rule is None else rule(cx, node)
 
 
-def items_of(cx: TirContext, value: Any, node: ast.expr, use: str) -> list[Any]:
+def items_of(cx: TirContext, value: Any, node: ast.expr, use: ItemUse) -> list[Any]:
     """The items of a value of Python; those of buffers and ranges are known only later."""
     known = isinstance(value, Iterable) and not isinstance(value, Node)
-    if use.startswith("gone through") and not known:
+    if use is not ItemUse.UNPACKING and not known:
         raise cx.error(
             node, "RX0104", "a comprehension goes over what is known now: a list, a tuple, a range",
             help="loop in a statement of its own: `for i in range(n):`",

@@ -28,6 +28,7 @@ from relaxscript.script.names.tir_types import Form
 from relaxscript.script.parser.compile_time import LoopExit, bind_item, count_step
 from relaxscript.script.parser.diagnostics import UNKNOWN, Failed
 from relaxscript.script.parser.expression import parse_expr
+from relaxscript.script.parser.script_context import ItemUse
 from relaxscript.tir_builder import Scope, TIRError, counted, describe
 from relaxscript.tir_builder.operands import extent_between, range_between
 
@@ -93,7 +94,7 @@ def is_python_loop(cx: TirContext, value: Any) -> bool:
 
 def unroll_python_loop(cx: TirContext, value: Any, node: ast.For) -> None:
     """The body once for each item; after a mistake no more of them."""
-    items = cx.language.items_of(cx, value, node.iter, "gone through by `for`")
+    items = cx.language.items_of(cx, value, node.iter, ItemUse.LOOP)
     found = cx.reporter.diagnostics
     before = len(found)
     cx.unrolled.append(cx.builder.items)

@@ -43,9 +43,9 @@ INTRINSICS = {
 }  # fmt: skip
 DIVISION = {
     "/": ("is ambiguous for integers",
-          'write `a // b`, or `T.truncdiv(a, b)`, or `T.cast(a, "float32") / b`'),
-    "//": ("divides integers", "write `T.floor(a / b)`"),
-    "%": ("divides integers", "write `T.fmod(a, b)`"),
+          ("{a} // {b}", "T.truncdiv({a}, {b})", 'T.cast({a}, "float32") / {b}')),
+    "//": ("divides integers", ("T.floor({a} / {b})",)),
+    "%": ("divides integers", ("T.fmod({a}, {b})",)),
 }  # fmt: skip
 
 
@@ -140,17 +140,18 @@ def match_operands(
 def check_division(cx: TirContext, symbol: str, operand: PrimExpr, node: ast.AST) -> None:
     if operand.dtype.is_float == (symbol == "/"):
         return
-    fact, help = DIVISION[symbol]
+    fact, forms = DIVISION[symbol]
+    a, b = "a", "b"
     match node:
         case ast.BinOp(left=left, right=right) | ast.AugAssign(target=left, value=right):
             a, b = cx.written(left), cx.written(right)
-            help = help.replace("a // b", f"{a} // {b}").replace("(a, b)", f"({a}, {b})")
-            help = help.replace("a / b", f"{a} / {b}").replace("(a, ", f"({a}, ")
-            help = help.replace(") / b", f") / {b}")
+    instead = [form.format(a=a, b=b) for form in forms]
     what = "" if symbol == "/" else f", these are {operand.dtype}"
-    sole = symbol != "/" and isinstance(node, ast.BinOp)
-    instead = help.removeprefix("write `").removesuffix("`") if sole else None
-    raise cx.error(node, "RX0502", f"`{symbol}` {fact}{what}", help=help, fix=instead)
+    raise cx.error(
+        node, "RX0502", f"`{symbol}` {fact}{what}",
+        help=f"write {', or '.join(f'`{text}`' for text in instead)}",
+        fix=instead[0] if len(instead) == 1 and isinstance(node, ast.BinOp) else None,
+    )  # fmt: skip
 
 
 def parse_comparison(cx: TirContext, node: ast.Compare) -> Any:

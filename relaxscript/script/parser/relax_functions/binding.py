@@ -41,6 +41,7 @@ from relaxscript.script.parser.dimensions import Dim, Dims
 from relaxscript.script.parser.expression import parse_expr, python_items
 from relaxscript.script.parser.fixits import between
 from relaxscript.script.parser.module_context import ModuleName
+from relaxscript.script.parser.script_context import ItemUse
 from relaxscript.sinfo import definable_shape_vars
 
 from .attribute import known_dimensions
@@ -346,7 +347,7 @@ def bind_value(
     cx.last_bound = target.id
 
 
-def items_of(cx: RelaxContext, value: Any, node: ast.expr, use: str) -> list[Any]:
+def items_of(cx: RelaxContext, value: Any, node: ast.expr, use: ItemUse) -> list[Any]:
     if not isinstance(value, Expr):
         return python_items(cx, value, node, use)
     dims = known_dimensions(cx, value)
@@ -357,7 +358,7 @@ def items_of(cx: RelaxContext, value: Any, node: ast.expr, use: str) -> list[Any
     if isinstance(info, TupleStructInfo):
         return [as_leaf(cx, part, node) for part in parts_of_tuple(cx, leaf, node, -1, node)]
     raise cx.error(
-        node, "RX0104", f"`{ast.unparse(node)}` is {info.noun}, which cannot be {use}",
+        node, "RX0104", f"`{ast.unparse(node)}` is {info.noun}, which cannot be {use.value}",
         help="only a tuple and values known while the script is parsed can be",
     )  # fmt: skip
 

@@ -24,6 +24,7 @@ from relaxscript.script.parser.diagnostics import UNKNOWN, Failed, in_the_users_
 from relaxscript.script.parser.dimensions import is_number
 from relaxscript.script.parser.expression import parse_expr, parse_iterable
 from relaxscript.script.parser.fixits import add_else, return_after
+from relaxscript.script.parser.script_context import ItemUse
 from relaxscript.script.source.bound_names import assigned_names, assigned_targets, last_targets
 
 from .binding import bind, constant_of, keep
@@ -37,7 +38,7 @@ __all__ = ["leave_step", "parse_conditional", "parse_for", "parse_if"]
 # statement = "for" targets "in" sequence ":" body
 def parse_for(cx: RelaxContext, node: ast.For) -> None:
     """`for` over values known now: each step is written out, as Python would run it."""
-    items = parse_iterable(cx, node.iter, "gone through by `for`")
+    items = parse_iterable(cx, node.iter, ItemUse.LOOP)
     outer, cx.unrolling = cx.unrolling, True
     outputs = cx.outputs
     inside = {t for ts in last_targets(node.body).values() for t in ts}
