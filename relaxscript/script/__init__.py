@@ -5,9 +5,9 @@ from relaxscript.script import ir as I, relax as R, tir as T
 
 from __future__ import annotations
 
-from . import ir, printer, relax, tir
+from . import ir, printer, relax, tir, tir as tirx
 from .parser.entry import ir_module
 from .parser.from_source import from_source
 from .printer.show import showing
 
-__all__ = ["from_source", "ir", "ir_module", "printer", "relax", "showing", "tir"]
+__all__ = ["from_source", "ir", "ir_module", "printer", "relax", "showing", "tir", "tirx"]

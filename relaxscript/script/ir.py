@@ -13,7 +13,7 @@ from relaxscript.ir.module import DummyGlobalInfo, VDevice
 
 from .names.members import absent_member
 from .names.safe_callables import safe_callables
-from .names.tir_forms import Range
+from .names.tir_statements import Range
 from .parser.decorated import Module
 from .parser.entry import ir_module
 

@@ -158,6 +158,7 @@ __all__ = [
     "uint64x64",
     "void",
     "Assert",
+    "Bind",
     "Buffer",
     "Else",
     "If",
@@ -169,6 +170,7 @@ __all__ = [
     "allocate",
     "allocate_const",
     "attr",
+    "bind",
     "block",
     "block_attr",
     "buffer",
@@ -187,6 +189,9 @@ __all__ = [
     "prefetch",
     "reads",
     "realize",
+    "sblock",
+    "sblock_alloc_buffer",
+    "sblock_attr",
     "serial",
     "thread_binding",
     "unroll",
@@ -785,13 +790,16 @@ class axis:
 def Assert(condition: _Any, message: _str) -> _Scope[None]:
     """Stop with `message` unless `condition` holds: `assert condition, message`."""
 
+def Bind(value: _Any, type_annotation: _Any = None, *, var: _Any = None) -> _VarScope:
+    """A scalar variable: `with T.LetStmt(a + b) as c:`, which is `c = a + b` with a visible end."""
+
 def Else() -> _Scope[None]:
     """What is done when the condition of the `T.If` around it does not hold."""
 
 def If(condition: _Any) -> _Scope[None]:
     """`if condition:` as a scope that holds `with T.Then():` and perhaps `with T.Else():`."""
 
-def LetStmt(value: _Any, type_annotation: _Any = None, *, var: _Any = None) -> _Scope[_Var]:
+def LetStmt(value: _Any, type_annotation: _Any = None, *, var: _Any = None) -> _VarScope:
     """A scalar variable: `with T.LetStmt(a + b) as c:`, which is `c = a + b` with a visible end."""
 
 def Range(begin: _Any, end: _Any) -> _Form:
@@ -842,6 +850,9 @@ def allocate_const(
 
 def attr(node: _Any, attr_key: _str, value: _Any) -> _Scope[None]:
     """A hint for the compiler about the statements after it."""
+
+def bind(value: _Any, type_annotation: _Any = None, *, var: _Any = None) -> _VarScope:
+    """A scalar variable: `with T.LetStmt(a + b) as c:`, which is `c = a + b` with a visible end."""
 
 def block(name: _str = "", no_realize: _bool = False) -> _Scope[None]:
     """A unit of computation over its own axes: `with T.block("matmul"):`."""
@@ -931,11 +942,37 @@ def parallel(
 def prefetch(buffer: _Any, bounds: _Sequence[_Any]) -> None:
     """A hint that a region of a buffer, a range for each axis or none, will be read soon."""
 
-def reads(*buffer_slices: _Any) -> None:
+def reads(*regions: _Any) -> None:
     """The regions of buffers that a block reads; without it they are derived from the body."""
 
 def realize(buffer_slice: _Any, storage_scope: _str, condition: _Any = True) -> _Scope[None]:
     """A region of a buffer exists, in a scope of memory, while the statements after it run."""
+
+def sblock(name: _str = "", no_realize: _bool = False) -> _Scope[None]:
+    """A unit of computation over its own axes: `with T.block("matmul"):`."""
+
+def sblock_alloc_buffer(
+    shape: _Sequence[_Any],
+    dtype: _DType = "float32",
+    data: _Any = None,
+    strides: _Sequence[_Any] | None = None,
+    elem_offset: _Any = None,
+    scope: _str = "global",
+    align: _int = -1,
+    offset_factor: _int = 0,
+    buffer_type: _str = "default",
+    axis_separators: _Sequence[_int] | None = None,
+) -> _Elements:
+    """A new buffer that lives as long as the block (outside of blocks: the function) runs.
+
+    What it holds before it is written is unspecified: store first. The target "reference" gives
+    NaN, the least integer (the largest, where none is negative) or True, so that a mistake is seen.
+    Native code begins with zeros where the program was loaded from a file or built for
+    "llvm -zero-memory=1".
+    """
+
+def sblock_attr(attrs: _Attributes) -> None:
+    """Annotations of a block."""
 
 def serial(
     start: _Any, stop: _Any = None, *, annotations: _Attributes | None = None
@@ -964,7 +1001,7 @@ def vectorized(
 def where(predicate: _Any) -> None:
     """The block runs only where `predicate` holds."""
 
-def writes(*buffer_slices: _Any) -> None:
+def writes(*regions: _Any) -> None:
     """The regions of buffers that a block writes; without it they are derived from the body."""
 
 def CommReducer(

@@ -196,9 +196,10 @@ class OpenBlock:
 
     def _regions(self, regions: Sequence[Any], callee: str) -> tuple[BufferRegion, ...]:
         """Regions; whole buffers, elements, and one list of them are taken too."""
+        whole = "regions"
         if len(regions) == 1 and isinstance(regions[0], (list, tuple)):
-            regions = regions[0]
-        parts = [f"regions[{i}]" for i in range(len(regions))]
+            whole, regions = "regions[0]", regions[0]
+        parts = [f"{whole}[{i}]" for i in range(len(regions))]
         found = [region(v, part, self.builder.at(part)) for v, part in zip(regions, parts)]
         for made, part in zip(found, parts):
             self._check_outside(made, part, callee)

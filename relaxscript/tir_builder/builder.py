@@ -34,7 +34,7 @@ from .element import indices_of
 from .mistake import TIRError, counted, describe
 from .operands import (
     INT_DTYPE,
-    condition,
+    condition as as_condition,
     converted,
     domain_bounds,
     range_between,
@@ -236,20 +236,20 @@ class TIRBuilder:
         self.add(lambda body: tir.LetStmt.make(var, e, body, span=span))
         return var
 
-    def attr(self, node: Any, key: str, value: Any) -> None:
+    def attr(self, node: Any, attr_key: str, value: Any) -> None:
         """A hint for the compiler about the statements that follow."""
-        if not isinstance(key, str):
+        if not isinstance(attr_key, str):
             raise TIRError("attr_key", "the name of a hint is a text", code="RX0103")
         e, span = scalar(value, "value", self.at("value")), self.span
         if isinstance(node, (bool, int, float)):
             node = scalar(node, "node", span)
         if not (node is None or isinstance(node, (Node, str))):
             raise TIRError("node", f"a hint cannot be about {describe(node)}")
-        self.add(lambda body: tir.AttrStmt.make(node, key, e, body, span=span))
+        self.add(lambda body: tir.AttrStmt.make(node, attr_key, e, body, span=span))
 
-    def assert_holds(self, test: Any, message: Any = "") -> None:
-        """Stop with `message` unless `test` holds."""
-        e, span = condition(test, "condition", self.at("condition")), self.span
+    def assert_holds(self, condition: Any, message: Any = "") -> None:
+        """Stop with `message` unless `condition` holds."""
+        e, span = as_condition(condition, "condition", self.at("condition")), self.span
         if not isinstance(message, (str, prim.StringImm)):
             raise TIRError(
                 "message", f"the message of an assertion is a text, this is {describe(message)}"
@@ -258,14 +258,16 @@ class TIRBuilder:
         self.add(lambda body: tir.AssertStmt.make(e, text, body, span=span))
 
     def allocate(
-        self, name: str, extents: Any, dtype: Any, scope: str = "global", test: Any = None,
+        self, name: str, extents: Any, dtype: Any, scope: str = "global", condition: Any = None,
         annotations: Mapping[str, Any] | None = None,
     ) -> Var:  # fmt: skip
-        """Memory, by its address; `test` says when it is needed."""
+        """Memory, by its address; `condition` says when it is needed."""
         found = extents_of(extents, "extents", self.at("extents"))
-        notes, span = attributes(annotations, "annotations"), self.span
-        where = const(1, prim.BOOL) if test is None else condition(test, "condition", span)
         var, element = self._address(name, dtype, scope), DataType(dtype)
+        notes, span = attributes(annotations, "annotations"), self.span
+        where = const(1, prim.BOOL)
+        if condition is not None:
+            where = as_condition(condition, "condition", self.at("condition"))
         self.add(lambda body: tir.Allocate.make(var, element, found, where, body, notes, span=span))
         return var
 
@@ -285,14 +287,10 @@ class TIRBuilder:
         )
         return var
 
-    def check_scope(self, scope: Any) -> str:
-        """The scope of memory by its name."""
-        if isinstance(scope, str):
-            return scope
-        raise TIRError("scope", "the scope of memory is a text", code="RX0103")
-
     def _address(self, name: str, dtype: Any, scope: Any) -> Var:
-        pointer = PointerType.make(PrimType.make(DataType(dtype)), self.check_scope(scope))
+        if not isinstance(scope, str):
+            raise TIRError("scope", "the scope of memory is a text", code="RX0103")
+        pointer = PointerType.make(PrimType.make(DataType(dtype)), scope)
         return Var.make(name, HANDLE, pointer, span=self.at("name"))
 
     def decl_buffer(self, buffer: Buffer, needs_memory: bool | None = None) -> Buffer:
@@ -352,27 +350,30 @@ class TIRBuilder:
             raise _no_parameter(what)
         self.buffer_map[param] = buffer
 
-    def realize(self, part: Any, scope: str | None = None, test: Any = True) -> None:
+    def realize(
+        self, buffer_slice: Any, storage_scope: str | None = None, condition: Any = True
+    ) -> None:
         """The region of a buffer that exists while the statements that follow run."""
-        exists = region(part, "buffer_slice", self.at("buffer_slice"))
-        if not (scope is None or isinstance(scope, str)):
+        exists = region(buffer_slice, "buffer_slice", self.at("buffer_slice"))
+        if not (storage_scope is None or isinstance(storage_scope, str)):
             raise TIRError("storage_scope", "the scope of memory is a text", code="RX0103")
-        where, span = condition(test, "condition", self.at("condition")), self.span
+        where = as_condition(condition, "condition", self.at("condition"))
+        span = self.span
 
         def opened(body: Stmt) -> Stmt:
             made: Stmt = BufferRealize.make(exists.buffer, exists.region, where, body, span=span)
-            if scope is None:
+            if storage_scope is None:
                 return made
-            text = prim.StringImm.make(scope)
+            text = prim.StringImm.make(storage_scope)
             return tir.AttrStmt.make(exists.buffer, "realize_scope", text, made, span=span)
 
         self.add(opened)
 
     # ---- threads
 
-    def env_thread(self, tag: str, name: str = "thread", dtype: Any = "int32") -> Var:
+    def env_thread(self, thread_tag: str, name: str = "thread", dtype: Any = "int32") -> Var:
         """A thread that is launched later."""
-        known = self.known_thread(tag, "thread_tag")
+        known = self.known_thread(thread_tag, "thread_tag")
         var = Var.make(name, DataType(dtype), span=self.at("name"))
         self.threads[var] = known
         return var
@@ -511,17 +512,17 @@ class TIRBuilder:
         called = written or f"T.{'unroll' if kind == ForKind.UNROLLED else kind}"
         return Scope(self, called, close, value, loops=len(domains))
 
-    def while_(self, test: Any) -> Scope:
+    def while_(self, condition: Any) -> Scope:
         """What is done again and again as long as a condition holds."""
-        e, span = condition(test, "condition", self.at("condition")), self.span
+        e, span = as_condition(condition, "condition", self.at("condition")), self.span
         return Scope(self, "T.While", lambda body: tir.While.make(e, body, span=span))
 
-    def if_(self, test: Any) -> Scope:
+    def if_(self, condition: Any) -> Scope:
         """A choice, in which `then` and perhaps `else_` stand, and nothing else.
 
         `with tb.if_(n > 0), tb.then():` is the short form of one without `else_`.
         """
-        e, span = condition(test, "condition", self.at("condition")), self.span
+        e, span = as_condition(condition, "condition", self.at("condition")), self.span
         ways: dict[str, Stmt] = {}
 
         def close(body: Stmt) -> Stmt:

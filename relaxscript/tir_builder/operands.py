@@ -7,7 +7,6 @@ something beside them says more. What is made here has the place `span`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -275,10 +274,12 @@ def ramp(low: PrimExpr, extent: PrimExpr, step: Any, part: str) -> PrimExpr:
     return low if lanes == 1 else prim.Ramp.make(low, const(stride.value, low.dtype), lanes)
 
 
-def vector(value: BufferRegion, part: str, parts: Sequence[str] = ()) -> PrimExpr:
-    """A region used as a value: the vector of its elements; `parts` name its axes."""
-    names = parts or [part] * len(value.region)
-    indices = [ramp(axis.min, axis.extent, None, at) for axis, at in zip(value.region, names)]
+def vector(value: BufferRegion, part: str) -> PrimExpr:
+    """A region used as a value: the vector of its elements; each index is a part of `part`."""
+    indices = [
+        ramp(axis.min, axis.extent, None, f"{part}.indices[{i}]")
+        for i, axis in enumerate(value.region)
+    ]
     for e in indices[:-1]:
         if e.dtype.lanes != 1:
             raise TIRError(

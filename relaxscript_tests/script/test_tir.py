@@ -15,10 +15,11 @@ from relaxscript.script.names.relax_typed import DTYPES as SHORT
 from relaxscript.script.names.tir_types import Form
 
 STATEMENTS = """
-    Assert Buffer Else If LetStmt Range Then While alloc_buffer allocate allocate_const attr axis
-    block block_attr buffer buffer_decl buffer_store decl_buffer env_thread evaluate func_attr grid
-    init launch_thread macro match_buffer meta_var parallel prefetch prim_func reads realize serial
-    thread_binding unroll vectorized where writes
+    Assert Bind Buffer Else If LetStmt Range Then While alloc_buffer allocate allocate_const
+    attr axis bind block block_attr buffer buffer_decl buffer_store decl_buffer env_thread
+    evaluate func_attr grid init launch_thread macro match_buffer meta_var parallel prefetch
+    prim_func reads realize sblock sblock_alloc_buffer sblock_attr serial thread_binding unroll
+    vectorized where writes
 """.split()
 NODES = """
     EQ GE GT LE LT NE Add And Broadcast BufferLoad Call Cast Div FloatImm FloorDiv FloorMod IntImm

@@ -180,6 +180,12 @@ PROGRAMS = {
     "LetStmt": "with T.LetStmt(A[k] * T.float32(2)) as x:\n    B[k] = x",
     "attr": "with T.attr('default', 'note', 1):\n    B[k] = A[k]",
     "Assert": "with T.Assert(k < 16, 'too large'):\n    B[k] = A[k]",
+    "sblock": "for i in range(16):\n    with T.sblock('b'):\n        vi = T.axis.spatial(16, i)\n"
+              "        B[vi] = A[vi]",
+    "sblock_attr": "with T.sblock('b'):\n    T.sblock_attr({'note': 1})\n    B[k] = A[k]",
+    "sblock_alloc_buffer": "C = T.sblock_alloc_buffer((16,))\nC[k] = A[k]\nB[k] = C[k]",
+    "bind": "x = T.bind(A[k] * T.float32(2))\nB[k] = x",
+    "Bind": "x = T.Bind(A[k] * T.float32(2))\nB[k] = x",
     "While": "with T.While(J[0] < 5):\n    J[0] = J[0] + 1",
     "If": "with T.If(k < 16):\n    with T.Then():\n        B[0] = A[0]\n"
           "    with T.Else():\n        B[1] = A[1]",

@@ -12,9 +12,12 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from relaxscript.ir.prim import Var
+from relaxscript.ir.tir import Buffer
 from relaxscript.script import tir as T
-from relaxscript.script.names import tir_axis, tir_compute, tir_forms, tir_math, tir_nodes
+from relaxscript.script.names import tir_axis, tir_compute, tir_math, tir_nodes, tir_statements
 from relaxscript.script.names.relax_typed import DTYPES
+from relaxscript.script.names.statement import ROWS, Role
 from relaxscript.script.names.tir_types import ScalarType
 from relaxscript_tests.architecture import ROOT
 
@@ -138,21 +141,22 @@ class bool(_Scalar):
 boolean = bool
 '''
 
-# What the parser makes of statements, by their names; others give a `Form`.
-_NOTHING = ("block_attr", "buffer_store", "evaluate", "func_attr", "prefetch", "reads", "where",
-            "writes")  # fmt: skip
-_LOOPS = ("parallel", "serial", "thread_binding", "unroll", "vectorized")
-_SCOPES = ("Assert", "Else", "If", "Then", "While", "attr", "block", "init", "realize")
+# What the parser makes of statements, by the columns of their table.
+OF_ROLE: dict[tuple[Role, type | None], str] = {
+    (Role.ADDS, None): "None",
+    (Role.LOOPS, Var): "_Iterator[_Var]",
+    (Role.OPENS, None): "_Scope[None]",
+    (Role.HOLDS, None): "_Scope[None]",
+    (Role.HOLDS, Var): "_VarScope",
+    (Role.HOLDS, Buffer): "_BufferScope",
+    (Role.GIVES, Var): "_Var",
+    (Role.GIVES, Buffer): "_Elements",
+}
+# What others give.
 GIVES = {
-    **dict.fromkeys(_NOTHING, "None"),
-    **dict.fromkeys(_LOOPS, "_Iterator[_Var]"),
-    **dict.fromkeys(_SCOPES, "_Scope[None]"),
-    **dict.fromkeys(("alloc_buffer", "match_buffer"), "_Elements"),
-    **dict.fromkeys(("buffer", "buffer_decl", "decl_buffer"), "_BufferScope"),
-    **dict.fromkeys(("allocate", "allocate_const", "launch_thread"), "_VarScope"),
-    **dict.fromkeys(("spatial", "reduce", "scan", "opaque", "env_thread"), "_Var"),
+    **dict.fromkeys(("buffer", "buffer_decl"), "_BufferScope"),
     **dict.fromkeys(("iter_var", "IterVar"), "_IterVar"),
-    "LetStmt": "_Scope[_Var]",
+    "Range": "_Form",
     "meta_var": "_Any",
     "grid": "_Iterator[_Vars]",
     "remap": "_Vars",
@@ -200,7 +204,8 @@ def definition(name: str, function: Callable[..., Any], inside: bool = False) ->
     """A function as a stub has it."""
     doc = _indented(f'"""{_docstring(function)}"""\n')
     heads = ["@staticmethod"] if inside else []
-    given = GIVES.get(function.__name__)
+    row = ROWS.get(function)
+    given = GIVES.get(function.__name__) or (row and OF_ROLE[row.role, row.gives])
     if given is None:
         returned = inspect.signature(function).return_annotation
         result = typed(returned, "", function.__module__)
@@ -238,7 +243,7 @@ def written() -> str:
     inner = "".join(definition(n, getattr(tir_axis, n), True) for n in tir_axis.__all__)
     body = f'"""{_docstring(tir_axis)}"""\n{inner}'
     parts.append(f"class axis:\n{_indented(body)}")
-    for home in (tir_forms, tir_compute, tir_nodes, tir_math):
+    for home in (tir_statements, tir_compute, tir_nodes, tir_math):
         for name in home.__all__:
             if name != "Buffer" and inspect.isfunction(getattr(home, name)):
                 parts.append(definition(name, getattr(home, name)))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from typing import Any
 
+from relaxscript.arguments import ArgumentError, python_signature
 from relaxscript.ir.prim import PrimType
 from relaxscript.ir.tir import Stmt
-from relaxscript.script.names.tir_types import ScalarType
+from relaxscript.script.names.statement import ROWS, Role
+from relaxscript.script.names.tir_types import Form, ScalarType, name_of
 from relaxscript.tir_builder import Scope
 
 from .base import Frame, IRBuilder, innermost, refused
@@ -15,7 +19,10 @@ from .module_frame import ModuleFrame
 from .relax_frames import FunctionFrame
 from .tir_statements import Statements
 
-__all__ = ["HoldingFrame", "PrimFuncFrame", "ScopeFrame", "prim_func_frame", "statements"]
+__all__ = [
+    "HoldingFrame", "PrimFuncFrame", "ScopeFrame", "build", "frame_function", "prim_func_frame",
+    "statements",
+]  # fmt: skip
 
 
 class PrimFuncFrame(Frame):
@@ -117,7 +124,7 @@ class ScopeFrame(Frame):
 
     def open(self, builder: IRBuilder) -> Any:
         made = statements(self.written)
-        with made.told(self.written):
+        with made.blamed_on(self.written):
             scope = self.make(made)
             value = scope.__enter__()
         self.scope = scope
@@ -125,7 +132,7 @@ class ScopeFrame(Frame):
 
     def close(self, builder: IRBuilder) -> None:
         if self.scope is not None:
-            with statements(self.written).told(self.written):
+            with statements(self.written).blamed_on(self.written):
                 self.scope.__exit__(None, None, None)
 
     def abandon(self) -> None:
@@ -144,8 +151,45 @@ class HoldingFrame(ScopeFrame):
         super().open(builder)
         made = statements(self.written)
         try:
-            with made.told(self.written):
+            with made.blamed_on(self.written):
                 return self.begin(made)
         except BaseException:
             self.abandon()
             raise
+
+
+def build(maker: Callable[..., Form], made: Statements, args: Any, kwargs: Any) -> Any:
+    """What the row of a statement makes of the arguments of a call, in the open scope."""
+    return _builds(maker, args, kwargs)(made)
+
+
+def frame_function(maker: Callable[..., Form]) -> Callable[..., Any]:
+    """A statement of the table as a call of Python: what it opens is a frame."""
+
+    @wraps(maker)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        make, written = _builds(maker, args, kwargs), name_of(maker)
+        match ROWS[maker].role:
+            case Role.OPENS | Role.LOOPS:
+                return ScopeFrame(written, make)
+            case Role.HOLDS:
+                return HoldingFrame(written, make)
+        made = statements(written)
+        with made.blamed_on(written):
+            return make(made)
+
+    return call
+
+
+def _builds(
+    maker: Callable[..., Form], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Callable[[Statements], Any]:
+    """How a statement is built; a data type that is not given is left to the builder."""
+    taken = python_signature(name_of(maker), inspect.signature(maker), brief=True)
+    try:
+        given = taken.bind_given(args, kwargs)
+    except ArgumentError as error:
+        raise refused(error.code, error.message, error.help) from None
+    arguments = maker(*args, **kwargs).arguments
+    wanted = {k: v for k, v in arguments.items() if k != "dtype" or k in given}
+    return lambda made: ROWS[maker].build(made.builder, **made.arguments(wanted))

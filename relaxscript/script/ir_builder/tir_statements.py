@@ -17,10 +17,9 @@ from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr, Var
 from relaxscript.ir.tir import Buffer, PrimFunc
 from relaxscript.ir.walk import substitute
-from relaxscript.script.names import tir_compute, tir_forms
 from relaxscript.script.names.tir_types import BufferFront, Form, HandleType, ScalarType
-from relaxscript.script.names.tir_values import BUFFER_PARAMETERS, PARAMETER_HELP, dtype_of
-from relaxscript.tir_builder import TIRBuilder, TIRError, describe, iter_var, make_buffer
+from relaxscript.script.names.tir_values import BUFFER_PARAMETERS, PARAMETER_HELP, builder_argument
+from relaxscript.tir_builder import TIRBuilder, TIRError, describe, make_buffer
 
 __all__ = ["Statements"]
 
@@ -40,7 +39,7 @@ class Statements:
         self.parameters: dict[Buffer, Buffer] = {}
 
     @contextmanager
-    def told(self, callee: str) -> Iterator[TIRBuilder]:
+    def blamed_on(self, callee: str) -> Iterator[TIRBuilder]:
         """Mistakes inside are those of the line of Python that called."""
         builder = self.builder
         span = builder.span = caller_span()
@@ -74,7 +73,9 @@ class Statements:
             if found is not value:
                 self.parameters[value] = found
         elif isinstance(value, Form) and isinstance(value.maker, BufferFront):
-            found = self.buffer(name, _arguments_of(value))
+            found = make_buffer(
+                name, **self.arguments(_arguments_of(value)), span=self.builder.span
+            )
         else:
             found = self._scalar_parameter(name, value)
         self.builder.add_param(found)
@@ -96,16 +97,6 @@ class Statements:
                        help=PARAMETER_HELP)  # fmt: skip
 
     # ---- buffers
-
-    def buffer(self, name: str, given: Mapping[str, Any], is_view: bool = False) -> Buffer:
-        """A buffer of the arguments that were given; a string is the name of a dimension."""
-        parts = {key: value for key, value in given.items() if value is not None}
-        if "dtype" in parts:
-            parts["dtype"] = dtype_of(parts["dtype"])
-        for key in ("shape", "strides", "elem_offset"):
-            if key in parts:
-                parts[key] = self._dims(parts[key])
-        return make_buffer(name, **parts, span=self.builder.span, is_view=is_view)
 
     def _dims(self, values: Any) -> Any:
         if isinstance(values, (list, tuple)):
@@ -149,19 +140,13 @@ class Statements:
                 return _OPERATORS[type(op)](a, b)
         raise TIRError("shape", f'"{text}" is not an expression', code="RX0108")
 
-    # ---- what values of scripts mean
-
-    def plain(self, value: Any) -> Any:
-        """A value as the builder takes it: `T.Range` is a pair, `T.iter_var` an axis."""
-        match value:
-            case Form(maker=tir_forms.Range, arguments=given):
-                return given["begin"], given["end"]
-            case Form(maker=tir_compute.iter_var, arguments=given):
-                domain = self.plain(given["dom"])
-                return iter_var(given["v"], domain, given["iter_type"], given["thread_tag"])
-            case list() | tuple():
-                return [self.plain(item) for item in value]
-        return value
+    def arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Arguments as the builder takes them; a string is a dimension where one can stand."""
+        found = {name: builder_argument(name, value) for name, value in given.items()}
+        for name in ("shape", "strides", "elem_offset"):
+            if found.get(name) is not None:
+                found[name] = self._dims(found[name])
+        return found
 
 
 def _is_name(value: Any) -> bool:

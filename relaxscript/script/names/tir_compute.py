@@ -23,7 +23,9 @@ from relaxscript.ir.tir_compute import (
     ProducerLoad as _Load,
     Reduce as _Reduce,
 )
+from relaxscript.tir_builder import iter_var as make_iter_var
 
+from .statement import Arguments, Role, statement
 from .tir_types import Form
 
 __all__ = [
@@ -44,9 +46,13 @@ class CallEffectKind(IntEnum):
     ControlJump = 6
 
 
-def iter_var(v: Any, dom: Any, iter_type: str, thread_tag: str) -> Form:
+@statement(
+    Role.VALUE,
+    lambda tb, v, dom, iter_type, thread_tag: make_iter_var(v, dom, iter_type, thread_tag),
+)
+def iter_var(v: Any, dom: Any, iter_type: str, thread_tag: str) -> Arguments:
     """An axis: of a `T.Reduce`, or as the node of `T.attr`."""
-    return Form(iter_var, v=v, dom=dom, iter_type=iter_type, thread_tag=thread_tag)
+    return locals()
 
 
 def IterVar(dom: Any, var: Any, iter_type: str, thread_tag: str = "") -> Form:

@@ -27,7 +27,7 @@ from relaxscript.ir.prim import (
 
 from .annotations import in_annotation
 
-__all__ = ["BufferFront", "Form", "HandleType", "ScalarType", "converted"]
+__all__ = ["BufferFront", "Form", "HandleType", "ScalarType", "converted", "name_of"]
 
 
 class Form(Described):
@@ -48,9 +48,7 @@ class Form(Described):
     @property
     def name(self) -> str:
         """How the statement is called, for example "T.grid"."""
-        maker = self.maker
-        inner = "axis." if maker.__module__.endswith("tir_axis") else ""
-        return f"T.{inner}{maker.__name__}"
+        return name_of(self.maker)
 
     @property
     def advice(self) -> str:
@@ -61,6 +59,12 @@ class Form(Described):
 
     def __repr__(self) -> str:
         return f"{self.name}({', '.join(f'{k}={v!r}' for k, v in self.arguments.items())})"
+
+
+def name_of(maker: Callable[..., Form]) -> str:
+    """How a statement is called in scripts: `T.grid`, `T.axis.spatial`."""
+    inner = "axis." if maker.__module__.endswith("tir_axis") else ""
+    return f"T.{inner}{maker.__name__}"
 
 
 class PythonForm(Form):

@@ -15,14 +15,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relaxscript.script import ir, relax, tir
+    from relaxscript.script import ir, relax, tir, tirx
 
-__all__ = ["ir", "relax", "tir"]
+__all__ = ["ir", "relax", "tir", "tirx"]
 
 
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
         if name in __all__:
-            return import_module(f"relaxscript.script.{name}")
+            return getattr(import_module("relaxscript.script"), name)
         raise AttributeError(f"module `{__name__}` has no attribute `{name}`")

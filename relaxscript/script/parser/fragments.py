@@ -18,9 +18,10 @@ from relaxscript.ir.node import Node
 from relaxscript.ir.prim import PrimType, Var
 from relaxscript.ir.relax import Expr, SeqExpr, Tuple
 from relaxscript.script import ir as ir_names, relax as relax_names, tir as tir_names
-from relaxscript.script.names import tir_forms
+from relaxscript.script.names import tir_statements
 from relaxscript.script.names.annotations import Front
 from relaxscript.script.names.tir_types import Form, ScalarType
+from relaxscript.script.names.tir_values import builder_argument
 from relaxscript.script.source.plain_names import literal
 from relaxscript.tir_builder import describe, in_root
 
@@ -29,11 +30,10 @@ from .diagnostics import UNKNOWN, Failed
 from .environment import Environment
 from .expression import parse_expr
 from .module_context import ModuleContext
-from .prim_funcs.block import domain_of
 from .prim_funcs.body import parse_suite
 from .prim_funcs.buffer import BufferSyntax, make_buffer
 from .prim_funcs.context import TirContext
-from .prim_funcs.effect import EFFECTS
+from .prim_funcs.effect import is_effect
 from .prim_funcs.language import tir_context
 from .prim_funcs.loop import make_range
 from .prim_funcs.signature import collect_declarations
@@ -213,7 +213,7 @@ def _tir_part_in(cx: TirContext, body: Sequence[ast.stmt]) -> Node | None:
 def _is_effect(cx: TirContext, node: ast.expr) -> bool:
     """Whether an expression is a statement, such as `T.evaluate(...)`."""
     callee = parse_expr(cx, node.func) if isinstance(node, ast.Call) else None
-    return any(callee is effect for effect in EFFECTS)
+    return is_effect(callee)
 
 
 def _small_part(cx: TirContext, node: ast.expr) -> Node:
@@ -222,8 +222,8 @@ def _small_part(cx: TirContext, node: ast.expr) -> Node:
     match value:
         case BufferSyntax():
             return make_buffer(cx, "buffer", value, cx.span(node))
-        case Form() if value.maker is tir_forms.Range:
-            low, high = domain_of(cx, value, node)
+        case Form() if value.maker is tir_statements.Range:
+            low, high = builder_argument("", value)
             return make_range(cx, low, high, node)
         case ScalarType():
             return PrimType.make(value.dtype)

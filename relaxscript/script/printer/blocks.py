@@ -12,7 +12,7 @@ from relaxscript.script.names.syntax import AXIS_LETTERS, TIR_INT_DTYPE
 from . import tree
 from .tir_context import TIRPrinter
 
-__all__ = ["print_axis", "print_bare_block", "print_block", "statement_of"]
+__all__ = ["print_axis", "print_bare_block", "print_block"]
 
 
 # block = "with" "T.block(" name ")" ":" axes signature buffers [init] body

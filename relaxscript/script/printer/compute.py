@@ -17,7 +17,6 @@ from relaxscript.ir.tir_compute import (
     BufferRealize,
     CommReducer,
     IndexMap,
-    Prefetch,
     ProducerLoad,
     Reduce,
 )
@@ -25,7 +24,6 @@ from relaxscript.ir.walk import walk
 from relaxscript.script.names.syntax import TIR_INT_DTYPE
 
 from . import tree
-from .blocks import statement_of
 from .tir_context import TIRPrinter
 
 __all__ = [
@@ -34,7 +32,6 @@ __all__ = [
     "is_launch",
     "is_realized",
     "print_launch",
-    "print_prefetch",
     "print_realize",
     "print_scalar",
     "print_value",
@@ -124,12 +121,6 @@ def print_realize(cx: TIRPrinter, s: BufferRealize, scope: prim.PrimExpr | None)
     named = tree.constant(scope.value if isinstance(scope, prim.StringImm) else None)
     condition = None if cx.is_true(s.condition) else cx.scalar(s.condition)
     return tree.call(cx.member("realize"), [region, named], condition=condition)
-
-
-def print_prefetch(cx: TIRPrinter, s: Prefetch) -> ast.stmt:
-    """`T.prefetch(A, [T.Range(0, 4)])`."""
-    bounds = tree.items([cx.range(r) for r in s.bounds])
-    return statement_of(cx, "prefetch", [cx.buffer(s.buffer), bounds])
 
 
 def print_iter_var(cx: TIRPrinter, axis: tir.IterVar) -> ast.expr:

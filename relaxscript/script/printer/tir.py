@@ -8,12 +8,16 @@ serial loops from zero are one `T.grid`. Start reading at `print_prim_func`.
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Sequence
+from typing import Any
 
 from relaxscript.errors import InternalError
 from relaxscript.ir import prim, tir
-from relaxscript.ir.tir_compute import BufferRealize, Prefetch
+from relaxscript.ir.node import fields_of
+from relaxscript.ir.tir_compute import BufferRealize
 from relaxscript.ir.walk import free_vars, variables, walk
+from relaxscript.script.names.statement import CALL_OF_NODE
 from relaxscript.script.names.syntax import BUFFER_DIM_DTYPE, LOOPS, TIR_INT_DTYPE
 from relaxscript.script.names.tir_dtypes import __all__ as DTYPES
 
@@ -25,7 +29,6 @@ from .compute import (
     is_launch,
     is_realized,
     print_launch,
-    print_prefetch,
     print_realize,
     print_scalar,
     print_value,
@@ -187,12 +190,32 @@ def print_single(cx: TIRPrinter, s: tir.Stmt) -> ast.stmt:
             return ast.If(cx.scalar(condition), cx.inner(then_case), orelse)
         case tir.While(condition, body):
             return ast.While(cx.scalar(condition), cx.inner(body), [])
-        case tir.Evaluate(value):
-            written = cx.scalar(value, TIR_INT_DTYPE)
-            return tree.statement(tree.call(cx.member("evaluate"), [written]))
-        case Prefetch():
-            return print_prefetch(cx, s)
+        case _ if type(s) in CALL_OF_NODE and not hasattr(s, "body"):
+            return tree.statement(print_call(cx, s))
     return print_scoped(cx, s)
+
+
+def print_call(cx: TIRPrinter, s: tir.Stmt) -> ast.Call:
+    """A statement whose fields are the arguments of a call: `T.prefetch(A, [T.Range(0, 4)])`."""
+    describe = CALL_OF_NODE[type(s)]
+    fields = {info.name: info for info in fields_of(type(s))}
+    names = [name for name in inspect.signature(describe).parameters if name in fields]
+    args = [print_field(cx, getattr(s, name), fields[name].annotation) for name in names]
+    return tree.call(cx.member(describe.__name__), args)
+
+
+def print_field(cx: TIRPrinter, value: Any, annotation: str) -> ast.expr:
+    """A field of a statement as an argument; in one that may hold anything, as an attribute."""
+    match value:
+        case prim.PrimExpr() if annotation != "Any":
+            return cx.scalar(value, TIR_INT_DTYPE)
+        case tir.Range():
+            return cx.range(value)
+        case tir.BufferRegion():
+            return cx.region(value)
+        case tuple():
+            return tree.items([print_field(cx, item, "") for item in value])
+    return cx.value(value)
 
 
 def print_holder(
@@ -225,19 +248,14 @@ def print_scoped(cx: TIRPrinter, s: tir.Stmt) -> ast.stmt:
             context = print_realize(cx, s, None)
         case tir.LetStmt(body=body):
             context = tree.call(cx.member("LetStmt"), [cx.scalar(s.value)])
-        case tir.AssertStmt(condition, message, body):
-            args = [cx.scalar(condition), cx.scalar(message)]
-            context = tree.call(cx.member("Assert"), args)
-        case tir.AttrStmt(node, attr_key, value, body):
-            args = [cx.value(node), tree.constant(attr_key)]
-            args.append(cx.scalar(value, TIR_INT_DTYPE))
-            context = tree.call(cx.member("attr"), args)
         case tir.Allocate(body=body):
             context = print_allocate(cx, s)
         case tir.AllocateConst(body=body):
             context = print_allocate_const(cx, s)
         case tir.DeclBuffer(buffer, body):
             context = cx.buffer_call("decl_buffer", buffer, [])
+        case tir.Stmt(body=body) if type(s) in CALL_OF_NODE:  # type: ignore[misc]
+            context = print_call(cx, s)
         case _:
             raise InternalError(f"the printer does not know the statement {type(s).__name__}")
     with cx.names.scope():

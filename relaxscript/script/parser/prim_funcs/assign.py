@@ -18,7 +18,8 @@ from relaxscript.errors import Edit
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.tir import Buffer, BufferRegion, BufferStore
-from relaxscript.script.names import tir_axis, tir_compute, tir_forms
+from relaxscript.script.names import tir_axis, tir_nodes, tir_statements
+from relaxscript.script.names.statement import Role, role_of
 from relaxscript.script.names.tir_types import BufferFront, Form, ScalarType
 from relaxscript.script.parser.diagnostics import Failed
 from relaxscript.script.parser.expression import parse_expr, parse_exprs
@@ -29,7 +30,7 @@ from relaxscript.tir_builder.operands import converted
 from .block import make_axes
 from .buffer import BufferSyntax
 from .context import TirContext
-from .memory import bind_buffer, bind_memory
+from .memory import bind_buffer, check_numbers
 from .operator import combine, operate
 from .scalar import (
     check_brackets,
@@ -40,7 +41,7 @@ from .scalar import (
     to_indices,
     to_scalar,
 )
-from .thread import declare_thread, launch_thread_on
+from .table_statement import bind_table_statement
 
 __all__ = [
     "bind_target",
@@ -137,7 +138,7 @@ def unpack(
     parts = meant(value)
     if parts is not value and isinstance(parts, (tuple, list)):
         # Other names of what stands in the tuple, without variables in the program.
-        value = [Form(tir_forms.meta_var, value=part) for part in parts]
+        value = [Form(tir_statements.meta_var, value=part) for part in parts]
     if isinstance(value, Form) and value.maker is tir_axis.remap and isinstance(node, ast.Call):
         bind_axes(cx, value, targets, node)
         return
@@ -267,7 +268,11 @@ def parse_annotated(cx: TirContext, node: ast.AnnAssign) -> None:
             help=f"give it one: `{cx.written(node)} = ...`",
         )  # fmt: skip
     annotation = node.annotation
-    wanted = scalar_type(cx, annotation)
+    said = parse_expr(cx, annotation)
+    if said is tir_nodes.let:  # `x: T.let = value` says no type
+        bind_target(cx, node.target, parse_expr(cx, node.value), node.value, node)
+        return
+    wanted = type_of_value(cx, said, annotation)
     value = parse_expr(cx, node.value)
     if isinstance(value, (BufferSyntax, Form)):
         bind_target(cx, node.target, value, node.value, node)
@@ -281,7 +286,11 @@ def parse_annotated(cx: TirContext, node: ast.AnnAssign) -> None:
 
 def scalar_type(cx: TirContext, node: ast.expr) -> prim.Var:
     """The type of a scalar variable, as a variable without a name."""
-    value = parse_expr(cx, node)
+    return type_of_value(cx, parse_expr(cx, node), node)
+
+
+def type_of_value(cx: TirContext, value: Any, node: ast.expr) -> prim.Var:
+    """The type that a value stands for in an annotation."""
     match value:
         case ScalarType() if not value.dtype.is_void:
             return prim.Var.make("", value.dtype)
@@ -407,19 +416,20 @@ def bind_form(
     if maker not in AXES:
         # An axis may take the name of its loop.
         check_rebinding(cx, target)
-    if maker is tir_forms.meta_var:
+    if maker is tir_statements.meta_var:
         cx.names[target.id] = form.arguments["value"]
     elif maker in AXES and isinstance(node, ast.Call):
         bind_one_axis(cx, target, form, node)
-    elif maker is tir_forms.launch_thread:
-        cx.names[target.id] = launch_thread_on(cx, form, node, target)
-    elif maker is tir_forms.env_thread:
-        cx.names[target.id] = declare_thread(cx, target, form, node)
-    elif maker is tir_forms.allocate or maker is tir_forms.allocate_const:
-        cx.names[target.id] = bind_memory(cx, target, form, node, statement)
-    elif maker is tir_forms.LetStmt:
+    elif maker in FIXED:
+        if maker is tir_statements.allocate_const:
+            check_numbers(cx, form, node)
+        at = node if FIXED[maker] == "a thread" else statement
+        made = bind_table_statement(cx, target, form, node, at)
+        cx.fixed.setdefault(made, FIXED[maker])
+        cx.names[target.id] = made
+    elif maker is tir_statements.LetStmt:
         bind_scalar(cx, target, to_scalar(cx, form.arguments["value"], node), statement)
-    elif maker in VALUES or isinstance(maker, BufferFront):
+    elif role_of(form) in (Role.LOOPS, Role.VALUE) or isinstance(maker, BufferFront):
         cx.names[target.id] = form
     else:
         raise cx.error(
@@ -439,13 +449,18 @@ def bind_one_axis(cx: TirContext, target: ast.Name, form: Form, call: ast.Call) 
     cx.names[target.id] = make_axes(cx, form, [target.id], call)[0]
 
 
+# What is given a name, in the words of who cannot assign it again.
+FIXED = {
+    tir_statements.allocate: "the address of memory",
+    tir_statements.allocate_const: "the address of memory",
+    tir_statements.env_thread: "a thread",
+    tir_statements.launch_thread: "a thread",
+}
 AXES = {tir_axis.spatial, tir_axis.reduce, tir_axis.scan, tir_axis.opaque, tir_axis.remap}
-VALUES = {tir_forms.Range, tir_compute.iter_var, tir_forms.serial, tir_forms.parallel,
-          tir_forms.vectorized, tir_forms.unroll, tir_forms.grid}  # fmt: skip
 
 
 def meant(value: Any) -> Any:
     """What an argument of a macro is: `T.meta_var(x)` means `x`."""
-    if isinstance(value, Form) and value.maker is tir_forms.meta_var:
+    if isinstance(value, Form) and value.maker is tir_statements.meta_var:
         return value.arguments["value"]
     return value

@@ -23,7 +23,7 @@ from relaxscript.ir.relax import ShapeExpr
 from relaxscript.ir.tir import Buffer
 from relaxscript.ir.walk import walk
 from relaxscript.opdef.aliases import nearest_dtype
-from relaxscript.script.names import tir_forms
+from relaxscript.script.names import tir_statements
 from relaxscript.script.names.syntax import BUFFER_DIM_DTYPE
 from relaxscript.script.names.tir_types import ScalarType
 from relaxscript.script.parser.argument_errors import bind_arguments
@@ -46,7 +46,7 @@ __all__ = [
     "parse_string_as_expr",
 ]
 
-BUFFER_PARAMETERS = tuple(inspect.signature(tir_forms.buffer).parameters)
+BUFFER_PARAMETERS = tuple(inspect.signature(tir_statements.buffer).parameters)
 COMMON_DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
                  "float16", "float32", "float64", "bfloat16", "handle")  # fmt: skip
 
@@ -66,8 +66,8 @@ class BufferSyntax:
 
 BUFFER_MAKERS = {
     id(f)
-    for f in (tir_forms.match_buffer, tir_forms.alloc_buffer, tir_forms.decl_buffer,
-              tir_forms.buffer, tir_forms.buffer_decl, tir_forms.Buffer)
+    for f in (tir_statements.match_buffer, tir_statements.alloc_buffer, tir_statements.decl_buffer,
+              tir_statements.buffer, tir_statements.buffer_decl, tir_statements.Buffer)
 }  # fmt: skip
 
 
@@ -80,7 +80,7 @@ def parse_string_as_expr(cx: TirContext, node: ast.AST, text: str) -> ast.expr:
 
 def parse_buffer_syntax(cx: TirContext, callee: Any, node: ast.Call) -> BufferSyntax:
     """Which argument of a buffer stands where."""
-    maker = tir_forms.buffer if callee is tir_forms.buffer_decl else callee
+    maker = tir_statements.buffer if callee is tir_statements.buffer_decl else callee
     signature = inspect.signature(maker)
     nodes: dict[str, ast.expr] = dict(zip(signature.parameters, node.args))
     for extra in (*node.args, *(k.value for k in node.keywords if k.arg is None)):
@@ -179,7 +179,7 @@ def buffer_of_parts(
             f"{counted(len(shape), 'dimension')} {'needs' if len(shape) == 1 else 'need'} "
             f"{counted(len(shape), 'stride')}, not {len(strides)}",
         )  # fmt: skip
-    if syntax.maker not in (tir_forms.decl_buffer, tir_forms.buffer):
+    if syntax.maker not in (tir_statements.decl_buffer, tir_statements.buffer):
         check_dimensions(cx, shape, syntax)
     scope = StorageScope(parts.get("scope", "global"))
     data = parts.get("data")

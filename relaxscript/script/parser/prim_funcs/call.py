@@ -29,7 +29,7 @@ from relaxscript.ir.scalar_functions import FUNCTIONS
 from relaxscript.ir.tir import Buffer, BufferRegion
 from relaxscript.op import Operator, Sugar
 from relaxscript.opdef.aliases import nearest_dtype
-from relaxscript.script.names import tir_axis, tir_compute, tir_dtypes, tir_forms, tir_nodes
+from relaxscript.script.names import tir_axis, tir_compute, tir_dtypes, tir_nodes, tir_statements
 from relaxscript.script.names.syntax import TIR_INT_DTYPE
 from relaxscript.script.names.tir_types import Form, PythonForm, ScalarType
 from relaxscript.script.parser.argument_errors import bind_arguments
@@ -75,7 +75,7 @@ PACKED_CALLS = [FUNCTIONS[f"{before}call_{kind}"]
 OURS = {
     *SCALAR_FUNCTIONS,
     *(id(getattr(tir_compute, n)) for n in tir_compute.__all__),
-    *(id(getattr(tir_forms, n)) for n in tir_forms.__all__),
+    *(id(getattr(tir_statements, n)) for n in tir_statements.__all__),
     *(id(getattr(tir_axis, n)) for n in tir_axis.__all__),
     *(id(getattr(tir_dtypes, n)) for n in tir_dtypes.__all__),
     id(tir_nodes.BufferLoad),

@@ -3,7 +3,7 @@
     "T.comm_reducer(" lambda "," identities ")" | "T.index_map(" lambda ... ")"
     | "T.Reduce(" reducer "," values "," axes "," condition "," index ")"
     | name "=" "T.launch_thread(" thread "," extent ")" | name "=" "T.env_thread(" tag ")"
-    | "T.realize(" region "," scope ")" | "T.prefetch(" buffer "," ranges ")"
+    | "T.realize(" region "," scope ")"
 
 The function of a reducer or of an index map is a `lambda`, or a function of Python that is called
 with the variables.
@@ -23,21 +23,20 @@ from relaxscript.ir.tir_compute import IndexMap
 from relaxscript.script.names import tir_compute
 from relaxscript.script.names.syntax import TIR_INT_DTYPE
 from relaxscript.script.names.tir_types import Form
+from relaxscript.script.names.tir_values import builder_argument
 from relaxscript.script.parser.argument_errors import bind_arguments
 from relaxscript.script.parser.compile_time import ScriptLambda
 from relaxscript.script.parser.expression import parse_expr
 from relaxscript.script.parser.python_call import parse_arguments
-from relaxscript.tir_builder import counted, describe, iter_var
-from relaxscript.tir_builder.operands import region
+from relaxscript.tir_builder import counted, describe
 
-from .block import domain_of
 from .buffer import parse_dtype
 from .call import Places, argument_nodes, call_guarded
 from .context import TirContext
 from .scalar import make_number, to_condition, to_scalar
+from .table_statement import add_table_statement
 
 __all__ = [
-    "add_prefetch",
     "make_iter_var",
     "open_realize",
     "parse_comm_reducer",
@@ -208,42 +207,20 @@ def parse_reduction(cx: TirContext, node: ast.Call) -> Any:
 
 def make_iter_var(cx: TirContext, value: Any, node: ast.AST) -> IterVar:
     """`T.iter_var(k, T.Range(0, 8), "CommReduce", "")`."""
+    if isinstance(value, Form) and value.maker is tir_compute.iter_var:
+        with cx.making(node) as builder:
+            value = builder_argument("axis", value).replace(span=builder.span)
     if isinstance(value, IterVar):
         return value
-    if not isinstance(value, Form) or value.maker is not tir_compute.iter_var:
-        raise cx.error(
-            node, "RX0501", f"an axis is needed here, this is {describe(value)}",
-            help='write `T.iter_var(k, T.Range(0, 8), "CommReduce", "")`',
-        )  # fmt: skip
-    given = value.arguments
-    domain = None if given["dom"] is None else domain_of(cx, given["dom"], node)
-    with cx.making(node) as builder:
-        return iter_var(
-            given["v"], domain, given["iter_type"], given["thread_tag"], span=builder.span
-        )
+    raise cx.error(
+        node, "RX0501", f"an axis is needed here, this is {describe(value)}",
+        help='write `T.iter_var(k, T.Range(0, 8), "CommReduce", "")`',
+    )  # fmt: skip
 
 
 def open_realize(cx: TirContext, form: Form, call: ast.Call) -> None:
     """The region of a buffer that exists while the statements after it run."""
-    places, given = argument_nodes(cx, form.maker, call), form.arguments
-    part, scope, condition = given["buffer_slice"], given["storage_scope"], given["condition"]
-    with cx.making(call, places) as builder:
-        part = region(part, "buffer_slice", builder.at("buffer_slice"))
-    cx.homeless.pop(part.buffer, None)
-    if scope is None or isinstance(scope, str):
-        condition = to_condition(cx, condition, places["condition"])
-    with cx.making(call, places) as builder:
-        builder.realize(part, scope, condition)
+    add_table_statement(cx, form, call)
+    part = form.arguments["buffer_slice"]
+    cx.homeless.pop(part if isinstance(part, Buffer) else part.buffer, None)
     cx.realized[cx.builder.items[-1]] = call
-
-
-def add_prefetch(cx: TirContext, form: Form, call: ast.Call) -> None:
-    places = argument_nodes(cx, form.maker, call)
-    buffer, bounds = form.arguments["buffer"], form.arguments["bounds"]
-    at = places["bounds"]
-    if isinstance(buffer, Buffer) and isinstance(bounds, (list, tuple)):
-        nodes = at.elts if isinstance(at, (ast.List, ast.Tuple)) else [at] * len(bounds)
-        if len(bounds) in (0, buffer.ndim):
-            bounds = [domain_of(cx, b, n) for b, n in zip(bounds, nodes)]
-    with cx.making(call, places) as builder:
-        builder.prefetch(buffer, bounds)

@@ -22,7 +22,10 @@ from relaxscript.tir_builder import Opener, TIRBuilder, TIRError
 
 from .axis_kinds import AxisPlace
 
-__all__ = ["TirContext"]
+# What needs parentheses as an operand of a comparison.
+_LOOSE = (ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.NamedExpr)
+
+__all__ = ["TirContext", "part_of"]
 
 
 class TirContext(ScriptContext):
@@ -123,7 +126,7 @@ class TirContext(ScriptContext):
         """The builder, for a statement at `node`; its mistakes are told at the parts' places."""
 
         def place(part: str) -> ast.AST:
-            return _part_of(part, places or {}, node)
+            return part_of(part, places or {}, node)
 
         builder = self.builder
         before = builder.span, builder.places
@@ -145,30 +148,31 @@ class TirContext(ScriptContext):
                 doubt.instead = None  # only what is written as it is can be replaced
             self.refuse(doubt, place)
 
-    def refuse(
-        self, error: TIRError, place: Callable[[str], ast.AST], written: str | None = None
-    ) -> Failed:
-        """Record what the builder says of parts of a statement; `place` tells where each stands.
-
-        `written` is the part to blame as it would stand in other code.
-        """
+    def refuse(self, error: TIRError, place: Callable[[str], ast.AST]) -> Failed:
+        """Record what the builder says of parts of a statement; `place` tells where each stands."""
         at = place(error.part)
         words = {}
         if error.instead is not None:
-            words[error.part] = self.written(at) if written is None else written
+            loose = error.instead.startswith("{} ") and isinstance(at, _LOOSE)
+            words[error.part] = f"({self.written(at)})" if loose else self.written(at)
         spans = {part: self.span(place(part)) for part in (error.part, *error.facts)}
         return self.report(error.diagnostic("", self.span(at), spans, words))
 
 
-def _part_of(part: str, places: Mapping[str, ast.AST], node: ast.AST) -> ast.AST:
+def part_of(part: str, places: Mapping[str, ast.AST], node: ast.AST) -> ast.AST:
     """Where a part stands, `indices[1]` as well; one without a place, where all of them stand."""
     found = places.get(part)
     if found is not None:
         return found
-    whole, _, index = part.partition("[")
-    found = places.get(whole, node)
-    if isinstance(found, (ast.Tuple, ast.List)) and index:
-        position = int(index.rstrip("]"))
-        if position < len(found.elts) and not any(isinstance(e, ast.Starred) for e in found.elts):
-            return found.elts[position]
+    whole, bracket, index = part.rpartition("[")
+    if not bracket:
+        return node
+    owner, dot, _ = whole.partition(".indices")
+    items = found = part_of(owner, places, node)
+    if dot and isinstance(found, ast.Subscript):
+        items = found.slice
+    elements = items.elts if isinstance(items, (ast.Tuple, ast.List)) else [items]
+    position = int(index.rstrip("]"))
+    if position < len(elements) and not any(isinstance(e, ast.Starred) for e in elements):
+        return elements[position]
     return found

@@ -15,25 +15,27 @@ from relaxscript.ir import prim
 from relaxscript.ir.buffer_access import indices_of
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.tir import Buffer, Evaluate
-from relaxscript.script.names import tir_compute, tir_forms
+from relaxscript.script.names import tir_statements
+from relaxscript.script.names.statement import ROWS, Role, role_of
 from relaxscript.script.names.tir_types import Form
 from relaxscript.script.parser.expression import add_attributes, parse_expr
 from relaxscript.tir_builder import counted, describe
 
 from .assign import make_store
-from .block import annotate_block, make_attributes, set_predicate, set_reads, set_writes
+from .block import make_attributes
 from .buffer import BufferSyntax
 from .call import argument_nodes, vstore
-from .compute import add_prefetch, make_iter_var, open_realize
+from .compute import open_realize
 from .context import TirContext
-from .loop import LOOPS, parse_condition
-from .scalar import to_condition, to_indices, to_scalar
-from .thread import launch_thread_on
+from .loop import parse_condition
+from .python_function import PYTHON_RANGE
+from .scalar import to_indices, to_scalar
+from .table_statement import add_table_statement
 
-__all__ = ["parse_assert", "parse_expression_statement", "run_effect"]
+__all__ = ["is_effect", "parse_assert", "parse_expression_statement", "run_effect"]
 
 # The forms that open a scope.
-SCOPES = {tir_forms.block, tir_forms.init, tir_forms.While, tir_forms.If}
+SCOPES = {tir_statements.block, tir_statements.init, tir_statements.While, tir_statements.If}
 
 
 # statement = scalar | "T.evaluate(...)" | ...
@@ -54,7 +56,7 @@ def run_effect(cx: TirContext, value: Any, node: ast.expr) -> None:
             EFFECTS[value.maker](cx, value, node)
         case bool() | int() | float() | prim.PrimExpr():
             cx.builder.add(Evaluate.make(to_scalar(cx, value, node), span=cx.span(node)))
-        case Form() if value.maker in LOOPS or value.maker is tir_forms.grid:
+        case Form() if value.maker is PYTHON_RANGE or role_of(value) is Role.LOOPS:
             raise cx.error(node, "RX0501", f"`{value.name}` is what a loop goes over",
                              help=f"write `for i in {cx.written(node)}:`")  # fmt: skip
         case Form() if value.maker in SCOPES:
@@ -69,6 +71,11 @@ def run_effect(cx: TirContext, value: Any, node: ast.expr) -> None:
                              help="a statement stores, loops, or calls something")  # fmt: skip
 
 
+def is_effect(callee: Any) -> bool:
+    """Whether calls of a function are statements by themselves."""
+    return any(callee is effect for effect in EFFECTS)
+
+
 def add_func_attr(cx: TirContext, form: Form, call: ast.Call) -> None:
     at = argument_nodes(cx, form.maker, call)["attrs"]
     found = make_attributes(cx, form.arguments["attrs"], at)
@@ -77,13 +84,7 @@ def add_func_attr(cx: TirContext, form: Form, call: ast.Call) -> None:
 
 def launch_unnamed(cx: TirContext, form: Form, call: ast.Call) -> None:
     """`T.launch_thread(tx, 32)` without a name of its own."""
-    launch_thread_on(cx, form, call)
-
-
-def add_evaluate(cx: TirContext, form: Form, call: ast.Call) -> None:
-    at = argument_nodes(cx, form.maker, call)["value"]
-    value = to_scalar(cx, form.arguments["value"], at)
-    cx.builder.add(Evaluate.make(value, span=cx.span(call)))
+    cx.fixed.setdefault(add_table_statement(cx, form, call), "a thread")
 
 
 def add_buffer_store(cx: TirContext, form: Form, call: ast.Call) -> None:
@@ -114,48 +115,28 @@ def add_buffer_store(cx: TirContext, form: Form, call: ast.Call) -> None:
     cx.builder.add(made.replace(span=cx.span(call)))
 
 
-def open_attr(cx: TirContext, form: Form, call: ast.Call) -> None:
-    """A hint about the statements after it."""
-    places = argument_nodes(cx, form.maker, call)
-    key, value = form.arguments["attr_key"], form.arguments["value"]
-    if isinstance(key, str):
-        value = to_scalar(cx, value, places["value"])
-    node = form.arguments["node"]
-    if isinstance(node, Form) and node.maker is tir_compute.iter_var:
-        node = make_iter_var(cx, node, places["node"])
-    with cx.making(call, places) as builder:
-        builder.attr(node, key, value)
-
-
 # statement = "assert" scalar ["," text]
 def parse_assert(cx: TirContext, node: ast.Assert) -> None:
     condition = parse_condition(cx, node.test)
     message: Any = "" if node.msg is None else parse_expr(cx, node.msg)
+    match message:
+        case ("RuntimeError", [*strings]) if all(isinstance(s, str) for s in strings):
+            message = "".join(strings)  # as TVM 0.27 prints it
     if condition is not None:
         with cx.making(node, {"message": node.msg or node}) as builder:
             builder.assert_holds(condition, message)
 
 
-def open_assert(cx: TirContext, form: Form, call: ast.Call) -> None:
-    places = argument_nodes(cx, form.maker, call)
-    condition = to_condition(cx, form.arguments["condition"], places["condition"])
-    with cx.making(call, places) as builder:
-        builder.assert_holds(condition, form.arguments["message"])
-
-
-# The forms that are statements of their own.
-EFFECTS: dict[Any, Callable[[TirContext, Form, ast.Call], None]] = {
-    tir_forms.reads: set_reads,
-    tir_forms.writes: set_writes,
-    tir_forms.where: set_predicate,
-    tir_forms.block_attr: annotate_block,
-    tir_forms.func_attr: add_func_attr,
-    tir_forms.evaluate: add_evaluate,
-    tir_forms.buffer_store: add_buffer_store,
+# The forms that are statements of their own; those named need more than their row in the table.
+EFFECTS: dict[Any, Callable[[TirContext, Form, ast.Call], Any]] = {
+    **{
+        maker: add_table_statement
+        for maker, row in ROWS.items()
+        if row.gives is None and row.role in (Role.ADDS, Role.HOLDS)
+    },
+    tir_statements.func_attr: add_func_attr,
+    tir_statements.buffer_store: add_buffer_store,
     vstore: add_buffer_store,
-    tir_forms.attr: open_attr,
-    tir_forms.Assert: open_assert,
-    tir_forms.launch_thread: launch_unnamed,
-    tir_forms.realize: open_realize,
-    tir_forms.prefetch: add_prefetch,
+    tir_statements.launch_thread: launch_unnamed,
+    tir_statements.realize: open_realize,
 }

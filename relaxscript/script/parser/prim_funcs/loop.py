@@ -22,7 +22,7 @@ from relaxscript.ir.node import Node
 from relaxscript.ir.prim import PrimExpr, const
 from relaxscript.ir.relax import Attrs
 from relaxscript.ir.tir import ForKind, IfThenElse, Range, Stmt
-from relaxscript.script.names import tir_forms
+from relaxscript.script.names import tir_statements
 from relaxscript.script.names.syntax import LOOPS as LOOP_WORDS, TIR_INT_DTYPE
 from relaxscript.script.names.tir_types import Form
 from relaxscript.script.parser.compile_time import LoopExit, bind_item, count_step
@@ -64,7 +64,7 @@ __all__ = [
 
 # What loops go over, by the functions of `T` that say it.
 LOOPS: dict[Any, str] = {
-    **{getattr(tir_forms, word): kind for kind, word in LOOP_WORDS.items()},
+    **{getattr(tir_statements, word): kind for kind, word in LOOP_WORDS.items()},
     PYTHON_RANGE: ForKind.SERIAL,
 }
 
@@ -167,7 +167,7 @@ def annotations_of_loop(
         return Attrs(), None
     at = argument_nodes(cx, form.maker, node)["annotations"] if isinstance(node, ast.Call) else node
     annotations = make_attributes(cx, form.arguments.get("annotations"), at)
-    if form.maker is not tir_forms.thread_binding:
+    if form.maker is not tir_statements.thread_binding:
         return annotations, None
     places = argument_nodes(cx, form.maker, node) if isinstance(node, ast.Call) else {}
     second = places.get("stop", node) if form.arguments["stop"] is None else node
@@ -195,7 +195,9 @@ def ranges_of_loops(cx: TirContext, value: Any, node: ast.expr) -> list[Range]:
     """The ranges of what a loop goes over, outermost first."""
     if isinstance(value, range):
         value = PYTHON_RANGE(value.start, value.stop, value.step)
-    if not isinstance(value, Form) or not (value.maker in LOOPS or value.maker is tir_forms.grid):
+    if not isinstance(value, Form) or not (
+        value.maker in LOOPS or value.maker is tir_statements.grid
+    ):
         counts = not isinstance(value, bool) and (
             isinstance(value, int) or (isinstance(value, PrimExpr) and value.dtype.is_integer)
         )
@@ -205,7 +207,7 @@ def ranges_of_loops(cx: TirContext, value: Any, node: ast.expr) -> list[Range]:
             help=f"write `{instead}`" if instead else LOOP_HELP, fix=instead,
         )  # fmt: skip
     places = places_of_bounds(cx, value, node)
-    if value.maker is tir_forms.grid:
+    if value.maker is tir_statements.grid:
         extents = value.arguments["extents"]
         if not extents:
             raise cx.error(
@@ -215,7 +217,9 @@ def ranges_of_loops(cx: TirContext, value: Any, node: ast.expr) -> list[Range]:
         refuse_one_tuple(cx, extents, places, node)
         return [make_range(cx, 0, e, places.get(f"extents[{i}]", node))
                 for i, e in enumerate(extents)]  # fmt: skip
-    if value.maker is tir_forms.thread_binding and not isinstance(value.arguments["thread"], str):
+    if value.maker is tir_statements.thread_binding and not isinstance(
+        value.arguments["thread"], str
+    ):
         raise cx.error(node, "RX0103", "`T.thread_binding` needs the name of a thread",
                          help='write `thread="threadIdx.x"`')  # fmt: skip
     start, stop = value.arguments["start"], value.arguments["stop"]
@@ -437,14 +441,17 @@ def parse_if_scope(cx: TirContext, form: Form, node: ast.With, body: Sequence[as
         made = None
         if isinstance(part, ast.With) and len(part.items) == 1:
             made = parse_expr(cx, part.items[0].context_expr)
-        if not isinstance(made, Form) or made.maker not in (tir_forms.Then, tir_forms.Else):
+        if not isinstance(made, Form) or made.maker not in (
+            tir_statements.Then,
+            tir_statements.Else,
+        ):
             raise cx.error(
                 first_line(cx, part), "RX0501", "`T.If` holds `T.Then` and `T.Else` only",
                 help="write `with T.Then():`",
             )  # fmt: skip
         parts[made.maker] = parse_branch(cx, part.body)  # type: ignore[attr-defined]
-    if tir_forms.Then not in parts:
+    if tir_statements.Then not in parts:
         raise cx.error(first_line(cx, node), "RX0501", "`T.If` needs `with T.Then():`")
     cx.builder.add(IfThenElse.make(
-        condition, parts[tir_forms.Then], parts.get(tir_forms.Else), span=cx.span(node)
+        condition, parts[tir_statements.Then], parts.get(tir_statements.Else), span=cx.span(node)
     ))  # fmt: skip

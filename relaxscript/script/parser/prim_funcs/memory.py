@@ -17,17 +17,16 @@ import numpy as np
 from relaxscript.errors import Diagnostic, Span
 from relaxscript.ir import prim
 from relaxscript.ir.tir import Buffer
-from relaxscript.script.names import tir_forms
+from relaxscript.script.names import tir_statements
 from relaxscript.script.names.tir_types import Form
+from relaxscript.script.names.tir_values import dtype_of
 from relaxscript.script.parser.expression import parse_expr
 
-from .block import make_attributes
-from .buffer import BufferSyntax, dtype_of, make_buffer
-from .call import Places, argument_nodes
+from .buffer import BufferSyntax, make_buffer
 from .context import TirContext
-from .scalar import to_condition, to_scalar
+from .table_statement import places_of
 
-__all__ = ["bind_buffer", "bind_memory", "check_memory", "held_buffer"]
+__all__ = ["bind_buffer", "check_memory", "check_numbers", "held_buffer"]
 
 
 def bind_buffer(
@@ -35,13 +34,13 @@ def bind_buffer(
 ) -> Buffer:
     """A buffer of the body: of a parameter, allocated, or over memory that exists."""
     span = cx.span(target)
-    if syntax.maker is tir_forms.match_buffer:
+    if syntax.maker is tir_statements.match_buffer:
         return match_buffer(cx, target, syntax, span)
     buffer = make_buffer(cx, target.id, syntax, span)
-    if syntax.maker is tir_forms.alloc_buffer:
+    if syntax.maker is tir_statements.alloc_buffer:
         return cx.builder.alloc_buffer(buffer)
     needs_memory = "data" not in syntax.nodes
-    if syntax.maker is not tir_forms.decl_buffer and needs_memory:
+    if syntax.maker is not tir_statements.decl_buffer and needs_memory:
         cx.homeless[buffer] = syntax.node
         return buffer
     with cx.making(statement) as builder:
@@ -81,43 +80,14 @@ def match_buffer(
         return builder.match_buffer(source, buffer)
 
 
-def bind_memory(
-    cx: TirContext, target: ast.Name, form: Form, node: ast.expr, statement: ast.stmt
-) -> prim.Var:
-    """`p = T.allocate(...)`: memory, by its address."""
-    places = Places(node)
-    if isinstance(node, ast.Call):
-        places = argument_nodes(cx, form.maker, node)
-    given = form.arguments
-    dtype = dtype_of(cx, given["dtype"], places["dtype"])
-    extents = extents_of(cx, given["extents"], places["extents"])
-    parts = {**places, "name": target}
-    with cx.making(statement, parts) as builder:
-        scope = builder.check_scope(given.get("scope", "global"))
-    notes = make_attributes(cx, given["annotations"], places["annotations"])
-    if form.maker is tir_forms.allocate_const:
-        data = given["data"]
-        if dtype.is_float or dtype.is_integer or dtype.is_bool:
-            with cx.at(places["data"]):
-                data = np.asarray(data, dtype.numpy)
-        with cx.making(statement, parts) as builder:
-            var = builder.allocate_const(target.id, data, dtype, extents, notes)
-    else:
-        test = given["condition"]
-        if test is not None:
-            test = to_condition(cx, test, places["condition"])
-        with cx.making(statement, parts) as builder:
-            var = builder.allocate(target.id, extents, dtype, scope, test, notes)
-    cx.fixed[var] = "the address of memory"
-    return var
-
-
-def extents_of(cx: TirContext, values: Any, node: ast.expr) -> list[Any]:
-    """The extents of memory: plain numbers and scalars, one for each axis."""
-    given = values if isinstance(values, (tuple, list)) else (values,)
-    nodes = node.elts if isinstance(node, (ast.Tuple, ast.List)) else []
-    places = nodes if len(nodes) == len(given) else [node] * len(given)
-    return [v if type(v) is int else to_scalar(cx, v, at) for v, at in zip(given, places)]
+def check_numbers(cx: TirContext, form: Form, node: ast.expr) -> None:
+    """Refuse constants that Python cannot read as numbers."""
+    places = places_of(cx, form, node)
+    with cx.making(places["dtype"]):
+        dtype = dtype_of(form.arguments["dtype"])
+    if dtype.is_float or dtype.is_integer or dtype.is_bool:
+        with cx.at(places["data"]):
+            np.asarray(form.arguments["data"], dtype.numpy)
 
 
 def held_buffer(cx: TirContext, form: Form, node: ast.Attribute) -> Any:

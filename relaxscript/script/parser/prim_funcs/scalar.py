@@ -10,7 +10,7 @@ not fit) and float32, as TIR reads them, unless something beside them says more.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,6 +18,7 @@ from relaxscript.dtypes import DataType
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.ir.tir import Buffer, BufferRegion
+from relaxscript.script.names import tir_nodes
 from relaxscript.script.parser.diagnostics import Failed
 from relaxscript.script.parser.expression import parse_expr, python_item
 from relaxscript.tir_builder import (
@@ -30,12 +31,13 @@ from relaxscript.tir_builder import (
     region_of,
 )
 
-from .context import TirContext
+from .context import TirContext, part_of
 
 __all__ = [
     "check_brackets",
     "check_number_of_indices",
     "check_rank",
+    "check_value",
     "index_nodes",
     "item_of",
     "make_number",
@@ -50,15 +52,25 @@ __all__ = [
 def to_scalar(cx: TirContext, value: Any, node: ast.AST) -> PrimExpr:
     """A value as a scalar: plain numbers are int32 (int64 where they do not fit) or float32."""
     if isinstance(value, PrimExpr):
-        if isinstance(value, prim.Var) and not value.name:
-            raise no_value(cx, value, node)
+        check_value(cx, value, node)
         return value
-    if isinstance(value, BufferRegion):
-        return vector_of(cx, value, node)
+    return operand(cx, operands.scalar, value, node)
+
+
+def operand(
+    cx: TirContext, rule: Callable[..., PrimExpr], value: Any, node: ast.AST, *more: Any
+) -> PrimExpr:
+    """What a rule of the builder makes of a value; what it refuses is told at the value."""
     try:
-        return operands.scalar(value, "value", cx.span(node) if type(value) is int else None)
+        return rule(value, *more, "value", cx.span(node) if type(value) is int else None)
     except TIRError as error:
-        raise cx.refuse(error, lambda part: node) from None
+        raise cx.refuse(error, lambda part: part_of(part, {"value": node}, node)) from None
+
+
+def check_value(cx: TirContext, value: Any, node: ast.AST) -> None:
+    """Refuse a new variable where a value should stand."""
+    if isinstance(value, prim.Var) and not value.name:
+        raise no_value(cx, value, node)
 
 
 def no_value(cx: TirContext, var: prim.Var, node: ast.AST) -> Failed:
@@ -69,27 +81,15 @@ def no_value(cx: TirContext, var: prim.Var, node: ast.AST) -> Failed:
     )  # fmt: skip
 
 
-def make_number(cx: TirContext, value: int, dtype: DataType, node: ast.AST) -> IntImm:
+def make_number(cx: TirContext, value: int, dtype: DataType, node: ast.AST) -> PrimExpr:
     """A number of a data type, with its place."""
-    try:
-        return operands.integer(value, dtype, "value", cx.span(node))
-    except TIRError as error:
-        raise cx.refuse(error, lambda part: node) from None
+    return operand(cx, operands.integer, value, node, dtype)
 
 
 def to_condition(cx: TirContext, value: Any, node: ast.AST) -> PrimExpr:
     """A scalar that is true or false."""
-    e = to_scalar(cx, value, node)
-    try:
-        return operands.condition(e, "value")
-    except TIRError as error:
-        raise cx.refuse(error, lambda part: node, in_parentheses(cx, node)) from None
-
-
-def in_parentheses(cx: TirContext, node: ast.AST) -> str:
-    """The text of an expression, ready to be an operand of a comparison."""
-    loose = isinstance(node, (ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.NamedExpr))
-    return f"({cx.written(node)})" if loose else cx.written(node)
+    check_value(cx, value, node)
+    return operand(cx, operands.condition, value, node)
 
 
 def parse_subscript(cx: TirContext, node: ast.Subscript) -> Any:
@@ -130,6 +130,8 @@ def item_of(cx: TirContext, owner: Any, index: Any, node: ast.Subscript) -> Any:
         )
     if isinstance(owner, PrimExpr):
         raise not_indexable(cx, owner, node)
+    if owner is tir_nodes.let:
+        return index  # `x: T.let[T.int32] = value`
     if isinstance(index, PrimExpr) and isinstance(owner, (tuple, list)):
         if not isinstance(index, IntImm):
             raise cx.error(
@@ -237,17 +239,3 @@ def make_region(
     """Part of a buffer: a range along each axis."""
     with at_indices(cx, index, places, node) as (builder, values):
         return region_of(builder, buffer, values)
-
-
-def vector_of(cx: TirContext, region: BufferRegion, node: ast.AST) -> PrimExpr:
-    """A region used as a value: the vector of its elements."""
-    places = region_places(cx, region, node)
-    parts = {f"indices[{axis}]": at for axis, at in enumerate(places)}
-    with cx.making(node, parts):
-        return operands.vector(region, "value", list(parts))
-
-
-def region_places(cx: TirContext, region: BufferRegion, node: ast.AST) -> Sequence[ast.AST]:
-    count = len(region.region)
-    places = index_nodes(cx, node) if isinstance(node, ast.Subscript) else []
-    return places if len(places) == count else [node] * count

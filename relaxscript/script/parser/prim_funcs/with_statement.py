@@ -8,7 +8,7 @@ from typing import Any
 
 from relaxscript.ir import prim
 from relaxscript.ir.tir import Stmt
-from relaxscript.script.names import tir_forms
+from relaxscript.script.names import tir_statements
 from relaxscript.script.names.tir_types import Form
 from relaxscript.script.parser.diagnostics import Failed
 from relaxscript.script.parser.expression import parse_expr
@@ -69,7 +69,7 @@ def enter_scope(
         if item.optional_vars is not None:
             cx.error(item.optional_vars, "RX0501", f"`{value.name}` gives no value")
         scoped(cx, value, node, body)
-    elif maker in LOOPS or maker is tir_forms.grid:
+    elif maker in LOOPS or maker is tir_statements.grid:
         parse_loops(cx, ranges_of_loops(cx, value, call), value, item.optional_vars, node, body)
     elif isinstance(value, (Form, BufferSyntax)):
         parse_open_scope(cx, value, node, item, body)
@@ -87,7 +87,7 @@ def parse_open_scope(
     with cx.scope(), cx.builder.scope():
         if item.optional_vars is not None:
             bind_target(cx, item.optional_vars, value, item.context_expr, node)
-        elif isinstance(value, Form) and value.maker is tir_forms.LetStmt:
+        elif isinstance(value, Form) and value.maker is tir_statements.LetStmt:
             open_declared_let(cx, value, item.context_expr, node)
         else:
             run_effect(cx, value, item.context_expr)
@@ -111,8 +111,8 @@ def open_declared_let(cx: TirContext, form: Form, node: ast.expr, statement: ast
 
 # What is done for each form that opens a scope.
 _SCOPES: dict[Any, Callable[[TirContext, Form, ast.With, Sequence[ast.stmt]], None]] = {
-    tir_forms.block: parse_block,
-    tir_forms.init: parse_init,
-    tir_forms.While: parse_while_scope,
-    tir_forms.If: parse_if_scope,
+    tir_statements.block: parse_block,
+    tir_statements.init: parse_init,
+    tir_statements.While: parse_while_scope,
+    tir_statements.If: parse_if_scope,
 }

@@ -29,7 +29,7 @@ EXPRESSIONS = (
     "R.sys.modules",
     "R._sys",
     "I.sys.modules['os'].system('touch reached')",
-    "T.tir_forms.__builtins__",
+    "T.tir_statements.__builtins__",
     "x.__class__.__init__.__globals__",
     "x.struct_info.__class__",
     "R.const.__globals__",
