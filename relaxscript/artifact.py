@@ -29,7 +29,7 @@ from safetensors import SafetensorError
 from .compiler import build
 from .dtypes import DataType, result_dtype
 from .errors import Diagnostic, DiagnosticError, InternalError
-from .errors.exceptions import is_users
+from .errors.exceptions import is_user_error
 from .errors.files import open_regular
 from .ir import prim, relax, tir
 from .ir.module import IRModule, Target, as_target
@@ -49,7 +49,7 @@ from .version import __version__
 
 __all__ = ["FORMAT_VERSION", "Contents", "inspect", "load", "readable", "save"]
 
-__tracebackhide__ = is_users
+__tracebackhide__ = is_user_error
 
 FORMAT = "relaxscript program"
 FORMAT_VERSION = 1

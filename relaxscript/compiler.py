@@ -22,11 +22,11 @@ from .arith import NO, YES
 from .codegen.backend import BACKENDS, Backend, backend_for, register_backend, unknown_name
 from .codegen.vm import Kernel, codegen
 from .errors import Diagnostic, DiagnosticError, VMError
-from .errors.exceptions import is_users
+from .errors.exceptions import is_user_error
 from .interpreter.tir import evaluate
 from .ir import relax, tir
 from .ir.calling import home_of, set_home
-from .ir.constant_folding import refolded
+from .ir.constant_folding import fold_constants
 from .ir.module import IRModule, Target
 from .ir.prim import IntImm, PrimExpr, Var as ShapeVar
 from .ir.struct_info import StructInfo
@@ -52,7 +52,7 @@ from .transform.vdevice.realize_vdevice import realized
 
 __all__ = ["VirtualMachine", "build", "compile", "jit", "run_function", "with_params"]
 
-__tracebackhide__ = is_users
+__tracebackhide__ = is_user_error
 
 _EXEC_MODES = ("bytecode", "compiled")
 _REMOVERS: dict[str, Callable[[], Pass]] = {
@@ -372,4 +372,6 @@ def _specialised(function: relax.Function, mapping: Mapping[ShapeVar, PrimExpr])
     if not numbers:
         return function
     replaced = substitute(function, numbers)
-    return rewrite(replaced, lambda node: refolded(node) if isinstance(node, PrimExpr) else None)
+    return rewrite(
+        replaced, lambda node: fold_constants(node) if isinstance(node, PrimExpr) else None
+    )

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import unified_diff
 
-from relaxscript.errors import Diagnostic, Source, mended
+from relaxscript.errors import Diagnostic, Source, fix_source
 
 from .definitions import definitions
 from .report import errors_of, in_order
@@ -54,7 +54,7 @@ def mend(looked: Looked, strict: bool | None) -> Looked:
     """
     seen = {looked.sources}
     for _ in range(ROUNDS):
-        texts = [mended(source, looked.found) for source in looked.sources]
+        texts = [fix_source(source, looked.found) for source in looked.sources]
         sources = tuple(
             Source(source.filename, text, source.cell)
             for source, (text, _) in zip(looked.sources, texts, strict=True)

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from relaxscript.errors import Diagnostic, DiagnosticError, Span, did_you_mean, nearest
-from relaxscript.errors.exceptions import is_users
+from relaxscript.errors.exceptions import is_user_error
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.prim_checks import shortened
+from relaxscript.ir.prim_checks import shorten
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.ir.vdevice import Target
 from relaxscript.runtime.forks import lock_across_forks
@@ -22,7 +22,7 @@ from .vm import Kernel
 
 __all__ = ["BACKENDS", "Backend", "backend_for", "register_backend", "unknown_name"]
 
-__tracebackhide__ = is_users
+__tracebackhide__ = is_user_error
 
 # Options that name another computer or its parts; code is always made for the one that runs it.
 _ELSEWHERE = frozenset({"mcpu", "mtriple", "mattr", "num-cores", "device", "keys", "jit", "mabi"})
@@ -124,7 +124,7 @@ def _switch(name: str, value: Any) -> bool:
 
 
 def _no_such(name: str, wanted: str, value: Any, example: int) -> DiagnosticError:
-    message = f'the option "{name}" of the target is {wanted}, not {shortened(value)}'
+    message = f'the option "{name}" of the target is {wanted}, not {shorten(value)}'
     help = f'write "llvm -{name}={example}"'
     return DiagnosticError(Diagnostic("RX0703", message, None, help=help))
 

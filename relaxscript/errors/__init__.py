@@ -23,11 +23,11 @@ from .exceptions import (
     TVMError,
     UnplacedError,
     VMError,
-    unplaced,
+    unplaced_error,
     warn,
 )
 from .explain import CODES, Page, explain, page_of
-from .fixes import Mended, apply_fixes, mended
+from .fixes import FixedSource, apply_fixes, fix_source
 from .render import automatic_style, render
 from .settings import config, is_strict
 from .span import Source, Span
@@ -43,9 +43,9 @@ __all__ = [
     "DiagnosticTypeError",
     "DiagnosticValueError",
     "Edit",
+    "FixedSource",
     "InternalError",
     "Label",
-    "Mended",
     "Nature",
     "OperandError",
     "Page",
@@ -62,14 +62,14 @@ __all__ = [
     "config",
     "did_you_mean",
     "explain",
+    "fix_source",
     "is_strict",
     "meant_hint",
     "meant_notes",
-    "mended",
     "nearest",
     "page_of",
     "render",
-    "unplaced",
+    "unplaced_error",
     "warn",
 ]
 

@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from .styles import Line, Piece, Role, merged, visible, width
+from .styles import Line, Piece, Role, merge_pieces, visible, width
 
 TAB = 4
 LIMIT = 140
@@ -43,7 +43,7 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class _Placed:
+class _PlacedMark:
     """A mark in columns of the screen."""
 
     start: int
@@ -53,7 +53,7 @@ class _Placed:
 
 def draw(text: str, marks: Sequence[Mark], limit: int = LIMIT) -> list[Line]:
     """The line `text`, then the rows of underlines and texts; `limit` in columns of the screen."""
-    shown, columns = _shown(text, marks, limit)
+    shown, columns = _clip(text, marks, limit)
     placed = [_place(mark, columns) for mark in dict.fromkeys(marks)]
     rows: list[Line] = [[(shown, "plain")]]
     if not placed:
@@ -70,31 +70,31 @@ def draw(text: str, marks: Sequence[Mark], limit: int = LIMIT) -> list[Line]:
     return rows
 
 
-def _underlines(placed: list[_Placed], said: Mark | None) -> Line:
+def _underlines(placed: list[_PlacedMark], said: Mark | None) -> Line:
     cells: list[Piece] = [(" ", "plain")] * max(one.end for one in placed)
     # The widest first, so that a part stays visible inside the whole.
     for one in sorted(placed, key=lambda one: one.start - one.end):
         cells[one.start : one.end] = [(one.mark.symbol, one.mark.role)] * (one.end - one.start)
     if said is not None:
         cells += [(" ", "plain"), (visible(said.text), said.role)]
-    return merged(cells)
+    return merge_pieces(cells)
 
 
-def _text_row(waiting: list[_Placed], said: _Placed) -> Line:
+def _text_row(waiting: list[_PlacedMark], said: _PlacedMark) -> Line:
     cells: list[Piece] = [(" ", "plain")] * said.start
     for one in waiting:
         if one.start < said.start:
             cells[one.start] = ("|", one.mark.role)
-    return merged([*cells, (visible(said.mark.text), said.mark.role)])
+    return merge_pieces([*cells, (visible(said.mark.text), said.mark.role)])
 
 
-def _place(mark: Mark, columns: list[int]) -> _Placed:
+def _place(mark: Mark, columns: list[int]) -> _PlacedMark:
     last = len(columns) - 1
     start = columns[min(mark.start, last)]
-    return _Placed(start, max(columns[min(mark.end, last)], start + 1), mark)
+    return _PlacedMark(start, max(columns[min(mark.end, last)], start + 1), mark)
 
 
-def _shown(text: str, marks: Sequence[Mark], limit: int) -> tuple[str, list[int]]:
+def _clip(text: str, marks: Sequence[Mark], limit: int) -> tuple[str, list[int]]:
     """The line as it is shown, and the column at which each of its characters and its end stand."""
     cells = _cells(text)
     widths = [sum(map(width, cell)) for cell in cells]
@@ -103,7 +103,7 @@ def _shown(text: str, marks: Sequence[Mark], limit: int) -> tuple[str, list[int]
     columns: list[int] = []
     column = 0
     end = 0
-    for start, stop in [*_kept(before, marks, limit), (len(cells), len(cells))]:
+    for start, stop in [*_visible_ranges(before, marks, limit), (len(cells), len(cells))]:
         if start > end:
             columns += [column] * (start - end)
             pieces.append(DOTS)
@@ -126,7 +126,7 @@ def _cells(text: str) -> list[str]:
     return cells
 
 
-def _kept(before: list[int], marks: Sequence[Mark], limit: int) -> list[tuple[int, int]]:
+def _visible_ranges(before: list[int], marks: Sequence[Mark], limit: int) -> list[tuple[int, int]]:
     """The stretches of characters to show: all if it fits, else what is around ends of marks."""
     count = len(before) - 1
     if before[-1] <= limit:

@@ -58,17 +58,17 @@ class DiagnosticError(SyntaxError, TVMError):
     """
 
     def __new__(cls, diagnostics: Diagnostic | Sequence[Diagnostic]) -> DiagnosticError:
-        found = _in_a_row(diagnostics)
+        found = _as_tuple(diagnostics)
         kind = _OF_NATURE[_first(found).nature] if cls is DiagnosticError else cls
         return super().__new__(kind, found)
 
     def __init__(self, diagnostics: Diagnostic | Sequence[Diagnostic]) -> None:
-        found = _in_a_row(diagnostics)
+        found = _as_tuple(diagnostics)
         first = _first(found)
         more = sum(diagnostic.severity == "error" for diagnostic in found) - 1
         message = first.message + (f" (and {more} more)" if more > 0 else "")
         others = ["\n" + render(other) for other in found if other is not first]
-        notes = [note for note in (_below(first), *others) if note]
+        notes = [note for note in (_format_further(first), *others) if note]
         # Of an error without a place Python shows `str(error)`, which has all, and then the notes.
         has_notes = sys.version_info >= (3, 11) and first.span is not None
         if not has_notes:
@@ -104,7 +104,7 @@ _OF_NATURE: Mapping[Nature | None, type[DiagnosticError]] = {
 }
 
 
-def _in_a_row(diagnostics: Diagnostic | Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
+def _as_tuple(diagnostics: Diagnostic | Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
     found = (diagnostics,) if isinstance(diagnostics, Diagnostic) else tuple(diagnostics)
     if not found:
         raise InternalError("a DiagnosticError was raised without a diagnostic")
@@ -124,7 +124,7 @@ class RelaxWarning(UserWarning):
         self.diagnostic = diagnostic
 
     def __str__(self) -> str:
-        return "\n".join([self.diagnostic.message, *remarks(self.diagnostic)])
+        return "\n".join([self.diagnostic.message, *format_remarks(self.diagnostic)])
 
     def _repr_html_(self) -> str:
         return render(self.diagnostic, style="html")
@@ -189,7 +189,7 @@ class VMError(RuntimeError, TVMError):
         frames: list[str] = []
         cause: BaseException | None = self
         while cause is not None:
-            frames += frames_of_users(cause)[-SHOWN_FRAMES:]
+            frames += user_frames(cause)[-SHOWN_FRAMES:]
             cause = cause.__cause__
         text = "".join([*frames, f"{type(self).__name__}: {self}"])
         return ["Traceback (most recent call last):", *text.split("\n")]
@@ -334,7 +334,7 @@ class OperandError(UnplacedError):
         return ": ".join(part for part in (self.message, facts) if part)
 
 
-def unplaced(error: BaseException) -> UnplacedError | None:
+def unplaced_error(error: BaseException) -> UnplacedError | None:
     """What was said of a mistake before it was given a place, for who knows a better one."""
     said = error.__context__ if isinstance(error, DiagnosticError) else error
     return said if isinstance(said, UnplacedError) else None
@@ -360,7 +360,7 @@ def warn(diagnostic: Diagnostic) -> None:
     warnings.warn_explicit(RelaxWarning(diagnostic), RelaxWarning, cell or filename, number)
 
 
-def remarks(diagnostic: Diagnostic) -> list[str]:
+def format_remarks(diagnostic: Diagnostic) -> list[str]:
     """Everything but the message, as lines for those who show the source line themselves."""
     lines = [f"{span}: {text}" for span, text in diagnostic.labels if text]
     lines += [f"note: {note}" for note in diagnostic.notes]
@@ -369,10 +369,10 @@ def remarks(diagnostic: Diagnostic) -> list[str]:
     return [*lines, _code_of(diagnostic)]
 
 
-def _below(first: Diagnostic) -> str:
+def _format_further(first: Diagnostic) -> str:
     """What follows file, line, caret and message: the picture, where it says more than these."""
     if first.span is None or not (first.labels or first.fix):
-        return "\n".join(remarks(first))
+        return "\n".join(format_remarks(first))
     return "\n".join([render_body(first), _code_of(first)])
 
 
@@ -380,7 +380,7 @@ def _code_of(diagnostic: Diagnostic) -> str:
     return f"code: {diagnostic.code} (`relaxscript explain {diagnostic.code}` says more)"
 
 
-def frames_of_users(error: BaseException) -> list[str]:
+def user_frames(error: BaseException) -> list[str]:
     """The frames of a traceback that are neither ours nor the notebook's own."""
     shown = [
         frame
@@ -393,7 +393,7 @@ def frames_of_users(error: BaseException) -> list[str]:
     ]
 
 
-def is_users(info: Any) -> bool:
+def is_user_error(info: Any) -> bool:
     """Whether pytest may leave out our frames, where a module says `__tracebackhide__ = is_users`.
 
     It asks with what it knows of an exception. Frames of a mistake of ours stay.

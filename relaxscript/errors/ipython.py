@@ -10,7 +10,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any
 
-from .exceptions import DiagnosticError, frames_of_users
+from .exceptions import DiagnosticError, user_frames
 from .notebook import live_shell
 from .render import render
 
@@ -30,7 +30,7 @@ def show(
 ) -> list[str]:  # fmt: skip
     """Show the pictures, and the frames of the user's where nothing else says a place."""
     placed = any(diagnostic.span is not None for diagnostic in error.diagnostics)
-    lines = [] if placed else "".join(frames_of_users(error)).splitlines()
+    lines = [] if placed else "".join(user_frames(error)).splitlines()
     # A kernel shows what is published in the colours of the page; the line below marks the failure.
     if hasattr(shell, "kernel"):
         pictures = {"text/html": error._repr_html_(), "text/plain": str(error)}

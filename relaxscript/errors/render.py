@@ -55,7 +55,7 @@ def render_body(diagnostic: Diagnostic, style: Style = "text") -> str:
 
 
 @dataclass
-class _Block:
+class _Snippet:
     """What is to be shown of one source."""
 
     source: Source
@@ -74,7 +74,7 @@ class _Block:
 
 
 @dataclass(frozen=True)
-class _Change:
+class _ChangedLines:
     """A stretch of lines as a fix makes it; `marks` say what is new, by number of the line."""
 
     first: int
@@ -93,14 +93,14 @@ def _header(diagnostic: Diagnostic) -> list[Line]:
 
 
 def _body(diagnostic: Diagnostic) -> list[Line]:
-    blocks = _blocks(diagnostic)
+    blocks = _snippets(diagnostic)
     changes = _changes(diagnostic.fix)
     numbers = [line for block in blocks for line in block.marks]
     numbers += [change.first + len(change.lines) - 1 for change in changes]
     margin = len(str(max(numbers, default=0)))
     lines: list[Line] = []
     for block in blocks:
-        lines += _block_lines(block, diagnostic, margin)
+        lines += _snippet_lines(block, diagnostic, margin)
     for note in diagnostic.notes:
         lines += _remark("note", note, margin)
     if diagnostic.help or changes:
@@ -110,12 +110,12 @@ def _body(diagnostic: Diagnostic) -> list[Line]:
     return lines
 
 
-def _blocks(diagnostic: Diagnostic) -> list[_Block]:
-    blocks: dict[Source, _Block] = {}
+def _snippets(diagnostic: Diagnostic) -> list[_Snippet]:
+    blocks: dict[Source, _Snippet] = {}
 
     def add(span: Span, text: str, symbol: str, role: Role) -> None:
         said = " ".join(text.split("\n"))
-        blocks.setdefault(span.source, _Block(span.source)).add(span, said, symbol, role)
+        blocks.setdefault(span.source, _Snippet(span.source)).add(span, said, symbol, role)
 
     main = diagnostic.span
     if main is not None and all(label.span != main for label in diagnostic.labels):
@@ -146,7 +146,7 @@ def _stretches(span: Span) -> list[tuple[int, int, int]]:
     return found or [(span.line, span.column - 1, span.column - 1)]
 
 
-def _block_lines(block: _Block, diagnostic: Diagnostic, margin: int) -> Iterator[Line]:
+def _snippet_lines(block: _Snippet, diagnostic: Diagnostic, margin: int) -> Iterator[Line]:
     main = diagnostic.span
     numbers = sorted(block.marks)
     if main is not None and main.source == block.source:
@@ -182,22 +182,22 @@ def _remark(kind: Role, text: str, margin: int) -> Iterator[Line]:
         yield [(f"{indent}  {'':{len(kind)}}  {line}", "plain")]
 
 
-def _changes(edits: Iterable[Edit]) -> list[_Change]:
+def _changes(edits: Iterable[Edit]) -> list[_ChangedLines]:
     """The edits applied: one change for each stretch of lines that edits share."""
-    changes: list[_Change] = []
+    changes: list[_ChangedLines] = []
     ordered = sorted(edits, key=lambda edit: edit.span)
     for source, group in groupby(ordered, key=lambda edit: edit.span.source):
         shared: list[Edit] = []
         for edit in group:
             if shared and edit.span.line > shared[-1].span.end_line:
-                changes.append(_applied(source, shared))
+                changes.append(_apply(source, shared))
                 shared = []
             shared.append(edit)
-        changes.append(_applied(source, shared))
+        changes.append(_apply(source, shared))
     return changes
 
 
-def _applied(source: Source, edits: list[Edit]) -> _Change:
+def _apply(source: Source, edits: list[Edit]) -> _ChangedLines:
     first, last = edits[0].span.line, edits[-1].span.end_line
     at = source.offset(first, 1)
     text = ""
@@ -215,10 +215,10 @@ def _applied(source: Source, edits: list[Edit]) -> _Change:
         for line, left, right in _stretches(made.between(start, end)):
             if left < right:
                 marks.setdefault(first + line - 1, []).append(Mark(left, right, "", "~", "help"))
-    return _Change(first, list(made.lines), marks)
+    return _ChangedLines(first, list(made.lines), marks)
 
 
-def _change_lines(change: _Change, margin: int) -> Iterator[Line]:
+def _change_lines(change: _ChangedLines, margin: int) -> Iterator[Line]:
     yield _beside("", "|", margin, [])
     for number, text in enumerate(change.lines, change.first):
         rows = draw(text, change.marks.get(number, ()))

@@ -69,7 +69,7 @@ def width(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
-def merged(cells: list[Piece]) -> Line:
+def merge_pieces(cells: list[Piece]) -> Line:
     """`cells` with neighbours of one role joined."""
     groups = groupby(cells, key=lambda cell: cell[1])
     return [("".join(text for text, _ in group), role) for role, group in groups]

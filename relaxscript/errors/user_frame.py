@@ -17,7 +17,7 @@ from .exceptions import UnplacedError
 from .span import Source, Span
 
 __all__ = [
-    "caller_frame", "caller_span", "for_users", "raised_span", "source_lines", "step_span",
+    "caller_frame", "caller_span", "raised_span", "report_at_caller", "source_lines", "step_span",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -29,7 +29,7 @@ LIBRARIES = tuple({
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
-def for_users(function: F) -> F:
+def report_at_caller(function: F) -> F:
     """`function`, which tells what is wrong at the line of Python that called it.
 
     Who calls it and knows a better place finds what was said without one by `unplaced`.

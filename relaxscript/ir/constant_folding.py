@@ -21,7 +21,7 @@ from .prim import FloatImm, Immediate, IntImm, PrimExpr, PrimExprLike, cast, con
 from .prim_checks import fits_float, refused
 from .prim_operators import BUILDERS
 
-__all__ = ["folded", "refolded"]
+__all__ = ["fold_binary", "fold_constants"]
 
 _NODES: Mapping[str, Any] = {
     "+": prim.Add, "-": prim.Sub, "*": prim.Mul, "/": prim.Div, "//": prim.FloorDiv,
@@ -49,7 +49,7 @@ _MEANING: Mapping[str, Callable[[Any, Any], Any]] = {
 _NEUTRAL = {("+", 0): "ab", ("-", 0): "b", ("*", 1): "ab", ("//", 1): "b"}
 
 
-def folded(symbol: str, a: PrimExpr, b: PrimExpr) -> PrimExpr | None:
+def fold_binary(symbol: str, a: PrimExpr, b: PrimExpr) -> PrimExpr | None:
     """What an operator gives where that is known already, None where it is not.
 
     A number that does not fit in its dtype is left to be computed. Raises a `ValueError` for a
@@ -58,7 +58,7 @@ def folded(symbol: str, a: PrimExpr, b: PrimExpr) -> PrimExpr | None:
     if isinstance(b, Immediate):
         _check_right(symbol, a, b)
         if isinstance(a, Immediate):
-            return _computed(symbol, a, b)
+            return _compute(symbol, a, b)
     for side, e, other in (("a", a, b), ("b", b, a)):
         if isinstance(e, IntImm) and side in _NEUTRAL.get((symbol, e.value), ""):
             return other
@@ -68,13 +68,13 @@ def folded(symbol: str, a: PrimExpr, b: PrimExpr) -> PrimExpr | None:
 _SYMBOLS = {make: symbol for symbol, make in _NODES.items()}
 
 
-def refolded(e: prim.PrimExpr) -> PrimExpr | None:
+def fold_constants(e: prim.PrimExpr) -> PrimExpr | None:
     """What an operation on constants gives; None where the operands are not all constants."""
     symbol = _SYMBOLS.get(type(e))
     if symbol is None or not isinstance(e, (prim.Binary, prim.Comparison)):
         return None
     by_zero = isinstance(e.b, Immediate) and symbol in _DIVISIONS and not e.b
-    return None if by_zero else folded(symbol, e.a, e.b)
+    return None if by_zero else fold_binary(symbol, e.a, e.b)
 
 
 def _check_right(symbol: str, a: PrimExpr, b: Immediate) -> None:
@@ -90,7 +90,7 @@ def _number(e: Immediate) -> Any:
     return nearest(value, e.dtype) if e.dtype.is_float else value
 
 
-def _computed(symbol: str, a: Immediate, b: Immediate) -> PrimExpr | None:
+def _compute(symbol: str, a: Immediate, b: Immediate) -> PrimExpr | None:
     value = _MEANING[symbol](_number(a), _number(b))
     if isinstance(value, bool):
         return const(value)
@@ -113,7 +113,7 @@ def _binary(symbol: str, a: PrimExprLike, b: PrimExprLike) -> PrimExpr:
         a, b = match_dtypes(a, b)
     except TypeError as error:
         raise refused(str(error), nature="type") from None
-    known = folded(symbol, a, b)
+    known = fold_binary(symbol, a, b)
     made: PrimExpr = _NODES[symbol].make(a, b) if known is None else known
     return made
 

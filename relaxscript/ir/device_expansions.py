@@ -1,8 +1,8 @@
 """Expansions of portable device intrinsics into the rest of the scalar language.
 
-`meaning(call)` is an expression of the same value, which the interpreter evaluates and the code
-generator compiles, so that both agree. Products of fixed-point numbers are rounded to the nearest,
-halves up.
+`expand_device_call(call)` is an expression of the same value. The interpreter evaluates it and the
+code generator compiles it, so that both agree. Products of fixed-point numbers are rounded to the
+nearest, halves up.
 
 Source: TVM's default lowering of `q_multiply_shift` and its like.
 """
@@ -34,9 +34,9 @@ from .prim import (
     cast,
     const,
 )
-from .scalar_functions import FUNCTIONS, LOW_LEVEL
+from .scalar_functions import DEVICE_FUNCTIONS, FUNCTIONS
 
-__all__ = ["meaning"]
+__all__ = ["expand_device_call"]
 
 
 def _lanes(vectors: list[PrimExpr], start: int, stop: int) -> PrimExpr:
@@ -117,13 +117,13 @@ _MEANINGS: dict[str, Callable[[Call], PrimExpr]] = {
 }
 
 
-def meaning(e: Call) -> PrimExpr | None:
+def expand_device_call(e: Call) -> PrimExpr | None:
     """An expression that means the same as a call; None where the call is not one of these.
 
     A call made by hand whose operands the function of its name would refuse has none either.
     """
     row = lookup(e.op)
-    if row is None or row.script_name not in LOW_LEVEL or not row.compiled:
+    if row is None or row.script_name not in DEVICE_FUNCTIONS or not row.compiled:
         return None
     if e.dtype.kind in ("handle", "void"):
         return None

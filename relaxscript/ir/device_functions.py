@@ -16,7 +16,7 @@ from relaxscript.errors import OperandError
 from .intrinsic import Intrinsic
 from .prim import Call, PrimExpr, StringImm, as_prim, const
 
-__all__ = ["TYPED_LAST", "builds", "low_level_function", "operand"]
+__all__ = ["TYPED_LAST", "builds", "device_function", "operand"]
 
 # Calls whose dtype stands behind the operands.
 TYPED_LAST = frozenset({"tir.tvm_struct_get"})
@@ -51,7 +51,7 @@ def _signature(row: Intrinsic) -> Signature:
     return Signature(parameters)
 
 
-def low_level_function(row: Intrinsic) -> Callable[..., PrimExpr]:
+def device_function(row: Intrinsic) -> Callable[..., PrimExpr]:
     """The function that builds a call of an intrinsic of the table."""
     signature = _signature(row)
 
@@ -88,7 +88,7 @@ def low_level_function(row: Intrinsic) -> Callable[..., PrimExpr]:
 
 def builds(row: Intrinsic, call: Call) -> bool:
     """Whether the function of an intrinsic builds a call; one made by hand may be any."""
-    function = low_level_function(row)
+    function = device_function(row)
     last = row.name in TYPED_LAST
     given = (*call.args, call.dtype) if last else (call.dtype, *call.args)
     try:
@@ -142,7 +142,7 @@ def _half(row: Intrinsic, result: DataType, args: list[PrimExpr]) -> None:
         raise _refuse_result(row, result, whole.with_lanes(whole.lanes // 2))
 
 
-def _combined(row: Intrinsic, result: DataType, args: list[PrimExpr]) -> None:
+def _combine(row: Intrinsic, result: DataType, args: list[PrimExpr]) -> None:
     low, high = args[0].dtype, args[1].dtype
     if low != high:
         raise _refuse(row, "vec2", high, f"two vectors of one dtype, {low}")
@@ -183,7 +183,7 @@ _CHECKS: dict[str, Callable[[Intrinsic, DataType, list[PrimExpr]], None]] = {
     "tir.get_active_lane_mask": _mask,
     "tir.q_multiply_shift": _fixed_point,
     "tir.q_multiply_shift_per_axis": _fixed_point,
-    "tir.vectorcombine": _combined,
+    "tir.vectorcombine": _combine,
     "tir.vectorhigh": _half,
     "tir.vectorlow": _half,
 }

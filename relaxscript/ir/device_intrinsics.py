@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["COMPILED", "PURE", "LowLevel", "low_level"]
+__all__ = ["COMPILED", "PURE", "DeviceIntrinsic", "device_intrinsics"]
 
 _TABLE = """
 call_extern                     given    func_name:text *
@@ -110,7 +110,7 @@ COMPILED = frozenset(_COMPILED.split())
 PURE = frozenset(_PURE.split())
 
 
-class LowLevel(NamedTuple):
+class DeviceIntrinsic(NamedTuple):
     """One line of the table; `defaults` are the values of the last parameters, None for none."""
 
     name: str
@@ -124,7 +124,7 @@ class LowLevel(NamedTuple):
 _VALUES: dict[str, int | bool] = {"False": False, "True": True}
 
 
-def _line(text: str) -> LowLevel:
+def _line(text: str) -> DeviceIntrinsic:
     name, result, *operands = text.split()
     parameters: list[str] = []
     texts: set[str] = set()
@@ -142,11 +142,11 @@ def _line(text: str) -> LowLevel:
             defaults.append(None)
         elif default:
             defaults.append(_VALUES[default] if default in _VALUES else int(default))
-    return LowLevel(
+    return DeviceIntrinsic(
         name, result, tuple(parameters), frozenset(texts), tuple(defaults), "*" in operands
     )
 
 
-def low_level() -> list[LowLevel]:
+def device_intrinsics() -> list[DeviceIntrinsic]:
     """The lines of the table."""
     return [_line(line) for line in _TABLE.strip().splitlines()]

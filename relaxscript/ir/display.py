@@ -9,10 +9,10 @@ from . import hooks
 if TYPE_CHECKING:
     from .node import Node
 
-__all__ = ["Shown", "plain", "show"]
+__all__ = ["Displayable", "plain", "show"]
 
 
-class Shown:
+class Displayable:
     """What has a script: modules and nodes."""
 
     __slots__ = ()

@@ -61,13 +61,13 @@ def expected(cls: type, annotation: str, default: Any) -> Expected | None:
             return None
         if part.startswith("tuple["):
             item = _alternatives(part[len("tuple[") : -len(", ...]")])
-            items = tuple(c for name in item for c in _named(cls, name))
+            items = tuple(c for name in item for c in _classes_of_name(cls, name))
             if object in items:
                 items = (object,)
         elif part.startswith("Mapping["):
             classes.append(Mapping)
         else:
-            classes.extend(_named(cls, part))
+            classes.extend(_classes_of_name(cls, part))
     return Expected(tuple(classes), items)
 
 
@@ -76,7 +76,7 @@ def _alternatives(annotation: str) -> list[str]:
     return [part.strip() for part in re.split(r"\|(?![^\[]*\])", annotation)]
 
 
-def _named(cls: type, name: str) -> tuple[type, ...]:
+def _classes_of_name(cls: type, name: str) -> tuple[type, ...]:
     if name in _PLAIN:
         return _PLAIN[name]
     found = vars(sys.modules[cls.__module__]).get(name)

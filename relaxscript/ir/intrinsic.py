@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from relaxscript.dtypes import DataType
 
-from .device_intrinsics import COMPILED, PURE, LowLevel, low_level
+from .device_intrinsics import COMPILED, PURE, DeviceIntrinsic, device_intrinsics
 from .node import Node
 from .prim import PrimExpr
 from .relax import Op
@@ -162,10 +162,10 @@ def _rows() -> list[Intrinsic]:
         Intrinsic("tir.reinterpret", ("value",), ANYTHING, "given"),
         Intrinsic("tir.ret", ("val",), ANYTHING, "operand", Effect.CONTROL),
     ]
-    return rows + [_from(line) for line in low_level()]
+    return rows + [_from(line) for line in device_intrinsics()]
 
 
-def _from(line: LowLevel) -> Intrinsic:
+def _from(line: DeviceIntrinsic) -> Intrinsic:
     """The row of an intrinsic of hardware or of a run time."""
     return Intrinsic(
         f"tir.{line.name}", line.parameters, ANYTHING, line.result,

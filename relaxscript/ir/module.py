@@ -14,7 +14,7 @@ from relaxscript.errors import meant_hint, nearest
 
 from . import hooks
 from .calling import member
-from .display import Shown
+from .display import Displayable
 from .field_types import brief
 from .relax import Attrs, BaseFunc, ExternFunc, Function, GlobalVar
 from .vdevice import DummyGlobalInfo, GlobalInfo, Target, VDevice, as_target
@@ -32,7 +32,7 @@ __all__ = [
 ModuleFunction: TypeAlias = "BaseFunc | ExternFunc"
 
 
-class IRModule(Shown):
+class IRModule(Displayable):
     """A program: global names bound to functions.
 
     `functions` maps GlobalVars (or names) to functions; `attrs` and `global_infos` belong to the
@@ -194,7 +194,7 @@ class IRModule(Shown):
             new = new_vars.get(var, var)
             if new in renamed:
                 raise ValueError(f"two functions would be named `{new.name_hint}`")
-            renamed[new] = _renamed(function, var, by_name)
+            renamed[new] = _rename(function, var, by_name)
         return renamed
 
     def clone(self) -> IRModule:
@@ -280,7 +280,7 @@ def _mapping(what: str, value: Any) -> Mapping[Any, Any]:
     return value
 
 
-def _renamed(function: Any, var: GlobalVar, by_name: Mapping[str, GlobalVar]) -> Any:
+def _rename(function: Any, var: GlobalVar, by_name: Mapping[str, GlobalVar]) -> Any:
     """A function with its own name and the names that it uses replaced."""
     made = rewrite(
         function, lambda n: by_name.get(n.name_hint) if isinstance(n, GlobalVar) else None

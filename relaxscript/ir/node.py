@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from typing_extensions import Self, dataclass_transform
 
-from .display import Shown, plain, show
+from .display import Displayable, plain, show
 from .field_types import Expected, expected, natural_converter, refuse, refuse_conversion
 from .pickling import flatten, restore
 
@@ -81,7 +81,7 @@ def field(
     return FieldInfo(default, convert, definition, first, place, outer)
 
 
-class Node(Shown):
+class Node(Displayable):
     """Anything in the IR. Every node has a `span`, which is None when nothing is known."""
 
     __slots__ = ("span",)

@@ -50,17 +50,17 @@ def flatten(root: Node) -> Flat:
             stack.append((node, True))
             stack.extend((part, False) for part in reversed(_inner(node)))
             continue
-        fields = [_written(getattr(node, f.name), numbers) for f in node._fields]
+        fields = [_write(getattr(node, f.name), numbers) for f in node._fields]
         code.append((classes.setdefault(type(node), len(classes)), fields, node.span))
         numbers[id(node)] = len(code) - 1
     return list(classes), code
 
 
-def _written(value: Any, numbers: dict[int, int]) -> tuple[int, Any]:
+def _write(value: Any, numbers: dict[int, int]) -> tuple[int, Any]:
     if _is_inner(value):
         return _NODE, numbers[id(value)]
     if value.__class__ is tuple:
-        return _TUPLE, [_written(item, numbers) for item in value]
+        return _TUPLE, [_write(item, numbers) for item in value]
     return _VALUE, value
 
 

@@ -23,10 +23,10 @@ from .prim_checks import (
     in_int64,
     lanes,
     number,
-    refuse_mixed,
     refused,
-    shortened,
-    want_bool,
+    require_bool,
+    require_same_dtype,
+    shorten,
     whole,
 )
 from .prim_operators import Equality, EqualOp, NotEqualOp, ScalarOperators
@@ -176,7 +176,7 @@ class IntImm(Immediate):
             raise refused(f"IntImm holds integers, not {self.dtype}")
         low = -(1 << (self.dtype.bits - 1)) if self.dtype.kind == "int" else 0
         if not low <= self.value < low + (1 << self.dtype.bits):
-            raise refused(f"{shortened(self.value)} does not fit in {self.dtype}")
+            raise refused(f"{shorten(self.value)} does not fit in {self.dtype}")
 
     def __index__(self) -> int:
         return self.value
@@ -296,7 +296,7 @@ class Binary(PrimExpr):
     _arrange = staticmethod(alike)
 
     def _check(self) -> None:
-        refuse_mixed(self, self.a, self.b)
+        require_same_dtype(self, self.a, self.b)
 
 
 @node
@@ -366,7 +366,7 @@ class Comparison(PrimExpr):
     _arrange = staticmethod(alike)
 
     def _check(self) -> None:
-        refuse_mixed(self, self.a, self.b)
+        require_same_dtype(self, self.a, self.b)
 
 
 @node
@@ -411,8 +411,8 @@ class Logic(PrimExpr):
     __derived__ = {"dtype": _bool_of}
 
     def _check(self) -> None:
-        want_bool(self, "a", self.a)
-        want_bool(self, "b", self.b)
+        require_bool(self, "a", self.a)
+        require_bool(self, "b", self.b)
 
 
 @node
@@ -431,7 +431,7 @@ class Not(PrimExpr):
     __derived__ = {"dtype": _bool_of}
 
     def _check(self) -> None:
-        want_bool(self, "a", self.a)
+        require_bool(self, "a", self.a)
 
 
 @node
@@ -448,8 +448,8 @@ class Select(PrimExpr):
         return condition, *alike(true_value, false_value)
 
     def _check(self) -> None:
-        want_bool(self, "condition", self.condition)
-        refuse_mixed(self, self.true_value, self.false_value)
+        require_bool(self, "condition", self.condition)
+        require_same_dtype(self, self.true_value, self.false_value)
 
 
 @node
@@ -469,7 +469,7 @@ class Let(PrimExpr):
         return var, cast(given, var.dtype) if numbers else given, body
 
     def _check(self) -> None:
-        refuse_mixed(self, self.var, self.value)
+        require_same_dtype(self, self.var, self.value)
 
 
 def _callee(value: Any) -> Any:

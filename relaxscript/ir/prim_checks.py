@@ -17,8 +17,8 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import Diagnostic, DiagnosticError, Nature
 
 __all__ = [
-    "check_rank", "fits_float", "in_int64", "lanes", "number", "reason", "refuse_mixed", "refused",
-    "shortened", "want_bool", "whole",
+    "check_rank", "fits_float", "in_int64", "lanes", "number", "reason", "refused", "require_bool",
+    "require_same_dtype", "shorten", "whole",
 ]  # fmt: skip
 
 MOST_BITS = 256
@@ -52,11 +52,11 @@ def whole(value: Any) -> int:
 def in_int64(value: int) -> int:
     """A whole number that 64 bits hold; raises `ValueError` for any other."""
     if not -(1 << 63) <= value < 1 << 63:
-        raise refused(f"{shortened(value)} does not fit in int64")
+        raise refused(f"{shorten(value)} does not fit in int64")
     return value
 
 
-def shortened(value: Any) -> str:
+def shorten(value: Any) -> str:
     """A value in a sentence; Python writes no number of more than some thousand digits."""
     if not isinstance(value, int):
         return reprlib.repr(value)
@@ -71,7 +71,7 @@ def number(value: Any) -> float:
     return float(value)
 
 
-def refuse_mixed(node: Any, a: Any, b: Any) -> None:
+def require_same_dtype(node: Any, a: Any, b: Any) -> None:
     """Refuse two operands of different dtypes."""
     if a.dtype is not b.dtype:
         raise TypeError(
@@ -80,7 +80,7 @@ def refuse_mixed(node: Any, a: Any, b: Any) -> None:
         )
 
 
-def want_bool(node: Any, name: str, value: Any) -> None:
+def require_bool(node: Any, name: str, value: Any) -> None:
     """Refuse an operand that is no bool."""
     if not value.dtype.is_bool:
         raise TypeError(f"`{type(node).__name__}.{name}` must be a bool, not of {value.dtype}")

@@ -19,11 +19,11 @@ import numpy as np
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError, did_you_mean, nearest
-from relaxscript.errors.user_frame import for_users
+from relaxscript.errors.user_frame import report_at_caller
 
-from .constant_folding import folded
-from .device_functions import low_level_function, operand
-from .device_intrinsics import low_level
+from .constant_folding import fold_binary
+from .device_functions import device_function, operand
+from .device_intrinsics import device_intrinsics
 from .intrinsic import FLOATS, INTRINSICS, Intrinsic, op_named
 from .prim import (
     Broadcast,
@@ -47,8 +47,8 @@ from .prim import (
 from .prim_operators import BUILDERS
 
 __all__ = [
-    "FUNCTIONS", "LOW_LEVEL", "absolute", "call_cpacked", "call_intrin", "call_packed", "ceildiv",
-    "if_then_else", "infinity", "max_value", "min_value", "reinterpret",
+    "DEVICE_FUNCTIONS", "FUNCTIONS", "absolute", "call_cpacked", "call_intrin", "call_packed",
+    "ceildiv", "if_then_else", "infinity", "max_value", "min_value", "reinterpret",
 ]  # fmt: skip
 
 BOOL = DataType("bool")
@@ -68,7 +68,9 @@ def _refuse(row: Intrinsic, parameter: str, dtype: DataType) -> OperandError:
     )
 
 
-def _matched(script_name: str, names: Sequence[str], a: Any, b: Any) -> tuple[PrimExpr, PrimExpr]:
+def _match_operands(
+    script_name: str, names: Sequence[str], a: Any, b: Any
+) -> tuple[PrimExpr, PrimExpr]:
     """Two operands in one dtype; a plain number takes the other's."""
     a, b = (
         v if isinstance(v, (int, float)) else operand(script_name, n, v)
@@ -92,7 +94,7 @@ def _builder(row: Intrinsic) -> Callable[..., PrimExpr]:
 
     def build(*values: PrimExprLike) -> PrimExpr:
         if len(values) == 2 and row.name != "tir.ldexp":
-            args: tuple[PrimExpr, ...] = _matched(row.script_name, row.parameters, *values)
+            args: tuple[PrimExpr, ...] = _match_operands(row.script_name, row.parameters, *values)
         else:
             args = tuple(
                 operand(row.script_name, n, v) for n, v in zip(row.parameters, values, strict=True)
@@ -103,13 +105,15 @@ def _builder(row: Intrinsic) -> Callable[..., PrimExpr]:
                 raise _refuse(row, parameter, arg.dtype)
         return Call.make(row.result_dtype(args), row.op, args)
 
-    return _named(build, row)
+    return _operator_function(build, row)
 
 
-def _named(build: Callable[..., PrimExpr], row: Intrinsic) -> Callable[..., PrimExpr]:
+def _operator_function(build: Callable[..., PrimExpr], row: Intrinsic) -> Callable[..., PrimExpr]:
     """Give a builder the signature of its row, so that wrong calls are refused by Python."""
     parameters = ", ".join(row.parameters)
-    scope: dict[str, Any] = {"build": lambda dtype, *args: _declared(row, build(*args), dtype)}
+    scope: dict[str, Any] = {
+        "build": lambda dtype, *args: _typed_function(row, build(*args), dtype)
+    }
     text = f"def {row.script_name}({parameters}, *, dtype=None): return build(dtype, {parameters})"
     exec(compile(text, f"{__file__}, {row.script_name}", "exec"), scope)  # ours in tracebacks, too
     made: Callable[..., PrimExpr] = scope[row.script_name]
@@ -118,7 +122,7 @@ def _named(build: Callable[..., PrimExpr], row: Intrinsic) -> Callable[..., Prim
     return made
 
 
-def _declared(row: Intrinsic, made: PrimExpr, dtype: Any) -> PrimExpr:
+def _typed_function(row: Intrinsic, made: PrimExpr, dtype: Any) -> PrimExpr:
     """A call whose dtype may be said; it follows from the operands."""
     if dtype is None or DataType(getattr(dtype, "dtype", dtype)) is made.dtype:
         return made
@@ -137,7 +141,7 @@ def _rounding(row: Intrinsic) -> Callable[..., PrimExpr]:
         e = operand(row.script_name, "x", x)
         return e if e.dtype.is_integer else build(e)
 
-    return _named(rounding, row)
+    return _operator_function(rounding, row)
 
 
 def _property(row: Intrinsic, of_integers: bool) -> Callable[..., PrimExpr]:
@@ -150,7 +154,7 @@ def _property(row: Intrinsic, of_integers: bool) -> Callable[..., PrimExpr]:
             return build(e)
         return const(of_integers, BOOL.with_lanes(max(e.dtype.lanes, 1)))
 
-    return _named(predicate, row)
+    return _operator_function(predicate, row)
 
 
 def call_intrin(dtype: str, func_name: str, *args: Any) -> PrimExpr:
@@ -197,9 +201,9 @@ def if_then_else(
     condition = operand("if_then_else", "cond", cond)
     if not condition.dtype.is_bool:
         condition = cast(condition, BOOL)
-    yes, no = _matched("if_then_else", ("t", "f"), t, f)
+    yes, no = _match_operands("if_then_else", ("t", "f"), t, f)
     row = INTRINSICS["tir.if_then_else"]
-    return _declared(row, Call.make(yes.dtype, row.op, (condition, yes, no)), dtype)
+    return _typed_function(row, Call.make(yes.dtype, row.op, (condition, yes, no)), dtype)
 
 
 def absolute(x: PrimExprLike) -> PrimExpr:
@@ -227,7 +231,7 @@ def reinterpret(dtype: str, value: PrimExprLike) -> PrimExpr:
 
 def _exact(name: str, make: Any) -> Callable[[PrimExprLike, PrimExprLike], PrimExpr]:
     def build(a: PrimExprLike, b: PrimExprLike) -> PrimExpr:
-        return make.make(*_matched(name, ("a", "b"), a, b))  # type: ignore[no-any-return]
+        return make.make(*_match_operands(name, ("a", "b"), a, b))  # type: ignore[no-any-return]
 
     build.__name__ = build.__qualname__ = name
     build.__doc__ = f"A `{make.__name__}` of two scalars in their common dtype."
@@ -236,7 +240,7 @@ def _exact(name: str, make: Any) -> Callable[[PrimExprLike, PrimExprLike], PrimE
 
 def ceildiv(lhs: PrimExprLike, rhs: PrimExprLike) -> PrimExpr:
     """Division rounding up: `(lhs + rhs - 1) // rhs`, which is so for positive `rhs`."""
-    a, b = _matched("ceildiv", ("lhs", "rhs"), lhs, rhs)
+    a, b = _match_operands("ceildiv", ("lhs", "rhs"), lhs, rhs)
     less: PrimExpr = const(b.value - 1, b.dtype) if isinstance(b, IntImm) else b - 1
     return FloorDiv.make(a + less, b)
 
@@ -283,7 +287,7 @@ def infinity(dtype: str) -> PrimExpr:
 
 _ROUNDING = frozenset({"ceil", "floor", "nearbyint", "round", "trunc"})
 # The names of the intrinsics of hardware and of run times.
-LOW_LEVEL = frozenset(line.name for line in low_level())
+DEVICE_FUNCTIONS = frozenset(line.name for line in device_intrinsics())
 _PROPERTIES = {"isfinite": True, "isinf": False, "isnan": False}
 
 
@@ -293,7 +297,7 @@ def _function_of(row: Intrinsic) -> Callable[..., PrimExpr]:
         return _rounding(row)
     if name in _PROPERTIES:
         return _property(row, _PROPERTIES[name])
-    return low_level_function(row) if name in LOW_LEVEL else _builder(row)
+    return device_function(row) if name in DEVICE_FUNCTIONS else _builder(row)
 
 
 _BUILT: dict[str, Callable[..., PrimExpr]] = {
@@ -315,7 +319,7 @@ _BUILT: dict[str, Callable[..., PrimExpr]] = {
     "truncdiv": _exact("truncdiv", Div),
     "truncmod": _exact("truncmod", Mod),
 }
-FUNCTIONS = {name: for_users(function) for name, function in _BUILT.items()}
+FUNCTIONS = {name: report_at_caller(function) for name, function in _BUILT.items()}
 
 
 def _bitwise(name: str, a: Any, b: Any) -> Any:
@@ -326,7 +330,7 @@ def _bitwise(name: str, a: Any, b: Any) -> Any:
         call = FUNCTIONS[name](a, b)
     except OperandError as error:
         raise error.placed(f"tir.{name}", None) from None
-    known = folded(_SYMBOLS[name], *call.args)  # type: ignore[attr-defined]
+    known = fold_binary(_SYMBOLS[name], *call.args)  # type: ignore[attr-defined]
     return call if known is None else known
 
 

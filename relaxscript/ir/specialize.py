@@ -10,7 +10,7 @@ from typing import Any
 
 from relaxscript.errors import DiagnosticError
 
-from .constant_folding import refolded
+from .constant_folding import fold_constants
 from .field_types import brief
 from .node import Node
 from .prim import INT64, IntImm, PrimExpr, Var, as_scalar, cast
@@ -46,13 +46,13 @@ def specialize(function: PrimFunc, given: Mapping[Any, Any]) -> PrimFunc:
         if isinstance(node, Var):
             return values.get(node)
         if isinstance(node, Buffer):
-            return node.replace(shape=tuple(_known(dim) for dim in node.shape))
-        return refolded(node) if isinstance(node, PrimExpr) else None
+            return node.replace(shape=tuple(_as_shape_dim(dim) for dim in node.shape))
+        return fold_constants(node) if isinstance(node, PrimExpr) else None
 
     return rewrite(function.replace(params=kept, param_spans=spans), step)
 
 
-def _known(dim: PrimExpr) -> PrimExpr:
+def _as_shape_dim(dim: PrimExpr) -> PrimExpr:
     """A dimension; a number is an int64, as in every shape that is written."""
     return IntImm.make(INT64, dim.value) if isinstance(dim, IntImm) else dim
 
@@ -67,28 +67,28 @@ def _parameter(function: PrimFunc, key: Any) -> Var:
 def _buffer_of(function: PrimFunc, param: Var) -> Buffer:
     buffer = function.buffer_map.get(param)
     if buffer is None:
-        raise _misfit(param, f"is a scalar of {param.dtype}, which no buffer can be")
+        raise _describe_misfit(param, f"is a scalar of {param.dtype}, which no buffer can be")
     return buffer
 
 
-def _misfit(what: Any, fact: str) -> DiagnosticError:
+def _describe_misfit(what: Any, fact: str) -> DiagnosticError:
     return refused(f"`{what.name}` {fact}", code="RX0505")
 
 
 def _assign(var: Var, value: PrimExpr, values: dict[Var, PrimExpr]) -> None:
     if var.dtype.kind == "handle":
-        raise _misfit(var, "is a buffer: give it a buffer, as by `tir.decl_buffer(shape)`")
+        raise _describe_misfit(var, "is a buffer: give it a buffer, as by `tir.decl_buffer(shape)`")
     known = values.setdefault(var, cast(value, var.dtype))
     if not structural_equal(known, cast(value, var.dtype)):
-        raise _misfit(var, f"would be {brief(known)} and {brief(value)}")
+        raise _describe_misfit(var, f"would be {brief(known)} and {brief(value)}")
 
 
 def _match_buffers(mine: Buffer, other: Buffer, values: dict[Var, PrimExpr]) -> None:
     """Give the variables of a buffer's shape the sizes of another."""
     if mine.dtype is not other.dtype:
-        raise _misfit(mine, f"holds {mine.dtype}, the given buffer {other.dtype}")
+        raise _describe_misfit(mine, f"holds {mine.dtype}, the given buffer {other.dtype}")
     if mine.ndim != other.ndim:
-        raise _misfit(mine, f"has {mine.ndim} dimensions, the given buffer {other.ndim}")
+        raise _describe_misfit(mine, f"has {mine.ndim} dimensions, the given buffer {other.ndim}")
     pairs = list(zip(mine.shape, other.shape))
     if len(mine.strides) == len(other.strides):
         pairs += list(zip(mine.strides, other.strides))
@@ -97,6 +97,8 @@ def _match_buffers(mine: Buffer, other: Buffer, values: dict[Var, PrimExpr]) -> 
             _assign(dim, size, values)
         elif isinstance(dim, IntImm) and not (isinstance(size, IntImm) and size.value == dim.value):
             one = size.value if isinstance(size, IntImm) else brief(size)
-            raise _misfit(mine, f"has a dimension of {dim.value}, the given buffer one of {one}")
+            raise _describe_misfit(
+                mine, f"has a dimension of {dim.value}, the given buffer one of {one}"
+            )
     if isinstance(mine.elem_offset, Var) and other.elem_offset is not None:
         _assign(mine.elem_offset, other.elem_offset, values)

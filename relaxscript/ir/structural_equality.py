@@ -28,7 +28,7 @@ from .structure import (
     MAYBE,
     USE,
     VARIABLES,
-    Plan,
+    ComparisonPlan,
     as_tuples,
     functions_of,
     plan_of,
@@ -41,12 +41,12 @@ from .types import Type
 from .walk import TypeVariables, children, sees_itself, walk
 
 __all__ = [
-    "Mismatch", "StructuralMismatch", "assert_structural_equal", "get_first_structural_mismatch",
+    "Difference", "StructuralMismatch", "assert_structural_equal", "get_first_structural_mismatch",
     "same", "structural_equal", "structural_hash",
 ]  # fmt: skip
 
 
-class Mismatch(NamedTuple):
+class Difference(NamedTuple):
     """The first difference of two programs: a node of each, what differs there, and the pair of
     nodes in which they stand.
     """
@@ -63,7 +63,7 @@ class StructuralMismatch(AssertionError, ValueError):
     It also says which part that is, from the root on: "<root>.body.blocks[0].bindings".
     """
 
-    def __init__(self, message: str, mismatch: Mismatch) -> None:
+    def __init__(self, message: str, mismatch: Difference) -> None:
         super().__init__(message)
         self.mismatch = mismatch
 
@@ -86,7 +86,7 @@ _SHARED = (StructInfo, prim.PrimExpr, Type)
 _HIDDEN = Id()
 
 
-class _Comparison:
+class _StructuralComparison:
     """One comparison of two programs; `run` returns the first difference or None."""
 
     def __init__(self, map_free_vars: bool) -> None:
@@ -114,7 +114,7 @@ class _Comparison:
         self.last_field = ""
 
     # One loop over pairs: a call for each kind of pair would cost more than comparing it.
-    def run(self, lhs: Any, rhs: Any) -> Mismatch | None:  # noqa: C901
+    def run(self, lhs: Any, rhs: Any) -> Difference | None:  # noqa: C901
         self.roots = lhs, rhs = as_tuples(lhs), as_tuples(rhs)
         stack: list[Entry] = [(lhs, rhs, USE, None)]
         equal, order, forth = self.equal, self.order, self.forth
@@ -129,7 +129,7 @@ class _Comparison:
             if cls is not type(b):
                 if (_is_empty(a) and _is_empty(b)) or _is_one_rule(a, b):
                     continue
-                return Mismatch(a, b, f"{_describe(a)} here, {_describe(b)} there", within)
+                return Difference(a, b, f"{_describe(a)} here, {_describe(b)} there", within)
             if not isinstance(a, Node):
                 if (different := self._values((a, b, role, within), stack)) is not None:
                     return different
@@ -139,7 +139,7 @@ class _Comparison:
                 if known is b and role <= MAYBE:
                     continue
                 if (reason := self._variable(a, b, known, role)) is not None:
-                    return Mismatch(a, b, reason, within)
+                    return Difference(a, b, reason, within)
                 if a not in forth:
                     continue
             elif a is b and isinstance(a, (relax.Op, prim.Immediate)):
@@ -156,7 +156,7 @@ class _Comparison:
             for name in leaves:
                 x, y = getattr(a, name), getattr(b, name)
                 if x is not y and not _same_leaf(x, y):
-                    return Mismatch(a, b, _leaf_reason(a, b, name), within)
+                    return Difference(a, b, _leaf_reason(a, b, name), within)
             if is_scope:
                 stack.append((len(self.trail), len(order), _END, None))
             here = (a, b)
@@ -191,7 +191,9 @@ class _Comparison:
     def _partners(self, table: dict[Any, Any], info: Node) -> frozenset[tuple[int, int]]:
         if not table:
             return frozenset()
-        return frozenset((id(v), id(table[v])) for v in self.types.met(info) if v in table)
+        return frozenset(
+            (id(v), id(table[v])) for v in self.types.mentioned_variables(info) if v in table
+        )
 
     def _reach(self, a: Any, b: Any, names: Sequence[str]) -> None:
         """Take note of how the parts of a pair are reached; where in two ways, by the first."""
@@ -239,7 +241,7 @@ class _Comparison:
         # named before.
         pointer = isinstance(a, prim.Var) and a.dtype.kind == "handle"
         return (pointer or isinstance(a, Buffer)) and all(
-            node in _realized(root) for node, root in zip((a, b), self.roots)
+            node in _realized_buffers(root) for node, root in zip((a, b), self.roots)
         )
 
     def _correspond(self, a: Any, b: Any, known: Any) -> None:
@@ -261,14 +263,14 @@ class _Comparison:
         self.trail.append((table, key, table.get(key)))
         table[key] = value
 
-    def _lengths(self, x: Any, y: Any, within: Any) -> Mismatch:
+    def _lengths(self, x: Any, y: Any, within: Any) -> Difference:
         """The items that both have are the same: the first that only one has is the difference."""
         a, b, name = within
         self.last_field = f".{name}"
         common = min(len(x), len(y))
         reason = f"`{name}` has {len(x)} items here, {len(y)} there"
         lhs, rhs = (v[common] if len(v) > common else owner for v, owner in ((x, a), (y, b)))
-        return Mismatch(lhs, rhs, reason, (a, b))
+        return Difference(lhs, rhs, reason, (a, b))
 
     def _end_scope(self, length: int, compared: int) -> None:
         if len(self.trail) > length:
@@ -282,7 +284,7 @@ class _Comparison:
             else:
                 table[key] = before
 
-    def _values(self, entry: Entry, stack: list[Entry]) -> Mismatch | None:
+    def _values(self, entry: Entry, stack: list[Entry]) -> Difference | None:
         a, b, role, within = entry
         match a:
             case IRModule():
@@ -292,36 +294,36 @@ class _Comparison:
                     pairs = enumerate(zip(a, b))
                     self.paths |= {(id(p), id(q)): f"<root>[{i}]" for i, (p, q) in pairs}
                 if len(a) != len(b):
-                    return Mismatch(a, b, f"{len(a)} items here, {len(b)} there", within)
+                    return Difference(a, b, f"{len(a)} items here, {len(b)} there", within)
                 stack.extend([(p, q, role, within) for p, q in zip(reversed(a), reversed(b))])
             case Attrs():
                 return _attributes(entry, stack)
             case Mapping():
                 return self._mappings(entry, stack)
             case _ if not _same_leaf(a, b):
-                return Mismatch(a, b, f"{_show(a)} here, {_show(b)} there", within)
+                return Difference(a, b, f"{_show(a)} here, {_show(b)} there", within)
         return None
 
-    def _mappings(self, entry: Entry, stack: list[Entry]) -> Mismatch | None:
+    def _mappings(self, entry: Entry, stack: list[Entry]) -> Difference | None:
         """Mappings from variables, which are known already; their order means nothing."""
         a, b, role, within = entry
         if len(a) != len(b):
-            return Mismatch(a, b, f"{len(a)} buffers here, {len(b)} there", within)
+            return Difference(a, b, f"{len(a)} buffers here, {len(b)} there", within)
         for key, value in reversed(list(a.items())):
             partner = self.forth.get(key, key)
             if partner not in b:
                 reason = f"{_describe(key)} is mapped to a buffer here, to none there"
-                return Mismatch(key, partner, reason, within)
+                return Difference(key, partner, reason, within)
             stack.append((value, b[partner], role, within))
         return None
 
-    def _modules(self, a: IRModule, b: IRModule, stack: list[Any]) -> Mismatch | None:
+    def _modules(self, a: IRModule, b: IRModule, stack: list[Any]) -> Difference | None:
         mine, theirs = dict(functions_of(a)), dict(functions_of(b))
         for name in [*mine, *theirs]:
             if name not in mine or name not in theirs:
                 which = "second" if name in mine else "first"
                 at = (mine.get(name, a), theirs.get(name, b))
-                return Mismatch(*at, f"the {which} has no function `{name}`")
+                return Difference(*at, f"the {which} has no function `{name}`")
         if self.paths is not None:
             for name in mine:
                 pair = (id(mine[name]), id(theirs[name]))
@@ -333,12 +335,12 @@ class _Comparison:
         return None
 
 
-def _plan_for(node: Node, cls: type[Node]) -> Plan:
+def _plan_for(node: Node, cls: type[Node]) -> ComparisonPlan:
     recursive = cls is relax.VarBinding and sees_itself(node)
     return plans.get((cls, recursive)) or plan_of(cls, recursive)
 
 
-def _realized(root: Any) -> set[Any]:
+def _realized_buffers(root: Any) -> set[Any]:
     """The buffers of which regions are realized, and their pointers."""
     parts = root.functions.values() if isinstance(root, IRModule) else [root]
     nodes = (node for part in parts if isinstance(part, Node) for node in walk(part))
@@ -346,16 +348,16 @@ def _realized(root: Any) -> set[Any]:
     return {*buffers, *(buffer.data for buffer in buffers if buffer.data is not None)}
 
 
-def _attributes(entry: Entry, stack: list[Entry]) -> Mismatch | None:
+def _attributes(entry: Entry, stack: list[Entry]) -> Difference | None:
     a, b, role, within = entry
     for name in [*a, *b]:
         if name not in a or name not in b:
             which, given = ("second", a[name]) if name in a else ("first", b[name])
             reason = f"the {which} has no attribute `{name}`, which is {_show(given)} in the other"
-            return Mismatch(a, b, reason, within)
+            return Difference(a, b, reason, within)
         if not isinstance(a[name], _NESTED) and not _same_leaf(a[name], b[name]):
             reason = f"the attribute `{name}` is {_show(a[name])} here, {_show(b[name])} there"
-            return Mismatch(a, b, reason, within)
+            return Difference(a, b, reason, within)
     nested = [name for name in a if isinstance(a[name], _NESTED)]
     stack.extend([(a[name], b[name], role, within) for name in reversed(nested)])
     return None
@@ -421,9 +423,9 @@ def _show(value: Any) -> str:
 
 def get_first_structural_mismatch(
     lhs: Any, rhs: Any, map_free_vars: bool = False
-) -> Mismatch | None:
+) -> Difference | None:
     """The first difference of two programs, or None when they are the same."""
-    return _Comparison(map_free_vars).run(lhs, rhs)
+    return _StructuralComparison(map_free_vars).run(lhs, rhs)
 
 
 def structural_equal(lhs: Any, rhs: Any, map_free_vars: bool = False) -> bool:
@@ -432,7 +434,7 @@ def structural_equal(lhs: Any, rhs: Any, map_free_vars: bool = False) -> bool:
     With `map_free_vars`, free variables of one may stand for those of the other. Cost: one step
     for each pair of nodes, each pair of shared StructInfos once.
     """
-    return _Comparison(map_free_vars).run(lhs, rhs) is None
+    return _StructuralComparison(map_free_vars).run(lhs, rhs) is None
 
 
 same = structural_equal
@@ -446,12 +448,12 @@ def assert_structural_equal(lhs: Any, rhs: Any, map_free_vars: bool = False) -> 
     holders = mismatch.within or (None, None)
     sides = zip((lhs, rhs), mismatch[:2], holders, _occurrences(mismatch), ("first", "second"))
     shown = [_place(*side) for side in sides]
-    path = _Comparison(map_free_vars).path(lhs, rhs)
+    path = _StructuralComparison(map_free_vars).path(lhs, rhs)
     message = f"the programs differ: {mismatch.reason} (at {path})"
     raise StructuralMismatch("\n\n".join([message, *filter(None, shown)]), mismatch)
 
 
-def _occurrences(mismatch: Mismatch) -> tuple[int, int]:
+def _occurrences(mismatch: Difference) -> tuple[int, int]:
     """Which occurrence, in the node that holds them, of each of the two that differ is meant."""
     lhs, rhs, _, within = mismatch
     if within is None or not all(isinstance(holder, Node) for holder in within):

@@ -39,7 +39,7 @@ _END, _ENTER = -1, -1
 _NOTHING: frozenset[Any] = frozenset()
 
 
-class _Part(NamedTuple):
+class _HashedPart(NamedTuple):
     """What is known of a shared part: its digest, and where that holds.
 
     `levels` has a bit for each open scope whose variables it mentions: the digest holds until the
@@ -52,7 +52,7 @@ class _Part(NamedTuple):
     ended: frozenset[Any]
 
 
-class _Number(NamedTuple):
+class _VariableNumber(NamedTuple):
     """What a variable counts as, how many scopes were open where it was defined, and the rank of
     the scope inside of what is shared that defined it (0: none).
     """
@@ -66,21 +66,21 @@ class _Number(NamedTuple):
 _TypeKey = tuple[int, int, frozenset[tuple[int, "int | str"]]]
 
 
-class _Hashing:
+class _StructuralHasher:
     """One computation of a hash: variables count by the order of their definitions."""
 
     def __init__(self, map_free_vars: bool) -> None:
         self.map_free_vars = map_free_vars
         self.digest = hashlib.blake2b(digest_size=8)
-        self.numbers: dict[Any, _Number] = {}
+        self.numbers: dict[Any, _VariableNumber] = {}
         self.free: dict[Any, int] = {}
         self.count = 0
-        self.trail: list[tuple[Any, _Number | None]] = []
+        self.trail: list[tuple[Any, _VariableNumber | None]] = []
         self.stack: list[tuple[Any, int]] = []
         # What is known of shared parts, by their roles and how many scopes were open around them,
         # and which of it ends with each scope that is open. It holds as long as no variable that
         # was met gets another number.
-        self.known: dict[tuple[int, int, int], _Part] = {}
+        self.known: dict[tuple[int, int, int], _HashedPart] = {}
         self.ending: list[list[tuple[int, int, int]]] = [[]]
         # How many variables were defined before each of these scopes, and its rank.
         self.begins: list[int] = []
@@ -88,7 +88,7 @@ class _Hashing:
         # Function types end what they define: what is known of one holds wherever the variables
         # that stand in it count as the same.
         self.types = TypeVariables()
-        self.known_types: dict[_TypeKey, _Part] = {}
+        self.known_types: dict[_TypeKey, _HashedPart] = {}
 
     def of(self, root: Any) -> int:
         """The hash of a node, function or module."""
@@ -119,7 +119,7 @@ class _Hashing:
         if before is not None or var in self.free:
             self._forget_digests()
         self.trail.append((var, before))
-        self.numbers[var] = _Number(number, len(self.begins), rank)
+        self.numbers[var] = _VariableNumber(number, len(self.begins), rank)
 
     def _number(self, var: Any) -> bytes:
         # A free variable counts by its first occurrence: names are hints, addresses change.
@@ -135,7 +135,7 @@ class _Hashing:
     def _shared(self, root: Any, role: int) -> bytes:
         """The digest of a StructInfo or scalar: of its own fields, and the digests of its parts."""
         stack: list[tuple[Any, int, int]] = [(root, role, _ENTER)]
-        made: list[_Part] = []
+        made: list[_HashedPart] = []
         while stack:
             value, role, count = stack.pop()
             if count >= 0:
@@ -150,7 +150,7 @@ class _Hashing:
                 self._enter(value, role, stack)
         return made.pop().digest
 
-    def _whole(self, value: Any, role: int, parts: list[_Part]) -> _Part:
+    def _whole(self, value: Any, role: int, parts: list[_HashedPart]) -> _HashedPart:
         """What is known of a node or tuple of which the parts are known."""
         inner = b"".join([part.digest for part in parts])
         digest = hashlib.blake2b(_token(value).encode() + b":" + inner, digest_size=16).digest()
@@ -160,19 +160,21 @@ class _Hashing:
             if part.ended:
                 ended |= part.ended
         if not isinstance(value, Node):
-            return _Part(digest, levels, ended)
+            return _HashedPart(digest, levels, ended)
         if value.is_scope:
             levels &= ~(1 << len(self.begins))
             ended |= self._leave()
         if isinstance(value, FuncStructInfo):
-            whole = self.known_types[self._type_key(value, role)] = _Part(digest, levels, ended)
+            whole = self.known_types[self._type_key(value, role)] = _HashedPart(
+                digest, levels, ended
+            )
             return whole
         key = (id(value), role, len(self.begins))
-        whole = self.known[key] = _Part(digest, levels, ended)
+        whole = self.known[key] = _HashedPart(digest, levels, ended)
         self.ending[max(levels.bit_length() - 1, 0)].append(key)
         return whole
 
-    def _part(self, value: Any, role: int) -> _Part | None:
+    def _part(self, value: Any, role: int) -> _HashedPart | None:
         """What is known of a shared part, where it holds."""
         if isinstance(value, FuncStructInfo):
             found = self.known_types.get(self._type_key(value, role))
@@ -184,18 +186,18 @@ class _Hashing:
 
     def _type_key(self, info: FuncStructInfo, role: int) -> _TypeKey:
         numbers = self.numbers
-        met = self.types.met(info) if numbers else ()
+        met = self.types.mentioned_variables(info) if numbers else ()
         return id(info), role, frozenset((id(v), numbers[v].number) for v in met if v in numbers)
 
     def _levels(self, info: FuncStructInfo) -> int:
-        """The open scopes whose variables a function type mentions, as in `_Part`."""
+        """The open scopes whose variables a function type mentions, as in `_HashedPart`."""
         levels = 0
-        for var in self.types.met(info):
+        for var in self.types.mentioned_variables(info):
             if var in self.numbers and self.numbers[var].level:
                 levels |= 1 << self.numbers[var].level
         return levels
 
-    def _variable_inside(self, var: Any, role: int) -> _Part:
+    def _variable_inside(self, var: Any, role: int) -> _HashedPart:
         """A variable in what is shared: it says the same wherever it is met, defined there or not.
 
         What a scope in there binds is numbered from its own beginning, and by its rank.
@@ -210,7 +212,7 @@ class _Hashing:
                 self.count += 1
         digest = self._number(var) + f" {getattr(var, 'dtype', None)};".encode()
         level = self.numbers[var].level if var in self.numbers else 0
-        return _Part(digest, 1 << level if level else 0, _NOTHING)
+        return _HashedPart(digest, 1 << level if level else 0, _NOTHING)
 
     def _enter(self, value: Any, role: int, stack: list[tuple[Any, int, int]]) -> None:
         parts: list[tuple[Any, int]] = []
@@ -235,7 +237,7 @@ class _Hashing:
 
     def _rank(self, scope: Node) -> int:
         """One more than that of each scope inside of which it must stand, by what it mentions."""
-        known = (self.numbers.get(var) for var in self.types.met(scope))
+        known = (self.numbers.get(var) for var in self.types.mentioned_variables(scope))
         return 1 + max((number.rank for number in known if number), default=0)
 
     def _leave(self) -> frozenset[Any]:
@@ -249,7 +251,7 @@ class _Hashing:
         return bound
 
     def _place(self, var: Any) -> tuple[int | str, int, int]:
-        return self.numbers.get(var, _Number(-1, 0, 0))
+        return self.numbers.get(var, _VariableNumber(-1, 0, 0))
 
     def _end_scope(self, length: int) -> None:
         if len(self.trail) > length:
@@ -287,7 +289,7 @@ class _Hashing:
 
 def structural_hash(node: Any, map_free_vars: bool = False) -> int:
     """A 64-bit number, the same for programs that are `structural_equal`, in every process."""
-    return _Hashing(map_free_vars).of(node)
+    return _StructuralHasher(map_free_vars).of(node)
 
 
 def _token(value: Any) -> str:

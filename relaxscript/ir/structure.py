@@ -11,12 +11,12 @@ from .tir import Buffer
 from .walk import scope_order
 
 __all__ = [
-    "DEFINE", "INSIDE", "MAYBE", "USE", "VARIABLES", "Plan", "as_tuples", "functions_of",
+    "DEFINE", "INSIDE", "MAYBE", "USE", "VARIABLES", "ComparisonPlan", "as_tuples", "functions_of",
     "plan_of", "plans", "rule_name",
 ]  # fmt: skip
 
 
-class Plan(NamedTuple):
+class ComparisonPlan(NamedTuple):
     """How nodes of one class are compared: the fields to compare directly, those to descend into
     (the last first), and whether definitions inside end with the node.
     """
@@ -26,7 +26,7 @@ class Plan(NamedTuple):
     is_scope: bool
 
 
-plans: dict[tuple[type[Node], bool], Plan] = {}
+plans: dict[tuple[type[Node], bool], ComparisonPlan] = {}
 VARIABLES = (prim.Var, relax.Var, Buffer)
 
 # What a variable does where it stands: it is used; it is defined unless it is known already (a
@@ -36,7 +36,7 @@ USE, MAYBE, DEFINE, BIND = range(4)
 INSIDE = (USE, MAYBE, MAYBE, USE)
 
 
-def plan_of(cls: type[Node], recursive: bool = False) -> Plan:
+def plan_of(cls: type[Node], recursive: bool = False) -> ComparisonPlan:
     """How nodes of a class are compared; a `recursive` binding is seen by its own value."""
     found = plans.get((cls, recursive))
     if found is None:
@@ -47,7 +47,7 @@ def plan_of(cls: type[Node], recursive: bool = False) -> Plan:
         defines = BIND if issubclass(cls, relax.VarBinding) else DEFINE
         leaves = tuple(f.name for f in fields if f.leaf)
         inner = [(f.name, defines if f.definition else USE) for f in fields if not f.leaf]
-        found = plans[cls, recursive] = Plan(leaves, tuple(reversed(inner)), cls.is_scope)
+        found = plans[cls, recursive] = ComparisonPlan(leaves, tuple(reversed(inner)), cls.is_scope)
     return found
 
 

@@ -280,7 +280,7 @@ class IterVar(Node):
             )
 
 
-def _stored(value: Any, buffer: Any) -> PrimExpr:
+def _as_stored_value(value: Any, buffer: Any) -> PrimExpr:
     number = as_scalar(value)
     if not isinstance(buffer, Buffer) or buffer.dtype.kind == "handle":
         return number
@@ -341,7 +341,7 @@ class BufferStore(Stmt):
     @staticmethod
     def _arrange(buffer: Any, value: Any, indices: Any, predicate: Any) -> tuple[Any, ...]:
         # A number takes the dtype of the buffer.
-        stored = value if isinstance(value, PrimExpr) else _stored(value, buffer)
+        stored = value if isinstance(value, PrimExpr) else _as_stored_value(value, buffer)
         return buffer, stored, indices, predicate
 
     def _check(self) -> None:
@@ -388,7 +388,7 @@ class DeclBuffer(Stmt):
     is_scope = True
 
 
-def _flattened(values: Any) -> tuple[Stmt, ...]:
+def _flatten(values: Any) -> tuple[Stmt, ...]:
     return tuple(s for v in values for s in (v.seq if isinstance(v, SeqStmt) else (v,)))
 
 
@@ -396,7 +396,7 @@ def _flattened(values: Any) -> tuple[Stmt, ...]:
 class SeqStmt(Stmt):
     """Two or more statements one after the other; those of a SeqStmt inside are taken over."""
 
-    seq: tuple[Stmt, ...] = field(convert=_flattened)
+    seq: tuple[Stmt, ...] = field(convert=_flatten)
 
     def __len__(self) -> int:
         return len(self.seq)

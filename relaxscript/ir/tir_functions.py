@@ -12,7 +12,7 @@ from typing import Any
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
-from relaxscript.errors.user_frame import for_users
+from relaxscript.errors.user_frame import report_at_caller
 
 from .device_functions import operand
 from .prim import And, Or, PrimExpr, PrimExprLike, Var
@@ -31,7 +31,7 @@ def _conditions(name: str, args: tuple[PrimExprLike, ...]) -> list[PrimExpr]:
     raise OperandError("args", "is empty", message=message, code="RX0502")
 
 
-@for_users
+@report_at_caller
 def all(*args: PrimExprLike) -> PrimExpr:
     """Whether all conditions hold: `a and b and ...`. Raises `OperandError` for none."""
     first, *rest = _conditions("all", args)
@@ -40,7 +40,7 @@ def all(*args: PrimExprLike) -> PrimExpr:
     return first
 
 
-@for_users
+@report_at_caller
 def any(*args: PrimExprLike) -> PrimExpr:
     """Whether one of the conditions holds: `a or b or ...`. Raises `OperandError` for none."""
     first, *rest = _conditions("any", args)

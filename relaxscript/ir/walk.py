@@ -188,20 +188,20 @@ def _rebuild(node: Node, done: dict[int, Node]) -> Node:
     changes: dict[str, Any] = {}
     for name in _inner_fields(type(node)):
         value = getattr(node, name)
-        new = _replaced(value, done)
+        new = _replace_parts(value, done)
         if new is not value:
             changes[name] = new
     return node.replace(**changes) if changes else node
 
 
-def _replaced(value: Any, done: dict[int, Node]) -> Any:
+def _replace_parts(value: Any, done: dict[int, Node]) -> Any:
     if isinstance(value, Node):
         return done.get(id(value), value)
     if value.__class__ is tuple:
-        items = [_replaced(item, done) for item in value]
+        items = [_replace_parts(item, done) for item in value]
         return tuple(items) if any(a is not b for a, b in zip(items, value)) else value
     if isinstance(value, Mapping):
-        pairs = [(_replaced(k, done), _replaced(v, done)) for k, v in value.items()]
+        pairs = [(_replace_parts(k, done), _replace_parts(v, done)) for k, v in value.items()]
         if all(k is k0 and v is v0 for (k, v), (k0, v0) in zip(pairs, value.items())):
             return value
         return Attrs(dict(pairs)) if isinstance(value, Attrs) else dict(pairs)
@@ -459,7 +459,7 @@ class TypeVariables:
         """The variables that nothing inside defines, in the order of their occurrence."""
         return self._of(root)[1]
 
-    def met(self, root: Node) -> frozenset[Node]:
+    def mentioned_variables(self, root: Node) -> frozenset[Node]:
         """Also those that a function type in `root` binds, if they are not known around it."""
         return self._of(root)[2]
 

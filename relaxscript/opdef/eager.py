@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from relaxscript.errors import Diagnostic, DiagnosticError, InternalError
-from relaxscript.errors.exceptions import is_users
+from relaxscript.errors.exceptions import is_user_error
 from relaxscript.ir import prim, relax
 from relaxscript.ir.relax import Expr
 from relaxscript.runtime.values import Shape, make_prim
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["finished", "is_eager", "quiet", "quietly", "run"]
 
-__tracebackhide__ = is_users
+__tracebackhide__ = is_user_error
 
 _is_quiet: ContextVar[bool] = ContextVar("relaxscript_is_quiet", default=False)
 

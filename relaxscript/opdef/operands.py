@@ -17,7 +17,7 @@ from relaxscript.dtypes import DataType, converted
 from relaxscript.errors import DiagnosticError, OperandError
 from relaxscript.ir import prim, relax
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.prim_checks import reason, shortened
+from relaxscript.ir.prim_checks import reason, shorten
 from relaxscript.ir.relax import (
     Call,
     Constant,
@@ -345,7 +345,7 @@ def dimension(operand: str, value: Any) -> prim.PrimExpr:
     if not isinstance(value, prim.PrimExpr) and abs(value.__index__()) >> 63:
         raise OperandError(
             operand,
-            f"has the dimension {shortened(value.__index__())}, which does not fit in int64",
+            f"has the dimension {shorten(value.__index__())}, which does not fit in int64",
             code="RX0204",
         )
     return prim.as_dimension(prim.as_prim(value))

@@ -24,7 +24,7 @@ import numpy as np
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import VMError
-from relaxscript.errors.exceptions import is_users
+from relaxscript.errors.exceptions import is_user_error
 
 from .packed_func import PackedFunc
 from .run_check import (
@@ -59,7 +59,7 @@ __all__ = [
     "State", "allocating", "read_if_cond",
 ]  # fmt: skip
 
-__tracebackhide__ = is_users
+__tracebackhide__ = is_user_error
 
 INVOKE_CLOSURE = "vm.builtin.invoke_closure"
 MAKE_CLOSURE = "vm.builtin.make_closure"

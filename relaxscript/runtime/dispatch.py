@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from relaxscript.errors import InternalError, VMError
-from relaxscript.errors.exceptions import is_users
+from relaxscript.errors.exceptions import is_user_error
 
 from .arrays import as_ndarray, has_ndarray
 from .builtins import BUILTINS, INVOKE_CLOSURE, State, read_if_cond
@@ -50,7 +50,7 @@ from .values import Closure, kind_of
 
 __all__ = ["Dispatcher", "VMClosure"]
 
-__tracebackhide__ = is_users
+__tracebackhide__ = is_user_error
 
 Lookup = Callable[[str], PackedFunc]
 CALL_DEPTH_LIMIT = 10_000

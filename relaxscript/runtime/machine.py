@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from relaxscript.errors import Diagnostic, VMError, meant_notes, nearest, warn
-from relaxscript.errors.exceptions import is_users
+from relaxscript.errors.exceptions import is_user_error
 
 from .builtins import BUILTINS, allocating
 from .bytecode import VMFuncKind
@@ -31,7 +31,7 @@ from .values import Closure, Device, absent_device, cpu, device, kind_of
 
 __all__ = ["VMClosure", "VMInstrumentReturnKind", "VirtualMachine"]
 
-__tracebackhide__ = is_users
+__tracebackhide__ = is_user_error
 
 
 class VirtualMachine:

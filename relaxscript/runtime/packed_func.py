@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeVar, overload
 import numpy as np
 
 from relaxscript.errors import VMError, meant_notes, nearest
-from relaxscript.errors.exceptions import is_users
+from relaxscript.errors.exceptions import is_user_error
 
 from .dlpack import DLTensor, dl_tensor
 from .forks import lock_across_forks
@@ -30,7 +30,7 @@ __all__ = [
     "remove_global_func",
 ]
 
-__tracebackhide__ = is_users
+__tracebackhide__ = is_user_error
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import VMError
-from relaxscript.errors.exceptions import is_users
+from relaxscript.errors.exceptions import is_user_error
 
 from .check_messages import (
     ValuePath,
@@ -87,7 +87,7 @@ __all__ = [
     "origins_of",
 ]
 
-__tracebackhide__ = is_users
+__tracebackhide__ = is_user_error
 
 
 _VALUE = -1  # stands in the place of an axis for the value of a prim

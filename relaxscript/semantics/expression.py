@@ -14,7 +14,7 @@ from relaxscript.dtypes import nearest
 from relaxscript.errors import VMError
 from relaxscript.ir import intrinsic as table, prim
 from relaxscript.ir.relax import GlobalVar
-from relaxscript.ir.scalar_functions import LOW_LEVEL
+from relaxscript.ir.scalar_functions import DEVICE_FUNCTIONS
 from relaxscript.ir.tir_compute import Reduce
 
 from . import scalar, tir_errors
@@ -279,7 +279,7 @@ def compile_call(cx: ExpressionContext, e: prim.Call) -> Run:
     same = expand_intrinsic(e)
     if same is not None:
         return compile_expr(cx, same)
-    if row.script_name in LOW_LEVEL:
+    if row.script_name in DEVICE_FUNCTIONS:
         raise tir_errors.wrong_dtypes(row, e)
     match row.name:
         case "tir.if_then_else":

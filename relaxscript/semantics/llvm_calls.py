@@ -29,7 +29,7 @@ def expand_intrinsic(e: prim.Call) -> PrimExpr | None:
     Raises `DiagnosticError` where LLVM has no such intrinsic, or only one for other operands.
     """
     if e.op not in _CALLS:
-        return device_expansions.meaning(e)
+        return device_expansions.expand_device_call(e)
     name, row, suffix = _find_row(e)
     args = _operands_of(e, row)
     _check(e, row, args)

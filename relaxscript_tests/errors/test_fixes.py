@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from relaxscript.errors import Diagnostic, Edit, Source, apply_fixes, mended
+from relaxscript.errors import Diagnostic, Edit, Source, apply_fixes, fix_source
 
 SOURCE = Source("<text>", "f(aa, bb)\n")
 
@@ -19,33 +19,33 @@ AA, BB = fix((2, 4, "xyz")), fix((6, 8, "é"))
 
 
 def test_all_fixes_are_applied_whatever_their_order():
-    assert mended(SOURCE, [BB, AA]) == ("f(xyz, é)\n", (AA, BB))
+    assert fix_source(SOURCE, [BB, AA]) == ("f(xyz, é)\n", (AA, BB))
     assert apply_fixes(SOURCE, [AA, BB]) == "f(xyz, é)\n"
 
 
 def test_nothing_to_fix_leaves_the_text_as_it_is():
-    assert mended(SOURCE, [Diagnostic("RX0101", "", None)]) == (SOURCE.text, ())
+    assert fix_source(SOURCE, [Diagnostic("RX0101", "", None)]) == (SOURCE.text, ())
 
 
 def test_of_two_that_overlap_the_first_is_applied():
     whole = fix((2, 8, "q"))
-    assert mended(SOURCE, [BB, whole]) == ("f(q)\n", (whole,))
-    assert mended(SOURCE, [whole, fix((0, 3, "g(c"))]).text == "g(ca, bb)\n"
+    assert fix_source(SOURCE, [BB, whole]) == ("f(q)\n", (whole,))
+    assert fix_source(SOURCE, [whole, fix((0, 3, "g(c"))]).text == "g(ca, bb)\n"
 
 
 def test_a_fix_of_several_edits_is_done_whole_or_not_at_all():
     both = fix((4, 4, "!"), (6, 8, "é"))
-    assert mended(SOURCE, [both]).text == "f(aa!, é)\n"
-    assert mended(SOURCE, [fix((3, 7, "q")), both]) == ("f(aqb)\n", (fix((3, 7, "q")),))
+    assert fix_source(SOURCE, [both]).text == "f(aa!, é)\n"
+    assert fix_source(SOURCE, [fix((3, 7, "q")), both]) == ("f(aqb)\n", (fix((3, 7, "q")),))
 
 
 def test_edits_of_one_fix_that_overlap_cannot_be_done():
-    assert mended(SOURCE, [fix((2, 4, "x"), (3, 5, "y"))]) == (SOURCE.text, ())
+    assert fix_source(SOURCE, [fix((2, 4, "x"), (3, 5, "y"))]) == (SOURCE.text, ())
 
 
 def test_the_same_fix_of_several_mistakes_is_done_once():
     again = fix((2, 4, "xyz"), message="seen from elsewhere")
-    assert mended(SOURCE, [AA, again]) == ("f(xyz, bb)\n", (AA, again))
+    assert fix_source(SOURCE, [AA, again]) == ("f(xyz, bb)\n", (AA, again))
 
 
 @pytest.mark.parametrize("order", [1, -1])
@@ -62,7 +62,7 @@ def test_what_another_source_needs_is_left_out():
     other = Source("<other>", SOURCE.text)
     elsewhere = fix((2, 4, "x"), source=other)
     mixed = Diagnostic("RX0101", "", None, fix=(*AA.fix, *elsewhere.fix))
-    assert mended(SOURCE, [elsewhere, mixed]) == (SOURCE.text, ())
+    assert fix_source(SOURCE, [elsewhere, mixed]) == (SOURCE.text, ())
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])

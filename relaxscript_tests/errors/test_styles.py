@@ -7,7 +7,7 @@ import io
 import pytest
 
 from relaxscript.errors import automatic_style
-from relaxscript.errors.styles import merged, paint, width
+from relaxscript.errors.styles import merge_pieces, paint, width
 
 
 class Terminal(io.StringIO):
@@ -57,7 +57,7 @@ def test_width_is_that_of_a_terminal(character: str, columns: int):
 
 
 def test_neighbours_of_one_role_are_joined():
-    assert merged([("a", "plain"), ("b", "plain"), ("c", "error")]) == [
+    assert merge_pieces([("a", "plain"), ("b", "plain"), ("c", "error")]) == [
         ("ab", "plain"),
         ("c", "error"),
     ]

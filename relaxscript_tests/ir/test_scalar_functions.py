@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from relaxscript.errors import DiagnosticError, OperandError, unplaced
+from relaxscript.errors import DiagnosticError, OperandError, unplaced_error
 from relaxscript.ir import prim, structural_equal
 from relaxscript.ir.intrinsic import INTRINSICS
 from relaxscript.ir.scalar_functions import FUNCTIONS as T
@@ -22,7 +22,7 @@ def refused(match: str) -> Iterator[list[OperandError]]:
     with pytest.raises(DiagnosticError) as caught:
         yield said
     assert caught.value.diagnostics[0].span.filename == __file__
-    error = unplaced(caught.value)
+    error = unplaced_error(caught.value)
     assert isinstance(error, OperandError)
     assert re.search(match, str(error))
     said.append(error)

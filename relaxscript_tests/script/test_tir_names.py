@@ -17,7 +17,7 @@ from relaxscript.codegen.llvm import compile_prim_func
 from relaxscript.errors import DiagnosticError
 from relaxscript.interpreter.tir import evaluate
 from relaxscript.ir import prim
-from relaxscript.ir.device_intrinsics import COMPILED, low_level
+from relaxscript.ir.device_intrinsics import COMPILED, device_intrinsics
 from relaxscript.ir.intrinsic import INTRINSICS
 from relaxscript.ir.scalar_functions import FUNCTIONS
 from relaxscript.ir.structural_equality import assert_structural_equal
@@ -254,10 +254,10 @@ def operand_of(parameter: str, texts: frozenset[str]) -> str:
 
 DEVICE = {
     line.name: [operand_of(p, line.texts) for p in line.parameters]
-    for line in low_level()
+    for line in device_intrinsics()
     if line.name not in COMPILED
 }
-TYPED = {line.name for line in low_level() if line.result == "given"}
+TYPED = {line.name for line in device_intrinsics() if line.result == "given"}
 
 
 def device_call(name: str, operands: list[str]) -> str:
@@ -282,7 +282,7 @@ def test_an_intrinsic_of_hardware_is_refused_by_name_when_it_is_compiled(name):
     assert caught.value.diagnostics[0].code == "RX0505"
 
 
-FIXED = [line for line in low_level() if not line.rest]
+FIXED = [line for line in device_intrinsics() if not line.rest]
 
 
 @pytest.mark.parametrize("line", FIXED, ids=[line.name for line in FIXED])

@@ -15,7 +15,7 @@ from relaxscript.dtypes import DataType, nearest
 from relaxscript.ir import intrinsic as table, prim
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import GlobalVar
-from relaxscript.ir.scalar_functions import LOW_LEVEL
+from relaxscript.ir.scalar_functions import DEVICE_FUNCTIONS
 from relaxscript.ir.tir_compute import Reduce
 from relaxscript.ir.walk import walk
 from relaxscript.semantics import scalar, tir_errors
@@ -295,7 +295,7 @@ def emit_call(cx: FunctionContext, e: prim.Call) -> Value:
     same = expand_intrinsic(e)
     if same is not None:
         return emit(cx, same)
-    if row.script_name in LOW_LEVEL:
+    if row.script_name in DEVICE_FUNCTIONS:
         raise tir_errors.wrong_dtypes(row, e)
     match row.name:
         case "tir.if_then_else":

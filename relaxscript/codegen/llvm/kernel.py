@@ -18,7 +18,7 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import Diagnostic, DiagnosticError, did_you_mean, nearest
 from relaxscript.ir import tir
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.prim_checks import shortened
+from relaxscript.ir.prim_checks import shorten
 from relaxscript.semantics import tir_errors
 from relaxscript.semantics.prim_func_abi import (
     BufferParam,
@@ -80,7 +80,7 @@ def _options(given: Mapping[str, Any]) -> Options:
             message = f'the code generator has no option "{key}"'
             raise DiagnosticError(Diagnostic("RX0703", message, None, help=help_))
         if not isinstance(value, known[key]) or (key == "level" and value not in range(4)):
-            message = f'the code generator cannot take {shortened(value)} for "{key}"'
+            message = f'the code generator cannot take {shorten(value)} for "{key}"'
             raise DiagnosticError(Diagnostic("RX0703", message, None))
     return Options(**given)
 

@@ -14,7 +14,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
 from relaxscript.errors import Diagnostic, DiagnosticError, InternalError, Span
-from relaxscript.errors.exceptions import is_users
+from relaxscript.errors.exceptions import is_user_error
 from relaxscript.ir import prim, relax, tir
 from relaxscript.ir.struct_info import (
     FuncStructInfo,
@@ -60,7 +60,7 @@ from .trusted import binds, loosened, needed_shape_vars, trusts
 
 __all__ = ["FunctionEmitter"]
 
-__tracebackhide__ = is_users
+__tracebackhide__ = is_user_error
 
 _OBJECT = ObjectStructInfo()
 _WITHOUT_MEMORY = frozenset({"vm.builtin.make_prim_value", "vm.builtin.make_shape"})

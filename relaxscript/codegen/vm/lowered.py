@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from relaxscript.errors import Diagnostic, DiagnosticError, Span
-from relaxscript.errors.exceptions import is_users
+from relaxscript.errors.exceptions import is_user_error
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Attrs, Binding, Call, DataflowBlock, Expr, Function, Op
 from relaxscript.ir.walk import compounds
@@ -17,7 +17,7 @@ from relaxscript.transform.lower.vm_shape_lower import LOWERED
 
 __all__ = ["require_lowered"]
 
-__tracebackhide__ = is_users
+__tracebackhide__ = is_user_error
 
 _PASSES = {
     base.invoke_closure.name: "LowerRuntimeBuiltin",

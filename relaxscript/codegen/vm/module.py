@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from relaxscript.errors.exceptions import is_users
+from relaxscript.errors.exceptions import is_user_error
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.runtime import Executable
@@ -15,7 +15,7 @@ from .program import Kernel, Program
 
 __all__ = ["codegen"]
 
-__tracebackhide__ = is_users
+__tracebackhide__ = is_user_error
 
 
 def codegen(mod: IRModule, kernels: Mapping[str, Kernel] | None = None) -> Executable:

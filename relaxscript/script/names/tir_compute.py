@@ -14,7 +14,7 @@ from typing import Any
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
-from relaxscript.errors.user_frame import for_users
+from relaxscript.errors.user_frame import report_at_caller
 from relaxscript.ir import tir
 from relaxscript.ir.prim import PrimExpr, PrimExprLike, Var, as_prim, cast, const
 from relaxscript.ir.tir_compute import (
@@ -104,7 +104,7 @@ def comm_reducer(combiner: Callable[..., Any], identity: Sequence[PrimExpr]) -> 
     return _CommReducer(tuple(made[:half]), tuple(made[half:]), results, starts)
 
 
-@for_users
+@report_at_caller
 def Reduce(
     combiner: _CommReducer,
     src: Sequence[PrimExpr],

@@ -14,7 +14,7 @@ from typing import Any
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
-from relaxscript.errors.user_frame import for_users
+from relaxscript.errors.user_frame import report_at_caller
 from relaxscript.ir import prim, tir
 from relaxscript.ir.module import Target, as_target
 from relaxscript.ir.prim import PrimExpr, PrimExprLike, StringImm, const, match_dtypes
@@ -125,13 +125,13 @@ def _lanes(name: str, value: Any) -> int:
     )  # fmt: skip
 
 
-@for_users
+@report_at_caller
 def Ramp(base: PrimExprLike, stride: PrimExprLike, lanes: int) -> PrimExpr:
     """The vector `base, base + stride, ...` of `lanes` elements."""
     return prim.Ramp.make(*match_dtypes(_scalar(base), stride), _lanes("Ramp", lanes))
 
 
-@for_users
+@report_at_caller
 def Broadcast(value: PrimExprLike, lanes: int) -> PrimExpr:
     """The vector of `lanes` copies of a scalar."""
     return prim.Broadcast.make(_scalar(value), _lanes("Broadcast", lanes))
@@ -141,7 +141,7 @@ ramp = Ramp
 broadcast = Broadcast
 
 
-@for_users
+@report_at_caller
 def Shuffle(vectors: Sequence[PrimExpr], indices: Sequence[PrimExprLike]) -> PrimExpr:
     """Elements of the concatenation of some vectors, chosen by constant indices."""
     for name, given in (("vectors", vectors), ("indices", indices)):
@@ -160,7 +160,7 @@ def BufferLoad(
     return prim.BufferLoad.make(buffer, tuple(_scalar(i) for i in indices), predicate)
 
 
-@for_users
+@report_at_caller
 def Call(dtype: str, op: str | Op | GlobalVar, args: Sequence[PrimExprLike]) -> PrimExpr:
     """A call of an intrinsic by its name ("tir.exp") or of a function of the module."""
     if not isinstance(op, (str, Op, GlobalVar)):
@@ -176,7 +176,7 @@ def Call(dtype: str, op: str | Op | GlobalVar, args: Sequence[PrimExprLike]) -> 
     return prim.Call(_dtype(dtype), op, operands)  # type: ignore[arg-type]
 
 
-@for_users
+@report_at_caller
 def Let(expr: PrimExprLike, where: Mapping[prim.Var, PrimExprLike]) -> PrimExpr:
     """`expr` with variables standing for values: `T.Let(x * x, where={x: a + b})`."""
     if not isinstance(where, Mapping) or not all(isinstance(v, prim.Var) for v in where):
@@ -191,7 +191,7 @@ def Let(expr: PrimExprLike, where: Mapping[prim.Var, PrimExprLike]) -> PrimExpr:
     return body
 
 
-@for_users
+@report_at_caller
 def let(v: prim.Var, value: PrimExprLike, body: PrimExprLike) -> PrimExpr:
     """`body` with `v` standing for `value`."""
     return prim.Let.make(v, _scalar(value), _scalar(body))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from relaxscript.dtypes import is_dtype
 from relaxscript.errors import Diagnostic, Edit, Label, Source, Span
 from relaxscript.ir.prim import Var
-from relaxscript.ir.prim_checks import shortened
+from relaxscript.ir.prim_checks import shorten
 from relaxscript.script.names.annotations import Front
 
 from .fixits import gather
@@ -79,7 +79,7 @@ def _put(source: Source, place: ast.expr, other: ast.expr) -> Edit:
 def no_extent(value: int) -> str:
     """Why a number of Python is no dimension."""
     wrong = "cannot be negative, this is" if value < 0 else "fits in int64, unlike"
-    return f"a dimension {wrong} {shortened(value)}"
+    return f"a dimension {wrong} {shorten(value)}"
 
 
 def joined(node: ast.expr) -> str | None:

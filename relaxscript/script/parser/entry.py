@@ -14,7 +14,7 @@ from types import FrameType, FunctionType, MappingProxyType
 from typing import Any, overload
 
 from relaxscript.errors import Diagnostic, DiagnosticError, InternalError, Source, is_strict, warn
-from relaxscript.errors.exceptions import is_users
+from relaxscript.errors.exceptions import is_user_error
 from relaxscript.errors.user_frame import caller_span
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Function
@@ -40,7 +40,7 @@ __all__ = [
     "parse_decorated", "prim_func",
 ]  # fmt: skip
 
-__tracebackhide__ = is_users
+__tracebackhide__ = is_user_error
 
 
 @overload

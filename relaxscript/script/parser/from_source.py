@@ -20,7 +20,7 @@ from types import FrameType, FunctionType, ModuleType, TracebackType
 from typing import Any
 
 from relaxscript.errors import Diagnostic, DiagnosticError, Source, Span
-from relaxscript.errors.exceptions import is_users
+from relaxscript.errors.exceptions import is_user_error
 from relaxscript.errors.user_frame import caller_span, step_span
 from relaxscript.ir import hooks
 from relaxscript.ir.module import IRModule
@@ -58,7 +58,7 @@ from .unsupported_syntax import first_word
 
 __all__ = ["from_source", "read_again"]
 
-__tracebackhide__ = is_users
+__tracebackhide__ = is_user_error
 
 Definition = ast.ClassDef | ast.FunctionDef
 RUN_IT = 'Python is run with `mode="python"`, or by `relaxscript run FILE`'

@@ -15,7 +15,7 @@ from types import FrameType, FunctionType
 from typing import Any
 
 from relaxscript.errors import Diagnostic, DiagnosticError
-from relaxscript.errors.exceptions import is_users
+from relaxscript.errors.exceptions import is_user_error
 from relaxscript.errors.user_frame import caller_span
 from relaxscript.script.source.lookup import definition_of_function, undecorated
 
@@ -28,7 +28,7 @@ from .reporter import Reporter
 
 __all__ = ["relax_macro", "tir_macro"]
 
-__tracebackhide__ = is_users
+__tracebackhide__ = is_user_error
 
 
 def relax_macro(f: Any = None, *, hygienic: bool = True, **unknown: Any) -> Any:

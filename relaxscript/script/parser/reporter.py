@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 from relaxscript.builder import left_to_run_time
 from relaxscript.errors import Diagnostic, DiagnosticError, Label, Source, Span
-from relaxscript.errors.exceptions import is_users
+from relaxscript.errors.exceptions import is_user_error
 
 __all__ = ["MOST_MISTAKES", "Reporter"]
 
-__tracebackhide__ = is_users
+__tracebackhide__ = is_user_error
 
 
 # How many places are shown beside a mistake that is met in many.

@@ -19,7 +19,7 @@ from relaxscript.ir.device_functions import TYPED_LAST, builds
 from relaxscript.ir.intrinsic import lookup
 from relaxscript.ir.node import Node, fields_of
 from relaxscript.ir.relax import GlobalVar, Op
-from relaxscript.ir.scalar_functions import LOW_LEVEL
+from relaxscript.ir.scalar_functions import DEVICE_FUNCTIONS
 from relaxscript.script.names.syntax import SCALAR_CALLS, SCALAR_OPERATORS, Level
 from relaxscript.script.names.tir_dtypes import __all__ as LITERAL_DTYPES
 
@@ -216,7 +216,7 @@ class ScalarPrinter:
             raise InternalError(f"the printer does not know the callee {e.op!r}")
         row = lookup(e.op)
         dtype = tree.constant(str(e.dtype))
-        if row is not None and row.script_name in LOW_LEVEL:
+        if row is not None and row.script_name in DEVICE_FUNCTIONS:
             # Nothing matches the operands to each other: a plain number is an int32.
             args = [self.scalar(x, prim.INT32) for x in e.args]
             row = row if builds(row, e) else None

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from relaxscript.arith import YES
 from relaxscript.errors import DiagnosticError, OperandError
 from relaxscript.ir import prim
-from relaxscript.ir.constant_folding import refolded
+from relaxscript.ir.constant_folding import fold_constants
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import (
@@ -87,7 +87,7 @@ def _with_known_sizes(func: Function) -> Function:
 
 
 def _refolded(node: Node) -> Node | None:
-    return refolded(node) if isinstance(node, prim.PrimExpr) else None
+    return fold_constants(node) if isinstance(node, prim.PrimExpr) else None
 
 
 def _with_known_choices(func: Function) -> Function:

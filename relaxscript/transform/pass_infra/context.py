@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from relaxscript.errors import Diagnostic, DiagnosticError, did_you_mean, nearest
-from relaxscript.errors.exceptions import is_users
+from relaxscript.errors.exceptions import is_user_error
 from relaxscript.ir.instrument import PassInstrument
 from relaxscript.ir.module import IRModule
 
 __all__ = ["PassContext", "PassInfo"]
 
-__tracebackhide__ = is_users
+__tracebackhide__ = is_user_error
 
 
 @dataclass(frozen=True)

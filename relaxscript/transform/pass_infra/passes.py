@@ -25,7 +25,7 @@ from typing import Any, ClassVar
 
 from relaxscript.analysis.well_formedness import explained
 from relaxscript.errors import Diagnostic, DiagnosticError, did_you_mean, nearest
-from relaxscript.errors.exceptions import is_users
+from relaxscript.errors.exceptions import is_user_error
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import DataflowBlock, Function
 from relaxscript.ir.walk import rewrite
@@ -37,7 +37,7 @@ __all__ = [
     "function_pass", "module_pass", "pass_named",
 ]  # fmt: skip
 
-__tracebackhide__ = is_users
+__tracebackhide__ = is_user_error
 
 
 # The passes that the rows at hand have run, which need not run before those that require them.

@@ -7,7 +7,7 @@ from typing import Any
 
 from relaxscript.analysis.well_formedness import ill_formed
 from relaxscript.errors import Diagnostic, DiagnosticError, did_you_mean, nearest
-from relaxscript.errors.exceptions import is_users
+from relaxscript.errors.exceptions import is_user_error
 from relaxscript.ir.instrument import PassInstrument
 from relaxscript.ir.module import IRModule
 
@@ -16,7 +16,7 @@ from .passes import Pass, Sequential, pass_named
 
 __all__ = ["PipelineLike", "run_pipeline"]
 
-__tracebackhide__ = is_users
+__tracebackhide__ = is_user_error
 
 PipelineLike = str | None | Sequence[str | Pass] | Callable[[IRModule], IRModule]
 

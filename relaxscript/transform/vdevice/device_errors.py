@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from relaxscript.errors import Diagnostic, DiagnosticError, Label, Span
-from relaxscript.errors.exceptions import is_users
+from relaxscript.errors.exceptions import is_user_error
 from relaxscript.ir import hooks
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Call, Constant, Expr, GlobalVar, If, Op, Tuple, Var
@@ -20,7 +20,7 @@ from .graph import Clash, Spot
 
 __all__ = ["refuse"]
 
-__tracebackhide__ = is_users
+__tracebackhide__ = is_user_error
 
 
 class _Mistake(NamedTuple):

@@ -17,7 +17,14 @@ from types import ModuleType
 from typing import Any
 
 from relaxscript.dtypes import DataType, is_dtype
-from relaxscript.errors import DiagnosticError, Edit, Span, UnplacedError, did_you_mean, unplaced
+from relaxscript.errors import (
+    DiagnosticError,
+    Edit,
+    Span,
+    UnplacedError,
+    did_you_mean,
+    unplaced_error,
+)
 from relaxscript.ir import prim
 from relaxscript.ir.device_functions import TYPED_LAST
 from relaxscript.ir.field_types import FieldError
@@ -297,7 +304,7 @@ def call_guarded(
     try:
         result = callee(*args, **kwargs)
     except (UnplacedError, DiagnosticError, TypeError, ValueError, AttributeError) as error:
-        said = unplaced(error)
+        said = unplaced_error(error)
         if said is None and isinstance(error, (TypeError, ValueError, AttributeError)):
             raise explain_misfit(cx, callee, args, kwargs, node, error) from None
         if said is None:

@@ -13,7 +13,7 @@ import inspect
 from collections.abc import Sequence
 from typing import Any
 
-from relaxscript.errors import DiagnosticError, OperandError, unplaced
+from relaxscript.errors import DiagnosticError, OperandError, unplaced_error
 from relaxscript.ir import prim
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import IntImm, PrimExpr, const, match_dtypes
@@ -215,7 +215,7 @@ def apply_function(
     try:
         result: PrimExpr = function(*values)
     except (OperandError, DiagnosticError) as error:
-        said = unplaced(error)
+        said = unplaced_error(error)
         if said is None:
             raise
         names = list(inspect.signature(function).parameters)
