@@ -111,7 +111,7 @@ def address_in_variable(cx: ExpressionContext, e: prim.Var, span: Span | None) -
 def compile_extents(
     cx: ExpressionContext, shape: Sequence[prim.PrimExpr], wraps: Callable[[], VMError]
 ) -> Run:
-    """Dimensions, strides or offsets; those that do not fit their data type fail."""
+    """Dimensions, strides or offsets; those that do not fit their dtype fail."""
     outer, cx.wraps = cx.wraps, wraps
     runs = [compile_expr(cx, e) for e in shape]
     cx.wraps = outer
@@ -261,7 +261,7 @@ def bind_region(cx: ExpressionContext, buffer: tir.Buffer, span: Span | None) ->
 
 
 def cells_of(array: Array, dtype: np.dtype[Any]) -> Array:
-    """The memory of an array as so many whole elements of a data type as it holds."""
+    """The memory of an array as so many whole elements of a dtype as it holds."""
     if array.dtype == dtype:
         return array
     count = array.nbytes // dtype.itemsize

@@ -6,7 +6,7 @@
 Every operator runs by its numpy meaning, every PrimFunc through `tir.evaluate`; everything that the
 spec lets a program check is checked: arguments, results, match_casts, and the StructInfo of every
 variable. The evaluator is made of generators: a call of a Relax function is yielded to `_run`,
-which keeps the callers on a list, so recursion in the program is none in Python.
+which keeps the callers on a list. So recursion in the program is none in Python.
 
 Source: spec "Detailed Semantics"; the numbers in comments are its rules. Start at `_evaluate`.
 """

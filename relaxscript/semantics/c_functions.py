@@ -13,7 +13,7 @@ from . import tir_errors
 
 __all__ = ["C_TYPES", "c_function", "callee_of"]
 
-# The type that C has for a data type.
+# The type that C has for a dtype.
 C_TYPES: dict[str, Any] = {
     "void": None, "handle": ctypes.c_void_p, "bool": ctypes.c_bool, "float32": ctypes.c_float,
     "float64": ctypes.c_double,

@@ -1,11 +1,11 @@
-"""Run-time checks as calls: what a value must be is the StructInfo of the call.
+"""Run-time checks as calls: the StructInfo of the call is what a value must be.
 
     R.call_builtin_with_ctx(
         "vm.builtin.match_cast", (x, R.str("`x`")), sinfo_args=R.Tensor((n, 4), "float32")
     )
 
 The virtual machine holds such a check as one constant. `match_arguments` is made when the function
-is entered and `match_result` when it is left, each of all that is matched together.
+is entered, `match_result` when it is left. Each is made of all that is matched together.
 """
 
 from __future__ import annotations

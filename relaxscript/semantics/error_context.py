@@ -1,4 +1,4 @@
-"""Whom and what a failing run names, in the same words for the interpreter and for bytecode."""
+"""Places and names in errors of a run, the same for the interpreter and for bytecode."""
 
 from __future__ import annotations
 

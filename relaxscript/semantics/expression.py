@@ -1,6 +1,6 @@
 """Scalar expressions as Python closures: `compile_expr(cx, e)` gives a function of a frame.
 
-Numbers are those of `scalar.py`, a vector is a list of numbers, a buffer is a numpy array of its
+Numbers are those of `scalar.py`. A vector is a list of numbers, a buffer a numpy array of its
 shape. What expressions need of memory, loops and other functions is given by `cx.rules`.
 """
 
@@ -161,7 +161,7 @@ def compile_wrapping(cx: ExpressionContext, e: prim.Binary) -> Run:
 
 
 def compile_exact(cx: ExpressionContext, e: prim.Binary, wraps: Callable[[], VMError]) -> Run:
-    """A sum, difference or product that fails where it does not fit its data type."""
+    """A sum, difference or product that fails where it does not fit its dtype."""
     a, b, operation = compile_expr(cx, e.a), compile_expr(cx, e.b), _RING[type(e)]
     low, high = scalar.limits(e.dtype)
 

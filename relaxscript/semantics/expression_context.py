@@ -1,4 +1,4 @@
-"""What closures of expressions are made for: the layout of a frame, and rules for what is around.
+"""The context of expressions: the layout of a frame, and rules for what is around them.
 
 A frame is a list with one slot for each variable and buffer. Slot 0 is for what runs the frame.
 """

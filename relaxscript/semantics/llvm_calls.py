@@ -1,8 +1,8 @@
-"""What a call of an intrinsic of hardware means: those of LLVM by their names, and the others.
+"""Calls of intrinsics of hardware as expressions: those of LLVM by their names, and the others.
 
-`T.call_llvm_pure_intrin("float32", "llvm.fma", a, b, c)`: the name may say data types, as in
-"llvm.fma.f32", which must be those of the operands. TVM writes the number of operands that decide
-about the data types between the name and the operands; it is left out of account.
+`T.call_llvm_pure_intrin("float32", "llvm.fma", a, b, c)`: the name may say dtypes, as in
+"llvm.fma.f32", which must be those of the operands. Between the name and the operands, TVM writes
+how many operands decide about the dtypes. That number is left out of account.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def expand_intrinsic(e: prim.Call) -> PrimExpr | None:
 
 
 def _find_row(e: prim.Call) -> tuple[str, LLVMIntrinsic, str]:
-    """The name that a call calls, its row, and the data types in the name."""
+    """The name that a call calls, its row, and the dtypes in the name."""
     match e.args[:1]:
         case (prim.StringImm(value=name),):
             pass
@@ -107,7 +107,7 @@ def _check(e: prim.Call, row: LLVMIntrinsic, args: Sequence[PrimExpr]) -> None:
 def _check_suffix(
     e: prim.Call, name: str, row: LLVMIntrinsic, args: Sequence[PrimExpr], suffix: str
 ) -> None:
-    """Raise unless the data types in a name are, as far as it says them, those of the call."""
+    """Raise unless the dtypes in a name are, as far as it says them, those of the call."""
     dtypes = {row.result: e.dtype} if row.result else {}
     dtypes.update(zip(row.operands, (arg.dtype for arg in args), strict=True))
     wanted = [suffix_of(dtypes[word]) for word in row.words if word in NAMED]

@@ -1,4 +1,4 @@
-"""What intrinsics of LLVM mean that `T.` has no function for, as expressions.
+"""The meaning, as expressions, of intrinsics of LLVM for which `T.` has no function.
 
 The functions here take operands that may be used more than once: variables and literals. Vectors
 are taken as well as numbers, all lanes alike. Integers of LLVM have no sign; `signed` and
@@ -181,7 +181,7 @@ def _integer_like(dtype: DataType) -> DataType:
 
 
 def saturating_convert(kind: str, rounded: Meaning = first) -> Meaning:
-    """The nearest integer of a data type read with or without a sign; 0 of NaN."""
+    """The nearest integer of a dtype read with or without a sign; 0 of NaN."""
 
     def convert(result: DataType, x: PrimExpr) -> PrimExpr:
         target = DataType(f"{kind}{result.bits}").with_lanes(result.lanes)

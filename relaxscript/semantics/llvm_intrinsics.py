@@ -1,17 +1,16 @@
 """The intrinsics of LLVM that mean something on every CPU, as one table: `T.call_llvm_intrin`.
 
 One row is an intrinsic: its name, its operands, what it means. The meaning is an expression of the
-scalar language, which the evaluator evaluates and the code generator compiles, so that both agree;
-where `T.` has a function of the same meaning, it is that one. What LLVM calls poison is a value
-here: `ctlz` and `cttz` of zero are the width and `abs` of the least integer is itself, whatever
-their flag says; a saturating shift by the width or more saturates. `fmuladd` rounds twice, `fma`
-once; `is.fpclass` takes every NaN for a quiet one.
+scalar language. Every executor runs that expression, so that all agree. Where `T.` has a function
+of the same meaning, it is that one. What LLVM calls poison is a value here: `ctlz` and `cttz` of
+zero are the width and `abs` of the least integer is itself, whatever their flag says. A saturating
+shift by the width or more saturates. `fmuladd` rounds twice, `fma` once; `is.fpclass` takes every
+NaN for a quiet one.
 
-An operand is a word. The same word twice is the same data type twice; `KINDS` says what each may
-be, and the words in `LANES` have the same number of lanes. After `->` stands the data type that the
-call says, where the operands do not tell it. Where names of LLVM say data types, as
-`llvm.ldexp.f32.i32` does, these are those of the words in `NAMED`, in the order of the result and
-the operands, each once.
+An operand is a word. The same word twice is the same dtype twice; `KINDS` says what each may be,
+and the words in `LANES` have the same number of lanes. After `->` stands the dtype that the call
+says, where the operands do not tell it. Names of LLVM may say dtypes, as `llvm.ldexp.f32.i32` does.
+These are those of the words in `NAMED`, each once, in the order of the result and the operands.
 
 Source: LLVM Language Reference, "Intrinsic Functions".
 """
@@ -103,7 +102,7 @@ KINDS: dict[str, Kind] = {
     "real": Kind("a literal float64", lambda t: t == "float64", literal=True),
     "ptr": Kind("an address", lambda t: t.kind == "handle"),
 }
-# Words whose data types stand in names, and those that have the lanes of the call.
+# Words whose dtypes stand in names, and those that have the lanes of the call.
 NAMED = frozenset({"f", "i", "j", "w", "b", "x", "vf", "vi", "vb", "vx", "mask", "n", "ptr"})
 LANES = frozenset({"f", "i", "j", "w", "b", "x", "h"})
 
@@ -111,7 +110,7 @@ LANES = frozenset({"f", "i", "j", "w", "b", "x", "h"})
 class LLVMIntrinsic(NamedTuple):
     """One row of the table.
 
-    `meaning` takes the operands, and before them the data type of the call where `result` says it.
+    `meaning` takes the operands, and before them the dtype of the call where `result` says it.
     """
 
     name: str
@@ -126,7 +125,7 @@ class LLVMIntrinsic(NamedTuple):
 
 
 def suffix_of(dtype: DataType) -> str:
-    """How names of LLVM spell a data type: "v4f32" for float32x4."""
+    """How names of LLVM spell a dtype: "v4f32" for float32x4."""
     lanes = f"v{dtype.lanes}" if dtype.lanes > 1 else ""
     match dtype.kind:
         case "handle":

@@ -1,11 +1,11 @@
-"""What `T.realize` means: memory for a region of a buffer, while the statements inside run.
+"""The meaning of `T.realize`: memory for a region of a buffer, while the statements inside run.
 
 Inside, the buffer has the indices of the region: after `with T.realize(B[4:8]):` the elements are
 `B[4]` to `B[7]`, and there are no others. Where the condition does not hold there is no memory at
 all; the statements run nevertheless. A buffer that has memory already, such as a parameter, keeps
 it: the region then only has to lie in it.
 
-Both executors run the statements that `lower_buffer_realize` gives instead.
+Every executor runs the statements that `lower_buffer_realize` gives instead.
 
 Source: TVM `tir.BufferRealize` and how it is flattened.
 """

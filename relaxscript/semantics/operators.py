@@ -1,8 +1,8 @@
 """Calls of operators on run-time values: the meaning runs, operands that do not fit are named.
 
 The interpreter evaluates every call so; compiled code does where the operator has no kernel. What
-could not be decided before the run is decided here, by the operator's own rule on the shapes and
-data types that the operands turn out to have.
+could not be decided before the run is decided here. The operator's own rule decides it, from the
+shapes and dtypes that the operands turn out to have.
 """
 
 from __future__ import annotations

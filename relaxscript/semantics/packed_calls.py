@@ -1,13 +1,13 @@
 """Calls of packed functions from PrimFuncs: `T.call_packed("my.log", A, n)`.
 
-The function is looked up by its name each time. It gets numbers, texts, and arrays over the memory
-of buffers, into which it may write while the call lasts; a buffer stands in the call as TVM says
-it, with its address and its shape: `T.tvm_stack_make_array(A.data, T.tvm_stack_make_shape(4, 4),
-...)`. What it returns is an int32, where None is 0. When it fails, the error names it and the line
-of the call.
+The function is looked up by its name each time. It gets numbers, strings, and arrays over the
+memory of buffers, into which it may write while the call lasts. A buffer stands in the call as TVM
+says it, with its address and its shape:
+`T.tvm_stack_make_array(A.data, T.tvm_stack_make_shape(4, 4), ...)`. The result is an int32, where
+None is 0. When the function fails, the error names it and the line of the call.
 
-`PackedCall` knows how the operands of one call are handed over as a flat list of words, which both
-executors fill in their own ways.
+`PackedCall` hands over the operands of one call as a flat list of words. Each executor fills the
+words in its own way.
 """
 
 from __future__ import annotations
@@ -80,8 +80,8 @@ class PackedCall:
     def __call__(self, words: Sequence[Any]) -> int:
         """Call the function; the words are Python's numbers, addresses among them.
 
-        Raises `VMError`: RX0603 where nothing has that name, RX0604 for what it raised, RX0614 for
-        a result that is no integer and for arrays that it keeps.
+        Raises `VMError`: RX0603 where nothing has that name, and RX0604 for what it raised. It is
+        RX0614 for a result that is no integer and for arrays that it keeps.
         """
         try:
             function = get_global_func(self.name).function

@@ -1,9 +1,9 @@
-"""Arguments of a PrimFunc: which there are, whether given ones fit, what shape variables they bind.
+"""The calling convention of PrimFuncs: parameters, arguments that fit, shape variables they bind.
 
 `PrimFuncSignature(func)` is made once; `bind(args)` checks arguments and gives a frame. First each
-dimension, stride and offset that is a variable by itself takes its value (over all buffers, after
-the scalar parameters), then all others are compared with what they must be. Compiled code uses the
-same signatures, so both executors refuse the same arguments in the same words.
+dimension, stride and offset that is a variable takes its value, after the scalar parameters and
+over all buffers. Then all others are compared with what they must be. Every executor uses the same
+signatures, so all refuse the same arguments in the same words.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ class PrimFuncSignature:
         return self._compiled
 
     def convert(self, args: Sequence[Any]) -> list[Any]:
-        """The arguments as arrays and numbers; kinds, data types and ranks are checked."""
+        """The arguments as arrays and numbers; kinds, dtypes and ranks are checked."""
         if len(args) != len(self.params):
             raise VMError(
                 f"`{self.name}` takes {len(self.params)} arguments, but {len(args)} were given",
@@ -282,7 +282,7 @@ def _param(func: tir.PrimFunc, var: prim.Var) -> Param:
 
 
 def element_type(buffer: tir.Buffer) -> np.dtype[Any]:
-    """The data type of the elements for numpy; raises `DiagnosticError` where there is none."""
+    """The dtype of the elements for numpy; raises `DiagnosticError` where there is none."""
     try:
         return buffer.dtype.numpy
     except TypeError:

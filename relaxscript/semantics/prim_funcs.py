@@ -1,8 +1,8 @@
-"""How Relax calls PrimFuncs: which argument goes where, and where results are put.
+"""Calls of PrimFuncs from Relax: where arguments go, and where results are put.
 
-`R.call_tir` gives tensors to the buffers and integers to the scalar parameters of a PrimFunc, each
-in their order, so the spec's order (integers before the results) and TVM's (behind them) both work.
-Compiled code uses the same functions around its kernels.
+`R.call_tir` gives tensors to the buffers of a PrimFunc and integers to its scalar parameters, each
+in their order. So both orders work: integers before the results, as in the spec, and behind them,
+as in TVM. Every executor uses these functions around its kernels.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""What `T.Reduce` computes: the values of an expression over some axes, combined into one.
+"""The meaning of `T.Reduce`: the values of an expression over some axes, combined into one.
 
-The accumulators start from `init`, or where there is none from the identity of the combiner. Then,
-for every point of the axes, the last axis fastest, at which the condition holds, the values of the
+The accumulators start from `init`, or where there is none from the identity of the combiner. Every
+point of the axes is visited, the last axis fastest. Where the condition holds, the values of the
 source are combined with the accumulators, which stand at the left. Values that are combined
-together are computed before any of them is replaced. Every executor does
-this, in this order.
+together are computed before any of them is replaced. Every executor does this, in this order.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ __all__ = ["initial_values"]
 
 
 def initial_values(e: Reduce) -> tuple[prim.PrimExpr, ...]:
-    """What the accumulators start from; raises `DiagnosticError` where data types disagree."""
+    """What the accumulators start from; raises `DiagnosticError` where dtypes disagree."""
     combiner = e.combiner
     initial = e.init or combiner.identity_element
     if len(initial) != len(e.source):

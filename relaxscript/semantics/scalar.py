@@ -1,8 +1,8 @@
-"""What scalar operations compute: the numbers behind the nodes of `ir/prim.py`.
+"""The meaning of scalar operations: the numbers behind the nodes of `ir/prim.py`.
 
-A scalar of any data type is a plain Python number: an int in the range of its type, a bool, or a
+A scalar of any dtype is a plain Python number: an int in the range of its type, a bool, or a
 float that its type represents exactly. Every function here takes such numbers and returns such a
-number, so the data type is exact at each step: integers wrap at their width, and an operation on
+number, so the dtype is exact at each step: integers wrap at their width, and an operation on
 narrow floats is the operation on real numbers, rounded once. Nothing is undefined:
 
 * integer division truncates (`Div`, `Mod`) or floors (`FloorDiv`, `FloorMod`); the least integer
@@ -10,12 +10,12 @@ narrow floats is the operation on real numbers, rounded once. Nothing is undefin
 * `Mod` of floats is C's fmod, `FloorDiv` and `FloorMod` of floats are numpy's;
 * `Min` and `Max` of floats give NaN when either operand is, and -0.0 is less than 0.0;
 * a shift by the width or more (negative amounts count as large) leaves zero, or the sign;
-* a float becomes an integer by truncation, the nearest one of the type where it is too large, and
-  0 where it is NaN; a number becomes a bool by comparison with zero;
+* a float becomes an integer by truncation, and NaN becomes 0; where the float is too large, it
+  becomes the nearest integer of the type; a number becomes a bool by comparison with zero;
 * `pow` of integers wraps, and negative exponents give the truncated reciprocal (0 for 0);
 * `round` takes halves away from zero, `nearbyint` to even; `clz(0)` is the width.
 
-`binary`, `cast` and `intrinsic` give the function for a data type; functions of floats expect to
+`binary`, `cast` and `intrinsic` give the function for a dtype; functions of floats expect to
 run under `np.errstate(all="ignore")`.
 """
 
@@ -118,7 +118,7 @@ def float_maximum(a: float, b: float) -> float:
 
 
 def _on_arrays(function: Any, dtype: DataType) -> Operation:
-    """A function of numpy, run in the data type itself."""
+    """A function of numpy, run in the dtype itself."""
     scalar = dtype.numpy.type
     return lambda *xs: float(function(*(scalar(x) for x in xs)))
 
@@ -165,7 +165,7 @@ COMPARISONS: dict[type[prim.Comparison], Operation] = {
 
 
 def binary(node_type: type[prim.Binary], dtype: DataType) -> Operation | None:
-    """The function behind a node of arithmetic, or None when there is none for the data type."""
+    """The function behind a node of arithmetic, or None when there is none for the dtype."""
     if dtype.is_bool:
         return OF_BOOLS.get(node_type)
     of_integers, of_floats = ARITHMETIC[node_type]
@@ -203,7 +203,7 @@ def _integer_conversion(dtype: DataType) -> Callable[[int], int]:
 
 @cache
 def cast(source: DataType, target: DataType) -> Operation | None:
-    """The conversion from one data type to another, or None when there is none."""
+    """The conversion from one dtype to another, or None when there is none."""
     kinds = ("int", "uint", "bool", "float", "bfloat")
     if source.kind not in kinds or target.kind not in kinds:
         return None
@@ -256,8 +256,8 @@ def float_power(a: float, b: float) -> float:
 def fused_multiply_add(dtype: DataType) -> Operation:
     """`a * b + c` rounded once.
 
-    What lies between two doubles becomes the odd one of them, which is rounded once more to the
-    same number as what lies between; for types of 16 bits and less, `float32` stands between.
+    What lies between two doubles becomes the odd one of them, and that is rounded once more. The
+    outcome is the same number. For types of 16 bits and less, `float32` stands between.
     """
     fit, wide = rounding(dtype), dtype == "float64"
     float32 = DataType("float32")
@@ -308,7 +308,7 @@ def _numpy(name: str) -> Operation:
     return lambda *xs: float(function(*xs))
 
 
-# Functions of doubles; results are rounded to the data type.
+# Functions of doubles; results are rounded to the dtype.
 OF_FLOATS: dict[str, Operation] = {
     **{f"tir.{name}": _numpy(f) for name, f in {
         "acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh",
@@ -361,7 +361,7 @@ def _of_integers(name: str, dtype: DataType) -> Operation | None:
 
 
 def intrinsic(name: str, dtype: DataType) -> Operation | None:
-    """The function behind an intrinsic for operands of a data type, or None when there is none."""
+    """The function behind an intrinsic for operands of a dtype, or None when there is none."""
     if name in BITWISE and not dtype.is_float:
         return BITWISE[name]
     if dtype.is_bool:

@@ -1,4 +1,4 @@
-"""What every executor knows of statements: their order, starts of axes, texts of assertions."""
+"""Facts about statements for every executor: their order, starts of axes, texts of assertions."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What can go wrong in a PrimFunc, in the same words whether it is evaluated or compiled.
+"""Errors of PrimFuncs, in the same words whether they are evaluated or compiled.
 
-Failures of a run are `VMError`s; a program that has no meaning (a store of another data type, a
-buffer that is not defined) is refused with a `DiagnosticError` before anything runs.
+Failures of a run are `VMError`s. A program that has no meaning is refused with a `DiagnosticError`
+before anything runs: a store of another dtype, or a buffer that is not defined.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def bad_argument(message: str) -> VMError:
 
 
 def too_large(function: str) -> VMError:
-    """A dimension that other arguments decide does not fit its data type."""
+    """A dimension that other arguments decide does not fit its dtype."""
     return bad_argument(f"the dimensions of the arguments of `{function}` are too large together")
 
 
@@ -109,7 +109,7 @@ def check_arity(e: prim.Call, row: Intrinsic) -> None:
 
 
 def wrong_dtypes(row: Intrinsic, e: prim.Call) -> DiagnosticError:
-    """An intrinsic is called with operands, or for a result, of data types that it has not."""
+    """An intrinsic is called with operands, or for a result, of dtypes that it has not."""
     dtypes = ", ".join(str(arg.dtype) for arg in e.args)
     return invalid("RX0502", f"`{row.script_name}` does not give {e.dtype} of {dtypes}", e.span)
 
@@ -151,7 +151,7 @@ def check_hint(s: tir.AttrStmt) -> None:
 
 
 def check_operands(e: prim.PrimExpr, operands: Sequence[prim.PrimExpr]) -> None:
-    """Raise unless all operands of `e` have one data type."""
+    """Raise unless all operands of `e` have one dtype."""
     first = operands[0]
     for other in operands[1:]:
         if other.dtype != first.dtype:
@@ -164,7 +164,7 @@ def check_operands(e: prim.PrimExpr, operands: Sequence[prim.PrimExpr]) -> None:
 
 
 def check_store(store: tir.BufferStore, expected: str) -> None:
-    """Raise unless the value has the data type of what it is stored into."""
+    """Raise unless the value has the dtype of what it is stored into."""
     if store.value.dtype != expected:
         raise invalid(
             "RX0502",
@@ -201,7 +201,7 @@ def check_rank(buffer: tir.Buffer, indices: Sequence[prim.PrimExpr], span: Span 
 
 
 def check_assignment(var: prim.Var, value: prim.PrimExpr) -> None:
-    """Raise unless a variable can stand for a value: one data type, or integers of any width."""
+    """Raise unless a variable can stand for a value: one dtype, or integers of any width."""
     both = var.dtype.is_integer and value.dtype.is_integer and var.dtype.lanes == value.dtype.lanes
     if not both and var.dtype != value.dtype:
         raise invalid(
@@ -212,7 +212,7 @@ def check_assignment(var: prim.Var, value: prim.PrimExpr) -> None:
 
 
 def check_region(m: tir.MatchBufferRegion) -> None:
-    """Raise unless a buffer can name a region: with no more dimensions, of its data type."""
+    """Raise unless a buffer can name a region: with no more dimensions, of its dtype."""
     buffer, source, span = m.buffer, m.source.buffer, m.span or m.buffer.span
     if buffer.ndim > len(m.source.region):
         message = f"buffer `{buffer.name}` has more dimensions than its region"

@@ -1,4 +1,4 @@
-"""Which arguments a PrimFunc writes into, seen from its text."""
+"""Write sets of PrimFuncs: the parameters whose memory they may write into."""
 
 from __future__ import annotations
 
