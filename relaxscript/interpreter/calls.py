@@ -40,7 +40,7 @@ from relaxscript.semantics.operators import operator_function
 from relaxscript.semantics.prim_funcs import assemble_results, call_tir_adapter, result_struct_infos
 
 from .closure import CallRequest, Evaluation
-from .frame import Frame
+from .environment import Environment
 
 __all__ = ["CallEvaluator"]
 
@@ -49,7 +49,7 @@ class CallEvaluator(ABC):
     """Evaluates calls; subclassed in `relax.py` for what functions and expressions are."""
 
     def __init__(self) -> None:
-        self._forms: dict[str, Callable[[relax.Call, Frame], Evaluation]] = {
+        self._forms: dict[str, Callable[[relax.Call, Environment], Evaluation]] = {
             call_builtin_with_ctx.name: self._call_builtin_with_ctx,
             call_dps_packed.name: self._call_dps_packed,
             call_inplace_packed.name: self._call_inplace_packed,
@@ -64,11 +64,11 @@ class CallEvaluator(ABC):
         }
 
     @abstractmethod
-    def _evaluate(self, expr: relax.Expr, frame: Frame) -> Evaluation: ...
+    def _evaluate(self, expr: relax.Expr, env: Environment) -> Evaluation: ...
 
     @abstractmethod
     def _each(
-        self, exprs: Sequence[relax.Expr], frame: Frame
+        self, exprs: Sequence[relax.Expr], env: Environment
     ) -> Generator[CallRequest, Any, list[Any]]: ...
 
     @abstractmethod
@@ -82,64 +82,64 @@ class CallEvaluator(ABC):
 
     @abstractmethod
     def _match(
-        self, value: Any, info: StructInfo, frame: Frame, where: str, origin: str = ""
+        self, value: Any, info: StructInfo, env: Environment, where: str, origin: str = ""
     ) -> None: ...
 
-    def _call(self, call: relax.Call, frame: Frame) -> Evaluation:
+    def _call(self, call: relax.Call, env: Environment) -> Evaluation:
         match call.op:
             case relax.Op(name) if name in self._forms:
-                return (yield from self._forms[name](call, frame))
+                return (yield from self._forms[name](call, env))
             case builtin.alloc_tensor.op if isinstance(call.args[1], relax.DataTypeImm):
-                shape, dtype, *_ = yield from self._each(call.args, frame)
+                shape, dtype, *_ = yield from self._each(call.args, env)
                 return alloc_tensor(shape, dtype)
             case relax.Op():
-                values = yield from self._each(call.args, frame)
+                values = yield from self._each(call.args, env)
                 with locate_errors(call.span), name_operands(call):
                     result = operator_function(call, checked=True)(*values)
                 if Trait.FREES in traits_of(call.op):
-                    frame.kill(call.args)
+                    env.kill(call.args)
                 return result
         if isinstance(call.op, relax.ExternFunc | relax.GlobalVar):  # looked up as it is called
-            args = yield from self._each(call.args, frame)
-            callee = yield from self._evaluate(call.op, frame)
+            args = yield from self._each(call.args, env)
+            callee = yield from self._evaluate(call.op, env)
         else:
-            callee = yield from self._evaluate(call.op, frame)
-            args = yield from self._each(call.args, frame)
+            callee = yield from self._evaluate(call.op, env)
+            args = yield from self._each(call.args, env)
         return (yield from self._apply(callee, args, call.span))
 
-    def _call_pure_packed(self, call: relax.Call, frame: Frame) -> Evaluation:
-        callee, *args = yield from self._each(call.args, frame)
+    def _call_pure_packed(self, call: relax.Call, env: Environment) -> Evaluation:
+        callee, *args = yield from self._each(call.args, env)
         return (yield from self._apply(callee, args, call.span))
 
-    def _call_inplace_packed(self, call: relax.Call, frame: Frame) -> Evaluation:
-        callee, *args = yield from self._each(call.args, frame)
+    def _call_inplace_packed(self, call: relax.Call, env: Environment) -> Evaluation:
+        callee, *args = yield from self._each(call.args, env)
         returned = yield from self._apply(callee, args, call.span)
         return returned_in_place(returned, args, inplace_indices(call))
 
-    def _call_builtin_with_ctx(self, call: relax.Call, frame: Frame) -> Evaluation:
-        callee, args = yield from self._each(call.args, frame)
+    def _call_builtin_with_ctx(self, call: relax.Call, env: Environment) -> Evaluation:
+        callee, args = yield from self._each(call.args, env)
         check = check_of(call)
         if check is not None and check[0] == MATCH_CAST:
             return args[0]  # the variable of the binding says what it must be
-        return (yield from self._apply(callee, [frame.state, *args], call.span))
+        return (yield from self._apply(callee, [env.state, *args], call.span))
 
-    def _to_vdevice(self, call: relax.Call, frame: Frame) -> Evaluation:
-        (value,) = yield from self._each(call.args, frame)
+    def _to_vdevice(self, call: relax.Call, env: Environment) -> Evaluation:
+        (value,) = yield from self._each(call.args, env)
         with locate_errors(call.span):
             return BUILTINS["vm.builtin.to_device"](value, str(call.attrs["dst_vdevice"]))  # type: ignore[index]
 
-    def _invoke_closure(self, call: relax.Call, frame: Frame) -> Evaluation:
-        callee, args = yield from self._each(call.args, frame)
+    def _invoke_closure(self, call: relax.Call, env: Environment) -> Evaluation:
+        callee, args = yield from self._each(call.args, env)
         return (yield from self._apply(callee, args, call.span))
 
-    def _make_closure(self, call: relax.Call, frame: Frame) -> Evaluation:
-        callee, captured = yield from self._each(call.args, frame)
+    def _make_closure(self, call: relax.Call, env: Environment) -> Evaluation:
+        callee, captured = yield from self._each(call.args, env)
         return closure_over(callee, *captured)
 
-    def _compute_prim_value(self, call: relax.Call, frame: Frame) -> Evaluation:
+    def _compute_prim_value(self, call: relax.Call, env: Environment) -> Evaluation:
         yield from ()
         (value,) = call.args[0].values  # type: ignore[attr-defined]
-        return make_prim_value(frame.state, frame.dim(value), value.dtype)
+        return make_prim_value(env.state, env.dim(value), value.dtype)
 
     def _prim_func(self, callee: relax.Expr) -> tir.PrimFunc:
         name = callee.name_hint  # type: ignore[attr-defined]
@@ -148,42 +148,40 @@ class CallEvaluator(ABC):
             raise VMError(f"the module has no PrimFunc `{name}`", code="RX0607")
         return func
 
-    def _call_tir(self, call: relax.Call, frame: Frame) -> Evaluation:
+    def _call_tir(self, call: relax.Call, env: Environment) -> Evaluation:
         func = self._prim_func(call.args[0])
-        args, *shape = yield from self._each(call.args[1:], frame)
-        results = self._allocated(result_struct_infos(_result_info(call)), frame)
+        args, *shape = yield from self._each(call.args[1:], env)
+        results = self._allocate_results(result_struct_infos(_result_info(call)), env)
         call_tir_adapter(func, self._kernel(func))(*args, *shape, *results)
         return assemble_results(_result_info(call), results)
 
-    def _call_tir_inplace(self, call: relax.Call, frame: Frame) -> Evaluation:
+    def _call_tir_inplace(self, call: relax.Call, env: Environment) -> Evaluation:
         func = self._prim_func(call.args[0])
-        args, *shape = yield from self._each(call.args[1:], frame)
+        args, *shape = yield from self._each(call.args[1:], env)
         infos, indices = result_struct_infos(_result_info(call)), inplace_indices(call)
         for index, info in zip(indices, infos, strict=True):
             if index >= 0:
-                self._match(
-                    args[index], info, frame, f"`args[{index}]`, which is written in place,"
-                )
+                self._match(args[index], info, env, f"`args[{index}]`, which is written in place,")
         new = [info for index, info in zip(indices, infos, strict=True) if index < 0]
-        made = self._allocated(new, frame)
+        made = self._allocate_results(new, env)
         call_tir_adapter(func, self._kernel(func))(*args, *shape, *made)
         return assemble_results(_result_info(call), in_their_places(made, args, indices))
 
-    def _call_dps_packed(self, call: relax.Call, frame: Frame) -> Evaluation:
-        callee, args = yield from self._each(call.args, frame)
-        results = self._allocated(result_struct_infos(_result_info(call)), frame)
+    def _call_dps_packed(self, call: relax.Call, env: Environment) -> Evaluation:
+        callee, args = yield from self._each(call.args, env)
+        results = self._allocate_results(result_struct_infos(_result_info(call)), env)
         returned = yield from self._apply(callee, [*args, *results], call.span)
         require_written(getattr(callee, "name", ""), returned, [*args, *results])
         return assemble_results(_result_info(call), results)
 
-    def _allocated(self, infos: Sequence[TensorStructInfo], frame: Frame) -> list[Any]:
+    def _allocate_results(self, infos: Sequence[TensorStructInfo], env: Environment) -> list[Any]:
         """New tensors for results that a destination-passing call describes."""
         made = []
         for info in infos:
             if isinstance(info.shape, relax.Var):
-                shape = frame.lookup(info.shape)
+                shape = env.lookup(info.shape)
             else:
-                shape = make_shape(frame.state, [frame.dim(dim) for dim in info.dims or ()])
+                shape = make_shape(env.state, [env.dim(dim) for dim in info.dims or ()])
             made.append(alloc_tensor(shape, info.dtype, device_of(info.vdevice) or "cpu:0"))
         return made
 

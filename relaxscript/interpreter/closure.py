@@ -14,7 +14,7 @@ from relaxscript.ir.struct_info import (
 from relaxscript.runtime import Closure
 
 if TYPE_CHECKING:
-    from .frame import Frame
+    from .environment import Environment
     from .relax import Interpreter
 
 __all__ = ["CallRequest", "Evaluation", "RelaxClosure", "declared_type"]
@@ -47,7 +47,7 @@ class RelaxClosure(Closure):
         interpreter: Interpreter,
         name: str,
         function: relax.Function,
-        outer: Frame | None = None,
+        outer: Environment | None = None,
         bound_args: tuple[Any, ...] = (),
         info: object = None,
         itself: relax.Var | None = None,
@@ -70,13 +70,13 @@ class RelaxClosure(Closure):
 
     def bind(self, captured: tuple[Any, ...], info: object = None) -> Closure:
         args = (*captured, *self.bound_args)
-        return self._with(args, self.info if info is None else info)
+        return self._with_args(args, self.info if info is None else info)
 
-    def unbound(self) -> RelaxClosure:
+    def without_bound_args(self) -> RelaxClosure:
         """The closure without bound arguments: what it is to itself."""
-        return self._with((), declared_type(self.function)) if self.bound_args else self
+        return self._with_args((), declared_type(self.function)) if self.bound_args else self
 
-    def _with(self, args: tuple[Any, ...], info: object) -> RelaxClosure:
+    def _with_args(self, args: tuple[Any, ...], info: object) -> RelaxClosure:
         interpreter, name, function = self.interpreter, self.name, self.function
         return RelaxClosure(interpreter, name, function, self.outer, args, info, self.itself)
 

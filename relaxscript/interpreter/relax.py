@@ -72,7 +72,7 @@ from relaxscript.sinfo import erase_to_well_defined
 from . import tir as prim_func_evaluator
 from .calls import CallEvaluator
 from .closure import CallRequest, Evaluation, RelaxClosure, declared_type
-from .frame import Frame
+from .environment import Environment
 
 __all__ = ["Interpreter", "RelaxClosure"]
 
@@ -145,11 +145,11 @@ class Interpreter(CallEvaluator):
                     args = order_arguments(closure.name, names, args, kwargs)
                 if len(args) != len(names):
                     raise argument_count_error(closure.name, names, len(args))
-                frame = self._enter(closure, self._converted(closure, args))
-            return as_given((*args, *kwargs.values()), self._run(closure, frame))
+                env = self._enter(closure, self._convert_arguments(closure, args))
+            return as_given((*args, *kwargs.values()), self._run(closure, env))
 
-    def _converted(self, closure: RelaxClosure, args: Sequence[Any]) -> list[Any]:
-        checks = Frame(closure.name, closure.outer).signature(closure.function.params)
+    def _convert_arguments(self, closure: RelaxClosure, args: Sequence[Any]) -> list[Any]:
+        checks = Environment(closure.name, closure.outer).signature(closure.function.params)
         names = closure.param_names
         return [
             coerce_argument(value, check, name, closure.name, i)
@@ -158,12 +158,12 @@ class Interpreter(CallEvaluator):
 
     # -- calls -------------------------------------------------------------------------------------
 
-    def _run(self, closure: RelaxClosure, frame: Frame) -> Any:
-        """Run a call to its end; `stack` holds the frames of the callers.
+    def _run(self, closure: RelaxClosure, env: Environment) -> Any:
+        """Run a call to its end; `stack` holds the environments of the callers.
 
         A result is handed over in a list, which the caller empties: nobody else holds it then.
         """
-        stack: list[tuple[Frame, Evaluation]] = [(frame, self._body(closure, frame))]
+        stack: list[tuple[Environment, Evaluation]] = [(env, self._body(closure, env))]
         returned: list[Any] | None = None
         try:
             while True:
@@ -175,52 +175,52 @@ class Interpreter(CallEvaluator):
                         return done.value
                     returned = [done.value]
                     continue
-                stack.append(self._entered(request, len(stack)))
+                stack.append(self._enter_request(request, len(stack)))
                 del request
                 returned = None
         except VMError as error:
-            running = [(frame.name, frame.place) for frame, _ in reversed(stack)]
+            running = [(env.name, env.span) for env, _ in reversed(stack)]
             add_call_notes(error, running, is_from_inside(error, running[0][1]))
             raise
 
-    def _entered(self, request: CallRequest, depth: int) -> tuple[Frame, Evaluation]:
+    def _enter_request(self, request: CallRequest, depth: int) -> tuple[Environment, Evaluation]:
         closure, args, span = request
         with locate_errors(span):
             if depth > self.call_depth_limit:
                 raise depth_error(self.call_depth_limit)
-            frame = self._enter(closure, args)
-        return frame, self._body(closure, frame)
+            env = self._enter(closure, args)
+        return env, self._body(closure, env)
 
-    def _enter(self, closure: RelaxClosure, args: Sequence[Any]) -> Frame:
+    def _enter(self, closure: RelaxClosure, args: Sequence[Any]) -> Environment:
         """A scope with the arguments, checked as at the start of a function (12.2.1)."""
         params = closure.function.params
         values = [*args, *closure.bound_args]
         if len(values) != len(params):
             raise argument_count_error(closure.name, closure.param_names, len(args))
-        frame = Frame(closure.name, closure.outer)
+        env = Environment(closure.name, closure.outer)
         if closure.itself is not None:
-            frame.values[closure.itself] = closure.unbound()
-        checks = list(frame.signature(params))
+            env.values[closure.itself] = closure.without_bound_args()
+        checks = list(env.signature(params))
         names = closure.param_names
-        for held in frame.held:  # captured variables that hold the shape of an argument
+        for held in env.held:  # captured variables that hold the shape of an argument
             checks.append(AnyCheck())
             names.append("captured")
             values.append(held)
-        origins = frame.origins
-        match_arguments(values, checks, frame.heap, names, closure.name, lambda: origins)
-        frame.note_origins(checks, [f"`{name}`" for name in names])
-        frame.values.update(zip(params, values, strict=False))
-        return frame
+        origins = env.origins
+        match_arguments(values, checks, env.heap, names, closure.name, lambda: origins)
+        env.note_origins(checks, [f"`{name}`" for name in names])
+        env.values.update(zip(params, values, strict=False))
+        return env
 
-    def _body(self, closure: RelaxClosure, frame: Frame) -> Evaluation:
+    def _body(self, closure: RelaxClosure, env: Environment) -> Evaluation:
         """The body of a function, and the check of its result."""
         function = closure.function
-        value = yield from self._evaluate(function.body, frame)
+        value = yield from self._evaluate(function.body, env)
         result = function.ret_struct_info
         if result is not None:
-            frame.place = span_of_result(function)
-            with locate_errors(frame.place):
-                self._match(value, result, frame, f"the result of `{closure.name}`")
+            env.span = span_of_result(function)
+            with locate_errors(env.span):
+                self._match(value, result, env, f"the result of `{closure.name}`")
         return value
 
     def _apply(self, callee: Any, args: Sequence[Any], span: Span | None) -> Evaluation:
@@ -236,61 +236,61 @@ class Interpreter(CallEvaluator):
 
     # -- expressions -------------------------------------------------------------------------------
 
-    def _evaluate(self, expr: relax.Expr, frame: Frame) -> Evaluation:  # noqa: C901
+    def _evaluate(self, expr: relax.Expr, env: Environment) -> Evaluation:  # noqa: C901
         """The value of an expression, by the spec's rules in their order."""
         match expr:
             case relax.Constant(data):  # 1: a new tensor each time
                 return np.array(data)
             case relax.Var():  # 2
-                return frame.lookup(expr)
+                return env.lookup(expr)
             case relax.GlobalVar(name):
                 return self._global(name, expr.span)
             case relax.Tuple(fields):  # 3
-                return tuple((yield from self._each(fields, frame)))
+                return tuple((yield from self._each(fields, env)))
             case relax.PrimValue(value):  # 4
-                return make_prim_value(frame.state, frame.dim(value), value.dtype)
+                return make_prim_value(env.state, env.dim(value), value.dtype)
             case relax.StringImm(value) | relax.DataTypeImm(value):  # 5, 6
                 return value
             case relax.TupleGetItem(tuple_value, index):  # 7
-                return tuple_getitem((yield from self._evaluate(tuple_value, frame)), index)
+                return tuple_getitem((yield from self._evaluate(tuple_value, env)), index)
             case relax.ShapeExpr(values):  # 8
-                return make_shape(frame.state, [frame.dim(dim) for dim in values])
+                return make_shape(env.state, [env.dim(dim) for dim in values])
             case relax.Function():  # 9
-                return self._closure(expr, frame)
+                return self._closure(expr, env)
             case relax.If():  # 10
-                return (yield from self._choice(expr, frame))
+                return (yield from self._if_else(expr, env))
             case relax.ExternFunc(symbol):  # 11
                 return self._extern(symbol)
             case relax.Call():  # 12
-                return (yield from self._call(expr, frame))
+                return (yield from self._call(expr, env))
             case relax.SeqExpr():  # 13
-                return (yield from self._sequence(expr, frame))
+                return (yield from self._sequence(expr, env))
         raise InternalError(f"there is no meaning of {type(expr).__name__}")
 
     def _each(
-        self, exprs: Sequence[relax.Expr], frame: Frame
+        self, exprs: Sequence[relax.Expr], env: Environment
     ) -> Generator[CallRequest, Any, list[Any]]:
         values: list[Any] = []
         for expr in exprs:
-            value = yield from self._evaluate(expr, frame)
+            value = yield from self._evaluate(expr, env)
             values.append(value)
         return values
 
     def _closure(
-        self, function: relax.Function, frame: Frame, var: relax.Var | None = None
+        self, function: relax.Function, env: Environment, var: relax.Var | None = None
     ) -> RelaxClosure:
         """A closure over everything in scope; `var` is the variable that it is bound to."""
         info = declared_type(function)
-        name = f"{frame.name}.{var.name_hint if var is not None else 'function'}"
-        shapes = {v: frame.heap[frame.checks.slot(v)] for v in frame.bound}
+        name = f"{env.name}.{var.name_hint if var is not None else 'function'}"
+        shapes = {v: env.heap[env.checks.slot(v)] for v in env.bound}
         info = specialize_closure_type(info, shapes)
-        return RelaxClosure(self, name, function, frame.snapshot(), info=info, itself=var)
+        return RelaxClosure(self, name, function, env.snapshot(), info=info, itself=var)
 
-    def _choice(self, expr: relax.If, frame: Frame) -> Evaluation:
-        condition = yield from self._evaluate(expr.cond, frame)
+    def _if_else(self, expr: relax.If, env: Environment) -> Evaluation:
+        condition = yield from self._evaluate(expr.cond, env)
         with locate_errors(expr.cond_span, expr.span):
             branch = expr.true_branch if read_if_cond(condition) else expr.false_branch
-        return (yield from self._evaluate(branch, frame))
+        return (yield from self._evaluate(branch, env))
 
     def _global(self, name: str, span: Span | None) -> Any:
         found = self._function(name)
@@ -327,49 +327,49 @@ class Interpreter(CallEvaluator):
 
     # -- bindings ----------------------------------------------------------------------------------
 
-    def _sequence(self, seq: relax.SeqExpr, frame: Frame) -> Evaluation:
-        inner = frame.scope()
+    def _sequence(self, seq: relax.SeqExpr, env: Environment) -> Evaluation:
+        inner = env.enter_scope()
         for block in seq.blocks:
             for binding in block.bindings:
-                frame.place = span_of_binding(binding) or frame.place
-                with locate_errors(frame.place):
-                    yield from self._binding(binding, frame)
+                env.span = span_of_binding(binding) or env.span
+                with locate_errors(env.span):
+                    yield from self._binding(binding, env)
             if isinstance(block, relax.DataflowBlock):
                 for binding in block.bindings:
                     if isinstance(binding.var, relax.DataflowVar):
-                        frame.values.pop(binding.var, None)
-        frame.place = span_of_body(seq) or frame.place
-        with locate_errors(frame.place):
-            value = yield from self._evaluate(seq.body, frame)
-        frame.leave(inner)
+                        env.values.pop(binding.var, None)
+        env.span = span_of_body(seq) or env.span
+        with locate_errors(env.span):
+            value = yield from self._evaluate(seq.body, env)
+        env.leave_scope(inner)
         return value
 
-    def _binding(self, binding: relax.Binding, frame: Frame) -> Evaluation:
+    def _binding(self, binding: relax.Binding, env: Environment) -> Evaluation:
         var = binding.var
         if isinstance(binding.value, relax.Function):
-            value: Any = self._closure(binding.value, frame, var)
+            value: Any = self._closure(binding.value, env, var)
         else:
-            value = yield from self._evaluate(binding.value, frame)
+            value = yield from self._evaluate(binding.value, env)
         if isinstance(binding, relax.MatchCast):
             line = f" in line {binding.span.line}" if binding.span is not None else ""
             origin = "the value matched" + line
-            self._match(value, binding.struct_info, frame, name_of_matched(binding), origin)
+            self._match(value, binding.struct_info, env, name_of_matched(binding), origin)
         elif var.struct_info is not None and not _is_signature_check(binding.value):
-            visible = frame.bound
+            visible = env.bound
             info = erase_to_well_defined(var.struct_info, lambda v: True, lambda v: v in visible)
-            check = frame.check(info)
+            check = env.check(info)
             value = () if value is None and check == _UNIT else value
             value = coerce_result(value, check) if _comes_from_outside(binding.value) else value
-            self._match(value, info, frame, name_of_result(binding, frame.lookup))
+            self._match(value, info, env, name_of_result(binding, env.lookup))
         if var is not None:
-            frame.values[var] = value
+            env.values[var] = value
 
     def _match(
-        self, value: Any, info: StructInfo, frame: Frame, where: str, origin: str = ""
+        self, value: Any, info: StructInfo, env: Environment, where: str, origin: str = ""
     ) -> None:
-        check = frame.check(info)
-        match(value, check, frame.heap, where, frame.held, lambda: frame.origins)
-        frame.note_origins([check], [origin or where])
+        check = env.check(info)
+        match(value, check, env.heap, where, env.held, lambda: env.origins)
+        env.note_origins([check], [origin or where])
 
 
 def _is_signature_check(value: relax.Expr) -> bool:

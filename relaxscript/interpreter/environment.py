@@ -1,4 +1,4 @@
-"""What a running Relax function knows: the values of its variables and of its shape variables."""
+"""Environments of running Relax functions: values of variables and of shape variables."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from relaxscript.runtime.checks import Check, Dim
 from relaxscript.runtime.run_check import origins_of
 from relaxscript.semantics.checks import Checks
 
-__all__ = ["Frame", "Scope"]
+__all__ = ["Environment", "SavedScope"]
 
 
-class _Heap(list[Any]):
+class _ShapeHeap(list[Any]):
     """The values of shape variables; it grows with their number."""
 
     def __setitem__(self, slot: Any, value: Any) -> None:
@@ -25,35 +25,35 @@ class _Heap(list[Any]):
         super().__setitem__(slot, value)
 
 
-class Scope(NamedTuple):
-    """What was known when a SeqExpr was entered."""
+class SavedScope(NamedTuple):
+    """The state before a SeqExpr was entered."""
 
     values: dict[relax.Var, Any]
     bound: set[prim.Var]
 
 
-class Frame:
+class Environment:
     """The scope of a call. `outer` is the scope that a closure captures; it is not changed.
 
     `held` are the shapes, held by variables, to which the check made last refers.
     """
 
-    def __init__(self, name: str, outer: Frame | None = None) -> None:
+    def __init__(self, name: str, outer: Environment | None = None) -> None:
         self.name = name
-        self.place: Span | None = None  # where the evaluation is
+        self.span: Span | None = None  # where the evaluation is
         self.checks = Checks()
-        self.heap: list[Any] = _Heap()
+        self.heap: list[Any] = _ShapeHeap()
         self.values: dict[relax.Var, Any] = {}
         self.bound: set[prim.Var] = set()
-        self.outside: list[Scope] = []  # the scopes to come back to
+        self.outside: list[SavedScope] = []  # the scopes to come back to
         self.origins: dict[int, tuple[str, str]] = {}
-        origins = self.origins  # not `self`: a frame that holds itself holds all its tensors
+        origins = self.origins  # not `self`: an environment that holds itself holds all its tensors
         self.held: list[Any] = []
         self.state = State(name, self.heap, lambda: origins)
         if outer is not None:
             self._copy(outer)
 
-    def _copy(self, other: Frame) -> None:
+    def _copy(self, other: Environment) -> None:
         self.values.update(other.values)
         self.bound.update(other.bound)
         self.checks.slots.update(other.checks.slots)
@@ -61,20 +61,20 @@ class Frame:
         # Where captured variables took their values is nothing that a closure knows.
         self.origins.update({slot: (name, "") for slot, (name, _) in other.origins.items()})
 
-    def snapshot(self) -> Frame:
+    def snapshot(self) -> Environment:
         """The scope as it is now, values by reference, without variables of dataflow blocks."""
-        copy = Frame(self.name, self)
+        copy = Environment(self.name, self)
         for var in self.values:
             if isinstance(var, relax.DataflowVar):
                 del copy.values[var]
         return copy
 
-    def scope(self) -> Scope:
-        """What is known now, to come back to it with `leave`."""
-        self.outside.append(Scope(dict(self.values), set(self.bound)))
+    def enter_scope(self) -> SavedScope:
+        """What is known now, to come back to it with `leave_scope`."""
+        self.outside.append(SavedScope(dict(self.values), set(self.bound)))
         return self.outside[-1]
 
-    def leave(self, scope: Scope) -> None:
+    def leave_scope(self, scope: SavedScope) -> None:
         """Forget the variables that were bound since `scope`."""
         while self.outside.pop() is not scope:
             pass
@@ -99,23 +99,23 @@ class Frame:
         self.held = []
         positions = {param: index for index, param in enumerate(params)}
 
-        def place(var: relax.Var) -> int:
+        def index_of(var: relax.Var) -> int:
             if var in positions:
                 return positions[var]
             self.held.append(self.lookup(var))
             return len(params) + len(self.held) - 1
 
-        return self.checks.of([param.struct_info for param in params], self.bound, place)
+        return self.checks.of([param.struct_info for param in params], self.bound, index_of)
 
     def check(self, info: StructInfo) -> Check:
         """The check of a value; `held` has the shapes that it refers to."""
         self.held = []
 
-        def place(var: relax.Var) -> int:
+        def index_of(var: relax.Var) -> int:
             self.held.append(self.lookup(var))
             return len(self.held) - 1
 
-        (check,) = self.checks.of([info], self.bound, place)
+        (check,) = self.checks.of([info], self.bound, index_of)
         return check
 
     def dim(self, e: prim.PrimExpr) -> Dim:
