@@ -31,7 +31,7 @@ made, `operands.py` what the parts of statements become, `access.py` what a bloc
 from __future__ import annotations
 
 from .block import OpenBlock, attributes, in_root
-from .buffer import make_buffer
+from .buffer import BUFFER_PARTS, make_buffer
 from .builder import TIRBuilder
 from .element import indices_of, region_of
 from .mistake import TIRError, counted, describe
@@ -39,7 +39,7 @@ from .scope import Opener, Scope, sequence_of
 from .thread import THREADS, iter_var
 
 __all__ = [
-    "THREADS", "OpenBlock", "Opener", "Scope", "TIRBuilder", "TIRError", "attributes",
-    "counted", "describe", "in_root", "indices_of", "iter_var", "make_buffer", "region_of",
-    "sequence_of",
+    "BUFFER_PARTS", "THREADS", "OpenBlock", "Opener", "Scope", "TIRBuilder", "TIRError",
+    "attributes", "counted", "describe", "in_root", "indices_of", "iter_var", "make_buffer",
+    "region_of", "sequence_of",
 ]  # fmt: skip

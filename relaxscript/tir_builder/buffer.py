@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any
 
@@ -20,7 +20,7 @@ from relaxscript.ir.walk import walk
 from .mistake import TIRError, counted, describe
 from .operands import DIM_DTYPE, INT_DTYPE, dimension, integer, scalar
 
-__all__ = ["constant_data", "extents_of", "make_buffer"]
+__all__ = ["BUFFER_PARTS", "constant_data", "extents_of", "make_buffer"]
 
 
 def make_buffer(
@@ -47,18 +47,22 @@ def make_buffer(
         )  # fmt: skip
     if not is_view:
         _check_dimensions(dims)
-    offset = None if elem_offset is None else dimension(elem_offset, "elem_offset", span)
-    factor = 0 if offset_factor is None else _number(offset_factor, "offset_factor")
-    if offset is None and factor:
-        offset = Var.make(f"{name}_elem_offset", DIM_DTYPE)
-    alignment = 0 if align is None else _number(align, "align")
-    kind = "" if buffer_type is None else _text(buffer_type, "buffer_type")
+    given = {
+        "data": data, "scope": scope, "align": align, "offset_factor": offset_factor,
+        "buffer_type": buffer_type, "axis_separators": axis_separators,
+    }  # fmt: skip
+    parts = {key: BUFFER_PARTS[key](v, key) for key, v in given.items() if v is not None}
+    factor = parts.get("offset_factor") or 0
+    if elem_offset is not None:
+        elem_offset = dimension(elem_offset, "elem_offset", span)
+    elif factor:
+        elem_offset = Var.make(f"{name}_elem_offset", DIM_DTYPE)
+    alignment, kind = parts.get("align", 0), parts.get("buffer_type", "")
     return Buffer.make(
-        name, dims, element, None if data is None else _pointer(data), steps, offset,
-        StorageScope("global" if scope is None else _text(scope, "scope")),
-        alignment if alignment > 0 else 64,
+        name, dims, element, parts.get("data"), steps, elem_offset,
+        StorageScope(parts.get("scope", "global")), alignment if alignment > 0 else 64,
         factor or 1, "auto_broadcast" if kind == "auto" else kind or "default",
-        () if axis_separators is None else _numbers(axis_separators, "axis_separators"), span=span,
+        parts.get("axis_separators", ()), span=span,
     )  # fmt: skip
 
 
@@ -82,11 +86,11 @@ def _check_dimensions(shape: Sequence[PrimExpr]) -> None:
             )  # fmt: skip
 
 
-def _pointer(value: Any) -> Var:
+def _pointer(value: Any, part: str) -> Var:
     if isinstance(value, Var) and value.dtype.kind == "handle":
         return value
     raise TIRError(
-        "data", f"`data` is the address of memory, this is {describe(value)}",
+        part, f"`{part}` is the address of memory, this is {describe(value)}",
         help="it comes from `T.allocate(...)` or is `A.data` of another buffer",
     )  # fmt: skip
 
@@ -107,6 +111,13 @@ def _numbers(value: Any, part: str) -> tuple[int, ...]:
     if isinstance(value, (tuple, list)) and all(isinstance(v, int) for v in value):
         return tuple(value)
     raise TIRError(part, f"whole numbers are needed here, this is {describe(value)}", code="RX0103")
+
+
+# How the parts of a buffer beside its dimensions are checked.
+BUFFER_PARTS: Mapping[str, Callable[[Any, str], Any]] = {
+    "data": _pointer, "scope": _text, "align": _number, "offset_factor": _number,
+    "buffer_type": _text, "axis_separators": _numbers,
+}  # fmt: skip
 
 
 def extents_of(values: Any, part: str, span: Span | None = None) -> tuple[PrimExpr, ...]:

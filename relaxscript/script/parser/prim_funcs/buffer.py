@@ -11,32 +11,28 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable, Sequence
 from typing import Any
 
-from relaxscript.dtypes import DataType, is_dtype
-from relaxscript.errors import Diagnostic, Span, did_you_mean
+from relaxscript import tir_builder
+from relaxscript.dtypes import DataType
+from relaxscript.errors import Diagnostic, Span
 from relaxscript.ir import prim
-from relaxscript.ir.buffer_access import StorageScope
 from relaxscript.ir.prim import HANDLE, IntImm, PointerType, PrimExpr, PrimType
 from relaxscript.ir.relax import ShapeExpr
 from relaxscript.ir.tir import Buffer
-from relaxscript.ir.walk import walk
-from relaxscript.opdef.aliases import nearest_dtype
-from relaxscript.script.names import tir_statements
+from relaxscript.script.names import tir_statements, tir_values
 from relaxscript.script.names.syntax import BUFFER_DIM_DTYPE
-from relaxscript.script.names.tir_types import ScalarType
+from relaxscript.script.names.tir_values import BUFFER_PARAMETERS
 from relaxscript.script.parser.argument_errors import bind_arguments
 from relaxscript.script.parser.diagnostics import UNKNOWN, Failed
 from relaxscript.script.parser.expression import parse_expr, parse_iterable
-from relaxscript.tir_builder import counted, describe
+from relaxscript.tir_builder import BUFFER_PARTS, describe, operands
 
 from .context import TirContext
 from .name import undefined_here, with_own_variables
 
 __all__ = [
     "BUFFER_MAKERS",
-    "BUFFER_PARAMETERS",
     "BufferSyntax",
     "dtype_of",
     "introduce_dimensions",
@@ -45,14 +41,6 @@ __all__ = [
     "parse_dtype",
     "parse_string_as_expr",
 ]
-
-BUFFER_PARAMETERS = tuple(inspect.signature(tir_statements.buffer).parameters)
-COMMON_DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
-                 "float16", "float32", "float64", "bfloat16", "handle")  # fmt: skip
-
-
-# What a dimension lies below.
-LARGEST = 1 << 63
 
 
 class BufferSyntax:
@@ -64,6 +52,7 @@ class BufferSyntax:
         self.node = node
 
 
+LARGEST = operands.LARGEST_DIMENSION
 BUFFER_MAKERS = {
     id(f)
     for f in (tir_statements.match_buffer, tir_statements.alloc_buffer, tir_statements.decl_buffer,
@@ -146,70 +135,42 @@ def own_variable(cx: TirContext, var: prim.Var, node: ast.AST) -> None:
 
 def make_buffer(cx: TirContext, name: str, syntax: BufferSyntax, span: Span | None) -> Buffer:
     """The buffer of a name; mistakes in all its arguments are reported."""
-    nodes = syntax.nodes
     failed: Failed | None = None
     parts: dict[str, Any] = {}
-    for part, rule in _PARTS.items():
-        node = nodes.get(part)
+    for part in BUFFER_PARAMETERS:
+        node = syntax.nodes.get(part)
         if node is None or (isinstance(node, ast.Constant) and node.value is None):
             continue
         try:
-            parts[part] = rule(cx, node)
+            parts[part] = parse_part(cx, part, node)
         except Failed as failure:
             failed = failure
     if failed is not None:
         raise failed
-    return buffer_of_parts(cx, name, parts, syntax, span)
-
-
-def buffer_of_parts(
-    cx: TirContext, name: str, parts: dict[str, Any], syntax: BufferSyntax, span: Span | None
-) -> Buffer:
-    shape, strides = parts.get("shape", ()), parts.get("strides", ())
-    dtype = parts.get("dtype", prim.FLOAT32)
-    if dtype.is_void:
-        raise cx.error(
-            syntax.nodes["dtype"], "RX0108",
-            f'the elements of the buffer `{name}` have no dtype: "void" has no values',
-            help='name the dtype of an element, such as "float32"',
-        )  # fmt: skip
-    if strides and len(strides) != len(shape):
-        raise cx.error(
-            syntax.nodes["strides"], "RX0108",
-            f"{counted(len(shape), 'dimension')} {'needs' if len(shape) == 1 else 'need'} "
-            f"{counted(len(shape), 'stride')}, not {len(strides)}",
-        )  # fmt: skip
-    if syntax.maker not in (tir_statements.decl_buffer, tir_statements.buffer):
-        check_dimensions(cx, shape, syntax)
-    scope = StorageScope(parts.get("scope", "global"))
-    data = parts.get("data")
-    if data is None and syntax.node in cx.addressed:
-        pointer = PointerType.make(PrimType.make(dtype), scope)
-        data = prim.Var.make(name, HANDLE, pointer)
-    offset, factor = parts.get("elem_offset"), parts.get("offset_factor", 0)
-    if offset is None and factor:
-        offset = shape_variable(cx, f"{name}_elem_offset", None)
-    kind = parts.get("buffer_type") or "default"
-    buffer = Buffer.make(
-        name, tuple(shape), dtype, data, tuple(strides), offset, scope,
-        parts["align"] if parts.get("align", 0) > 0 else 64, factor or 1,
-        "auto_broadcast" if kind == "auto" else kind,
-        tuple(parts.get("axis_separators", ())), span=span,
-    )  # fmt: skip
+    if "elem_offset" not in parts and parts.get("offset_factor"):
+        parts["elem_offset"] = shape_variable(cx, f"{name}_elem_offset", None)
+    with cx.making(syntax.node, syntax.nodes):
+        is_view = syntax.maker in (tir_statements.decl_buffer, tir_statements.buffer)
+        buffer = tir_builder.make_buffer(name, **{"shape": (), **parts}, span=span, is_view=is_view)
+    if buffer.data is None and syntax.node in cx.addressed:
+        pointer = PointerType.make(PrimType.make(buffer.dtype), buffer.scope)
+        buffer = buffer.replace(data=prim.Var.make(name, HANDLE, pointer))
     cx.made[buffer] = syntax.node
     return buffer
 
 
-def check_dimensions(cx: TirContext, shape: Sequence[PrimExpr], syntax: BufferSyntax) -> None:
-    """Dimensions of memory are known before any element of a buffer is read."""
-    for dim in shape:
-        load = next((n for n in walk(dim) if isinstance(n, prim.BufferLoad)), None)
-        if load is not None:
-            raise cx.error(
-                syntax.nodes["shape"], "RX0108", "a dimension cannot be read from a buffer",
-                labels=[(load.span, f"an element of `{load.buffer.name}`")],
-                help="pass it as a parameter: `n: T.int64`",
-            )  # fmt: skip
+def parse_part(cx: TirContext, part: str, node: ast.expr) -> Any:
+    """An argument of a buffer."""
+    match part:
+        case "shape" | "strides":
+            return parse_dims(cx, node)
+        case "elem_offset":
+            return parse_dim(cx, node)
+        case "dtype":
+            return parse_dtype(cx, node)
+    value = parse_expr(cx, node)
+    with cx.making(node):
+        return BUFFER_PARTS[part](value, part)
 
 
 def parse_dims(cx: TirContext, node: ast.expr) -> tuple[PrimExpr, ...]:
@@ -239,7 +200,11 @@ def parse_dims(cx: TirContext, node: ast.expr) -> tuple[PrimExpr, ...]:
 
 def parse_dim(cx: TirContext, node: ast.expr) -> PrimExpr:
     """One dimension, with its place."""
-    if type(node) is ast.Constant and type(node.value) is int and 0 <= node.value < LARGEST:
+    if (
+        type(node) is ast.Constant
+        and type(node.value) is int
+        and 0 <= node.value < operands.LARGEST_DIMENSION
+    ):
         return IntImm.make(BUFFER_DIM_DTYPE, node.value, span=cx.span(node))
     if type(node) is ast.Name and node.id not in cx.names:
         return bare_dimension(cx, node)
@@ -266,22 +231,8 @@ def to_dim(cx: TirContext, value: Any, node: ast.expr) -> PrimExpr:
     value = with_own_variables(cx, value)
     if isinstance(value, str) and not isinstance(value, DataType):
         return parse_dimension_string(cx, value, node)
-    if isinstance(value, IntImm):
-        value = value if value.value >= 0 else value.value
-    if not isinstance(value, (bool, type, PrimExpr)) and hasattr(value, "__index__"):
-        value = value.__index__()
-    if type(value) is int and value < 0:
-        raise cx.error(node, "RX0108", f"a dimension cannot be negative, this is {value}")
-    if type(value) is int and value >= LARGEST:
-        raise cx.error(node, "RX0108", f"a dimension is an {BUFFER_DIM_DTYPE}, this is {value}")
-    if type(value) is int:
-        return IntImm.make(BUFFER_DIM_DTYPE, value, span=cx.span(node))
-    if isinstance(value, PrimExpr) and value.dtype.is_integer:
-        return value
-    raise cx.error(
-        node, "RX0108", f"a dimension is a whole number, this is {describe(value)}",
-        help='write a number, a name such as "n", or arithmetic of these',
-    )  # fmt: skip
+    with cx.making(node):
+        return operands.dimension(value, "value", cx.span(node))
 
 
 def parse_dimension_string(cx: TirContext, text: str, node: ast.expr) -> PrimExpr:
@@ -318,62 +269,9 @@ def parse_dtype(cx: TirContext, node: ast.expr) -> DataType:
 
 
 def dtype_of(cx: TirContext, value: Any, node: ast.AST) -> DataType:
-    """A data type by its name, or as `T.float32` or a type of numpy."""
-    if isinstance(value, ScalarType):
-        return value.dtype
-    if isinstance(value, str) and is_dtype(value):
-        return DataType(value)
+    """A dtype by its name, or as `T.float32` or a type of numpy."""
     if isinstance(value, type) or hasattr(value, "itemsize"):
         with cx.at(node):
             return DataType(value)
-    if not isinstance(value, str):
-        raise cx.error(
-            node,
-            "RX0108",
-            f'a dtype is a string such as "float32", this is {describe(value)}',
-        )
-    near = nearest_dtype(value, COMMON_DTYPES)
-    raise cx.error(
-        node, "RX0108", f'"{value}" is not a dtype',
-        help=did_you_mean(near, "known are " + ", ".join(COMMON_DTYPES), '"'),
-        fix=f'"{near}"' if near else None,
-    )  # fmt: skip
-
-
-def parse_pointer(cx: TirContext, node: ast.expr) -> prim.Var:
-    value = parse_expr(cx, node)
-    if isinstance(value, prim.Var) and value.dtype.kind == "handle":
-        return value
-    raise cx.error(
-        node, "RX0501", f"`data` is the address of memory, this is {describe(value)}",
-        help="it comes from `T.allocate(...)` or is `A.data` of another buffer",
-    )  # fmt: skip
-
-
-def parse_string(cx: TirContext, node: ast.expr) -> str:
-    value = parse_expr(cx, node)
-    if isinstance(value, str):
-        return value
-    raise cx.error(node, "RX0103", f"a text is needed here, this is {describe(value)}")
-
-
-def parse_number(cx: TirContext, node: ast.expr) -> int:
-    value = parse_expr(cx, node)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    raise cx.error(node, "RX0103", f"a whole number is needed here, this is {describe(value)}")
-
-
-def parse_numbers(cx: TirContext, node: ast.expr) -> tuple[int, ...]:
-    value = parse_expr(cx, node)
-    if isinstance(value, (tuple, list)) and all(isinstance(v, int) for v in value):
-        return tuple(value)
-    raise cx.error(node, "RX0103", f"whole numbers are needed here, this is {describe(value)}")
-
-
-# How each part of a buffer is read.
-_PARTS: dict[str, Callable[[TirContext, ast.expr], Any]] = {
-    "shape": parse_dims, "dtype": parse_dtype, "strides": parse_dims, "elem_offset": parse_dim,
-    "data": parse_pointer, "scope": parse_string, "align": parse_number,
-    "offset_factor": parse_number, "buffer_type": parse_string, "axis_separators": parse_numbers,
-}  # fmt: skip
+    with cx.making(node):
+        return tir_values.dtype_of(value)

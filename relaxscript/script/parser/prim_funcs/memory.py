@@ -19,10 +19,9 @@ from relaxscript.ir import prim
 from relaxscript.ir.tir import Buffer
 from relaxscript.script.names import tir_statements
 from relaxscript.script.names.tir_types import Form
-from relaxscript.script.names.tir_values import dtype_of
 from relaxscript.script.parser.expression import parse_expr
 
-from .buffer import BufferSyntax, make_buffer
+from .buffer import BufferSyntax, dtype_of, make_buffer
 from .context import TirContext
 from .table_statement import places_of
 
@@ -83,8 +82,7 @@ def match_buffer(
 def check_numbers(cx: TirContext, form: Form, node: ast.expr) -> None:
     """Refuse constants that Python cannot read as numbers."""
     places = places_of(cx, form, node)
-    with cx.making(places["dtype"]):
-        dtype = dtype_of(form.arguments["dtype"])
+    dtype = dtype_of(cx, form.arguments["dtype"], places["dtype"])
     if dtype.is_float or dtype.is_integer or dtype.is_bool:
         with cx.at(places["data"]):
             np.asarray(form.arguments["data"], dtype.numpy)

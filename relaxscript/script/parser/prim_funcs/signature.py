@@ -21,6 +21,7 @@ from relaxscript.ir.prim import HANDLE
 from relaxscript.ir.struct_info import TensorStructInfo
 from relaxscript.script.names import relax_typed
 from relaxscript.script.names.tir_types import BufferFront, Form, HandleType, ScalarType
+from relaxscript.script.names.tir_values import BUFFER_PARAMETERS, PARAMETER_HELP
 from relaxscript.script.parser.diagnostics import UNKNOWN, Failed
 from relaxscript.script.parser.expression import parse_expr
 from relaxscript.script.parser.fixits import defaults_of, leave_out_default
@@ -28,7 +29,6 @@ from relaxscript.script.parser.python_call import parse_call
 
 from .buffer import (
     BUFFER_MAKERS,
-    BUFFER_PARAMETERS,
     BufferSyntax,
     introduce_dimensions,
     make_buffer,
@@ -40,7 +40,6 @@ from .scalar import item_of
 
 __all__ = ["collect_declarations", "parse_parameters"]
 
-PARAMETER_HELP = 'write `T.Buffer((16,), "float32")`, `T.handle`, or a scalar such as `T.int64`'
 PYTHON_TYPES = {"int": "T.int64", "float": "T.float32", "bool": "T.bool"}
 # What data types are called in brackets: `T.Buffer[T.f32, 64]`.
 SHORT_NAMES = {getattr(relax_typed, name): name for name in relax_typed.DTYPES}

@@ -10,6 +10,7 @@ from relaxscript.script.names.statement import ROWS
 from relaxscript.script.names.tir_types import Form
 from relaxscript.script.names.tir_values import builder_argument
 
+from .buffer import dtype_of
 from .call import Places, argument_nodes
 from .context import TirContext
 from .scalar import check_value
@@ -29,6 +30,9 @@ def arguments_of(cx: TirContext, form: Form, places: Places) -> dict[str, Any]:
         if name == "dtype" and name not in places:
             continue
         check_values(cx, value, places[name])
+        if name == "dtype":
+            found[name] = dtype_of(cx, value, places[name])
+            continue
         with cx.making(places[name]):
             found[name] = builder_argument(name, value)
     return found
