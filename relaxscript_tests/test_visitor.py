@@ -292,7 +292,7 @@ def long_function(count: int) -> Function:
 def nested_function(depth: int, kind: str) -> Function:
     """Branches, functions or calls, each inside of the one before."""
     x, c = Var("x", F4), Var("c", BOOL)
-    inner: Expr = x
+    inner: Expr = x if kind == "call" else SeqExpr([], x)
     for _ in range(depth):
         y = Var("y", F4)
         match kind:
@@ -302,9 +302,9 @@ def nested_function(depth: int, kind: str) -> Function:
                 choice = If(c, SeqExpr([], x), inner)
                 inner = SeqExpr([BindingBlock([VarBinding(y, choice)])], y)
             case _:
-                local = Function([Var("a", F4)], SeqExpr([], inner), F4)
+                local = Function([Var("a", F4)], inner, F4)
                 inner = SeqExpr([BindingBlock([VarBinding(y, local)])], x)
-    return Function([x, c], SeqExpr([], inner), F4)
+    return Function([x, c], SeqExpr([], inner) if kind == "call" else inner, F4)
 
 
 def test_ten_thousand_bindings_take_ten_times_the_steps_of_a_thousand():

@@ -89,7 +89,7 @@ class NormalForm(Scopes):
             info = wanted
         scope = self._scopes[-1]
         if scope.dataflow and outlives:
-            info = _outside(info)
+            info = info_behind_block(info)
         if scope.dataflow and not outlives:
             var: Var = DataflowVar.make(name_hint or self.get_unique_name("lv"), info, span=span)
         else:
@@ -133,7 +133,7 @@ class NormalForm(Scopes):
         if annotation is not None:
             self._check_declared(struct_info, annotation)
         if outlives:
-            info = _outside(info)
+            info = info_behind_block(info)
         var = kind.make(name, info, span=span)
         self._append(MatchCast.make(var, value, struct_info, span=cast_span or span))
         self._define_shape_vars(struct_info)
@@ -364,7 +364,7 @@ class NormalForm(Scopes):
             raise
 
 
-def _outside(info: StructInfo) -> StructInfo:
+def info_behind_block(info: StructInfo) -> StructInfo:
     """What is known of a value after its dataflow block: no variable of the block holds a shape."""
     return erase_to_well_defined(info, lambda var: not isinstance(var, DataflowVar), None)
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 from operator import is_
 
 from relaxscript.arith import YES
+from relaxscript.builder import ExprMutator
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Span
 from relaxscript.ir.module import IRModule
@@ -50,7 +51,6 @@ from relaxscript.semantics.checks import device_of
 from relaxscript.semantics.error_context import name_of_call
 from relaxscript.semantics.prim_funcs import result_struct_infos
 from relaxscript.sinfo import is_subtype
-from relaxscript.transform.pass_infra.bindings import BindingRewriter
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import FunctionPass
 
@@ -91,7 +91,7 @@ class CallTIRRewrite(FunctionPass):
         return _Rewriter(mod).function(func)
 
 
-class _Rewriter(BindingRewriter):
+class _Rewriter(ExprMutator):
     def binding(self, binding: Binding) -> None:
         value: Expr | None = None
         if not self.builder.current_block_is_dataflow():

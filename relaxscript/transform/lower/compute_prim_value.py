@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from relaxscript.builder import ExprMutator
 from relaxscript.ir import prim, tir
 from relaxscript.ir.intrinsic import op_named
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Attrs, Binding, Call, ShapeExpr, Var
 from relaxscript.ir.walk import free_vars, substitute
 from relaxscript.op.base import compute_prim_value
-from relaxscript.transform.pass_infra.bindings import BindingRewriter
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import ModulePass
 
@@ -50,7 +50,7 @@ class ComputePrimValue(ModulePass):
         return result
 
 
-class _Rewriter(BindingRewriter):
+class _Rewriter(ExprMutator):
     def binding(self, binding: Binding) -> None:
         match binding.value:
             case Call(op=compute_prim_value.op, args=(ShapeExpr((value,)),)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from relaxscript.arith import simplify
+from relaxscript.builder import ExprMutator
 from relaxscript.dtypes import DataType
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim import PrimExpr, const
@@ -18,7 +19,6 @@ from relaxscript.ir.relax import (
 )
 from relaxscript.ir.struct_info import ShapeStructInfo
 from relaxscript.op import builtin, memory
-from relaxscript.transform.pass_infra.bindings import BindingRewriter
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import FunctionPass
 
@@ -53,7 +53,7 @@ class LowerAllocTensor(FunctionPass):
         return _Rewriter(mod).function(func)
 
 
-class _Rewriter(BindingRewriter):
+class _Rewriter(ExprMutator):
     def binding(self, binding: Binding) -> None:
         match binding:
             case VarBinding(value=Call(op=builtin.alloc_tensor.op) as call):

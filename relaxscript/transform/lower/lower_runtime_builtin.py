@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from relaxscript.builder import ExprMutator
 from relaxscript.errors import Span
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import (
@@ -21,7 +22,6 @@ from relaxscript.ir.relax import (
 )
 from relaxscript.ir.struct_info import StructInfo, TupleStructInfo
 from relaxscript.op import Operator, base, device, memory, vm
-from relaxscript.transform.pass_infra.bindings import BindingRewriter
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import FunctionPass
 
@@ -56,7 +56,7 @@ class LowerRuntimeBuiltin(FunctionPass):
         return _Rewriter(mod).function(func)
 
 
-class _Rewriter(BindingRewriter):
+class _Rewriter(ExprMutator):
     def binding(self, binding: Binding) -> None:
         lowered = self._lowered(binding.value, binding)
         if lowered is None:

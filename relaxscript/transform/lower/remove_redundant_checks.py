@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from relaxscript.arith import YES
+from relaxscript.builder import ExprMutator
 from relaxscript.errors import DiagnosticError, OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.constant_folding import fold_constants
@@ -20,6 +21,7 @@ from relaxscript.ir.relax import (
     Function,
     If,
     MatchCast,
+    SeqExpr,
     Tuple,
     TupleGetItem,
     Var,
@@ -28,7 +30,6 @@ from relaxscript.ir.relax import (
 from relaxscript.ir.walk import Substitution, post_order, rewrite, walk
 from relaxscript.op import Trait, traits_of
 from relaxscript.sinfo import always_matches, definable_shape_vars, is_subtype, sizes_of_bound_vars
-from relaxscript.transform.pass_infra.bindings import BindingRewriter
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import FunctionPass
 
@@ -117,7 +118,7 @@ class _InScope:
         return isinstance(v, prim.Var) and self.remover.builder.is_in_scope(v)
 
 
-class _Remover(BindingRewriter):
+class _Remover(ExprMutator):
     """Goes through one function.
 
     A value that has several names goes by the `first` of them; `names` are those of its names of
@@ -131,6 +132,7 @@ class _Remover(BindingRewriter):
         self.first: dict[Var, Var] = {}
         self.names: dict[Var, tuple[Var, ...]] = {}
         self.before: list[tuple[Var, tuple[Var, ...]]] = []
+        self.outside: list[int] = []  # how long that was where each open branch began
         self.blocks = {
             binding.var: block
             for block in walk(func)
@@ -138,17 +140,21 @@ class _Remover(BindingRewriter):
             for binding in block.bindings
         }
 
-    def function(self, func: Function, name: str = "function") -> Function:
-        outside = len(self.before)
-        made = super().function(func, name)
-        self._forget_names(outside)
-        return made
+    def begin(self, func: Function) -> None:
+        self.outside.append(len(self.before))
 
-    def branch(self, branch: Expr) -> Expr:
-        outside = len(self.before)
-        made = super().branch(branch)
-        self._forget_names(outside)
-        return made
+    def end_scope(self, node: Function | SeqExpr) -> None:
+        super().end_scope(node)
+        if isinstance(node, Function):
+            self._forget_names(self.outside.pop())
+
+    def begin_branch(self, choice: If, taken: bool) -> None:
+        super().begin_branch(choice, taken)
+        self.outside.append(len(self.before))
+
+    def end_branch(self, choice: If, taken: bool) -> None:
+        super().end_branch(choice, taken)
+        self._forget_names(self.outside.pop())
 
     def binding(self, binding: Binding) -> None:
         block = self.blocks.get(binding.var)
@@ -169,9 +175,7 @@ class _Remover(BindingRewriter):
 
     def result(self, func: Function, value: Expr) -> Expr:
         # What a branch gives keeps its name, since the variable of an If says just what both give.
-        made = self._renamed(value, None)
-        self.changed = self.changed or made is not value
-        return made
+        return self._renamed(value, None)
 
     # -- names -------------------------------------------------------------------------------------
 

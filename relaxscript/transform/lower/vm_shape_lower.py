@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from relaxscript.arith import YES
+from relaxscript.builder import ExprMutator
 from relaxscript.errors import Span
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim import IntImm, PrimExpr, Var as ShapeVar
@@ -16,7 +17,9 @@ from relaxscript.ir.relax import (
     ExternFunc,
     Function,
     GlobalVar,
+    If,
     MatchCast,
+    SeqExpr,
     ShapeExpr,
     Tuple,
     TupleGetItem,
@@ -41,7 +44,6 @@ from relaxscript.sinfo import (
     free_shape_vars,
     is_subtype,
 )
-from relaxscript.transform.pass_infra.bindings import BindingRewriter
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import FunctionPass
 
@@ -103,11 +105,13 @@ class VMShapeLower(FunctionPass):
     def transform_function(self, func: Function, mod: IRModule, ctx: PassContext) -> Function:
         if (func.attrs or Attrs()).get(LOWERED):
             return func
-        lowered: Function = _Lowering(mod, self.emit_err_ctx).function(func)
-        return lowered
+        return _Lowering(mod, self.emit_err_ctx).function(func)
 
 
-class _Lowering(BindingRewriter):
+_Shapes = dict[tuple[PrimExpr | int, ...], Var]
+
+
+class _Lowering(ExprMutator):
     """Lowers one function. `bound` are the shape variables that have values by now."""
 
     def __init__(self, mod: IRModule, with_words: bool) -> None:
@@ -115,19 +119,18 @@ class _Lowering(BindingRewriter):
         self.with_words = with_words
         self.bound: set[ShapeVar] = set()
         self.trusts = False
-        self.shapes: dict[tuple[PrimExpr | int, ...], Var] = {}  # those at hand in this scope
+        self.shapes: _Shapes = {}  # those at hand in this scope
+        # What there was around each open function and branch.
+        self.outer: list[tuple[set[ShapeVar], _Shapes, bool]] = []
 
     # -- functions ---------------------------------------------------------------------------------
 
-    def function(self, func: Function, name: str = "function") -> Function:
-        outer = set(self.bound), dict(self.shapes), self.trusts
-        self.shapes, self.trusts = {}, bool((func.attrs or Attrs()).get(TRUST_STRUCT_INFO))
-        made: Function = super().function(func, name).with_attr(LOWERED, True)
-        self.bound, self.shapes, self.trusts = outer
-        self.changed = True
-        return made
+    def attributes(self, func: Function) -> Attrs:
+        return (func.attrs or Attrs()).with_item(LOWERED, True)
 
     def begin(self, func: Function) -> None:
+        self._save()
+        self.shapes, self.trusts = {}, bool((func.attrs or Attrs()).get(TRUST_STRUCT_INFO))
         infos = [param.struct_info for param in func.params]
         self.bound.update(v for info in infos for v in definable_shape_vars(info))
         if infos:
@@ -142,14 +145,27 @@ class _Lowering(BindingRewriter):
             self.emit(match_result(returned, declared, span), "_", span)
         return returned
 
-    def yielded(self, value: Expr) -> Expr:
+    def branch_result(self, choice: If, value: Expr) -> Expr:
         return self._leaf(value, value.span)
 
-    def branch(self, branch: Expr) -> Expr:
-        outer = set(self.bound), dict(self.shapes)
-        made = super().branch(branch)
-        self.bound, self.shapes = outer
-        return made
+    def end_scope(self, node: Function | SeqExpr) -> None:
+        super().end_scope(node)
+        if isinstance(node, Function):
+            self._restore()
+
+    def begin_branch(self, choice: If, taken: bool) -> None:
+        super().begin_branch(choice, taken)
+        self._save()
+
+    def end_branch(self, choice: If, taken: bool) -> None:
+        super().end_branch(choice, taken)
+        self._restore()
+
+    def _save(self) -> None:
+        self.outer.append((set(self.bound), dict(self.shapes), self.trusts))
+
+    def _restore(self) -> None:
+        self.bound, self.shapes, self.trusts = self.outer.pop()
 
     # -- bindings ----------------------------------------------------------------------------------
 

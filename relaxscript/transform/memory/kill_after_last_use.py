@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from relaxscript.builder import ExprMutator
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Binding, Call, Expr, Function, Var
 from relaxscript.ir.struct_info import TensorStructInfo
 from relaxscript.op import Operator, Trait, memory, traits_of, vm
-from relaxscript.transform.pass_infra.bindings import BindingRewriter
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import FunctionPass
 
@@ -51,7 +51,7 @@ class KillAfterLastUse(FunctionPass):
         return _Rewriter(func, mod).function(func)
 
 
-class _Rewriter(BindingRewriter):
+class _Rewriter(ExprMutator):
     def __init__(self, func: Function, mod: IRModule) -> None:
         super().__init__(mod)
         self.ends = ends_of_lifetimes(func, mod)

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from relaxscript.builder import ExprMutator
 from relaxscript.errors import Span
 from relaxscript.ir.module import IRModule, VDevice
 from relaxscript.ir.node import Node
-from relaxscript.ir.relax import Binding, Call, Constant, Expr, Function, MatchCast, Op, Tuple, Var
+from relaxscript.ir.relax import (
+    Binding,
+    Call,
+    Constant,
+    Expr,
+    Function,
+    If,
+    MatchCast,
+    Op,
+    Tuple,
+    Var,
+)
 from relaxscript.ir.struct_info import FuncStructInfo, StructInfo, TensorStructInfo, TupleStructInfo
 from relaxscript.ir.walk import rewrite
 from relaxscript.op.device import hint_on_device, to_vdevice
 from relaxscript.sinfo import same_vdevice, with_vdevice_of
 from relaxscript.transform.normalize.normalize import normalized
-from relaxscript.transform.pass_infra.bindings import BindingRewriter
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import ModulePass
 
@@ -112,28 +123,24 @@ def _with_devices(module: IRModule, flow: DeviceFlow) -> IRModule:
     return result
 
 
-class _Mover(BindingRewriter):
+class _Mover(ExprMutator):
     """Puts tensors where the variables that they are bound to are said to be."""
 
-    def __init__(self, mod: IRModule) -> None:
-        super().__init__(mod)
-        self._wanted: list[StructInfo | None] = []
-
-    def _through(self, binding: Binding) -> None:
-        value, info = binding.value, binding.var.struct_info
-        if isinstance(value, Function) and isinstance(info, FuncStructInfo):
-            declared = value.replace(ret_struct_info=info.ret)
-            self.changed |= declared is not value
-            binding = binding.replace(value=declared)
-        self._wanted.append(info)
-        super()._through(binding)
-        self._wanted.pop()
+    def result_info(self, func: Function) -> StructInfo | None:
+        """What the variable of a local function says of its result."""
+        info = self._of_variable()
+        return info.ret if isinstance(info, FuncStructInfo) else func.ret_struct_info
 
     def result(self, func: Function, value: Expr) -> Expr:
-        return self._brought(value, func.ret_struct_info, None)
+        return self._brought(value, self.result_info(func), None)
 
-    def yielded(self, value: Expr) -> Expr:
-        return self._brought(value, self._wanted[-1], None)
+    def branch_result(self, choice: If, value: Expr) -> Expr:
+        return self._brought(value, self._of_variable(), None)
+
+    def _of_variable(self) -> StructInfo | None:
+        """What is known of the variable to which the innermost `if` or function is bound."""
+        holder = self.path[-2] if len(self.path) > 1 else None
+        return holder.var.struct_info if isinstance(holder, Binding) else None
 
     def binding(self, binding: Binding) -> None:
         info = binding.var.struct_info
