@@ -10,13 +10,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from relaxscript.ir import prim, tir
-from relaxscript.ir.tir_compute import BufferRealize, Prefetch
 from relaxscript.semantics import tir_errors
 from relaxscript.semantics.elements import lane_positions, require_inside, writer
 from relaxscript.semantics.expression import compile_expr
 from relaxscript.semantics.expression_context import ExpressionContext, Frame, Run
-from relaxscript.semantics.lower_buffer_realize import lower_buffer_realize
-from relaxscript.semantics.statements import assertion_message, flatten_stmts, start_of_axis
+from relaxscript.semantics.statements import assertion_message, core_statements, start_of_axis
 
 from .memory import allocate_memory, declare_buffer, has_memory, match_region, new_buffer, slot_of
 
@@ -44,7 +42,9 @@ def sequence(steps: Sequence[Run]) -> Run:
 
 
 def compile_body(cx: ExpressionContext, s: tir.Stmt) -> Run:
-    return sequence([compile_stmt(cx, part) for part in flatten_stmts(s)])
+    """The statements of a body; raises `DiagnosticError` for what cannot be run."""
+    parts = core_statements(s, lambda buffer: has_memory(cx, buffer))
+    return sequence([compile_stmt(cx, part) for part in parts])
 
 
 def compile_stmt(cx: ExpressionContext, s: tir.Stmt) -> Run:
@@ -56,33 +56,25 @@ def compile_stmt(cx: ExpressionContext, s: tir.Stmt) -> Run:
             return compile_loop(cx, s)
         case tir.BlockRealize():
             return compile_block(cx, s)
-        case tir.Block():
-            return compile_block(cx, tir.BlockRealize.make((), prim.const(True), s, span=s.span))
-        case tir.Allocate() | tir.AllocateConst():
-            return allocate_memory(cx, s)
-        case tir.DeclBuffer(buffer):
-            return declare_buffer(cx, buffer, s.span)
-    return compile_control(cx, s)
-
-
-def compile_control(cx: ExpressionContext, s: tir.Stmt) -> Run:
-    match s:
         case tir.IfThenElse():
             return compile_branch(cx, s)
         case tir.While():
             return compile_while(cx, s)
+        case tir.AssertStmt():
+            return compile_assertion(cx, s)
+    return compile_declaration(cx, s)
+
+
+def compile_declaration(cx: ExpressionContext, s: tir.Stmt) -> Run:
+    match s:
         case tir.LetStmt(var, value):
             return assign_variable(cx, var, value)
         case tir.Evaluate(value):
-            return compile_effect(cx, value)
-        case tir.AttrStmt():
-            return compile_hint(cx, s)
-        case tir.AssertStmt():
-            return compile_assertion(cx, s)
-        case BufferRealize(buffer):
-            return compile_body(cx, lower_buffer_realize(s, has_memory(cx, buffer)))
-        case Prefetch():
-            return sequence([])
+            return compile_expr(cx, value)
+        case tir.Allocate() | tir.AllocateConst():
+            return allocate_memory(cx, s)
+        case tir.DeclBuffer(buffer):
+            return declare_buffer(cx, buffer, s.span)
     raise tir_errors.unsupported_statement(s)
 
 
@@ -136,15 +128,6 @@ def assign_variable(cx: ExpressionContext, var: prim.Var, value: prim.PrimExpr) 
     return run
 
 
-def compile_effect(cx: ExpressionContext, value: prim.PrimExpr) -> Run:
-    return sequence([]) if isinstance(value, prim.StringImm) else compile_expr(cx, value)
-
-
-def compile_hint(cx: ExpressionContext, s: tir.AttrStmt) -> Run:
-    tir_errors.check_hint(s)
-    return sequence([])
-
-
 def compile_assertion(cx: ExpressionContext, s: tir.AssertStmt) -> Run:
     condition, message, span = compile_expr(cx, s.condition), assertion_message(s.message), s.span
 
@@ -160,7 +143,6 @@ def compile_assertion(cx: ExpressionContext, s: tir.AssertStmt) -> Run:
 
 def compile_block(cx: ExpressionContext, s: tir.BlockRealize) -> Run:
     block = s.block
-    tir_errors.check_axes(s)
     enter = [
         assign_variable(cx, axis.var, value)
         for axis, value in zip(block.iter_vars, s.iter_values, strict=True)
@@ -200,7 +182,6 @@ def compile_init(cx: ExpressionContext, block: tir.Block, init: tir.Stmt) -> Run
 
 def compile_store(cx: ExpressionContext, s: tir.BufferStore) -> Run:
     lanes = max((i.dtype.lanes for i in s.indices), default=1)
-    tir_errors.check_store(s, s.buffer.dtype.with_lanes(lanes))
     slot = slot_of(cx, s.buffer, s.span)
     value = compile_expr(cx, s.value)
     indices = [compile_expr(cx, i) for i in s.indices]

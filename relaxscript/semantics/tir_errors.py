@@ -163,8 +163,10 @@ def check_operands(e: prim.PrimExpr, operands: Sequence[prim.PrimExpr]) -> None:
             )
 
 
-def check_store(store: tir.BufferStore, expected: str) -> None:
+def check_store(store: tir.BufferStore) -> None:
     """Raise unless the value has the dtype of what it is stored into."""
+    lanes = max((index.dtype.lanes for index in store.indices), default=1)
+    expected = store.buffer.dtype.with_lanes(lanes)
     if store.value.dtype != expected:
         raise invalid(
             "RX0502",

@@ -185,7 +185,6 @@ def load_masked(cx: FunctionContext, access: Access, lane: int, mask: Value) -> 
 
 def emit_store(cx: FunctionContext, s: tir.BufferStore) -> None:
     lanes = max((i.dtype.lanes for i in s.indices), default=1)
-    tir_errors.check_store(s, s.buffer.dtype.with_lanes(lanes))
     if lanes == 1 and s.predicate is not None:
         with where_holds(cx, emit(cx, s.predicate)), cx.scope(s.predicate):
             store_lanes(cx, s, lanes, None)

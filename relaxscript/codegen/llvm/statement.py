@@ -11,10 +11,8 @@ from collections.abc import Sequence
 
 from relaxscript.ir import prim, tir
 from relaxscript.ir.tir import ForKind
-from relaxscript.ir.tir_compute import BufferRealize, Prefetch
 from relaxscript.semantics import tir_errors
-from relaxscript.semantics.lower_buffer_realize import lower_buffer_realize
-from relaxscript.semantics.statements import assertion_message, flatten_stmts, start_of_axis
+from relaxscript.semantics.statements import assertion_message, core_statements, start_of_axis
 
 from . import interrupts
 from .context import FunctionContext
@@ -31,7 +29,7 @@ COPIES = 64
 
 def emit_body(cx: FunctionContext, s: tir.Stmt) -> None:
     """Write a statement; raises `DiagnosticError` where there is no code for it."""
-    for part in flatten_stmts(s):
+    for part in core_statements(s, lambda b: b in cx.places or b.data in cx.owners):
         emit_stmt(cx, part)
 
 
@@ -44,17 +42,12 @@ def emit_stmt(cx: FunctionContext, s: tir.Stmt) -> None:
             emit_loop(cx, s)
         case tir.BlockRealize():
             emit_block(cx, s)
-        case tir.Block():
-            emit_block(cx, tir.BlockRealize.make((), prim.const(True), s, span=s.span))
         case tir.IfThenElse():
             emit_branch(cx, s)
         case tir.While():
             emit_while(cx, s)
         case tir.AssertStmt():
             emit_assertion(cx, s)
-        case BufferRealize(buffer):
-            known = buffer in cx.places or buffer.data in cx.owners
-            emit_body(cx, lower_buffer_realize(s, known))
         case _:
             emit_declaration(cx, s)
 
@@ -64,10 +57,7 @@ def emit_declaration(cx: FunctionContext, s: tir.Stmt) -> None:
         case tir.LetStmt(var, value):
             assign_variable(cx, var, value)
         case tir.Evaluate(value):
-            if not isinstance(value, (prim.StringImm, prim.Immediate)):
-                emit(cx, value)
-        case tir.AttrStmt():
-            tir_errors.check_hint(s)
+            emit(cx, value)
         case tir.Allocate(var, dtype, extents):
             cx.owners[var] = allocate_memory(cx, var.name, dtype, extents, s.span)
         case tir.AllocateConst(var):
@@ -77,8 +67,6 @@ def emit_declaration(cx: FunctionContext, s: tir.Stmt) -> None:
                 new_buffer(cx, buffer, s.span)
             else:
                 view_of(cx, buffer, cx.owners[buffer.data], s.span)
-        case Prefetch():
-            return
         case _:
             raise tir_errors.unsupported_statement(s)
 
@@ -155,7 +143,6 @@ def emit_assertion(cx: FunctionContext, s: tir.AssertStmt) -> None:
 
 def emit_block(cx: FunctionContext, s: tir.BlockRealize) -> None:
     block, asm = s.block, cx.asm
-    tir_errors.check_axes(s)
     done = asm.name()
     if not (isinstance(s.predicate, prim.IntImm) and s.predicate.value):
         inside = asm.name()
