@@ -159,8 +159,9 @@ class OpenBlock:
 
     def _free_name(self, value: PrimExpr) -> str:
         """A name for an axis that no axis of the block has."""
-        wish = f"v{value.name}" if isinstance(value, Var) else "v"
-        known = {axis.var.name for axis in self.iter_vars}
+        names = self.builder.names
+        wish = f"v{names.get(value, value.name)}" if isinstance(value, Var) else "v"
+        known = {names.get(axis.var, axis.var.name) for axis in self.iter_vars}
         numbered = (f"{wish}_{i}" for i in count(1))
         return next(name for name in chain([wish], numbered) if name not in known)
 

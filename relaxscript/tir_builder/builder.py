@@ -84,6 +84,8 @@ class TIRBuilder:
         self.has_blocks = False
         # The variables that `env_thread` gave, and the names of their threads.
         self.threads: dict[Var, str] = {}
+        # What variables and buffers are to be called, where this is not how they were made.
+        self.names: dict[Var | Buffer, str] = {}
         self.doubts: list[TIRError] = []
         self.finished = False
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from types import TracebackType
@@ -13,12 +13,15 @@ from typing import Any, TypeVar
 from relaxscript.errors import Diagnostic, DiagnosticError, Label, Span
 from relaxscript.errors.user_frame import caller_span
 from relaxscript.ir import prim, relax
+from relaxscript.ir.node import Node
 from relaxscript.ir.tir import Buffer
+from relaxscript.ir.walk import Substitution
 
-__all__ = ["Frame", "IRBuilder", "innermost", "refused"]
+__all__ = ["Frame", "IRBuilder", "innermost", "refused", "with_names"]
 
 F = TypeVar("F", bound="Frame")
-V = TypeVar("V")
+N = TypeVar("N", bound=Node)
+V = TypeVar("V", bound=Any)
 
 
 def refused(code: str, message: str, help: str | None = None) -> DiagnosticError:
@@ -87,25 +90,29 @@ class IRBuilder:
             )  # fmt: skip
         self.finished.append(result)
 
+    def naming_frames(self) -> list[Frame]:
+        """The frames in which things have names: those that are open, or a piece of a PrimFunc."""
+        return self.frames or [frame for frame in self.finished if isinstance(frame, Frame)]
+
     @staticmethod
     def name(s: str, v: V) -> V:
-        """Call a variable or buffer that this builder made by a name; gives it back.
+        """Call a variable or buffer by a name in what the open frames make; gives it back.
 
-        Names say nothing about meaning: printing makes them unique, comparisons pass them by.
+        The variable itself is what it was: its function is made with one of that name in its
+        place. Outside of any frame the result is a variable of that name. Names say nothing about
+        meaning: printing makes them unique, comparisons pass them by.
         """
         if not isinstance(s, str) or not s.isidentifier():
             raise refused("RX0104", f"{s!r} is no name", "write a name such as `x`")
-        slot = "name_hint" if isinstance(v, relax.Var) else "name"
         if not isinstance(v, (relax.Var, prim.Var, Buffer)):
             raise refused(
                 "RX0201", f"a {type(v).__name__} has no name of its own",
                 "variables and buffers have names",
             )  # fmt: skip
-        # Nodes never change; the name of one that is just being made is not part of it yet.
-        object.__setattr__(v, slot, s)
-        for frame in IRBuilder.current().frames if IRBuilder.is_in_scope() else ():
-            frame.named(v, s)
-        return v
+        frames = IRBuilder.current().naming_frames() if IRBuilder.is_in_scope() else []
+        for frame in frames:
+            frame.rename(v, s)
+        return v if frames else with_names(v, {v: s})
 
     @staticmethod
     def name_many(s: Sequence[str], vs: Sequence[Any]) -> list[Any]:
@@ -180,12 +187,24 @@ class Frame(ABC):
     def abandon(self) -> None:  # noqa: B027
         """Forget what was begun, after a mistake."""
 
-    def named(self, value: Any, name: str) -> None:  # noqa: B027
-        """Something made inside has a name now."""
+    def rename(self, value: Any, name: str) -> None:  # noqa: B027
+        """Something made inside is called `name` in the result."""
 
     def whole(self) -> Any:
         """What `IRBuilder.get` gives of a frame that ends with its builder."""
         return None
+
+
+def with_names(root: N, names: Mapping[Any, str]) -> N:
+    """`root` with variables and buffers of other names."""
+    others = Substitution()
+    # What a buffer's shape or a StructInfo mentions has its new name there, too.
+    for kind in (prim.Var, Buffer, relax.Var):
+        found = {v: others.apply(v) for v in names if isinstance(v, kind)}
+        for value, made in found.items():
+            slot = "name_hint" if kind is relax.Var else "name"
+            others[value] = made.replace(**{slot: names[value]})
+    return others.apply(root)
 
 
 def _moved(diagnostic: Diagnostic, old: Span | None, new: Span | None) -> Diagnostic:

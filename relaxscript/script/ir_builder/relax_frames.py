@@ -23,7 +23,7 @@ from relaxscript.ir.struct_info import StructInfo
 from relaxscript.ir.walk import Substitution
 from relaxscript.script.names.annotations import AnnotationError, as_struct_info
 
-from .base import Frame, IRBuilder, innermost, refused
+from .base import Frame, IRBuilder, innermost, refused, with_names
 from .module_frame import ModuleFrame
 
 __all__ = [
@@ -114,6 +114,8 @@ class FunctionFrame(Frame):
         self.module: ModuleFrame | None = None
         # The variables of dataflow blocks that left them, by what they were inside.
         self.replaced = Substitution()
+        # What variables are called, where this is not how they were made.
+        self.names: dict[Any, str] = {}
         self.has_value = False
 
     def open(self, builder: IRBuilder) -> FunctionFrame:
@@ -130,7 +132,7 @@ class FunctionFrame(Frame):
         return self
 
     def close(self, builder: IRBuilder) -> None:
-        function = self.finished()
+        function = with_names(self.finished(), self.names)
         if self.module is None:
             builder.finish(function)
         else:
@@ -214,10 +216,15 @@ class FunctionFrame(Frame):
             self.writer.set_result(self.seen(value))
         self.has_value = True
 
-    def named(self, value: Any, name: str) -> None:
+    def rename(self, value: Any, name: str) -> None:
+        self.names[value] = name
         left = self.replaced.get(value)
-        if left is not None and left.name_hint != name:
-            IRBuilder.name(name, left)
+        if left is not None:
+            self.names[left] = name
+
+    def name_of(self, var: Var) -> str:
+        """What a variable is called in the function."""
+        return self.names.get(var, var.name_hint)
 
 
 class BlockFrame(Frame):
@@ -251,7 +258,7 @@ class BlockFrame(Frame):
                 raise refused("RX0104", "`R.output` takes variables that the block bound")
             if not any(var is known for known in bound):
                 raise refused(
-                    "RX0107", f"`{var.name_hint}` is not bound in this dataflow block",
+                    "RX0107", f"`{self.function.name_of(var)}` is not bound in this dataflow block",
                     "what was bound before is visible after the block anyway",
                 )  # fmt: skip
         self.outputs = list(dict.fromkeys(given))
@@ -259,7 +266,7 @@ class BlockFrame(Frame):
 
     def close(self, builder: IRBuilder) -> None:
         assert self.function is not None
-        left = {var: Var.make(var.name_hint, var.struct_info) for var in self.outputs}
+        left = {var: Var.make(self.function.name_of(var), var.struct_info) for var in self.outputs}
         self.function.writer.replace_in_block(Substitution(left))
         for var, other in left.items():
             self.function.replaced[var] = other
@@ -328,13 +335,14 @@ class BranchFrame(Frame):
 
     def close(self, builder: IRBuilder) -> None:
         assert self.choice is not None
-        writer = function_frame(self.written).writer
+        function = function_frame(self.written)
+        writer = function.writer
         bound = writer.bound_in_block()
         value = writer.branch_value()
         if value is None:
             raise refused("RX0106", f"`{self.written}` binds no value",
                           "end it with `R.emit(value)`")  # fmt: skip
-        self.choice.name = self.choice.name or bound[-1].name_hint
+        self.choice.name = self.choice.name or function.name_of(bound[-1])
         self.choice.branches[self.written] = writer.end_scope(value)
         self.known.close()
 

@@ -14,7 +14,7 @@ from relaxscript.script.names.statement import ROWS, Role
 from relaxscript.script.names.tir_types import Form, ScalarType, name_of
 from relaxscript.tir_builder import Scope
 
-from .base import Frame, IRBuilder, innermost, refused
+from .base import Frame, IRBuilder, innermost, refused, with_names
 from .module_frame import ModuleFrame
 from .relax_frames import FunctionFrame
 from .tir_statements import Statements
@@ -70,6 +70,9 @@ class PrimFuncFrame(Frame):
                           "write for example `T.int32`")  # fmt: skip
         self.statements.builder.ret_type = ret_type
 
+    def rename(self, value: Any, name: str) -> None:
+        self.statements.builder.names[value] = name
+
 
 class PieceFrame(Frame):
     """Statements outside of any PrimFunc; it ends with its builder."""
@@ -84,7 +87,11 @@ class PieceFrame(Frame):
         """Never closed."""
 
     def whole(self) -> Stmt:
-        return self.statements.builder.body()
+        builder = self.statements.builder
+        return with_names(builder.body(), builder.names)
+
+    def rename(self, value: Any, name: str) -> None:
+        self.statements.builder.names[value] = name
 
 
 def prim_func_frame(what: str) -> PrimFuncFrame:

@@ -21,6 +21,8 @@ from relaxscript.script.names.tir_types import BufferFront, Form, HandleType, Sc
 from relaxscript.script.names.tir_values import BUFFER_PARAMETERS, PARAMETER_HELP, builder_argument
 from relaxscript.tir_builder import TIRBuilder, TIRError, describe, make_buffer
 
+from .base import with_names
+
 __all__ = ["Statements"]
 
 _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
@@ -59,7 +61,7 @@ class Statements:
         self.builder.name, self.builder.private = name, private
         self.builder.span = None
         function = self.builder.finish()
-        return substitute(function, dict(self.parameters.items()))
+        return with_names(substitute(function, dict(self.parameters.items())), self.builder.names)
 
     # ---- parameters
 

@@ -52,7 +52,8 @@ def test_a_function():
     made = ib.get()
     check(made, f)
     assert made.params[0] is x
-    assert made.body.body is y
+    # A node never changes: what was given a name afterwards is another variable of that name.
+    assert (y.name_hint, made.body.body.name_hint) == ("gv1", "y")
 
 
 def test_a_dataflow_block_and_what_leaves_it():
@@ -247,3 +248,25 @@ def test_a_block_builder_prints_to_the_same_script():
             return z
 
     check(bb.finalize(), Module)
+
+
+def test_a_name_given_outside_of_any_frame_makes_another_variable():
+    x = Var("x", R.Tensor((2,), "float32"))
+    y = IRBuilder.name("y", x)
+    assert (x.name_hint, y.name_hint) == ("x", "y")
+    assert y.struct_info is x.struct_info
+
+
+def test_a_shape_variable_is_called_by_its_name_in_what_mentions_it():
+    n = PrimVar("n", "int64")
+    with IRBuilder() as ib, R.function():
+        R.func_name("f")
+        x = R.arg("x", R.Tensor((n, 2), "float32"))
+        IRBuilder.name("rows", n)
+        y = R.emit(R.add(x, x))
+        IRBuilder.name("twice", y)
+        R.func_ret_value(y)
+    assert n.name == "n"
+    text = check(ib.get())
+    assert 'x: R.Tensor(("rows", 2), "float32")' in text
+    assert "twice: " in text

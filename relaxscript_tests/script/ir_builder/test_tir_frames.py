@@ -326,3 +326,27 @@ def test_dimensions_in_strings_are_names_and_arithmetic():
         A = T.arg("A", T.Buffer(("n * 2", "n"), "float32"))
         T.buffer_store(A, 1.0, [0, 0])
     assert 'A: T.Buffer(("n * 2", "n")' in check(ib.get())
+
+
+def test_axes_are_called_after_the_names_of_their_loops():
+    with IRBuilder() as ib, T.prim_func():
+        T.func_name("fill")
+        A = T.arg("A", T.Buffer((8,), "float32"))
+        with T.serial(8) as i:
+            IRBuilder.name("row", i)
+            with T.block("fill"):
+                vrow = T.axis.remap("S", [i])
+                T.buffer_store(A, 1.0, [vrow])
+    assert i.name == "i"
+    text = check(ib.get())
+    assert "for row in range(8)" in text
+    assert 'vrow = T.axis.remap("S", [row])' in text
+
+
+def test_buffers_of_a_piece_have_their_names():
+    with IRBuilder() as ib:
+        B = T.buffer((8,), "float32")
+        T.evaluate(B[0])
+        IRBuilder.name("B", B)
+    assert B.name == "buffer"
+    assert ib.get().value.buffer.name == "B"
