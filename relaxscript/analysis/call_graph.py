@@ -86,19 +86,7 @@ def post_order_visit(expr: Expr, fvisit: Callable[[Expr], object]) -> None:
 
 def _bindings(func: Function) -> Iterator[Binding]:
     """All bindings of a function, those of branches and local functions included, in order."""
-    return (node for node in _each(func) if isinstance(node, Binding))
-
-
-def _each(root: Node, without: type | tuple[type, ...] = ()) -> Iterator[Node]:
-    """Every node in `root` once, itself first, without those of a kind and what is in them."""
-    seen: set[int] = set()
-    stack: list[Node] = [root]
-    while stack:
-        node = stack.pop()
-        if id(node) not in seen and not isinstance(node, without):
-            seen.add(id(node))
-            yield node
-            stack.extend(reversed(walk.children(node)))
+    return (node for node in walk.compounds(func) if isinstance(node, Binding))
 
 
 def get_var2val(func: Function) -> dict[Var, Expr]:
@@ -209,7 +197,8 @@ def _is_same(callee: Expr, own: Var | GlobalVar | None) -> bool:
 
 def _calls(root: Expr) -> Iterator[Call]:
     """The calls in an expression, without those in the bodies of local functions."""
-    return (node for node in _each(root, without=Function) if isinstance(node, Call))
+    compounds = walk.compounds(root, without=Function)
+    return (node for node in compounds if isinstance(node, Call))
 
 
 def detect_recursion(mod: IRModule) -> list[list[GlobalVar]]:

@@ -104,17 +104,18 @@ _LEAVES = frozenset({
 })  # fmt: skip
 
 
-def compounds(root: relax.Expr) -> Iterator[Node]:
+def compounds(root: relax.Expr, without: type[Node] | None = None) -> Iterator[Node]:
     """What an expression consists of above its leaves: functions, blocks, bindings, calls, tuples.
 
     Parents come before children, each once. Neither leaves nor what is known of them is gone
     through, which is most of a program: whoever looks for calls or bindings asks here, not `walk`.
+    Nodes of the class `without` are left out, with all that is inside of them.
     """
     seen: set[int] = set()
     stack: list[Node] = [root]
     while stack:
         node = stack.pop()
-        if node.__class__ in _LEAVES or id(node) in seen:
+        if node.__class__ in _LEAVES or id(node) in seen or node.__class__ is without:
             continue
         seen.add(id(node))
         yield node

@@ -10,7 +10,7 @@ from relaxscript.builder import BlockBuilder
 from relaxscript.errors import Diagnostic, DiagnosticError, UnplacedError
 from relaxscript.ir import relax
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.walk import post_order
+from relaxscript.ir.walk import compounds, post_order
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import ModulePass
 
@@ -110,18 +110,12 @@ def _normalize(
 
 def _is_typed(function: relax.Function) -> bool:
     """Whether something is known of all that a function binds, and of the results inside."""
-    stack: list[relax.Expr] = [function]
-    while stack:
-        match stack.pop():
-            case relax.Function(params=params, body=body, ret_struct_info=result):
+    for node in compounds(function):
+        match node:
+            case relax.Function(params=params, ret_struct_info=result):
                 if result is None or any(p.struct_info is None for p in params):
                     return False
-                stack.append(body)
-            case relax.SeqExpr(blocks=blocks):
-                bindings = [binding for block in blocks for binding in block.bindings]
-                if any(binding.var.struct_info is None for binding in bindings):
+            case relax.Binding():
+                if node.var.struct_info is None:
                     return False
-                stack += [binding.value for binding in bindings]
-            case relax.If(true_branch=yes, false_branch=no):
-                stack += [yes, no]
     return True

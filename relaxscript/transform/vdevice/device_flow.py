@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from relaxscript.analysis.derive import Context
 from relaxscript.ir.module import IRModule
+from relaxscript.ir.node import Node
 from relaxscript.ir.relax import (
     Binding,
     Call,
@@ -31,6 +32,7 @@ from relaxscript.ir.relax import (
 )
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.op.device import hint_on_device
+from relaxscript.visitor import ScopedVisitor
 
 from .device_calls import hinted_device, is_closure_call, is_kernel_call, listed_devices
 from .graph import Place, Places, Signature, Spot, Tree, all_at, fits, places_in
@@ -38,7 +40,7 @@ from .graph import Place, Places, Signature, Spot, Tree, all_at, fits, places_in
 __all__ = ["DeviceFlow"]
 
 
-class DeviceFlow:
+class DeviceFlow(ScopedVisitor):
     """The places of all tensors in the Relax functions of a module, and what is known of them.
 
     `clashes` are tensors that would be on two devices; `undecided` are calls of operators and
@@ -47,6 +49,7 @@ class DeviceFlow:
     """
 
     def __init__(self, module: IRModule) -> None:
+        super().__init__()
         self.module = module
         self.trees: dict[Var, Tree] = {}
         self.signatures: dict[Function, Signature] = {}
@@ -54,10 +57,12 @@ class DeviceFlow:
         self._context = Context(module)
         self._places = Places(listed_devices(module))
         self._calls: list[tuple[Call, Place]] = []
+        # The places in expressions that have parts, until what holds them is looked at.
+        self._inside: dict[Node, Tree] = {}
         functions = module.relax_functions()
         self._by_name = {v.name_hint: self._signature(f) for v, f in functions.items()}
         for function in dict.fromkeys(functions.values()):
-            self._function(function)
+            self.visit(function)
         self._places.flow()
         self.clashes = self._places.clashes
         self.undecided = self._undecided()
@@ -86,27 +91,31 @@ class DeviceFlow:
         signature = self.signatures[function] = Signature(params, result)
         return signature
 
+    def enter(self, node: Node) -> None:
+        match node:
+            case Binding(value=Function() as function):  # which may use the variable
+                self.trees[node.var] = self._signature(function)
+
+    def leave(self, node: Node) -> None:
+        match node:
+            case Binding():
+                if not isinstance(node.value, Function):
+                    self._binding(node)
+            case Function():
+                self._function(node)
+            case Expr():
+                self._inside[node] = self._made_of(node)
+
     def _function(self, function: Function) -> None:
         body, signature = function.body, self._signature(function)
-        given = self._value(body)
         at = Spot(body, function, body.span)
         if isinstance(body, SeqExpr):
             at = Spot(body.body, body, body.body_span)
-        self._places.connect(signature.result, given, at)
-
-    def _sequence(self, seq: SeqExpr) -> Tree:
-        for block in seq.blocks:
-            for binding in block.bindings:
-                self._binding(binding)
-        return self._value(seq.body)
+        self._places.connect(signature.result, self._value(body), at)
+        self._inside[function] = signature
 
     def _binding(self, binding: Binding) -> None:
-        var, value = binding.var, binding.value
-        if isinstance(value, Function):  # which may use the variable
-            self.trees[var] = self._signature(value)
-            self._function(value)
-            return
-        tree = self._value(value)
+        var, tree = binding.var, self._value(binding.value)
         infos = [binding.struct_info] if isinstance(binding, MatchCast) else []
         infos += [] if var.struct_info is None else [var.struct_info]
         at = Spot(var, binding, var.span)
@@ -126,30 +135,27 @@ class DeviceFlow:
                 return self._by_name.get(name)
             case Constant():
                 return Place()
-            case Tuple(fields):
-                return [self._value(field) for field in fields]
-            case Call():
-                return self._call(expr)
-        return self._made_of(expr)
+        return self._inside.get(expr)
 
     def _made_of(self, expr: Expr) -> Tree:
+        """The places in an expression whose parts were looked at."""
         at = Spot(expr, None, expr.span)
         match expr:
+            case Call():
+                return self._call(expr)
+            case Tuple(fields):
+                return [self._value(field) for field in fields]
             case TupleGetItem(value, index):
                 held = self._value(value)
                 if isinstance(held, list) and 0 <= index < len(held):
                     return held[index]
                 return self._places.fresh(self._info(expr), at)
-            case SeqExpr():
-                return self._sequence(expr)
+            case SeqExpr(body=body):
+                return self._value(body)
             case If(true_branch=yes, false_branch=no):
-                branches = self._value(yes), self._value(no)
                 tree = self._places.fresh(self._info(expr), at)
-                self._places.fork(tree, *branches, at)
+                self._places.fork(tree, self._value(yes), self._value(no), at)
                 return tree
-            case Function():
-                self._function(expr)
-                return self._signature(expr)
         return None
 
     def _info(self, expr: Expr) -> StructInfo:
