@@ -193,6 +193,7 @@ def test_a_file_or_function_that_grew_too_long_is_found():
     assert len(oversized({"a.py": "class A:\n  async " + (function + "    pass\n")})) == 1
 
 
+@pytest.mark.slow
 def test_classes_are_no_towers():
     expect_none(towers(python_files(PACKAGE)))
 
@@ -320,6 +321,7 @@ def test_the_public_names_of_r_are_its_notation_and_the_registry():
     expect_none(namespace_problems(names, operators))
 
 
+@pytest.mark.slow
 def test_what_is_known_of_operators_is_asked_of_them():
     operators = list(importlib.import_module("relaxscript.op").REGISTRY)
     expect_none(named_operators(python_files(PACKAGE), operators))
@@ -341,6 +343,7 @@ raise cx.error(node, error.code, error.message, help=error.help, at=text.partiti
     assert [problem.partition(": ")[0][-1] for problem in found] == ["2", "3", "4", "5"]
 
 
+@pytest.mark.slow
 def test_what_was_meant_is_offered_in_one_place():
     expect_none(offers_of_their_own(python_files(PACKAGE)))
 
@@ -384,6 +387,7 @@ def test_a_name_too_many_or_too_few_in_r_is_found():
 # ---------------------------------------------------------------- what importing the package does
 
 
+@pytest.mark.slow
 def test_importing_the_package_imports_nothing_heavy():
     assert imported_by("import relaxscript") == []
 
@@ -392,6 +396,7 @@ def test_a_heavy_import_is_found():
     assert imported_by("import pygments.token, astunparse") == ["astunparse", "pygments"]
 
 
+@pytest.mark.slow
 def test_importing_the_package_changes_nothing_that_belongs_to_everybody():
     assert changed_by("import relaxscript") == [[]]
 
@@ -464,6 +469,7 @@ def test_a_stranger_at_the_top_level_is_found():
     assert strangers_at_the_top(files) == {"docs", "setup.py"}
 
 
+@pytest.mark.slow
 def test_no_file_is_unfinished_or_names_a_path_of_a_machine():
     expect_none(p for path in tracked_files() for p in unwanted_words(path, readable(path)))
 

@@ -130,6 +130,7 @@ def drawn_signature(rng: np.random.Generator) -> inspect.Signature:
     return inspect.Signature(parameters)
 
 
+@pytest.mark.slow
 def test_arguments_are_matched_as_python_does(rng: np.random.Generator) -> None:
     for _ in range(examples(20_000)):
         theirs = drawn_signature(rng)

@@ -209,6 +209,7 @@ def test_functions_without_declared_result_may_call_each_other_in_any_order():
     np.testing.assert_array_equal(jit(module).main(X), 3 * X)
 
 
+@pytest.mark.slow
 def test_expressions_that_are_nested_too_deeply_are_an_error():
     x = Var("x", TensorStructInfo((2,), "float32"))
     condition = Constant(np.array(True))
@@ -255,6 +256,7 @@ class M:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "told"),
     [("reference", "[2. 2.]"), ("llvm", "RX0702 error[RX0702]: the target llvm needs llvmlite")],

@@ -224,6 +224,7 @@ def without_unused(mod):
     return IRModule({**mod.functions, **functions}, mod.attrs, mod.global_infos)
 
 
+@pytest.mark.slow
 def test_random_programs_that_succeed_do_the_same_without_what_nothing_needs():
     smaller = succeeded = 0
     for seed in range(examples(300)):

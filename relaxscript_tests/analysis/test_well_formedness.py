@@ -527,6 +527,7 @@ def refuse_nothing(obj):
     assert not found, render(found)
 
 
+@pytest.mark.slow
 def test_random_programs_are_well_formed():
     for seed in range(examples(300)):
         refuse_nothing(random_module(seed))

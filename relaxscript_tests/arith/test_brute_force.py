@@ -91,6 +91,7 @@ def test_an_answer_on_an_equality_is_true(rng: np.random.Generator) -> None:
         assert answer is not NO or not found.any(), case.told(answer, a, b)
 
 
+@pytest.mark.slow
 def test_a_true_fact_with_a_constant_changed_is_proved_only_where_it_is_true(
     rng: np.random.Generator,
 ) -> None:

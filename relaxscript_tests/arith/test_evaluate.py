@@ -16,6 +16,7 @@ from relaxscript_tests.arith.scalars import M, N, integer, shift
 NUMBERS = st.integers(-50, 50)
 
 
+@pytest.mark.slow
 @given(NUMBERS, NUMBERS.filter(bool))
 def test_floor_division_is_pythons_and_division_is_cs(a: int, b: int) -> None:
     x, y = integer(a), integer(b)

@@ -216,6 +216,7 @@ def test_expressions_may_be_nested_very_deep(name: str, build) -> None:
     assert simplify(result) is result
 
 
+@pytest.mark.slow
 def test_simplifying_twice_is_simplifying_once(rng: np.random.Generator) -> None:
     for _ in range(examples(20_000)):
         random = Random(int(rng.integers(1 << 62)))

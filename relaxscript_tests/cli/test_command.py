@@ -31,6 +31,7 @@ def test_the_module_is_the_command():
     assert done.stdout.startswith("RX0203: ")
 
 
+@pytest.mark.slow
 def test_the_exit_status_of_main_is_that_of_the_process():
     done = command("check", "-", input=BAD)
     assert done.returncode == 1
@@ -38,11 +39,13 @@ def test_the_exit_status_of_main_is_that_of_the_process():
     assert done.stderr.startswith("error[RX0101]")
 
 
+@pytest.mark.slow
 def test_without_a_terminal_nothing_is_coloured():
     done = command("check", "-", input=BAD)
     assert "\x1b" not in done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_a_reader_that_has_seen_enough_is_no_error():
     with subprocess.Popen(
         [sys.executable, "-m", "relaxscript", "print", "-"],
@@ -55,6 +58,7 @@ def test_a_reader_that_has_seen_enough_is_no_error():
     assert (process.returncode, err) == (1, b"")
 
 
+@pytest.mark.slow
 def test_a_program_that_is_run_may_lose_its_reader(tmp_path):
     file = tmp_path / "a.py"
     file.write_text("input()\nfor i in range(100000):\n    print(i)\n")
@@ -69,6 +73,7 @@ def test_a_program_that_is_run_may_lose_its_reader(tmp_path):
     assert (process.returncode, err) == (1, b"")
 
 
+@pytest.mark.slow
 def test_a_broken_pipe_of_the_program_itself_is_shown(tmp_path):
     file = tmp_path / "a.py"
     file.write_text("raise BrokenPipeError(32, 'the far end has gone')\n")
@@ -138,6 +143,7 @@ def test_the_help_names_every_command(capsys):
     )
 
 
+@pytest.mark.slow
 def test_llvm_is_loaded_by_no_command_that_does_not_need_it():
     code = (
         "import sys\nfrom relaxscript.cli import main\n"

@@ -40,6 +40,7 @@ def test_reading_bindings_of_different_shapes_is_linear():
     assert growth(prepare, 20) < 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exec_mode", ["bytecode", "compiled"])
 def test_building_bindings_of_different_shapes_is_linear(exec_mode: str):
     def prepare(count: int) -> Callable[[], object]:

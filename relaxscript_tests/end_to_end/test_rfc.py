@@ -276,6 +276,7 @@ class Model:
 """
 
 
+@pytest.mark.slow
 @every_executor
 def test_dataflow_blocks_with_effects_between_them(load, packed):
     rng = np.random.default_rng(0)

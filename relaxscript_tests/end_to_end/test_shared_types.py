@@ -104,6 +104,7 @@ def random(rng: np.random.Generator) -> Random:
     return Random(int(rng.integers(1 << 62)))
 
 
+@pytest.mark.slow
 def test_shared_types_are_equal_and_hash_as_their_copies_do(random: Random):
     for _ in range(examples(8_000)):
         one = small(random)
@@ -119,6 +120,7 @@ def test_shared_types_are_equal_and_hash_as_their_copies_do(random: Random):
             assert structural_hash(one) == structural_hash(other)
 
 
+@pytest.mark.slow
 def test_the_variables_of_shared_types_are_those_of_their_copies(random: Random):
     for _ in range(examples(8_000)):
         info = small(random)

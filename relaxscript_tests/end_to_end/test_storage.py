@@ -120,6 +120,7 @@ def test_a_storage_is_not_used_again_while_a_packed_function_keeps_a_part(keep):
     assert all(map(from_pool, arrays))
 
 
+@pytest.mark.slow
 def test_a_result_keeps_its_storage_and_gives_it_back():
     seen = []
     register_func("test.use", lambda t, x: seen.append(t.__array_interface__["data"][0]))
@@ -189,6 +190,7 @@ def test_a_profile_and_steps_use_the_same_kind_of_memory():
     assert not from_pool(load("naive").step("main", X).run().result)
 
 
+@pytest.mark.slow
 def test_a_killed_value_is_let_go_at_once():
     alive = []
 

@@ -81,6 +81,7 @@ def check(model: Any, k: int) -> None:
     np.testing.assert_array_equal(result, (2 * x + 1) * k)
 
 
+@pytest.mark.slow
 @every_executor
 def test_each_thread_has_its_own_values(load):
     model = load(Shared)
@@ -114,6 +115,7 @@ def test_each_thread_has_its_own_failures(load):
     in_threads(work)
 
 
+@pytest.mark.slow
 @every_executor
 def test_a_thread_may_call_the_model_inside_of_a_call(load):
     model = load(Shared)
@@ -128,6 +130,7 @@ def test_a_thread_may_call_the_model_inside_of_a_call(load):
     in_threads(work)
 
 
+@pytest.mark.slow
 @TARGETS
 def test_threads_profile_side_by_side(target):
     vm = VirtualMachine(build(Shared, target), profile=True)
@@ -145,6 +148,7 @@ def test_threads_profile_side_by_side(target):
     in_threads(work)
 
 
+@pytest.mark.slow
 @TARGETS
 def test_an_instrument_may_come_and_go_while_threads_call(target):
     vm, seen = VirtualMachine(build(Shared, target)), []
@@ -194,6 +198,7 @@ def test_calls_in_steps_belong_to_the_machine(target):
     np.testing.assert_array_equal(vm.get_outputs("main"), [3, 3])
 
 
+@pytest.mark.slow
 @every_executor
 def test_functions_may_be_replaced_while_threads_call(load):
     model = load(Shared)

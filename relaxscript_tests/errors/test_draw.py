@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, strategies as st
 
 from relaxscript.errors.draw import LIMIT, Mark, draw
@@ -103,6 +104,7 @@ def test_a_long_line_keeps_both_ends_of_a_long_mark():
     assert below.rindex("^") == line.index("2)") + 1
 
 
+@pytest.mark.slow
 @given(st.text("ab é日\t\u0301", max_size=400), st.data())
 def test_what_is_marked_stands_above_its_underline(text: str, data: st.DataObject):
     start = data.draw(st.integers(0, len(text)))

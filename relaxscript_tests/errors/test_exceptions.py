@@ -141,6 +141,7 @@ def test_an_error_needs_a_diagnostic():
         DiagnosticError([])
 
 
+@pytest.mark.slow
 def test_plain_python_shows_message_line_and_caret_once(tmp_path: Path):
     shown = run_python(tmp_path, PROGRAM)
     lines = shown.splitlines()
@@ -158,6 +159,7 @@ def test_plain_python_shows_message_line_and_caret_once(tmp_path: Path):
     assert lines.count("error[RX0102]: another mistake") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "shown", ["raise error", "import traceback; traceback.print_exception(error)"]
 )
@@ -171,6 +173,7 @@ def test_a_mistake_without_a_place_is_told_once(shown: str, tmp_path: Path):
     assert (told.count("no such target"), told.count("help: use another")) == (1, 1)
 
 
+@pytest.mark.slow
 def test_the_traceback_module_shows_the_same_as_plain_python(tmp_path: Path):
     caught = textwrap.indent(textwrap.dedent(PROGRAM), "    ")
     shown = run_python(

@@ -101,11 +101,13 @@ error[RX0103]: `R.sum` has no parameter `axes`
 """
 
 
+@pytest.mark.slow
 def test_mistakes_in_a_cell_are_their_pictures_and_nothing_else(tmp_path):
     printed, _ = shown(WRONG, folder=tmp_path)
     assert printed == PICTURES
 
 
+@pytest.mark.slow
 def test_a_mistake_without_a_place_comes_with_the_cell_that_made_it(tmp_path):
     cell = "def load():\n    return rx.load('missing.rx')\nload()"
     printed, _ = shown(cell, folder=tmp_path)
@@ -124,6 +126,7 @@ def f(x: R.Tensor(("n",), "float32"), y: R.Tensor(("m",), "float32")):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("magic", ["", "%%time"])
 def test_a_warning_names_its_cell_by_its_number_and_shows_its_line(magic, tmp_path):
     printed, _ = shown(f"{magic}{DOUBTFUL}", folder=tmp_path)
@@ -135,6 +138,7 @@ def test_a_warning_names_its_cell_by_its_number_and_shows_its_line(magic, tmp_pa
     assert last == "  return R.add(x, y)"
 
 
+@pytest.mark.slow
 def test_a_warning_without_a_place_names_the_cell_that_called(tmp_path):
     cell = """
 from relaxscript.errors import Diagnostic, warn
@@ -145,6 +149,7 @@ warn(Diagnostic("RX0201", "this may go wrong", None))"""
     assert printed.splitlines()[-1].strip().startswith("warn(")
 
 
+@pytest.mark.slow
 def test_a_handler_of_the_users_is_left(tmp_path):
     setting = "get_ipython().set_custom_exc((ValueError,), lambda *a, **k: print('mine'))\n"
     again = "import importlib, relaxscript.errors\nimportlib.reload(relaxscript.errors)\n"
@@ -152,6 +157,7 @@ def test_a_handler_of_the_users_is_left(tmp_path):
     assert printed == "mine\n"
 
 
+@pytest.mark.slow
 def test_other_errors_are_shown_as_ever(tmp_path):
     printed, _ = shown("1 / 0", folder=tmp_path)
     assert "ZeroDivisionError" in printed
@@ -173,6 +179,7 @@ def test_a_kernel_publishes_the_pictures_once_and_marks_the_cell_as_failed(tmp_p
     ]
 
 
+@pytest.mark.slow
 def test_a_failing_run_shows_the_cells_and_nothing_of_ours(tmp_path):
     printed, _ = shown(FAILING, "vm.main(np.ones((2, 3), 'float32'))", folder=tmp_path)
     trace = trace_of(printed, "VMError")
@@ -186,6 +193,7 @@ def test_a_failing_run_shows_the_cells_and_nothing_of_ours(tmp_path):
     assert "R.call_packed" in printed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cell", "message"),
     [

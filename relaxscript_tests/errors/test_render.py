@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 
+import pytest
 from hypothesis import given, strategies as st
 
 from relaxscript.errors import Diagnostic, Source, Span, render
@@ -284,6 +285,7 @@ def test_escape_sequences_of_the_user_do_not_reach_the_terminal():
     assert "x = '␛[31m\ufffd'" in text
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_every_diagnostic_can_be_drawn_and_says_the_same_in_every_style(data: st.DataObject):
     texts = st.text("ab é日\t\n\r\x0c<&", max_size=60)

@@ -46,6 +46,7 @@ def test_no_name_is_near_when_there_is_none():
     assert nearest("x", []) is None
 
 
+@pytest.mark.slow
 def test_names_without_number_or_of_any_length_are_passed_by_at_a_glance():
     # By the edit distance of each pair alone, this would take hours.
     names = [f"variable_{i}" for i in range(20_000)]

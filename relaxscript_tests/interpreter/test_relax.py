@@ -160,6 +160,7 @@ class Deep:
         return r
 
 
+@pytest.mark.slow
 def test_recursion_leaves_the_limit_of_python_alone():
     before = sys.getrecursionlimit()
     assert Interpreter(Deep).down(np.array(before)) == 0

@@ -175,6 +175,7 @@ def test_depth_is_no_limit():
     assert structural_hash(a, True) == structural_hash(b, True)
 
 
+@pytest.mark.slow
 def test_the_hash_is_the_same_in_every_process():
     program = (
         "from relaxscript.ir import structural_hash\n"

@@ -58,11 +58,13 @@ def test_walk_meets_parents_before_children_and_post_order_after():
     assert [type(v).__name__ for v in post_order(e)] == ["Var", "Var", "Mul", "Add"]
 
 
+@pytest.mark.slow
 @given(scalars())
 def test_rewriting_nothing_gives_the_same_object(e):
     assert rewrite(e, lambda node: None) is e
 
 
+@pytest.mark.slow
 @given(scalars())
 def test_substituting_and_substituting_back_changes_nothing(e):
     k = Var("k", "int64")
@@ -71,6 +73,7 @@ def test_substituting_and_substituting_back_changes_nothing(e):
     assert structural_equal(substitute(there, {k: n}), e)
 
 
+@pytest.mark.slow
 @given(scalars())
 def test_a_shared_node_is_rebuilt_once(e):
     pair = Add(e, e)

@@ -64,6 +64,7 @@ def apart(found: float, number: int, bits: int) -> float:
     return (error * scale * 1000 // (denominator * unit << bits)) / 1000
 
 
+@pytest.mark.slow
 def test_float64_is_within_2_units_of_the_exact_number(rng: np.random.Generator) -> None:
     draws = [rng.uniform(low, high, examples(500)) for low, high in ((0, 3), (3, 12), (12, 26.5))]
     x = np.concatenate([*draws, [0.84375, 0.8437499, 1.2499999, 1.25, 2.857142857142857, 5e-324]])
@@ -73,6 +74,7 @@ def test_float64_is_within_2_units_of_the_exact_number(rng: np.random.Generator)
         assert apart(whole, (1 << bits) - number, bits) <= 2, value
 
 
+@pytest.mark.slow
 def test_gelu_of_float64_is_within_3_units_of_the_exact_number(rng: np.random.Generator) -> None:
     draws = [rng.uniform(low, high, examples(500)) for low, high in ((0, 4), (4, 20), (20, 37))]
     x = np.concatenate([*draws, [1.767766952966369, 1.7677669, 1.7677670]])

@@ -80,6 +80,7 @@ def peak_of(action: Any) -> int:
     return peak
 
 
+@pytest.mark.slow
 def test_no_tensor_is_copied_whole_in_a_wider_type() -> None:
     x = np.ones((8, 16, 128, 128), "float32")
     k = np.ones((16, 16, 3, 3), "float32")

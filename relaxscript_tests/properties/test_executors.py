@@ -37,6 +37,7 @@ def test_most_random_programs_run_to_their_end():
     assert sum(isinstance(result, VMError) for result in results) < len(results) / 4
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(400))
 @given(prim_funcs(), seeds)
 def test_they_agree_on_prim_funcs(function, seed):

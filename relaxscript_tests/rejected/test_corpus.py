@@ -16,6 +16,8 @@ from relaxscript.errors import CODES
 from relaxscript_tests.architecture import python_files
 from relaxscript_tests.rejected.corpus import Found, corpus, programs, share, summary, words_of
 
+pytestmark = pytest.mark.slow  # whichever comes first makes all the mistakes
+
 # Names of our classes that people write themselves, or that the specification uses for its things.
 KNOWN_TO_USERS = {
     "PrimFunc", "PackedFunc", "ExternFunc", "IRBuilder", "BlockBuilder", "VDevice", "PrimValue",
@@ -46,7 +48,6 @@ def those(pattern: str, but: str = r"(?!)") -> list[tuple[str, str]]:
     return [one for one in said() if re.search(pattern, one[0]) and not re.search(but, one[0])]
 
 
-@pytest.mark.slow
 def test_there_are_hundreds_of_wrong_programs():
     assert len(list(programs())) >= 300
     assert len(corpus()) >= 300
@@ -89,7 +90,6 @@ def test_a_name_that_was_nearly_written_is_offered_as_a_fix():
     assert unmended == []
 
 
-@pytest.mark.slow
 def test_nothing_is_said_in_the_names_of_our_classes():
     classes = "|".join(sorted(our_classes()))
     # `T.IntImm(...)` is what a user wrote.
@@ -117,13 +117,11 @@ def test_a_label_says_something_of_its_place():
     assert those(r"\b(invalid|illegal)\b", but="^evaluating this Python") == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("part", ["programs", "codes", "a label", "help", "a fix"])
 def test_the_summary_counts(part: str):
     assert re.search(rf"\d+%? (have )?{part}|\d+ \w+ of \d+ {part}", summary())
 
 
-@pytest.mark.slow
 def test_our_classes_are_found():
     assert {"IntImm", "TensorStructInfo", "SeqExpr", "PrimExpr"} <= our_classes()
     assert isinstance(corpus()[0], Found)

@@ -5,6 +5,8 @@ What is reached is noted while the whole suite runs, and judged at its end: see 
 
 from __future__ import annotations
 
+import pytest
+
 from relaxscript_tests.rejected.sites import all_sites, sites_of, unreached
 
 PROGRAM = """
@@ -29,5 +31,6 @@ def test_a_site_is_reached_by_any_of_its_lines():
     assert unreached(sites, [("op/a.py", 3), ("op/b.py", 5)]) == sites
 
 
+@pytest.mark.slow
 def test_the_package_has_sites():
     assert len(all_sites()) > 50

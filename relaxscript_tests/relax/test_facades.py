@@ -113,6 +113,7 @@ print(json.dumps(first))
 """
 
 
+@pytest.mark.slow
 def test_importing_the_package_imports_no_facade_and_no_compiler():
     command = [sys.executable, "-W", "error", "-c", IMPORTS]
     done = subprocess.run(command, capture_output=True, text=True, check=True)

@@ -194,6 +194,7 @@ def test_a_result_that_numpy_can_make_a_tensor_of_is_one_where_one_is_wanted():
         assert coerce_result(kept, TupleCheck((tensor,))) is kept
 
 
+@pytest.mark.slow
 def test_a_tuple_that_is_deeper_than_python_allows_is_named():
     deep = ()
     for _ in range(100_000):

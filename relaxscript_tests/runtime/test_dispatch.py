@@ -22,6 +22,7 @@ def no_collector():
     gc.enable()
 
 
+@pytest.mark.slow
 def test_a_closure_is_gone_with_what_it_captures_when_nobody_holds_it(no_collector):
     vm = machine(adder)
     captured = np.ones(2)
@@ -34,6 +35,7 @@ def test_a_closure_is_gone_with_what_it_captures_when_nobody_holds_it(no_collect
     assert made() is None
 
 
+@pytest.mark.slow
 def test_a_machine_keeps_its_functions_and_they_do_not_keep_the_machine(no_collector):
     register_func("test.double", lambda x: x + x)
     vm = machine(calling("test.double"))
@@ -47,6 +49,7 @@ def test_a_machine_keeps_its_functions_and_they_do_not_keep_the_machine(no_colle
     assert executable() is None
 
 
+@pytest.mark.slow
 def test_a_failing_call_holds_none_of_its_tensors(no_collector):
     def fail(x):
         raise ValueError("no")

@@ -224,6 +224,7 @@ class TestErrors:
             machine(main).main(wieght=2)
         assert "did you mean `weight`?" in str(info.value)
 
+    @pytest.mark.slow
     def test_failed_calls_leave_no_tensor_behind(self):
         def broken(x):
             raise ValueError

@@ -69,6 +69,7 @@ class TestReuse:
         assert not pool.storage(60).any()
         assert pool.storage(60).flags.writeable
 
+    @pytest.mark.slow
     def test_a_storage_in_a_cycle_comes_back_when_that_is_collected(self):
         pool = Pool()
         cycle = [pool.storage(100)]
@@ -77,6 +78,7 @@ class TestReuse:
         gc.collect()
         assert pool.idle == 112
 
+    @pytest.mark.slow
     def test_storages_outlive_the_pool(self):
         pool = Pool()
         storage = pool.storage(16)

@@ -389,6 +389,7 @@ DIMS = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(SIZES, DIMS), min_size=1, max_size=4), st.permutations(range(6)))
 def test_the_order_of_parameters_decides_nothing(pairs, order):
     """The same pairs of value and check, in any order, pass or fail together and bind the same."""

@@ -47,6 +47,7 @@ def below(a: StructInfo, b: StructInfo) -> bool:
     return is_subtype(a, b, in_scope=OUTSIDE) is YES
 
 
+@pytest.mark.slow
 def test_what_is_drawn_is_of_all_kinds_and_often_related(rng: Rng) -> None:
     seen: Counter[str] = Counter()
     count = 0
@@ -104,6 +105,7 @@ def traits(info: StructInfo) -> set[str]:
 # ---------------------------------------------------------------- subtyping
 
 
+@pytest.mark.slow
 def test_subtyping_is_reflexive_whatever_functions_call_their_variables(rng: Rng) -> None:
     for draw in cases(rng):
         a = draw.info()
@@ -112,6 +114,7 @@ def test_subtyping_is_reflexive_whatever_functions_call_their_variables(rng: Rng
         assert is_subtype(a, b) is YES
 
 
+@pytest.mark.slow
 def test_less_knowledge_is_a_supertype(rng: Rng) -> None:
     for draw in cases(rng):
         a = draw.info()
@@ -119,6 +122,7 @@ def test_less_knowledge_is_a_supertype(rng: Rng) -> None:
         assert below(draw.stronger(a), a), a
 
 
+@pytest.mark.slow
 def test_subtypes_of_each_other_are_of_one_type(rng: Rng) -> None:
     both = 0
     for draw in cases(rng):
@@ -158,6 +162,7 @@ def test_an_answer_is_true_for_all_values_of_the_variables(rng: Rng) -> None:
 # ---------------------------------------------------------------- upper bounds
 
 
+@pytest.mark.slow
 def test_a_least_upper_bound_is_above_both_in_either_order(rng: Rng) -> None:
     for draw in cases(rng):
         a, b = draw.pair()
@@ -174,6 +179,7 @@ def test_the_bound_of_one_with_itself_is_itself(rng: Rng) -> None:
         assert unify_struct_info(a, copied(a)) is a
 
 
+@pytest.mark.slow
 def test_the_bound_is_below_every_other_unless_parameters_differ(rng: Rng) -> None:
     bounds = 0
     for draw in cases(rng):
@@ -188,6 +194,7 @@ def test_the_bound_is_below_every_other_unless_parameters_differ(rng: Rng) -> No
 # ---------------------------------------------------------------- compatibility
 
 
+@pytest.mark.slow
 def test_compatible_means_that_the_traditional_type_is_a_subtype(rng: Rng) -> None:
     for draw in cases(rng):
         a, b = draw.pair()
@@ -195,6 +202,7 @@ def test_compatible_means_that_the_traditional_type_is_a_subtype(rng: Rng) -> No
             assert is_static_subtype(erase_struct_info(a), erase_struct_info(b)), (a, b)
 
 
+@pytest.mark.slow
 def test_compatibility_is_never_stricter_than_subtyping(rng: Rng) -> None:
     for draw in cases(rng):
         a, b = draw.pair()
@@ -205,6 +213,7 @@ def test_compatibility_is_never_stricter_than_subtyping(rng: Rng) -> None:
         assert (explain_mismatch(a, b, in_scope=OUTSIDE) is None) == (kinder is YES), (a, b)
 
 
+@pytest.mark.slow
 def test_the_steps_of_the_base_check_agree_with_subtyping_and_compatibility(rng: Rng) -> None:
     for draw in cases(rng):
         a, b = draw.pair()
@@ -251,6 +260,7 @@ def test_every_value_of_a_subtype_is_a_value_of_the_supertype(rng: Rng) -> None:
     assert tried > 0
 
 
+@pytest.mark.slow
 def test_what_is_unrelated_has_no_common_value(rng: Rng) -> None:
     tried = 0
     for draw in cases(rng):
@@ -273,6 +283,7 @@ def promised(info: StructInfo) -> bool:
     return any(not isinstance(p.ret, ObjectStructInfo) for p in packed if p.params is None)
 
 
+@pytest.mark.slow
 def test_what_is_incompatible_has_no_common_value_unless_it_is_a_function(rng: Rng) -> None:
     for draw in cases(rng):
         a, b = draw.pair()

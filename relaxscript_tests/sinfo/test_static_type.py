@@ -90,6 +90,7 @@ def test_what_says_something_else_is_unrelated(a: Type, b: Type) -> None:
     assert not is_static_subtype(b, a)
 
 
+@pytest.mark.slow
 def test_a_type_is_that_of_the_struct_info_that_says_the_same(rng: np.random.Generator) -> None:
     for draw in cases(rng):
         static = erase_struct_info(draw.info())

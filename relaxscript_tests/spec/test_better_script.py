@@ -20,6 +20,7 @@ from .told import accepted, complete, told
 # ---------------------------------------------------------------- errors have words and places
 
 
+@pytest.mark.slow
 def test_a_mistake_in_a_plain_script_is_shown_with_its_place_and_words(tmp_path):
     script = tmp_path / "model.py"
     script.write_text(

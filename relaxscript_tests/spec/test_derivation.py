@@ -221,6 +221,7 @@ def test_what_a_dataflow_block_binds_is_gone_behind_it():
     assert result(f) == 'R.Tensor((2, 2), "float32")'
 
 
+@pytest.mark.slow
 @rejects("derivation 10.1")
 @rejected
 def test_what_a_dataflow_block_binds_cannot_be_used_by_the_next_one():

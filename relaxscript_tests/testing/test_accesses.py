@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 
+import pytest
+
 import relaxscript as rx
 from relaxscript.errors import DiagnosticError
 from relaxscript.ir import prim, tir
@@ -27,6 +29,7 @@ def test_a_seed_stands_for_one_script():
     assert random_accesses(3) == random_accesses(3) != random_accesses(4)
 
 
+@pytest.mark.slow
 def test_most_scripts_are_programs_and_every_construct_occurs():
     made = [read(seed) for seed in range(200)]
     assert sum(bool(functions) for functions in made) > 140

@@ -102,6 +102,7 @@ def test_numbers_are_small_and_whole_and_fit_their_type():
         assert len(np.unique(numbers)) > 1
 
 
+@pytest.mark.slow
 def test_arguments_of_random_functions_are_determined_by_the_seed():
     for seed in range(30):
         function = random_module(seed)["main"]

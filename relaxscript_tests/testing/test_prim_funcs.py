@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 
 from relaxscript.dtypes import DataType
@@ -25,6 +26,7 @@ def test_a_seed_stands_for_one_prim_func():
     assert not structural_equal(random_prim_func(4), random_prim_func(5))
 
 
+@pytest.mark.slow
 def test_every_form_occurs():
     found = [node for seed in SEEDS for node in walk(random_prim_func(seed))]
     kinds = Counter(type(node) for node in found)

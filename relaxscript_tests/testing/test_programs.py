@@ -44,6 +44,7 @@ def test_a_seed_stands_for_one_program(programs):
     assert not structural_equal(programs[0], programs[1])
 
 
+@pytest.mark.slow
 def test_every_construct_occurs(programs):
     kinds = Counter(type(node) for node in nodes(programs))
     for kind in (
@@ -92,6 +93,7 @@ def test_casts_of_every_kind_occur(programs):
     assert any(isinstance(getattr(info, "shape", None), relax.Var) for info in infos)
 
 
+@pytest.mark.slow
 def test_effects_of_every_kind_occur(programs):
     log = Counter()
     for seed, mod in enumerate(programs):

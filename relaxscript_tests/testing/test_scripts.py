@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 
+import pytest
 from hypothesis import given, settings
 
 from relaxscript.ir import relax, struct_info as si
@@ -12,6 +13,8 @@ from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.ir.walk import walk
 from relaxscript.testing.scripts import random_script, scripts
+
+pytestmark = pytest.mark.slow  # whichever comes first makes the modules
 
 
 @functools.cache

@@ -57,6 +57,7 @@ def test_equal_code_is_compiled_once_while_anybody_uses_it():
     assert first.llvm_ir == again.llvm_ir != other.llvm_ir
 
 
+@pytest.mark.slow
 def test_code_that_nobody_uses_any_more_is_let_go_when_enough_other_code_is_made():
     code = weakref.ref(compile_prim_func(from_source(DOUBLED.format(factor=5)))._code)
     gc.collect()

@@ -74,6 +74,7 @@ def sending(number: int, counter: np.ndarray) -> threading.Thread:
     return thread
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_a_loop_without_a_bound():
     kernel, counter = compile_prim_func(from_source(FOR_EVER)), np.zeros(1, "int64")
     thread = sending(signal.SIGINT, counter)

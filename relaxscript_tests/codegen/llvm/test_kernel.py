@@ -270,6 +270,7 @@ def run_threads(work, count):
         thread.join()
 
 
+@pytest.mark.slow
 def test_kernels_come_and_go():
     for k in range(40):
         out = zeros(4)

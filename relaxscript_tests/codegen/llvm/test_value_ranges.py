@@ -31,6 +31,7 @@ def value_of(e, i, j):
     return evaluate(func, [i, j])
 
 
+@pytest.mark.slow
 @given(expressions(), st.tuples(*[st.integers(-20, 20)] * 4), st.data())
 def test_values_lie_in_their_interval(e, ends, data):
     ranges = Ranges()

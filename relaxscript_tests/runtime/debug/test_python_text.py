@@ -175,6 +175,7 @@ class TestPrograms:
         register_func("test.sort", lambda x: x, override=True)
         assert scope["packed"](X).tolist() == [-3, -1, -2]
 
+    @pytest.mark.slow
     @settings(max_examples=examples(300), phases=(Phase.explicit, Phase.reuse, Phase.generate))
     @given(modules(), strategies.integers(0, 10))
     def test_the_text_does_what_the_machine_does(self, mod, seed):

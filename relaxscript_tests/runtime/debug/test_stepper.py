@@ -463,6 +463,7 @@ class TestAgreement:
         failed, tried = doctest.DocTestRunner().run(example, out=said.append)
         assert (failed, tried) == (0, 5), "".join(said)
 
+    @pytest.mark.slow
     @settings(max_examples=examples(300), phases=(Phase.explicit, Phase.reuse, Phase.generate))
     @given(modules(), strategies.integers(0, 10))
     def test_steps_come_to_what_a_call_comes_to(self, mod, seed):

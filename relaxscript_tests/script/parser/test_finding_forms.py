@@ -453,6 +453,7 @@ def test_each_situation_without_a_source_is_named(filename, situation):
 # ---------------------------------------------------------------- reading once
 
 
+@pytest.mark.slow
 def test_a_file_of_many_functions_is_read_and_parsed_once(folder, monkeypatch):
     count = 400
     text = HEADER + "".join(

@@ -155,6 +155,7 @@ def gives_nothing(binding):
     return str(binding.var.struct_info) == "R.Tuple"
 
 
+@pytest.mark.slow
 def test_random_parts_of_relax_read_back():
     read_back = 0
     for seed in range(examples(50)):

@@ -7,6 +7,8 @@ import pty
 import subprocess
 import sys
 
+import pytest
+
 from relaxscript_tests.architecture import ROOT
 
 LINES = """\
@@ -53,6 +55,7 @@ def typed(lines: str, folder: str) -> str:
     return shown.decode()
 
 
+@pytest.mark.slow
 def test_decorators_work_at_the_prompt_and_mistakes_show_their_line(tmp_path):
     shown = typed(LINES, str(tmp_path))
     assert 'typed R.Tensor((2,), "float32") R.Tensor((3,), "float32")' in shown

@@ -228,6 +228,7 @@ def test_two_texts_of_one_program_are_our_mistake(monkeypatch: pytest.MonkeyPatc
         assert printer.places
 
 
+@pytest.mark.slow
 def test_ten_thousand_bindings_take_no_recursion():
     bindings: list[Any] = []
     last = x

@@ -210,12 +210,14 @@ def structure_of_text(tree: ast.expr) -> Any:
     raise AssertionError(ast.dump(tree))
 
 
+@pytest.mark.slow
 @given(st.one_of(numbers, conditions))
 def test_python_reads_the_structure_that_was_meant(expression: prim.PrimExpr):
     read = ast.parse(script(expression), mode="eval").body
     assert structure_of_text(read) == structure(expression)
 
 
+@pytest.mark.slow
 @given(st.one_of(numbers, conditions))
 def test_no_parentheses_can_be_left_out(expression: prim.PrimExpr):
     written = script(expression)

@@ -95,6 +95,7 @@ def test_comments_are_statements():
     assert written == "# why\npass\n#"
 
 
+@pytest.mark.slow
 def test_a_chain_of_thousands_of_operators_is_written():
     left: ast.expr = ast.Name("a", ast.Load())
     for _ in range(20_000):

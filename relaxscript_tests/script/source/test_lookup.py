@@ -66,18 +66,21 @@ def program(definition: str) -> str:
 # ---------------------------------------------------------------- files
 
 
+@pytest.mark.slow
 @either
 def test_in_a_file(definition, tmp_path):
     (tmp_path / "model.py").write_text(program(definition))
     assert run("model.py", folder=tmp_path) == ("found R.exp(x)\n", "")
 
 
+@pytest.mark.slow
 @either
 def test_in_a_module_that_is_imported(definition, tmp_path):
     (tmp_path / "model.py").write_text(program(definition))
     assert run("-c", "import model", folder=tmp_path) == ("found R.exp(x)\n", "")
 
 
+@pytest.mark.slow
 @either
 def test_in_an_archive(definition, tmp_path):
     with zipfile.ZipFile(tmp_path / "models.zip", "w") as archive:
@@ -98,6 +101,7 @@ def test_in_a_test_whose_assertions_pytest_rewrites(definition, tmp_path):
     assert "1 passed" in said
 
 
+@pytest.mark.slow
 def test_an_assert_of_a_prim_func_is_found_under_rewriting(tmp_path):
     text = f"""{IMPORTS}
 
@@ -117,16 +121,19 @@ def test_it():
 # ---------------------------------------------------------------- texts that are in no file
 
 
+@pytest.mark.slow
 @either
 def test_in_a_command(definition):
     assert run("-c", program(definition)) == ("found R.exp(x)\n", "")
 
 
+@pytest.mark.slow
 @either
 def test_in_a_command_written_together_with_other_options(definition):
     assert run("-Bc", program(definition)) == ("found R.exp(x)\n", "")
 
 
+@pytest.mark.slow
 @either
 def test_in_a_script_on_the_standard_input_there_is_none(definition):
     said, complained = run("-", given=program(definition))
@@ -138,6 +145,7 @@ def test_in_a_script_on_the_standard_input_there_is_none(definition):
     assert "relaxscript.from_source(text)" in complained
 
 
+@pytest.mark.slow
 @either
 def test_at_the_prompt_it_is_found_where_python_keeps_it(definition):
     said, complained = run("-i", "-q", given=program(definition))
@@ -149,6 +157,7 @@ def test_at_the_prompt_it_is_found_where_python_keeps_it(definition):
         assert "relaxscript.from_source(text)" in complained
 
 
+@pytest.mark.slow
 @either
 def test_in_a_string_there_is_none(definition, tmp_path):
     (tmp_path / "program.py").write_text(f"text = {program(definition)!r}\nexec(text)\n")
@@ -171,6 +180,7 @@ def test_a_string_is_never_mistaken_for_the_command(definition, change):
     assert "it is not in the command of `python -c`" in complained
 
 
+@pytest.mark.slow
 @either
 def test_in_a_string_that_is_registered_with_linecache(definition):
     code = f"""
@@ -182,6 +192,7 @@ exec(compile(text, "<cell>", "exec"), {{}})
     assert run("-c", code) == ("found R.exp(x)\n", "")
 
 
+@pytest.mark.slow
 @either
 def test_in_a_string_of_a_module_whose_loader_knows_it(definition):
     code = f"""
@@ -194,6 +205,7 @@ exec(compile(text, "<made>", "exec"), {{"__loader__": Loader(), "__name__": "mad
     assert run("-c", code) == ("found R.exp(x)\n", "")
 
 
+@pytest.mark.slow
 def test_in_an_example_of_a_docstring(tmp_path):
     lines = [f">>> {IMPORTS}"]
     for definition in (TELL, FUNCTION, CLASS):
@@ -247,6 +259,7 @@ def test_in_a_cell_under_a_magic(definition, magic, tmp_path):
     assert "found R.exp(x)\n" in said
 
 
+@pytest.mark.slow
 def test_a_mistake_in_a_cell_under_a_magic_is_shown_at_its_line(tmp_path):
     wrong = FUNCTION.replace("R.exp(x)", "R.exp(z)")
     said = cells(IMPORTS, f"%%time{wrong}", folder=tmp_path)
@@ -255,6 +268,7 @@ def test_a_mistake_in_a_cell_under_a_magic_is_shown_at_its_line(tmp_path):
     assert "`z` is not defined" in said
 
 
+@pytest.mark.slow
 @either
 def test_in_a_cell_of_marimo(definition, tmp_path):
     # A cell is compiled under the name of a file that is nowhere, and registered with linecache.

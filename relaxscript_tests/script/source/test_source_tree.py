@@ -159,6 +159,7 @@ def test_without_a_source_the_way_out_is_named():
     assert caught.value.diagnostics[0].code == "RX0111"
 
 
+@pytest.mark.slow
 def test_annotations_under_the_future_import_are_read_from_the_text(tmp_path):
     path = tmp_path / "program.py"
     path.write_text(
@@ -174,6 +175,7 @@ def test_annotations_under_the_future_import_are_read_from_the_text(tmp_path):
     assert done.stdout == "n\n", done.stderr
 
 
+@pytest.mark.slow
 def test_a_mistake_in_a_script_shows_message_line_and_caret_and_none_of_our_frames(tmp_path):
     path = tmp_path / "program.py"
     path.write_text(

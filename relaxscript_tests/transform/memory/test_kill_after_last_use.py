@@ -263,6 +263,7 @@ def test_the_storage_of_a_returned_tensor_is_not_killed():
 # -- functions and branches ------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_closure_lets_what_it_captures_live_longer():
     killing("""
         x = R.exp(p)

@@ -366,6 +366,7 @@ def realized_if_known(mod: IRModule) -> IRModule | None:
 
 
 # What is left to run time is warned of where it is read.
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::relaxscript.RelaxWarning")
 @pytest.mark.parametrize("device", [0, 1])
 def test_random_programs_give_the_same_on_every_device(device: int) -> None:

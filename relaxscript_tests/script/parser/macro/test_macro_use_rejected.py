@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from relaxscript.script import ir as I, relax as R, tir as T
 from relaxscript.testing import check_rejected, rejected
 
@@ -31,6 +33,7 @@ def test_a_macro_that_uses_itself_for_ever():
         return y
 
 
+@pytest.mark.slow
 @rejected
 def test_a_macro_that_grows_beyond_measure():
     @R.macro

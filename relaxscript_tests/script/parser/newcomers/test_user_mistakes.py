@@ -327,6 +327,7 @@ def f(x: R.Tensor((2, 3), "float32")):
 """
 
 
+@pytest.mark.slow
 def test_a_script_that_is_run_shows_the_message_the_line_and_the_caret(tmp_path):
     script = tmp_path / "model.py"
     script.write_text(WRONG, "utf-8")

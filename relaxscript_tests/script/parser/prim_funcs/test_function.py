@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 
 from relaxscript.interpreter.tir import evaluate
@@ -259,6 +260,7 @@ def test_what_is_printed_is_read_back():
     assert from_source(text).script() == text
 
 
+@pytest.mark.slow
 @given(prim_funcs())
 def test_random_functions_are_read_back(f):
     text = f.script()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from relaxscript.testing import check_rejected
 
 # Carets stand under what they mean, wherever a formatter would rather have them; no line is broken.
@@ -194,6 +196,7 @@ def test_a_text_of_great_width():
     )
 
 
+@pytest.mark.slow
 def test_sequences_that_grow():
     data(
         """

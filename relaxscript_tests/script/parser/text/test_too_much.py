@@ -142,6 +142,7 @@ def undefined(count: int, known: int = 0) -> str:
     return function(*bound, *(f"y{i} = R.add(x, variabel_{i})" for i in range(count)), "return x")
 
 
+@pytest.mark.slow
 def test_some_hundred_mistakes_are_reported_and_the_others_counted():
     found = mistakes(undefined(1_000))
     assert len(found) == 201
@@ -157,6 +158,7 @@ def test_members_that_there_are_not_are_counted_too():
     assert found[-1] == "RX0102 50 more mistakes are not shown"
 
 
+@pytest.mark.slow
 def test_what_was_meant_is_said_of_every_mistake_that_is_shown():
     with pytest.raises(DiagnosticError) as caught:
         from_source(undefined(300, known=300))
