@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -27,11 +28,14 @@ from relaxscript.opdef.shapes import (
 )
 
 from .numeric import accumulator
+from .pieces import PIECE, pieces
 
 __all__ = ["einsum", "outer"]
 
 
 _ELLIPSIS = "..."
+# How many elements are converted at once; of more, numpy converts some whenever it takes them.
+_CONVERTED = 8 * PIECE
 # An axis by its letter; those of an ellipsis count from its end: -1 is the last.
 _Label = str | int
 
@@ -45,11 +49,29 @@ def einsum(operands: Tensors, subscripts: str) -> Tensor:
     result has the axes behind "->"; without it, those of "..." and then, in alphabetical order,
     those whose letter stands once. The others are added up, floats in a wider type.
     """
-    wide = accumulator(operands[0].dtype)
     inputs, output = _read(subscripts)
-    text = f"{','.join(inputs)}->{output}"
-    found: Tensor = np.einsum(text, *(x.astype(wide) for x in operands))
-    return np.asarray(found).astype(operands[0].dtype)
+    further = max(x.ndim - len(_letters(term)) for x, term in zip(operands, inputs))
+    axes = [_labels(term, x.ndim) for x, term in zip(operands, inputs)]
+    wanted = _labels(output, len(_letters(output)) + (further if _ELLIPSIS in output else 0))
+    sizes: dict[_Label, int] = {}
+    for x, own in zip(operands, axes):
+        for size, label in zip(x.shape, own):
+            sizes[label] = size if sizes.get(label, 1) == 1 else sizes[label]
+    number = {label: place for place, label in enumerate(sizes)}
+    result = np.empty([sizes[label] for label in wanted], operands[0].dtype)
+    wide = accumulator(result.dtype)
+    for piece in pieces(result.shape):
+        places = dict(zip(wanted, piece))
+        arguments: list[Any] = []
+        for x, own in zip(operands, axes):
+            along = (places.get(label, slice(None)) for label in own)
+            part = x[tuple(slice(None) if n == 1 else p for n, p in zip(x.shape, along))]
+            part = part.astype(wide) if part.size <= _CONVERTED else part
+            arguments += [part, [number[label] for label in own]]
+        arguments.append([number[label] for label in wanted])
+        found = np.einsum(*arguments, dtype=wide, casting="unsafe")
+        result[piece] = np.asarray(found).astype(result.dtype)
+    return result
 
 
 def _read(subscripts: str) -> tuple[list[str], str]:

@@ -107,9 +107,9 @@ def samples(operator: Operator, dtypes: Sequence[str] = DTYPES) -> Iterator[Samp
     """Calls of an operator that its rule accepts, in every one of `dtypes` that it accepts."""
     for case in cases_of(operator):
         for dtype in dtypes if _has_free_dtype(case) else ("float32",):
-            sample = _sample(operator, case, dtype)
-            if sample is not None:
-                yield sample
+            found = sample(operator, case, dtype)
+            if found is not None:
+                yield found
 
 
 def _has_free_dtype(value: Any) -> bool:
@@ -118,20 +118,21 @@ def _has_free_dtype(value: Any) -> bool:
     return isinstance(value, T) and value.dtype is None
 
 
-def _sample(operator: Operator, case: tuple[Any, ...], dtype: str) -> Sample | None:
+def sample(operator: Operator, case: tuple[Any, ...], dtype: str) -> Sample | None:
+    """The call that a template stands for, or None where the rule refuses the data type."""
     rng = np.random.default_rng(zlib.crc32(repr((operator.name, case, dtype)).encode()))
     values: dict[relax.Var, Any] = {}
     positional = [_operand(item, dtype, rng, values) for item in case if not _is_keyword(item)]
     keywords = {item[0]: item[1] for item in case if _is_keyword(item)}
     call = operator.build(positional, keywords)
-    sample = Sample(operator, call, values, CALLEES)
+    found = Sample(operator, call, values, CALLEES)
     try:
-        sample.infer()
+        found.infer()
     except OperandError as error:
         if error.code != "RX0202":
             raise
         return None
-    return sample
+    return found
 
 
 def _is_keyword(item: Any) -> bool:

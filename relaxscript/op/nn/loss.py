@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from relaxscript.errors import OperandError
@@ -122,19 +124,24 @@ def nll_loss(
     places = np.where(counted, targets, 0)
     if places.size and not (places.min() >= 0 and places.max() < classes):
         raise IndexError(f"a target is not among the {classes} classes")
-    each = np.ones(classes, wide) if weights is None else weights.astype(wide)
-    if classes:
-        weight = np.where(counted, each[places], 0)
-        picked = np.take_along_axis(predictions, np.expand_dims(places, axis), axis)
-        picked = picked.squeeze(axis).astype(wide)
-    else:
-        weight = picked = np.zeros(places.shape, wide)
-    losses = np.where(counted, -picked * weight, 0)
-    if reduction == "sum":
-        losses = losses.sum()
-    elif reduction == "mean":
-        losses = quotient(losses.sum(), weight.sum())
-    return np.asarray(losses).astype(predictions.dtype)
+    result = np.empty(targets.shape if reduction == "none" else 0, predictions.dtype)
+    totals: list[tuple[Any, Any]] = []
+    for piece in pieces(targets.shape):
+        chosen, counts = places[piece], counted[piece]
+        rows = predictions[(*piece[:axis], slice(None), *piece[axis:])]
+        picked = np.take_along_axis(rows, np.expand_dims(chosen, axis), axis).squeeze(axis)
+        each = wide.type(1) if weights is None else weights[chosen].astype(wide)
+        weight = np.where(counts, each, 0)
+        losses = np.where(counts, -picked.astype(wide) * weight, 0)
+        if reduction == "none":
+            result[piece] = losses.astype(result.dtype)
+        totals.append((losses.sum(), weight.sum()))
+    if reduction == "none":
+        return result
+    total, divisor = np.sum(np.asarray(totals, wide).reshape(-1, 2), axis=0)
+    return np.asarray(total if reduction == "sum" else quotient(total, divisor)).astype(
+        result.dtype
+    )
 
 
 @nll_loss.infer_rule
