@@ -99,7 +99,10 @@ def test_metadata_is_little_endian_on_every_machine():
     [
         ({"dtype": "float32"}, "has the keys `dtype`, `shape` and `data`"),
         (3, "has the keys"),
-        ({"dtype": "float3", "shape": [], "data": ""}, "holds no constant: .float3. is not a data"),
+        (
+            {"dtype": "float3", "shape": [], "data": ""},
+            "holds no constant: .float3. is not a dtype",
+        ),
         ({"dtype": "int8", "shape": [2], "data": "AA=="}, "holds no constant: cannot reshape"),
         ({"dtype": "int8", "shape": [1], "data": "??"}, "holds no constant"),
     ],
