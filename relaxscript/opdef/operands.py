@@ -68,15 +68,17 @@ _CASTS = {
 }
 
 
-def wrong_kind(operand: str, info: StructInfo, wanted: str) -> OperandError:
-    """The error for an operand that is no tensor (shape, ...) or is not known to be one."""
+def wrong_kind(operand: str, info: StructInfo | None, wanted: str) -> OperandError:
+    """The error for an operand that is no tensor (shape, ...) or is not known to be one.
+
+    A call that is made by hand may have none.
+    """
     cast = _CASTS.get(wanted)
+    noun = "None" if info is None else info.noun
     help = None
     if isinstance(info, ObjectStructInfo) and cast is not None:
         help = f"say what it is, which is checked when it runs: `R.match_cast({operand}, {cast})`"
-    return OperandError(
-        operand, f"is {info.noun}", wanted=_WANTED[wanted], code="RX0201", help=help
-    )
+    return OperandError(operand, f"is {noun}", wanted=_WANTED[wanted], code="RX0201", help=help)
 
 
 def not_an_operand(operand: str, value: Any, wanted: str) -> OperandError:

@@ -14,14 +14,14 @@ from .operands import wrong_kind
 __all__ = ["integer_in", "require_integer", "require_prim"]
 
 
-def require_prim(operand: str, info: StructInfo) -> PrimStructInfo:
+def require_prim(operand: str, info: StructInfo | None) -> PrimStructInfo:
     """The StructInfo of a scalar; raises `OperandError` (RX0201) for anything else."""
     if not isinstance(info, PrimStructInfo):
         raise wrong_kind(operand, info, "prim")
     return info
 
 
-def require_integer(operand: str, info: StructInfo, noun: str) -> PrimExpr | None:
+def require_integer(operand: str, info: StructInfo | None, noun: str) -> PrimExpr | None:
     """The value of an integer, None where it is known only later; `noun` is what it is for.
 
     Raises `OperandError` for what is no scalar (RX0201) or no integer (RX0202).

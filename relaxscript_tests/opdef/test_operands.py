@@ -12,6 +12,7 @@ import relaxscript.op as R
 from relaxscript.ir import prim, relax
 from relaxscript.ir.struct_info import ObjectStructInfo, TensorStructInfo
 from relaxscript.op import Operator
+from relaxscript.opdef.operands import wrong_kind
 from relaxscript_tests.op.inference import (
     OBJECT,
     dim,
@@ -181,6 +182,10 @@ def test_a_shape_is_no_tensor() -> None:
 
 
 # ---------------------------------------------------------------- tuples, shapes, texts, results
+
+
+def test_an_operand_that_a_call_made_by_hand_leaves_out_is_none() -> None:
+    assert wrong_kind("end", None, "prim").fact == "is None, not a scalar"
 
 
 def test_a_list_of_tensors_becomes_a_tuple() -> None:
