@@ -143,7 +143,7 @@ def test_arguments_are_matched_as_python_does(rng: np.random.Generator) -> None:
             bound = function(*args, **kwargs)
         except TypeError:
             assert list(ours.misfits(args, kwargs))
-            with pytest.raises(ArgumentError):
+            with pytest.raises(ArgumentError, match="`f`"):
                 ours.bind(args, kwargs)
         else:
             assert not list(ours.misfits(args, kwargs))

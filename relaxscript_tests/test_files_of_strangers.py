@@ -74,10 +74,10 @@ def test_nothing_is_executed_of_what_is_read(way, text, saved, tmp_path, monkeyp
     match way:
         case "load":
             saved.write_bytes(resigned(saved.read_bytes(), module=text.encode()))
-            with pytest.raises(DiagnosticError):
+            with pytest.raises(DiagnosticError, match="RX"):
                 rx.load(saved)
         case "from_source":
-            with pytest.raises(DiagnosticError):
+            with pytest.raises(DiagnosticError, match="RX"):
                 from_source(text)
         case _:
             main([way, str(file)])
@@ -91,7 +91,7 @@ def test_nothing_is_executed_of_what_is_read(way, text, saved, tmp_path, monkeyp
 def test_what_is_wrong_with_a_file_is_a_diagnostic(name, saved):
     damage, _ = WRONG[name]
     saved.write_bytes(damage(saved.read_bytes()))
-    with pytest.raises(DiagnosticError):
+    with pytest.raises(DiagnosticError, match=r"RX0\d\d\d"):
         rx.load(saved)
 
 

@@ -73,7 +73,7 @@ def test_what_reaches_beyond_the_values_is_no_format(form, why):
 
 def test_a_value_is_asked_for_its_text_and_for_nothing_else():
     assert format_values("<{:>10}> {{}}", [Untouchable()]) == "< untouched> {}"
-    with pytest.raises(VMError):
+    with pytest.raises(VMError, match=r"`\{0\.secret\}` is no position of a value"):
         format_values("{0.secret}", [Untouchable()])
 
 

@@ -47,6 +47,6 @@ def test_the_command_prints_them(capsys):
 
 
 def test_a_code_and_all_codes_cannot_both_be_asked_for(capsys):
-    with pytest.raises(SystemExit):
+    with pytest.raises(SystemExit, match="2"):
         main(["explain", "--all", "RX0101"])
     assert "not allowed with argument" in capsys.readouterr().err

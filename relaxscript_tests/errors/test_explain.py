@@ -39,7 +39,7 @@ def test_a_page_has_title_meaning_and_two_programs(code: str):
 @pytest.mark.parametrize("which", ["Wrong", "Right"])
 def test_the_programs_of_a_page_are_python(code: str, which: str):
     if (code, which) in NOT_PYTHON:
-        with pytest.raises(SyntaxError):
+        with pytest.raises(SyntaxError, match=r"<unknown>, line \d+"):
             ast.parse(programs(code)[which])
     else:
         ast.parse(programs(code)[which])

@@ -45,5 +45,5 @@ def test_a_region_has_no_steps():
 
 
 def test_a_buffer_is_not_gone_through():
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="'Buffer' object is not iterable"):
         iter(A)

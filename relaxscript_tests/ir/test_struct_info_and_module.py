@@ -204,7 +204,7 @@ def test_literal_tuples_and_shapes_are_sequences():
     shape = ShapeExpr([2, "n"])
     assert shape[0].value == 2
     assert [type(d).__name__ for d in shape] == ["IntImm", "Var"]
-    with pytest.raises(IndexError):
+    with pytest.raises(IndexError, match="out of range"):
         made[2]
 
 

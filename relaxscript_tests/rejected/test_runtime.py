@@ -374,7 +374,7 @@ def test_the_machine_stays_usable_after_every_failure(target):
         lambda: rows["main"](X, "rows"),
     ]
     for fail in failures:
-        with pytest.raises(VMError):
+        with pytest.raises(VMError, match=r"RX060[1247]"):
             fail()
         np.testing.assert_array_equal(packed["good"](X), X + X)
         np.testing.assert_array_equal(rows["main"](X, X), X + X)

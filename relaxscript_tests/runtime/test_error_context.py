@@ -233,7 +233,7 @@ class TestErrors:
         vm = machine(calling("test.broken"))
         array = np.ones(10)
         alive = weakref.ref(array)
-        with pytest.raises(VMError):
+        with pytest.raises(VMError, match=r"`test\.broken` raised ValueError"):
             vm.main(array)
         del array
         gc.collect()

@@ -29,7 +29,7 @@ def test_it_is_off_inside_and_runs_again_after():
 
 
 def test_it_runs_again_after_a_mistake_and_after_an_interrupt():
-    with pytest.raises(DiagnosticError):
+    with pytest.raises(DiagnosticError, match="`y` is not defined"):
         from_source(TEXT.replace("exp(x)", "exp(y)"))
     assert gc.isenabled()
     with pytest.raises(KeyboardInterrupt), collector_paused():

@@ -201,6 +201,6 @@ def test_what_is_wrong_with_a_part_is_told(text, message):
 def test_nothing_of_a_part_is_executed(tmp_path):
     file = tmp_path / "made"
     text = f"x: R.Tensor((2,))\nR.add(x, open({str(file)!r}, 'w'))"
-    with pytest.raises(DiagnosticError):
+    with pytest.raises(DiagnosticError, match="`open` is not defined"):
         from_source(text)
     assert not file.exists()

@@ -156,8 +156,10 @@ def test_kernels_test_the_arrays_that_they_are_given(target):
     model = jit(from_source(KERNELS), target, remove_checks="unused")
     x = np.ones((2, 4), "float32")
     assert model.main(x).tolist() == [1, 1]
-    for wrong in (x[:, :3], x.astype("float64"), x[0], np.ones((2, 4, 1), "float32")):
-        with pytest.raises(VMError):
+    for wrong, why in (
+        (x[:, :3], "is 3"), (x.astype("float64"), "dtype"), (x[0], "ndim"), (x[..., None], "ndim")
+    ):  # fmt: skip
+        with pytest.raises(VMError, match=why):
             model.main(wrong)
     with pytest.raises(VMError, match="dimension 1 of argument `x` of `first` is 1, not 4"):
         model.packed(x)
