@@ -221,7 +221,7 @@ def _depth(
             "batch_dims",
             f"is {batch_dims}",
             also={"data": f"has {count(rank, 'axis')}"} if rank >= 0 else {},
-            message="there are no so many axes before",
+            message="there are not so many axes in front",
             code="RX0204",
         )
     places = dims_of(indices)

@@ -27,8 +27,6 @@ from . import (
     nn,
     qdq,
     ranges,
-    repeating,
-    reshaping,
     scan,
     search,
     sets,
@@ -55,8 +53,6 @@ from .linear_algebra import *  # noqa: F403
 from .manipulate import *  # noqa: F403
 from .qdq import *  # noqa: F403
 from .ranges import *  # noqa: F403
-from .repeating import *  # noqa: F403
-from .reshaping import *  # noqa: F403
 from .scan import *  # noqa: F403
 from .search import *  # noqa: F403
 from .sets import *  # noqa: F403
@@ -68,7 +64,7 @@ from .unary import *  # noqa: F403
 
 _FAMILIES = (
     base, binary, calls, collapse_sum, comparison, contraction, create, datatype, device, gather,
-    indexing, inplace, linear_algebra, manipulate, qdq, ranges, repeating, reshaping, scan,
+    indexing, inplace, linear_algebra, manipulate, qdq, ranges, scan,
     search, sets, slicing, sorting, statistical, ternary, unary,
 )  # fmt: skip
 __all__ = [

@@ -14,7 +14,7 @@ __all__ = ["documentation"]
 
 # What the words of annotations mean to whoever writes a call.
 _MEANINGS = {
-    "Axes": "a whole number, or several",
+    "Axes": "an integer, or several",
     "Callee": "a function of the module",
     "DType": 'a dtype such as "float32"',
     "DTypeValue": 'a dtype such as "float32"',
@@ -27,14 +27,14 @@ _MEANINGS = {
     "Spread": "values",
     "Tensor": "a tensor",
     "Tensors": "a tuple of tensors",
-    "Text": "a text",
+    "Text": "a string",
     "Value": "a value",
     "Values": "a tuple of values",
     "VirtualDevice": "a virtual device of the module",
     "bool": "True or False",
     "float": "a number",
-    "int": "a whole number",
-    "str": "a text",
+    "int": "an integer",
+    "str": "a string",
 }
 
 
@@ -48,7 +48,7 @@ def documentation(operator: Operator) -> str:
 
 
 def _taken(parameter: Parameter) -> str:
-    """ "a tensor"; "a whole number; 0 unless given" """
+    """ "a tensor"; "an integer; 0 unless given" """
     if parameter.kind == "rest":
         return "any number of values"
     words = parameter.annotation.split(" | ")

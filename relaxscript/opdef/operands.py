@@ -191,7 +191,7 @@ def _rounded(dtype: DataType, value: float) -> float:
 
 def _help_for_number(value: float, dtype: DataType) -> str:
     if isinstance(value, float) and (dtype.is_integer or dtype.is_bool):
-        return 'convert the tensor with `R.astype(..., "float32")`, or write a whole number'
+        return 'convert the tensor with `R.astype(..., "float32")`, or write an integer'
     natural = _natural(value, "float64")
     return f'write `R.const({value!r}, "{natural}")`, and convert the tensor with `R.astype`'
 

@@ -241,7 +241,7 @@ def _text(parameter: Parameter, value: Any) -> str:
     if isinstance(value, relax.StringImm):
         return value.value
     if not isinstance(value, str):
-        raise _refused(parameter, value, "a text")
+        raise _refused(parameter, value, "a string")
     return value
 
 

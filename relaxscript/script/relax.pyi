@@ -166,24 +166,24 @@ __all__ = [
     "call_tir_inplace",
     "linear",
     "matmul",
-    "concat",
     "expand_dims",
     "permute_dims",
-    "split",
     "squeeze",
+    "concat",
+    "split",
+    "stack",
+    "meshgrid",
+    "one_hot",
+    "repeat",
+    "tile",
+    "broadcast_to",
+    "flatten",
+    "reshape",
     "dequantize",
     "quantize",
     "arange",
     "eye",
     "eye_like",
-    "meshgrid",
-    "one_hot",
-    "repeat",
-    "stack",
-    "tile",
-    "broadcast_to",
-    "flatten",
-    "reshape",
     "cumprod",
     "cumsum",
     "argmax",
@@ -438,7 +438,7 @@ def call_tir_inplace(
     """
 
 def ceil(x: Any) -> Any:
-    """Rounded up to a whole number."""
+    """Rounded up to an integer."""
 
 def clip(x: Any, min: Any, max: Any) -> Any:
     """`x` held between the scalars `min` and `max`, which are converted to its data type.
@@ -553,7 +553,7 @@ def flip(data: Any, axis: Any) -> Any:
     """`data` with the elements along `axis` in reverse order."""
 
 def floor(x: Any) -> Any:
-    """Rounded down to a whole number."""
+    """Rounded down to an integer."""
 
 def floor_divide(x1: Any, x2: Any) -> Any:
     """The quotient rounded down, Python's `x1 // x2`."""
@@ -1300,7 +1300,7 @@ def right_shift(x1: Any, x2: Any) -> Any:
     """`x1` with its bits moved down by `x2`; the sign stays."""
 
 def round(x: Any) -> Any:
-    """Rounded to the nearest whole number, halves to the even one."""
+    """Rounded to the nearest integer, halves to the even one."""
 
 def rsqrt(x: Any) -> Any:
     """1 divided by the square root."""
@@ -1354,12 +1354,12 @@ def sort(x: Any, axis: Any = -1, descending: Any = False) -> Any:
     """The elements along `axis` in ascending order, or in descending order."""
 
 def split(x: Any, indices_or_sections: Any, axis: Any = 0) -> Any:
-    """A tuple of consecutive pieces of `x` along `axis`.
+    """A tuple of consecutive sections of `x` along `axis`.
 
-    A list of indices says where each piece but the first begins; one below 0 counts from the end,
-    and a piece that would end before it begins is empty. A number says how many pieces there are:
-    all have the same length, rounded up, as far as the elements go, so the last may be shorter. One
-    piece is no tuple: it is the tensor.
+    A list of indices says where each section but the first begins. One below 0 counts from the end;
+    a section that would end before it begins is empty. A number says how many sections there are.
+    All have the same length, rounded up, so the last may be shorter. One section is no tuple: it is
+    the tensor.
     """
 
 def sqrt(x: Any) -> Any:
@@ -1449,7 +1449,7 @@ def triu(x: Any, k: Any = 0) -> Any:
     """
 
 def trunc(x: Any) -> Any:
-    """Rounded towards 0 to a whole number."""
+    """Rounded towards 0 to an integer."""
 
 def unique(
     x: Any,

@@ -136,7 +136,7 @@ def _case(program: Program, mode: str, parse: Parse | None) -> _Case:
     if isinstance(program, FunctionType):
         return _case_of_function(program)
     if not isinstance(program, str):
-        raise TypeError(f"a program is a text or a function, not {program!r}")
+        raise TypeError(f"a program is a string or a function, not {program!r}")
     text = textwrap.dedent(program).lstrip("\n")
     source = Source(FILENAME, text)
     read = parse or _parser(mode)

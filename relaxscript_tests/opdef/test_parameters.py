@@ -123,7 +123,7 @@ def test_an_attribute_is_kept_in_one_form(annotation: str, given: Any, kept: Any
         ("Axes", [1.5], "is 1.5, not an integer"),
         ("float", "x", "is 'x', not a number"),
         ("bool", 2, "is 2, not True or False"),
-        ("str", 2, "is 2, not a text"),
+        ("str", 2, "is 2, not a string"),
         ("DType", "flaot32", "is 'flaot32', not a dtype"),
         ("DType", "int7", "is 'int7', not a dtype"),
         ("DType", "void", "is 'void', not a dtype"),

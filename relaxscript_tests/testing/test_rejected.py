@@ -138,7 +138,7 @@ def test_what_offers_no_fix_may_remain():
 
 
 def test_a_program_is_a_text_or_a_function():
-    with pytest.raises(TypeError, match="a program is a text or a function, not 3"):
+    with pytest.raises(TypeError, match="a program is a string or a function, not 3"):
         check_rejected(3)
 
 

@@ -5,9 +5,21 @@ from __future__ import annotations
 from relaxscript.op.collapse_sum import collapse_sum_like, collapse_sum_to
 from relaxscript.op.gather import gather_elements, gather_nd, scatter_elements, scatter_nd
 from relaxscript.op.indexing import index_put, index_tensor
-from relaxscript.op.manipulate import concat, expand_dims, permute_dims, split, squeeze
-from relaxscript.op.repeating import meshgrid, one_hot, repeat, stack, tile
-from relaxscript.op.reshaping import broadcast_to, flatten, reshape
+from relaxscript.op.manipulate import (
+    broadcast_to,
+    concat,
+    expand_dims,
+    flatten,
+    meshgrid,
+    one_hot,
+    permute_dims,
+    repeat,
+    reshape,
+    split,
+    squeeze,
+    stack,
+    tile,
+)
 from relaxscript.op.slicing import flip, slice_scatter
 
 __all__ = [

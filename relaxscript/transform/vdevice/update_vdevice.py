@@ -44,7 +44,7 @@ class UpdateVDevice(ModulePass):
         if not isinstance(new_vdevice, VDevice):
             raise TypeError(f"`new_vdevice` is a VDevice, not {new_vdevice!r}")
         if not isinstance(index, int) or isinstance(index, bool):
-            raise TypeError(f"`index` is a whole number, not {index!r}")
+            raise TypeError(f"`index` is an integer, not {index!r}")
         self.new_vdevice = new_vdevice
         self.index = index
 

@@ -80,5 +80,5 @@ def test_a_module_that_lists_no_devices() -> None:
 def test_what_is_given_is_a_device_and_a_number() -> None:
     with pytest.raises(TypeError, match="`new_vdevice` is a VDevice, not 'llvm'"):
         UpdateVDevice("llvm", 0)
-    with pytest.raises(TypeError, match="`index` is a whole number, not True"):
+    with pytest.raises(TypeError, match="`index` is an integer, not True"):
         UpdateVDevice(VDevice("llvm"), True)

@@ -457,7 +457,7 @@ def test_bits_of_what_has_none():
         #       fix: R.astype(x, "int32")
         b = i >> 1.5
         #        ^^^ error: RX0202 `i >> 1.5` cannot take these operands
-        #       help: convert the tensor with `R.astype(..., "float32")`, or write a whole number
+        #       help: convert the tensor with `R.astype(..., "float32")`, or write an integer
         c = ~x
         #    ^ error: RX0202 `~x` cannot take these operands
         #        help: it takes integers and bools: write `R.astype(x, "int64")`

@@ -1,7 +1,7 @@
-"""Operators that move elements about without computing: axes, joining and splitting.
+"""Tensors joined along an axis, and a tensor split along one.
 
-Results are new arrays, never views. What changes the shape as a whole stands in `reshaping.py`.
-Source: numpy's functions of the same names; `split` into sections as TVM.
+Results are new arrays, never views. Source: numpy's functions of the same names; `split` into
+sections as TVM.
 """
 
 from __future__ import annotations
@@ -18,13 +18,11 @@ from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
 from relaxscript.opdef.context import InferContext, Obligation
-from relaxscript.opdef.format import count, dim_text, shape_fact
+from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Axes, Tensor, Tensors
 from relaxscript.opdef.shapes import (
-    ONE,
     ZERO,
-    axes_in,
     axis_in,
     common_dtype,
     common_vdevice,
@@ -34,112 +32,10 @@ from relaxscript.opdef.shapes import (
     same_dim,
     tensor_of,
 )
-from relaxscript.opdef.traits import Trait
 
-__all__ = ["concat", "expand_dims", "permute_dims", "split", "squeeze"]
+__all__ = ["concat", "split", "stack"]
 
-_MOST_PIECES = 1 << 16  # every piece is a field of the result, which somebody must name
-
-
-@op()
-def permute_dims(x: Tensor, axes: Axes | None = None) -> Tensor:
-    """`x` with its axes in another order: axis `i` of the result is axis `axes[i]` of `x`.
-
-    Without `axes` the order is reversed.
-    """
-    return np.transpose(x, axes)
-
-
-@permute_dims.infer_rule
-def _(
-    context: InferContext, x: TensorStructInfo, axes: tuple[int, ...] | None = None
-) -> StructInfo:
-    dims = dims_of(x)
-    rank = x.ndim if dims is None else len(dims)
-    if axes is None:
-        order = tuple(range(rank - 1, -1, -1))
-    else:
-        if rank not in (-1, len(axes)):
-            raise OperandError(
-                "axes",
-                f"names {count(len(axes), 'axis')}",
-                also={"x": f"has rank {rank}"},
-                message="the permutation must name every axis once",
-                code="RX0204",
-            )
-        order = axes_in(axes, len(axes), "axes", "x")
-    if order == tuple(range(rank)):
-        return x
-    if dims is None:
-        return tensor_of(None, x.dtype, x.vdevice, rank if axes is None else len(axes))
-    return tensor_of([dims[axis] for axis in order], x.dtype, x.vdevice)
-
-
-@op(traits={Trait.VIEW})
-def expand_dims(x: Tensor, axis: Axes) -> Tensor:
-    """`x` with new axes of one element, which are the axes `axis` of the result."""
-    return np.expand_dims(x, axis)
-
-
-@expand_dims.infer_rule
-def _(context: InferContext, x: TensorStructInfo, axis: tuple[int, ...]) -> StructInfo:
-    dims = dims_of(x)
-    rank = x.ndim if dims is None else len(dims)
-    axes = axes_in(axis, rank, "axis", "x", extra=len(axis))
-    if not axes:
-        return x
-    if dims is None:
-        return tensor_of(None, x.dtype, x.vdevice, rank if rank < 0 else rank + len(axes))
-    old = iter(dims)
-    new = [ONE if index in axes else next(old) for index in range(rank + len(axes))]
-    return tensor_of(new, x.dtype, x.vdevice)
-
-
-@op(traits={Trait.VIEW})
-def squeeze(x: Tensor, axis: Axes | None = None) -> Tensor:
-    """`x` without the axes `axis`, each of which has one element; all such axes where None."""
-    return np.squeeze(x, axis)
-
-
-@squeeze.infer_rule
-def _(
-    context: InferContext, x: TensorStructInfo, axis: tuple[int, ...] | None = None
-) -> StructInfo:
-    dims = dims_of(x)
-    rank = x.ndim if dims is None else len(dims)
-    if axis is None:
-        return _squeezed_all(context, x, dims)
-    axes = axes_in(axis, rank)
-    if not axes:
-        return x
-    if dims is None:
-        left = -1 if rank < 0 else rank - len(axes)
-        return tensor_of(None, x.dtype, x.vdevice, left)
-    for index in axes:
-        error = OperandError(
-            "axis",
-            f"names axis {index}",
-            also={"x": f"has {dim_text(dims[index])} elements along axis {index}"},
-            message="only an axis of one element can be removed",
-            code="RX0204",
-        )
-        text = f"axis {index} of `x` has {dim_text(dims[index])} elements, not 1"
-        require_equal(context, dims[index], ONE, error, text)
-    return tensor_of([d for i, d in enumerate(dims) if i not in axes], x.dtype, x.vdevice)
-
-
-def _squeezed_all(
-    context: InferContext, x: TensorStructInfo, dims: tuple[PrimExpr, ...] | None
-) -> StructInfo:
-    if dims is None:
-        return x if x.ndim == 0 else tensor_of(None, x.dtype, x.vdevice)
-    is_one = [prove_equal(dim, ONE, context.facts) for dim in dims]
-    if all(answer is NO for answer in is_one):
-        return x
-    if any(answer is not YES and answer is not NO for answer in is_one):
-        # Whether such an axis stays depends on its size, and with it the rank.
-        return tensor_of(None, x.dtype, x.vdevice)
-    return tensor_of([d for d, a in zip(dims, is_one) if a is NO], x.dtype, x.vdevice)
+_MOST_SECTIONS = 1 << 16  # each is a field of the result, which somebody must name
 
 
 # ---------------------------------------------------------------- joining
@@ -238,17 +134,54 @@ def _require_aligned(
         require_equal(context, a, b, error, text)
 
 
+@op()
+def stack(tensors: Tensors, axis: int = 0) -> Tensor:
+    """The tensors, all of one shape, one after the other along a new axis."""
+    return np.stack(tensors, axis)
+
+
+@stack.infer_rule
+def _(context: InferContext, tensors: tuple[TensorStructInfo, ...], axis: int = 0) -> StructInfo:
+    if not tensors:
+        raise OperandError("tensors", "is empty", help="give at least one tensor to stack")
+    named = {f"tensors[{index}]": info for index, info in enumerate(tensors)}
+    dtype, vdevice = common_dtype(named), common_vdevice(named)
+    first, shape = "", None
+    rank = -1
+    for name, info in named.items():
+        dims = dims_of(info)
+        own = info.ndim if dims is None else len(dims)
+        if rank not in (-1, own) and own != -1:
+            also = {first: shape_fact(named[first])}
+            raise OperandError(name, shape_fact(info), also=also, help="all must have one shape")
+        if rank == -1 and own != -1:
+            first, rank = name, own
+        if shape is None and dims is not None:
+            first, shape = name, dims
+        for index, (a, b) in enumerate(zip(shape or (), dims or ())):
+            if not same_dim(a, b):
+                also = {first: shape_fact(named[first], shape)}
+                fact = shape_fact(info, dims)
+                error = OperandError(name, fact, also=also, help="all must have one shape")
+                text = f"`{name}` has {dim_text(b)} elements along axis {index}, not {dim_text(a)}"
+                require_equal(context, a, b, error, text)
+    place = axis_in(axis, rank, "axis", "tensors", extra=1)
+    if shape is None or any(dims_of(info) is None for info in tensors):
+        return tensor_of(None, dtype, vdevice, rank if rank < 0 else rank + 1)
+    return tensor_of((*shape[:place], number(len(tensors)), *shape[place:]), dtype, vdevice)
+
+
 # ---------------------------------------------------------------- splitting
 
 
 @op()
 def split(x: Tensor, indices_or_sections: int | Axes, axis: int = 0) -> Tensors:
-    """A tuple of consecutive pieces of `x` along `axis`.
+    """A tuple of consecutive sections of `x` along `axis`.
 
-    A list of indices says where each piece but the first begins; one below 0 counts from the end,
-    and a piece that would end before it begins is empty. A number says how many pieces there are:
-    all have the same length, rounded up, as far as the elements go, so the last may be shorter. One
-    piece is no tuple: it is the tensor.
+    A list of indices says where each section but the first begins. One below 0 counts from the end;
+    a section that would end before it begins is empty. A number says how many sections there are.
+    All have the same length, rounded up, so the last may be shorter. One section is no tuple: it is
+    the tensor.
     """
     if indices_or_sections == 1:
         return x.copy()  # type: ignore[return-value]
@@ -257,7 +190,7 @@ def split(x: Tensor, indices_or_sections: int | Axes, axis: int = 0) -> Tensors:
         starts = list(indices_or_sections)
         outside = next((start for start in starts if not -size <= start <= size), None)
         if outside is not None:
-            raise IndexError(f"a piece begins at {outside}, but axis {axis} has {size} elements")
+            raise IndexError(f"a section begins at {outside}, but axis {axis} has {size} elements")
     else:
         length = -(-size // indices_or_sections)
         starts = [min(index * length, size) for index in range(1, indices_or_sections)]
@@ -277,8 +210,8 @@ def _(
     if indices_or_sections == 1:
         return x
     if dims is None:
-        piece = tensor_of(None, x.dtype, x.vdevice, rank)
-        return TupleStructInfo.make((piece,) * _pieces(indices_or_sections))
+        section = tensor_of(None, x.dtype, x.vdevice, rank)
+        return TupleStructInfo.make((section,) * _section_count(indices_or_sections))
     size = dims[place]
     if isinstance(indices_or_sections, tuple):
         lengths = _between(context, size, indices_or_sections, place)
@@ -290,17 +223,17 @@ def _(
 
 @split.attribute_rule
 def _(indices_or_sections: int | tuple[int, ...], axis: int) -> None:
-    _pieces(indices_or_sections)
+    _section_count(indices_or_sections)
 
 
-def _pieces(indices_or_sections: int | tuple[int, ...]) -> int:
+def _section_count(indices_or_sections: int | tuple[int, ...]) -> int:
     name = "indices_or_sections"
     if isinstance(indices_or_sections, int):
-        if not 1 <= indices_or_sections <= _MOST_PIECES:
+        if not 1 <= indices_or_sections <= _MOST_SECTIONS:
             raise OperandError(
                 name,
                 f"is {indices_or_sections}",
-                message=f"a tensor is split into 1 to {_MOST_PIECES} pieces",
+                message=f"a tensor is split into 1 to {_MOST_SECTIONS} sections",
                 code="RX0204",
             )
         return indices_or_sections
@@ -310,12 +243,12 @@ def _pieces(indices_or_sections: int | tuple[int, ...]) -> int:
 def _between(
     context: InferContext, size: PrimExpr, starts: tuple[int, ...], axis: int
 ) -> list[PrimExpr]:
-    """The lengths of the pieces that begin at these places, each of which lies in the tensor."""
+    """The lengths of the sections that begin at these indices, all inside of the tensor."""
     if not starts:
         return [size]
-    _require_place(context, size, max(starts, key=abs), axis)
+    _require_index(context, size, max(starts, key=abs), axis)
     begins = [_from_start(size, start) for start in starts]
-    # That the places lie in the tensor makes the first and the last length no less than 0.
+    # That the indices lie in the tensor makes the first and the last length no less than 0.
     between = [
         simplify(prim.Max.make(prim.Sub.make(end, begin), ZERO), context.facts)
         for begin, end in itertools.pairwise(begins)
@@ -327,8 +260,8 @@ def _from_start(size: PrimExpr, place: int) -> PrimExpr:
     return number(place) if place >= 0 else simplify(prim.Add.make(size, number(place)))
 
 
-def _require_place(context: InferContext, size: PrimExpr, place: int, axis: int) -> None:
-    """Refuse a place that lies outside of the tensor, or oblige the program that it does not."""
+def _require_index(context: InferContext, size: PrimExpr, place: int, axis: int) -> None:
+    """Refuse an index outside of the tensor; defer the check where that is not known."""
     reach = number(abs(place))
     shorter = simplify(prim.Min.make(size, reach))
     inside = prove_equal(shorter, reach, context.facts)
@@ -337,7 +270,7 @@ def _require_place(context: InferContext, size: PrimExpr, place: int, axis: int)
             "indices_or_sections",
             f"splits at {place}",
             also={"x": f"has {dim_text(size)} elements along axis {axis}"},
-            message="a place at which to split lies outside of the tensor",
+            message="an index at which to split lies outside of the tensor",
             code="RX0204",
         )
     if inside is not YES:
@@ -350,7 +283,7 @@ def _sections(context: InferContext, size: PrimExpr, sections: int) -> list[Prim
     remainder = simplify(prim.FloorMod.make(size, whole))
     if prove_equal(remainder, ZERO, context.facts) is YES:
         return [simplify(prim.FloorDiv.make(size, whole))] * sections
-    # The length rounded up; every piece gets as much of it as is left.
+    # The length rounded up; every section gets as much of it as is left.
     length = simplify(prim.FloorDiv.make(prim.Add.make(size, number(sections - 1)), whole))
     lengths: list[PrimExpr] = [length]
     for index in range(1, sections):

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import relaxscript.op as R
-
-from .inference import OBJECT, obliged, prim_var, ranked, refused, result, tensor
+from relaxscript_tests.op.inference import OBJECT, prim_var, ranked, refused, result, tensor
 
 X = tensor("n", 3)
 ROWS = np.array([[1, 2], [3, 4]], "int8")
@@ -57,23 +56,6 @@ def test_nothing_is_repeated_less_than_not_at_all() -> None:
     assert refused(R.repeat, X, -1).fact == "is -1"
     assert refused(R.tile, X, [1, -2]).fact == "is -2"
     assert refused(R.repeat, X, 2, 2).message == "there is no axis 2"
-
-
-def test_tensors_are_stacked_along_a_new_axis() -> None:
-    assert result(R.stack, [X, X]) == "(2, n, 3) float32"
-    assert result(R.stack, [X, X, X], -1) == "(n, 3, 3) float32"
-    assert result(R.stack, [ranked(2), X]) == "rank 3 float32"
-    assert result(R.stack, [ranked(-1)]) == "rank -1 float32"
-    assert R.stack([ROWS, ROWS], 1).tolist() == [[[1, 2], [1, 2]], [[3, 4], [3, 4]]]
-
-
-def test_stacked_tensors_have_one_shape() -> None:
-    assert refused(R.stack, []).fact == "is empty"
-    assert refused(R.stack, [tensor(2, 3), tensor(2, 4)]).operand == "tensors[1]"
-    assert refused(R.stack, [X, tensor("n")]).fact == "has shape (n,)"
-    assert refused(R.stack, [X, tensor("n", 3, dtype="int8")]).code == "RX0202"
-    assert refused(R.stack, [X], 3).message == "there is no axis 3"
-    assert obliged(R.stack, [X, tensor("m", 3)]) == ["tensors[1]: n equal m"]
 
 
 def test_one_element_of_each_is_on() -> None:

@@ -1,4 +1,4 @@
-"""Axes, joining and splitting."""
+"""Tensors joined along an axis, and a tensor split along one."""
 
 from __future__ import annotations
 
@@ -12,98 +12,10 @@ from relaxscript.arith import evaluate
 from relaxscript.ir import relax
 from relaxscript.ir.struct_info import TupleStructInfo
 from relaxscript_tests import examples
-
-from .inference import dim, infer, obliged, ranked, refused, result, tensor
+from relaxscript_tests.op.inference import dim, infer, obliged, ranked, refused, result, tensor
 
 X = tensor(2, "n", 4)
 n = dim("n")
-
-
-# ---------------------------------------------------------------- permute_dims
-
-
-@pytest.mark.parametrize(
-    ("axes", "wanted"),
-    [(None, "(4, n, 2)"), ([1, 0, 2], "(n, 2, 4)"), ([0, -1, 1], "(2, 4, n)")],
-)
-def test_permutations(axes: Any, wanted: str) -> None:
-    assert result(R.permute_dims, X, axes) == f"{wanted} float32"
-
-
-def test_a_permutation_that_changes_nothing_keeps_what_is_known() -> None:
-    assert infer(R.permute_dims, X, [0, 1, 2]) is X.struct_info
-    assert infer(R.permute_dims, ranked(1)).ndim == 1  # type: ignore[attr-defined]
-
-
-def test_a_permutation_says_the_rank() -> None:
-    assert result(R.permute_dims, ranked(-1), [1, 0]) == "rank 2 float32"
-    assert result(R.permute_dims, ranked(-1)) == "rank -1 float32"
-    assert result(R.permute_dims, ranked(3)) == "rank 3 float32"
-
-
-def test_a_permutation_names_every_axis_once() -> None:
-    error = refused(R.permute_dims, X, [0, 1])
-    assert error.facts == {"axes": "names 2 axes", "x": "has rank 3"}
-    assert error.message == "the permutation must name every axis once"
-    assert refused(R.permute_dims, X, [0, 1, 1]).fact == "names 1 twice"
-    assert refused(R.permute_dims, X, [0, 1, 3]).fact == "is 3"
-
-
-# ---------------------------------------------------------------- expand_dims, squeeze
-
-
-@pytest.mark.parametrize(
-    ("axis", "wanted"),
-    [
-        (0, "(1, 2, n, 4)"),
-        (-1, "(2, n, 4, 1)"),
-        ([0, -1], "(1, 2, n, 4, 1)"),
-        ([1, 2], "(2, 1, 1, n, 4)"),
-        ([], "(2, n, 4)"),
-    ],
-)
-def test_new_axes_are_those_of_the_result(axis: Any, wanted: str) -> None:
-    assert result(R.expand_dims, X, axis) == f"{wanted} float32"
-
-
-def test_new_axes_that_there_cannot_be() -> None:
-    assert refused(R.expand_dims, X, 4).help == (
-        "the axes are 0 to 3, or -4 to -1 counted from the end"
-    )
-    assert refused(R.expand_dims, X, [0, -5]).fact == "names axis 0 twice, as 0 and -5"
-    assert result(R.expand_dims, ranked(2), [0, 1]) == "rank 4 float32"
-    assert result(R.expand_dims, ranked(-1), [0, 1]) == "rank -1 float32"
-
-
-@pytest.mark.parametrize(
-    ("dims", "axis", "wanted"),
-    [
-        ((1, "n", 1), [0, -1], "(n,)"),
-        ((1, 2, 1), None, "(2,)"),
-        ((1, 1), None, "()"),
-        ((2, 3), None, "(2, 3)"),
-        ((n + 2, 1), None, "(n + 2,)"),
-        ((2, 3), [], "(2, 3)"),
-    ],
-)
-def test_axes_of_one_element_are_removed(dims: Any, axis: Any, wanted: str) -> None:
-    assert result(R.squeeze, tensor(*dims), axis) == f"{wanted} float32"
-
-
-def test_whether_a_symbolic_axis_is_removed_is_not_known() -> None:
-    assert result(R.squeeze, tensor(1, "n")) == "rank -1 float32"
-    assert result(R.squeeze, ranked(2)) == "rank -1 float32"
-    assert result(R.squeeze, ranked(0)) == "rank 0 float32"
-    assert result(R.squeeze, ranked(2), 0) == "rank 1 float32"
-    assert result(R.squeeze, ranked(-1), 0) == "rank -1 float32"
-
-
-def test_only_an_axis_of_one_element_can_be_removed() -> None:
-    error = refused(R.squeeze, X, 2)
-    assert error.facts == {"axis": "names axis 2", "x": "has 4 elements along axis 2"}
-    assert error.message == "only an axis of one element can be removed"
-    assert obliged(R.squeeze, X, 1) == ["axis: n equal 1"]
-    assert result(R.squeeze, X, 1) == "(2, 4) float32"
 
 
 # ---------------------------------------------------------------- concat
@@ -215,29 +127,50 @@ def test_pieces_of_what_is_not_known() -> None:
 def test_pieces_that_there_cannot_be() -> None:
     for pieces in (0, -1, 10**18):
         error = refused(R.split, tensor(4), pieces)
-        assert error.message == "a tensor is split into 1 to 65536 pieces"
+        assert error.message == "a tensor is split into 1 to 65536 sections"
     for place in (5, -5):
         error = refused(R.split, tensor(4), [1, place])
         assert error.facts == {
             "indices_or_sections": f"splits at {place}",
             "x": "has 4 elements along axis 0",
         }
-        assert error.message == "a place at which to split lies outside of the tensor"
+        assert error.message == "an index at which to split lies outside of the tensor"
     assert refused(R.split, tensor(4), 2, 1).operand == "axis"
 
 
 def test_splitting_too_late_fails_when_it_runs() -> None:
     call = R.split.build((tensor("n"), [1, 5]))
-    with pytest.raises(IndexError, match="a piece begins at 5, but axis 0 has 4 elements"):
+    with pytest.raises(IndexError, match="a section begins at 5, but axis 0 has 4 elements"):
         R.split.evaluate(call, [np.zeros(4)])
     call = R.split.build((tensor("n"), [1, -5]))
-    with pytest.raises(IndexError, match="a piece begins at -5, but axis 0 has 4 elements"):
+    with pytest.raises(IndexError, match="a section begins at -5, but axis 0 has 4 elements"):
         R.split.evaluate(call, [np.zeros(4)])
+
+
+# ---------------------------------------------------------------- stack
+
+STACKED = tensor("n", 3)
+ROWS = np.array([[1, 2], [3, 4]], "int8")
+
+
+def test_tensors_are_stacked_along_a_new_axis() -> None:
+    assert result(R.stack, [STACKED, STACKED]) == "(2, n, 3) float32"
+    assert result(R.stack, [STACKED, STACKED, STACKED], -1) == "(n, 3, 3) float32"
+    assert result(R.stack, [ranked(2), STACKED]) == "rank 3 float32"
+    assert result(R.stack, [ranked(-1)]) == "rank -1 float32"
+    assert R.stack([ROWS, ROWS], 1).tolist() == [[[1, 2], [1, 2]], [[3, 4], [3, 4]]]
+
+
+def test_stacked_tensors_have_one_shape() -> None:
+    assert refused(R.stack, []).fact == "is empty"
+    assert refused(R.stack, [tensor(2, 3), tensor(2, 4)]).operand == "tensors[1]"
+    assert refused(R.stack, [STACKED, tensor("n")]).fact == "has shape (n,)"
+    assert refused(R.stack, [STACKED, tensor("n", 3, dtype="int8")]).code == "RX0202"
+    assert refused(R.stack, [STACKED], 3).message == "there is no axis 3"
+    assert obliged(R.stack, [STACKED, tensor("m", 3)]) == ["tensors[1]: n equal m"]
 
 
 def test_values() -> None:
     x = np.arange(6).reshape(2, 3)
-    assert R.permute_dims(x).tolist() == x.T.tolist()
     assert R.concat([x, x], 1).shape == (2, 6)
     assert [p.tolist() for p in R.split(x, [1], 1)] == [[[0], [3]], [[1, 2], [4, 5]]]
-    assert R.squeeze(R.expand_dims(x, [0, 3]), [0, 3]).tolist() == x.tolist()

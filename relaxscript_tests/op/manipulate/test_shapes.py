@@ -12,8 +12,18 @@ from relaxscript.arith import evaluate
 from relaxscript.ir import relax
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.op import PlainContext
-
-from .inference import described, dim, held, infer, obliged, ranked, refused, result, shape, tensor
+from relaxscript_tests.op.inference import (
+    described,
+    dim,
+    held,
+    infer,
+    obliged,
+    ranked,
+    refused,
+    result,
+    shape,
+    tensor,
+)
 
 n, m = dim("n"), dim("m")
 

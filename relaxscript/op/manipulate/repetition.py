@@ -1,4 +1,4 @@
-"""Elements and tensors again and again. Source: numpy; TVM for `one_hot`."""
+"""Elements and tensors repeated, grids, and one-hot vectors. Source: numpy; TVM for `one_hot`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.relax import PrimValue
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
 from relaxscript.opdef.context import InferContext
-from relaxscript.opdef.format import dim_text, shape_fact
+from relaxscript.opdef.format import shape_fact
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Axes, Tensor, Tensors, Value
 from relaxscript.opdef.prim_operands import require_prim
@@ -27,13 +27,11 @@ from relaxscript.opdef.shapes import (
     number,
     product,
     require_dtype,
-    require_equal,
-    same_dim,
     tensor_of,
 )
 from relaxscript.runtime.values import prim_dtype, prim_value
 
-__all__ = ["meshgrid", "one_hot", "repeat", "stack", "tile"]
+__all__ = ["meshgrid", "one_hot", "repeat", "tile"]
 
 _FLOAT32 = DataType("float32")
 
@@ -107,46 +105,6 @@ def _(context: InferContext, data: TensorStructInfo, repeats: int | tuple[int, .
     all_counts = (1,) * (total - len(counts)) + counts
     tiled = [_times(dim, count) for dim, count in zip(wide, all_counts)]
     return tensor_of(tiled, data.dtype, data.vdevice)
-
-
-# ---------------------------------------------------------------- one axis more
-
-
-@op()
-def stack(tensors: Tensors, axis: int = 0) -> Tensor:
-    """The tensors, all of one shape, one after the other along a new axis."""
-    return np.stack(tensors, axis)
-
-
-@stack.infer_rule
-def _(context: InferContext, tensors: tuple[TensorStructInfo, ...], axis: int = 0) -> StructInfo:
-    if not tensors:
-        raise OperandError("tensors", "is empty", help="give at least one tensor to stack")
-    named = {f"tensors[{index}]": info for index, info in enumerate(tensors)}
-    dtype, vdevice = common_dtype(named), common_vdevice(named)
-    first, shape = "", None
-    rank = -1
-    for name, info in named.items():
-        dims = dims_of(info)
-        own = info.ndim if dims is None else len(dims)
-        if rank not in (-1, own) and own != -1:
-            also = {first: shape_fact(named[first])}
-            raise OperandError(name, shape_fact(info), also=also, help="all must have one shape")
-        if rank == -1 and own != -1:
-            first, rank = name, own
-        if shape is None and dims is not None:
-            first, shape = name, dims
-        for index, (a, b) in enumerate(zip(shape or (), dims or ())):
-            if not same_dim(a, b):
-                also = {first: shape_fact(named[first], shape)}
-                fact = shape_fact(info, dims)
-                error = OperandError(name, fact, also=also, help="all must have one shape")
-                text = f"`{name}` has {dim_text(b)} elements along axis {index}, not {dim_text(a)}"
-                require_equal(context, a, b, error, text)
-    place = axis_in(axis, rank, "axis", "tensors", extra=1)
-    if shape is None or any(dims_of(info) is None for info in tensors):
-        return tensor_of(None, dtype, vdevice, rank if rank < 0 else rank + 1)
-    return tensor_of((*shape[:place], number(len(tensors)), *shape[place:]), dtype, vdevice)
 
 
 @op()

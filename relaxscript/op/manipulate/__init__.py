@@ -1,0 +1,11 @@
+"""Operators that move elements about without computing, by the names of `relax.op.manipulate`."""
+
+from __future__ import annotations
+
+from . import axes, concat_split, repetition, shapes
+from .axes import *  # noqa: F403
+from .concat_split import *  # noqa: F403
+from .repetition import *  # noqa: F403
+from .shapes import *  # noqa: F403
+
+__all__ = [name for family in (axes, concat_split, repetition, shapes) for name in family.__all__]
