@@ -2,7 +2,7 @@
 
 The rules are those of the spec, "Derivation Rules", with their numbers; each expects its operands
 in normal form or at least typed. A `Context` supplies what an expression alone does not say: the
-signatures of global functions, the variables in scope, and a place for obligations.
+signatures of global functions, the variables in scope, and a place for deferred checks.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from relaxscript.ir.struct_info import (
 )
 from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.ir.tir import PrimFunc
-from relaxscript.op import Obligation, lookup
+from relaxscript.op import DeferredCheck, lookup
 from relaxscript.sinfo import (
     check_compatibility,
     definable_shape_vars,
@@ -79,7 +79,7 @@ INT64 = DataType("int64")
 
 
 class Context:
-    """What derivation may ask: Γ for global names, facts about integers, a place for obligations.
+    """Context of a derivation: Γ for global names, facts about integers, the deferred checks.
 
     `shape_scope` holds the shape variables in scope, or is None where scopes are not tracked (then
     nothing is out of scope). `is_visible` says the same of Relax variables; where they are not
@@ -90,7 +90,7 @@ class Context:
         self,
         module: IRModule | None = None,
         signatures: Mapping[str, StructInfo] | None = None,
-        require: Callable[[Obligation], None] | None = None,
+        require: Callable[[DeferredCheck], None] | None = None,
     ) -> None:
         self.module = module
         self.signatures = signatures if signatures is not None else {}
@@ -109,10 +109,10 @@ class Context:
         finally:
             self.facts = outer
 
-    def require(self, obligation: Obligation) -> None:
+    def require(self, deferred: DeferredCheck) -> None:
         """Note a precondition that could not be decided."""
         if self._require is not None:
-            self._require(obligation)
+            self._require(deferred)
 
     def struct_info(self, expr: Expr) -> StructInfo:
         """Γ[expr] for variables, and what was derived for every other expression."""
@@ -305,7 +305,9 @@ def _beta_reduced(expr: Call, callee: FuncStructInfo, context: Context) -> Struc
             reason = (
                 explain_mismatch(argument, expected, in_scope=scope) or "it cannot be known now"
             )
-            context.require(Obligation(f"argument {position}", argument, expected, "fits", reason))
+            context.require(
+                DeferredCheck(f"argument {position}", argument, expected, "fits", reason)
+            )
     if errors:
         errors[0].others = tuple(errors[1:])
         raise errors[0]

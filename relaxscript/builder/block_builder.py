@@ -54,7 +54,7 @@ from relaxscript.ir.struct_info import StructInfo
 from relaxscript.ir.structural_equality import structural_equal, structural_hash
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.ir.walk import free_vars
-from relaxscript.op import Obligation
+from relaxscript.op import DeferredCheck
 from relaxscript.sinfo import differs_in_devices_only, free_shape_vars
 
 from .normal_form import NormalForm
@@ -85,7 +85,7 @@ class BlockBuilder(NormalForm):
     @contextmanager
     def _blaming_the_caller(self) -> Iterator[None]:
         """Mistakes inside are blamed on the line of Python that called the builder."""
-        self.obligations.clear()
+        self.deferred_checks.clear()
         outer, self._is_called = self._is_called, True
         try:
             yield
@@ -96,21 +96,21 @@ class BlockBuilder(NormalForm):
             raise DiagnosticError(Diagnostic("RX0104", message, caller_span(), help=help)) from None
         finally:
             self._is_called = outer
-        for obligation in self.obligations:
-            warning = undecided(obligation, caller_span(), "bb.match_cast")
-            warn(warning if obligation.relation == "never" else left_to_run_time(warning))
-        self.obligations.clear()
+        for deferred in self.deferred_checks:
+            warning = undecided(deferred, caller_span(), "bb.match_cast")
+            warn(warning if deferred.relation == "never" else left_to_run_time(warning))
+        self.deferred_checks.clear()
 
-    def _oblige(self, obligation: Obligation) -> None:
+    def _defer_check(self, deferred: DeferredCheck) -> None:
         """Under `strict`, refuse what is undecided before what depends on it is written."""
-        if self._module.global_infos.get("vdevice") and left_to_devices(obligation):
+        if self._module.global_infos.get("vdevice") and left_to_devices(deferred):
             return
-        decides = obligation.relation in ("inside", "never")
+        decides = deferred.relation in ("inside", "never")
         if self._is_called and not decides and is_strict():
-            warning = undecided(obligation, caller_span(), "bb.match_cast")
+            warning = undecided(deferred, caller_span(), "bb.match_cast")
             mistake = replace(warning, severity="error")
             raise DiagnosticError(mistake)
-        super()._oblige(obligation)
+        super()._defer_check(deferred)
 
     # ---- functions and modules
 
@@ -409,13 +409,13 @@ def _check_leaves_block(result: Expr) -> None:
             )  # fmt: skip
 
 
-def left_to_devices(obligation: Obligation) -> bool:
+def left_to_devices(deferred: DeferredCheck) -> bool:
     """Whether only a device is not said, which in a module that lists devices is found out later.
 
     `RealizeVDevice` does that; it refuses what it finds to be on another device.
     """
-    match obligation:
-        case Obligation(a=StructInfo() as given, b=StructInfo() as wanted, relation="fits"):
+    match deferred:
+        case DeferredCheck(a=StructInfo() as given, b=StructInfo() as wanted, relation="fits"):
             return differs_in_devices_only(given, wanted)
     return False
 
@@ -425,20 +425,20 @@ def left_to_run_time(warning: Diagnostic) -> Diagnostic:
     return replace(warning, message=f"{warning.message}; it is checked when the program runs")
 
 
-def undecided(obligation: Obligation, span: Span | None, cast: str | None = None) -> Diagnostic:
+def undecided(deferred: DeferredCheck, span: Span | None, cast: str | None = None) -> Diagnostic:
     """The warning of a precondition that is not decided; of its check nothing is said yet.
 
     `cast` is how whoever is warned writes a match_cast, which the help then names.
     """
-    if obligation.relation == "never":
-        message = f"this match_cast can never succeed: {obligation.text}"
+    if deferred.relation == "never":
+        message = f"this match_cast can never succeed: {deferred.text}"
         return Diagnostic("RX0205", message, span, severity="warning")
     help = None
-    if cast is not None and obligation.relation == "fits":
-        help = f"settle it before: `{cast}(..., {obligation.b!r})`"
+    if cast is not None and deferred.relation == "fits":
+        help = f"settle it before: `{cast}(..., {deferred.b!r})`"
     return Diagnostic(
         "RX0207",
-        obligation.text,
+        deferred.text,
         span,
         help=help,
         severity="warning",

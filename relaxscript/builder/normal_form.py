@@ -45,7 +45,7 @@ from relaxscript.ir.struct_info import (
 )
 from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.ir.walk import rewrite_top_down
-from relaxscript.op import Obligation, lookup
+from relaxscript.op import DeferredCheck, lookup
 from relaxscript.sinfo import (
     check_compatibility,
     definable_shape_vars,
@@ -125,7 +125,7 @@ class NormalForm(Scopes):
         known = self.struct_info(value)
         reason = explain_never(known, struct_info, self.context.facts, in_scope=self._shape_scope)
         if reason is not None:
-            self._oblige(Obligation("value", known, struct_info, "never", reason))
+            self._defer_check(DeferredCheck("value", known, struct_info, "never", reason))
         dataflow = self.current_block_is_dataflow() and not outlives
         kind = DataflowVar if dataflow else Var
         name = name_hint or self.get_unique_name("lv" if dataflow else "gv")
@@ -180,7 +180,7 @@ class NormalForm(Scopes):
     def check_fits(
         self, given: StructInfo, wanted: StructInfo, operand: str, declared: str, code: str
     ) -> None:
-        """Raise when a value cannot fit what was declared; note an obligation when it may not."""
+        """Raise when a value cannot fit its declaration; note a deferred check when it may not."""
         if given is wanted or not self.check_types:
             return
         facts, scope = self.context.facts, self._shape_scope
@@ -197,7 +197,7 @@ class NormalForm(Scopes):
             reason = (
                 explain_mismatch(given, wanted, facts, in_scope=scope) or "it cannot be known now"
             )
-            self._oblige(Obligation(operand, given, wanted, "fits", reason))
+            self._defer_check(DeferredCheck(operand, given, wanted, "fits", reason))
 
     # ---- normal form
 

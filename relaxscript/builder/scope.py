@@ -26,7 +26,7 @@ from relaxscript.ir.relax import (
     remember_struct_info,
 )
 from relaxscript.ir.struct_info import StructInfo
-from relaxscript.op import Obligation
+from relaxscript.op import DeferredCheck
 from relaxscript.sinfo import definable_shape_vars, erase_to_well_defined, free_shape_vars
 
 __all__ = ["FunctionFrame", "Scope", "Scopes"]
@@ -111,17 +111,17 @@ class Scopes(ABC):
         self._log: list[Binding] = []
         self._index: dict[Var, Expr] = {}
         self.signatures: dict[str, StructInfo] = {}
-        self.obligations: list[Obligation] = []
+        self.deferred_checks: list[DeferredCheck] = []
         # Whether there are calls that write into their arguments, after which they are not used.
         self.writes_in_place = False
-        self.context = Context(self._module, self.signatures, self._oblige)
+        self.context = Context(self._module, self.signatures, self._defer_check)
         self.context.shape_scope = self._shape_scope
         self.context.is_visible = self.is_visible
 
-    def _oblige(self, obligation: Obligation) -> None:
+    def _defer_check(self, deferred: DeferredCheck) -> None:
         """Note what to warn of; that something is inside of something is only checked."""
-        if obligation.relation != "inside":
-            self.obligations.append(obligation)
+        if deferred.relation != "inside":
+            self.deferred_checks.append(deferred)
 
     def share_signatures(self, signatures: dict[str, StructInfo]) -> None:
         """Look up what is known of functions by name in a mapping that others go on filling.

@@ -10,8 +10,8 @@ from __future__ import annotations
 from relaxscript.arguments import ArgumentError
 from relaxscript.ir import hooks
 from relaxscript.opdef import eager
-from relaxscript.opdef.composite import Sugar
-from relaxscript.opdef.context import InferContext, Obligation, PlainContext
+from relaxscript.opdef.composite import CompositeOp
+from relaxscript.opdef.context import DeferredCheck, InferContext, PlainContext
 from relaxscript.opdef.leaf_struct_info import struct_info_of_leaf
 from relaxscript.opdef.operator import (
     REGISTRY,
@@ -33,7 +33,7 @@ hooks.is_eager.fill(eager.is_eager)
 hooks.operator_of.fill(lambda name: operator_named(name).op)
 
 __all__ = [
-    "REGISTRY", "SYMBOLS", "ArgumentError", "InferContext", "Obligation", "Operator", "Parameter",
-    "PlainContext", "Sugar", "Trait", "lookup", "operator_named", "struct_info_of_leaf", "symbols",
+    "REGISTRY", "SYMBOLS", "ArgumentError", "InferContext", "DeferredCheck", "Operator", "Parameter",
+    "PlainContext", "CompositeOp", "Trait", "lookup", "operator_named", "struct_info_of_leaf", "symbols",
     "traits_of", *namespace.__all__,
 ]  # fmt: skip

@@ -27,7 +27,7 @@ from relaxscript.ir.struct_info import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from relaxscript.opdef.context import InferContext, Obligation
+from relaxscript.opdef.context import DeferredCheck, InferContext
 from relaxscript.opdef.format import shape_fact
 from relaxscript.opdef.operands import wrong_kind
 from relaxscript.opdef.operator import op
@@ -291,7 +291,7 @@ def _require_fitting(
                 help=f"the parameter is `{expected!r}`",
             )
         reason = explain_mismatch(argument, expected) or "it cannot be known now"
-        context.require(Obligation(f"args[{index}]", argument, expected, "fits", reason))
+        context.require(DeferredCheck(f"args[{index}]", argument, expected, "fits", reason))
 
 
 def _require_function(context: InferContext, operand: str, callee: Expr) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from relaxscript.ir.relax import Attrs, Call, Expr
 from relaxscript.ir.struct_info import StructInfo
-from relaxscript.opdef.composite import sugar
+from relaxscript.opdef.composite import composite_op
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.operands import convert_callee, convert_operand, convert_sinfo
 from relaxscript.opdef.operator import op
@@ -135,7 +135,7 @@ def _(context: InferContext, call: Call) -> StructInfo:
     return described(context, call)
 
 
-@sugar()
+@composite_op()
 def call_packed(
     func: Packed, *args: Value, sinfo_args: ResultInfo = None, **attributes: Any
 ) -> Expr:

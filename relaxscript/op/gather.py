@@ -12,7 +12,7 @@ import numpy as np
 from relaxscript.errors import OperandError
 from relaxscript.ir.prim import IntImm
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
-from relaxscript.opdef.context import InferContext, Obligation
+from relaxscript.opdef.context import DeferredCheck, InferContext
 from relaxscript.opdef.format import count, dim_text, shape_fact
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Tensor
@@ -229,7 +229,7 @@ def _depth(
     if last is not None and not isinstance(last, IntImm):
         # How many axes the result has depends on it, and so does the shape of the updates.
         text = f"`indices` holds places along {dim_text(last)} axes of `data`"
-        context.require(Obligation("indices", number(1), last, "inside", text))
+        context.require(DeferredCheck("indices", number(1), last, "inside", text))
     if not isinstance(last, IntImm):
         return None
     if last.value == 0:

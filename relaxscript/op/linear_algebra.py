@@ -9,7 +9,7 @@ from relaxscript.errors import OperandError
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.relax import Call, Expr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
-from relaxscript.opdef.composite import sugar
+from relaxscript.opdef.composite import composite_op
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.operator import op
@@ -141,7 +141,7 @@ def _product_rank(x1: TensorStructInfo, x2: TensorStructInfo) -> int:
     return max(left, right, 2) - (left == 1) - (right == 1)
 
 
-@sugar()
+@composite_op()
 def linear(
     data: Tensor, weight: Tensor, bias: Tensor | None = None, out_dtype: DType | None = None
 ) -> Expr:

@@ -1,9 +1,9 @@
-"""Whether what `R.call_tir` gives fits the PrimFunc that it calls.
+"""The check that the arguments of `R.call_tir` fit the PrimFunc that it calls.
 
-Tensors go to the buffers and integers to the scalar parameters of the PrimFunc, each in their order
-(so both the spec's and TVM's order of parameters work). The shape variables of the PrimFunc stand
-for what it is given; a dimension that differs for all values is an error, one that may differ an
-obligation.
+Tensors go to the buffers and integers to the scalar parameters of the PrimFunc, each in their
+order. So both the spec's and TVM's order of parameters work. The shape variables of the PrimFunc
+are those of its arguments. A dimension that differs for all values is an error; one that may differ
+is a deferred check.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def check(
     results: Sequence[tuple[str, TensorStructInfo]],
     noun: str = "result",
 ) -> None:
-    """Raise `OperandError` for what never fits; what may not fit becomes an obligation.
+    """Raise `OperandError` for what never fits; what may not fit becomes a deferred check.
 
     `args` and `results`, the tensors that are allocated for the call, have the names by which they
     are blamed; `noun` is what results are.

@@ -14,7 +14,7 @@ from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.prim import FloatImm, IntImm, PrimExpr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
-from relaxscript.opdef.context import InferContext, Obligation
+from relaxscript.opdef.context import DeferredCheck, InferContext
 from relaxscript.opdef.format import shape_fact
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import DType, Tensor, Value
@@ -145,7 +145,7 @@ def _(
         if not isinstance(size, (IntImm, prim.Var)):  # a shape variable is never negative
             text = f"`{name}` is below 0"
             least = ZERO if size is None else _wide(size)  # of a value nothing else is known
-            context.require(Obligation(name, ZERO, least, "inside", text))
+            context.require(DeferredCheck(name, ZERO, least, "inside", text))
         dims.append(None if size is None else _wide(size))
     require_integer("k", k, "the number of a diagonal")
     known = [dim for dim in dims if dim is not None]

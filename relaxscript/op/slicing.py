@@ -18,7 +18,7 @@ from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.ir.relax import Expr, Tuple
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
-from relaxscript.opdef.context import InferContext, Obligation
+from relaxscript.opdef.context import DeferredCheck, InferContext
 from relaxscript.opdef.format import count, dim_text, shape_fact
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Tensor, Value, Values
@@ -222,7 +222,7 @@ def _require_promised(
     )
     text = f"`{name}` has {shown}, and `x` has {dim_text(size)} elements along axis {axis}"
     if bound is None:
-        context.require(Obligation(name, size, size, "inside", text))
+        context.require(DeferredCheck(name, size, size, "inside", text))
         return
     wide = bound if bound.dtype is _INT64 else prim.Cast.make(_INT64, bound)
     require_inside(context, wide, size, error, text)
@@ -316,7 +316,7 @@ def _(
         length = _length(context, dims[place], _Range(place, first, last, by, 0), False)
         if length is None:
             text = f"`src` has {dim_text(parts[place])} elements along axis {place}"
-            context.require(Obligation("src", parts[place], dims[place], "inside", text))
+            context.require(DeferredCheck("src", parts[place], dims[place], "inside", text))
         wanted = [dim if a != place else length for a, dim in enumerate(dims)]
         for index, (a, b) in enumerate(zip(wanted, parts)):
             _require_length(context, index, a, b)

@@ -53,7 +53,7 @@ class CallLayout:
         ]
         simple = all(p.kind == "operand" and p.wants in ("tensor", "scalar") for p in self.operands)
         first = list(parameters)[: len(self.operands)] == self.operands
-        self.plain_count = len(self.operands) if simple and first and self.operands else -1
+        self.fast_arity = len(self.operands) if simple and first and self.operands else -1
 
     # ------------------------------------------------------------ building
 

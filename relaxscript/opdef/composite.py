@@ -11,11 +11,11 @@ from relaxscript.ir.relax import Expr
 
 from .parameters import SYNONYMS, read_parameters, signature_of
 
-__all__ = ["Sugar", "sugar"]
+__all__ = ["CompositeOp", "composite_op"]
 
 
-class Sugar:
-    """A name in script that stands for other expressions; it is no operator and never in the IR.
+class CompositeOp:
+    """A name in script for a composition of other operators; it is never in the IR.
 
     Shares with `Operator` what a parser needs: `script_name`, `parameters` and `build`.
     """
@@ -76,10 +76,10 @@ class Sugar:
         return f"R.{self.script_name}"
 
 
-def sugar(name: str | None = None) -> Callable[[Callable[..., Expr]], Sugar]:
+def composite_op(name: str | None = None) -> Callable[[Callable[..., Expr]], CompositeOp]:
     """Define a name that stands for other expressions."""
 
-    def define(function: Callable[..., Expr]) -> Sugar:
-        return Sugar(name or function.__name__, function)
+    def define(function: Callable[..., Expr]) -> CompositeOp:
+        return CompositeOp(name or function.__name__, function)
 
     return define

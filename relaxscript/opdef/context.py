@@ -1,4 +1,4 @@
-"""What a rule may ask and tell whoever derives StructInfo."""
+"""The context in which a rule of an operator derives StructInfo."""
 
 from __future__ import annotations
 
@@ -14,18 +14,17 @@ if TYPE_CHECKING:
     from relaxscript.ir.module import IRModule
     from relaxscript.ir.node import Node
 
-__all__ = ["InferContext", "Obligation", "PlainContext"]
+__all__ = ["DeferredCheck", "InferContext", "PlainContext"]
 
 
-class Obligation(NamedTuple):
+class DeferredCheck(NamedTuple):
     """A precondition of a call that is true for some values of the shape variables only.
 
     `relation` is "equal" (dimension `a` equals `b`), "broadcast" (they are equal, or one of them is
-    1) or "inside" (`a` is at most `b`: checked, but nobody is warned, as nobody is of an index);
-    whoever derives more than operators may add others, such as "fits" (a value of StructInfo `a`
-    has StructInfo `b`). `operand` is the one to blame, `text` the sentence for the warning, `error`
-    what would be raised if it were never true, with facts about the operands. Lowering puts a check
-    before the kernel.
+    1) or "inside" (`a` is at most `b`: checked without a warning, as an index is). Other derivations
+    may add more, such as "fits" (a value of StructInfo `a` has StructInfo `b`). `operand` is the one
+    at fault, `text` the sentence of the warning. `error` is what would be raised if it were never
+    true, with facts about the operands. Lowering puts a check before the kernel.
     """
 
     operand: str
@@ -37,7 +36,7 @@ class Obligation(NamedTuple):
 
 
 class InferContext(Protocol):
-    """What a rule may ask of whoever derives StructInfo."""
+    """Questions and reports of a rule that derives StructInfo."""
 
     @property
     def facts(self) -> Any:
@@ -50,22 +49,22 @@ class InferContext(Protocol):
     def struct_info(self, expr: Expr) -> StructInfo:
         """What is known of an expression."""
 
-    def require(self, obligation: Obligation) -> None:
+    def require(self, deferred: DeferredCheck) -> None:
         """Take note of what could not be decided."""
 
 
 class PlainContext:
-    """A context without module or facts that collects the obligations in `obligations`."""
+    """A context without module or facts that collects the deferred checks in `deferred_checks`."""
 
     def __init__(self, module: IRModule | None = None, facts: Any = None) -> None:
         self.module = module
         self.facts = facts
-        self.obligations: list[Obligation] = []
+        self.deferred_checks: list[DeferredCheck] = []
 
     def struct_info(self, expr: Expr) -> StructInfo:
         """What is known of the expression by itself."""
         return struct_info_of_leaf(expr)
 
-    def require(self, obligation: Obligation) -> None:
-        """Keep the obligation."""
-        self.obligations.append(obligation)
+    def require(self, deferred: DeferredCheck) -> None:
+        """Keep the deferred check."""
+        self.deferred_checks.append(deferred)

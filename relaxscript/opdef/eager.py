@@ -24,7 +24,7 @@ from .leaf_struct_info import array_struct_info, struct_info_of_leaf
 if TYPE_CHECKING:
     from relaxscript.ir.struct_info import StructInfo
 
-    from .context import Obligation
+    from .context import DeferredCheck
     from .operator import Operator
 
 __all__ = ["finished", "is_eager", "quiet", "quietly", "run"]
@@ -95,8 +95,8 @@ class _Concrete:
     def struct_info(self, expr: Expr) -> StructInfo:
         return struct_info_of_leaf(expr)
 
-    def require(self, obligation: Obligation) -> None:
-        raise InternalError(f"it is not decided for arrays whether {obligation.text}")
+    def require(self, deferred: DeferredCheck) -> None:
+        raise InternalError(f"it is not decided for arrays whether {deferred.text}")
 
 
 def run(operator: Operator, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

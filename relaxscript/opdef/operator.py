@@ -13,7 +13,7 @@ The signature is the schema (`parameters.py` has the words for annotations), the
 `traits` what passes ask for (`traits.py`). Rules of every kind stand in one table, `rules`. A rule
 for inference gets the StructInfo of each operand, already of the kind that the annotation asks for,
 and the attributes. It never sees places in a source: it raises `OperandError` with names of
-operands, and hands what it cannot decide to `context.require` as an `Obligation`.
+operands, and hands what it cannot decide to `context.require` as a `DeferredCheck`.
 
 In the call, operands stand in the order of the parameters (or of `order`), and all attributes are
 stored, defaults included, so that one call has one form. Everything that is the same for every call
@@ -127,7 +127,7 @@ class Operator:
         self._defaults: dict[str, Any] = given
         self._default_attrs = Attrs(given) if given and complete else None
         # The number of operands where all are plain tensors and nothing else must be given.
-        self._plain = self._layout.plain_count if complete else -1
+        self._plain = self._layout.fast_arity if complete else -1
 
     # ------------------------------------------------------------ definition
 
@@ -178,7 +178,7 @@ class Operator:
         return self.rules["meaning"]
 
     @property
-    def plain_count(self) -> int:
+    def fast_arity(self) -> int:
         """How many expressions make a whole call, with `default_attrs`; -1 if no number does."""
         return self._plain
 
@@ -352,7 +352,7 @@ class Operator:
         """The StructInfo of a call of this operator.
 
         Raises `OperandError` for operands that never go together, and gives `context.require` an
-        `Obligation` for what depends on the values of shape variables.
+        `DeferredCheck` for what depends on the values of shape variables.
         """
         args = call.args
         rule: Callable[..., StructInfo] | None = self.rules.get("infer")

@@ -1,6 +1,6 @@
 """What the rules of operators share: data types, devices, dimensions and axes of tensors.
 
-Dimensions are compared by proof: YES goes on, NO is an `OperandError`, UNKNOWN an `Obligation` that
+Dimensions are compared by proof: YES goes on, NO is an `OperandError`, UNKNOWN a `DeferredCheck` that
 is checked before the kernel runs. Equal dimensions are recognised at once where they are the same
 object or the same number, which is the common case by far.
 """
@@ -19,7 +19,7 @@ from relaxscript.ir.relax import Expr, ShapeExpr, Var
 from relaxscript.ir.struct_info import ShapeStructInfo, TensorStructInfo
 from relaxscript.ir.structural_equality import structural_equal
 
-from .context import InferContext, Obligation
+from .context import DeferredCheck, InferContext
 from .format import count, dim_text, shape_fact
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ def same_dims(a: Dims, b: Dims) -> bool:
 def require_equal(
     context: InferContext, a: PrimExpr, b: PrimExpr, error: OperandError, text: str
 ) -> None:
-    """Raise `error` where `a` never equals `b`; oblige the program where that depends on values."""
+    """Raise `error` where `a` never equals `b`; defer the check where it depends on values."""
     if a is b:
         return
     answer = prove_equal(a, b, context.facts)
@@ -222,7 +222,7 @@ def require_equal(
         raise error
     if answer is not YES:
         text = _with_solution(context, a, b, error, text)
-        context.require(Obligation(error.operand, a, b, "equal", text, error))
+        context.require(DeferredCheck(error.operand, a, b, "equal", text, error))
 
 
 def _with_solution(
@@ -245,12 +245,12 @@ def _with_solution(
 def require_inside(
     context: InferContext, a: PrimExpr, b: PrimExpr, error: OperandError, text: str
 ) -> None:
-    """Raise `error` where `a` is never at most `b`; oblige the program where that is not known."""
+    """Raise `error` where `a` is never at most `b`; defer the check where it is not known."""
     answer = prove(prim.LE.make(a, b), context.facts)
     if answer is NO:
         raise error
     if answer is not YES:
-        context.require(Obligation(error.operand, a, b, "inside", text, error))
+        context.require(DeferredCheck(error.operand, a, b, "inside", text, error))
 
 
 def product(dims: Sequence[PrimExpr]) -> PrimExpr:
@@ -373,7 +373,7 @@ def broadcast_dim(
     if answer is NO and a_is_one is NO and b_is_one is NO:
         raise error
     text = text or f"`{dim_text(a)}` and `{dim_text(b)}` must be equal, or one of them 1"
-    context.require(Obligation(error.operand, a, b, "broadcast", text, error))
+    context.require(DeferredCheck(error.operand, a, b, "broadcast", text, error))
     # Where the program is right, a dimension that is never 1 is that of the result.
     if a_is_one is NO:
         return a
@@ -393,11 +393,11 @@ def require_spread(context: InferContext, a: PrimExpr, b: PrimExpr, error: Opera
         raise error
     text = f"`{dim_text(a)}` must be `{dim_text(b)}`, or 1"
     if is_one is NO:
-        context.require(Obligation(error.operand, a, b, "equal", text, error))
+        context.require(DeferredCheck(error.operand, a, b, "equal", text, error))
         return
     # (a - b) * (a - 1) == 0 says it of any two integers.
     either = prim.Mul.make(prim.Sub.make(a, b), prim.Sub.make(a, ONE))
-    context.require(Obligation(error.operand, either, ZERO, "equal", text, error))
+    context.require(DeferredCheck(error.operand, either, ZERO, "equal", text, error))
 
 
 # ---------------------------------------------------------------- axes

@@ -26,7 +26,7 @@ from relaxscript.ir.relax import (
     Var,
 )
 from relaxscript.ir.struct_info import ObjectStructInfo, StructInfo
-from relaxscript.op import Obligation, Operator, lookup
+from relaxscript.op import DeferredCheck, Operator, lookup
 from relaxscript.op.base import null_value
 from relaxscript.opdef.eager import finished, quietly
 from relaxscript.opdef.leaf_struct_info import array_struct_info, struct_info_of_leaf
@@ -138,8 +138,8 @@ class _ValueContext:
     def struct_info(self, expr: Expr) -> StructInfo:
         return struct_info_of_leaf(expr)
 
-    def require(self, obligation: Obligation) -> None:
-        raise InternalError(f"it is not decided for values whether {obligation.text}")
+    def require(self, deferred: DeferredCheck) -> None:
+        raise InternalError(f"it is not decided for values whether {deferred.text}")
 
 
 _NULL = Call.make(null_value.op, ())

@@ -105,7 +105,7 @@ def test_an_argument_that_cannot_fit_is_refused():
         _ = Call(function(tensor(n, 4), tensor(n)), [Var("y", tensor(m, 5))]).struct_info
 
 
-def test_an_argument_that_may_fit_is_an_obligation():
+def test_an_argument_that_may_fit_is_a_deferred_check():
     found = []
     context = Context(require=found.append)
     derive_struct_info(Call(function(tensor(7, 4), tensor(7)), [x]), context)

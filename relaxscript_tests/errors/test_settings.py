@@ -212,6 +212,6 @@ def test_those_who_place_blame_themselves_are_told_and_not_refused():
     with builder.function("main", [x, y]), config(strict=True):
         builder.emit(x)
         builder.bind(namespace.add(x, y))
-        [obligation] = builder.obligations
-        assert obligation.text.startswith(SAYING)
+        [deferred] = builder.deferred_checks
+        assert deferred.text.startswith(SAYING)
         builder.emit_func_output(x)

@@ -89,11 +89,12 @@ def described(info: StructInfo) -> str:
 
 
 def obliged(operator: Operator, *args: Any, **kwargs: Any) -> list[str]:
-    """The obligations of a call as text: "x2: n equal m"."""
+    """The deferred checks of a call as text: "x2: n equal m"."""
     context = PlainContext()
     operator.infer(operator.build(args, kwargs), context)
     return [
-        f"{o.operand}: {dim_text(o.a)} {o.relation} {dim_text(o.b)}" for o in context.obligations
+        f"{o.operand}: {dim_text(o.a)} {o.relation} {dim_text(o.b)}"
+        for o in context.deferred_checks
     ]
 
 

@@ -201,7 +201,7 @@ def test_whether_a_captured_value_fits_may_be_left_to_the_run() -> None:
     call = R.make_closure.build((function(tensor(4)), (tensor("n"),)))
     context = PlainContext()
     R.make_closure.infer(call, context)
-    assert [o.operand for o in context.obligations] == ["args[0]"]
+    assert [o.operand for o in context.deferred_checks] == ["args[0]"]
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ def test_an_argument_is_what_its_result_is_described_to_be(
     assert (error.operand, error.fact, error.code) == ("args[0]", fact, code)
 
 
-def test_a_dimension_that_may_differ_is_an_obligation() -> None:
+def test_a_dimension_that_may_differ_is_a_deferred_check() -> None:
     assert obliged(*tir((tensor("m", 2),), [0])) == ["args[0]: n equal m"]
     assert obliged(*tir((ranked(2, "void"),), [0])) == []
 

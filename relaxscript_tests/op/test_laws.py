@@ -249,8 +249,8 @@ def test_symbolic_inference_agrees_with_concrete_inference(
         context = PlainContext()
         symbolic = operator.infer(call, context)
         assert is_more_general(substitute(symbolic, sizes), sample.infer()), str(sample)
-        for obligation in context.obligations:
-            assert holds(obligation, sizes), f"{sample}: {obligation.text}"
+        for deferred in context.deferred_checks:
+            assert holds(deferred, sizes), f"{sample}: {deferred.text}"
 
 
 @every_operator
@@ -264,17 +264,17 @@ def test_a_call_that_obliges_to_nothing_is_accepted_whatever_the_sizes(
         call, sizes = named(sample, shared)
         context = PlainContext()
         symbolic = operator.infer(call, context)
-        for _ in range(0 if context.obligations else examples(50)):
+        for _ in range(0 if context.deferred_checks else examples(50)):
             other = {v: prim.const(int(rng.integers(0, 5)), "int64") for v in sizes}
             concrete = operator.infer(substitute(call, other), PlainContext())
             assert is_more_general(substitute(symbolic, other), concrete), str(sample)
 
 
-def holds(obligation: Any, sizes: dict[Any, prim.PrimExpr]) -> bool:
-    a, b = (evaluate(substitute(e, sizes)) for e in (obligation.a, obligation.b))
-    if obligation.relation == "inside":
+def holds(deferred: Any, sizes: dict[Any, prim.PrimExpr]) -> bool:
+    a, b = (evaluate(substitute(e, sizes)) for e in (deferred.a, deferred.b))
+    if deferred.relation == "inside":
         return bool(a <= b)
-    return a == b or (obligation.relation == "broadcast" and 1 in (a, b))
+    return a == b or (deferred.relation == "broadcast" and 1 in (a, b))
 
 
 def is_more_general(general: StructInfo, special: StructInfo) -> bool:

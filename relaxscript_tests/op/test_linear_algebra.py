@@ -60,7 +60,7 @@ def test_vectors_have_elements() -> None:
     assert error.help == "the last axis of `x1` must equal the only axis of `x2`"
 
 
-def test_inner_dimensions_that_may_agree_are_an_obligation() -> None:
+def test_inner_dimensions_that_may_agree_are_a_deferred_check() -> None:
     assert obliged(R.matmul, tensor(2, "n"), tensor("m", 3)) == ["x2: n equal m"]
     assert result(R.matmul, tensor(2, "n"), tensor("m", 3)) == "(2, 3) float32"
     assert obliged(R.matmul, tensor(2, "n"), tensor(5)) == ["x2: n equal 5"]

@@ -40,13 +40,13 @@ def prim_func(*shapes: Any, integers: tuple[str, ...] = (), dtype: str = "float3
 
 
 def call(function: Any, *args: Any, out: Any, tir_vars: Any = None) -> list[str]:
-    """The obligations of a call of a PrimFunc."""
+    """The deferred checks of a call of a PrimFunc."""
     module = IRModule({"f": function})
     context = PlainContext(module)
     infos = [info(o) for o in out]
     built = R.call_tir.build((module.get_global_var("f"), args, infos, tir_vars))
     R.call_tir.infer(built, context)
-    return [o.text for o in context.obligations]
+    return [o.text for o in context.deferred_checks]
 
 
 def info(dims: Any) -> StructInfo:
@@ -96,7 +96,7 @@ def test_another_shape_of_a_result() -> None:
     assert error.operand == "out_sinfo[1]"
 
 
-def test_a_shape_that_may_differ_is_an_obligation() -> None:
+def test_a_shape_that_may_differ_is_a_deferred_check() -> None:
     (text,) = call(MATMUL, tensor(2, "a"), tensor("b", 4), out=[(2, 4)])
     assert "`args[1]` has shape (b, 4)" in text
     assert "takes shape (a, 4) as `b1`" in text
@@ -149,7 +149,7 @@ def test_a_function_that_the_module_does_not_have_yet_is_not_checked() -> None:
     context = Signatures({})
     built = R.call_tir.build(("g", (tensor(2),), info((3,))))
     R.call_tir.infer(built, context)
-    assert context.obligations == []
+    assert context.deferred_checks == []
 
 
 # ---------------------------------------------------------------- only the signature is known

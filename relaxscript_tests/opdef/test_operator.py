@@ -218,11 +218,11 @@ def test_the_namespace_holds_every_operator_and_what_stands_for_others() -> None
         assert getattr(home, name.rpartition(".")[2]).script_name == name
 
 
-def test_a_context_collects_obligations() -> None:
+def test_a_context_collects_deferred_checks() -> None:
     context = PlainContext()
     R.add.infer(R.add.build((tensor("n"), tensor("m"))), context)
-    (obligation,) = context.obligations
-    assert (obligation.operand, obligation.relation) == ("x2", "broadcast")
+    (deferred,) = context.deferred_checks
+    assert (deferred.operand, deferred.relation) == ("x2", "broadcast")
     assert context.struct_info(X) is X.struct_info
     assert context.module is None
 

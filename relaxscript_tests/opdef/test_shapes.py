@@ -82,18 +82,18 @@ def test_the_facts_are_those_of_the_operands_that_differ() -> None:
         ((n,), (n + 1,), "rank 1 float32", "x2: n broadcast n + 1"),
     ],
 )
-def test_dimensions_that_may_agree_are_an_obligation(
+def test_dimensions_that_may_agree_are_a_deferred_check(
     a: Any, b: Any, wanted: str, duty: str
 ) -> None:
     assert result(R.add, tensor(*a), tensor(*b)) == wanted
     assert obliged(R.add, tensor(*a), tensor(*b)) == [duty]
 
 
-def test_the_text_of_an_obligation_says_what_must_hold() -> None:
+def test_the_text_of_a_deferred_check_says_what_must_hold() -> None:
     context = PlainContext()
     R.add.infer(R.add.build((tensor("n"), tensor("m"))), context)
-    (obligation,) = context.obligations
-    assert obligation.text == "`n` and `m` must be equal, or one of them 1"
+    (deferred,) = context.deferred_checks
+    assert deferred.text == "`n` and `m` must be equal, or one of them 1"
 
 
 def test_what_is_known_of_one_operand_alone_says_the_rank_only() -> None:
@@ -232,10 +232,10 @@ def test_the_axis_of_an_operator_blames_its_own_operand() -> None:
 
 
 def under(facts: Facts, operator: R.Operator, *args: Any) -> tuple[str, int]:
-    """The result of a call where something is known of the variables, and its obligations."""
+    """The result of a call where something is known of the variables, and its deferred checks."""
     context = PlainContext(facts=facts)
     info = operator.infer(operator.build(args), context)
-    return described(info), len(context.obligations)
+    return described(info), len(context.deferred_checks)
 
 
 def test_what_is_known_of_the_variables_decides() -> None:

@@ -18,7 +18,7 @@ from relaxscript.ir.struct_info import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from relaxscript.op import Obligation, builtin, lookup, vm
+from relaxscript.op import DeferredCheck, builtin, lookup, vm
 from relaxscript.op.base import (
     compute_prim_value,
     null_value,
@@ -283,7 +283,7 @@ class _Collecting:
         self.module = None
         self.undecided = 0
 
-    def require(self, obligation: Obligation) -> None:
+    def require(self, deferred: DeferredCheck) -> None:
         self.undecided += 1
 
 

@@ -17,7 +17,7 @@ from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
-from relaxscript.opdef.context import InferContext, Obligation
+from relaxscript.opdef.context import DeferredCheck, InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Axes, Tensor, Tensors
@@ -275,7 +275,7 @@ def _require_index(context: InferContext, size: PrimExpr, place: int, axis: int)
         )
     if inside is not YES:
         text = f"`x` has {dim_text(size)} elements along axis {axis}, and is split at {place}"
-        context.require(Obligation("x", shorter, reach, "equal", text))
+        context.require(DeferredCheck("x", shorter, reach, "equal", text))
 
 
 def _sections(context: InferContext, size: PrimExpr, sections: int) -> list[PrimExpr]:

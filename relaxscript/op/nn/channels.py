@@ -11,7 +11,7 @@ from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.ir.relax import Expr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.op.unary import clip
-from relaxscript.opdef.composite import sugar
+from relaxscript.opdef.composite import composite_op
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.operator import op
@@ -63,7 +63,7 @@ def _(
     return tensor_of(dims, dtype, vdevice, data.ndim)
 
 
-@sugar("nn.relu6")
+@composite_op("nn.relu6")
 def relu6(data: Tensor) -> Expr:
     """`min(max(x, 0), 6)`: stands for `R.clip(data, 0, 6)`."""
     return clip.build((data, 0, 6))

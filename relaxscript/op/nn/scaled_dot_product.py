@@ -11,7 +11,7 @@ from relaxscript.errors import OperandError
 from relaxscript.ir.relax import Expr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.op.numeric import product_dtype
-from relaxscript.opdef.composite import sugar
+from relaxscript.opdef.composite import composite_op
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.operator import op
@@ -69,7 +69,7 @@ def attention(
     return found
 
 
-@sugar("nn.attention_bias")
+@composite_op("nn.attention_bias")
 def attention_bias(
     query: Tensor,
     key: Tensor,

@@ -53,7 +53,7 @@ def emit_any_operator(cx: Context) -> bool:
     except (OperandError, ArgumentError):
         return False
     # What depends on dimensions may fail when it runs; that is tried only now and then.
-    if context.obligations and not cx.choices.chance(3):
+    if context.deferred_checks and not cx.choices.chance(3):
         return False
     return cx.emit(call)
 

@@ -60,7 +60,7 @@ def test_another_number_of_elements_is_an_error() -> None:
     }
 
 
-def test_a_number_of_elements_that_may_be_right_is_an_obligation() -> None:
+def test_a_number_of_elements_that_may_be_right_is_a_deferred_check() -> None:
     assert obliged(R.reshape, tensor("n", 4), (8, m)) == ["x: n * 4 equal m * 8"]
     assert result(R.reshape, tensor("n", 4), (8, m)) == "(8, m) float32"
 
@@ -186,7 +186,7 @@ def test_axes_cannot_be_taken_away() -> None:
     assert refused(R.broadcast_to, ranked(2), shape(ndim=1)).facts["x"] == "has rank 2"
 
 
-def test_what_may_be_repeated_is_an_obligation() -> None:
+def test_what_may_be_repeated_is_a_deferred_check() -> None:
     assert obliged(R.broadcast_to, tensor(3), (n,)) == ["x: 3 equal n"]
     (duty,) = obliged(R.broadcast_to, tensor("n"), (m,))
     assert duty == "x: (n - m) * (n - 1) equal 0"

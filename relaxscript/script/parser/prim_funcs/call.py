@@ -34,7 +34,7 @@ from relaxscript.ir.prim_checks import reason
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.scalar_functions import FUNCTIONS
 from relaxscript.ir.tir import Buffer, BufferRegion
-from relaxscript.op import Operator, Sugar
+from relaxscript.op import CompositeOp, Operator
 from relaxscript.opdef.aliases import nearest_dtype
 from relaxscript.script.names import tir_axis, tir_compute, tir_dtypes, tir_nodes, tir_statements
 from relaxscript.script.names.syntax import TIR_INT_DTYPE
@@ -211,7 +211,7 @@ def scalar_attribute(cx: TirContext, e: PrimExpr, node: ast.Attribute) -> Any:
     )  # fmt: skip
 
 
-def refuse_relax(cx: TirContext, callee: Operator | Sugar, node: ast.Call) -> Failed:
+def refuse_relax(cx: TirContext, callee: Operator | CompositeOp, node: ast.Call) -> Failed:
     """Record a call of `R.`, which is of tensors, with the scalar function of its name."""
     written = cx.written(node.func)
     same = member_named(cx, ast.Name(written.rpartition(".")[2]))

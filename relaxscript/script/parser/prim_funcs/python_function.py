@@ -17,7 +17,7 @@ from relaxscript.ir.prim import BOOL, PrimExpr, const
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.scalar_functions import FUNCTIONS
 from relaxscript.ir.tir import Buffer, BufferRegion
-from relaxscript.op import Operator, Sugar
+from relaxscript.op import CompositeOp, Operator
 from relaxscript.script.names import tir_nodes
 from relaxscript.script.names.tir_types import Form, PythonForm
 from relaxscript.script.parser.compile_time import ScriptLambda, call_lambda
@@ -180,7 +180,7 @@ def call_known(cx: TirContext, callee: Any, node: ast.Call) -> Any:
     if isinstance(callee, ScriptLambda):
         args, kwargs = parse_arguments(cx, node)
         return call_lambda(cx, callee, args, kwargs, node)
-    if isinstance(callee, (Operator, Sugar)):
+    if isinstance(callee, (Operator, CompositeOp)):
         raise refuse_relax(cx, callee, node)
     if not callable(callee):
         raise refuse_call(cx, callee, node)

@@ -51,7 +51,7 @@ from .context import RelaxContext
 from .dimension import as_dimension
 from .expression import as_leaf, expr_of
 from .item_assignment import call_instead
-from .operand_errors import note_obligations, operand_error, settled_by_cast, with_declared
+from .operand_errors import note_deferred_checks, operand_error, settled_by_cast, with_declared
 from .signature import is_bare_tuple, shape_declaration
 
 __all__ = [
@@ -342,7 +342,7 @@ def bind_value(
     except OperandError as error:
         raise binding_error(cx, error, node, value, annotation_node) from None
     finally:
-        note_obligations(cx, node, annotation_node, value=value)
+        note_deferred_checks(cx, node, annotation_node, value=value)
     cx.bind_name(target.id, var)
     cx.last_bound = target.id
 
@@ -428,7 +428,7 @@ def bind_match_cast(
     except OperandError as error:
         raise binding_error(cx, error, node, value, annotation_node) from None
     finally:
-        note_obligations(cx, node)
+        note_deferred_checks(cx, node)
     cx.bind_name(target.id, var)
     cx.last_bound = target.id
 
@@ -452,7 +452,7 @@ def parse_effect(cx: RelaxContext, node: ast.expr) -> None:
     except OperandError as error:
         raise operand_error(cx, error, node, value) from None
     finally:
-        note_obligations(cx, node, value=value)
+        note_deferred_checks(cx, node, value=value)
     match var.struct_info:
         case TupleStructInfo(fields=()):
             return

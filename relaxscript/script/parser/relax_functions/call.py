@@ -17,7 +17,7 @@ from relaxscript.ir.prim import PrimExpr, Var as PrimVar
 from relaxscript.ir.prim_checks import reason
 from relaxscript.ir.relax import Call, Expr, GlobalVar, LeafExpr, ShapeExpr, Tuple, Var
 from relaxscript.ir.struct_info import FuncStructInfo, StructInfo
-from relaxscript.op import ArgumentError, Operator, Parameter, Sugar
+from relaxscript.op import ArgumentError, CompositeOp, Operator, Parameter
 from relaxscript.op.calls import call_packed, call_pure_packed
 from relaxscript.opdef.parameters import SYNONYMS, convert_attribute
 from relaxscript.script.names import relax_forms
@@ -43,8 +43,16 @@ from .operand_errors import is_prim_func, operand_error
 from .python_function import call_of_python
 
 __all__ = [
-    "argument", "call_operands", "check_dimensions_bound", "function_call", "keyword_values",
-    "match_cast_call", "operator_call", "shape_call", "sugar_call", "with_places",
+    "argument",
+    "call_operands",
+    "check_dimensions_bound",
+    "composite_call",
+    "function_call",
+    "keyword_values",
+    "match_cast_call",
+    "operator_call",
+    "shape_call",
+    "with_places",
 ]  # fmt: skip
 
 
@@ -94,7 +102,7 @@ def shape_call(cx: RelaxContext, node: ast.Call) -> Any:
 def operator_call(cx: RelaxContext, operator: Operator, node: ast.Call) -> Any:
     """`R.add(x, y)`: the common case, operands only, is built without ceremony."""
     nodes = node.args
-    arity = operator.plain_count
+    arity = operator.fast_arity
     if arity != len(nodes) or node.keywords:
         return general_call(cx, operator, node)
     args = call_operands(cx, nodes)
@@ -134,7 +142,7 @@ def call_operands(cx: RelaxContext, nodes: list[ast.expr]) -> list[Any]:
     return found
 
 
-def general_call(cx: RelaxContext, operator: Operator | Sugar, node: ast.Call) -> Any:
+def general_call(cx: RelaxContext, operator: Operator | CompositeOp, node: ast.Call) -> Any:
     operator, node = as_today(cx, operator, node)
     failed: Failed | None = None
     args: list[Any] | None = []
@@ -170,7 +178,7 @@ def keyword_values(cx: RelaxContext, keyword: ast.keyword) -> dict[str, Any]:
 
 def build_call(
     cx: RelaxContext,
-    operator: Operator | Sugar,
+    operator: Operator | CompositeOp,
     args: list[Any],
     kwargs: dict[str, Any],
     node: ast.Call,
@@ -209,7 +217,7 @@ def build_call(
 
 def blame_arguments(
     cx: RelaxContext,
-    operator: Operator | Sugar,
+    operator: Operator | CompositeOp,
     args: list[Any],
     kwargs: dict[str, Any],
     node: ast.Call,
@@ -224,7 +232,7 @@ def blame_arguments(
 def mistaken_call(
     cx: RelaxContext,
     error: ArgumentError | OperandError,
-    operator: Operator | Sugar,
+    operator: Operator | CompositeOp,
     node: ast.Call,
 ) -> Failed:
     if isinstance(error, OperandError):
@@ -234,7 +242,7 @@ def mistaken_call(
 
 def explain_arguments(
     cx: RelaxContext,
-    operator: Operator | Sugar,
+    operator: Operator | CompositeOp,
     args: list[Any],
     kwargs: dict[str, Any],
     node: ast.Call,
@@ -258,7 +266,7 @@ def explain_arguments(
 
 def _name_dimensions(
     cx: RelaxContext,
-    operator: Operator | Sugar,
+    operator: Operator | CompositeOp,
     args: list[Any],
     kwargs: dict[str, Any],
     node: ast.Call,
@@ -276,7 +284,7 @@ def _name_dimensions(
 
 def _find_named(
     cx: RelaxContext,
-    operator: Operator | Sugar,
+    operator: Operator | CompositeOp,
     args: list[Any],
     kwargs: dict[str, Any],
     node: ast.Call,
@@ -360,12 +368,12 @@ def argument(cx: RelaxContext, value: Any, node: ast.expr) -> Any:
     return value
 
 
-def sugar_call(cx: RelaxContext, sugar: Sugar, node: ast.Call) -> Any:
+def composite_call(cx: RelaxContext, composite_op: CompositeOp, node: ast.Call) -> Any:
     """A form that stands for several nodes, such as `R.call_packed` or `R.linear`."""
     in_dataflow = cx.older and cx.builder.current_block_is_dataflow()
-    if sugar is call_packed and in_dataflow:
+    if composite_op is call_packed and in_dataflow:
         return general_call(cx, call_pure_packed, described_call(cx, node))
-    return general_call(cx, sugar, node)
+    return general_call(cx, composite_op, node)
 
 
 def function_call(cx: RelaxContext, callee: Expr, node: ast.Call) -> Call:

@@ -30,7 +30,7 @@ from relaxscript.script.parser.python_operators import PYTHON
 
 from .context import RelaxContext
 from .dimension import as_dimension
-from .operand_errors import note_obligations, operand_error, operand_nodes
+from .operand_errors import note_deferred_checks, operand_error, operand_nodes
 
 __all__ = [
     "as_leaf", "bind_cast", "compute", "expr_of", "mentions", "operate", "operator_as_value",
@@ -60,7 +60,7 @@ def as_leaf(cx: RelaxContext, expr: Expr, node: ast.AST) -> Expr:
     except OperandError as error:
         raise operand_error(cx, error, node, expr) from None
     finally:
-        note_obligations(cx, node, value=expr)
+        note_deferred_checks(cx, node, value=expr)
 
 
 def expr_of(cx: RelaxContext, value: Any, node: ast.AST) -> Expr:
@@ -143,7 +143,7 @@ def bind_cast(cx: RelaxContext, cast: MatchCastValue, node: ast.AST) -> Expr:
     value = as_leaf(cx, expr_of(cx, cast.value, node), node)
     span = cx.source.span(node)
     var = cx.builder.bind_match_cast(value, cast.struct_info, "", span, False, span)
-    note_obligations(cx, node)
+    note_deferred_checks(cx, node)
     return var
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from relaxscript.errors import Source
 from relaxscript.ir.relax import Expr
-from relaxscript.op import Operator, Sugar
+from relaxscript.op import CompositeOp, Operator
 from relaxscript.script.names import relax_forms
 from relaxscript.script.names.annotations import Front
 from relaxscript.script.parser import expression, python_call
@@ -36,7 +36,7 @@ from . import (
 )
 from .attribute import Method, method_call
 from .binding import items_of, keep
-from .call import function_call, match_cast_call, operator_call, shape_call, sugar_call
+from .call import composite_call, function_call, match_cast_call, operator_call, shape_call
 from .context import RelaxContext
 from .legacy_forms import match_shape_call
 from .macro import expand_macro
@@ -57,8 +57,8 @@ def call_value(cx: RelaxContext, callee: Any, node: ast.Call) -> Any:
             return operator_call(cx, callee, node)
         case Front():
             return front_call(cx, callee, node)
-        case Sugar():
-            return sugar_call(cx, callee, node)
+        case CompositeOp():
+            return composite_call(cx, callee, node)
         case ScriptLambda():
             args, kwargs = parse_arguments(cx, node)
             return call_lambda(cx, callee, args, kwargs, node)

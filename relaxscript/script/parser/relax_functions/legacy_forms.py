@@ -20,7 +20,7 @@ from typing import Any
 from relaxscript.errors import nearest
 from relaxscript.ir.relax import Expr, ShapeExpr, Var
 from relaxscript.ir.struct_info import ShapeStructInfo, StructInfo, TensorStructInfo
-from relaxscript.op import Operator, Sugar, Trait
+from relaxscript.op import CompositeOp, Operator, Trait
 from relaxscript.op.calls import call_dps_packed
 from relaxscript.script.names.annotations import Object, Tensor
 from relaxscript.script.names.relax_forms import MatchCastValue
@@ -97,8 +97,8 @@ def described_call(cx: RelaxContext, node: ast.Call) -> ast.Call:
 
 
 def as_today(
-    cx: RelaxContext, operator: Operator | Sugar, node: ast.Call
-) -> tuple[Operator | Sugar, ast.Call]:
+    cx: RelaxContext, operator: Operator | CompositeOp, node: ast.Call
+) -> tuple[Operator | CompositeOp, ast.Call]:
     """A call of a function by its destination, and its operator, in today's form."""
     if not is_destination_passing(operator):
         return operator, node
@@ -108,7 +108,7 @@ def as_today(
     return operator, today
 
 
-def is_destination_passing(operator: Operator | Sugar) -> bool:
+def is_destination_passing(operator: Operator | CompositeOp) -> bool:
     """Whether an operator calls a function that writes its results into what it is given."""
     return isinstance(operator, Operator) and Trait.DESTINATION_PASSING in operator.traits
 
@@ -136,7 +136,7 @@ def of_known_shape(cx: RelaxContext, value: Any) -> Any:
     return value
 
 
-def _rewritten(cx: RelaxContext, operator: Operator | Sugar, node: ast.Call) -> ast.Call:
+def _rewritten(cx: RelaxContext, operator: Operator | CompositeOp, node: ast.Call) -> ast.Call:
     """The call with its callee and result written in today's form."""
     args = list(node.args)
     keywords = {k.arg: k.value for k in node.keywords}

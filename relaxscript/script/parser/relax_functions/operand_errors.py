@@ -28,12 +28,12 @@ from relaxscript.script.parser.match_cast_fix import Settling
 from .context import RelaxContext
 
 __all__ = [
-    "explain", "is_prim_func", "note_obligations", "operand_error", "operand_nodes",
+    "explain", "is_prim_func", "note_deferred_checks", "operand_error", "operand_nodes",
     "operator_of", "settled_by_cast", "with_declared",
 ]  # fmt: skip
 
 
-def note_obligations(
+def note_deferred_checks(
     cx: RelaxContext,
     node: ast.AST,
     declared: ast.expr | None = None,
@@ -45,27 +45,27 @@ def note_obligations(
     `declared` is the annotation that it was compared with, `callee` what Python called there,
     `value` what the node means.
     """
-    obligations = cx.builder.obligations
-    if not obligations:
+    deferred_checks = cx.builder.deferred_checks
+    if not deferred_checks:
         return
     operator = operator_of(cx, value)
     places = _operand_places(cx, operator, node) if callee is None else {}
     said: dict[Span | None, tuple[Diagnostic, bool | None, bool]] = {}
-    for obligation in obligations:
-        if cx.module.global_infos.get("vdevice") and left_to_devices(obligation):
+    for deferred in deferred_checks:
+        if cx.module.global_infos.get("vdevice") and left_to_devices(deferred):
             continue
-        checked = obligation.relation != "never"
+        checked = deferred.relation != "never"
         strict = cx.strict if checked else False
-        fits = obligation.relation == "fits"
-        whole = obligation.operand in ("the value", "the result")
-        at = places.get(obligation.operand, node) if fits else node
-        warning = undecided(obligation, cx.source.span(at))
-        if fits and (whole or obligation.operand in places):
+        fits = deferred.relation == "fits"
+        whole = deferred.operand in ("the value", "the result")
+        at = places.get(deferred.operand, node) if fits else node
+        warning = undecided(deferred, cx.source.span(at))
+        if fits and (whole or deferred.operand in places):
             written = declared if whole else None
             warning = with_declared(cx, warning, written)
-            warning = settled_by_cast(cx, warning, obligation.b, at, written)
-        if obligation.error is not None and callee is None:
-            warning = _with_facts(cx, warning, obligation.error, places)
+            warning = settled_by_cast(cx, warning, deferred.b, at, written)
+        if deferred.error is not None and callee is None:
+            warning = _with_facts(cx, warning, deferred.error, places)
         first = said.get(warning.span)
         if first is None:
             said[warning.span] = _of_all_axes(cx, warning, places), strict, checked
@@ -77,7 +77,7 @@ def note_obligations(
             said[warning.span] = replace(known, notes=notes), *first[1:]
     for warning, strict, checked in said.values():
         cx.reporter.undecided(warning, strict, checked)
-    obligations.clear()
+    deferred_checks.clear()
 
 
 def _of_all_axes(

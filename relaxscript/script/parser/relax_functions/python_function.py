@@ -25,7 +25,7 @@ from relaxscript.script.source.lookup import definition_place
 
 from .attribute import known_length
 from .context import RelaxContext
-from .operand_errors import note_obligations, operator_of
+from .operand_errors import note_deferred_checks, operator_of
 
 __all__ = ["call_of_python", "check_taken", "explain_failure"]
 
@@ -63,7 +63,7 @@ def call_of_python(cx: RelaxContext, callee: Any, node: ast.Call) -> Any:
             labels.append(Label(place, f"`{callee.__name__}` is defined here"))
         raise cx.report(replace(diagnostic, labels=tuple(labels), fix=())) from None
     finally:
-        note_obligations(cx, node, callee=callee)
+        note_deferred_checks(cx, node, callee=callee)
     return expr
 
 

@@ -14,7 +14,7 @@ from relaxscript.script.parser.macro import Returned
 from .binding import constant_of, keep
 from .context import RelaxContext
 from .expression import as_leaf, expr_of
-from .operand_errors import note_obligations, operand_error, settled_by_cast, with_declared
+from .operand_errors import note_deferred_checks, operand_error, settled_by_cast, with_declared
 
 __all__ = ["parse_return"]
 
@@ -62,7 +62,7 @@ def check_result(cx: RelaxContext, result: Expr, node: ast.expr | ast.Return) ->
             settled_by_cast(cx, diagnostic, error.cast, node, declared.returns)
         ) from None
     finally:
-        note_obligations(cx, node, declared.returns)
+        note_deferred_checks(cx, node, declared.returns)
 
 
 def _return_from_macro(cx: RelaxContext, node: ast.Return, value: ast.expr | None) -> NoReturn:
@@ -95,5 +95,5 @@ def returned_value(cx: RelaxContext, node: ast.expr) -> Any:
     except OperandError as error:
         raise operand_error(cx, error, node, found) from None
     finally:
-        note_obligations(cx, node, value=found)
+        note_deferred_checks(cx, node, value=found)
     return expr
