@@ -33,7 +33,7 @@ hooks.is_eager.fill(eager.is_eager)
 hooks.operator_of.fill(lambda name: operator_named(name).op)
 
 __all__ = [
-    "REGISTRY", "SYMBOLS", "ArgumentError", "InferContext", "DeferredCheck", "Operator", "Parameter",
-    "PlainContext", "CompositeOp", "Trait", "lookup", "operator_named", "struct_info_of_leaf", "symbols",
-    "traits_of", *namespace.__all__,
+    "REGISTRY", "SYMBOLS", "ArgumentError", "CompositeOp", "DeferredCheck", "InferContext",
+    "Operator", "Parameter", "PlainContext", "Trait", "lookup", "operator_named",
+    "struct_info_of_leaf", "symbols", "traits_of", *namespace.__all__,
 ]  # fmt: skip

@@ -21,10 +21,11 @@ class DeferredCheck(NamedTuple):
     """A precondition of a call that is true for some values of the shape variables only.
 
     `relation` is "equal" (dimension `a` equals `b`), "broadcast" (they are equal, or one of them is
-    1) or "inside" (`a` is at most `b`: checked without a warning, as an index is). Other derivations
-    may add more, such as "fits" (a value of StructInfo `a` has StructInfo `b`). `operand` is the one
-    at fault, `text` the sentence of the warning. `error` is what would be raised if it were never
-    true, with facts about the operands. Lowering puts a check before the kernel.
+    1) or "inside" (`a` is at most `b`: checked without a warning, as an index is). Derivations of
+    more than operators may add others, such as "fits" (a value of StructInfo `a` has StructInfo
+    `b`). `operand` is the one at fault, `text` the sentence of the warning. `error` is what would
+    be raised if it were never true, with facts about the operands. Lowering puts a check before the
+    kernel.
     """
 
     operand: str

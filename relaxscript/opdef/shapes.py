@@ -1,8 +1,8 @@
-"""What the rules of operators share: data types, devices, dimensions and axes of tensors.
+"""Functions that the rules of operators share: dtypes, devices, dimensions and axes of tensors.
 
-Dimensions are compared by proof: YES goes on, NO is an `OperandError`, UNKNOWN a `DeferredCheck` that
-is checked before the kernel runs. Equal dimensions are recognised at once where they are the same
-object or the same number, which is the common case by far.
+Dimensions are compared by proof. YES goes on, NO is an `OperandError`. UNKNOWN is a `DeferredCheck`
+that runs before the kernel. Equal dimensions are recognised at once where they are the same object
+or the same number, by far the common case.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from relaxscript.op import lookup
 
 from .device_calls import listed_devices, wanted_device
 from .device_flow import DeviceFlow
-from .graph import Clash, Spot
+from .graph import DeviceConflict, Use
 
 __all__ = ["refuse"]
 
@@ -28,23 +28,23 @@ class _Mistake(NamedTuple):
 
     code: str
     message: str
-    facts: tuple[tuple[Spot, str], ...]
+    facts: tuple[tuple[Use, str], ...]
     help: str
 
 
 def refuse(flow: DeviceFlow) -> None:
     """Raise `DiagnosticError` where a flow found mistakes."""
-    found = [_clash(clash) for clash in flow.clashes]
+    found = [_conflict(conflict) for conflict in flow.conflicts]
     found += [_undecided(call, flow.module) for call in flow.undecided]
     found += [_unlisted(hint, flow.module) for hint in flow.unlisted]
     if found:
         raise DiagnosticError(list(_placed(found, flow.module)))
 
 
-def _clash(clash: Clash) -> _Mistake:
-    one, other = (device.short for device in clash.devices)
-    spot = clash.at
-    match spot.within if isinstance(spot.node, StructInfo) else spot.node:
+def _conflict(conflict: DeviceConflict) -> _Mistake:
+    one, other = (device.short for device in conflict.devices)
+    use = conflict.at
+    match use.within if isinstance(use.node, StructInfo) else use.node:
         case Call() as call:
             message = f"{_callee(call)} cannot take tensors on {one} and on {other}"
         case If():
@@ -53,8 +53,8 @@ def _clash(clash: Clash) -> _Mistake:
             message = f"`{name}` cannot be on {one} and on {other}"
         case _:
             message = f"this cannot be on {one} and on {other}"
-    facts = [(spot, f"cannot be on {one} and on {other}")]
-    facts += [(origin, f"is on {where}") for origin, where in zip(clash.origins, (one, other))]
+    facts = [(use, f"cannot be on {one} and on {other}")]
+    facts += [(origin, f"is on {where}") for origin, where in zip(conflict.origins, (one, other))]
     help = f'copy one of them to the other device: `R.to_vdevice(x, "{other}")`'
     return _Mistake("RX0210", message, tuple(facts), help)
 
@@ -66,7 +66,7 @@ def _undecided(call: Call, module: IRModule) -> _Mistake:
     return _Mistake(
         "RX0211",
         f"it is not known on which virtual device {_callee(call)} runs",
-        ((Spot(operand, call, span or call.span), f"nothing says where {name} is"),),
+        ((Use(operand, call, span or call.span), f"nothing says where {name} is"),),
         f'say it where the tensor comes from: `R.Tensor(..., vdevice="{device.short}")`',
     )
 
@@ -95,7 +95,7 @@ def _unlisted(hint: Call, module: IRModule) -> _Mistake:
     return _Mistake(
         "RX0324",
         f"the module has no virtual device `{wanted_device(hint).short}`",
-        ((Spot(hint, None, hint.span), "is a hint at it"),),
+        ((Use(hint, None, hint.span), "is a hint at it"),),
         f"the module has {', '.join(f'`{d.short}`' for d in listed_devices(module))}",
     )
 
@@ -111,10 +111,10 @@ def _callee(call: Call) -> str:
 
 def _placed(found: list[_Mistake], module: IRModule) -> Iterator[Diagnostic]:
     """The diagnostics; in the printed text where some place has no source."""
-    spots = [spot for mistake in found for spot, _ in mistake.facts]
-    spans = [spot.span for spot in spots]
+    uses = [use for mistake in found for use, _ in mistake.facts]
+    spans = [use.span for use in uses]
     if any(span is None for span in spans):
-        spans = hooks.places(module, [(spot.node, spot.within) for spot in spots])
+        spans = hooks.places(module, [(use.node, use.within) for use in uses])
     places = iter(spans)
     for mistake in found:
         labels: dict[Span, str] = {}

@@ -1,4 +1,4 @@
-"""Which tensors of a program are on one virtual device, and on which.
+"""The virtual devices of all tensors of a program.
 
 `DeviceFlow` goes through the functions of a module once and links the places of tensors wherever
 the rules say that they are on one device. What flows forward in the spec by deriving again, and
@@ -35,15 +35,24 @@ from relaxscript.op.device import hint_on_device
 from relaxscript.visitor import ScopedVisitor
 
 from .device_calls import hinted_device, is_closure_call, is_kernel_call, listed_devices
-from .graph import Place, Places, Signature, Spot, Tree, all_at, fits, places_in
+from .graph import (
+    DeviceGraph,
+    FunctionNode,
+    TensorNode,
+    Tree,
+    Use,
+    matches,
+    tensor_nodes,
+    tree_of_node,
+)
 
 __all__ = ["DeviceFlow"]
 
 
 class DeviceFlow(ScopedVisitor):
-    """The places of all tensors in the Relax functions of a module, and what is known of them.
+    """The graph of all tensors in the Relax functions of a module, and what is known of them.
 
-    `clashes` are tensors that would be on two devices; `undecided` are calls of operators and
+    `conflicts` are tensors that would be on two devices; `undecided` are calls of operators and
     PrimFuncs with an argument of which no device is known, one for tensors that belong together;
     `unlisted` are hints that name a device which the module has not.
     """
@@ -52,24 +61,24 @@ class DeviceFlow(ScopedVisitor):
         super().__init__()
         self.module = module
         self.trees: dict[Var, Tree] = {}
-        self.signatures: dict[Function, Signature] = {}
+        self.signatures: dict[Function, FunctionNode] = {}
         self.unlisted: list[Call] = []
         self._context = Context(module)
-        self._places = Places(listed_devices(module))
-        self._calls: list[tuple[Call, Place]] = []
-        # The places in expressions that have parts, until what holds them is looked at.
+        self._graph = DeviceGraph(listed_devices(module))
+        self._calls: list[tuple[Call, TensorNode]] = []
+        # The trees of expressions that have parts, until what holds them is visited.
         self._inside: dict[Node, Tree] = {}
         functions = module.relax_functions()
         self._by_name = {v.name_hint: self._signature(f) for v, f in functions.items()}
         for function in dict.fromkeys(functions.values()):
             self.visit(function)
-        self._places.flow()
-        self.clashes = self._places.clashes
+        self._graph.propagate()
+        self.conflicts = self._graph.conflicts
         self.undecided = self._undecided()
 
     def _undecided(self) -> list[Call]:
         found: list[Call] = []
-        seen: set[Place] = set()
+        seen: set[TensorNode] = set()
         for call, place in self._calls:
             if place.device is None and place not in seen:
                 found.append(call)
@@ -78,17 +87,17 @@ class DeviceFlow(ScopedVisitor):
 
     # -- functions and bindings --------------------------------------------------------------------
 
-    def _signature(self, function: Function) -> Signature:
+    def _signature(self, function: Function) -> FunctionNode:
         if function in self.signatures:
             return self.signatures[function]
         for param in function.params:
-            at = Spot(param, function, param.span)
-            self.trees[param] = self._places.fresh(param.struct_info, at)
+            at = Use(param, function, param.span)
+            self.trees[param] = self._graph.new_tree(param.struct_info, at)
         result, declared = None, function.ret_struct_info
         if declared is not None:
-            result = self._places.fresh(declared, Spot(declared, function, function.ret_span))
+            result = self._graph.new_tree(declared, Use(declared, function, function.ret_span))
         params = tuple(self.trees[param] for param in function.params)
-        signature = self.signatures[function] = Signature(params, result)
+        signature = self.signatures[function] = FunctionNode(params, result)
         return signature
 
     def enter(self, node: Node) -> None:
@@ -108,21 +117,21 @@ class DeviceFlow(ScopedVisitor):
 
     def _function(self, function: Function) -> None:
         body, signature = function.body, self._signature(function)
-        at = Spot(body, function, body.span)
+        at = Use(body, function, body.span)
         if isinstance(body, SeqExpr):
-            at = Spot(body.body, body, body.body_span)
-        self._places.connect(signature.result, self._value(body), at)
+            at = Use(body.body, body, body.body_span)
+        self._graph.connect(signature.result, self._value(body), at)
         self._inside[function] = signature
 
     def _binding(self, binding: Binding) -> None:
         var, tree = binding.var, self._value(binding.value)
         infos = [binding.struct_info] if isinstance(binding, MatchCast) else []
         infos += [] if var.struct_info is None else [var.struct_info]
-        at = Spot(var, binding, var.span)
-        if infos and not fits(infos[0], tree):
-            tree = self._places.fresh(infos.pop(0), at)
+        at = Use(var, binding, var.span)
+        if infos and not matches(infos[0], tree):
+            tree = self._graph.new_tree(infos.pop(0), at)
         for info in infos:
-            self._places.hear(info, tree, at)
+            self._graph.assign_declared(info, tree, at)
         self.trees[var] = tree
 
     # -- values ------------------------------------------------------------------------------------
@@ -134,12 +143,12 @@ class DeviceFlow(ScopedVisitor):
             case GlobalVar(name):
                 return self._by_name.get(name)
             case Constant():
-                return Place()
+                return TensorNode()
         return self._inside.get(expr)
 
     def _made_of(self, expr: Expr) -> Tree:
         """The places in an expression whose parts were looked at."""
-        at = Spot(expr, None, expr.span)
+        at = Use(expr, None, expr.span)
         match expr:
             case Call():
                 return self._call(expr)
@@ -149,12 +158,12 @@ class DeviceFlow(ScopedVisitor):
                 held = self._value(value)
                 if isinstance(held, list) and 0 <= index < len(held):
                     return held[index]
-                return self._places.fresh(self._info(expr), at)
+                return self._graph.new_tree(self._info(expr), at)
             case SeqExpr(body=body):
                 return self._value(body)
             case If(true_branch=yes, false_branch=no):
-                tree = self._places.fresh(self._info(expr), at)
-                self._places.fork(tree, self._value(yes), self._value(no), at)
+                tree = self._graph.new_tree(self._info(expr), at)
+                self._graph.merge(tree, self._value(yes), self._value(no), at)
                 return tree
         return None
 
@@ -173,47 +182,47 @@ class DeviceFlow(ScopedVisitor):
             case _ if is_kernel_call(call, self.module):
                 return self._kernel(call, args)
             case Op():
-                return self._places.fresh(self._info(call), _spot(call))
+                return self._graph.new_tree(self._info(call), _use(call))
             case callee:
                 return self._applied(self._value(callee), args, call)
 
     def _hint(self, call: Call) -> Tree:
-        place, device = Place(), hinted_device(call, self.module)
+        place, device = TensorNode(), hinted_device(call, self.module)
         if device is None:
             self.unlisted.append(call)
         else:
-            self._places.say(place, device, _spot(call))
+            self._graph.assign(place, device, _use(call))
         return place
 
     def _kernel(self, call: Call, args: list[Tree]) -> Tree:
         """An operator runs on one device: its operands are there, and its results."""
-        here, at = Place(), _spot(call)
-        operands = list(places_in(args))
+        here, at = TensorNode(), _use(call)
+        operands = list(tensor_nodes(args))
         for place in operands:
             place.link(here, at)
         if operands:
             self._calls.append((call, here))
         info = self._info(call)
-        tree = all_at(info, here)
-        self._places.hear(info, tree, at)
+        tree = tree_of_node(info, here)
+        self._graph.assign_declared(info, tree, at)
         return tree
 
     def _applied(self, callee: Tree, args: Tree, call: Call) -> Tree:
         """Arguments are where the parameters are; the result is that of the function."""
         match callee, args:
-            case Signature(params, result), list() if len(params) == len(args):
+            case FunctionNode(params, result), list() if len(params) == len(args):
                 for i, (param, arg) in enumerate(zip(params, args)):
-                    self._places.connect(param, arg, _spot_of(call, i), both=False)
-                self._places.hear(self._info(call), result, _spot(call))
+                    self._graph.connect(param, arg, _use_of(call, i), both=False)
+                self._graph.assign_declared(self._info(call), result, _use(call))
                 return result
-        return self._places.fresh(self._info(call), _spot(call))
+        return self._graph.new_tree(self._info(call), _use(call))
 
 
-def _spot_of(call: Call, index: int) -> Spot:
-    """Where an argument stands."""
+def _use_of(call: Call, index: int) -> Use:
+    """The use of an argument."""
     arg = call.args[index] if index < len(call.args) else call
-    return Spot(arg, call, call.arg_spans[index] if index < len(call.arg_spans) else call.span)
+    return Use(arg, call, call.arg_spans[index] if index < len(call.arg_spans) else call.span)
 
 
-def _spot(call: Call) -> Spot:
-    return Spot(call, None, call.span)
+def _use(call: Call) -> Use:
+    return Use(call, None, call.span)

@@ -1,8 +1,8 @@
-"""Places of tensors, links between those that are on one device, and the flow along the links.
+"""The graph of a module's tensors, with an edge between those that are on one device.
 
-A `Tree` has the places of the tensors in one value; values that are one share their places. A
-device that is said of a place flows along the links until nothing changes, so neither the order in
-which things are said nor recursion matters, and the cost is that of the links.
+A `Tree` has the nodes of the tensors in one value; values that are one share their nodes. A device
+that is assigned to a node is propagated along the edges until nothing changes. So neither order nor
+recursion matters, and the cost is that of the edges.
 """
 
 from __future__ import annotations
@@ -18,45 +18,53 @@ from relaxscript.ir.struct_info import FuncStructInfo, StructInfo, TensorStructI
 from relaxscript.sinfo import map_infos, same_vdevice
 
 __all__ = [
-    "Clash", "Place", "Places", "Signature", "Spot", "Tree", "all_at", "fits", "placed_info",
-    "places_in",
+    "DeviceConflict",
+    "DeviceGraph",
+    "FunctionNode",
+    "TensorNode",
+    "Tree",
+    "Use",
+    "matches",
+    "tensor_nodes",
+    "tree_of_node",
+    "with_devices",
 ]  # fmt: skip
 
 
-class Spot(NamedTuple):
-    """Where in the program something is said or needed."""
+class Use(NamedTuple):
+    """The place in the program where a device is declared or needed."""
 
     node: Node
     within: Node | None = None
     span: Span | None = None
 
 
-class _Link(NamedTuple):
-    """That another tensor is on the same device; what is not `forward` only belongs together."""
+class _Edge(NamedTuple):
+    """An edge to a tensor on the same device; without `forward` no device is propagated on it."""
 
-    to: Place
-    at: Spot
+    to: TensorNode
+    at: Use
     forward: bool
 
 
-class Place:
-    """A tensor of the program; `device` is None as long as nothing says where it is."""
+class TensorNode:
+    """A tensor of the program; `device` is None while nothing says where it is."""
 
-    __slots__ = ("device", "forks", "links", "origin")
+    __slots__ = ("device", "links", "merges", "origin")
 
     def __init__(self) -> None:
         self.device: VDevice | None = None
-        self.origin: Spot | None = None  # what says that it is on `device`
-        self.links: list[_Link] = []
-        self.forks: list[_Fork] = []  # values of which it may be one
+        self.origin: Use | None = None  # what says that it is on `device`
+        self.links: list[_Edge] = []
+        self.merges: list[_Merge] = []  # values of which it may be one
 
-    def link(self, other: Place, at: Spot, both: bool = True) -> None:
+    def link(self, other: TensorNode, at: Use, both: bool = True) -> None:
         """Have `other` be where this is; and the other way round, with `both`."""
-        self.links.append(_Link(other, at, True))
-        other.links.append(_Link(self, at, both))
+        self.links.append(_Edge(other, at, True))
+        other.links.append(_Edge(self, at, both))
 
-    def belonging(self) -> Iterator[Place]:
-        """The places without a device that a device said here, or of which one, could reach."""
+    def belonging(self) -> Iterator[TensorNode]:
+        """The nodes without a device that are connected with this one, itself included."""
         seen: set[int] = set()
         stack = [self]
         while stack:
@@ -67,51 +75,51 @@ class Place:
                 stack.extend(link.to for link in place.links)
 
 
-class _Fork(NamedTuple):
+class _Merge(NamedTuple):
     """The value of an `if`: on a device where both branches are on it."""
 
-    value: Place
-    branches: tuple[Place, Place]
-    at: Spot
+    value: TensorNode
+    branches: tuple[TensorNode, TensorNode]
+    at: Use
 
 
-class Signature(NamedTuple):
-    """The places of what a function takes and gives."""
+class FunctionNode(NamedTuple):
+    """The nodes of the parameters and of the result of a function."""
 
     params: tuple[Tree, ...]
     result: Tree
 
 
-# The places of the tensors in a value, arranged as its StructInfo is; None where it holds none.
-Tree: TypeAlias = "Place | list[Tree] | Signature | None"
+# The nodes of the tensors in a value, arranged as its StructInfo is; None where it holds none.
+Tree: TypeAlias = "TensorNode | list[Tree] | FunctionNode | None"
 
 
-class Clash(NamedTuple):
-    """A tensor that would be on two devices: where, which, and what says so of each."""
+class DeviceConflict(NamedTuple):
+    """A tensor that would be on two devices: where, which, and what declares each."""
 
-    at: Spot
+    at: Use
     devices: tuple[VDevice, VDevice]
-    origins: tuple[Spot, Spot]
+    origins: tuple[Use, Use]
 
 
-class Places:
-    """What is said of places, and what follows; `listed` are the devices of the module.
+class DeviceGraph:
+    """The nodes with their devices, and what follows; `listed` are the devices of the module.
 
-    `clashes` are the tensors that would be on two devices, one of each cause.
+    `conflicts` are the tensors that would be on two devices, one of each cause.
     """
 
     def __init__(self, listed: Iterable[VDevice]) -> None:
-        self.clashes: list[Clash] = []
+        self.conflicts: list[DeviceConflict] = []
         self._devices = list(listed)
-        self._said: list[tuple[Place, VDevice, Spot]] = []
+        self._assigned: list[tuple[TensorNode, VDevice, Use]] = []
         self._causes: set[frozenset[int]] = set()
-        self._reached: deque[Place] = deque()
+        self._reached: deque[TensorNode] = deque()
 
-    def say(self, place: Place, device: VDevice, at: Spot) -> None:
+    def assign(self, place: TensorNode, device: VDevice, at: Use) -> None:
         """Note that a tensor is on a device."""
-        self._said.append((place, self._known(device), at))
+        self._assigned.append((place, self._canonical(device), at))
 
-    def _known(self, device: VDevice) -> VDevice:
+    def _canonical(self, device: VDevice) -> VDevice:
         """The one object that stands for a device here."""
         for known in self._devices:
             if known is device or same_vdevice(known, device):
@@ -119,20 +127,20 @@ class Places:
         self._devices.append(device)
         return device
 
-    def hear(self, info: StructInfo, tree: Tree, at: Spot) -> None:
-        """Note the devices that a StructInfo says."""
+    def assign_declared(self, info: StructInfo, tree: Tree, at: Use) -> None:
+        """Note the devices that a StructInfo declares."""
         for part, place in _pairs(info, tree):
             if part.vdevice is not None:
-                said = at if part.span is None else Spot(part, at.node, part.span)
-                self.say(place, part.vdevice, said)
+                said = at if part.span is None else Use(part, at.node, part.span)
+                self.assign(place, part.vdevice, said)
 
-    def fresh(self, info: StructInfo, at: Spot) -> Tree:
-        """New places for the tensors in a value."""
+    def new_tree(self, info: StructInfo, at: Use) -> Tree:
+        """New nodes for the tensors in a value."""
         tree = _tree_of(info)
-        self.hear(info, tree, at)
+        self.assign_declared(info, tree, at)
         return tree
 
-    def connect(self, a: Tree, b: Tree, at: Spot, both: bool = True) -> None:
+    def connect(self, a: Tree, b: Tree, at: Use, both: bool = True) -> None:
         """Have the tensors of `b` be where those of `a` are; and the other way round, with `both`.
 
         A function that is passed on gives what is expected of it; what it takes is its own affair.
@@ -145,32 +153,32 @@ class Places:
                 continue
             seen.add((id(one), id(other)))
             match one, other:
-                case Place(), Place():
+                case TensorNode(), TensorNode():
                     one.link(other, at, both)
                 case list(), list() if len(one) == len(other):
                     stack.extend(zip(one, other))
-                case Signature(), Signature():
+                case FunctionNode(), FunctionNode():
                     stack.append((one.result, other.result))
                     if both and len(one.params) == len(other.params):
                         stack.extend(zip(one.params, other.params))
 
-    def fork(self, tree: Tree, yes: Tree, no: Tree, at: Spot) -> None:
+    def merge(self, tree: Tree, yes: Tree, no: Tree, at: Use) -> None:
         """Have a value be where both branches are, and each branch where the value is."""
         match tree, yes, no:
-            case Place(), Place(), Place():
+            case TensorNode(), TensorNode(), TensorNode():
                 for branch in (yes, no):
-                    branch.forks.append(_Fork(tree, (yes, no), at))
+                    branch.merges.append(_Merge(tree, (yes, no), at))
                     tree.link(branch, at, both=False)
             case list(), list(), list() if len(tree) == len(yes) == len(no):
                 for parts in zip(tree, yes, no):
-                    self.fork(*parts, at)
-            case Signature(), Signature(), Signature():
-                self.fork(tree.result, yes.result, no.result, at)
+                    self.merge(*parts, at)
+            case FunctionNode(), FunctionNode(), FunctionNode():
+                self.merge(tree.result, yes.result, no.result, at)
 
-    def flow(self) -> None:
-        """Carry what was said along the links."""
-        for place, device, at in self._said:
-            self._reach(place, device, at, at)
+    def propagate(self) -> None:
+        """Propagate the assigned devices along the edges."""
+        for place, device, at in self._assigned:
+            self._set_device(place, device, at, at)
         while self._reached:
             place = self._reached.popleft()
             here, origin = place.device, place.origin
@@ -178,12 +186,12 @@ class Places:
                 continue
             for link in place.links:
                 if link.forward:
-                    self._reach(link.to, here, origin, link.at)
-            for fork in place.forks:
-                if all(branch.device is here for branch in fork.branches):
-                    self._reach(fork.value, here, origin, fork.at)
+                    self._set_device(link.to, here, origin, link.at)
+            for merge in place.merges:
+                if all(branch.device is here for branch in merge.branches):
+                    self._set_device(merge.value, here, origin, merge.at)
 
-    def _reach(self, place: Place, device: VDevice, origin: Spot, at: Spot) -> None:
+    def _set_device(self, place: TensorNode, device: VDevice, origin: Use, at: Use) -> None:
         if place.device is None or place.origin is None:
             place.device, place.origin = device, origin
             self._reached.append(place)
@@ -191,7 +199,9 @@ class Places:
             cause = frozenset({id(place.origin.node), id(origin.node)})
             if cause not in self._causes:
                 self._causes.add(cause)
-                self.clashes.append(Clash(at, (place.device, device), (place.origin, origin)))
+                self.conflicts.append(
+                    DeviceConflict(at, (place.device, device), (place.origin, origin))
+                )
 
 
 # -- trees -----------------------------------------------------------------------------------------
@@ -200,36 +210,36 @@ class Places:
 def _tree_of(info: StructInfo) -> Tree:
     match info:
         case TensorStructInfo():
-            return Place()
+            return TensorNode()
         case TupleStructInfo(fields):
             return [_tree_of(field) for field in fields]
         case FuncStructInfo(params=tuple(params), derive_func=None):
-            return Signature(tuple(map(_tree_of, params)), _tree_of(info.ret))
+            return FunctionNode(tuple(map(_tree_of, params)), _tree_of(info.ret))
     return None
 
 
-def all_at(info: StructInfo, here: Place) -> Tree:
-    """The tree of a value whose tensors are all in one place."""
+def tree_of_node(info: StructInfo, here: TensorNode) -> Tree:
+    """The tree of a value whose tensors are all one node."""
     match info:
         case TensorStructInfo():
             return here
         case TupleStructInfo(fields):
-            return [all_at(field, here) for field in fields]
+            return [tree_of_node(field, here) for field in fields]
     return None
 
 
-def fits(info: StructInfo, tree: Tree) -> bool:
-    """Whether a StructInfo is of the kind that the value has."""
+def matches(info: StructInfo, tree: Tree) -> bool:
+    """True if a StructInfo is of the kind that the value has."""
     match info, tree:
-        case (TensorStructInfo(), Place()) | (FuncStructInfo(params=tuple()), Signature()):
+        case (TensorStructInfo(), TensorNode()) | (FuncStructInfo(params=tuple()), FunctionNode()):
             return True
         case TupleStructInfo(fields), list():
             return len(fields) == len(tree)
     return False
 
 
-def _pairs(info: StructInfo, tree: Tree) -> Iterator[tuple[TensorStructInfo, Place]]:
-    """The tensors that a StructInfo describes, and their places."""
+def _pairs(info: StructInfo, tree: Tree) -> Iterator[tuple[TensorStructInfo, TensorNode]]:
+    """The tensors that a StructInfo describes, and their nodes."""
     seen: set[tuple[int, int]] = set()
     stack = [(info, tree)]
     while stack:
@@ -238,17 +248,17 @@ def _pairs(info: StructInfo, tree: Tree) -> Iterator[tuple[TensorStructInfo, Pla
             continue
         seen.add((id(part), id(held)))
         match part, held:
-            case TensorStructInfo(), Place():
+            case TensorStructInfo(), TensorNode():
                 yield part, held
             case TupleStructInfo(fields), list() if len(fields) == len(held):
                 stack.extend(zip(reversed(fields), reversed(held)))
-            case FuncStructInfo(params=tuple(params)), Signature():
+            case FuncStructInfo(params=tuple(params)), FunctionNode():
                 stack.append((part.ret, held.result))
                 stack.extend(zip(reversed(params), reversed(held.params)))
 
 
-def places_in(trees: Iterable[Tree]) -> Iterator[Place]:
-    """The places of the tensors in values, each once; those of functions are not in the value."""
+def tensor_nodes(trees: Iterable[Tree]) -> Iterator[TensorNode]:
+    """The nodes of the tensors in values, each once; those of functions are not in the value."""
     seen: set[int] = set()
     stack = list(trees)[::-1]
     while stack:
@@ -257,23 +267,23 @@ def places_in(trees: Iterable[Tree]) -> Iterator[Place]:
             continue
         seen.add(id(tree))
         match tree:
-            case Place():
+            case TensorNode():
                 yield tree
             case list():
                 stack.extend(reversed(tree))
 
 
-def placed_info(info: StructInfo, tree: Tree) -> StructInfo:
+def with_devices(info: StructInfo, tree: Tree) -> StructInfo:
     """A StructInfo with the devices of its tensors filled in where it does not say them.
 
     It is the same object where nothing is to be filled in.
     """
     match info, tree:
-        case TensorStructInfo(shape, dtype, None, ndim), Place(device=VDevice() as device):
+        case TensorStructInfo(shape, dtype, None, ndim), TensorNode(device=VDevice() as device):
             return TensorStructInfo.make(shape, dtype, device, ndim, span=info.span)
         case TupleStructInfo(fields), list() if len(fields) == len(tree):
-            return info.replace(fields=map_infos(placed_info, fields, tree))
-        case FuncStructInfo(params=tuple(params)), Signature():
-            given = map_infos(placed_info, params, tree.params)
-            return info.replace(params=given, ret=placed_info(info.ret, tree.result))
+            return info.replace(fields=map_infos(with_devices, fields, tree))
+        case FuncStructInfo(params=tuple(params)), FunctionNode():
+            given = map_infos(with_devices, params, tree.params)
+            return info.replace(params=given, ret=with_devices(info.ret, tree.result))
     return info

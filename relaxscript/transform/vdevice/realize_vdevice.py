@@ -36,7 +36,7 @@ from .device_calls import (
 )
 from .device_errors import refuse
 from .device_flow import DeviceFlow
-from .graph import placed_info
+from .graph import with_devices
 
 __all__ = ["RealizeVDevice", "realized"]
 
@@ -109,14 +109,14 @@ def _with_devices(module: IRModule, flow: DeviceFlow) -> IRModule:
     variables: dict[Node, Var] = {}
     for var, tree in flow.trees.items():
         info = var.struct_info
-        if info is not None and (known := placed_info(info, tree)) is not info:
+        if info is not None and (known := with_devices(info, tree)) is not info:
             variables[var] = var.replace(struct_info=known)
     result = module
     for gvar, function in module.relax_functions().items():
         made = rewrite(function, variables.get) if variables else function
         if function.ret_struct_info is not None:
             tree = flow.signatures[function].result
-            made = made.replace(ret_struct_info=placed_info(function.ret_struct_info, tree))
+            made = made.replace(ret_struct_info=with_devices(function.ret_struct_info, tree))
         if made is not function:
             result = result.clone() if result is module else result
             result[gvar] = made

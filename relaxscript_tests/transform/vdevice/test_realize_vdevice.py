@@ -291,8 +291,8 @@ def test_mistakes_in_a_program_made_by_hand_are_shown_in_its_printed_text() -> N
     (found,) = caught.value.diagnostics
     assert found.code == "RX0210"
     lines = mod.script().split("\n")
-    spots = [lines[s.line - 1][s.column - 1 : s.end_column - 1] for s, _ in found.labels]
-    assert spots == ["gv1", "R.add(gv, y)", 'R.Tensor((4,), "float32", vdevice="llvm:0")']
+    uses = [lines[s.line - 1][s.column - 1 : s.end_column - 1] for s, _ in found.labels]
+    assert uses == ["gv1", "R.add(gv, y)", 'R.Tensor((4,), "float32", vdevice="llvm:0")']
 
 
 def test_a_hint_at_a_device_that_the_module_has_not_is_refused() -> None:
@@ -388,10 +388,10 @@ def test_random_programs_give_the_same_on_every_device(device: int) -> None:
 
 def check_results(mod: IRModule, made: IRModule, device: int, seed: int) -> None:
     """The executors give for `made`, with all on a device, what `mod` gives on the host."""
-    fresh = partial(inputs_for, mod["main"], seed)  # some are written into
-    expected = outcome(lambda: EXECUTORS["interpreter"](mod)("main", *fresh()))
+    new_tree = partial(inputs_for, mod["main"], seed)  # some are written into
+    expected = outcome(lambda: EXECUTORS["interpreter"](mod)("main", *new_tree()))
     for load in EXECUTORS.values():
-        given = [moved(value, device) for value in fresh()]
+        given = [moved(value, device) for value in new_tree()]
         actual = outcome(lambda load=load, given=given: load(made)("main", *given))
         if isinstance(expected, VMError):
             assert isinstance(actual, VMError), seed
