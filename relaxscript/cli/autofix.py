@@ -9,8 +9,8 @@ from difflib import unified_diff
 
 from relaxscript.errors import Diagnostic, Source, fix_source
 
-from .definitions import definitions
 from .report import errors_of, in_order
+from .scripts_in_file import definitions
 
 __all__ = ["Looked", "difference", "look", "mend"]
 

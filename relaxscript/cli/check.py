@@ -15,10 +15,9 @@ from typing import Literal, TextIO
 from relaxscript.errors import Diagnostic, DiagnosticError, Source
 
 from .autofix import difference, look, mend
+from .files import FileText, encoded, files_in, read_text, sources_in, write_back
 from .notebooks import is_notebook, with_cells
-from .reading import FileText, files_in, read_text, sources_in
 from .report import complain, errors_of
-from .writing import encoded, write_back
 
 __all__ = ["Checked", "Form", "check"]
 

@@ -8,9 +8,9 @@ from typing import Any
 from relaxscript.errors import Diagnostic, DiagnosticError, did_you_mean, nearest
 from relaxscript.ir import hooks
 
-from .definitions import Script, definitions
-from .reading import sources_of
+from .files import sources_of
 from .report import complain, errors_of, in_order
+from .scripts_in_file import Script, definitions
 
 __all__ = ["print_scripts"]
 

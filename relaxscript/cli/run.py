@@ -13,7 +13,7 @@ from types import TracebackType
 
 from relaxscript.errors import DiagnosticError
 
-from .reading import read
+from .files import read
 from .report import complain
 
 __all__ = ["run"]

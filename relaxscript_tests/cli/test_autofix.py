@@ -6,7 +6,7 @@ import pytest
 
 from relaxscript.cli import autofix
 from relaxscript.cli.autofix import ROUNDS, difference, look, mend
-from relaxscript.cli.definitions import Script
+from relaxscript.cli.scripts_in_file import Script
 from relaxscript.errors import Diagnostic, DiagnosticError, Edit, Source
 from relaxscript_tests.cli.programs import BAD, IMPORTS
 

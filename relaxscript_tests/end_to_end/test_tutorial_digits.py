@@ -14,7 +14,7 @@ import jupytext
 import nbformat
 import pytest
 
-from relaxscript.cli.definitions import definitions
+from relaxscript.cli.scripts_in_file import definitions
 from relaxscript.errors import Source
 from relaxscript_tests.architecture import ROOT
 

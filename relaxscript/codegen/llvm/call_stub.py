@@ -41,7 +41,7 @@ class _Unknown(Exception):
     """There is no quick test for this signature."""
 
 
-class _Writer:
+class _StubWriter:
     """Collects the tests and operands for the parameters of a signature."""
 
     def __init__(self, signature: PrimFuncSignature) -> None:
@@ -122,7 +122,7 @@ def fast_call(
     signature: PrimFuncSignature, returns: bool, tools: Mapping[str, Any]
 ) -> Callable[..., Any]:
     """The function that calls a kernel; `tools` are its slow way, entry, details and result."""
-    writer = _Writer(signature)
+    writer = _StubWriter(signature)
     try:
         writer.write()
     except _Unknown:

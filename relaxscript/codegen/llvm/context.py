@@ -14,10 +14,10 @@ from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.tir_compute import Reduce
 from relaxscript.semantics.prim_func_abi import PrimFuncSignature
 
-from .ir_writer import Assembler, Explain, Value
-from .place import Options, Place
+from .buffer_address import BufferAddress, Options
+from .ir_writer import Explain, FunctionWriter, Value
 from .proofs import Proofs
-from .value_ranges import Ranges
+from .value_ranges import ValueRanges
 
 if TYPE_CHECKING:
     from .function import ModuleText
@@ -29,7 +29,7 @@ class Rules(NamedTuple):
     """What expressions use of memory, loops and other functions."""
 
     load: Callable[[FunctionContext, prim.BufferLoad], Value]
-    place: Callable[[FunctionContext, tir.Buffer, Span | None], Place]
+    place: Callable[[FunctionContext, tir.Buffer, Span | None], BufferAddress]
     reduction: Callable[[FunctionContext, Reduce], Value]
     external: Callable[[FunctionContext, prim.Call, str], Value]
     call_function: Callable[[FunctionContext, prim.Call, GlobalVar], Value]
@@ -46,17 +46,17 @@ class FunctionContext:
         self.options: Options = module.options
         self.signature = PrimFuncSignature(func)
         self.result: DataType | None = None
-        self.asm = Assembler(module.sites)
+        self.asm = FunctionWriter(module.sites)
         self.values: dict[Node, Value] = {}
-        self.ranges = Ranges()
+        self.ranges = ValueRanges()
         self.proofs = Proofs()
         # How a sum or product of integers fails, where it may not wrap.
         self.wraps: Explain | None = None
-        self.places: dict[tir.Buffer, Place] = {}
+        self.places: dict[tir.Buffer, BufferAddress] = {}
         # The views that were declared so far, and what their buffers stood for before.
-        self.declared: list[tuple[tir.Buffer, Place | None]] = []
+        self.declared: list[tuple[tir.Buffer, BufferAddress | None]] = []
         # The first buffer over each pointer, and where the memory behind a pointer begins.
-        self.owners: dict[prim.Var, Place] = {}
+        self.owners: dict[prim.Var, BufferAddress] = {}
         self.stack_bytes = 0
         # How often unrolled loops repeat what is being written.
         self.copies = 1
@@ -73,12 +73,12 @@ class FunctionContext:
             if outer is not None:
                 self.places[buffer] = outer
 
-    def declare(self, buffer: tir.Buffer, place: Place) -> None:
+    def declare(self, buffer: tir.Buffer, place: BufferAddress) -> None:
         """Let a buffer stand for a place until the scope ends."""
         self.declared.append((buffer, self.places.get(buffer)))
         self.places[buffer] = place
 
-    def define(self, buffer: tir.Buffer, place: Place) -> None:
+    def define(self, buffer: tir.Buffer, place: BufferAddress) -> None:
         """Let a buffer, and its pointer, stand for a place."""
         self.places[buffer] = place
         if buffer.data is not None:

@@ -1,8 +1,8 @@
 """Code for elements of buffers: where one lies, whether it lies in its buffer, loads and stores.
 
-A buffer in scope is a `Place`: the address of its first element, its dimensions and its strides in
-elements (None where it is compact). An index is compared with its dimension where the code runs,
-unless `proofs.py` finds that it always fits. No dimension of a place is negative.
+A buffer in scope is a `BufferAddress`: the address of its first element, its dimensions, and its
+strides in elements (None where it is compact). An index is compared with its dimension where the
+code runs, unless `proofs.py` finds that it always fits. No dimension is negative.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from relaxscript.errors import Span
 from relaxscript.ir import prim, tir
 from relaxscript.semantics import tir_errors
 
+from .buffer_address import BufferAddress
 from .context import FunctionContext
 from .expression import emit
 from .ir_writer import Value
-from .place import Place
 from .types import storage
 
 __all__ = [
@@ -38,7 +38,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class Site:
+class IndexSite:
     """Where an index of some data type may leave a buffer."""
 
     buffer: str
@@ -81,7 +81,7 @@ def add(cx: FunctionContext, a: Value, b: Value) -> Value:
     return cx.asm.operation("add nsw", a, b)
 
 
-def strides_of(cx: FunctionContext, place: Place) -> list[Value]:
+def strides_of(cx: FunctionContext, place: BufferAddress) -> list[Value]:
     """The strides in elements; those of a compact buffer follow from its dimensions."""
     if place.strides is not None:
         return list(place.strides)
@@ -91,7 +91,7 @@ def strides_of(cx: FunctionContext, place: Place) -> list[Value]:
     return strides[::-1][: len(place.shape)] if place.shape else []
 
 
-def size_of(cx: FunctionContext, place: Place) -> Value:
+def size_of(cx: FunctionContext, place: BufferAddress) -> Value:
     """How many bytes there are behind a compact place."""
     size = i64(cx, place.dtype.itemsize)
     for extent in place.shape:
@@ -99,7 +99,9 @@ def size_of(cx: FunctionContext, place: Place) -> Value:
     return size
 
 
-def unproved_axes(cx: FunctionContext, place: Place, indices: Sequence[prim.PrimExpr]) -> list[int]:
+def unproved_axes(
+    cx: FunctionContext, place: BufferAddress, indices: Sequence[prim.PrimExpr]
+) -> list[int]:
     """The axes along which an access has to be checked."""
     if not cx.options.check:
         return []
@@ -107,13 +109,13 @@ def unproved_axes(cx: FunctionContext, place: Place, indices: Sequence[prim.Prim
     return [k for k, (i, n) in enumerate(pairs) if not cx.proofs.is_inside(i, n)]
 
 
-def check_index(cx: FunctionContext, site: Site, index: Value, extent: Value) -> None:
+def check_index(cx: FunctionContext, site: IndexSite, index: Value, extent: Value) -> None:
     """Fail unless an index, of 64 bits, is one of so many."""
     beyond = cx.asm.compare("icmp uge", index, extent)
     cx.asm.fail_if(beyond, site.explain, [index, extent])
 
 
-def check_run(cx: FunctionContext, site: Site, index: Value, extent: Value) -> None:
+def check_run(cx: FunctionContext, site: IndexSite, index: Value, extent: Value) -> None:
     """Fail unless all lanes of an index, which follow one another, are some of so many."""
     asm = cx.asm
     first, last = asm.extract(index, 0), asm.extract(index, _lanes(index) - 1)
@@ -123,7 +125,9 @@ def check_run(cx: FunctionContext, site: Site, index: Value, extent: Value) -> N
     asm.fail_if(beyond, site.explain, [asm.choose(below, first, extent), extent])
 
 
-def address_of_element(cx: FunctionContext, place: Place, indices: Sequence[Value]) -> Value:
+def address_of_element(
+    cx: FunctionContext, place: BufferAddress, indices: Sequence[Value]
+) -> Value:
     """The address of the element at some indices of 64 bits that lie in the buffer."""
     offset = i64(cx, 0)
     if place.strides is None:
@@ -135,7 +139,7 @@ def address_of_element(cx: FunctionContext, place: Place, indices: Sequence[Valu
     return address_at(cx, place, offset)
 
 
-def address_at(cx: FunctionContext, place: Place, offset: Value) -> Value:
+def address_at(cx: FunctionContext, place: BufferAddress, offset: Value) -> Value:
     """The address that lies a number of elements from a place."""
     if offset.text == "0":
         return place.pointer
@@ -243,7 +247,7 @@ class Access:
         self,
         cx: FunctionContext,
         buffer: tir.Buffer,
-        place: Place,
+        place: BufferAddress,
         indices: Sequence[prim.PrimExpr],
         span: Span | None,
     ) -> None:
@@ -279,8 +283,8 @@ class Access:
             check = check_index if _lanes(self.numbers[k]) == 1 else check_run
             check(self.cx, self._site(k), self.numbers[k], self.place.shape[k])
 
-    def _site(self, axis: int) -> Site:
-        return Site(self.buffer.name, axis, self.indices[axis].dtype, self.span)
+    def _site(self, axis: int) -> IndexSite:
+        return IndexSite(self.buffer.name, axis, self.indices[axis].dtype, self.span)
 
 
 def _lanes(value: Value) -> int:

@@ -25,13 +25,13 @@ from relaxscript.semantics.prim_func_abi import (
     PrimFuncSignature,
 )
 
+from .buffer_address import BufferAddress, Options
 from .context import FunctionContext, Rules
 from .elements import emit_load, i64, size_of, strides_of
 from .expression import emit
 from .external import emit_external
-from .ir_writer import DETAILS, Explain, Sites, Value
+from .ir_writer import DETAILS, Explain, FailureSites, Value
 from .memory import emit_extent, place_of, terms_of, without_wrapping
-from .place import Options, Place
 from .reductions import emit_reduction
 from .statement import emit_body
 from .types import register, storage
@@ -49,7 +49,7 @@ class ModuleText:
     def __init__(self, options: Options, module: IRModule | None) -> None:
         self.options = options
         self.module = module
-        self.sites = Sites()
+        self.sites = FailureSites()
         self.functions: list[str] = []
         self.results: dict[tir.PrimFunc, DataType | None] = {}
         self._symbols: dict[tir.PrimFunc, str] = {}
@@ -140,7 +140,7 @@ def begin_buffers(cx: FunctionContext) -> None:
         if isinstance(param, MemoryParam):
             size = Value("i64", f"%m{i}")
             known = cx.proofs.unknown((0, limits(prim.INT64)[1]))
-            cx.owners[param.var] = Place(pointer, DataType("uint8"), (size,), (known,))
+            cx.owners[param.var] = BufferAddress(pointer, DataType("uint8"), (size,), (known,))
         if not isinstance(param, BufferParam):
             continue
         buffer = param.buffer
@@ -151,7 +151,7 @@ def begin_buffers(cx: FunctionContext) -> None:
         for e in buffer.shape:
             cx.proofs.fits(e)
         extents = terms_of(cx, buffer.shape)
-        cx.define(buffer, Place(pointer, buffer.dtype, shape, extents, strides))
+        cx.define(buffer, BufferAddress(pointer, buffer.dtype, shape, extents, strides))
 
 
 def emit_return(cx: FunctionContext, value: prim.PrimExpr) -> Value:
@@ -196,7 +196,7 @@ def emit_function_call(cx: FunctionContext, e: prim.Call, function: GlobalVar) -
             f"but {len(e.args)} are given",
             e.span,
         )
-    places: dict[int, Place] = {}
+    places: dict[int, BufferAddress] = {}
     passed = [Value("ptr", "%details")]
     for i, (param, arg) in enumerate(zip(signature.params, e.args, strict=True)):
         passed.append(emit_argument(cx, i, param, arg, places))
@@ -233,7 +233,11 @@ def require_number(cx: FunctionContext, e: prim.Call, function: GlobalVar) -> No
 
 
 def emit_argument(
-    cx: FunctionContext, index: int, param: Param, arg: prim.PrimExpr, places: dict[int, Place]
+    cx: FunctionContext,
+    index: int,
+    param: Param,
+    arg: prim.PrimExpr,
+    places: dict[int, BufferAddress],
 ) -> Value:
     if not isinstance(param, (BufferParam, MemoryParam)):
         if arg.dtype != param.var.dtype:
@@ -256,7 +260,7 @@ def emit_argument(
 
 
 def check_buffer_argument(
-    cx: FunctionContext, param: BufferParam, place: Place, arg: prim.PrimExpr
+    cx: FunctionContext, param: BufferParam, place: BufferAddress, arg: prim.PrimExpr
 ) -> None:
     buffer, name = param.buffer, param.name
     if place.dtype != buffer.dtype:
@@ -270,7 +274,9 @@ def check_buffer_argument(
         raise tir_errors.invalid("RX0505", message, arg.span)
 
 
-def extent_of_argument(cx: FunctionContext, extent: Extent, places: dict[int, Place]) -> Value:
+def extent_of_argument(
+    cx: FunctionContext, extent: Extent, places: dict[int, BufferAddress]
+) -> Value:
     """A dimension, stride or offset of an argument."""
     place = places[extent.param]
     match extent.kind:
@@ -286,7 +292,7 @@ def verify_arguments(
     signature: PrimFuncSignature,
     args: Sequence[Value],
     numbers: Sequence[Value],
-    places: dict[int, Place],
+    places: dict[int, BufferAddress],
     span: Span | None,
 ) -> None:
     """Compare what is passed with what the parameters of the callee say."""

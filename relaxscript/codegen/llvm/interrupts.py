@@ -11,7 +11,7 @@ import ctypes
 import threading
 from collections.abc import Iterator, Sequence
 
-from .ir_writer import DETAILS, Assembler
+from .ir_writer import DETAILS, FunctionWriter
 
 __all__ = ["POLL", "begin_loop", "begin_round", "poll_address"]
 
@@ -43,7 +43,7 @@ on:
 }}"""
 
 
-def begin_loop(asm: Assembler) -> tuple[str, str]:
+def begin_loop(asm: FunctionWriter) -> tuple[str, str]:
     """Room for the number of rounds and the time of the last look, kept while the function runs."""
     asm.sites.declare("time", "declare i64 @time(ptr)")
     asm.sites.declare("relaxscript.interrupted", _INTERRUPTED)
@@ -53,7 +53,7 @@ def begin_loop(asm: Assembler) -> tuple[str, str]:
     return rounds, since
 
 
-def begin_round(asm: Assembler, rounds: str, since: str) -> None:
+def begin_round(asm: FunctionWriter, rounds: str, since: str) -> None:
     """Count a round of a loop; end the function where a signal wants it to end."""
     count = asm.value("i64", f"load i64, ptr {rounds}")
     asm.do(f"store {asm.value('i64', f'add {count}, 1')}, ptr {rounds}")

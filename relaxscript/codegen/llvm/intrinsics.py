@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 from relaxscript.dtypes import DataType
 from relaxscript.ir.intrinsic import FUSED
 
-from .ir_writer import PURE, Assembler, Value, element_of
+from .ir_writer import PURE, FunctionWriter, Value, element_of
 
 __all__ = [
     "C_FUNCTIONS", "INTEGER_INTRINSICS", "emit_float", "next_after", "rounded_to_odd", "with_room",
 ]  # fmt: skip
 
-Emit = Callable[[Assembler, Sequence[Value], DataType], Value]
+Emit = Callable[[FunctionWriter, Sequence[Value], DataType], Value]
 
 # Exact operations, which LLVM has for vectors too.
 _INSTRUCTIONS = {
@@ -38,7 +38,7 @@ _LIBRARY = {
 C_FUNCTIONS = [name + end for name in (*_LIBRARY.values(), "fma") for end in ("", "f")]
 
 
-def emit_float(asm: Assembler, name: str, args: Sequence[Value], dtype: DataType) -> Value:
+def emit_float(asm: FunctionWriter, name: str, args: Sequence[Value], dtype: DataType) -> Value:
     """The value of a function of floats, which the caller rounds to `dtype`."""
     if name in _INSTRUCTIONS:
         return asm.intrinsic(_INSTRUCTIONS[name], args)
@@ -63,7 +63,7 @@ def emit_float(asm: Assembler, name: str, args: Sequence[Value], dtype: DataType
     return asm.compare(test, asm.intrinsic("fabs", [x]), infinite)
 
 
-def library(asm: Assembler, name: str, args: Sequence[Value]) -> Value:
+def library(asm: FunctionWriter, name: str, args: Sequence[Value]) -> Value:
     """A call of a function of the C library for each lane."""
     element = element_of(args[0].type)
     symbol = name + ("f" if element == "float" else "")
@@ -73,7 +73,7 @@ def library(asm: Assembler, name: str, args: Sequence[Value]) -> Value:
     )
 
 
-def _fused(asm: Assembler, args: Sequence[Value], dtype: DataType) -> Value:
+def _fused(asm: FunctionWriter, args: Sequence[Value], dtype: DataType) -> Value:
     """A product and a sum rounded once; of narrow types, a `float` from which one more rounding is.
 
     Products of narrow numbers are exact as doubles. Where their sum is not, its last bit is set, so
@@ -105,7 +105,7 @@ def _fused(asm: Assembler, args: Sequence[Value], dtype: DataType) -> Value:
     return rounded_to_odd(asm, asm.convert("bitcast", odd, "double"))
 
 
-def rounded_to_odd(asm: Assembler, x: Value) -> Value:
+def rounded_to_odd(asm: FunctionWriter, x: Value) -> Value:
     """A `float` near a double; inexact ones are odd, so rounding them again is not twice."""
     near = asm.convert("fptrunc", x, "float")
     back = asm.convert("fpext", near, "double")
@@ -118,7 +118,7 @@ def rounded_to_odd(asm: Assembler, x: Value) -> Value:
     return asm.convert("bitcast", asm.choose(inexact, odd, bits), "float")
 
 
-def with_room(asm: Assembler, x: Value, dtype: DataType) -> Value:
+def with_room(asm: FunctionWriter, x: Value, dtype: DataType) -> Value:
     """An integer of 64 bits; where a double has no room for it, one between the same `float`s."""
     nothing, unsaid, mark, room = (asm.number(x.type, n) for n in (0, 0xFFF, 0x800, 1 << 53))
     lost = asm.compare("icmp ne", asm.operation("and", x, unsaid), nothing)
@@ -132,7 +132,7 @@ def with_room(asm: Assembler, x: Value, dtype: DataType) -> Value:
     return asm.choose(large, marked, x)
 
 
-def next_after(asm: Assembler, args: Sequence[Value], dtype: DataType) -> Value:
+def next_after(asm: FunctionWriter, args: Sequence[Value], dtype: DataType) -> Value:
     """The neighbour of the first operand towards the second, on the bits of the data type."""
     a, b = args
     bits_of = f"i{dtype.bits}"
@@ -159,12 +159,12 @@ def _bitwise(instruction: str) -> Emit:
     return lambda asm, args, dtype: asm.operation(instruction, args[0], args[1])
 
 
-def _invert(asm: Assembler, args: Sequence[Value], dtype: DataType) -> Value:
+def _invert(asm: FunctionWriter, args: Sequence[Value], dtype: DataType) -> Value:
     ones = asm.number(args[0].type, 1 if dtype.is_bool else -1)
     return asm.operation("xor", args[0], ones)
 
 
-def _shift_left(asm: Assembler, args: Sequence[Value], dtype: DataType) -> Value:
+def _shift_left(asm: FunctionWriter, args: Sequence[Value], dtype: DataType) -> Value:
     x, n = args
     width = asm.number(x.type, dtype.bits)
     fits = asm.compare("icmp ult", n, width)
@@ -172,7 +172,7 @@ def _shift_left(asm: Assembler, args: Sequence[Value], dtype: DataType) -> Value
     return asm.choose(fits, asm.operation("shl", x, asm.choose(fits, n, zero)), zero)
 
 
-def _shift_right(asm: Assembler, args: Sequence[Value], dtype: DataType) -> Value:
+def _shift_right(asm: FunctionWriter, args: Sequence[Value], dtype: DataType) -> Value:
     x, n = args
     fits = asm.compare("icmp ult", n, asm.number(x.type, dtype.bits))
     if dtype.kind == "int":
@@ -182,11 +182,11 @@ def _shift_right(asm: Assembler, args: Sequence[Value], dtype: DataType) -> Valu
     return asm.choose(fits, asm.operation("lshr", x, asm.choose(fits, n, zero)), zero)
 
 
-def _popcount(asm: Assembler, args: Sequence[Value], dtype: DataType) -> Value:
+def _popcount(asm: FunctionWriter, args: Sequence[Value], dtype: DataType) -> Value:
     return asm.intrinsic("ctpop", [args[0]])
 
 
-def _leading_zeros(asm: Assembler, args: Sequence[Value], dtype: DataType) -> Value:
+def _leading_zeros(asm: FunctionWriter, args: Sequence[Value], dtype: DataType) -> Value:
     x = args[0]
     name = "llvm.ctlz." + x.type if not x.type.startswith("<") else None
     if name is None:
@@ -226,7 +226,7 @@ reciprocal:
 }}"""
 
 
-def _power(asm: Assembler, args: Sequence[Value], dtype: DataType) -> Value:
+def _power(asm: FunctionWriter, args: Sequence[Value], dtype: DataType) -> Value:
     element = element_of(args[0].type)
     name = f"relaxscript.pow.{dtype.element}"
     text = _POWER.format(t=element, name=name)

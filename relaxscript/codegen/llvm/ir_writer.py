@@ -1,11 +1,11 @@
 """Writing the text of one LLVM function: values, blocks, failures.
 
 Text is made rather than objects, because it is short and needs nothing of LLVM until it is
-compiled. An `Assembler` knows LLVM's syntax and nothing of our nodes but data types.
+compiled. A `FunctionWriter` knows LLVM's syntax and nothing of our nodes but dtypes.
 
 A function returns 0, or the number of the failure that ended it. Failures are numbered over the
-whole module by `Sites`; each stores what its message needs into `%details`, an array of `DETAILS`
-64-bit words whose last three are kept for a returned value and for `interrupts`.
+whole module by `FailureSites`. Each stores what its message needs into `%details`, an array of
+`DETAILS` 64-bit words; the last three are for a returned value and for `interrupts`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from relaxscript.dtypes import DataType
 from .small_floats import decoder, encoder
 from .types import SMALL_FLOATS, constant, register, storage, suffix
 
-__all__ = ["DETAILS", "Assembler", "Explain", "Sites", "Value"]
+__all__ = ["DETAILS", "Explain", "FailureSites", "FunctionWriter", "Value"]
 
 Explain = Callable[[Sequence[int]], BaseException]
 
@@ -38,7 +38,7 @@ class Value(NamedTuple):
         return f"{self.type} {self.text}"
 
 
-class Sites:
+class FailureSites:
     """What a module declares and how it can fail: status k is explained by the k-th site."""
 
     def __init__(self) -> None:
@@ -59,10 +59,10 @@ class Sites:
         self.declarations.setdefault(name, text)
 
 
-class Assembler:
+class FunctionWriter:
     """The text of a function that is being made."""
 
-    def __init__(self, sites: Sites) -> None:
+    def __init__(self, sites: FailureSites) -> None:
         self.sites = sites
         self.entry: list[str] = ["%status = alloca i32", "store i32 0, ptr %status"]
         self.leave: list[str] = []

@@ -27,13 +27,13 @@ from relaxscript.semantics.prim_func_abi import (
     prim_func_name,
 )
 
+from .buffer_address import Options
 from .call_stub import fast_call
 from .engine import Code, assembly_text, compile_text, optimised_text
 from .function import ENTRY, RESULT, RETURNED, ModuleText
 from .interrupts import POLL, poll_address
 from .intrinsics import C_FUNCTIONS
 from .ir_writer import DETAILS
-from .place import Options
 
 __all__ = ["Kernel", "compile_prim_func"]
 

@@ -22,10 +22,10 @@ from relaxscript.errors import Span
 from relaxscript.ir import prim, tir
 from relaxscript.semantics import tir_errors
 
+from .buffer_address import BufferAddress
 from .context import FunctionContext
 from .elements import add, address_at, emit_wide, i64, is_number, multiply, size_of, strides_of
 from .ir_writer import Explain, Value
-from .place import Place
 from .proofs import Term
 from .types import register, storage
 from .value_ranges import limits
@@ -45,7 +45,7 @@ __all__ = [
 STACK_BYTES = 16 * 1024
 
 
-def place_of(cx: FunctionContext, buffer: tir.Buffer, span: Span | None) -> Place:
+def place_of(cx: FunctionContext, buffer: tir.Buffer, span: Span | None) -> BufferAddress:
     """The place of a buffer; one that is not declared lies over the memory of its pointer."""
     if buffer not in cx.places:
         if buffer.data is None or buffer.data not in cx.owners:
@@ -56,7 +56,7 @@ def place_of(cx: FunctionContext, buffer: tir.Buffer, span: Span | None) -> Plac
 
 def allocate_memory(
     cx: FunctionContext, name: str, dtype: DataType, dims: Sequence[prim.PrimExpr], span: Any
-) -> Place:
+) -> BufferAddress:
     """New memory for so many elements, and a place at its start."""
     type_, extents = storage(dtype, span), terms_of(cx, dims)
     with without_wrapping(cx, lambda details: tir_errors.out_of_memory(name, span)):
@@ -70,8 +70,8 @@ def allocate_memory(
             cx.asm.entry.append(f"{pointer.text} = alloca {type_}, i64 {max(size, 1)}, align 64")
             if cx.options.zero_memory:
                 clear_memory(cx, pointer, bytes_)
-            return Place(pointer, dtype, tuple(shape), extents)
-    return Place(heap_memory(cx, name, dtype, shape, span), dtype, tuple(shape), extents)
+            return BufferAddress(pointer, dtype, tuple(shape), extents)
+    return BufferAddress(heap_memory(cx, name, dtype, shape, span), dtype, tuple(shape), extents)
 
 
 def clear_memory(cx: FunctionContext, pointer: Value, bytes_: int) -> None:
@@ -121,7 +121,7 @@ def size_in_bytes(cx: FunctionContext, name: str, bytes_: Value, extent: Value, 
     return size
 
 
-def constant_data(cx: FunctionContext, s: tir.AllocateConst) -> Place:
+def constant_data(cx: FunctionContext, s: tir.AllocateConst) -> BufferAddress:
     """A private copy of constant data."""
     array = np.ascontiguousarray(np.array(s.data, s.dtype.numpy).reshape(-1))
     raw = array.tobytes()
@@ -160,7 +160,9 @@ def without_wrapping(cx: FunctionContext, explain: Explain) -> Iterator[None]:
     cx.wraps = outer
 
 
-def view_of(cx: FunctionContext, buffer: tir.Buffer, owner: Place, span: Span | None) -> Place:
+def view_of(
+    cx: FunctionContext, buffer: tir.Buffer, owner: BufferAddress, span: Span | None
+) -> BufferAddress:
     """A buffer over the memory behind a pointer."""
     storage(buffer.dtype, span)
     if owner.strides is not None:
@@ -174,7 +176,7 @@ def view_of(cx: FunctionContext, buffer: tir.Buffer, owner: Place, span: Span | 
         shape = tuple([emit_extent(cx, e) for e in buffer.shape])
         offset = emit_extent(cx, start)
         strides = tuple([emit_extent(cx, e) for e in buffer.strides]) or None
-    place = Place(owner.pointer, buffer.dtype, shape, terms_of(cx, buffer.shape), strides)
+    place = BufferAddress(owner.pointer, buffer.dtype, shape, terms_of(cx, buffer.shape), strides)
     if cx.options.check and not surely_fits(cx, buffer, start, place, owner):
         require_fit(cx, name, offset, place, owner, span)
     place = replace(place, pointer=address_at(cx, place, offset))
@@ -183,7 +185,11 @@ def view_of(cx: FunctionContext, buffer: tir.Buffer, owner: Place, span: Span | 
 
 
 def surely_fits(
-    cx: FunctionContext, buffer: tir.Buffer, start: prim.PrimExpr, place: Place, owner: Place
+    cx: FunctionContext,
+    buffer: tir.Buffer,
+    start: prim.PrimExpr,
+    place: BufferAddress,
+    owner: BufferAddress,
 ) -> bool:
     """Whether it is proved that a view lies in the memory behind it."""
     proofs = cx.proofs
@@ -206,7 +212,12 @@ def surely_fits(
 
 
 def require_fit(
-    cx: FunctionContext, name: str, start: Value, place: Place, owner: Place, span: Span | None
+    cx: FunctionContext,
+    name: str,
+    start: Value,
+    place: BufferAddress,
+    owner: BufferAddress,
+    span: Span | None,
 ) -> None:
     """Fail unless a view lies in the memory behind it; one without elements lies anywhere."""
     asm, none = cx.asm, i64(cx, 0)
@@ -269,7 +280,7 @@ def match_region(cx: FunctionContext, m: tir.MatchBufferRegion) -> None:
         bind_dimension(cx, e, value, cx.proofs.unknown(limits(prim.INT64)))
     for e, extent in fixed:
         require_equal(cx, buffer.name, emit_extent(cx, e), extent, sizes[dropped:], span)
-    place = Place(
+    place = BufferAddress(
         address_at(cx, outer, offset),
         buffer.dtype,
         tuple([extent for extent, _ in kept]),
@@ -280,7 +291,7 @@ def match_region(cx: FunctionContext, m: tir.MatchBufferRegion) -> None:
 
 
 def cut_region(
-    cx: FunctionContext, name: str, outer: Place, axis: int, r: tir.Range, span: Span | None
+    cx: FunctionContext, name: str, outer: BufferAddress, axis: int, r: tir.Range, span: Span | None
 ) -> tuple[Value, Value, Term]:
     """Where a region begins along an axis, and how many elements, at least none, it has."""
     asm, proofs = cx.asm, cx.proofs

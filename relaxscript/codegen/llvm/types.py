@@ -2,7 +2,7 @@
 
 A scalar has one type in memory and one in registers. They differ for bool (a byte in memory) and
 for floats of at most 16 bits: in registers these are `float`s that the narrow type represents
-exactly, and every operation on them is rounded by `Assembler.rounded`.
+exactly, and every operation on them is rounded by `FunctionWriter.rounded`.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from relaxscript.dtypes import DataType
 from relaxscript.ir import prim
 from relaxscript.semantics import scalar
 
-__all__ = ["DIMENSION", "Interval", "Ranges", "arithmetic", "limits", "of_loop"]
+__all__ = ["DIMENSION", "Interval", "ValueRanges", "arithmetic", "limits", "of_loop"]
 
 Interval = tuple[int, int]
 
@@ -18,7 +18,7 @@ Interval = tuple[int, int]
 DIMENSION: Interval = (0, 1 << 47)
 
 
-class Ranges:
+class ValueRanges:
     """The intervals of the variables of a function, and of expressions over them."""
 
     def __init__(self) -> None:

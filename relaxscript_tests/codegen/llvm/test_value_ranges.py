@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import assume, given, strategies as st
 
-from relaxscript.codegen.llvm.value_ranges import Ranges
+from relaxscript.codegen.llvm.value_ranges import ValueRanges
 from relaxscript.interpreter.tir import evaluate
 from relaxscript.ir import prim, tir
 from relaxscript.ir.prim import Var, const
@@ -34,7 +34,7 @@ def value_of(e, i, j):
 @pytest.mark.slow
 @given(expressions(), st.tuples(*[st.integers(-20, 20)] * 4), st.data())
 def test_values_lie_in_their_interval(e, ends, data):
-    ranges = Ranges()
+    ranges = ValueRanges()
     low, high = sorted(ends[:2])
     ranges.define(I, (low, high))
     first, last = sorted(ends[2:])
@@ -47,7 +47,7 @@ def test_values_lie_in_their_interval(e, ends, data):
 
 
 def test_what_may_wrap_is_not_exact():
-    ranges = Ranges()
+    ranges = ValueRanges()
     ranges.define(I, (0, 100))
     assert ranges.is_exact(I + 5)
     assert ranges.of(I * 7) == (0, 700)
@@ -61,13 +61,13 @@ def test_what_may_wrap_is_not_exact():
      (prim.Ramp(I, const(-2), 4), (-6, 100)), (prim.Broadcast(I, 4), (0, 100))],
 )  # fmt: skip
 def test_intervals(e, interval):
-    ranges = Ranges()
+    ranges = ValueRanges()
     ranges.define(I, (0, 100))
     assert ranges.of(e) == interval
 
 
 def test_a_variable_of_two_loops_has_two_intervals():
-    ranges, e = Ranges(), I + 1
+    ranges, e = ValueRanges(), I + 1
     ranges.define(I, (0, 9))
     assert ranges.of(e) == (1, 10)
     ranges.define(I, (0, 99))

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from relaxscript.cli.definitions import definitions
+from relaxscript.cli.scripts_in_file import definitions
 from relaxscript.errors import DiagnosticError, Source
 from relaxscript.ir import IRModule, structural_equal
 from relaxscript.ir.relax import Function

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
@@ -21,7 +21,7 @@ from relaxscript.errors import Diagnostic, DiagnosticError, Source, is_strict, n
 from relaxscript.script.parser.decorators import OurDecorator
 from relaxscript.script.parser.definition import parse_definition
 from relaxscript.script.parser.diagnostics import UNKNOWN, Failed
-from relaxscript.script.parser.environment import is_builtin
+from relaxscript.script.parser.environment import Environment, is_builtin
 from relaxscript.script.parser.expression import parse_expr
 from relaxscript.script.parser.internal_error import reported_as_ours
 from relaxscript.script.parser.macro import Macro
@@ -39,9 +39,8 @@ from relaxscript.script.source.plain_names import (
 from relaxscript.script.source.source_tree import AnyDefinition, parse_text
 from relaxscript.script.source.syntax_errors import syntax_error
 
-from .names import FileNames, merged
 from .notebooks import plain_python
-from .safe_calls import member_of, outer_module
+from .safe_calls import BUILTINS, is_harmless, member_of, outer_module
 
 __all__ = ["Script", "definitions"]
 
@@ -81,7 +80,7 @@ def definitions(
     None leaves that to `relaxscript.config` and the environment.
     """
     given = [sources] if isinstance(sources, Source) else sources
-    walk = _Walk(is_strict(strict))
+    walk = _ScriptFinder(is_strict(strict))
     parsed: list[tuple[Source, ast.Module]] = []
     for source in given:
         try:
@@ -104,8 +103,8 @@ def tree_of(source: Source) -> tuple[Source, ast.Module]:
         raise DiagnosticError(syntax_error(source, refused)) from None
 
 
-class _Walk(FileReader):
-    """Goes through the statements of one file as Python would, keeping what is plainly known."""
+class _ScriptFinder(FileReader):
+    """A walk through the statements of one file as Python would run them."""
 
     def __init__(self, strict: bool) -> None:
         super().__init__(Source("", ""), Reporter())
@@ -179,7 +178,7 @@ class _Walk(FileReader):
 
     def literal(self, node: ast.expr, scopes: Scopes) -> Any:
         """The value of an expression, as far as it is known without running the file."""
-        return literal(self.source, node, scopes, FileNames(scopes, Reporter()))
+        return literal(self.source, node, scopes, _FileNames(scopes, Reporter()))
 
     def branches(self, node: ast.stmt, scopes: Scopes, prefix: str) -> None:
         """Statements of which some are run, nobody knows which."""
@@ -189,7 +188,7 @@ class _Walk(FileReader):
         for branch in branches_of(node):
             outcomes.append(dict(scopes[0]))
             self.block(branch, [outcomes[-1], *scopes], prefix)
-        scopes[0].update(merged(outcomes))
+        scopes[0].update(_merged(outcomes))
         if isinstance(node, (ast.Try, TRY_STAR)):
             self.block(node.finalbody, scopes, prefix)
 
@@ -234,7 +233,7 @@ class _Walk(FileReader):
         if is_builtin(root.id) or any(root.id in scope for scope in scopes):
             return
         if nearest(f"{last} ", _DECORATORS) is not None:
-            names = FileNames(scopes, self.reporter)
+            names = _FileNames(scopes, self.reporter)
             parse_expr(python_context(self.source, names, self.reporter), target)
 
     def decorator_value(self, node: ast.expr, scopes: Scopes) -> Any:
@@ -244,7 +243,7 @@ class _Walk(FileReader):
             case ast.Attribute(value=inner, attr=attr):
                 owner = self.decorator_value(inner, scopes)
                 if owner in (script.ir, script.relax, script.tir):
-                    names = FileNames(scopes, self.reporter)
+                    names = _FileNames(scopes, self.reporter)
                     return parse_expr(python_context(self.source, names, self.reporter), node)
                 return getattr(owner, attr, None) if isinstance(owner, ModuleType) else None
         return None
@@ -261,7 +260,7 @@ class _Walk(FileReader):
             wrong = Diagnostic("RX0111", message, self.source.name_span(node))
             return Script(name, line, None, (wrong,))
         reporter = Reporter(self.strict)
-        names = FileNames(scopes, reporter)
+        names = _FileNames(scopes, reporter)
         with reported_as_ours(reporter):
             value = parse_definition(self.source, node, names, reporter, decorator)
         complete = not any(d.severity == "error" for d in reporter.settled())
@@ -342,3 +341,74 @@ def changed_names(node: ast.stmt) -> Iterator[str]:
                 yield from (n.id for n in ast.walk(inner) if isinstance(n, ast.Name))
             case ast.Subscript(ctx=ast.Store() | ast.Del(), value=value):
                 yield from (n.id for n in ast.walk(value) if isinstance(n, ast.Name))
+
+
+# ---------------------------------------------------------------- names
+
+
+class _FileNames(Environment):
+    """The names that a definition of a file can see, innermost scope first.
+
+    What only a run of the file can tell is unknown. It is noted in `unknown`, with a mistake that
+    is reported for it so that whatever depends on it is left unfinished.
+    """
+
+    def __init__(self, scopes: Sequence[Mapping[str, Any]], reporter: Reporter) -> None:
+        super().__init__(scopes, "data")
+        self.reporter = reporter
+        self.unknown: dict[str, Diagnostic] = {}
+
+    def lookup(self, name: str) -> Any:
+        for scope in self.scopes:
+            if name in scope:
+                value = scope[name]
+                break
+        else:
+            starred = any(EVERYTHING in scope for scope in self.scopes)
+            if not is_builtin(name) and not starred:
+                raise KeyError(name)
+            value = BUILTINS.get(name, UNKNOWN)
+        if value is UNKNOWN:
+            self.leave_to_run(name)
+        return value
+
+    def member(self, owner: Any, name: str) -> tuple[bool, Any]:
+        return member_of(owner, name)
+
+    def may_call(self, callee: Any, args: Iterable[Any]) -> bool:
+        return is_harmless(callee, args)
+
+    def leave_to_run(self, written: str) -> bool:
+        if written not in self.unknown:
+            message = f"`{written}` is known only when the file runs"
+            self.unknown[written] = Diagnostic("RX0112", message, None)
+            self.reporter.diagnostics.append(self.unknown[written])
+        return True
+
+    def names(self) -> list[str]:
+        return [name for name in super().names() if name != EVERYTHING]
+
+
+def _merged(outcomes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The values of names after one of several branches has run, nobody knows which.
+
+    A name keeps a value on which those branches agree that bind it. Our own namespaces win: they
+    have one meaning, and the other branch is for those who lack them.
+    """
+    names = {name: None for outcome in outcomes for name in outcome}
+    return {name: _agreed([o[name] for o in outcomes if name in o]) for name in names}
+
+
+def _agreed(values: list[Any]) -> Any:
+    first = values[0]
+    for value in values:
+        if isinstance(value, ModuleType):
+            return value
+    if all(value is first or _same_literal(value, first) for value in values):
+        return first
+    return UNKNOWN
+
+
+def _same_literal(a: Any, b: Any) -> bool:
+    plain = (int, float, str, bool, tuple, type(None))
+    return type(a) is type(b) and isinstance(a, plain) and repr(a) == repr(b)

@@ -9,7 +9,7 @@ from relaxscript.dtypes import DataType
 from .ir_writer import Value
 from .proofs import Term
 
-__all__ = ["Options", "Place"]
+__all__ = ["BufferAddress", "Options"]
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Place:
+class BufferAddress:
     """Where a buffer lies; `extents` are its dimensions as they are known."""
 
     pointer: Value
