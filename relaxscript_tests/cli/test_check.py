@@ -330,7 +330,7 @@ def test_the_mended_standard_input_goes_to_the_standard_output(monkeypatch, capf
 def test_an_input_whose_encoding_lacks_what_is_written_is_refused(monkeypatch, capsys):
     text = f"# coding: ascii\n{BAD}".encode("ascii")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
-    monkeypatch.setattr(autofix, "mended", lambda source, _: (source.text + "# é", ()))
+    monkeypatch.setattr(autofix, "fix_source", lambda source, _: (source.text + "# é", ()))
     assert main(["check", "--fix", "-"]) == 2
     out, err = capsys.readouterr()
     assert out == ""
