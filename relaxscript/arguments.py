@@ -90,7 +90,7 @@ class Formal(NamedTuple):
 
     @property
     def is_required(self) -> bool:
-        """Whether a call must give it."""
+        """True if a call must give it."""
         return self.default is REQUIRED and not self.rest
 
 
@@ -123,7 +123,7 @@ class Signature:
     # ------------------------------------------------------------ matching
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """What each parameter is given, defaults included; raises `ArgumentError`."""
+        """The argument of each parameter, defaults included; raises `ArgumentError`."""
         bound = self.bind_given(args, kwargs)
         if len(bound) < len(self.formals):
             for formal in self.formals:
@@ -134,7 +134,7 @@ class Signature:
         return bound
 
     def bind_given(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """What those parameters are given that have an argument; raises `ArgumentError`."""
+        """The arguments of those parameters that have one; raises `ArgumentError`."""
         names = self._positional
         bound: dict[str, Any] = dict(zip(names, args))
         if len(args) > len(names) and self._rest is None:
@@ -155,7 +155,7 @@ class Signature:
         return bound
 
     def given(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """What those parameters are given that have an argument, whatever else is wrong."""
+        """The arguments of those parameters that have one, whatever else is wrong."""
         words = {self._name_of(word): value for word, value in kwargs.items()}
         return words | dict(zip(self._positional, args))
 

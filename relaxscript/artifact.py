@@ -66,7 +66,7 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class Contents:
-    """What a file holds: its module, the target it was built for, who wrote it.
+    """The contents of a file: its module, the target it was built for, the version that wrote it.
 
     `packed_funcs` and `c_functions` are what the program calls that is not in the file; `addressed`
     are those C functions that it gives addresses to, or takes addresses from: these can reach all
@@ -225,7 +225,7 @@ def _asked(given: str | Target | Mapping[str, Any]) -> Target:
 
 
 def inspect(path: str | os.PathLike[str]) -> Contents:
-    """What a file holds, of which nothing is run or compiled. Raises as `load`."""
+    """Read the contents of a file without running or compiling them. Raises as `load`."""
     files = _files(path)
     manifest = _manifest(path, files)
     constants = _constants(path, manifest, files[WEIGHTS])

@@ -136,7 +136,7 @@ def jit(
 
 
 def run_function(function: relax.BaseFunc, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
-    """What a function computes of arrays: a member of a module in it, any other alone.
+    """Run a function on arrays: a member of a module in it, any other alone.
 
     What was compiled for a module is used again until one of its functions is another. Raises
     `DiagnosticError` for a program that is wrong, `VMError` for a run that fails.
@@ -250,7 +250,7 @@ def _require_devices(module: IRModule) -> None:
 
 
 def _kernels(module: IRModule, target: Target) -> dict[str, Kernel]:
-    """What runs each PrimFunc."""
+    """The kernels of the PrimFuncs."""
     functions = {
         var.name_hint: function
         for var, function in module.functions.items()

@@ -57,12 +57,12 @@ class DataType(str):
 
     @property
     def is_float(self) -> bool:
-        """Whether values are floating point of any format."""
+        """True if values are floating point of any format."""
         return self.kind in ("float", "bfloat")
 
     @property
     def is_integer(self) -> bool:
-        """Whether values are integers; bool is not an integer here."""
+        """True if values are integers; bool is not an integer here."""
         return self.kind in ("int", "uint")
 
     @property
@@ -71,7 +71,7 @@ class DataType(str):
 
     @property
     def is_void(self) -> bool:
-        """Whether this is the unknown dtype."""
+        """True if this is the unknown dtype."""
         return self.kind == "void"
 
     @property
@@ -96,7 +96,7 @@ class DataType(str):
 
     @property
     def has_numpy(self) -> bool:
-        """Whether arrays can hold values of it."""
+        """True if arrays can hold values of it."""
         try:
             return self.numpy is not None
         except TypeError:
@@ -104,7 +104,7 @@ class DataType(str):
 
     @property
     def in_relax(self) -> bool:
-        """Whether a Relax annotation may name it (spec, well-formedness 19, 20)."""
+        """True if a Relax annotation may name it (spec, well-formedness 19, 20)."""
         if self.lanes != 1:
             return False
         match self.kind:
@@ -124,7 +124,7 @@ _PYTHON_TYPES = (bool, int, float, complex)
 
 
 def _numpy_name(given: Any) -> str:
-    """What numpy calls one of its dtypes, of its scalar types or of Python's types."""
+    """The name of a dtype or scalar type of numpy, or of a type of Python."""
     known = isinstance(given, type) and (issubclass(given, np.generic) or given in _PYTHON_TYPES)
     if not known and not isinstance(given, np.dtype):
         raise TypeError(f"a dtype is a string or a type of numpy, not {type(given).__name__}")
@@ -248,7 +248,7 @@ def _with_room(value: float) -> float:
 
 
 def is_dtype(text: object) -> bool:
-    """Whether `text` names a dtype."""
+    """True if `text` names a dtype."""
     if not isinstance(text, str):
         return False
     try:

@@ -44,6 +44,7 @@ from relaxscript_tests.architecture import (
     unwanted_words,
     upward_imports,
 )
+from relaxscript_tests.docstrings import is_plain, question_docstrings
 from relaxscript_tests.fresh_python import changed_by, imported_by
 from relaxscript_tests.messages_read import messages_read
 
@@ -325,6 +326,20 @@ def test_the_public_names_of_r_are_its_notation_and_the_registry():
 def test_what_is_known_of_operators_is_asked_of_them():
     operators = list(importlib.import_module("relaxscript.op").REGISTRY)
     expect_none(named_operators(python_files(PACKAGE), operators))
+
+
+def test_docstrings_begin_with_a_noun_phrase_or_an_imperative():
+    files = {path: text for path, text in python_files("relaxscript").items() if is_plain(path)}
+    expect_none(question_docstrings(files))
+
+
+def test_a_docstring_that_begins_like_a_question_is_found():
+    text = (
+        '"""Whether."""\n\n\ndef f():\n    """What it is."""\n\n\ndef g():\n    """Whatever."""\n'
+    )
+    assert [problem.split(": ")[0] for problem in question_docstrings({"a.py": text})] == [
+        "a.py:1", "a.py:5",
+    ]  # fmt: skip
 
 
 def test_no_parser_reads_a_message():

@@ -1,4 +1,4 @@
-"""What is true of integers: simplification, bounds and proofs of scalar expressions.
+"""Properties of integers: simplification, bounds and proofs of scalar expressions.
 
 Integers are read as mathematical ones, and every variable is at least zero unless `Facts` say
 otherwise. Start with `simplify`, `bounds` and `prove_equal`; `Analyzer` offers the same by TVM's

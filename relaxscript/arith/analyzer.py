@@ -62,14 +62,14 @@ class ModularSet(NamedTuple):
 
 
 class ProofStrength(enum.IntEnum):
-    """How hard to try; the prover here always does what it can, so both are the same."""
+    """The effort of a proof; the prover here always does what it can, so both are the same."""
 
     DEFAULT = 0
     SYMBOLIC_BOUND = 1
 
 
 class Extension(enum.Flag):
-    """What TVM's simplifier does only when asked; all of it is always done here."""
+    """Options of TVM's simplifier; all of it is always done here."""
 
     NoExtensions = 0
     TransitivelyProveInequalities = 1
@@ -79,7 +79,7 @@ class Extension(enum.Flag):
 
 
 class Analyzer:
-    """What is known of some variables, and questions about expressions of these.
+    """Facts about some variables, and questions about expressions of these.
 
     `facts` is what is known from the start; without it, variables may be negative. Programs may set
     `enabled_extensions`, as TVM has it; what an `Extension` allows is done without it too.
@@ -169,7 +169,7 @@ class Analyzer:
         self._facts = None
 
     def _same(self, old: object, new: object) -> bool:
-        """Whether two things that can be learned of a variable say the same."""
+        """True if two things that can be learned of a variable say the same."""
         match old, new:
             case Range(), Range():
                 pairs = ((old.min, new.min), (old.extent, new.extent))
@@ -212,15 +212,15 @@ class Analyzer:
     def can_prove(
         self, expr: PrimExpr | bool, strength: ProofStrength | int = ProofStrength.DEFAULT
     ) -> bool:
-        """Whether `expr` is proved to hold for all values."""
+        """True if `expr` is proved to hold for all values."""
         return prove(condition("Analyzer.can_prove.expr", expr), self.facts) is YES
 
     def can_prove_equal(self, lhs: PrimExpr | int, rhs: PrimExpr | int) -> bool:
-        """Whether both sides are proved to be equal for all values."""
+        """True if both sides are proved to be equal for all values."""
         return self._equal("can_prove_equal", lhs, rhs) is YES
 
     def can_prove_not_equal(self, lhs: PrimExpr | int, rhs: PrimExpr | int) -> bool:
-        """Whether both sides are proved to be equal for no values."""
+        """True if both sides are proved to be equal for no values."""
         return self._equal("can_prove_not_equal", lhs, rhs) is NO
 
     def _equal(self, method: str, lhs: PrimExpr | int, rhs: PrimExpr | int) -> Answer:
@@ -230,11 +230,11 @@ class Analyzer:
         return prove_equal(a, b, self.facts)
 
     def can_prove_greater_equal(self, expr: PrimExpr | int, lower_bound: PrimExpr | int) -> bool:
-        """Whether `expr >= lower_bound` is proved to hold for all values."""
+        """True if `expr >= lower_bound` is proved to hold for all values."""
         return self._compare("can_prove_greater_equal", prim.GE, expr, "lower_bound", lower_bound)
 
     def can_prove_less(self, expr: PrimExpr | int, upper_bound: PrimExpr | int) -> bool:
-        """Whether `expr < upper_bound` is proved to hold for all values."""
+        """True if `expr < upper_bound` is proved to hold for all values."""
         return self._compare("can_prove_less", prim.LT, expr, "upper_bound", upper_bound)
 
     def _compare(
@@ -260,12 +260,12 @@ class Analyzer:
         )
 
     def const_int_bound_is_bound(self, var: prim.Var) -> bool:
-        """Whether bounds of `var`, or its value, were learned."""
+        """True if bounds of `var`, or its value, were learned."""
         variable("Analyzer.const_int_bound_is_bound.var", var)
         return var in self._ranges or var in self._values or var in self._given.ranges
 
     def modular_set(self, expr: PrimExpr | int) -> ModularSet:
-        """Which multiple plus which remainder an integer is known to be."""
+        """The multiple and the remainder that an integer is known to be."""
         e = scalar("Analyzer.modular_set.expr", expr)
         context = CanonicalContext(self.facts)
         try:

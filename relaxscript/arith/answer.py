@@ -14,7 +14,7 @@ __all__ = ["NO", "UNKNOWN", "YES", "Answer", "all_of", "any_of", "negate"]
 
 
 class Answer(enum.Enum):
-    """What a prover says of a question."""
+    """The answer of a prover to a question."""
 
     YES = "yes"
     NO = "no"
@@ -33,7 +33,7 @@ UNKNOWN = Answer.UNKNOWN
 
 
 def all_of(answers: Iterable[Answer]) -> Answer:
-    """Whether all hold: NO as soon as one is NO, YES when every one is YES."""
+    """Decide whether all hold: NO as soon as one is NO, YES when every one is YES."""
     result = YES
     for answer in answers:
         if answer is NO:
@@ -44,7 +44,7 @@ def all_of(answers: Iterable[Answer]) -> Answer:
 
 
 def any_of(answers: Iterable[Answer]) -> Answer:
-    """Whether at least one holds: YES as soon as one is YES, NO when every one is NO."""
+    """Decide whether at least one holds: YES as soon as one is YES, NO when every one is NO."""
     result = NO
     for answer in answers:
         if answer is YES:

@@ -1,4 +1,4 @@
-"""What the public functions of this room take: expressions, numbers, conditions, variables.
+"""Arguments of the public functions of this room: expressions, numbers, conditions, variables.
 
 Numbers are converted as everywhere; anything else raises `TypeError` with the name of the argument.
 """

@@ -48,7 +48,7 @@ def assume(context: CanonicalContext, facts: Facts) -> None:
 
 
 def _congruences(facts: Facts) -> dict[prim.Var, Congruence]:
-    """What variables are multiples of, as was said or as conditions `v % c == r` say."""
+    """The congruences of variables, as was said or as conditions `v % c == r` say."""
     found = {v: _normalize_congruence(*congruence) for v, congruence in facts.congruences.items()}
     stack = list(reversed(facts.conditions))
     while stack:
@@ -70,7 +70,7 @@ def _normalize_congruence(coefficient: int, base: int) -> Congruence:
 
 
 def _intersect_congruences(first: Congruence, second: Congruence) -> Congruence | None:
-    """What is said by two congruences together; None when no number fulfils both.
+    """The congruence of the numbers that fulfil both; None when no number fulfils both.
 
     Source: the Chinese remainder theorem.
     """
@@ -154,7 +154,7 @@ def _solve(context: CanonicalContext, gap: Poly, number: int | None) -> bool:
 
 
 def _only_inside(context: CanonicalContext, p: Poly, number: int) -> bool:
-    """Whether an atom of `p` other than `number` itself depends on it."""
+    """True if an atom of `p` other than `number` itself depends on it."""
     return any(n != number and number in context.reachable({(n,): 1}) for m in p for n in m)
 
 

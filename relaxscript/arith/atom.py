@@ -20,7 +20,7 @@ INT32, INT64 = DataType("int32"), DataType("int64")
 
 
 def is_index(dtype: DataType) -> bool:
-    """Whether values of `dtype` are read as mathematical integers."""
+    """True if values of `dtype` are read as mathematical integers."""
     return dtype is INT64 or dtype is INT32
 
 

@@ -49,7 +49,7 @@ def atoms_in(p: Poly) -> Iterator[int]:
 
 
 def axioms(atoms: Sequence[Atom], known: Sequence[Poly], atom: Atom) -> list[Poly]:
-    """What is at least zero for each value of an atom that it can have."""
+    """Polynomials that are at least zero for each value that an atom can have."""
     itself: Poly = {(atom.number,): 1}
     rows = bound_axioms((atom.number,), atom.low, atom.high)
     match atom.kind:
@@ -75,7 +75,7 @@ def axioms(atoms: Sequence[Atom], known: Sequence[Poly], atom: Atom) -> list[Pol
 def _bit_axioms(
     atoms: Sequence[Atom], known: Sequence[Poly], atom: Atom, itself: Poly
 ) -> list[Poly]:
-    """How bits compare with those that they come from, where these are of numbers from 0 on."""
+    """Bounds of combined bits by the numbers that they come from, where these are from 0 on."""
     rows: list[Poly] = []
     a, b = atom.args
     natural = [is_nonnegative(atoms, known, p) for p in (a, b)]
@@ -103,7 +103,9 @@ def _sign(atoms: Sequence[Atom], known: Sequence[Poly], divisor: Poly) -> int:
 
 
 def division_axioms(a: Poly, d: Poly, quotient: Poly) -> list[Poly]:
-    """That `quotient` is `a // d` for a positive `d`: what remains is at least 0 and below `d`."""
+    """The facts that make `quotient` equal to `a // d` for a positive `d`: what remains is at least
+    0 and below `d`.
+    """
     try:
         remainder = difference(a, multiply(d, quotient))
     except TooLarge:
@@ -112,7 +114,7 @@ def division_axioms(a: Poly, d: Poly, quotient: Poly) -> list[Poly]:
 
 
 def bound_axioms(m: Monomial, low: int | None, high: int | None) -> list[Poly]:
-    """That a monomial lies between its bounds."""
+    """The fact that a monomial is between its bounds."""
     rows: list[Poly] = []
     if low is not None:
         rows.append({m: 1, CONSTANT: -low} if low else {m: 1})
@@ -122,7 +124,7 @@ def bound_axioms(m: Monomial, low: int | None, high: int | None) -> list[Poly]:
 
 
 def square_axioms(rows: Iterable[Poly]) -> list[Poly]:
-    """What is true of squares in `rows`: an integer is at most its square, and the like."""
+    """Facts about squares in `rows`: an integer is at most its square, and the like."""
     found: list[Poly] = []
     monomials = {m for p in rows for m in p if len(m) == 2}
     for a, b in monomials:
@@ -138,7 +140,7 @@ def square_axioms(rows: Iterable[Poly]) -> list[Poly]:
 
 
 def _turning_points(rows: Iterable[Poly], a: int) -> tuple[set[int], int | None]:
-    """Where some row is largest as a function of atom `a`, and how large `a` can be if known."""
+    """The values of atom `a` where some row is largest, and the largest value of `a` if known."""
     points = {0, -1}
     most: int | None = None
     for p in rows:
@@ -177,6 +179,6 @@ def product_axioms(rows: Sequence[Poly], steps: Steps) -> list[Poly]:
 
 
 def _parts(f: Poly, wanted: set[Monomial]) -> set[Monomial]:
-    """What makes a wanted monomial when multiplied by one of `f`."""
+    """The factors that make a wanted monomial when multiplied by one of `f`."""
     quotients = (quotient_of_monomials(m, n) for m in wanted for n in f if n)
     return {m for m in quotients if m}

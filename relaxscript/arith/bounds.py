@@ -1,4 +1,4 @@
-"""How small and how large a scalar expression can be."""
+"""Bounds of scalar expressions."""
 
 from __future__ import annotations
 

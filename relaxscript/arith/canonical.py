@@ -244,7 +244,7 @@ class CanonicalContext:
         return {(number,): 1}
 
     def is_total(self, *polys: Poly) -> bool:
-        """Whether nothing in some polynomials divides by what may be zero."""
+        """True if nothing in some polynomials divides by what may be zero."""
         return not self.partial or self.partial.isdisjoint(self.reachable(*polys))
 
     def reachable(self, *polys: Poly) -> set[int]:
@@ -296,7 +296,7 @@ class CanonicalContext:
         return minmax_select.cast(self, self.sub(value), e)
 
     def _is_exact(self, e: PrimExpr, dtype: str) -> bool:
-        """Whether a floating-point type has all values of an integer."""
+        """True if a floating-point type has all values of an integer."""
         p, most = self.sub(e), 1 << INTEGERS_IN_FLOATS[dtype]
         low, high = lower_bound(self.atoms, p, 1), upper_bound(self.atoms, p, 1)
         return low is not None and high is not None and -most <= low and high <= most
@@ -350,7 +350,7 @@ class CanonicalContext:
 
 
 def _detail(e: PrimExpr) -> Any:
-    """What tells operations of one class apart, their operands aside.
+    """The details that tell operations of one class apart, besides their operands.
 
     Raises `GiveUp` for a call that does more than give a value.
     """

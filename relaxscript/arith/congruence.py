@@ -1,4 +1,4 @@
-"""Which multiple plus which remainder the values of a polynomial are."""
+"""Congruences of polynomials: the multiple and the remainder that their values are."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class _CongruenceAnalysis:
         return ANYTHING
 
     def _mask(self, p: Poly, q: Poly) -> Congruence:
-        """What is true of the bits that both have, where one is a number."""
+        """The congruence of the bits that both have, where one is a number."""
         if constant_of(q) is None:
             p, q = q, p
         mask = constant_of(q)
@@ -127,7 +127,7 @@ class _CongruenceAnalysis:
         return _normalize_congruence(gcd(a, b), x + y if isinstance(e, prim.Add) else x - y)
 
     def _union(self, values: Sequence[Poly]) -> Congruence:
-        """What is true of each of some values."""
+        """The congruence that holds for each of some values."""
         a, x = self.of(values[0])
         for p in values[1:]:
             b, y = self.of(p)

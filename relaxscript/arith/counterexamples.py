@@ -56,7 +56,7 @@ class Samples:
         return values if self._possible(values) else [None] * len(values)
 
     def _possible(self, values: Sequence[int | None]) -> bool:
-        """Whether the facts hold, as far as they are known to the context."""
+        """True if the facts hold, as far as they are known to the context."""
         for known in self.context.inequalities:
             value = value_of(known, values)
             if value is None or value < 0:

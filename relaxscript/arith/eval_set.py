@@ -163,7 +163,7 @@ class _IntervalEvaluator:
         return low, high
 
     def _is_better(self, larger: Poly, smaller: Poly, wanted: bool) -> bool:
-        """Whether one end is at least another; what is `wanted` where neither is known to be."""
+        """True if one end is at least another; what is `wanted` where neither is known to be."""
         if self._is_nonnegative(difference(larger, smaller)):
             return True
         return wanted and not self._is_nonnegative(difference(smaller, larger))
@@ -174,7 +174,7 @@ class _IntervalEvaluator:
     # ------------------------------------------------------------ atoms
 
     def _depends(self, n: int) -> bool:
-        """Whether a variable with a domain stands in an atom."""
+        """True if a variable with a domain stands in an atom."""
         found = self._depending.get(n)
         if found is None:
             inner = (k for q in self.context.atoms[n].args for m in q for k in m)

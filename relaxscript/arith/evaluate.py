@@ -41,7 +41,7 @@ def truncated_division(a: int, b: int) -> int:
 
 
 def truncated_remainder(a: int, b: int) -> int:
-    """What `truncated_division` leaves; it has the sign of `a`."""
+    """The remainder of `truncated_division`; it has the sign of `a`."""
     return a - b * truncated_division(a, b)
 
 

@@ -48,7 +48,7 @@ class Facts:
 
     @property
     def is_plain(self) -> bool:
-        """Whether these facts are ranges only."""
+        """True if these facts are ranges only."""
         return not (self.equalities or self.conditions or self.congruences)
 
     def with_range(self, var: prim.Var, low: int | None, high: int | None) -> Facts:

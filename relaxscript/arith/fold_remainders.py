@@ -57,7 +57,7 @@ def fold_remainders(atoms: Sequence[Atom], p: Poly) -> list[Term]:
 
 
 def _candidates(atoms: Sequence[Atom], p: Poly, number: int) -> Iterator[Remainder]:
-    """What the quotient `number` may be the quotient of: its operands, or another quotient."""
+    """The remainders that the quotient `number` may belong to: of its operands, or another one."""
     atom = atoms[number]
     dividend, divisor = atom.args
     yield dividend, divisor, prim.FloorMod if atom.kind == "floordiv" else prim.Mod

@@ -63,7 +63,7 @@ def format_expr(root: PrimExpr) -> str:
 
 
 def _pieces(e: PrimExpr) -> tuple[list[_Piece], int]:
-    """What `e` is written as, and how tightly that holds together."""
+    """The pieces of text for `e`, and how tightly they hold together."""
     infix = INFIX.get(type(e))
     if infix is not None:
         symbol, strength = infix

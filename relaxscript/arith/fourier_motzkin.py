@@ -1,4 +1,4 @@
-"""Whether inequalities of polynomials contradict each other: Fourier-Motzkin elimination.
+"""Fourier-Motzkin elimination: contradictions of inequalities of polynomials.
 
 Monomials are taken for independent integers. Rows with a monomial on either side are added up so
 that it cancels, until none is left or the steps are used up; every row is divided by what its
@@ -24,7 +24,7 @@ class OutOfSteps(Exception):
 
 
 class Steps:
-    """How many more steps a search may take."""
+    """The number of steps that a search may still take."""
 
     __slots__ = ("left",)
 
@@ -47,7 +47,7 @@ class _Contradiction(Exception):
 
 
 def contradictory(rows: Iterable[Poly], steps: Steps) -> bool:
-    """Whether it is seen that no integers make every one of `rows` at least zero.
+    """True if it is seen that no integers make every one of `rows` at least zero.
 
     Raises `OutOfSteps` like everything that is given steps.
     """

@@ -39,11 +39,11 @@ class IntSet(ABC):
 
     @abstractmethod
     def is_nothing(self) -> bool:
-        """Whether this is the empty set."""
+        """True if this is the empty set."""
 
     @abstractmethod
     def is_everything(self) -> bool:
-        """Whether this is the set of all integers."""
+        """True if this is the set of all integers."""
 
     @staticmethod
     def single_point(point: PrimExpr | int) -> IntervalSet:

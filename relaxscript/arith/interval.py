@@ -100,7 +100,7 @@ def lower_bound(atoms: Sequence[Atom], p: Poly, depth: int = 2) -> Bound:
 
 
 def is_nonnegative(atoms: Sequence[Atom], known: Sequence[Poly], p: Poly, depth: int = 2) -> bool:
-    """Whether `p >= 0` by its bounds, or by those of what it exceeds something known to be >= 0."""
+    """True if `p >= 0` by its bounds, or by those of what it exceeds something known to be >= 0."""
     low = lower_bound(atoms, p, depth)
     if low is not None and low >= 0:
         return True
@@ -175,7 +175,7 @@ def _by_symbol(atoms: Sequence[Atom], p: Poly, atom: Atom, depth: int) -> Iterat
 
 
 def _worst_remainders(atoms: Sequence[Atom], atom: Atom, upwards: bool) -> Iterator[Poly]:
-    """What a remainder by a divisor with variables never exceeds, or never falls below."""
+    """Bounds that a remainder by a divisor with variables never exceeds, or never falls below."""
     dividend, divisor = atom.args
     truncating = atom.kind == "div"
     ends, size = interval(atoms, dividend), interval(atoms, divisor)

@@ -45,7 +45,7 @@ def call(context: CanonicalContext, e: prim.Call) -> Poly | None:
 
 
 def _power_of_two(context: CanonicalContext, places: prim.PrimExpr, e: prim.Call) -> int | None:
-    """What shifting by so many places multiplies or divides by; None where it is not known.
+    """The factor of a shift by so many places; None where it is not known.
 
     Shifting by the width of the dtype or more, or by a negative number, has no meaning.
     """

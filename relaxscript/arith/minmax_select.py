@@ -1,4 +1,4 @@
-"""What is true of maxima, minima, choices by a condition, and casts of polynomials.
+"""Rules for maxima, minima, choices by a condition, and casts of polynomials.
 
 Each function takes the context, the operands as polynomials and the expression they come from, and
 gives the result as a polynomial.
@@ -65,13 +65,13 @@ def extremum(context: CanonicalContext, kind: str, x: Poly, y: Poly, e: PrimExpr
 
 
 def _without_content(values: Sequence[Poly]) -> tuple[int, list[Poly]]:
-    """What divides all values, and what is left of them: `max(n * 4, 8)` is `max(n, 2) * 4`."""
+    """The common divisor of all values, and the rest: `max(n * 4, 8)` is `max(n, 2) * 4`."""
     g = content(c for p in values for c in p.values())
     return g, list(values) if g == 1 else [{m: c // g for m, c in p.items()} for p in values]
 
 
 def _operands(context: CanonicalContext, kind: str, p: Poly) -> tuple[Poly, ...]:
-    """What a "max" or "min" chooses from, if `p` is one or a positive multiple of one."""
+    """The operands of a "max" or "min", if `p` is one or a positive multiple of one."""
     if len(p) == 1:
         ((m, k),) = p.items()
         if k >= 1 and len(m) == 1 and context.atoms[m[0]].kind == kind:

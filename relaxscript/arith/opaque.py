@@ -1,4 +1,4 @@
-"""What is known of casts, vectors and integers of few bits, which no polynomial looks into.
+"""Facts about casts, vectors and integers of few bits, which polynomials treat as opaque.
 
 What is said of a vector is true of each of its elements. int32 and int64 are mathematical integers
 that only a cast wraps; any operation of another dtype may wrap, and then has its limits.
@@ -39,7 +39,7 @@ def opaque_ends(atoms: Sequence[Atom], e: PrimExpr, args: Sequence[Poly]) -> End
 
 
 def fits(atoms: Sequence[Atom], e: PrimExpr, args: Sequence[Poly]) -> bool:
-    """Whether an operation surely does not wrap."""
+    """True if an operation surely does not wrap."""
     limits = _representable(e.dtype) if isinstance(e, prim.Cast) else limits_of(e.dtype)
     return _within(_exact_ends(atoms, e, args), limits)
 

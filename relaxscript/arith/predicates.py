@@ -1,4 +1,4 @@
-"""What is true of comparisons and logic: bools are polynomials of value 0 or 1, `not x` is `1 - x`.
+"""Rules for comparisons and logic: bools are polynomials of value 0 or 1, `not x` is `1 - x`.
 
 A comparison of integers becomes one of two atoms: "ge0", a polynomial is at least zero, or "eq0",
 it is zero. Each function takes the context, the operands and the expression they come from.
@@ -84,7 +84,7 @@ def _is_zero(context: CanonicalContext, p: Poly, e: PrimExpr) -> Poly:
 
 
 def never_zero(context: CanonicalContext, p: Poly) -> bool:
-    """Whether `p` is zero for no values, by divisibility or by its bounds."""
+    """True if `p` is zero for no values, by divisibility or by its bounds."""
     constant = p.get(CONSTANT, 0)
     g = content(c for m, c in p.items() if m)
     if g == 0 or constant % g:

@@ -18,7 +18,7 @@ __all__ = ["prove", "prove_equal"]
 
 
 def prove_equal(a: PrimExpr | int, b: PrimExpr | int, facts: Facts | None = None) -> Answer:
-    """Whether `a == b`: YES for all values of the variables, NO for none, else UNKNOWN.
+    """Decide whether `a == b`: YES for all values of the variables, NO for none, else UNKNOWN.
 
     Variables are at least zero unless `facts` say otherwise; values for which one side divides by
     zero are left out of account. Raises `TypeError` for what is no expression or number.
@@ -59,7 +59,7 @@ def _at_a_glance(a: PrimExpr, b: PrimExpr, facts: Facts | None) -> Answer | None
 
 
 def prove(condition: PrimExpr | bool, facts: Facts | None = None) -> Answer:
-    """Whether a bool expression holds: YES for all values of the variables, NO for none.
+    """Decide whether a bool expression holds: YES for all values of the variables, NO for none.
 
     Values for which it has none, since it divides by zero, are left out of account. Raises
     `TypeError` for what is no bool.

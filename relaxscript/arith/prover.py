@@ -33,7 +33,7 @@ class Prover:
         self.budget = Steps(MAX_STEPS)
 
     def is_zero(self, p: Poly) -> Answer:
-        """Whether `p == 0`."""
+        """Decide whether `p == 0`."""
         known = constant_of(p)
         if known is not None:
             return NO if known else YES
@@ -53,7 +53,7 @@ class Prover:
         return UNKNOWN
 
     def is_at_least_zero(self, p: Poly) -> Answer:
-        """Whether `p >= 0`."""
+        """Decide whether `p >= 0`."""
         known = constant_of(p)
         if known is not None:
             return YES if known >= 0 else NO
@@ -70,7 +70,7 @@ class Prover:
         return UNKNOWN
 
     def holds(self, p: Poly, nesting: int = 0) -> Answer:
-        """Whether the bool `p` is true."""
+        """Decide whether the bool `p` is true."""
         known = constant_of(p)
         if known is not None:
             return YES if known else NO
@@ -90,7 +90,9 @@ class Prover:
         return UNKNOWN
 
     def _holds_combination(self, p: Poly, atom: Atom, nesting: int) -> Answer:
-        """Whether a conjunction or disjunction holds: by its parts, or by all of them together."""
+        """Decide whether a conjunction or disjunction holds: by its parts, or by all of them
+        together.
+        """
         values = set(self.samples.values(p))
         if len(values) > 1:
             return UNKNOWN
@@ -103,7 +105,7 @@ class Prover:
         return answer
 
     def _at_least_zero(self, p: Poly) -> bool:
-        """Whether a proof of `p >= 0` is found."""
+        """True if a proof of `p >= 0` is found."""
         for low in (interval(self.atoms, p)[0], lower_bound(self.atoms, p, 3)):
             if low is not None and low >= 0:
                 return True

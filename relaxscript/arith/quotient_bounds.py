@@ -1,4 +1,4 @@
-"""How small and how large quotients, remainders and combinations of bits can be.
+"""Bounds of quotients, remainders and combinations of bits.
 
 Each function takes inclusive ends (None: unbounded) and gives them; a divisor is never zero.
 """
@@ -108,7 +108,7 @@ def _negative(ends: Ends) -> Ends:
 
 
 def _size_of_negative(divisor: Ends) -> tuple[int, int | None]:
-    """How far below zero the negative values of a divisor are."""
+    """The distances from zero of the negative values of a divisor."""
     low, high = divisor
     return 1 if high is None else max(-high, 1), None if low is None else -low
 

@@ -34,14 +34,14 @@ ONE: Poly = {CONSTANT: 1}
 
 
 class Claim(NamedTuple):
-    """That a bool polynomial is true, or false; or without `truth`, that one is at least zero."""
+    """A claim that a bool polynomial is true or false, or, without `truth`, at least zero."""
 
     p: Poly
     truth: bool | None = None
 
 
 class _Branch:
-    """What is claimed together: rows that are at least zero, and choices still to be made.
+    """Claims that hold together: rows that are at least zero, and choices still to be made.
 
     `meaning` says what atoms stand for in this case, `truth` which bool atoms are true or false;
     `divided` are the truncating divisions whose sign was distinguished.
@@ -75,7 +75,7 @@ class _Branch:
 
 
 def is_refuted(context: CanonicalContext, claims: list[Claim], budget: Steps) -> bool:
-    """Whether it is seen that `claims` cannot be true together.
+    """True if it is seen that `claims` cannot be true together.
 
     The search ends after some steps, which are taken from `budget`, or when that is used up.
     """
@@ -106,7 +106,7 @@ class _Refutation:
         self._axioms: dict[int, list[Poly]] = {}
 
     def closes(self, case: _Branch, claims: list[Claim], splits: int) -> bool:
-        """Whether `case` with `claims` is impossible; `case` is changed."""
+        """True if `case` with `claims` is impossible; `case` is changed."""
         self.steps.spend()
         if not self._enter(case, claims):
             return True
@@ -296,7 +296,7 @@ class _Refutation:
         return []
 
     def _is_made_for_case(self, v: int) -> bool:
-        """Whether a variable was made for a case; then no more cases are made of it."""
+        """True if a variable was made for a case; then no more cases are made of it."""
         return bool(self.atoms[v].detail == "made")
 
     def _linear(self, v: int, d: int, r: int, low: int | None) -> Poly:
@@ -328,6 +328,6 @@ class _Refutation:
 
 
 def _is_near(p: Poly, met: dict[int, None]) -> bool:
-    """Whether a polynomial speaks of atoms that were met, or of none."""
+    """True if a polynomial speaks of atoms that were met, or of none."""
     atoms = set(atoms_in(p))
     return not atoms or not met.keys().isdisjoint(atoms)

@@ -1,4 +1,4 @@
-"""What is true of divisions and remainders of polynomials, and of literals.
+"""Rules for divisions and remainders of polynomials, and of literals.
 
 Each function takes the context, the operands as polynomials and the expression they come from, and
 gives the result as a polynomial. Every rule is an identity of mathematical integers where both
@@ -229,7 +229,7 @@ def _split_by_monomial(p: Poly, q: Poly) -> tuple[Poly, Poly]:
 
 
 def _is_remainder(context: CanonicalContext, p: Poly, q: Poly) -> bool:
-    """Whether `0 <= p < q` is known, which includes that `q` is not zero."""
+    """True if `0 <= p < q` is known, which includes that `q` is not zero."""
     gap = difference(difference(q, p), {CONSTANT: 1})
     atoms, known = context.atoms, context.inequalities
     return is_nonnegative(atoms, known, p) and is_nonnegative(atoms, known, gap)
@@ -286,7 +286,7 @@ def _small_truncated(context: CanonicalContext, p: Poly, c: int, e: PrimExpr) ->
 
 
 def remainder(context: CanonicalContext, p: Poly, q: Poly, e: PrimExpr, divide: Divide) -> Poly:
-    """What `divide` leaves: `p - p / q * q`."""
+    """The remainder of `divide`: `p - p / q * q`."""
     if len(p) <= MAX_REMAINING:
         with contextlib.suppress(TooLarge):
             return difference(p, multiply(q, divide(context, p, q, e)))

@@ -13,7 +13,8 @@ __all__ = ["only_solution"]
 
 
 def only_solution(a: PrimExpr, b: PrimExpr, facts: Facts | None = None) -> tuple[str, int] | None:
-    """What must have which value for `a == b`: `n` and 1 for `n * 400 == 400`, `n * m` and 0.
+    """The expression and the value that it must have for `a == b`: `n` and 1 for `n * 400 == 400`,
+    `n * m` and 0.
 
     None where that is no variable or product of variables, or where several must be weighed.
     """

@@ -308,12 +308,12 @@ def _literal(dtype: DataType, value: int) -> prim.IntImm:
 
 
 def same_expression(x: PrimExpr, y: PrimExpr) -> bool:
-    """Whether two expressions are the same arithmetic of the very same parts."""
+    """True if two expressions are the same arithmetic of the very same parts."""
     return x is y or _steps_to_compare(x, y, None) > 0
 
 
 def _steps_to_compare(x: PrimExpr, y: PrimExpr, limit: int | None) -> int:
-    """How many steps it took to see that two expressions are the same, negative if they are not."""
+    """The number of steps that a comparison of two expressions took, negative if they differ."""
     stack = [(x, y)]
     steps = 0
     while stack:

@@ -1,4 +1,4 @@
-"""Who is to blame: places in sources, mistakes as data, how they are shown and raised.
+"""Diagnostics: places in sources, mistakes as data, how they are rendered and raised.
 
 Start reading at `diagnostic.py`; `span.py` is the place, `render.py` the picture, `exceptions.py`
 what is raised, `explain/` the page of every code, `fixes.py` applies offered corrections, and

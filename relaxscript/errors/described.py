@@ -1,4 +1,4 @@
-"""What says in messages what it is, where the class of a value says nothing to users."""
+"""Objects that describe themselves in messages, where their class says nothing to users."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ __all__ = ["Described"]
 
 
 class Described(ABC):
-    """What is no value of a program, and may stand where one should: a statement, a dtype."""
+    """Something that is no value of a program, but is used as one: a statement, a dtype."""
 
     __slots__ = ()
 
     @property
     @abstractmethod
     def advice(self) -> str | None:
-        """What to write in its place."""
+        """The code to write in its place."""
 
     @abstractmethod
     def describe(self) -> str:
-        """What it is, in a few words."""
+        """A description in a few words."""

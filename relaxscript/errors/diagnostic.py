@@ -1,4 +1,4 @@
-"""What is wrong, as data: a `Diagnostic` has a code, one sentence, a place, facts about places.
+"""Mistakes as data: a `Diagnostic` has a code, one sentence, a place, facts about places.
 
 How a diagnostic is shown stands in `render.py`, how it is raised in `exceptions.py`. Tone: the
 message says what is wrong; each label states a fact about its spot; `help` is something to type.

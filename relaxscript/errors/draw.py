@@ -116,7 +116,7 @@ def _clip(text: str, marks: Sequence[Mark], limit: int) -> tuple[str, list[int]]
 
 
 def _cells(text: str) -> list[str]:
-    """What stands on the screen for each character of `text`."""
+    """The characters on the screen for each character of `text`."""
     cells: list[str] = []
     column = 0
     for character in text:

@@ -1,4 +1,4 @@
-"""How a mistake reaches the user: exceptions and warnings that carry diagnostics.
+"""Exceptions and warnings that carry diagnostics.
 
 `DiagnosticError` is the one for programs that are wrong, `VMError` for runs that fail,
 `RelaxWarning` for what cannot be decided beforehand, `InternalError` for mistakes of ours.
@@ -153,7 +153,7 @@ class VMError(RuntimeError, TVMError):
 
     @property
     def span(self) -> Span | None:
-        """Where the failing piece of Relax stands, if that is known."""
+        """The place of the failing piece of Relax, if that is known."""
         return self.diagnostic.span
 
     @property
@@ -185,7 +185,7 @@ class VMError(RuntimeError, TVMError):
         return render(self.diagnostic, style="html")
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython shows: the user's frames, of what raised it first too, then the error."""
+        """Lines for IPython: the user's frames, those of its cause too, then the error."""
         frames: list[str] = []
         cause: BaseException | None = self
         while cause is not None:
@@ -213,7 +213,7 @@ class UnplacedError(Exception):
         """The diagnostic for a call of `callee` at `span`, its operands at `operands`."""
 
     def placed(self, callee: str, span: Span | None) -> DiagnosticError:
-        """What a user is told: the mistake at `span`; `callee` where the error names none."""
+        """The error for users: the mistake at `span`; `callee` where the error names none."""
         return DiagnosticError(self.diagnostic(self.callee or callee, span, {}))
 
 
@@ -289,12 +289,12 @@ class OperandError(UnplacedError):
 
     @property
     def fact(self) -> str:
-        """What is true of the operand to blame."""
+        """The fact about the operand to blame."""
         return self.said if self.wanted is None else f"{self.said}, not {self.wanted}"
 
     @property
     def facts(self) -> dict[str, str]:
-        """What is true of each operand that matters; the one to blame comes first."""
+        """The facts about each operand that matters; the one to blame comes first."""
         return {self.operand: self.fact, **self.also}
 
     def diagnostic(
@@ -335,7 +335,7 @@ class OperandError(UnplacedError):
 
 
 def unplaced_error(error: BaseException) -> UnplacedError | None:
-    """What was said of a mistake before it was given a place, for who knows a better one."""
+    """The error as it was before it got a place, for callers that know a better one."""
     said = error.__context__ if isinstance(error, DiagnosticError) else error
     return said if isinstance(said, UnplacedError) else None
 
@@ -370,7 +370,7 @@ def format_remarks(diagnostic: Diagnostic) -> list[str]:
 
 
 def _format_further(first: Diagnostic) -> str:
-    """What follows file, line, caret and message: the picture, where it says more than these."""
+    """The text below file, line, caret and message: the picture, where it says more than these."""
     if first.span is None or not (first.labels or first.fix):
         return "\n".join(format_remarks(first))
     return "\n".join([render_body(first), _code_of(first)])
@@ -394,7 +394,7 @@ def user_frames(error: BaseException) -> list[str]:
 
 
 def is_user_error(info: Any) -> bool:
-    """Whether pytest may leave out our frames, where a module says `__tracebackhide__ = is_users`.
+    """True if pytest may leave out our frames, as `__tracebackhide__ = is_user_error` says.
 
     It asks with what it knows of an exception. Frames of a mistake of ours stay.
     """

@@ -1,4 +1,4 @@
-"""How IPython shows a mistake that nobody caught: its pictures, in notebooks as HTML.
+"""Display of uncaught mistakes in IPython: its pictures, in notebooks as HTML.
 
 IPython shows a `SyntaxError` as a file that could not be read, under frames of ours and its own. So
 a handler for `DiagnosticError`, and for nothing else, is registered with it, by its own

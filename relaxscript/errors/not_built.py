@@ -92,7 +92,7 @@ def no_such_name(module: str, name: str, absent: Mapping[str, str]) -> Exception
 
 
 def _is_imported() -> bool:
-    """Whether it is `from ... import` that asks for the name."""
+    """True if it is `from ... import` that asks for the name."""
     frame = caller_frame()
     if frame is None:
         return False

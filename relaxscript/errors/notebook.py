@@ -1,4 +1,4 @@
-"""What IPython says of the cells that it runs. It is asked only where a program runs in it."""
+"""The cells of IPython. It is asked only where a program runs in it."""
 
 from __future__ import annotations
 

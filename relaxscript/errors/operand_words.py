@@ -17,7 +17,7 @@ _NAMED = re.compile(r"`([A-Za-z_]\w*)((?:\[\d+\])*)`")
 
 
 def operand_words(text: str, parameters: Sequence[str], operands: int) -> dict[str, str]:
-    """What stands for each parameter in the text of a call; nothing where that is not certain.
+    """The text of each argument in a call, by its parameter; nothing where that is not certain.
 
     `operands` is how many of the parameters a call must have: a method has one of them before its
     dot.

@@ -56,7 +56,7 @@ def render_body(diagnostic: Diagnostic, style: Style = "text") -> str:
 
 @dataclass
 class _Snippet:
-    """What is to be shown of one source."""
+    """The lines and marks to show of one source."""
 
     source: Source
     marks: dict[int, list[Mark]] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What decides whether something is an error: a block of Python, or the environment.
+"""Settings, by a block of Python or by the environment.
 
 A call that says nothing itself (`strict=None`) asks `is_strict`. The innermost `config` around it
 answers, and where there is none, `RELAXSCRIPT_STRICT` (`1` or `0`) of the environment.
@@ -21,7 +21,7 @@ _strict: ContextVar[bool | None] = ContextVar("relaxscript.strict", default=None
 
 
 def config(*, strict: bool | None = None) -> AbstractContextManager[None]:
-    """How relaxscript behaves inside of a `with`; what is None stays as it was.
+    """Change how relaxscript behaves inside a `with`; what is None stays as it was.
 
     `strict=True` makes errors of the warnings about what can only be checked at run time, in
     decorators, `from_source` and builders. A call that says `strict=` itself goes before. Holds in
@@ -44,7 +44,7 @@ def _inside(strict: bool | None) -> Iterator[None]:
 
 
 def is_strict(said: bool | None = None) -> bool:
-    """Whether what cannot be decided is an error; `said` is what the call itself says."""
+    """True if what cannot be decided is an error; `said` is what the call itself says."""
     if said is None:
         said = _strict.get()
     if said is None:

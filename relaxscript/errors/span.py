@@ -1,4 +1,4 @@
-"""Where something stands: a `Source` is a text with a name, a `Span` a piece of it.
+"""Places in sources: a `Source` is a text with a name, a `Span` a piece of it.
 
 Lines and columns count from 1, columns in characters; the end of a span is exclusive. Lines are
 those of Python's tokenizer: `\\n`, `\\r\\n` and `\\r` end a line, a form feed does not. Python's
@@ -47,7 +47,7 @@ class Source:
 
     @property
     def cell(self) -> int | None:
-        """Which cell of a notebook it is, from 1; None for what is a whole file."""
+        """The number of a notebook's cell, from 1; None for what is a whole file."""
         return self._cell
 
     @property
@@ -68,7 +68,7 @@ class Source:
         return Span(self, 1, 1, len(self.lines), len(self.lines[-1]) + 1)
 
     def location(self, line: int, column: int) -> str:
-        """How a place is said: `model.py:5:25`, or `Cell In[8], line 5` in a notebook."""
+        """The place in words: `model.py:5:25`, or `Cell In[8], line 5` in a notebook."""
         if self._cell is not None:
             return f"{self._filename}: cell {self._cell}, line {line}"
         cell = live_cell(self._filename)
@@ -79,7 +79,7 @@ class Source:
         return self.lines[number - 1] if 1 <= number <= len(self.lines) else ""
 
     def span(self, node: ast.AST) -> Span:
-        """Where `node` stands, for a node of the tree of this text.
+        """The span of a node of the tree of this text.
 
         A node to which Python gives no position (`ast.arguments`, `ast.withitem`, ...) stands where
         its parts stand, and one without parts (`ast.Load`) in the whole text.
@@ -95,7 +95,7 @@ class Source:
         return self._span_of_parts(node)
 
     def name_span(self, node: ast.AST) -> Span:
-        """Where the name that `node` introduces or looks up stands.
+        """The span of the name that `node` introduces or looks up.
 
         That is `f` of `def f(...)`, `C` of `class C`, `x` of the parameter `x: T`, `axis` of the
         argument `axis=1`, `add` of `R.add`. For any other node it is the span of the node.
@@ -123,7 +123,7 @@ class Source:
         return Span(self, *self._position(start), *self._position(end))
 
     def offset(self, line: int, column: int) -> int:
-        """How many characters of the text stand before `column` of `line`, or before its end."""
+        """The number of characters before `column` of `line`, or before its end."""
         starts = self._line_starts()
         line = min(max(line, 1), len(starts))
         return starts[line - 1] + min(max(column, 1) - 1, len(self.line(line)))
@@ -240,12 +240,12 @@ class Span:
 
     @property
     def text(self) -> str:
-        """What stands there."""
+        """The text of the span."""
         source = self._source
         return source.text[source.offset(*self.start) : source.offset(*self.end)]
 
     def contains(self, other: Span) -> bool:
-        """Whether `other` lies in this span of the same source; a span contains itself."""
+        """True if `other` lies in this span of the same source; a span contains itself."""
         return self._source == other._source and self.start <= other.start and other.end <= self.end
 
     def cover(self, *others: Span) -> Span:

@@ -61,7 +61,7 @@ def visible(text: str) -> str:
 
 
 def width(character: str) -> int:
-    """How many columns of a terminal `character` takes: 0 for a combining one, 2 for a wide one."""
+    """The columns of a terminal that `character` takes: 0 for a combining one, 2 for a wide one."""
     if character.isascii():
         return 1
     if unicodedata.category(character) in ("Mn", "Me", "Cf"):

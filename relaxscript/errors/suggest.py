@@ -1,4 +1,4 @@
-"""What somebody most likely meant: the nearest of the names that there are, and how it is offered.
+"""Suggestions of names: the nearest of the names that there are, and how it is offered.
 
     meant = nearest(name, known)
     help = did_you_mean(meant, f"there are {', '.join(known)}")
@@ -89,7 +89,7 @@ _LIKELY, _MISSING, _DIGIT, _OTHER = 8, 10, 11, 12
 
 
 def _unlikelihood(written: str, meant: str) -> int:
-    """How unlikely it is that somebody who meant one plain name wrote the other."""
+    """The unlikelihood that somebody who meant one plain name wrote the other."""
     singled = [_LIKELY if j and meant[j] == meant[j - 1] else _MISSING for j in range(len(meant))]
     before: list[int] = []
     last = [sum(singled[:j]) for j in range(len(meant) + 1)]

@@ -1,4 +1,4 @@
-"""Where the user's Python was when it called us: the place to blame when there is no script."""
+"""The line of the user's Python that called us: the place to blame when there is no script."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def caller_span() -> Span | None:
 
 
 def raised_span(error: BaseException) -> Span | None:
-    """Where the user's Python that we called was when it raised; None if it was none of theirs."""
+    """The line at which the user's Python that we called raised; None if it was none of theirs."""
     step = error.__traceback__
     while step is not None and step.tb_frame.f_code.co_filename.startswith(PACKAGE):
         step = step.tb_next
@@ -84,7 +84,7 @@ def source_lines(filename: str, scope: dict[str, Any]) -> list[str]:
 
 
 def step_span(step: TracebackType, source: Source) -> Span:
-    """What one step of a traceback was executing in its source."""
+    """The piece of source that one step of a traceback was executing."""
     return _span_in(step.tb_frame, step.tb_lineno, step.tb_lasti, source)
 
 

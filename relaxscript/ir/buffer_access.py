@@ -40,7 +40,7 @@ _MASKS = {"r": READ, "w": WRITE}
 
 
 class StorageScope(str):
-    """Where a buffer lies, such as "global": a text, which `A.scope()` gives as well."""
+    """The memory of a buffer, such as "global": a string, which `A.scope()` gives as well."""
 
     __slots__ = ()
 
@@ -70,7 +70,7 @@ def _product(values: Sequence[PrimExpr]) -> PrimExpr:
 
 
 def offset(buffer: Buffer, indices: Any) -> tuple[PrimExpr, ...]:
-    """How far an element lies from the beginning of the memory, in elements."""
+    """The distance of an element from the beginning of the memory, in elements."""
     given = indices_of(indices)
     if len(given) != buffer.ndim:
         raise refused(

@@ -50,7 +50,7 @@ _NEUTRAL = {("+", 0): "ab", ("-", 0): "b", ("*", 1): "ab", ("//", 1): "b"}
 
 
 def fold_binary(symbol: str, a: PrimExpr, b: PrimExpr) -> PrimExpr | None:
-    """What an operator gives where that is known already, None where it is not.
+    """The result of an operator if it is known now, else None.
 
     A number that does not fit in its dtype is left to be computed. Raises a `ValueError` for a
     division by zero and for shifting by what is no number of places.
@@ -69,7 +69,7 @@ _SYMBOLS = {make: symbol for symbol, make in _NODES.items()}
 
 
 def fold_constants(e: prim.PrimExpr) -> PrimExpr | None:
-    """What an operation on constants gives; None where the operands are not all constants."""
+    """The result of an operation on constants; None where the operands are not all constants."""
     symbol = _SYMBOLS.get(type(e))
     if symbol is None or not isinstance(e, (prim.Binary, prim.Comparison)):
         return None

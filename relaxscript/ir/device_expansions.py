@@ -66,7 +66,7 @@ def _dot(e: Call) -> PrimExpr:
 
 
 def _mask(e: Call) -> PrimExpr:
-    """Which of the indices from a base on lie below a limit; sums do not wrap."""
+    """A mask of the indices from a base on that are below a limit; sums do not wrap."""
     base, limit = (cast(x, INT64) if x.dtype.bits < 64 else x for x in e.args)
     indices = Ramp.make(base, const(1, base.dtype), e.dtype.lanes)
     return LT.make(indices, Broadcast.make(limit, e.dtype.lanes))

@@ -87,7 +87,7 @@ def device_function(row: Intrinsic) -> Callable[..., PrimExpr]:
 
 
 def builds(row: Intrinsic, call: Call) -> bool:
-    """Whether the function of an intrinsic builds a call; one made by hand may be any."""
+    """True if the function of an intrinsic builds a call; one made by hand may be any."""
     function = device_function(row)
     last = row.name in TYPED_LAST
     given = (*call.args, call.dtype) if last else (call.dtype, *call.args)

@@ -1,4 +1,4 @@
-"""How nodes and modules show themselves: as their script, or by their fields where none is."""
+"""Display of nodes and modules: as their script, or by their fields where none is."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Displayable", "plain", "show"]
 
 
 class Displayable:
-    """What has a script: modules and nodes."""
+    """An object with a script: a module or a node."""
 
     __slots__ = ()
 
@@ -54,7 +54,7 @@ class Displayable:
         return html
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        """What a notebook asks for."""
+        """The representations that a notebook asks for."""
         html = self._repr_html_()
         bundle = {"text/plain": repr(self)}
         return bundle if html is None else {**bundle, "text/html": html}

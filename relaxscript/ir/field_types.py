@@ -1,4 +1,4 @@
-"""What a field of a node may hold, read off its annotation, and the messages when it does not.
+"""Types of the fields of nodes, read off their annotations, and the errors for wrong values.
 
 The annotations of node classes use few forms: names of classes, `tuple[X, ...]`, `Mapping[...]`,
 unions of these with None, and `Any` or `Callable[...]`, which are not checked.
@@ -29,7 +29,7 @@ _PLAIN: dict[str, tuple[type, ...]] = {
 
 
 class FieldError(TypeError):
-    """What a field of a node, or an attribute, cannot hold: `given`, of a class of Python's own."""
+    """The error for a value that a field or an attribute cannot hold: `given`, of Python's own."""
 
     def __init__(self, message: str, field: str, given: Any) -> None:
         super().__init__(message)
@@ -53,7 +53,7 @@ class Expected(NamedTuple):
 
 
 def expected(cls: type, annotation: str, default: Any) -> Expected | None:
-    """What the annotation of a field of `cls` admits, or None where everything is admitted."""
+    """The values that the annotation of a field of `cls` admits; None for all values."""
     classes: list[type] = [] if default is not None else [type(None)]
     items: tuple[type, ...] | None = None
     for part in _alternatives(annotation):
@@ -105,7 +105,7 @@ def _bool(value: Any) -> Any:
 
 
 def natural_converter(annotation: str) -> Callable[[Any], Any] | None:
-    """How values of numpy become what a field of this annotation holds."""
+    """The conversion of numpy's values for a field of this annotation."""
     return {"int": _integer, "bool": _bool}.get(annotation)
 
 

@@ -39,7 +39,7 @@ class PassInstrument:
         """The context is left."""
 
     def should_run(self, mod: IRModule, info: Any) -> bool:
-        """Whether a pass is to run; False leaves the module as it is."""
+        """True if a pass is to run; False leaves the module as it is."""
         return True
 
     def run_before_pass(self, mod: IRModule, info: Any) -> None:
@@ -74,7 +74,7 @@ def pass_instrument(pi_cls: C | None = None) -> Any:
 
 @dataclass
 class _Timed:
-    """How long a pass ran, and the passes that it ran."""
+    """The time that a pass ran, and the passes that it ran."""
 
     name: str
     start: float

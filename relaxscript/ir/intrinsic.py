@@ -51,7 +51,7 @@ _TAKES: dict[str, Callable[[DataType], bool]] = {
 
 
 class Effect:
-    """What evaluating a call may do besides giving its value."""
+    """The effects of evaluating a call besides giving its value."""
 
     PURE = "pure"
     READ = "read"
@@ -90,7 +90,7 @@ class Intrinsic:
 
     @property
     def script_name(self) -> str:
-        """What stands after `T.` in a script."""
+        """The name after `T.` in a script."""
         return self.name.removeprefix("tir.")
 
     @property
@@ -100,7 +100,7 @@ class Intrinsic:
 
     @property
     def is_typed(self) -> bool:
-        """Whether a call says the dtype of its result, as its first argument."""
+        """True if a call says the dtype of its result, as its first argument."""
         return self.result == "given"
 
     @property
@@ -108,7 +108,7 @@ class Intrinsic:
         return self.effect == Effect.PURE
 
     def accepts(self, dtype: DataType) -> bool:
-        """Whether operands of `dtype` are of the kind that it is for."""
+        """True if operands of `dtype` are of the kind that it is for."""
         return _TAKES[self.takes](dtype)
 
     def result_dtype(self, args: Sequence[PrimExpr]) -> DataType:

@@ -1,4 +1,4 @@
-"""How loops and axes run: their kinds, by name and by the numbers that TVM gives them."""
+"""Kinds of loops and axes, by name and by the numbers that TVM gives them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class LoopKind(str):
 
 
 class ForKind:
-    """How a loop may run."""
+    """The kinds of loops."""
 
     SERIAL = LoopKind("serial")
     PARALLEL = LoopKind("parallel")

@@ -136,7 +136,7 @@ class IRModule(Displayable):
         return True  # an empty module is a module
 
     def same_as(self, other: object) -> bool:
-        """Whether `other` is this very module."""
+        """True if `other` is this very module."""
         return self is other
 
     def functions_items(self) -> list[tuple[GlobalVar, ModuleFunction]]:
@@ -236,7 +236,7 @@ class IRModule(Displayable):
         return IRModule(self.functions, attrs, self.global_infos, self.span, self.__name__)
 
     def struct_info(self, var: GlobalVar | str) -> StructInfo:
-        """What is known of a function of the module: its FuncStructInfo."""
+        """The FuncStructInfo of a function of the module."""
         info: StructInfo = self[var].struct_info
         return info
 

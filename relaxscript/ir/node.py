@@ -1,4 +1,4 @@
-"""What an IR node is: a frozen record of fields, declared once, compared by identity.
+"""IR nodes: frozen records of fields, declared once, compared by identity.
 
 `@node` reads the annotations of a class and generates two ways to make one:
 
@@ -42,7 +42,7 @@ _MISSING: Any = object()
 
 
 class FieldInfo:
-    """How one field of a node behaves."""
+    """The behaviour of one field of a node."""
 
     __slots__ = (
         "annotation", "convert", "default", "definition", "first", "leaf", "name", "outer", "place",
@@ -126,7 +126,7 @@ class Node(Displayable):
         return cls.make(**values)
 
     def same_as(self, other: object) -> bool:
-        """Whether `other` is this very object; StructInfos and types compare what they say."""
+        """True if `other` is this very object; StructInfos and types compare what they say."""
         return self is other
 
     if TYPE_CHECKING:

@@ -87,7 +87,7 @@ def const(value: float, dtype: str | None = None) -> PrimExpr:
 
 
 def plain_dtype(value: Any) -> DataType:
-    """How TIR reads a Python number: int32 (int64 where it does not fit), float32 or bool."""
+    """The dtype of a Python number in TIR: int32 (int64 where it does not fit), float32 or bool."""
     if isinstance(value, (bool, np.bool_)):
         return BOOL
     if not hasattr(value, "__index__"):
@@ -96,7 +96,7 @@ def plain_dtype(value: Any) -> DataType:
 
 
 def as_scalar(value: Any) -> PrimExpr:
-    """What a person wrote where a scalar of TIR stands; see `plain_dtype` for numbers.
+    """Convert a value to a scalar of TIR; see `plain_dtype` for numbers.
 
     Raises `TypeError` for anything that is not a number or a PrimExpr.
     """
@@ -105,7 +105,7 @@ def as_scalar(value: Any) -> PrimExpr:
 
 
 def as_prim(value: Any) -> PrimExpr:
-    """What a person wrote where a dimension of Relax stands: whole numbers are int64 immediates.
+    """Convert a value to a dimension of Relax: whole numbers are int64 immediates.
 
     Raises `TypeError` for anything that is not a number or a PrimExpr.
     """

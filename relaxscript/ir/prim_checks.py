@@ -1,4 +1,4 @@
-"""What scalar expressions refuse: operands of two dtypes, wrong ranks, wrong kinds of numbers.
+"""Checks of the operands of scalar expressions: two dtypes, wrong ranks, wrong kinds of numbers.
 
 Every message names the class and, where there is one, the field.
 """
@@ -25,17 +25,17 @@ MOST_BITS = 256
 
 
 def refused(message: str, *, code: str = "RX0502", nature: Nature = "value") -> DiagnosticError:
-    """What is raised for a scalar that cannot be: a `ValueError` or `TypeError`, too."""
+    """The error for a scalar that cannot be: a `ValueError` or `TypeError`, too."""
     return DiagnosticError(Diagnostic(code, message, None, nature=nature))
 
 
 def reason(error: Exception) -> str:
-    """What an error says in one sentence."""
+    """The message of an error as one sentence."""
     return error.diagnostics[0].message if isinstance(error, DiagnosticError) else str(error)
 
 
 def fits_float(value: float, dtype: DataType) -> bool:
-    """Whether a number is within a floating-point type; infinity and NaN are in each."""
+    """True if a number is within a floating-point type; infinity and NaN are in each."""
     if dtype.bits >= 64 or not math.isfinite(value):
         return True
     info: Any = ml_dtypes.finfo if dtype.kind == "bfloat" or dtype.bits < 16 else np.finfo

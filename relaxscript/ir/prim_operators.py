@@ -70,7 +70,7 @@ class NotEqualOp(Equality):
 
 
 def _comparable(other: object) -> bool:
-    """Whether something may be equal to a scalar, so that the question is worth a node."""
+    """True if something may be equal to a scalar, so that the question is worth a node."""
     return isinstance(other, (ScalarOperators, int, float)) or hasattr(other, "__index__")
 
 

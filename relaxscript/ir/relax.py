@@ -523,7 +523,7 @@ class If(Expr):
 
 @node
 class BaseFunc(Expr):
-    """What a module binds to a name: a Relax Function, a PrimFunc or an ExternFunc."""
+    """A function of a module: a Relax Function, a PrimFunc or an ExternFunc."""
 
     __slots__, __cached__ = (), ("home",)
     __call__ = calling.call
@@ -581,5 +581,5 @@ class Function(BaseFunc):
 
     @property
     def is_private(self) -> bool:
-        """Whether it has no `global_symbol`, so only its module can call it."""
+        """True if it has no `global_symbol`, so only its module can call it."""
         return self.attrs is None or "global_symbol" not in self.attrs

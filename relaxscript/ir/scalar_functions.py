@@ -323,7 +323,7 @@ FUNCTIONS = {name: report_at_caller(function) for name, function in _BUILT.items
 
 
 def _bitwise(name: str, a: Any, b: Any) -> Any:
-    """What Python's operator on bits builds; NotImplemented beside what is no scalar."""
+    """The call for Python's operator on bits; NotImplemented beside what is no scalar."""
     if any(isinstance(side, str) or not _is_scalar(side) for side in (a, b)):
         return NotImplemented
     try:

@@ -31,14 +31,17 @@ VOID = DataType("void")
 
 @node
 class StructInfo(Node):
-    """What is known of a value. Two that say the same are equal, as `structural_equal` has it."""
+    """Structural information: facts about a value.
+
+    Two that say the same are equal, as `structural_equal` has it.
+    """
 
     __slots__ = ()
     keeps_identity = True
     noun = "a value"  # what messages call a value that has it
 
     def same_as(self, other: Any) -> bool:
-        """Whether another object is structurally equal to this StructInfo."""
+        """True if another object is structurally equal to this StructInfo."""
         from .structural_equality import structural_equal
 
         return structural_equal(self, other)
@@ -54,7 +57,7 @@ class StructInfo(Node):
         return hash((type(self), *parts))
 
     def is_base_of(self, derived: StructInfo) -> bool:
-        """Whether every value with `derived` is sure to have this StructInfo, too."""
+        """True if every value with `derived` is sure to have this StructInfo, too."""
         if not isinstance(derived, StructInfo):
             raise TypeError(f"`is_base_of` compares with a StructInfo, not with {brief(derived)}")
         found: bool = hooks.is_base_of(self, derived)

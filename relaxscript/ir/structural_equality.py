@@ -176,7 +176,7 @@ class _StructuralComparison:
         return None
 
     def _is_compared(self, a: Node, b: Node, role: int) -> bool:
-        """Whether two that may have function types inside were compared where their variables
+        """True if two that may have function types inside were compared where their variables
         correspond as they do here.
         """
         key = (id(a), id(b), role, self._partners(self.forth, a), self._partners(self.back, b))
@@ -209,7 +209,7 @@ class _StructuralComparison:
         self.paths.update(found)
 
     def path(self, lhs: Any, rhs: Any) -> str:
-        """How the first difference of two programs is reached."""
+        """The path to the first difference of two programs."""
         self.paths = {}
         mismatch = self.run(lhs, rhs)
         if mismatch is None:
@@ -221,7 +221,7 @@ class _StructuralComparison:
         return self.paths.get((id(mismatch.lhs), id(mismatch.rhs)), at)
 
     def _variable(self, a: Any, b: Any, known: Any, role: int) -> str | None:
-        """Why a pair of variables cannot correspond; makes them correspond when they can."""
+        """Make two variables correspond; the reason why where they cannot."""
         if role >= DEFINE or (known is None and b not in self.back and self._may_map(a, b, role)):
             self._correspond(a, b, known)
             if role < DEFINE:
@@ -429,7 +429,7 @@ def get_first_structural_mismatch(
 
 
 def structural_equal(lhs: Any, rhs: Any, map_free_vars: bool = False) -> bool:
-    """Whether two nodes, functions or modules are the same up to the names of what they define.
+    """True if two nodes, functions or modules are the same up to the names of what they define.
 
     With `map_free_vars`, free variables of one may stand for those of the other. Cost: one step
     for each pair of nodes, each pair of shared StructInfos once.
@@ -454,7 +454,7 @@ def assert_structural_equal(lhs: Any, rhs: Any, map_free_vars: bool = False) -> 
 
 
 def _occurrences(mismatch: Difference) -> tuple[int, int]:
-    """Which occurrence, in the node that holds them, of each of the two that differ is meant."""
+    """The occurrences of the two that differ, counted in the nodes that hold them."""
     lhs, rhs, _, within = mismatch
     if within is None or not all(isinstance(holder, Node) for holder in within):
         return 0, 0

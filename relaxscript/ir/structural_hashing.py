@@ -40,7 +40,7 @@ _NOTHING: frozenset[Any] = frozenset()
 
 
 class _HashedPart(NamedTuple):
-    """What is known of a shared part: its digest, and where that holds.
+    """The digest of a shared part, and where it holds.
 
     `levels` has a bit for each open scope whose variables it mentions: the digest holds until the
     innermost of them ends. The variables of scopes that have `ended` inside of it were unknown
@@ -53,8 +53,8 @@ class _HashedPart(NamedTuple):
 
 
 class _VariableNumber(NamedTuple):
-    """What a variable counts as, how many scopes were open where it was defined, and the rank of
-    the scope inside of what is shared that defined it (0: none).
+    """The number of a variable, how many scopes were open where it was defined, and the rank of the
+    scope inside of what is shared that defined it (0: none).
     """
 
     number: int | str
@@ -105,7 +105,7 @@ class _StructuralHasher:
         return int.from_bytes(self.digest.digest(), "little")
 
     def _variable(self, var: Any, role: int) -> bool:
-        """Whether this defines the variable, so that what is known of it counts too."""
+        """True if this defines the variable, so that what is known of it counts too."""
         known = self.numbers.get(var)
         fresh = role >= DEFINE or (known is None and (role == MAYBE or self.map_free_vars))
         if fresh:
@@ -151,7 +151,7 @@ class _StructuralHasher:
         return made.pop().digest
 
     def _whole(self, value: Any, role: int, parts: list[_HashedPart]) -> _HashedPart:
-        """What is known of a node or tuple of which the parts are known."""
+        """The digest of a node or tuple, from those of its parts."""
         inner = b"".join([part.digest for part in parts])
         digest = hashlib.blake2b(_token(value).encode() + b":" + inner, digest_size=16).digest()
         levels, ended = 0, _NOTHING
@@ -175,7 +175,7 @@ class _StructuralHasher:
         return whole
 
     def _part(self, value: Any, role: int) -> _HashedPart | None:
-        """What is known of a shared part, where it holds."""
+        """The digest of a shared part, where it holds."""
         if isinstance(value, FuncStructInfo):
             found = self.known_types.get(self._type_key(value, role))
             return found and found._replace(levels=self._levels(value))

@@ -1,4 +1,4 @@
-"""What equality and hashes ask of the classes of nodes: their parts, and what these define."""
+"""Structure of the classes of nodes, for equality and hashes: parts, and what these define."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ __all__ = [
 
 
 class ComparisonPlan(NamedTuple):
-    """How nodes of one class are compared: the fields to compare directly, those to descend into
-    (the last first), and whether definitions inside end with the node.
+    """The order in which nodes of one class are compared: the fields to compare directly, those to
+    descend into (the last first), and whether definitions inside end with the node.
     """
 
     leaves: tuple[str, ...]
@@ -37,7 +37,7 @@ INSIDE = (USE, MAYBE, MAYBE, USE)
 
 
 def plan_of(cls: type[Node], recursive: bool = False) -> ComparisonPlan:
-    """How nodes of a class are compared; a `recursive` binding is seen by its own value."""
+    """The plan for comparing nodes of a class; a `recursive` binding is seen by its own value."""
     found = plans.get((cls, recursive))
     if found is None:
         hint = "name" if issubclass(cls, (prim.Var, Buffer)) else "name_hint"

@@ -145,7 +145,7 @@ class Buffer(Node):
         return buffer_access.access_ptr(self, access_mask, ptr_type, content_lanes, offset, extent)
 
     def offset_of(self, indices: Any) -> tuple[PrimExpr, ...]:
-        """How many elements of its memory lie before an element, for each axis of the memory."""
+        """The number of elements before an element, for each axis of the memory."""
         return buffer_access.offset(self, indices)
 
     def get_flattened_buffer(self) -> Buffer:
@@ -565,7 +565,7 @@ class PrimFunc(BaseFunc):
 
     @property
     def is_private(self) -> bool:
-        """Whether it has no `global_symbol`."""
+        """True if it has no `global_symbol`."""
         return self.attrs is None or "global_symbol" not in self.attrs
 
 

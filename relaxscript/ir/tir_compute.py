@@ -1,4 +1,4 @@
-"""What programs over buffers have from tensor expressions: reductions, producers, index maps.
+"""Nodes of tensor expressions in TIR: reductions, producers, index maps.
 
 A `Reduce` combines the values of an expression over some axes, a `CommReducer` says how two such
 values become one; `BufferRealize` and `Prefetch` speak of regions of buffers, an `IndexMap` of
@@ -29,7 +29,7 @@ def _tuple(values: Any) -> tuple[Any, ...]:
 
 @node
 class CommReducer(Node):
-    """How to combine values: `result` of `lhs` and `rhs`, starting from `identity_element`."""
+    """A rule to combine values: `result` of `lhs` and `rhs`, starting from `identity_element`."""
 
     lhs: tuple[Var, ...] = field(convert=_tuple, definition=True)
     rhs: tuple[Var, ...] = field(convert=_tuple, definition=True)

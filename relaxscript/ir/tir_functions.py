@@ -33,7 +33,7 @@ def _conditions(name: str, args: tuple[PrimExprLike, ...]) -> list[PrimExpr]:
 
 @report_at_caller
 def all(*args: PrimExprLike) -> PrimExpr:
-    """Whether all conditions hold: `a and b and ...`. Raises `OperandError` for none."""
+    """The conjunction of conditions: `a and b and ...`. Raises `OperandError` for none."""
     first, *rest = _conditions("all", args)
     for condition in rest:
         first = And(first, condition)
@@ -42,7 +42,7 @@ def all(*args: PrimExprLike) -> PrimExpr:
 
 @report_at_caller
 def any(*args: PrimExprLike) -> PrimExpr:
-    """Whether one of the conditions holds: `a or b or ...`. Raises `OperandError` for none."""
+    """The disjunction of conditions: `a or b or ...`. Raises `OperandError` for none."""
     first, *rest = _conditions("any", args)
     for condition in rest:
         first = Or(first, condition)

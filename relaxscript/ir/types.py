@@ -22,8 +22,8 @@ __all__ = [
 
 @node
 class Type(Node):
-    """What sort of value it is, without sizes, values or devices; types with equal fields are
-    equal.
+    """A traditional type: the kind of a value without sizes, values or devices; types with equal
+    fields are equal.
     """
 
     __slots__ = ()

@@ -1,4 +1,4 @@
-"""What can be done with a value, as far as it is known: what is called, what has fields."""
+"""Uses of values as Python's syntax writes them: calls and fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where code runs: targets, and the global infos of a module, of which virtual devices are one."""
+"""Targets, and the global infos of a module, of which virtual devices are one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _entered: ContextVar[tuple[Target, ...]] = ContextVar("relaxscript_targets", def
 
 @node
 class Target(Node):
-    """What code is generated for: a kind such as "llvm", with options; no kind: the null target.
+    """A target of code generation: a kind such as "llvm", with options; no kind: the null target.
 
     It is also made of a text with options, "llvm -mcpu=znver4", and of a mapping with "kind".
     `build` uses the target of the innermost `with Target(...):` where none is given.

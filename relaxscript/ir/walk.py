@@ -105,7 +105,7 @@ _LEAVES = frozenset({
 
 
 def compounds(root: relax.Expr, without: type[Node] | None = None) -> Iterator[Node]:
-    """What an expression consists of above its leaves: functions, blocks, bindings, calls, tuples.
+    """The parts of an expression above its leaves: functions, blocks, bindings, calls, tuples.
 
     Parents come before children, each once. Neither leaves nor what is known of them is gone
     through, which is most of a program: whoever looks for calls or bindings asks here, not `walk`.
@@ -139,7 +139,7 @@ def _inside(node: Node) -> Sequence[Node]:
 
 
 def size_when_written(root: Node) -> int:
-    """How many nodes `root` has when what is shared is written out wherever it is used.
+    """The number of nodes of `root` when what is shared is written out wherever it is used.
 
     A variable counts as one, whatever is known of it.
     """
@@ -235,7 +235,7 @@ class Substitution:
         return bool(self._mapping)
 
     def get(self, var: Any, default: Any = None) -> Any:
-        """What takes the place of a variable, or `default`."""
+        """The replacement of a variable, or `default`."""
         return self._mapping.get(var, default)
 
     def apply(self, root: N) -> N:
@@ -268,7 +268,7 @@ def _kind(var: Node) -> type[Node]:
 
 
 def _refuse_definition(node: Node, mapping: Mapping[Any, Node]) -> None:
-    """Where a variable itself is defined, only a variable can take its place."""
+    """Refuse to replace the definition of a variable by anything but a variable."""
     for info in traversal_of(type(node)):
         if not info.definition:
             continue
@@ -283,7 +283,7 @@ def _refuse_definition(node: Node, mapping: Mapping[Any, Node]) -> None:
 
 
 def is_variable(node: Node) -> bool:
-    """Whether a node stands for a variable: identity is its meaning."""
+    """True if a node stands for a variable: identity is its meaning."""
     return isinstance(node, (relax.Var, prim.Var, Buffer))
 
 
@@ -476,7 +476,7 @@ class TypeVariables:
         return self._known[id(root)]
 
     def _combined(self, node: Node) -> tuple[_Ordered, frozenset[Node]]:
-        """What is known of a node of which the parts are known."""
+        """The variables of a node, from those of its parts."""
         free: _Ordered = {node: None} if is_variable(node) else {}
         met = set(free)
         bound: set[Node] = set()
@@ -495,7 +495,7 @@ class TypeVariables:
 
 
 def sees_itself(node: Node) -> bool:
-    """Whether this is the binding of a function, which may call itself."""
+    """True if this is the binding of a function, which may call itself."""
     return isinstance(node, relax.VarBinding) and isinstance(node.value, relax.Function)
 
 

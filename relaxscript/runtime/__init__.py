@@ -1,4 +1,4 @@
-"""What compiled programs run on: values, packed functions, structural checks, the virtual machine.
+"""The runtime of compiled programs: values, packed functions, checks, the virtual machine.
 
     values.py       what a Relax variable holds while a program runs
     packed_func.py  functions outside the program, called by name · dlpack.py  tensors for C

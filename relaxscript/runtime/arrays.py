@@ -31,7 +31,7 @@ class NDArray(np.ndarray[Any, Any]):
 
     @property
     def device(self) -> Device:  # type: ignore[override]
-        """Where the elements are: the host."""
+        """The device of the elements: the host."""
         return cpu()
 
     def numpy(self) -> np.ndarray[Any, Any]:
@@ -106,7 +106,7 @@ def as_given(args: Iterable[Any], result: Any) -> Any:
 
 
 def has_ndarray(values: Iterable[Any]) -> bool:
-    """Whether one of the values is an `NDArray`, or a tuple or list that holds one."""
+    """True if one of the values is an `NDArray`, or a tuple or list that holds one."""
     return any(
         has_ndarray(value) if type(value) in (tuple, list) else type(value) is NDArray
         for value in values

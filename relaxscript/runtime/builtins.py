@@ -71,7 +71,7 @@ _HOST = cpu()
 
 
 class State:
-    """What a running call of a bytecode function offers to builtins."""
+    """The state of a running call of a bytecode function, for builtins."""
 
     __slots__ = ("function", "heap", "origins")
 
@@ -153,7 +153,7 @@ def match_arguments(state: State, *values: Any) -> tuple[Any, ...]:
 
 @_builtin(MATCH_RESULT)
 def match_result(state: State, value: Any) -> Any:
-    """What a function returns: the machine checks it when the function is left."""
+    """The result of a function: the machine checks it when the function is left."""
     return value
 
 

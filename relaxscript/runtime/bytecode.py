@@ -39,7 +39,7 @@ __all__ = [
 
 
 class ArgKind(IntEnum):
-    """What an argument of a call refers to."""
+    """The kind of thing that an argument of a call refers to."""
 
     REGISTER = 0
     IMMEDIATE = 1
@@ -107,7 +107,7 @@ Instruction = Call | Ret | Goto | If
 
 
 class VMFuncKind(IntEnum):
-    """Whether a function is called by name or is bytecode of this program."""
+    """The kind of a function: called by name, or bytecode of this program."""
 
     PACKED_FUNC = 0
     VM_FUNC = 1
@@ -158,7 +158,7 @@ class VMFunction:
     shape_vars: tuple[str, ...] = ()
 
     def place_of(self, argument: int | None) -> Span | None:
-        """Where the parameter for an argument is written; all of them, where that is not known."""
+        """The span of the parameter for an argument; of all parameters where that is not known."""
         if argument is None or argument >= len(self.param_spans):
             return self.span
         return self.param_spans[argument] or self.span

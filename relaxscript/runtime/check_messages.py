@@ -1,4 +1,4 @@
-"""What a failed check says: which part of which value, what it is, what it must be, and why.
+"""Messages of failed checks: which part of which value, what it is, what it must be, and why.
 
     `x.shape[1]` is 7; must be `2 * n` with `n = 4` from `w.shape[0]`, that is 8
 
@@ -60,7 +60,7 @@ def _is_code(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ValuePath:
-    """Where a value stands: `base`, and the fields of tuples that lead to it.
+    """The path to a value: `base`, and the fields of tuples that lead to it.
 
     `argument` is the position of `base` among the arguments of `function`, where it is one.
     """
@@ -108,7 +108,7 @@ class ValuePath:
 
 @lru_cache(maxsize=4096)
 def argument_path(name: str, function: str, position: int) -> ValuePath:
-    """Where argument `position` of a call of `function` stands."""
+    """The path of argument `position` of a call of `function`."""
     return ValuePath(f"`{name}`", function, "RX0601", argument=position)
 
 
@@ -170,7 +170,7 @@ def evaluate_dim(dim: Dim, heap: Heap) -> int | float:
 
 
 def describe_demand(dim: Dim, heap: Heap, origins: Origins) -> str:
-    """What `dim` demands, and how that comes about: "`2 * n` with `n = 4` from ..., that is 8"."""
+    """The size that `dim` demands and its origin: "`2 * n` with `n = 4` from ..., that is 8"."""
     match dim:
         case DimConst(value=constant):
             return str(constant)
@@ -219,7 +219,7 @@ def describe_loads(loads: Sequence[DimLoad], heap: Heap, origins: Origins) -> st
 
 
 def origins_of(checks: Sequence[Check], names: Sequence[str]) -> dict[int, tuple[str, str]]:
-    """Which part of values of these names gives each shape variable its value."""
+    """The part of a named value that gives each shape variable its value."""
     found: dict[int, tuple[str, str]] = {}
     todo: list[tuple[Check, ValuePath]] = [
         (check, ValuePath(name)) for check, name in zip(checks, names, strict=True)

@@ -1,4 +1,4 @@
-"""What a value must be, as data: structural checks made from StructInfo.
+"""Structural checks as data, made from StructInfo.
 
 Shape variables live in the shape heap, one list per call. A `DimBind` stores the size it meets
 there, a `DimLoad` and a `DimExpr` demand a size that the heap already determines. `run_check.py`
@@ -146,7 +146,7 @@ Check = AnyCheck | TensorCheck | ShapeCheck | PrimCheck | TupleCheck | FuncCheck
 
 
 def describe(check: Check) -> str:
-    """What `check` demands, in words: "a tensor of shape (n, 4) and dtype float32"."""
+    """The demand of `check`, in words: "a tensor of shape (n, 4) and dtype float32"."""
     match check:
         case TensorCheck(dtype=dtype, device=device):
             facts = [fact for fact in (_shape_text(check), dtype and f"dtype {dtype}") if fact]

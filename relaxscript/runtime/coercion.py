@@ -42,7 +42,7 @@ __all__ = [
 
 
 def coerce(value: Any, check: Check) -> Any:
-    """What a user hands in where `check` applies, as the run-time value it stands for.
+    """Convert a user's value to the run-time value that it stands for where `check` applies.
 
     Tensors of other libraries become arrays, a list or tuple of integers a shape where a shape is
     wanted, a list a tuple where a tuple is wanted, a numpy scalar a scalar where that is
@@ -102,7 +102,7 @@ def coerce_argument(value: Any, check: Check, name: str, function: str, position
 
 
 def _path(value: Any, check: Check) -> tuple[int, ...]:
-    """Which field of which field is what `coerce` cannot take."""
+    """The path of fields to the value that `coerce` cannot take."""
     if isinstance(check, TupleCheck) and isinstance(value, (list, tuple)):
         for index, (item, field) in enumerate(zip(value, check.fields, strict=False)):
             try:
@@ -117,7 +117,7 @@ def _is_integer(value: object) -> bool:
 
 
 def _is_foreign_tensor(value: object, protocols: tuple[str, ...]) -> bool:
-    """Whether `value` is a tensor that is not in the form in which programs hold tensors."""
+    """True if `value` is a tensor that is not in the form in which programs hold tensors."""
     if isinstance(value, np.ndarray):
         plain = type(value) is np.ndarray and value.dtype.isnative
         objects = value.dtype.isnative and not is_tensor(value)
@@ -128,7 +128,7 @@ def _is_foreign_tensor(value: object, protocols: tuple[str, ...]) -> bool:
 
 
 def to_runtime_value(value: Any) -> Any:
-    """What a function outside of the program returned, as a run-time value.
+    """Convert the result of a function outside of the program to a run-time value.
 
     numpy scalars are tensors of rank 0, tensors of other libraries on the host arrays; tuples are
     looked through. Anything else is itself.
@@ -151,8 +151,10 @@ def to_runtime_value(value: Any) -> Any:
 
 
 def coerce_result(value: Any, check: Check) -> Any:
-    """What a packed function returned where `check` applies: what only numpy can make a tensor of
-    becomes one where one is wanted. Anything else, and what numpy cannot take, is itself.
+    """Convert the result of a packed function where `check` applies.
+
+    An object that only numpy can make a tensor of becomes one where one is wanted. Anything else,
+    and an object that numpy cannot take, is itself.
     """
     match check:
         case TensorCheck() if not isinstance(value, (np.ndarray, Closure, Prim, Shape, type)):
@@ -166,7 +168,7 @@ def coerce_result(value: Any, check: Check) -> Any:
 
 
 def call_packed(name: str, function: Callable[..., Any], args: Sequence[Any]) -> Any:
-    """What a packed function returns, as a run-time value.
+    """Call a packed function; its result is a run-time value.
 
     Its exceptions become `VMError`s (RX0604) with the exception as their cause.
     """

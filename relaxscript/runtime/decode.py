@@ -117,7 +117,7 @@ class DecodedFunction:
         return self.executable.functions[at.func].name if isinstance(at, Call) else ""
 
     def origins(self) -> Origins:
-        """Where each shape variable of this function gets its value, for messages."""
+        """The origin of the value of each shape variable of this function, for messages."""
         checks: list[Check] = list(self.function.param_checks)
         found = origins_of(checks, [f"`{name}`" for name in self.names[: len(checks)]])
         for at in self.executable.instructions[self.function.start_instr : self.function.end_instr]:
@@ -221,7 +221,7 @@ class _Decoder:
             self.steps.append((MATCH, dst, at.result, None, pc))
 
     def target(self, index: int, into: bool, proved: tuple[int, ...]) -> tuple[int, Any]:
-        """How to call function number `index`; `into` says that nobody wants what it returns."""
+        """The way to call function number `index`; `into` says that nobody wants its result."""
         callee = self.functions[index]
         if callee.kind is VMFuncKind.VM_FUNC:
             return CALL_BYTECODE, (index, proved)

@@ -143,7 +143,7 @@ class Dispatcher:
             raise
 
     def _convert_arguments(self, code: DecodedFunction, args: tuple[Any, ...]) -> list[Any]:
-        """What a user passes as run-time values.
+        """Convert the arguments of a user to run-time values.
 
         An array for a function without checks stays the array that it is: who is called may write
         into it, and says itself what it cannot take.

@@ -1,4 +1,4 @@
-"""What a failing call says: which function, where in the Relax source, and who called it."""
+"""Context of failing calls: which function, where in the Relax source, and who called it."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ class Executable:
         return [f.name for f in self.functions if f.kind is VMFuncKind.VM_FUNC and f.public]
 
     def has_function(self, name: str) -> bool:
-        """Whether `name` is a function that can be called from outside."""
+        """True if `name` is a function that can be called from outside."""
         return name in self.public_functions
 
     def jit(
@@ -207,7 +207,7 @@ class Executable:
         return python_text(self)
 
     def stats(self) -> str:
-        """What the program consists of, in a few lines."""
+        """A summary of the program in a few lines."""
         bytecode = [f for f in self.functions if f.kind is VMFuncKind.VM_FUNC]
         packed = [f.name for f in self.functions if f.kind is VMFuncKind.PACKED_FUNC]
         size = sum(c.nbytes for c in self.constants if isinstance(c, np.ndarray))
@@ -254,7 +254,7 @@ def _format_result_check(check: Check | None) -> str:
 
 
 def _format_check(check: Check) -> str:
-    """What a check demands, down to the fields of tuples."""
+    """The demand of a check, down to the fields of tuples."""
     if isinstance(check, TupleCheck) and check.fields:
         return f"a tuple of ({', '.join(map(_format_check, check.fields))})"
     return describe(check)

@@ -94,7 +94,7 @@ class VirtualMachine:
 
     @property
     def call_depth_limit(self) -> int:
-        """How deep bytecode calls nest."""
+        """The limit of nested bytecode calls."""
         return self._dispatcher.call_depth_limit
 
     @call_depth_limit.setter

@@ -139,7 +139,7 @@ class _CFunction:
 
 
 def _element(declared: Any) -> Any:
-    """What a declared pointer points to, None where that is not a pointer with a type."""
+    """The type that a declared pointer points to; None for other types."""
     return getattr(declared, "_type_", None) if _is_pointer(declared) else None
 
 
@@ -148,7 +148,7 @@ def _is_pointer(declared: Any) -> bool:
 
 
 def _holds(element: Any, array: np.ndarray[Any, Any]) -> bool:
-    """Whether memory of C's type `element` may be that of the array.
+    """True if memory of C's type `element` may be that of the array.
 
     `char` is any memory, a struct its declarer's affair, and an extension of numpy's types any of
     the same size.

@@ -65,17 +65,17 @@ class Pool:
 
     @property
     def used(self) -> int:
-        """How many bytes are in use."""
+        """The number of bytes in use."""
         return sum(lease.memory.nbytes for lease in list(self._used.values()))
 
     @property
     def idle(self) -> int:
-        """How many bytes wait for being used again."""
+        """The number of bytes that wait to be used again."""
         return sum(memory.nbytes for held in list(self._idle.values()) for memory in list(held))
 
 
 def size_class(size: int) -> int:
-    """How many bytes are allocated for `size`: at most a quarter more, and at least 64."""
+    """The number of bytes allocated for `size`: at most a quarter more, and at least 64."""
     if size <= 64:
         return 64
     step = 1 << (size - 1).bit_length() - 3

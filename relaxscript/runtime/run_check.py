@@ -272,7 +272,7 @@ class _Matcher:
         return mismatch_error(place, text, check, value)
 
     def known(self) -> Origins:
-        """Where the variables got their values."""
+        """The origins of the values of the variables."""
         here = {
             slot: (bind.name, "" if bind.captured else place.dimension(check, axis))
             for slot, (bind, axis, check, place) in self.bound.items()
@@ -303,7 +303,7 @@ def match(
 
 
 def _fits(value: np.ndarray[Any, Any], check: TensorCheck, heap: Heap) -> bool:
-    """Whether an array is what is wanted at first sight, and there is nothing to bind."""
+    """True if an array is what is wanted at first sight, and there is nothing to bind."""
     dims, shape = check.dims, value.shape
     if dims is None or len(dims) != len(shape) or tensor_dtype(value) != check.dtype:
         return False

@@ -1,4 +1,4 @@
-"""How deep runs may nest: a packed function that calls a machine, which calls it again, and so on.
+"""Limits of nested runs: a packed function calls a machine, which calls it again, and so on.
 
 Calls inside of a program take none of Python's stack. A run inside of a run does, and takes some of
 the thread's own stack too, which would end in a crash where Python's limit comes too late: in a
@@ -75,7 +75,7 @@ def leave_run() -> None:
 
 
 def lacks_stack(error: BaseException) -> bool:
-    """Whether runs that nest in this thread have used Python's stack up.
+    """True if runs that nest in this thread have used Python's stack up.
 
     It ends anywhere in the innermost run, depending on how deep the first one began. So what
     happens to be called there is not to blame: the error belongs to the packed function outside.

@@ -252,12 +252,12 @@ class Device:
 
     @property
     def is_host(self) -> bool:
-        """Whether tensors on this device are plain numpy arrays."""
+        """True if tensors on this device are plain numpy arrays."""
         return self.index == 0 and self.kind == "cpu"
 
     @property
     def exist(self) -> bool:
-        """Whether there is such a device here."""
+        """True if there is such a device here."""
         return self.kind in self.KINDS
 
     @property
@@ -408,7 +408,7 @@ def tensor_dtype(value: object) -> DataType | None:
 
 
 def is_tensor(value: object) -> bool:
-    """Whether `value` is a tensor: an array (on any device) whose elements a tensor may hold."""
+    """True if `value` is a tensor: an array (on any device) whose elements a tensor may hold."""
     return tensor_dtype(value) is not None
 
 
@@ -428,7 +428,7 @@ def to_device(value: np.ndarray[Any, Any] | DeviceTensor, target: Device) -> Any
 
 
 def has_method(value: object, protocol: str) -> bool:
-    """Whether an object has a method; one that fails when it is asked has none."""
+    """True if an object has a method; one that fails when it is asked has none."""
     try:
         return hasattr(value, protocol)
     except RecursionError:
@@ -496,7 +496,7 @@ def _import_tensor(value: Any) -> np.ndarray[Any, Any]:
 
 
 def kind_of(value: object) -> str:
-    """What `value` is, in words for messages: "a tensor of shape (2, 3) and dtype float32"."""
+    """The description of `value` in messages: "a tensor of shape (2, 3) and dtype float32"."""
     match value:
         case None:
             return "None (the null object)"
@@ -545,7 +545,7 @@ def _dtype_words(value: np.ndarray[Any, Any] | DeviceTensor) -> str:
 
 
 def format_values(form: str, values: Iterable[object]) -> str:
-    """What `R.print` and `R.assert_op` write: values by a format (see `format_string`).
+    """Format values as `R.print` and `R.assert_op` write them (see `format_string`).
 
     Without a format their texts stand one after the other. Numbers (scalars and tensors of
     rank 0) take what numbers take, as in `"{:.2f}"`. Raises `VMError` (RX0606) for a format that

@@ -1,4 +1,4 @@
-"""How far one StructInfo is from describing what another does, in four steps, as TVM counts them.
+"""The distance of one StructInfo from describing what another does, in TVM's four steps.
 
 Source: TVM `relax.analysis.struct_info_base_check`; what is compared, and how, is `mismatch.py`.
 """
@@ -15,7 +15,7 @@ __all__ = ["BaseCheckResult", "struct_info_base_check"]
 
 
 class BaseCheckResult(enum.IntEnum):
-    """Whether a StructInfo is the base of another; the less, the further from it."""
+    """The distance of a StructInfo from being the base of another; the less, the further."""
 
     FAIL_L0 = 0  # no value has both
     FAIL_L1 = 1  # some may: kind, rank, dtype, device or purity is not known to be the one
@@ -33,7 +33,7 @@ _LEVEL = {
 
 
 def struct_info_base_check(base: StructInfo, derived: StructInfo) -> BaseCheckResult:
-    """How far `base` is from describing every value that `derived` describes.
+    """The distance of `base` from describing every value that `derived` describes.
 
     The worst of all parts counts. Parameters of functions are contravariant, and dimensions that
     differ for all values of the variables, as `n` and `n + 1` do, are FAIL_L0.

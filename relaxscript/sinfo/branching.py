@@ -1,4 +1,4 @@
-"""What the condition of an `If` says of the shape variables in its branches."""
+"""Facts about shape variables in the branches of an `If`, from its condition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a value with one StructInfo is accepted where another is expected, and if not, why.
+"""Compatibility of StructInfos: may a value go where another StructInfo is expected, and why not?
 
 Source: spec "Auxiliary Procedures" (check_compatibility). Read with these choices: definitely not
 equal means for no value of the variables, and an unknown rank, dtype or device where one is
@@ -27,7 +27,7 @@ def check_compatibility(
     *,
     in_scope: Container[prim.Var] = (),
 ) -> Answer:
-    """Whether values described by `derived` are accepted where `base` is expected.
+    """Decide whether values described by `derived` are accepted where `base` is expected.
 
     YES: always. NO: never, an error. UNKNOWN: it depends on the values, so it takes a check at
     run time. `in_scope` are shape variables that a function type uses from outside.
@@ -109,7 +109,8 @@ def can_cast(
     *,
     in_scope: Container[prim.Var] = (),
 ) -> Answer:
-    """Whether a MatchCast of what `value` describes to `target` succeeds: YES always, NO never.
+    """Decide whether a MatchCast of what `value` describes to `target` succeeds: YES always, NO
+    never.
 
     Shape variables in binding positions of `target` that are not `in_scope` take whatever they
     meet, the first place deciding.
@@ -129,7 +130,7 @@ def explain_never(
     *,
     in_scope: Container[prim.Var] = (),
 ) -> str | None:
-    """Why a MatchCast of what `value` describes to `target` never succeeds, or None if it may."""
+    """The reason why a MatchCast of a `value` to `target` never succeeds, or None if it may."""
     found = _mismatches_with_target(value, target, facts, in_scope)
     return next((str(reason) for reason in found if reason.excludes), None)
 

@@ -94,7 +94,7 @@ class _Eraser:
         return found
 
     def leaf(self, info: StructInfo, bound: _Bound) -> StructInfo:
-        """What has no StructInfo inside."""
+        """Erase a StructInfo that has no others inside."""
         match info:
             case TensorStructInfo(shape=Expr() as shape) if not isinstance(shape, ShapeExpr):
                 return info if self.relax_vars(shape) else info.replace(shape=None)

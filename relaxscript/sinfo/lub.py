@@ -65,7 +65,7 @@ class _UnifiedPairs:
     def key(
         self, a: StructInfo, b: StructInfo, known: frozenset[prim.Var]
     ) -> tuple[int, int, frozenset[prim.Var]]:
-        """What decides the bound of two; `variables` keep both alive, so that ids stay theirs."""
+        """The key of the bound of two; `variables` keep both alive, so that ids stay theirs."""
         mentioned = self.variables.mentioned(a) | self.variables.mentioned(b)
         return id(a), id(b), known & mentioned
 

@@ -122,7 +122,7 @@ def shape_var_mapping(
     in_scope: Container[prim.Var] = (),
     variables: ShapeVariables | None = None,
 ) -> dict[prim.Var, PrimExpr]:
-    """What the variables bound by `params` stand for when values described by `args` arrive.
+    """The values of the variables bound by `params` when values described by `args` arrive.
 
     Each variable of a binding position is mapped to the scalar at the same place of the argument,
     the first place deciding, and values before function types, since a function may take values of
@@ -248,7 +248,7 @@ class _ShapeVarSubstitution(NamedTuple):
     variables: ShapeVariables | None
 
     def step(self, node: Node) -> Node | None:
-        """What takes the place of a part; None where its own parts are looked at."""
+        """The replacement of a part; None where its own parts are looked at."""
         match node:
             case PrimExpr():
                 return self.scalar(node)

@@ -1,4 +1,4 @@
-"""Where two StructInfos disagree: the one comparison behind subtyping and compatibility.
+"""Mismatches of two StructInfos: the one comparison behind subtyping and compatibility.
 
 `find_mismatches(derived, base)` walks both at once and yields each place where a value described by
 `derived` is not sure to be one described by `base`. Subtyping and compatibility differ only in how
@@ -47,7 +47,7 @@ __all__ = [
 
 
 class MismatchKind(enum.Enum):
-    """How sure a disagreement is."""
+    """The certainty of a mismatch."""
 
     DIFFERENT = "different"  # for all values of the variables
     # Refused as if different: no sort of value is named, a purer one is needed, or a function takes
@@ -59,7 +59,7 @@ class MismatchKind(enum.Enum):
 
     @property
     def refuses(self) -> bool:
-        """Whether a value must not go where the other is expected, even with a check."""
+        """True if a value must not go where the other is expected, even with a check."""
         return self is MismatchKind.DIFFERENT or self is MismatchKind.WIDER
 
 
@@ -78,7 +78,7 @@ class Mismatch(NamedTuple):
 
     @property
     def excludes(self) -> bool:
-        """Whether no value at all is described by both.
+        """True if no value at all is described by both.
 
         What two functions take never excludes a third that takes more.
         """
@@ -91,7 +91,7 @@ class Mismatch(NamedTuple):
 
     @property
     def fact(self) -> str:
-        """What is true of the value, or a remark on one of its parts."""
+        """The fact about the value, or a remark on one of its parts."""
         of_the_value = not self.path and "{it}" in self.words
         return self._sentence("") if of_the_value else Remark(self)
 
@@ -178,7 +178,7 @@ def find_mismatches(
 
 
 def _key(pair: _Pair, variables: ShapeVariables) -> _Key:
-    """What decides how two StructInfos compare: of what is known there, only what they mention."""
+    """The key of a comparison: the two, and of the known variables those that they mention."""
     a, b, known = pair.derived, pair.base, pair.known
     if known:
         known &= variables.mentioned(a) | variables.mentioned(b)
@@ -362,7 +362,7 @@ def _derives_nothing(info: FuncStructInfo) -> bool:
 
 
 def same_vdevice(a: VDevice | None, b: VDevice | None) -> bool:
-    """Whether both name the same device; "cpu" is the target kind "llvm"."""
+    """True if both name the same device; "cpu" is the target kind "llvm"."""
     if a is b:
         return True
     if a is None or b is None:
@@ -376,7 +376,7 @@ def _device(device: VDevice) -> tuple[Any, ...]:
 
 
 def prove_same_shape(a: Expr, b: Expr, facts: Facts | None = None) -> Answer:
-    """Whether two shapes (literals, or variables that hold shapes) are equal."""
+    """Decide whether two shapes (literals, or variables that hold shapes) are equal."""
     if a is b:
         return YES
     mine, theirs = known_dimensions(a), known_dimensions(b)

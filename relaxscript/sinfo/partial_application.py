@@ -13,7 +13,7 @@ __all__ = ["apply_partially"]
 
 
 def apply_partially(info: FuncStructInfo, given: Sequence[StructInfo]) -> StructInfo:
-    """What is known of a function of type `info` whose last arguments, as `given`, are there.
+    """The type of a function of type `info` whose last arguments, as `given`, are there.
 
     The shape variables that these arguments bind stand for what the arguments say; where they do
     not say it, what depends on them is forgotten. Nothing is left but Object where a parameter that

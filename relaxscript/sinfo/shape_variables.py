@@ -42,7 +42,7 @@ class _Variables(NamedTuple):
 
 
 class ShapeVariables:
-    """What is known of the variables of StructInfos, each looked at once while this lives."""
+    """The shape variables of StructInfos, each computed once while this lives."""
 
     def __init__(self) -> None:
         self._known: dict[int, _Variables] = {}
@@ -66,7 +66,7 @@ class ShapeVariables:
         return self._of(info).mentioned
 
     def mentions_any(self, info: StructInfo, replaced: Iterable[prim.Var]) -> bool:
-        """Whether any of the variables to be replaced stands in `info`, or in a shape of it."""
+        """True if any of the variables to be replaced stands in `info`, or in a shape of it."""
         found = self._of(info)
         return not (found.mentioned.isdisjoint(replaced) and found.held.isdisjoint(replaced))
 
@@ -90,7 +90,7 @@ class ShapeVariables:
         return self._known[id(root)]
 
     def _combined(self, info: StructInfo) -> _Variables:
-        """What is known of a StructInfo of which the parts are known."""
+        """The variables of a StructInfo, from those of its parts."""
         parts = [self._known[id(part)] for part in _parts(info)]
         mentioned = _NOTHING.union(*(part.mentioned for part in parts))
         held = _NOTHING.union(*(part.held for part in parts))

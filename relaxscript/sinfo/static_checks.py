@@ -1,4 +1,4 @@
-"""Which checks cannot fail, by what is known before a program runs."""
+"""Checks that cannot fail, by what is known before a program runs."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def provable_arguments(
 def sizes_of_bound_vars(
     known: StructInfo, wanted: StructInfo, fresh: Sequence[prim.Var]
 ) -> Mapping[prim.Var, PrimExpr]:
-    """What the variables `fresh`, bound by a match_cast to `wanted`, are sure to be."""
+    """The values that the variables `fresh`, bound by a match_cast to `wanted`, surely have."""
     found = shape_var_mapping((wanted,), (known,))
     mapping = {v: found[v] for v in fresh if v in found}
     return mapping if _binds_sizes_only(wanted, mapping) else {}
@@ -62,14 +62,14 @@ def always_matches(
     in_scope: Container[prim.Var],
     facts: Facts | None = None,
 ) -> bool:
-    """Whether a match_cast of what is `known` to `wanted` neither fails nor binds a variable."""
+    """True if a match_cast of what is `known` to `wanted` neither fails nor binds a variable."""
     if any(v not in in_scope for v in definable_shape_vars(wanted)):
         return False
     return is_subtype(known, wanted, facts, in_scope=in_scope) is YES
 
 
 def _binds_sizes_only(info: StructInfo, mapping: Mapping[prim.Var, PrimExpr]) -> bool:
-    """Whether no variable takes its value from a scalar that may be below 0."""
+    """True if no variable takes its value from a scalar that may be below 0."""
     values = (p.value for p in struct_info_parts(info) if isinstance(p, PrimStructInfo))
     taken = (mapping.get(v, v) for v in values if isinstance(v, prim.Var))
     return all(isinstance(e, prim.Var) or _is_size(e) for e in taken)
@@ -80,6 +80,6 @@ def _is_size(e: PrimExpr) -> bool:
 
 
 def _names_a_shape(info: StructInfo) -> bool:
-    """Whether a variable holds the shape of a tensor."""
+    """True if a variable holds the shape of a tensor."""
     parts = struct_info_parts(info)
     return any(isinstance(p, TensorStructInfo) and isinstance(p.shape, relax.Var) for p in parts)

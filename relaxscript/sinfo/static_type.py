@@ -112,7 +112,7 @@ def _convert_parts(static: Type, done: dict[int, StructInfo]) -> StructInfo:
 
 
 def is_static_subtype(a: Type, b: Type) -> bool:
-    """Whether `a <: b`: every value of type `a` may be used where one of type `b` is expected.
+    """True if `a <: b`: every value of type `a` may be used where one of type `b` is expected.
 
     The order of types is that of the StructInfos that say the same. It is always decided, since
     there are no variables.

@@ -25,7 +25,7 @@ def is_subtype(
     in_scope: Container[prim.Var] = (),
     agreed: ComparedPairs | None = None,
 ) -> Answer:
-    """Whether `a <: b`: UNKNOWN ("possibly") only where that depends on shape variables.
+    """Decide whether `a <: b`: UNKNOWN ("possibly") only where that depends on shape variables.
 
     What `a` does not say counts against it: a tensor of unknown rank is no subtype of one of
     rank 2. `check_compatibility` judges that more kindly. Who asks again and again under the same
@@ -43,5 +43,5 @@ def is_subtype(
 
 @hooks.is_base_of.fill
 def is_base_of(base: StructInfo, derived: StructInfo) -> bool:
-    """Whether every value described by `derived` is sure to be one described by `base`."""
+    """True if every value described by `derived` is sure to be one described by `base`."""
     return is_subtype(derived, base) is YES

@@ -44,7 +44,7 @@ def map_infos(
 
 
 def differs_in_devices_only(derived: StructInfo, base: StructInfo) -> bool:
-    """Whether `derived` is accepted as `base` but for devices that one of them does not say."""
+    """True if `derived` is accepted as `base` but for devices that one of them does not say."""
     mine, theirs = with_vdevice_of(derived, base), with_vdevice_of(base, derived)
     said = mine is not derived or theirs is not base
     return said and check_compatibility(mine, theirs) is YES

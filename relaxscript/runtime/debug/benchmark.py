@@ -1,4 +1,4 @@
-"""How long a call takes: what `VirtualMachine.time_evaluator` measures."""
+"""Time measurements of calls: `VirtualMachine.time_evaluator`."""
 
 from __future__ import annotations
 

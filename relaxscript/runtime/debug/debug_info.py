@@ -42,7 +42,7 @@ class Location:
 
 
 def names_at(function: VMFunction, pc: int) -> dict[str, Arg]:
-    """Where the variables are that have a value when instruction `pc` begins."""
+    """The locations of the variables that have a value when instruction `pc` begins."""
     named = function.param_names or tuple(f"arg{i}" for i in range(function.num_args))
     found = {name: Arg(ArgKind.REGISTER, i) for i, name in enumerate(named)}
     for variable in function.variables:

@@ -19,7 +19,7 @@ __all__ = ["VMInstrumentReturnKind", "instrument_function"]
 
 
 class VMInstrumentReturnKind:
-    """What an instrument answers before a call: let it run, or skip it."""
+    """The answer of an instrument before a call: let it run, or skip it."""
 
     NO_OP = 0
     SKIP_RUN = 1

@@ -1,4 +1,4 @@
-"""Where the time of one call goes: what `VirtualMachine.profile` reports."""
+"""The profile of one call: `VirtualMachine.profile`."""
 
 from __future__ import annotations
 

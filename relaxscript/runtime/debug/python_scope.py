@@ -1,4 +1,4 @@
-"""What the text of `Executable.as_python` refers to: functions, checks, values.
+"""Functions, checks and values that the text of `Executable.as_python` refers to.
 
 Does one call after the other, by calls of Python; the machine is `dispatch.py`.
 """
@@ -33,7 +33,7 @@ class Running(State):
         self.code = code
 
     def checked(self, value: Any, pc: int, shapes: _Shapes) -> Any:
-        """What the call in instruction `pc` gave, which must be what that says."""
+        """The result of the call in instruction `pc`, checked as the instruction says."""
         at = self.code.instruction(pc)
         assert isinstance(at, Call)
         value = () if value is None and at.result == UNIT else value
@@ -81,7 +81,7 @@ class PythonScope:
         return decorate
 
     def packed(self, name: str) -> Callable[..., Any]:
-        """What a call of `name` calls; a registered function is looked up at each call."""
+        """The function that a call of `name` calls; registered ones are looked up at each call."""
         found = self._linked(name)
         if name == INVOKE_CLOSURE:
             return _applied

@@ -90,7 +90,7 @@ class _PythonNames:
         return self.functions[index, how]
 
     def writes(self, at: Call) -> bool:
-        """Whether a call is of a registered function that writes into its last argument."""
+        """True if a call is of a registered function that writes into its last argument."""
         callee = self.executable.functions[at.func]
         linked = callee.name in BUILTINS or callee.name in self.executable.externals
         dropped = at.dst == SpecialReg.VOID_ARG and at.result is None
@@ -154,7 +154,7 @@ class _PythonWriter:
                     pc += 1
 
     def end_of_branches(self, pc: int, other: int, stop: int) -> int:
-        """Where both ways are one again: behind `else`, where the first one jumps there."""
+        """The instruction where both ways join: behind `else`, if the first one jumps there."""
         last = self.executable.instructions[other - 1] if pc < other - 1 < stop else None
         return other - 1 + last.offset if isinstance(last, Goto) else other
 

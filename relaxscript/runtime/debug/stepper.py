@@ -118,12 +118,12 @@ class Stepper:
 
     @property
     def finished(self) -> bool:
-        """Whether the call has returned."""
+        """True if the call has returned."""
         return bool(self._results)
 
     @property
     def result(self) -> Any:
-        """What the call returned. Raises `VMError` (RX0608) before that."""
+        """The result of the call. Raises `VMError` (RX0608) before it has returned."""
         if not self._results:
             state = "failed" if self._error is not None else "has not ended yet"
             raise VMError(f"there is no result: the call {state}", code="RX0608")

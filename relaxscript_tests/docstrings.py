@@ -1,0 +1,43 @@
+"""The form of docstrings: a noun phrase or an imperative first, and short sentences.
+
+`PLAIN` are the rooms where all have that form; each room is added when it has.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+
+# Folders and files inside the package.
+PLAIN = (
+    "arguments.py", "arith/", "artifact.py", "compiler.py", "dtypes.py", "errors/",
+    "format_string.py", "ir/", "runtime/", "sinfo/",
+)  # fmt: skip
+
+_QUESTION = re.compile(r"(How|That|What|When|Where|Whether|Which|Who|Why)\b")
+
+
+def documented(text: str) -> Iterator[tuple[int, str]]:
+    """The docstrings of a file, with the lines where they begin."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            found = ast.get_docstring(node)
+            if found is not None:
+                yield node.body[0].lineno, found
+
+
+def is_plain(path: str) -> bool:
+    """True if a file is in one of the rooms whose docstrings have the form."""
+    return path.removeprefix("relaxscript/").startswith(PLAIN)
+
+
+def question_docstrings(files: Mapping[str, str]) -> list[str]:
+    """Docstrings that begin as a question does: `What ...`, `Whether ...`."""
+    return [
+        f'{path}:{line}: a docstring begins with "{found.split()[0]}", not with a noun phrase '
+        "or an imperative"
+        for path, text in files.items()
+        for line, found in documented(text)
+        if _QUESTION.match(found)
+    ]
