@@ -124,7 +124,9 @@ def compile_binary(cx: ExpressionContext, e: prim.Binary) -> Run:
     tir_errors.check_operands(e, (e.a, e.b))
     operation = scalar.binary(type(e), e.dtype.element)
     if operation is None:
-        raise tir_errors.invalid("RX0502", f"there is no {type(e).__name__} of {e.dtype}", e.span)
+        raise tir_errors.invalid(
+            "RX0502", f"there is no `T.{type(e).__name__}` of {e.dtype}", e.span
+        )
     if e.dtype.lanes == 1 and e.dtype.is_integer and type(e) in _RING:
         if cx.wraps is not None:
             return compile_exact(cx, e, cx.wraps)
@@ -236,7 +238,7 @@ def compile_shuffle(cx: ExpressionContext, e: prim.Shuffle) -> Run:
 
 def constant_index(index: prim.PrimExpr) -> int:
     if not isinstance(index, prim.IntImm):
-        raise tir_errors.invalid("RX0503", "a Shuffle takes constant indices", index.span)
+        raise tir_errors.invalid("RX0503", "`T.Shuffle` takes constant indices", index.span)
     return index.value
 
 

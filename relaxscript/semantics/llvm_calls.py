@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from relaxscript.errors import did_you_mean, nearest
 from relaxscript.ir import device_expansions, prim
 from relaxscript.ir.prim import PrimExpr
+from relaxscript.tir_builder.mistake import counted
 
 from . import tir_errors
 from .llvm_intrinsics import KINDS, LANES, NAMED, ROWS, LLVMIntrinsic, suffix_of
@@ -69,8 +70,8 @@ def _operands_of(e: prim.Call, row: LLVMIntrinsic) -> list[PrimExpr]:
             if len(args) == wanted + 1 and count <= wanted:
                 return args[1:]
     if len(args) != wanted:
-        text = f"{wanted} operand{'' if wanted == 1 else 's'}"
-        raise tir_errors.invalid("RX0502", f"`{row.name}` takes {text}, not {len(args)}", e.span)
+        message = f"`{row.name}` takes {counted(wanted, 'operand')}, not {len(args)}"
+        raise tir_errors.invalid("RX0502", message, e.span)
     return args
 
 

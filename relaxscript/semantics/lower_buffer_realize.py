@@ -17,6 +17,7 @@ from relaxscript.ir import prim, tir, walk
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import PrimExpr, Var
 from relaxscript.ir.tir_compute import BufferRealize
+from relaxscript.tir_builder.mistake import counted
 
 from . import tir_errors
 
@@ -36,7 +37,7 @@ def _check(s: BufferRealize) -> None:
     buffer = s.buffer
     if len(s.bounds) != buffer.ndim:
         message = (
-            f"buffer `{buffer.name}` has {buffer.ndim} dimensions, "
+            f"buffer `{buffer.name}` has {counted(buffer.ndim, 'dimension')}, "
             f"but its region has {len(s.bounds)}"
         )
         raise tir_errors.invalid("RX0503", message, s.span)

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Diagnostic, DiagnosticError, Span, VMError
 from relaxscript.ir import prim, tir
-from relaxscript.ir.intrinsic import Intrinsic
+from relaxscript.ir.intrinsic import Intrinsic, lookup
 from relaxscript.ir.tir_compute import ProducerLoad, Reduce
+from relaxscript.tir_builder.mistake import counted
 
 __all__ = [
     "assertion_failed",
@@ -104,7 +105,7 @@ def undefined(kind: str, name: str, span: Span | None) -> DiagnosticError:
 def check_arity(e: prim.Call, row: Intrinsic) -> None:
     """Raise unless an intrinsic is called with as many operands as it takes."""
     if row.arity is not None and len(e.args) != row.arity:
-        message = f"`{row.script_name}` takes {row.arity} operands, not {len(e.args)}"
+        message = f"`{row.script_name}` takes {counted(row.arity, 'operand')}, not {len(e.args)}"
         raise invalid("RX0502", message, e.span)
 
 
@@ -129,18 +130,17 @@ def unsupported_intrinsic(name: str, what: str, span: Span | None) -> Diagnostic
 
 def no_value(e: prim.PrimExpr) -> DiagnosticError:
     """A node that has no value where a number is needed."""
-    name = type(e).__name__
     if isinstance(e, ProducerLoad):
         message = "`T.ProducerLoad` reads what a tensor expression produces, and there is none here"
         return invalid("RX0505", message, e.span, "read a buffer: `A[i]`")
     if isinstance(e, Reduce):
         return invalid("RX0505", "`T.Reduce` has no meaning in a dimension", e.span)
-    return invalid("RX0501", f"a {name} is not a number", e.span)
+    return invalid("RX0501", f"{_callee(e)} gives no number", e.span)
 
 
 def unsupported_statement(s: tir.Stmt) -> DiagnosticError:
     """A statement that cannot be run on a CPU."""
-    return invalid("RX0501", f"a {type(s).__name__} cannot be run", s.span)
+    return invalid("RX0501", f"`T.{type(s).__name__}` cannot be run", s.span)
 
 
 def check_hint(s: tir.AttrStmt) -> None:
@@ -150,6 +150,12 @@ def check_hint(s: tir.AttrStmt) -> None:
         raise invalid("RX0505", message, s.span, "loop over `T.parallel(...)`")
 
 
+def _callee(e: prim.PrimExpr) -> str:
+    """The function of `T.` that makes an expression."""
+    row = lookup(e.op) if isinstance(e, prim.Call) else None
+    return f"`T.{type(e).__name__ if row is None else row.script_name}`"
+
+
 def check_operands(e: prim.PrimExpr, operands: Sequence[prim.PrimExpr]) -> None:
     """Raise unless all operands of `e` have one dtype."""
     first = operands[0]
@@ -157,7 +163,7 @@ def check_operands(e: prim.PrimExpr, operands: Sequence[prim.PrimExpr]) -> None:
         if other.dtype != first.dtype:
             raise invalid(
                 "RX0502",
-                f"the operands of {type(e).__name__} are {first.dtype} and {other.dtype}",
+                f"the operands of {_callee(e)} are {first.dtype} and {other.dtype}",
                 e.span,
                 'convert one of them with `T.cast(x, "...")`',
             )
@@ -183,7 +189,7 @@ def check_rank(buffer: tir.Buffer, indices: Sequence[prim.PrimExpr], span: Span 
     if len(indices) != buffer.ndim:
         raise invalid(
             "RX0503",
-            f"buffer `{buffer.name}` has {buffer.ndim} dimensions, not {len(indices)}",
+            f"buffer `{buffer.name}` has {counted(buffer.ndim, 'dimension')}, not {len(indices)}",
             span,
         )
     for index in indices[:-1]:
@@ -233,8 +239,8 @@ def check_axes(s: tir.BlockRealize) -> None:
     if len(s.iter_values) != len(block.iter_vars):
         raise invalid(
             "RX0504",
-            f"block `{block.name_hint}` has {len(block.iter_vars)} axes, but "
-            f"{len(s.iter_values)} values for them",
+            f"block `{block.name_hint}` has {counted(len(block.iter_vars), 'axis', 'axes')}, but "
+            f"{counted(len(s.iter_values), 'value')}",
             s.span or block.span,
         )
 

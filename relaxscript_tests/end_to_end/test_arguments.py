@@ -285,7 +285,7 @@ KERNEL_FAULTS = {
         (zeros(2, 4), zeros(4, dtype=">f4"), 3),
         "argument `Y` of `main` has dtype >f4, not float32",
     ),
-    "a rank": ((zeros(2), zeros(4), 3), "argument `X` of `main` has 1 dimensions, not 2"),
+    "a rank": ((zeros(2), zeros(4), 3), "argument `X` of `main` has 1 dimension, not 2"),
     "a constant": ((zeros(2, 5), zeros(4), 3), "dimension 1 of argument `X` of `main` is 5, not 4"),
     "an expression": (
         (zeros(2, 4), zeros(3), 3),

@@ -164,7 +164,7 @@ def test_what_has_no_meaning_is_refused(message):
 
 
 def test_a_statement_of_no_known_kind_is_refused():
-    assert "a Stmt cannot be run" in failing(tir.Stmt(), error=DiagnosticError).msg
+    assert "`T.Stmt` cannot be run" in failing(tir.Stmt(), error=DiagnosticError).msg
 
 
 def test_a_buffer_of_vectors_is_refused():

@@ -137,7 +137,7 @@ def test_a_region_of_less_than_nothing_is_an_error():
 @pytest.mark.parametrize(
     ("region", "message"),
     [
-        ([(0, 4), (0, 4)], "buffer `C` has 1 dimensions, but its region has 2"),
+        ([(0, 4), (0, 4)], "buffer `C` has 1 dimension, but its region has 2"),
         ([(0, const(1.0))], "the region of buffer `C` has a bound of float32"),
     ],
 )

@@ -38,7 +38,7 @@ def function(*shapes, scalars=(), **options):
 
 def test_the_number_of_arguments():
     assert refusals(function((4,), (4,)), zeros(4)) == (
-        "RX0602", "`main` takes 2 arguments, but 1 were given",
+        "RX0602", "`main` takes 2 arguments, not 1",
     )  # fmt: skip
 
 

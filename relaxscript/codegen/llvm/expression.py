@@ -103,7 +103,7 @@ def emit_binary(cx: FunctionContext, e: prim.Binary) -> Value:
     if dtype.is_bool and kind in _OF_BOOLS:
         return cx.asm.operation(_OF_BOOLS[kind], emit(cx, e.a), emit(cx, e.b))
     if dtype.is_bool:
-        raise tir_errors.invalid("RX0502", f"there is no {kind.__name__} of bool", e.span)
+        raise tir_errors.invalid("RX0502", f"there is no `T.{kind.__name__}` of bool", e.span)
     if kind in (prim.FloorDiv, prim.FloorMod):
         return emit_floor(cx, e)
     name = ARITHMETIC[kind][column(dtype)]
@@ -278,7 +278,7 @@ def emit_shuffle(cx: FunctionContext, e: prim.Shuffle) -> Value:
         pool += [cx.asm.extract(value, i) for i in range(vector.dtype.lanes)]
     places = [i.value for i in e.indices if isinstance(i, prim.IntImm)]
     if len(places) < len(e.indices):
-        raise tir_errors.invalid("RX0503", "a Shuffle takes constant indices", e.span)
+        raise tir_errors.invalid("RX0503", "`T.Shuffle` takes constant indices", e.span)
     return cx.asm.join([pool[i] for i in places])
 
 

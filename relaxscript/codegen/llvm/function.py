@@ -24,6 +24,7 @@ from relaxscript.semantics.prim_func_abi import (
     Param,
     PrimFuncSignature,
 )
+from relaxscript.tir_builder.mistake import counted
 
 from .buffer_address import BufferAddress, Options
 from .context import FunctionContext, Rules
@@ -192,7 +193,7 @@ def emit_function_call(cx: FunctionContext, e: prim.Call, function: GlobalVar) -
     if len(e.args) != len(signature.params):
         raise tir_errors.invalid(
             "RX0502",
-            f"`{function.name_hint}` takes {len(signature.params)} arguments, "
+            f"`{function.name_hint}` takes {counted(len(signature.params), 'argument')}, "
             f"but {len(e.args)} are given",
             e.span,
         )
@@ -267,7 +268,9 @@ def check_buffer_argument(
         message = f"argument `{name}` holds {place.dtype}, not {buffer.dtype}"
         raise tir_errors.invalid("RX0502", message, arg.span)
     if len(place.shape) != buffer.ndim:
-        message = f"argument `{name}` has {len(place.shape)} dimensions, not {buffer.ndim}"
+        message = (
+            f"argument `{name}` has {counted(len(place.shape), 'dimension')}, not {buffer.ndim}"
+        )
         raise tir_errors.invalid("RX0503", message, arg.span)
     if place.strides is not None and not buffer.strides:
         message = f"argument `{name}` is a region with strides, but must be compact"

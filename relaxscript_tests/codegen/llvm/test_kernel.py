@@ -127,7 +127,7 @@ def test_a_kernel_has_the_name_it_is_given():
     kernel = compile_prim_func(func, "new")
     assert isinstance(kernel, Kernel)
     assert repr(kernel) == "<Kernel new>"
-    with pytest.raises(VMError, match="`new` takes 1 arguments"):
+    with pytest.raises(VMError, match="`new` takes 1 argument"):
         kernel()
 
 

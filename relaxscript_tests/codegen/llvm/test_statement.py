@@ -37,7 +37,7 @@ def test_what_has_no_meaning_is_refused(message):
 
 
 def test_a_statement_of_no_known_kind_is_refused():
-    assert "a Stmt cannot be run" in refused(tir.Stmt()).msg
+    assert "`T.Stmt` cannot be run" in refused(tir.Stmt()).msg
 
 
 def test_what_cannot_be_compiled_is_named_with_its_place():
