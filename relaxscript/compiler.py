@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from . import op as operators
-from .analysis.well_formedness import explained, ill_formed
+from .analysis.well_formedness import diagnose_ill_formed, ill_formed
 from .arith import NO, YES
 from .codegen.backend import BACKENDS, Backend, backend_for, register_backend, unknown_name
 from .codegen.vm import Kernel, codegen
@@ -101,7 +101,7 @@ def build(
         raise unknown_name("execution mode", str(exec_mode), _EXEC_MODES)
     _require_devices(module)
     _require_bounded(module)
-    with explained(given):
+    with diagnose_ill_formed(given):
         if remove_checks is not None:
             module = _without_checks(module, remove_checks)
         if params:

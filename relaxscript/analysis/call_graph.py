@@ -27,7 +27,7 @@ from relaxscript.ir.relax import (
 
 from .components import components
 from .derive import Context, call_purity
-from .struct_infos import wanted
+from .struct_infos import require_type
 
 __all__ = [
     "all_global_vars", "all_vars", "bound_vars", "computable_at_compile_time",
@@ -40,19 +40,19 @@ __all__ = [
 
 def bound_vars(expr: Expr) -> list[Var]:
     """The Relax variables that parameters and bindings in `expr` define, in that order."""
-    wanted("bound_vars.expr", expr, Expr)
+    require_type("bound_vars.expr", expr, Expr)
     return _relax_vars(walk.bound_vars(expr))
 
 
 def free_vars(expr: Expr) -> list[Var]:
     """The Relax variables that `expr` uses and does not define, in order of appearance."""
-    wanted("free_vars.expr", expr, Expr)
+    require_type("free_vars.expr", expr, Expr)
     return _relax_vars(walk.free_vars(expr))
 
 
 def all_vars(expr: Expr) -> list[Var]:
     """All Relax variables in `expr`, defined or used, each once, in order of appearance."""
-    wanted("all_vars.expr", expr, Expr)
+    require_type("all_vars.expr", expr, Expr)
     return _relax_vars(walk.variables(expr))
 
 
@@ -62,7 +62,7 @@ def _relax_vars(variables: Iterable[Node]) -> list[Var]:
 
 def all_global_vars(expr: Expr) -> list[GlobalVar]:
     """The functions of the module that `expr` mentions, each once."""
-    wanted("all_global_vars.expr", expr, Expr)
+    require_type("all_global_vars.expr", expr, Expr)
     found = (node for node in walk.post_order(expr) if isinstance(node, GlobalVar))
     names: dict[str, GlobalVar] = {}
     for var in found:
@@ -75,7 +75,7 @@ def post_order_visit(expr: Expr, fvisit: Callable[[Expr], object]) -> None:
 
     Shapes that stand in annotations are expressions, too.
     """
-    wanted("post_order_visit.expr", expr, Expr)
+    require_type("post_order_visit.expr", expr, Expr)
     for node in walk.post_order(expr):
         if isinstance(node, Expr):
             fvisit(node)
@@ -91,13 +91,13 @@ def _bindings(func: Function) -> Iterator[Binding]:
 
 def get_var2val(func: Function) -> dict[Var, Expr]:
     """What each variable of a function is bound to; a `match_cast` gives no value of its own."""
-    wanted("get_var2val.func", func, Function)
+    require_type("get_var2val.func", func, Function)
     return {b.var: b.value for b in _bindings(func) if isinstance(b, VarBinding)}
 
 
 def name_to_binding(func: Function) -> dict[str, list[Binding]]:
     """The bindings of a function by the names of their variables, which need not be unique."""
-    wanted("name_to_binding.func", func, Function)
+    require_type("name_to_binding.func", func, Function)
     found: dict[str, list[Binding]] = {}
     for binding in _bindings(func):
         found.setdefault(binding.var.name_hint, []).append(binding)
@@ -109,7 +109,7 @@ def udchain(dfb: DataflowBlock) -> dict[Var, list[Var]]:
 
     What the block takes from outside is a key as well; what nothing uses has an empty list.
     """
-    wanted("udchain.dfb", dfb, DataflowBlock)
+    require_type("udchain.dfb", dfb, DataflowBlock)
     users: dict[Var, list[Var]] = {}
     for binding in dfb.bindings:
         for used in _relax_vars(walk.free_vars(binding)):
@@ -125,7 +125,7 @@ def computable_at_compile_time(func: Function, *, module: IRModule | None = None
     The parameters after these come first, then what pure bindings make of them and of constants.
     A call of a function of the module counts as pure only where `module` says so.
     """
-    wanted("computable_at_compile_time.func", func, Function)
+    require_type("computable_at_compile_time.func", func, Function)
     count = (func.attrs or Attrs()).get("num_input", len(func.params))
     context = Context(module)
     known: dict[Node, None] = {}
@@ -158,7 +158,7 @@ def contains_impure_call(
     `own_name`, the function that is being looked at, do not count. What functions of the module
     are is read in `module`; raises `DiagnosticError` for one that is not there.
     """
-    wanted("contains_impure_call.expr", expr, Expr)
+    require_type("contains_impure_call.expr", expr, Expr)
     context = Context(module)
     calls = _calls(expr.body if isinstance(expr, Function) else expr)
     others = [call for call in calls if not _is_same(call.op, own_name)]
@@ -206,7 +206,7 @@ def detect_recursion(mod: IRModule) -> list[list[GlobalVar]]:
 
     To mention a function counts as calling it. Functions that are in no group are not recursive.
     """
-    wanted("detect_recursion.mod", mod, IRModule)
+    require_type("detect_recursion.mod", mod, IRModule)
     graph = {
         var: [mod.get_global_var(v.name_hint) for v in all_global_vars(function) if v in mod]
         for var, function in mod.functions.items()

@@ -41,7 +41,7 @@ def components(graph: Mapping[K, Iterable[K]]) -> list[list[K]]:
                     above = path[-1][0]
                     lowest[above] = min(lowest[above], lowest[at])
                 if lowest[at] == order[at]:
-                    groups.append(sorted(_taken(at, waiting), key=positions.__getitem__))
+                    groups.append(sorted(_pop_component(at, waiting), key=positions.__getitem__))
     return groups
 
 
@@ -50,7 +50,7 @@ def _enter(key: K, order: dict[K, int], lowest: dict[K, int], waiting: dict[K, N
     waiting[key] = None
 
 
-def _taken(root: K, waiting: dict[K, None]) -> Iterator[K]:
+def _pop_component(root: K, waiting: dict[K, None]) -> Iterator[K]:
     """Take what was entered last, back to `root`."""
     while True:
         key, _ = waiting.popitem()

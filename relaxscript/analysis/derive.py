@@ -68,9 +68,16 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
 __all__ = [
-    "Context", "call_purity", "call_result", "check_argument_count", "derive_struct_info",
-    "derived_again", "function_struct_info", "narrowed", "nature_of_misfit",
-    "renamed_apart",
+    "Context",
+    "alpha_rename",
+    "call_purity",
+    "call_result",
+    "cast_target",
+    "check_argument_count",
+    "derive_struct_info",
+    "function_struct_info",
+    "nature_of_misfit",
+    "rederive_struct_info",
 ]  # fmt: skip
 
 OBJECT = ObjectStructInfo()
@@ -134,7 +141,7 @@ class Context:
         if known is None and self.module is not None and var in self.module:
             known = function_struct_info(self.module[var])
         if known is not None:
-            return renamed_apart(known, self.shape_scope) if self.shape_scope else known
+            return alpha_rename(known, self.shape_scope) if self.shape_scope else known
         raise OperandError(
             "callee", "is not a function of the module", code="RX0101",
             message=f"the module has no function `{var.name_hint}`",
@@ -146,12 +153,12 @@ _NOTHING = Context()
 
 def derive_struct_info(expr: Expr, context: Context = _NOTHING) -> StructInfo:
     """What is known of the value of `expr`; raises `OperandError` where operands do not fit."""
-    info = derived_again(expr, context)
+    info = rederive_struct_info(expr, context)
     remember_struct_info(expr, info)
     return info
 
 
-def derived_again(expr: Expr, context: Context) -> StructInfo:
+def rederive_struct_info(expr: Expr, context: Context) -> StructInfo:
     """As `derive_struct_info`, but what `expr` itself remembers stays as it is."""
     rule = _RULES.get(type(expr))
     if rule is None:
@@ -212,7 +219,7 @@ def _tuple_get_item(expr: TupleGetItem, context: Context) -> StructInfo:
             )  # fmt: skip
 
 
-def renamed_apart(info: StructInfo, scope: Container[PrimVar]) -> StructInfo:
+def alpha_rename(info: StructInfo, scope: Container[PrimVar]) -> StructInfo:
     """A function type that binds none of the shape variables in `scope`."""
     params = info.params if isinstance(info, FuncStructInfo) else None
     own = (v for param in params or () for v in definable_shape_vars(param))
@@ -254,8 +261,8 @@ def call_result(callee: FuncStructInfo, call: Call, context: Context = _NOTHING)
     Raises `OperandError` where the arguments do not fit.
     """
     if callee.params is None:
-        return _derived_result(call, callee, context)
-    return _beta_reduced(call, callee, context)
+        return _derive_result(call, callee, context)
+    return _beta_reduce(call, callee, context)
 
 
 def check_argument_count(callee: FuncStructInfo, given: int) -> None:
@@ -268,13 +275,13 @@ def check_argument_count(callee: FuncStructInfo, given: int) -> None:
         )  # fmt: skip
 
 
-def _derived_result(expr: Call, callee: FuncStructInfo, context: Context) -> StructInfo:
+def _derive_result(expr: Call, callee: FuncStructInfo, context: Context) -> StructInfo:
     if callable(callee.derive_func):
         return callee.derive_func(expr, context)
     return callee.ret
 
 
-def _beta_reduced(expr: Call, callee: FuncStructInfo, context: Context) -> StructInfo:
+def _beta_reduce(expr: Call, callee: FuncStructInfo, context: Context) -> StructInfo:
     """Rules 14.2.4 to 14.2.7: the callee's shape variables take the arguments' dimensions."""
     params = callee.params or ()
     check_argument_count(callee, len(expr.args))
@@ -298,7 +305,7 @@ def _beta_reduced(expr: Call, callee: FuncStructInfo, context: Context) -> Struc
             errors.append(OperandError(
                 f"argument {position}", mismatch_fact(argument, expected, in_scope=scope),
                 code="RX0206", message=f"argument {position} does not fit the function's parameter",
-                help=f"the parameter is `{expected!r}`", cast=narrowed(argument, expected),
+                help=f"the parameter is `{expected!r}`", cast=cast_target(argument, expected),
                 nature=nature_of_misfit(argument, expected),
             ))  # fmt: skip
         if answer is UNKNOWN and not errors:
@@ -314,7 +321,7 @@ def _beta_reduced(expr: Call, callee: FuncStructInfo, context: Context) -> Struc
     return _in_scope(substitute_shape_vars(callee.ret, mapping), callee, mapping, context)
 
 
-def narrowed(given: StructInfo, wanted: StructInfo) -> StructInfo | None:
+def cast_target(given: StructInfo, wanted: StructInfo) -> StructInfo | None:
     """`wanted`, where some value known as `given` may have it, so that a match_cast can succeed."""
     return None if check_compatibility(wanted, given) is NO else wanted
 

@@ -80,7 +80,7 @@ def _scalar(info: PrimStructInfo, value: PrimExpr) -> PrimStructInfo:
 def _dimensions(dims: tuple[PrimExpr, ...]) -> tuple[PrimExpr, ...] | None:
     if not all(map(_is_short, dims)):
         return None
-    return tuple([dim if _is_readable(dim) else _lifted(dim) for dim in dims])
+    return tuple([dim if _is_readable(dim) else _to_int64(dim) for dim in dims])
 
 
 def _is_readable(dim: PrimExpr) -> bool:
@@ -100,7 +100,7 @@ def _is_short(e: PrimExpr) -> bool:
     return False
 
 
-def _lifted(dim: PrimExpr) -> PrimExpr:
+def _to_int64(dim: PrimExpr) -> PrimExpr:
     """A dimension in int64, and each operation inside in one data type."""
     return prim.cast(rewrite(dim, _in_one_dtype), INT64)
 

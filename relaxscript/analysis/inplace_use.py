@@ -31,7 +31,7 @@ from relaxscript.op.inplace import call_tir_inplace
 from relaxscript.op.results import inplace_indices
 from relaxscript.visitor import ScopedVisitor
 
-__all__ = ["Reuse", "uses_after_write", "writes_in_place", "written_by"]
+__all__ = ["UseAfterWrite", "uses_after_write", "writer_name", "writes_in_place"]
 
 # Which memory a value is: a variable and the fields that lead on from there; or, for a tuple that
 # is written out and for what a closure captures, that of each part.
@@ -42,7 +42,7 @@ _Held = _Place | list[Any]
 _PART_OF = "part of"
 
 
-class Reuse(NamedTuple):
+class UseAfterWrite(NamedTuple):
     """A use of `var` in `within`, at `span` if that is known, after `call` wrote into it."""
 
     var: Var
@@ -56,24 +56,24 @@ def writes_in_place(call: Call) -> bool:
     return Trait.WRITES_ARGS in traits_of(call.op)
 
 
-def written_by(call: Call) -> str:
+def writer_name(call: Call) -> str:
     """The operator of such a call by its name in scripts."""
     return repr(lookup(call.op))  # type: ignore[arg-type]
 
 
-def uses_after_write(function: Function) -> list[Reuse]:
+def uses_after_write(function: Function) -> list[UseAfterWrite]:
     """Every use of what was written to before, in the order of the program."""
-    search = _Search()
+    search = _UseAfterWriteChecker()
     search.visit(function)
     return search.found
 
 
-class _Search(ScopedVisitor):
+class _UseAfterWriteChecker(ScopedVisitor):
     """Goes through a function in normal form, in the order of evaluation."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[Reuse] = []
+        self.found: list[UseAfterWrite] = []
         self._held: dict[Var, _Held] = {}
         # What was written to, and by which call.
         self._written: dict[_Place, Call] = {}
@@ -182,7 +182,7 @@ class _Search(ScopedVisitor):
     def _report(self, var: Var, used: Expr, within: Node, span: Span | None) -> None:
         writer = self._writer(self._of(used))
         if writer is not None:
-            self.found.append(Reuse(var, within, span, writer))
+            self.found.append(UseAfterWrite(var, within, span, writer))
 
 
 def _field(held: _Held, index: int) -> _Held:

@@ -1,8 +1,8 @@
 """Normal form: what of a program is not written flat (spec, "Normal Form" 1 to 4).
 
 Parsed programs, and those of a BlockBuilder, are always in normal form; nodes made by hand need not
-be. Calls of operators have rules of their own, 5, which are criterion 23 in `criteria.py`. The walk
-takes no recursion, and does not look into what stands in a wrong place.
+be. Calls of operators have rules of their own, 5: they are criterion 23, in
+`well_formed_checker.py`. The walk takes no recursion, and skips what stands in a wrong place.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from relaxscript.op import ArgumentError, lookup
 
 from .violation import Violation
 
-__all__ = ["is_normal", "not_normal"]
+__all__ = ["is_normal", "normal_form_violations"]
 
 _HELP = "`relax.transform.Normalize()` brings the program into normal form"
 _KINDS = {
@@ -42,7 +42,7 @@ _PLACES: dict[type[Node], str] = {SeqExpr: "as the result of a body", Tuple: "in
 def is_normal(expr: Expr) -> bool:
     """Whether a function, a body or a branch is in normal form, with all that stands inside."""
     calls: list[tuple[Op, Call]] = []
-    if next(not_normal(expr, calls), None) is not None:
+    if next(normal_form_violations(expr, calls), None) is not None:
         return False
     try:
         return all(lookup(op).normalize(call) is call for op, call in calls)
@@ -50,7 +50,9 @@ def is_normal(expr: Expr) -> bool:
         return False
 
 
-def not_normal(expr: Expr, calls: list[tuple[Op, Call]] | None = None) -> Iterator[Violation]:
+def normal_form_violations(
+    expr: Expr, calls: list[tuple[Op, Call]] | None = None
+) -> Iterator[Violation]:
     """What of a function, or of what must be a SeqExpr, is not in normal form, in order.
 
     The calls of operators on the way are added to `calls`.
@@ -62,7 +64,7 @@ def not_normal(expr: Expr, calls: list[tuple[Op, Call]] | None = None) -> Iterat
             pending.append((seq.body, seq))
         elif not isinstance(seq, SeqExpr):
             where = "a branch" if isinstance(holder, If) else "the body of a function"
-            yield _finding(f"{where} is {_kind(seq)}, not a SeqExpr", seq, holder)
+            yield _violation(f"{where} is {_kind(seq)}, not a SeqExpr", seq, holder)
         else:
             yield from _blocks(seq)
             inner: list[tuple[Expr, Node]] = []
@@ -82,9 +84,9 @@ def _blocks(seq: SeqExpr) -> Iterator[Violation]:
     for block in seq.blocks:
         name = "dataflow" if isinstance(block, DataflowBlock) else "binding"
         if not block.bindings:
-            yield _finding(f"a {name} block is empty", block, seq)
+            yield _violation(f"a {name} block is empty", block, seq)
         elif type(block) is before:
-            yield _finding(f"a {name} block follows another and is not one with it", block, seq)
+            yield _violation(f"a {name} block follows another and is not one with it", block, seq)
         before = type(block)
 
 
@@ -92,7 +94,7 @@ def _value(value: Expr, within: Node) -> Iterator[Violation]:
     """Rules 1 and 2: what is bound is a leaf, or has nothing but leaves for its parts."""
     if isinstance(value, SeqExpr):
         message = "a SeqExpr is the body of a function or a branch, and cannot be bound"
-        yield _finding(message, value, within)
+        yield _violation(message, value, within)
     elif isinstance(value, BaseFunc) and not isinstance(value, Function):
         message = "a PrimFunc is a function of the module, and cannot be bound"
         yield Violation("RX0325", message, value, within, "bind the GlobalVar that stands for it")
@@ -119,7 +121,7 @@ def _operand(expr: Expr, within: Node) -> Iterator[Violation]:
         elif not isinstance(part, LeafExpr):
             place = _PLACES.get(type(outer), "as an operand")
             message = f"{_kind(part)} stands {place}, not bound to a variable"
-            yield _finding(message, part, outer)
+            yield _violation(message, part, outer)
 
 
 def _bodies(value: Expr) -> list[tuple[Expr, Node]]:
@@ -135,5 +137,5 @@ def _kind(expr: Expr) -> str:
     return _KINDS.get(type(expr), "a value")
 
 
-def _finding(message: str, node: Node, within: Node | None) -> Violation:
+def _violation(message: str, node: Node, within: Node | None) -> Violation:
     return Violation("RX0325", message, node, within, _HELP)

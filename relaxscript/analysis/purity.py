@@ -24,7 +24,7 @@ def claims_purity(is_pure: bool, attrs: Attrs | None) -> bool:
 def impurity(call: Call, in_dataflow: bool, context: Context) -> tuple[str, str, str]:
     """Code, message and help for an impure call in a dataflow block or else in a pure function."""
     place = "a dataflow block" if in_dataflow else "a pure function"
-    message = f"{_called(call)} is impure and cannot be called in {place}"
+    message = f"{_callee_name(call)} is impure and cannot be called in {place}"
     packed = _PACKED if _is_packed(call, context) else ""
     if in_dataflow:
         return "RX0402", message, f"{packed}move it out of the dataflow block"
@@ -34,7 +34,7 @@ def impurity(call: Call, in_dataflow: bool, context: Context) -> tuple[str, str,
     return "RX0401", message, help
 
 
-def _called(call: Call) -> str:
+def _callee_name(call: Call) -> str:
     """What is called, by the name that it has in scripts."""
     match call.op:
         case Op(name):

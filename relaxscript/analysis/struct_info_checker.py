@@ -34,7 +34,7 @@ from relaxscript.op import ArgumentError
 from relaxscript.sinfo import check_compatibility, explain_mismatch, facts_in_branch
 from relaxscript.visitor import ScopedVisitor
 
-from .derive import Context, call_purity, derived_again
+from .derive import Context, call_purity, rederive_struct_info
 from .purity import claims_purity, impurity
 from .violation import Violation
 
@@ -107,7 +107,7 @@ class _StructInfoChecker(ScopedVisitor):
                 case Call():
                     self._call(node)
                 case TupleGetItem() | Tuple():
-                    self._derived(node)
+                    self._rederive(node)
                 case If(cond):
                     self._condition(cond, node)
                 case Binding():
@@ -128,16 +128,16 @@ class _StructInfoChecker(ScopedVisitor):
         if isinstance(node, Expr) and not isinstance(node, Function):
             self._failed.add(id(node))
 
-    def _derived(self, expr: Expr) -> StructInfo:
+    def _rederive(self, expr: Expr) -> StructInfo:
         """What the rules say of an expression now, whatever was said of it before."""
         if expr.known_info is None:
             return self._context.struct_info(expr)
         if self._derived_last[0] is not expr:
-            self._derived_last = (expr, derived_again(expr, self._context))
+            self._derived_last = (expr, rederive_struct_info(expr, self._context))
         return self._derived_last[1]
 
     def _call(self, call: Call) -> None:
-        self._derived(call)
+        self._rederive(call)
         pure = self.in_dataflow or self._is_in_pure_function
         if pure and not call_purity(call, self._context):
             code, message, help = impurity(call, self.in_dataflow, self._context)
@@ -151,8 +151,8 @@ class _StructInfoChecker(ScopedVisitor):
                 pass
             case info:
                 message = "the condition of `if` must be a bool scalar"
-                finding = Violation("RX0201", message, cond, within, fact=f"is `{info!r}`")
-                self.found.append(finding)
+                violation = Violation("RX0201", message, cond, within, fact=f"is `{info!r}`")
+                self.found.append(violation)
 
     def _binding(self, binding: Binding) -> None:
         annotated = binding.var.struct_info
@@ -164,7 +164,7 @@ class _StructInfoChecker(ScopedVisitor):
             self._cast(binding, annotated)
             return
         if isinstance(binding.value, (Call, Tuple, TupleGetItem)):
-            given = self._derived(binding.value)
+            given = self._rederive(binding.value)
         else:
             given = self._context.struct_info(binding.value)
         self._fits(given, annotated, "the value", "the annotation", binding.value, binding)

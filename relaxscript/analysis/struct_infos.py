@@ -31,46 +31,54 @@ from relaxscript.op.base import shape_of
 from .derive import Context, call_result
 
 __all__ = [
-    "collect_non_negative_expressions", "definable_tir_vars_in_struct_info",
-    "defined_symbolic_vars", "derive_call_ret_struct_info", "erase_to_well_defined",
-    "free_symbolic_vars", "get_shape_of", "get_static_type", "struct_info_base_check",
-    "struct_info_lca", "tir_vars_in_struct_info", "wanted",
+    "collect_non_negative_expressions",
+    "definable_tir_vars_in_struct_info",
+    "defined_symbolic_vars",
+    "derive_call_ret_struct_info",
+    "erase_to_well_defined",
+    "free_symbolic_vars",
+    "get_shape_of",
+    "get_static_type",
+    "require_type",
+    "struct_info_base_check",
+    "struct_info_lca",
+    "tir_vars_in_struct_info",
 ]  # fmt: skip
 
 
-def wanted(what: str, value: object, kind: type) -> None:
+def require_type(what: str, value: object, kind: type) -> None:
     """Raise `TypeError` unless an argument, which `what` names, is of this kind."""
     if not isinstance(value, kind):
         article = "an" if kind.__name__[0] in "AEIO" else "a"
         raise TypeError(f"`{what}` must be {article} {kind.__name__}, not {brief(value)}")
 
 
-def _wanted_map(
+def _require_map(
     what: str, given: Mapping[Any, Any] | None, key: type, value: type
 ) -> dict[Any, Any]:
     """A mapping of variables to what they stand for; raises `TypeError` for anything else."""
     if given is None:
         return {}
-    wanted(what, given, Mapping)
+    require_type(what, given, Mapping)
     found = {
         v: as_prim(e) if value is PrimExpr and isinstance(e, int) else e for v, e in given.items()
     }
     for variable, meaning in found.items():
-        wanted(f"a key of {what}", variable, key)
-        wanted(f"{what}[{variable!r}]", meaning, value)
+        require_type(f"a key of {what}", variable, key)
+        require_type(f"{what}[{variable!r}]", meaning, value)
     return found
 
 
 def struct_info_base_check(base: StructInfo, derived: StructInfo) -> rules.BaseCheckResult:
     """How far `base` is from describing every value that `derived` describes, in four steps."""
-    wanted("struct_info_base_check.base", base, StructInfo)
-    wanted("struct_info_base_check.derived", derived, StructInfo)
+    require_type("struct_info_base_check.base", base, StructInfo)
+    require_type("struct_info_base_check.derived", derived, StructInfo)
     return rules.struct_info_base_check(base, derived)
 
 
 def get_static_type(sinfo: StructInfo) -> Type:
     """The traditional type of what has `sinfo`: ranks, data types and structure, no expressions."""
-    wanted("get_static_type.sinfo", sinfo, StructInfo)
+    require_type("get_static_type.sinfo", sinfo, StructInfo)
     return rules.erase_struct_info(sinfo)
 
 
@@ -85,13 +93,13 @@ def erase_to_well_defined(
     Variables that a function type binds in its own parameters are known inside it. Raises
     `TypeError` for maps of anything else, `ValueError` for a shape of another rank.
     """
-    wanted("erase_to_well_defined.sinfo", sinfo, StructInfo)
-    sizes = _wanted_map("erase_to_well_defined.shape_var_map", shape_var_map, PrimVar, PrimExpr)
-    values = _wanted_map("erase_to_well_defined.var_map", var_map, Var, Expr)
+    require_type("erase_to_well_defined.sinfo", sinfo, StructInfo)
+    sizes = _require_map("erase_to_well_defined.shape_var_map", shape_var_map, PrimVar, PrimExpr)
+    values = _require_map("erase_to_well_defined.var_map", var_map, Var, Expr)
     for var, value in values.items():
         if isinstance(var.struct_info, ShapeStructInfo):
             what = f"the StructInfo of erase_to_well_defined.var_map[{var!r}]"
-            wanted(what, value.struct_info, ShapeStructInfo)
+            require_type(what, value.struct_info, ShapeStructInfo)
     known = rules.erase_to_well_defined(sinfo, values, sizes)
     free = rules.free_shape_vars(known)
     known = rules.substitute_shape_vars(known, {v: sizes[v] for v in free})
@@ -100,8 +108,8 @@ def erase_to_well_defined(
 
 def struct_info_lca(lhs: StructInfo, rhs: StructInfo) -> StructInfo:
     """The least common ancestor: what is known of a value that has one or the other."""
-    wanted("struct_info_lca.lhs", lhs, StructInfo)
-    wanted("struct_info_lca.rhs", rhs, StructInfo)
+    require_type("struct_info_lca.lhs", lhs, StructInfo)
+    require_type("struct_info_lca.rhs", rhs, StructInfo)
     return rules.unify_struct_info(lhs, rhs)
 
 
@@ -110,7 +118,7 @@ def get_shape_of(expr: Expr) -> Expr:
 
     Raises `TypeError` for an expression that is no tensor.
     """
-    wanted("get_shape_of.expr", expr, Expr)
+    require_type("get_shape_of.expr", expr, Expr)
     match expr.struct_info:
         case TensorStructInfo(shape=Expr() as shape):
             return shape
@@ -132,8 +140,8 @@ def derive_call_ret_struct_info(
     `ctx` is the block builder, or context, in which the call stands: it knows the variables in
     scope. Raises `DiagnosticError` where the arguments do not fit the parameters.
     """
-    wanted("derive_call_ret_struct_info.func_sinfo", func_sinfo, FuncStructInfo)
-    wanted("derive_call_ret_struct_info.call", call, Call)
+    require_type("derive_call_ret_struct_info.func_sinfo", func_sinfo, FuncStructInfo)
+    require_type("derive_call_ret_struct_info.call", call, Call)
     context = Context() if ctx is None else getattr(ctx, "context", ctx)
     if not isinstance(context, Context):
         what = "`derive_call_ret_struct_info.ctx` must be a Context or a BlockBuilder"
@@ -153,13 +161,13 @@ def _callee(op: Expr) -> str:
 
 def tir_vars_in_struct_info(sinfo: StructInfo) -> list[PrimVar]:
     """All shape variables in `sinfo`, each once, in the order of their appearance."""
-    wanted("tir_vars_in_struct_info.sinfo", sinfo, StructInfo)
+    require_type("tir_vars_in_struct_info.sinfo", sinfo, StructInfo)
     return rules.shape_vars(sinfo)
 
 
 def definable_tir_vars_in_struct_info(sinfo: StructInfo) -> list[PrimVar]:
     """The shape variables that stand alone in `sinfo`, so that a value of it says what they are."""
-    wanted("definable_tir_vars_in_struct_info.sinfo", sinfo, StructInfo)
+    require_type("definable_tir_vars_in_struct_info.sinfo", sinfo, StructInfo)
     return rules.definable_shape_vars(sinfo)
 
 
@@ -168,7 +176,7 @@ def collect_non_negative_expressions(sinfo: StructInfo) -> list[PrimExpr]:
 
     Numbers are left out, and so are the values of Prims, which may be negative.
     """
-    wanted("collect_non_negative_expressions.sinfo", sinfo, StructInfo)
+    require_type("collect_non_negative_expressions.sinfo", sinfo, StructInfo)
     found: dict[int, list[PrimExpr]] = {}
     result: list[PrimExpr] = []
     for part in rules.struct_info_parts(sinfo):
@@ -184,13 +192,13 @@ def collect_non_negative_expressions(sinfo: StructInfo) -> list[PrimExpr]:
 
 def defined_symbolic_vars(func: Function) -> list[PrimVar]:
     """The shape variables that parameters and `match_cast`s in a function define, each once."""
-    wanted("defined_symbolic_vars.func", func, Function)
+    require_type("defined_symbolic_vars.func", func, Function)
     return _scalars(walk.bound_vars(func))
 
 
 def free_symbolic_vars(func: Function) -> list[PrimVar]:
     """The shape variables that a function uses and does not define, in order of appearance."""
-    wanted("free_symbolic_vars.func", func, Function)
+    require_type("free_symbolic_vars.func", func, Function)
     return _scalars(walk.free_vars(func))
 
 

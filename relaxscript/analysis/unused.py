@@ -32,7 +32,7 @@ from relaxscript.visitor import ScopedVisitor
 
 from .call_graph import is_pure
 from .derive import Context
-from .struct_infos import wanted
+from .struct_infos import require_type
 
 __all__ = ["remove_all_unused"]
 
@@ -49,7 +49,7 @@ def remove_all_unused(func: F, *, module: IRModule | None = None) -> F:
     `module` says that it is pure.
     """
     if not isinstance(func, SeqExpr):
-        wanted("remove_all_unused.func", func, Function)
+        require_type("remove_all_unused.func", func, Function)
     uses = _Uses(func, Context(module))
     dead = uses.droppable - uses.live()
 
@@ -58,13 +58,13 @@ def remove_all_unused(func: F, *, module: IRModule | None = None) -> F:
             case BindingBlock(bindings) if any(b.var in dead for b in bindings):
                 return node.replace(bindings=tuple(b for b in bindings if b.var not in dead))
             case SeqExpr(blocks) if not all(block.bindings for block in blocks):
-                return node.replace(blocks=_consolidated(blocks))
+                return node.replace(blocks=_consolidate(blocks))
         return None
 
     return walk.rewrite(func, step) if dead else func
 
 
-def _consolidated(blocks: tuple[BindingBlock, ...]) -> tuple[BindingBlock, ...]:
+def _consolidate(blocks: tuple[BindingBlock, ...]) -> tuple[BindingBlock, ...]:
     """Blocks without the empty ones; what then are neighbours of a kind is one block."""
     merged: list[BindingBlock] = []
     for block in blocks:

@@ -1,6 +1,6 @@
 """Whether a program is well-formed: the criteria of the spec, then its StructInfos once more.
 
-`criteria.py` goes through the program, `normal_form.py` looks at how it is nested,
+`well_formed_checker.py` goes through the program, `normal_form.py` looks at how it is nested,
 `struct_info_checker.py` derives what is annotated. What they find gets a place in the printed text
 of the program, since a program made by hand or by a pass has no other text. Source: spec
 "Well-Formedness Criteria"; TVM `relax.analysis.well_formed`.
@@ -26,13 +26,13 @@ from relaxscript.ir.field_types import brief
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Function
 
-from .criteria import WellFormedChecker
-from .inplace_use import Reuse, uses_after_write, written_by
-from .normal_form import not_normal
+from .inplace_use import UseAfterWrite, uses_after_write, writer_name
+from .normal_form import normal_form_violations
 from .struct_info_checker import struct_info_violations
 from .violation import Violation
+from .well_formed_checker import WellFormedChecker
 
-__all__ = ["explained", "findings", "ill_formed", "well_formed"]
+__all__ = ["diagnose_ill_formed", "ill_formed", "violations", "well_formed"]
 
 
 def well_formed(obj: IRModule | Function, check_struct_info: bool = True) -> bool:
@@ -41,7 +41,7 @@ def well_formed(obj: IRModule | Function, check_struct_info: bool = True) -> boo
     With `check_struct_info`, StructInfos are derived again and must not contradict what is
     annotated, and impure calls must be where they may be.
     """
-    return not findings(obj, check_struct_info)
+    return not violations(obj, check_struct_info)
 
 
 def ill_formed(obj: IRModule | Function, check_struct_info: bool = True) -> tuple[Diagnostic, ...]:
@@ -52,37 +52,37 @@ def ill_formed(obj: IRModule | Function, check_struct_info: bool = True) -> tupl
     all criteria are met, the program must be in normal form (RX0325), and where it is, StructInfos
     are looked at. The cost is that of looking at each node once.
     """
-    found = findings(obj, check_struct_info)
+    found = violations(obj, check_struct_info)
     if not found:
         return ()
     places = _places(obj, found)
-    return tuple(_diagnostic(finding, at) for finding, at in zip(found, places))
+    return tuple(_diagnostic(violation, at) for violation, at in zip(found, places))
 
 
-def findings(obj: IRModule | Function, check_struct_info: bool = True) -> list[Violation]:
+def violations(obj: IRModule | Function, check_struct_info: bool = True) -> list[Violation]:
     """What `ill_formed` finds, for whoever knows better places than those in the printed text."""
     if not isinstance(obj, (IRModule, Function)):
         raise TypeError(f"an IRModule or a Function is well-formed or not, {brief(obj)} is neither")
     module = obj if isinstance(obj, IRModule) else None
-    criteria = WellFormedChecker(module)
+    checker = WellFormedChecker(module)
     if isinstance(obj, IRModule):
-        criteria.module(obj)
+        checker.module(obj)
     else:
-        criteria.function(obj)
-    if criteria.found:
-        return criteria.found
+        checker.function(obj)
+    if checker.found:
+        return checker.found
     functions = [obj] if isinstance(obj, Function) else obj.relax_functions().values()
-    nested = [finding for function in functions for finding in not_normal(function)]
+    nested = [violation for function in functions for violation in normal_form_violations(function)]
     if nested or not check_struct_info:
         return nested
     found = struct_info_violations(obj)
     for function in functions:
-        found.extend(_reuse(reuse) for reuse in uses_after_write(function))
+        found.extend(_use_after_write(reuse) for reuse in uses_after_write(function))
     return found
 
 
 @contextmanager
-def explained(obj: IRModule | Function) -> Iterator[None]:
+def diagnose_ill_formed(obj: IRModule | Function) -> Iterator[None]:
     """What is refused inside because `obj` is ill-formed is refused as `ill_formed` says it.
 
     A pass that stumbles over a hand-made program knows neither its text nor what else is wrong with
@@ -109,14 +109,14 @@ def _has_no_place(error: DiagnosticError, caller: Span | None) -> bool:
     )
 
 
-def _reuse(found: Reuse) -> Violation:
+def _use_after_write(found: UseAfterWrite) -> Violation:
     name = found.var.name_hint
-    message = f"`{name}` is used after `{written_by(found.call)}` wrote into it"
+    message = f"`{name}` is used after `{writer_name(found.call)}` wrote into it"
     return Violation("RX0403", message, found.var, found.within, "use what the call gives")
 
 
 def _places(obj: IRModule | Function, found: list[Violation]) -> list[Span | None]:
-    wanted = [(finding.node, finding.within) for finding in found]
+    wanted = [(violation.node, violation.within) for violation in found]
     try:
         spans: list[Span | None] = hooks.places(obj, wanted)
     except (InternalError, DiagnosticError, UnplacedError, RecursionError):
@@ -125,7 +125,7 @@ def _places(obj: IRModule | Function, found: list[Violation]) -> list[Span | Non
     return spans
 
 
-def _diagnostic(finding: Violation, at: Span | None) -> Diagnostic:
-    labels = () if at is None else (Label(at, finding.fact or "here"),)
-    notes = (finding.fact,) if finding.fact and at is None else ()
-    return Diagnostic(finding.code, finding.message, at, labels, notes, finding.help)
+def _diagnostic(violation: Violation, at: Span | None) -> Diagnostic:
+    labels = () if at is None else (Label(at, violation.fact or "here"),)
+    notes = (violation.fact,) if violation.fact and at is None else ()
+    return Diagnostic(violation.code, violation.message, at, labels, notes, violation.help)

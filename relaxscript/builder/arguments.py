@@ -57,7 +57,7 @@ class ArgsConverter:
                 for name, value in bound.arguments.items():
                     if name in one or name in many:
                         kind = signature.parameters[name].kind
-                        bound.arguments[name] = _converted(value, name in many, kind)
+                        bound.arguments[name] = _convert(value, name in many, kind)
                 return function(*bound.args, **bound.kwargs)
 
             return cast(F, converted)
@@ -79,7 +79,7 @@ class ArgsConverter:
         """Convert what is annotated: `Expr` and `Optional[Expr]`, or a list of expressions."""
         one, many = [], []
         for name, parameter in inspect.signature(function).parameters.items():
-            written = _written(parameter.annotation)
+            written = _annotation_text(parameter.annotation)
             if written in _EXPR:
                 one.append(name)
             elif written in _EXPRS:
@@ -105,12 +105,12 @@ def _require_parameters(
             raise DiagnosticError(Diagnostic("RX0103", message, caller_span()))
 
 
-def _converted(value: Any, many: bool, kind: Any) -> Any:
+def _convert(value: Any, many: bool, kind: Any) -> Any:
     """An argument converted; those of `*args` and `**kwargs` one by one."""
     if kind is inspect.Parameter.VAR_POSITIONAL:
-        return tuple(_converted(each, many, None) for each in value)
+        return tuple(_convert(each, many, None) for each in value)
     if kind is inspect.Parameter.VAR_KEYWORD:
-        return {key: _converted(each, many, None) for key, each in value.items()}
+        return {key: _convert(each, many, None) for key, each in value.items()}
     if value is None:
         return None
     return [convert_to_expr(each) for each in value] if many else convert_to_expr(value)
@@ -120,7 +120,7 @@ def _converted(value: Any, many: bool, kind: Any) -> Any:
 _QUALIFIED = re.compile(r"\b(?:\w+\.)+(?=\w)")
 
 
-def _written(annotation: Any) -> str:
+def _annotation_text(annotation: Any) -> str:
     """An annotation as it is written, without names of modules and what allows None."""
     if annotation is inspect.Parameter.empty:
         return ""

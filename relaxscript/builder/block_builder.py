@@ -57,13 +57,13 @@ from relaxscript.ir.walk import free_vars
 from relaxscript.op import DeferredCheck
 from relaxscript.sinfo import differs_in_devices_only, free_shape_vars
 
-from .normal_form import NormalForm
+from .normal_form import Normalizer
 from .scope import FunctionFrame
 
 __all__ = ["BlockBuilder", "left_to_devices", "left_to_run_time", "undecided"]
 
 
-class BlockBuilder(NormalForm):
+class BlockBuilder(Normalizer):
     """Writes functions binding by binding, and modules function by function.
 
     `mod` is the module to start from; it is not changed. Mistakes raise `DiagnosticError` at the
@@ -83,7 +83,7 @@ class BlockBuilder(NormalForm):
         return stack[-1] if stack else None
 
     @contextmanager
-    def _blaming_the_caller(self) -> Iterator[None]:
+    def _blame_caller(self) -> Iterator[None]:
         """Mistakes inside are blamed on the line of Python that called the builder."""
         self.deferred_checks.clear()
         outer, self._is_called = self._is_called, True
@@ -128,14 +128,14 @@ class BlockBuilder(NormalForm):
         if not private:
             attributes.setdefault("global_symbol", name)
         given = [params] if isinstance(params, Var) else list(params or [])
-        with self._blaming_the_caller():
+        with self._blame_caller():
             _check_parameters(given)
         self.begin_function(name, given, pure, Attrs(attributes) if attributes else None)
         stack = BlockBuilder._active.__dict__.setdefault("stack", [])
         stack.append(self)
         try:
             yield
-            with self._blaming_the_caller():
+            with self._blame_caller():
                 self._finish_public_function(name)
         except BaseException:
             self.abandon_function()
@@ -166,7 +166,7 @@ class BlockBuilder(NormalForm):
 
     def add_func(self, func: ModuleFunction, func_name: str) -> GlobalVar:
         """Add a function under a name made unique; one that is there already is shared."""
-        with self._blaming_the_caller():
+        with self._blame_caller():
             _check_function(func)
         if self._alike is None:
             self._alike = {}
@@ -189,7 +189,7 @@ class BlockBuilder(NormalForm):
 
     def update_func(self, gv: GlobalVar, updated_func: ModuleFunction) -> None:
         """Replace the function of a name that the module has."""
-        with self._blaming_the_caller():
+        with self._blame_caller():
             _check_function(updated_func)
             if gv not in self._module:
                 name = getattr(gv, "name_hint", gv)
@@ -207,7 +207,7 @@ class BlockBuilder(NormalForm):
     def finalize(self) -> IRModule:
         """The finished module; raises when a function is still open."""
         if self._frames:
-            with self._blaming_the_caller():
+            with self._blame_caller():
                 raise OperandError(
                     "function", "is still open", code="RX0105",
                     message=f"the function `{self._frames[-1].name}` is still open",
@@ -219,7 +219,7 @@ class BlockBuilder(NormalForm):
     @contextmanager
     def dataflow(self) -> Iterator[None]:
         """Bindings inside form a dataflow block; `emit_output` binds what leaves it."""
-        with self._blaming_the_caller():
+        with self._blame_caller():
             if self.current_block_is_dataflow():
                 raise OperandError(
                     "block", "stands inside another", code="RX0104",
@@ -238,7 +238,7 @@ class BlockBuilder(NormalForm):
 
         The bindings of a SeqExpr go before it, into the block that is open.
         """
-        with self._blaming_the_caller():
+        with self._blame_caller():
             self._check_open()
             return self.bind(_to_flatten(self, _expression(expr)), self._unique(name_hint))
 
@@ -248,7 +248,7 @@ class BlockBuilder(NormalForm):
         Operands that are no leaves are bound to variables. Where no function is open there is no
         place for these: then the expression is checked and typed as it stands.
         """
-        with self._blaming_the_caller():
+        with self._blame_caller():
             given = _expression(expr)
             if self.has_open_scope:
                 normal = self.normal(given)
@@ -298,7 +298,7 @@ class BlockBuilder(NormalForm):
 
     def match_cast(self, value: Any, struct_info: StructInfo, name_hint: str = "") -> Var:
         """Bind a value that is checked against `struct_info` at run time."""
-        with self._blaming_the_caller():
+        with self._blame_caller():
             self._check_open()
             if not isinstance(struct_info, StructInfo):
                 raise OperandError(
@@ -310,7 +310,7 @@ class BlockBuilder(NormalForm):
 
     def emit_output(self, output: Any, name_hint: str = "") -> Var:
         """Bind an expression to a variable that outlives the dataflow block."""
-        with self._blaming_the_caller():
+        with self._blame_caller():
             if not self.current_block_is_dataflow():
                 raise OperandError(
                     "output", "is emitted outside a dataflow block", code="RX0107",
@@ -326,9 +326,9 @@ class BlockBuilder(NormalForm):
 
     def emit_func_output(self, output: Any, params: Sequence[Var] | Var | None = None) -> None:
         """Give the function its result (and its parameters, if they were not given before)."""
-        with self._blaming_the_caller():
+        with self._blame_caller():
             if not self._frames:
-                raise self.nothing_open()
+                raise self.no_open_function()
             self._check_open()
             if params is not None:
                 given = (params,) if isinstance(params, Var) else tuple(params)
@@ -445,7 +445,7 @@ def undecided(deferred: DeferredCheck, span: Span | None, cast: str | None = Non
     )
 
 
-def _to_flatten(builder: NormalForm, expr: Expr) -> Expr:
+def _to_flatten(builder: Normalizer, expr: Expr) -> Expr:
     """A sequence whose bindings go into the open dataflow block, each if it may stand there."""
     if not (isinstance(expr, SeqExpr) and builder.current_block_is_dataflow()):
         return expr

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from relaxscript.analysis.derive import call_purity, narrowed, nature_of_misfit
+from relaxscript.analysis.derive import call_purity, cast_target, nature_of_misfit
 from relaxscript.analysis.inplace_use import writes_in_place
 from relaxscript.analysis.normal_form import is_normal
 from relaxscript.analysis.purity import impurity
@@ -54,14 +54,14 @@ from relaxscript.sinfo import (
     explain_never,
 )
 
-from .scope import Scopes
+from .scope import ScopeStack
 
-__all__ = ["NormalForm"]
+__all__ = ["Normalizer"]
 
 BOOL = DataType("bool")
 
 
-class NormalForm(Scopes):
+class Normalizer(ScopeStack):
     """Appends bindings to the current scope; raises `OperandError`, for callers to place."""
 
     def set_result(self, expr: Expr, span: Span | None = None) -> None:
@@ -80,7 +80,7 @@ class NormalForm(Scopes):
         Where the value's own is the same as `likely`, it is that one too, and is not looked at.
         """
         if not self._scopes:
-            raise self.nothing_open()
+            raise self.no_open_function()
         expr = self.normal(expr)
         info = self._derived(expr)
         if annotation is not None and (likely is None or not _is_same(info, likely)):
@@ -161,7 +161,7 @@ class NormalForm(Scopes):
     def emit_normalized(self, binding: Binding) -> None:
         """Append a binding as it is; it must be in normal form and typed."""
         if not self._scopes:
-            raise self.nothing_open()
+            raise self.no_open_function()
         if not isinstance(binding, Binding):
             message = f"{binding!r} is no binding"
             help = "write for example `VarBinding(var, value)`"
@@ -172,7 +172,7 @@ class NormalForm(Scopes):
 
     def _append(self, binding: Binding) -> None:
         if not self._scopes:
-            raise self.nothing_open()
+            raise self.no_open_function()
         self._scopes[-1].bindings.append(binding)
         self._define(binding.var)
         self._log.append(binding)
@@ -190,8 +190,8 @@ class NormalForm(Scopes):
             fact = Remark(reason) if reason else f"is {given.noun}"
             raise OperandError(
                 operand, fact, code=code, message=f"{operand} does not fit {declared}",
-                help=f"it is `{given!r}`, declared as `{wanted!r}`", cast=narrowed(given, wanted),
-                nature=nature_of_misfit(given, wanted),
+                help=f"it is `{given!r}`, declared as `{wanted!r}`",
+                cast=cast_target(given, wanted), nature=nature_of_misfit(given, wanted),
             )  # fmt: skip
         if answer is UNKNOWN:
             reason = (
@@ -378,7 +378,7 @@ def _is_nested(expr: Expr) -> bool:
     return any(not _is_simple(inner) for inner in _operands(expr))
 
 
-def _bound_inside(builder: NormalForm, args: tuple[Expr, ...]) -> tuple[Expr, ...]:
+def _bound_inside(builder: Normalizer, args: tuple[Expr, ...]) -> tuple[Expr, ...]:
     """Operands of operands are bound innermost first, however deep they nest.
 
     One expression that stands in several places is one value.
@@ -397,7 +397,7 @@ def _bound_inside(builder: NormalForm, args: tuple[Expr, ...]) -> tuple[Expr, ..
     return tuple([done.get(id(a), a) for a in args])
 
 
-def _normalize_tuple(builder: NormalForm, expr: Tuple) -> Expr:
+def _normalize_tuple(builder: Normalizer, expr: Tuple) -> Expr:
     fields = tuple([builder.operand(f) for f in expr.fields])
     if all(a is b for a, b in zip(fields, expr.fields)):
         return expr

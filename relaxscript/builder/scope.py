@@ -1,4 +1,4 @@
-"""Scopes: functions and SeqExprs that are being written, and what is visible inside them."""
+"""ScopeStack: functions and SeqExprs that are being written, and what is visible inside them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from relaxscript.ir.struct_info import StructInfo
 from relaxscript.op import DeferredCheck
 from relaxscript.sinfo import definable_shape_vars, erase_to_well_defined, free_shape_vars
 
-__all__ = ["FunctionFrame", "Scope", "Scopes"]
+__all__ = ["FunctionFrame", "Scope", "ScopeStack"]
 
 
 class Scope:
@@ -76,7 +76,7 @@ class FunctionFrame:
         return claims_purity(self.pure, self.attrs)
 
 
-class Scopes(ABC):
+class ScopeStack(ABC):
     """The stack of scopes of a builder, and what is known in them."""
 
     # False where control flow and impure calls may stand where they should not, for others to find.
@@ -140,7 +140,7 @@ class Scopes(ABC):
         self._names.setdefault(name, 0)
         return name
 
-    def nothing_open(self) -> DiagnosticError:
+    def no_open_function(self) -> DiagnosticError:
         """What to raise where a binding has no place to stand."""
         return DiagnosticError(
             Diagnostic(
@@ -166,7 +166,7 @@ class Scopes(ABC):
     ) -> SeqExpr:
         """Close the SeqExpr; its result is `body`."""
         if not self._scopes:
-            raise self.nothing_open()
+            raise self.no_open_function()
         scope = self._scopes[-1]
         result = as_expr(() if body is None else body)
         scope.close_block()
@@ -215,14 +215,14 @@ class Scopes(ABC):
 
     def begin_dataflow(self) -> None:
         if not self._scopes:
-            raise self.nothing_open()
+            raise self.no_open_function()
         scope = self._scopes[-1]
         scope.close_block()
         scope.dataflow = True
 
     def end_dataflow(self, span: Span | None = None) -> None:
         if not self._scopes:
-            raise self.nothing_open()
+            raise self.no_open_function()
         scope = self._scopes[-1]
         scope.close_block(span)
         scope.dataflow = False

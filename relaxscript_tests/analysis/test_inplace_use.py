@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from relaxscript.analysis.inplace_use import uses_after_write, written_by
+from relaxscript.analysis.inplace_use import uses_after_write, writer_name
 from relaxscript.script import from_source
 from relaxscript.testing import diagnostics_of
 
@@ -104,4 +104,4 @@ class M:
     seq = main.body.replace(body=main.params[0])
     (found,) = uses_after_write(main.replace(body=seq))
     assert (found.var, found.call) == (main.params[0], call)
-    assert written_by(call) == "R.call_tir_inplace"
+    assert writer_name(call) == "R.call_tir_inplace"

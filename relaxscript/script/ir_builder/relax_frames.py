@@ -41,7 +41,7 @@ class _Writer(BlockBuilder):
 
     def blaming(self) -> AbstractContextManager[None]:
         """Mistakes inside are those of the line of Python that called."""
-        return self._blaming_the_caller()
+        return self._blame_caller()
 
     def expression(self, value: Any) -> Expr:
         """A value as an expression; raises `DiagnosticError` for what is none."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from relaxscript.analysis.well_formedness import findings
+from relaxscript.analysis.well_formedness import violations
 from relaxscript.errors import Diagnostic, Label, Span
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
@@ -57,7 +57,7 @@ def mistakes_in(root: IRModule | Function, otherwise: Span | None) -> Iterator[D
 
     `otherwise` is the place of what comes from elsewhere.
     """
-    found = findings(root)
+    found = violations(root)
     holders = _holders(root) if found else {}
     for finding in found:
         # A variable stands where it is bound, and is wrong where it is used.

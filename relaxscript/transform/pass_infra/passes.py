@@ -23,7 +23,7 @@ from contextvars import ContextVar
 from importlib import import_module
 from typing import Any, ClassVar
 
-from relaxscript.analysis.well_formedness import explained
+from relaxscript.analysis.well_formedness import diagnose_ill_formed
 from relaxscript.errors import Diagnostic, DiagnosticError, did_you_mean, nearest
 from relaxscript.errors.exceptions import is_user_error
 from relaxscript.ir.module import IRModule
@@ -78,7 +78,7 @@ class Pass(ABC):
                 mod = pass_named(earlier)(mod)
         if not ctx.before(mod, info):
             return mod
-        with explained(mod):
+        with diagnose_ill_formed(mod):
             result: Any = self.transform(mod, ctx)
         if not isinstance(result, IRModule):
             raise _gave(info.name, result, "an IRModule")

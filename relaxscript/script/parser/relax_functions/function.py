@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import ast
 
-from relaxscript.analysis.derive import renamed_apart
-from relaxscript.analysis.inplace_use import uses_after_write, written_by
+from relaxscript.analysis.derive import alpha_rename
+from relaxscript.analysis.inplace_use import uses_after_write, writer_name
 from relaxscript.errors import Diagnostic, Label
 from relaxscript.ir.relax import DataflowVar, Function, Var
 from relaxscript.ir.struct_info import FuncStructInfo, ObjectStructInfo
@@ -50,7 +50,7 @@ def reuses(cx: RelaxContext, function: Function) -> bool:
     """Record every use of what a call has written into."""
     found = uses_after_write(function) if cx.builder.writes_in_place else []
     for var, _, span, call in found:
-        writer = written_by(call)
+        writer = writer_name(call)
         labels = () if call.span is None else (Label(call.span, "writes into it"),)
         written = var.name_hint if span is None or var.name_hint in span.text else span.text
         message = f"`{written}` is used after `{writer}` wrote into it"
@@ -152,7 +152,7 @@ def parse_local_function(cx: RelaxContext, node: ast.FunctionDef) -> None:
     infos = tuple(p.struct_info for p in header.params)
     declared = header.ret or ObjectStructInfo()
     # Its body calls it with variables of their own, not with those of the call that runs.
-    known = renamed_apart(
+    known = alpha_rename(
         FuncStructInfo.make(infos, declared, header.pure), {*header.introduced.values()}
     )
     inside = cx.builder.current_block_is_dataflow() and node.name not in cx.leaving

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from relaxscript import analysis, build, op, transform
-from relaxscript.analysis.well_formedness import explained
+from relaxscript.analysis.well_formedness import diagnose_ill_formed
 from relaxscript.errors import Diagnostic, DiagnosticError, InternalError, OperandError
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import (
@@ -75,20 +75,23 @@ def test_what_a_pass_of_ones_own_raises_stays_what_it_is():
 
 def test_an_error_with_a_place_or_about_options_stays_what_it_is():
     ill = module_of(Call(GlobalVar("nobody"), [X]), X)
-    with pytest.raises(DiagnosticError) as caught, explained(ill):
+    with pytest.raises(DiagnosticError) as caught, diagnose_ill_formed(ill):
         raise DiagnosticError(Diagnostic("RX0703", "there is no such option", None))
     assert caught.value.diagnostics[0].code == "RX0703"
 
 
 def test_an_internal_error_on_a_well_formed_program_is_ours():
-    with pytest.raises(InternalError, match="ours"), explained(module_of(op.add(X, X), X)):
+    with (
+        pytest.raises(InternalError, match="ours"),
+        diagnose_ill_formed(module_of(op.add(X, X), X)),
+    ):
         raise InternalError("ours")
 
 
 def test_operands_are_refused_with_a_code_even_where_no_program_is_to_blame():
     well = module_of(op.add(X, X), X)
     assert analysis.well_formed(well)
-    with pytest.raises(DiagnosticError) as caught, explained(well):
+    with pytest.raises(DiagnosticError) as caught, diagnose_ill_formed(well):
         raise OperandError("x", "is odd", message="no", code="RX0203")
     assert caught.value.diagnostics[0].code == "RX0203"
 

@@ -1,7 +1,7 @@
 """One walk through a program, in the order of evaluation, that applies the criteria one by one.
 
 Code RX03nn is criterion nn of the spec's "Well-Formedness Criteria"; those about annotations stand
-in `annotation_criteria.py`. What is wrong is noted and the walk goes on, so all of it is found. It
+in `annotation_checker.py`. What is wrong is noted and the walk goes on, so all of it is found. It
 takes no recursion, and looks at each node once for every place where it stands.
 """
 
@@ -37,7 +37,7 @@ from relaxscript.op import ArgumentError, lookup
 from relaxscript.sinfo import scalar_variables
 from relaxscript.visitor import ScopedVisitor
 
-from .annotation_criteria import AnnotationChecker
+from .annotation_checker import AnnotationChecker
 from .call_graph import detect_recursion
 from .violation import Violation, undeclared_recursion
 
@@ -89,7 +89,7 @@ class WellFormedChecker(ScopedVisitor):
             if function.ret_struct_info is None and var.name_hint in self._group:
                 own = self._group[var.name_hint]
                 others = [n for n, g in self._group.items() if g == own and n != var.name_hint]
-                self._undeclared(var.name_hint, function, others)
+                self._report_undeclared(var.name_hint, function, others)
             self.function(function, var)
         if functions and all(f.is_private for f in functions.values()):
             self._note(
@@ -136,8 +136,8 @@ class WellFormedChecker(ScopedVisitor):
     def begin_scope(self, node: Function | SeqExpr) -> None:
         if isinstance(node, Function):
             for param in node.params:
-                self._annotated(param.struct_info, node, 6)
-            self._annotated(node.ret_struct_info, node, 4)
+                self._check_annotation(param.struct_info, node, 6)
+            self._check_annotation(node.ret_struct_info, node, 4)
 
     def define(self, var: Var, by: Node) -> None:
         name = var.name_hint
@@ -160,10 +160,12 @@ class WellFormedChecker(ScopedVisitor):
         if isinstance(binding.value, (Var, GlobalVar)):
             self._aliases[binding.var] = self._aliases.get(binding.value, binding.value)
         if isinstance(binding, MatchCast):
-            self._annotated(binding.struct_info, binding, 5)
-        self._annotated(binding.var.struct_info, binding)
+            self._check_annotation(binding.struct_info, binding, 5)
+        self._check_annotation(binding.var.struct_info, binding)
 
-    def _annotated(self, info: StructInfo | None, within: Node, unbound: int | None = None) -> None:
+    def _check_annotation(
+        self, info: StructInfo | None, within: Node, unbound: int | None = None
+    ) -> None:
         if info is not None:
             relax_vars = self._annotations.check(info, within, self.shape_vars, unbound)
             for var in relax_vars:
@@ -223,7 +225,7 @@ class WellFormedChecker(ScopedVisitor):
             )  # fmt: skip
         function = self._local.get(var)
         if function is not None and function.ret_struct_info is None and self._is_inside(var):
-            self._undeclared(var.name_hint, function)
+            self._report_undeclared(var.name_hint, function)
 
     def _is_captured(self, var: Var) -> bool:
         """Whether it belongs to a dataflow block around this function, which it does not name."""
@@ -234,7 +236,7 @@ class WellFormedChecker(ScopedVisitor):
     def _is_inside(self, name: Expr) -> bool:
         return any(own is name for own in self._names)
 
-    def _undeclared(self, name: str, function: Function, others: Iterable[str] = ()) -> None:
+    def _report_undeclared(self, name: str, function: Function, others: Iterable[str] = ()) -> None:
         message = undeclared_recursion(name, others)
         violation = Violation("RX0308", message, function, None, "give it a `ret_struct_info`")
         if violation not in self.found[-1:]:
@@ -264,7 +266,7 @@ class WellFormedChecker(ScopedVisitor):
             message = "a recursive call cannot stand in a dataflow block"
             self._note(7, message, call, None, "move it out of the dataflow block")
         for info in call.sinfo_args:
-            self._annotated(info, call)
+            self._check_annotation(info, call)
 
     def _is_recursive(self, callee: Expr) -> bool:
         callee = self._aliases.get(callee, callee)
