@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from enum import Enum, auto
 from functools import wraps
+from inspect import signature
 from typing import Any, NamedTuple
 
 from typing_extensions import ParamSpec
@@ -71,6 +72,8 @@ def statement(
         def describe(*args: P.args, **kwargs: P.kwargs) -> Form:
             return Form(describe, **arguments(*args, **kwargs))
 
+        # Asked for whenever such a statement is parsed.
+        vars(describe)["__signature__"] = signature(arguments)
         ROWS[describe] = Statement(role, build, gives, node)
         if node is not None:
             CALL_OF_NODE[node] = describe

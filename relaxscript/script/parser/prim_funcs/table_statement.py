@@ -9,6 +9,7 @@ from relaxscript.ir import prim
 from relaxscript.script.names.statement import ROWS
 from relaxscript.script.names.tir_types import Form
 from relaxscript.script.names.tir_values import builder_argument
+from relaxscript.tir_builder import TIRError
 
 from .buffer import dtype_of
 from .call import Places, argument_nodes
@@ -33,8 +34,10 @@ def arguments_of(cx: TirContext, form: Form, places: Places) -> dict[str, Any]:
         if name == "dtype":
             found[name] = dtype_of(cx, value, places[name])
             continue
-        with cx.making(places[name]):
+        try:
             found[name] = builder_argument(name, value)
+        except TIRError as error:
+            raise cx.refuse(error, lambda part: places[name]) from None  # noqa: B023
     return found
 
 
