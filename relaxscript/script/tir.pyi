@@ -1162,7 +1162,7 @@ def ramp(base: _PrimExprLike, stride: _PrimExprLike, lanes: _int) -> _PrimExpr:
     """The vector `base, base + stride, ...` of `lanes` elements."""
 
 def target(target_config: _str | _Mapping[_str, _Any]) -> _Target:
-    """What code is generated for, as the value of an attribute: its text, or a mapping."""
+    """What code is generated for, as the value of an attribute: its string, or a mapping."""
 
 def var(dtype: _DType, name: _str = "") -> _Var:
     """A new variable; `n = T.var("int32")` names it."""

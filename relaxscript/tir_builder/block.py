@@ -82,7 +82,7 @@ class OpenBlock:
     ) -> Var:  # fmt: skip
         """An axis of a kind with a domain of its own; without a name it is called by its value.
 
-        Its data type is the widest of what it is made of, and at least int32.
+        Its dtype is the widest of what it is made of, and at least int32.
         """
         self.check_axes(f"T.axis.{kind}")
         value = scalar(binding, "binding", self.builder.at("binding"))
@@ -112,7 +112,7 @@ class OpenBlock:
         """
         self.check_axes("T.axis.remap")
         if not isinstance(kinds, str):
-            raise TIRError("kinds", 'the kinds of axes are a text such as "SSR"', code="RX0504")
+            raise TIRError("kinds", 'the kinds of axes are a string such as "SSR"', code="RX0504")
         if not isinstance(bindings, (list, tuple)):
             raise TIRError(
                 "bindings", "the loop variables stand in a list", code="RX0504",
@@ -334,7 +334,7 @@ def attributes(value: Any, part: str) -> Attrs:
         return Attrs()
     if not isinstance(value, Mapping) or not all(isinstance(k, str) for k in value):
         raise TIRError(
-            part, "attributes are a dict with texts as keys", code="RX0103",
+            part, "attributes are a dict with strings as keys", code="RX0103",
             help='write `{"name": value}`',
         )  # fmt: skip
     for inner in _items(value):

@@ -98,7 +98,7 @@ def _pointer(value: Any, part: str) -> Var:
 def _text(value: Any, part: str) -> str:
     if isinstance(value, str):
         return value
-    raise TIRError(part, f"a text is needed here, this is {describe(value)}", code="RX0103")
+    raise TIRError(part, f"a string is needed here, this is {describe(value)}", code="RX0103")
 
 
 def _number(value: Any, part: str) -> int:

@@ -241,7 +241,7 @@ class TIRBuilder:
     def attr(self, node: Any, attr_key: str, value: Any) -> None:
         """A hint for the compiler about the statements that follow."""
         if not isinstance(attr_key, str):
-            raise TIRError("attr_key", "the name of a hint is a text", code="RX0103")
+            raise TIRError("attr_key", "the name of a hint is a string", code="RX0103")
         e, span = scalar(value, "value", self.at("value")), self.span
         if isinstance(node, (bool, int, float)):
             node = scalar(node, "node", span)
@@ -254,7 +254,7 @@ class TIRBuilder:
         e, span = as_condition(condition, "condition", self.at("condition")), self.span
         if not isinstance(message, (str, prim.StringImm)):
             raise TIRError(
-                "message", f"the message of an assertion is a text, this is {describe(message)}"
+                "message", f"the message of an assertion is a string, this is {describe(message)}"
             )
         text = prim.StringImm.make(message) if isinstance(message, str) else message
         self.add(lambda body: tir.AssertStmt.make(e, text, body, span=span))
@@ -291,7 +291,7 @@ class TIRBuilder:
 
     def _address(self, name: str, dtype: Any, scope: Any) -> Var:
         if not isinstance(scope, str):
-            raise TIRError("scope", "the scope of memory is a text", code="RX0103")
+            raise TIRError("scope", "the scope of memory is a string", code="RX0103")
         pointer = PointerType.make(PrimType.make(DataType(dtype)), scope)
         return Var.make(name, HANDLE, pointer, span=self.at("name"))
 
@@ -358,7 +358,7 @@ class TIRBuilder:
         """The region of a buffer that exists while the statements that follow run."""
         exists = region(buffer_slice, "buffer_slice", self.at("buffer_slice"))
         if not (storage_scope is None or isinstance(storage_scope, str)):
-            raise TIRError("storage_scope", "the scope of memory is a text", code="RX0103")
+            raise TIRError("storage_scope", "the scope of memory is a string", code="RX0103")
         where = as_condition(condition, "condition", self.at("condition"))
         span = self.span
 
@@ -561,7 +561,7 @@ class TIRBuilder:
     def block(self, name: str = "", *, no_realize: bool = False) -> Scope:
         """A unit of computation over its own axes: `with tb.block("relu") as b:`."""
         if not isinstance(name, str):
-            raise TIRError("name", "the name of a block is a text", code="RX0504")
+            raise TIRError("name", "the name of a block is a string", code="RX0504")
         span, opened = self.span, OpenBlock(self, name)
 
         def close(body: Stmt) -> Stmt:

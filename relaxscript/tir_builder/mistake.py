@@ -78,7 +78,7 @@ def describe(value: Any) -> str:
         case BufferRegion():
             return "a region of a buffer"
         case PrimExpr() if value.dtype.kind == "handle":
-            return "a text" if isinstance(value, StringImm) else "an address"
+            return "a string" if isinstance(value, StringImm) else "an address"
         case Described():
             return value.describe()
         case DataType():

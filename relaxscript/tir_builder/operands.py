@@ -68,7 +68,7 @@ def _same_scalar(a: PrimExpr, b: PrimExpr) -> bool:
 
 
 def integer(value: int, dtype: DataType, part: str, span: Span | None = None) -> IntImm:
-    """A whole number of a data type."""
+    """A whole number of a dtype."""
     try:
         made = IntImm(dtype, value)
     except ValueError as error:
@@ -117,9 +117,9 @@ def condition(value: Any, part: str, span: Span | None = None) -> PrimExpr:
 def converted(
     value: Any, dtype: DataType, part: str, place: str, verb: str, span: Span | None = None
 ) -> PrimExpr:
-    """A value of a data type: plain numbers are converted, other values must have it.
+    """A value of a dtype: plain numbers are converted, other values must have it.
 
-    `place` is the part that says the data type, as `verb` tells: it "holds" float32.
+    `place` is the part that says the dtype, as `verb` tells: it "holds" float32.
     """
     if isinstance(value, np.generic):
         value = value.item()
@@ -154,7 +154,7 @@ def _mismatch(
 def _converted_number(
     value: bool | int | float, dtype: DataType, part: str, place: str, verb: str, span: Span | None
 ) -> PrimExpr:
-    """A plain number as one of a data type."""
+    """A plain number as one of a dtype."""
     whole = not isinstance(value, float)
     if dtype.is_bool and not (isinstance(value, bool) or value in (0, 1)):
         raise _mismatch(f"is {value}", dtype, part, place, verb, f"{value} != 0")
@@ -221,7 +221,7 @@ def domain_bounds(domain: Any, part: str, span: Span | None = None) -> tuple[Any
 def integer_range(
     bounds: tuple[Any, Any], dtype: DataType, part: str, span: Span | None = None
 ) -> Range:
-    """The range of an axis; plain numbers take the data type of the axis."""
+    """The range of an axis; plain numbers take the dtype of the axis."""
     low, high = (e if isinstance(e, PrimExpr) else integer(e, dtype, part, span) for e in bounds)
     if low.dtype is not high.dtype:
         low, high = match_dtypes(low, high)
@@ -249,7 +249,7 @@ def index_of(value: Any, part: str, span: Span | None = None) -> PrimExpr:
 def slice_bounds(
     extent: PrimExpr, value: slice, part: str, span: Span | None = None
 ) -> tuple[PrimExpr, PrimExpr]:
-    """Where a slice of a dimension begins and ends, in one data type."""
+    """Where a slice of a dimension begins and ends, in one dtype."""
     low = 0 if value.start is None else value.start
     high = plain_extent(extent) if value.stop is None else value.stop
     if type(low) is int and type(high) is int:

@@ -22,7 +22,7 @@ def thread_doubt(tag: Any, part: str) -> TIRError | None:
     """A word about an unusual name of a thread; raises `TIRError` for what is no name."""
     if not isinstance(tag, str):
         raise TIRError(
-            part, f"the name of a thread is a text, this is {describe(tag)}", code="RX0103",
+            part, f"the name of a thread is a string, this is {describe(tag)}", code="RX0103",
             help='write for example "threadIdx.x"',
         )  # fmt: skip
     if tag in THREADS or tag in ("vthread", "cthread"):
@@ -48,5 +48,5 @@ def iter_var(
     if bounds is not None and domain is not None and domain.extent.dtype is not v.dtype:
         domain = integer_range(bounds, v.dtype, part, span)
     if not isinstance(kind, str) or not isinstance(tag, str):
-        raise TIRError(part, "the kind and the thread of an axis are texts", code="RX0103")
+        raise TIRError(part, "the kind and the thread of an axis are strings", code="RX0103")
     return IterVar.make(domain, v, kind, tag)

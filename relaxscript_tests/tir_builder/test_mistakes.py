@@ -149,7 +149,7 @@ MISTAKES = {
         lambda p: p.tb.store(p.a, 0, p.n), "value", "the value is int64, not float32"
     ),
     "a text as a value": (
-        lambda p: p.tb.store(p.a, 0, "x"), "value", "the value is a text, not float32"
+        lambda p: p.tb.store(p.a, 0, "x"), "value", "the value is a string, not float32"
     ),
     "a vector of another length": (
         lambda p: p.tb.store(p.a, 0, tir.Broadcast(FLOAT, 4)), "value",
@@ -214,7 +214,7 @@ MISTAKES = {
     ),
     "no name of a thread": (
         lambda p: p.tb.launch_thread(3, 4), "thread",
-        "the name of a thread is a text, this is a Python int",
+        "the name of a thread is a string, this is a Python int",
     ),
     "a variable that is no thread": (
         lambda p: p.tb.launch_thread(p.n, 4), "thread", "`n` is no thread"
@@ -232,7 +232,7 @@ MISTAKES = {
     "a way twice": (way_twice, "", "`T.If` has two `T.Then`"),
     # blocks
     "a block without a text as its name": (
-        lambda p: p.tb.block(3), "name", "the name of a block is a text"
+        lambda p: p.tb.block(3), "name", "the name of a block is a string"
     ),
     "an axis outside of blocks": (
         lambda p: p.tb.root.spatial(4, p.n), "", "`T.axis.spatial` stands in a block"
@@ -257,7 +257,7 @@ MISTAKES = {
     ),
     "kinds that are no text": (
         lambda p: block(p).remap(3, [p.n]), "kinds",
-        'the kinds of axes are a text such as "SSR"',
+        'the kinds of axes are a string such as "SSR"',
     ),
     "loop variables that are no list": (
         lambda p: block(p).remap("S", p.n), "bindings", "the loop variables stand in a list"
@@ -291,7 +291,7 @@ MISTAKES = {
         "what this block reads and writes cannot be told: it gives the address of `b` away",
     ),
     "attributes that are no dict": (
-        lambda p: block(p).annotate(3), "attrs", "attributes are a dict with texts as keys"
+        lambda p: block(p).annotate(3), "attrs", "attributes are a dict with strings as keys"
     ),
     "a buffer as an attribute": (
         lambda p: p.tb.func_attr({"a": [p.a]}), "attrs",
@@ -335,7 +335,7 @@ MISTAKES = {
     ),
     "a scope that is no text": (
         lambda p: make_buffer("x", (4,), scope=3), "scope",
-        "a text is needed here, this is a Python int",
+        "a string is needed here, this is a Python int",
     ),
     "an alignment that is no number": (
         lambda p: make_buffer("x", (4,), align="8"), "align",
@@ -365,7 +365,7 @@ MISTAKES = {
     ),
     "memory in no scope": (
         lambda p: p.tb.allocate("x", [4], "int8", scope=3), "scope",
-        "the scope of memory is a text",
+        "the scope of memory is a string",
     ),
     "constants of no number": (
         lambda p: p.tb.allocate_const("x", [1], "handle", [1]), "dtype",
@@ -380,18 +380,18 @@ MISTAKES = {
         "1 value cannot fill 2 elements",
     ),
     "a region that exists in no scope": (
-        lambda p: p.tb.realize(p.a[0:2], 3), "storage_scope", "the scope of memory is a text"
+        lambda p: p.tb.realize(p.a[0:2], 3), "storage_scope", "the scope of memory is a string"
     ),
     # other statements
     "a hint without a name": (
-        lambda p: p.tb.attr(p.n, 3, 1), "attr_key", "the name of a hint is a text"
+        lambda p: p.tb.attr(p.n, 3, 1), "attr_key", "the name of a hint is a string"
     ),
     "a hint about a list": (
         lambda p: p.tb.attr([1], "key", 1), "node", "a hint cannot be about a Python list"
     ),
     "a message that is no text": (
         lambda p: p.tb.assert_holds(p.n > 0, 3), "message",
-        "the message of an assertion is a text, this is a Python int",
+        "the message of an assertion is a string, this is a Python int",
     ),
     "a prefetch of a scalar": (
         lambda p: p.tb.prefetch(p.n), "buffer", "this is a scalar of type int64, not a buffer"
@@ -409,7 +409,7 @@ MISTAKES = {
     ),
     "an axis of no kind": (
         lambda p: iter_var("k", 4, 3, ""), "axis",
-        "the kind and the thread of an axis are texts",
+        "the kind and the thread of an axis are strings",
     ),
 }  # fmt: skip
 

@@ -191,7 +191,7 @@ def frame_function(maker: Callable[..., Form]) -> Callable[..., Any]:
 def _builds(
     maker: Callable[..., Form], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Callable[[Statements], Any]:
-    """How a statement is built; a data type that is not given is left to the builder."""
+    """How a statement is built; a dtype that is not given is left to the builder."""
     taken = python_signature(name_of(maker), inspect.signature(maker), brief=True)
     try:
         given = taken.bind_given(args, kwargs)

@@ -1,6 +1,6 @@
-"""The data types that `T.` names: `T.float32(x)` converts, `T.int64()` is a new variable.
+"""The dtypes that `T.` names: `T.float32(x)` converts, `T.int64()` is a new variable.
 
-As an annotation (`n: T.int64`, `a: T.handle`) a data type declares a scalar parameter or variable.
+As an annotation (`n: T.int64`, `a: T.handle`) a dtype declares a scalar parameter or variable.
 """
 
 from __future__ import annotations

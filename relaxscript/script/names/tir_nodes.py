@@ -1,7 +1,7 @@
 """The scalar expressions that `T.` names as nodes: `T.Cast`, `T.Select`, `T.Ramp`, `T.Let` ...
 
-Capitalised names build exactly the node of that name. Their operands are matched in data type as
-Python's operators do; plain numbers take the data type of the operand beside them.
+Capitalised names build exactly the node of that name. Their operands are matched in dtype as
+Python's operators do; plain numbers take the dtype of the operand beside them.
 
 Source: TVM `tir.expr` for names and order of parameters.
 """
@@ -227,5 +227,5 @@ def buffer_var(dtype: str, storage_scope: str = "global") -> prim.Var:
 
 
 def target(target_config: str | Mapping[str, Any]) -> Target:
-    """What code is generated for, as the value of an attribute: its text, or a mapping."""
+    """What code is generated for, as the value of an attribute: its string, or a mapping."""
     return as_target(target_config)

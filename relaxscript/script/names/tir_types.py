@@ -1,4 +1,4 @@
-"""What stands behind the names of `T`: forms of statements, data types that can be called.
+"""What stands behind the names of `T`: forms of statements, dtypes that can be called.
 
 A `Form` is a statement as it was written, before the parser gives it a meaning; `ScalarType` is
 `T.float32` and its kin; `BufferFront` is `T.Buffer`.
@@ -91,7 +91,7 @@ class BufferFront:
         self.__doc__ = inspect.getdoc(self.__call__)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Form:
-        """A buffer by its shape and data type: `x: T.Buffer((64, "n"), "float32")`.
+        """A buffer by its shape and dtype: `x: T.Buffer((64, "n"), "float32")`.
 
         A string names a shape variable, or is arithmetic of shape variables. In the body of a
         PrimFunc it stands for `T.decl_buffer`. `x: T.Buffer[T.f32, 64, n]` with `n = T.dim("n")`
@@ -112,7 +112,7 @@ class BufferFront:
 
 
 class ScalarType(Described):
-    """A data type that can be called: with nothing for a variable, with a value to convert it."""
+    """A dtype that can be called: with nothing for a variable, with a value to convert it."""
 
     __slots__ = ("dtype",)
 
@@ -150,7 +150,7 @@ class ScalarType(Described):
 
 
 def _number(text: str) -> float:
-    """The number of a text: "inf", "nan", or one in decimal or hexadecimal digits."""
+    """The number of a string: "inf", "nan", or one in decimal or hexadecimal digits."""
     try:
         return float.fromhex(text) if "0x" in text.lower() else float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What values of scripts mean to the builder of PrimFuncs: data types, ranges, attributes."""
+"""What values of scripts mean to the builder of PrimFuncs: dtypes, ranges, attributes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COMMON_DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "
 def builder_argument(name: str, value: Any) -> Any:
     """The argument of a parameter as the builder takes it; raises `TIRError`.
 
-    `T.Range` is a pair, `T.iter_var` an axis, `T.float32` a data type.
+    `T.Range` is a pair, `T.iter_var` an axis, `T.float32` a dtype.
     """
     match name, value:
         case "dtype", _:
@@ -44,7 +44,7 @@ def builder_argument(name: str, value: Any) -> Any:
 
 
 def dtype_of(value: Any, part: str = "dtype") -> DataType:
-    """A data type by its name, or as `T.float32` or a type of numpy; raises `TIRError`."""
+    """A dtype by its name, or as `T.float32` or a type of numpy; raises `TIRError`."""
     if isinstance(value, ScalarType):
         return value.dtype
     if isinstance(value, str) and is_dtype(value):

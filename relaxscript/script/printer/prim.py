@@ -1,7 +1,7 @@
 """Scalar expressions as syntax, for dimensions of Relax and everywhere in TIR.
 
-A literal number is written plainly only where the parser gives it back its data type: beside an
-operand that is no literal, or where the data type is the default of its place. Everywhere else it
+A literal number is written plainly only where the parser gives it back its dtype: beside an
+operand that is no literal, or where the dtype is the default of its place. Everywhere else it
 is written `T.int64(3)`. Comparisons keep a typed literal on their left, where Python would turn
 them around. Start reading at `ScalarPrinter.scalar`.
 """
@@ -95,7 +95,7 @@ class ScalarPrinter:
     # ---- expressions
 
     def scalar(self, e: prim.PrimExpr, default: DataType | None = None) -> ast.expr:
-        """The expression, where a plain whole number means one of data type `default`.
+        """The expression, where a plain whole number means one of dtype `default`.
 
         What lies deeper than Python can read is written `...`.
         """
@@ -144,7 +144,7 @@ class ScalarPrinter:
         return self.session.member("tir", path)
 
     def literal(self, e: prim.Immediate, default: DataType | None) -> ast.expr:
-        """A number, with its data type where the place does not give it."""
+        """A number, with its dtype where the place does not give it."""
         value = e.value  # type: ignore[attr-defined]
         if e.dtype.is_bool:
             return tree.call(self.member("bool"), [tree.constant(bool(value))])
@@ -157,11 +157,11 @@ class ScalarPrinter:
         return tree.call(self.dtype_word(e.dtype), [number])
 
     def is_always_typed(self, dtype: DataType) -> bool:
-        """Whether literals of a data type are never plain numbers."""
+        """Whether literals of a dtype are never plain numbers."""
         return False
 
     def beside(self, e: prim.PrimExpr, other: prim.PrimExpr) -> ast.expr:
-        """An operand; a literal takes the data type of an operand beside it that is no literal."""
+        """An operand; a literal takes the dtype of an operand beside it that is no literal."""
         plain = other.dtype.is_integer or other.dtype.is_float
         if isinstance(e, prim.Immediate) and not isinstance(other, prim.Immediate) and plain:
             return self.scalar(e, other.dtype if other.dtype.lanes == 1 else None)
@@ -243,7 +243,7 @@ class ScalarPrinter:
         return [self.scalar(x, prim.INT32 if plain else None) for x in exprs]
 
     def node(self, e: prim.PrimExpr) -> ast.expr:
-        """A text, or a node that is written as a call with its fields."""
+        """A string, or a node that is written as a call with its fields."""
         if isinstance(e, prim.StringImm):
             return tree.constant(e.value)
         word = SCALAR_CALLS.get(type(e))

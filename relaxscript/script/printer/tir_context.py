@@ -22,12 +22,12 @@ __all__ = ["TIRPrinter", "TIRSyntax", "is_plain"]
 
 
 def is_plain(buffer: tir.Buffer) -> bool:
-    """Whether shape and data type say all that is to be said of a buffer."""
+    """Whether shape and dtype say all that is to be said of a buffer."""
     return not _unusual(buffer)
 
 
 def _unusual(buffer: tir.Buffer) -> dict[str, Any]:
-    """What a buffer says beside its shape and data type, by the parameters of `T.match_buffer`."""
+    """What a buffer says beside its shape and dtype, by the parameters of `T.match_buffer`."""
     found: dict[str, Any] = {}
     if buffer.strides:
         found["strides"] = buffer.strides
@@ -90,7 +90,7 @@ class TIRPrinter(AnnotationPrinter):
         return super().node(e) if made is None else made
 
     def use(self, expr: Expr) -> ast.expr:
-        """A Relax expression in an attribute: a text, a constant, a shape."""
+        """A Relax expression in an attribute: a string, a constant, a shape."""
         printer = relax_printer(self.session)
         printer.names, printer.scopes, printer.trees = self.names, self.scopes, self.trees
         return print_expr(printer, expr)
@@ -156,7 +156,7 @@ class TIRPrinter(AnnotationPrinter):
         return tree.call(self.member(word), args, **keywords)
 
     def is_understood(self, dtype: DataType, word: str) -> bool:
-        """Whether a definition need not mention a data type: the parser takes it for granted."""
+        """Whether a definition need not mention a dtype: the parser takes it for granted."""
         granted = Options.buffer_dtype
         return word != "Buffer" and dtype == granted == self.session.options.buffer_dtype
 
@@ -257,6 +257,6 @@ class TIRPrinter(AnnotationPrinter):
 
 
 def _fits(value: int, dtype: DataType) -> bool:
-    """Whether an integer is one of a data type."""
+    """Whether an integer is one of a dtype."""
     low = -(1 << (dtype.bits - 1)) if dtype.kind == "int" else 0
     return low <= value < low + (1 << dtype.bits)

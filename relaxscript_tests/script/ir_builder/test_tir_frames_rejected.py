@@ -105,7 +105,7 @@ def test_axes_are_remapped_from_loops():
 @rejected
 def test_the_name_of_a_block_is_a_text():
     with IRBuilder(), T.prim_func(), T.block(3):
-    #                                ^^^^^^^^^^ error: RX0504 the name of a block is a text
+    #                                ^^^^^^^^^^ error: RX0504 the name of a block is a string
         pass
 
 

@@ -354,7 +354,7 @@ def make_store(
 def convert_value(
     cx: TirContext, value: Any, node: ast.expr, wanted: DataType, place: ast.AST, verb: str
 ) -> PrimExpr:
-    """A value of a data type: plain numbers are converted, other values must have it."""
+    """A value of a dtype: plain numbers are converted, other values must have it."""
     if not isinstance(value, (bool, int, float, np.generic)):
         value = to_scalar(cx, value, node)
         if value.dtype is wanted:
@@ -397,7 +397,7 @@ def parse_augmented(cx: TirContext, node: ast.AugAssign) -> None:
 def check_kept(
     cx: TirContext, buffer: Buffer, result: PrimExpr, symbol: str, node: ast.AugAssign
 ) -> None:
-    """`A[i] += x` keeps the data type of `A`."""
+    """`A[i] += x` keeps the dtype of `A`."""
     if result.dtype.element is buffer.dtype.element:
         return
     left, right = cx.written(node.target), cx.written(node.value)

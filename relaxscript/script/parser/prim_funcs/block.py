@@ -41,7 +41,7 @@ AXIS_KINDS = {letter: kind for kind, letter in AXIS_LETTERS.items()}
 
 
 def _kinds_with(kinds: str, place: int, literal: bool, letter: str) -> str | None:
-    """The text of `T.axis.remap` with another kind for one axis."""
+    """The string of `T.axis.remap` with another kind for one axis."""
     return f'"{kinds[:place]}{letter}{kinds[place + 1 :]}"' if literal else None
 
 

@@ -264,7 +264,7 @@ def is_known(cx: TirContext, name: str) -> bool:
 
 
 def parse_dtype(cx: TirContext, node: ast.expr) -> DataType:
-    """A data type by its name."""
+    """A dtype by its name."""
     return dtype_of(cx, parse_expr(cx, node), node)
 
 

@@ -418,7 +418,7 @@ def address_of(cx: TirContext, buffer: Buffer, node: ast.AST) -> PrimExpr:
 
 
 def typed_first(callee: Any, node: ast.Call) -> ast.Call:
-    """The call of an intrinsic with its data type as the first argument, also where it is named."""
+    """The call of an intrinsic with its dtype as the first argument, also where it is named."""
     row = INTRINSICS.get(f"tir.{getattr(callee, '__name__', '')}")
     if row is None or not row.is_typed or row.name in TYPED_LAST:
         return node

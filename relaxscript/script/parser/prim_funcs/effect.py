@@ -1,7 +1,7 @@
 """Statements of PrimFuncs that are expressions: effects, hints, assertions, attributes.
 
 scalar | "T.evaluate(" scalar ")" | "T.buffer_store(...)" | "T.attr(...)" | "T.func_attr(...)"
-| "T.Assert(...)" | "T.reads(...)" ... | "assert" scalar ["," text]
+| "T.Assert(...)" | "T.reads(...)" ... | "assert" scalar ["," string]
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def add_buffer_store(cx: TirContext, form: Form, call: ast.Call) -> None:
     cx.builder.add(made.replace(span=cx.span(call)))
 
 
-# statement = "assert" scalar ["," text]
+# statement = "assert" scalar ["," string]
 def parse_assert(cx: TirContext, node: ast.Assert) -> None:
     condition = parse_condition(cx, node.test)
     message: Any = "" if node.msg is None else parse_expr(cx, node.msg)

@@ -2,7 +2,7 @@
 
     function  = "def" name "(" parameters ")" ["->" type] ":" { statement }
     statement = "for" names "in" loops ":" body | "while" scalar ":" body
-              | "if" scalar ":" body ["else" ":" body] | "assert" scalar ["," text]
+              | "if" scalar ":" body ["else" ":" body] | "assert" scalar ["," string]
               | "with" scopes ":" body | element "=" scalar | element op "=" scalar
               | name [":" type] "=" scalar | name "=" buffer | "return" [scalar]
               | "T.func_attr(...)" | "T.evaluate(...)" | scalar | "pass" | docstring

@@ -4,7 +4,7 @@
     | "if" scalar ":" body { "elif" scalar ":" body } ["else" ":" body]
     loops = "range(...)" | "T.serial(...)" | "T.parallel(...)" | "T.grid(...)" ...
 
-A loop variable has the data type of the bounds; plain numbers count in int32. `range` with a step
+A loop variable has the dtype of the bounds; plain numbers count in int32. `range` with a step
 is a loop over the number of steps, and the name means the value of each. A condition that Python
 knows while the program is parsed chooses at once.
 """
@@ -276,7 +276,7 @@ def places_of_bounds(cx: TirContext, form: Form, node: ast.expr) -> dict[str, as
 def make_range(
     cx: TirContext, start: Any, stop: Any, node: ast.AST, start_node: ast.AST | None = None
 ) -> Range:
-    """One range; plain numbers take the data type of the other bound, else int32."""
+    """One range; plain numbers take the dtype of the other bound, else int32."""
     places = {"start": start_node or node, "stop": node}
     bounds = [bound_of(cx, value, at) for value, at in zip((start, stop), places.values())]
     try:

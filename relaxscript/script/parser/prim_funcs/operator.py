@@ -3,7 +3,7 @@
     operation = scalar operator scalar | "not" scalar | scalar "and" scalar | scalar "<" scalar ...
     choice    = scalar "if" scalar "else" scalar              (which is `T.if_then_else`)
 
-Operands are matched in data type; Python values among themselves are left to Python.
+Operands are matched in dtype; Python values among themselves are left to Python.
 """
 
 from __future__ import annotations
@@ -119,12 +119,12 @@ def combine_one(cx: TirContext, symbol: str, value: PrimExpr, node: ast.AST) -> 
 def match_operands(
     cx: TirContext, symbol: str, a: Any, b: Any, places: Sequence[ast.AST]
 ) -> tuple[PrimExpr, PrimExpr]:
-    """Both operands in one data type."""
+    """Both operands in one dtype."""
     try:
         return match_dtypes(a, b)
     except (TypeError, ValueError) as error:
         facts = [
-            (at, "is a text" if isinstance(v, prim.StringImm) else f"is {v.dtype}")
+            (at, "is a string" if isinstance(v, prim.StringImm) else f"is {v.dtype}")
             for v, at in zip((a, b), places)
             if isinstance(v, PrimExpr)
         ]  # fmt: skip

@@ -82,7 +82,7 @@ def no_value(cx: TirContext, var: prim.Var, node: ast.AST) -> Failed:
 
 
 def make_number(cx: TirContext, value: int, dtype: DataType, node: ast.AST) -> PrimExpr:
-    """A number of a data type, with its place."""
+    """A number of a dtype, with its place."""
     return operand(cx, operands.integer, value, node, dtype)
 
 

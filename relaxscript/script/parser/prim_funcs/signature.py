@@ -41,7 +41,7 @@ from .scalar import item_of
 __all__ = ["collect_declarations", "parse_parameters"]
 
 PYTHON_TYPES = {"int": "T.int64", "float": "T.float32", "bool": "T.bool"}
-# What data types are called in brackets: `T.Buffer[T.f32, 64]`.
+# What dtypes are called in brackets: `T.Buffer[T.f32, 64]`.
 SHORT_NAMES = {getattr(relax_typed, name): name for name in relax_typed.DTYPES}
 
 
@@ -284,7 +284,7 @@ def is_element(cx: TirContext, node: ast.expr) -> bool:
 def typed_arguments(
     cx: TirContext, items: list[ast.expr], node: ast.Subscript
 ) -> dict[str, ast.expr]:
-    """What `T.Buffer[T.f32, n, 64]` says: the data type, then dimensions or one tuple."""
+    """What `T.Buffer[T.f32, n, 64]` says: the dtype, then dimensions or one tuple."""
     dtype, *dims = items
     unknown = next((d for d in dims if _is_ellipsis(d)), None if dims else node)
     if unknown is not None:

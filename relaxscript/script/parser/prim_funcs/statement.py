@@ -1,7 +1,7 @@
 """Statements of PrimFuncs: what each form of Python's means.
 
     statement = "for" names "in" loops ":" body | "while" scalar ":" body
-              | "if" scalar ":" body ["else" ":" body] | "assert" scalar ["," text]
+              | "if" scalar ":" body ["else" ":" body] | "assert" scalar ["," string]
               | "with" scopes ":" body | element "=" scalar | element op "=" scalar
               | name [":" type] "=" scalar | name "=" buffer | "return" [scalar]
               | "T.func_attr(...)" | "T.evaluate(...)" | scalar | "pass" | docstring

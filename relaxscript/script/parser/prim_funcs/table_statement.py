@@ -25,7 +25,7 @@ def places_of(cx: TirContext, form: Form, node: ast.expr) -> Places:
 
 
 def arguments_of(cx: TirContext, form: Form, places: Places) -> dict[str, Any]:
-    """The arguments of a statement as the builder takes them; a default data type is left to it."""
+    """The arguments of a statement as the builder takes them; a default dtype is left to it."""
     found: dict[str, Any] = {}
     for name, value in form.arguments.items():
         if name == "dtype" and name not in places:

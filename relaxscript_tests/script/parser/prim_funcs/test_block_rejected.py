@@ -18,7 +18,7 @@ def test_a_thread_has_a_name():
     @T.prim_func
     def f(x: T.Buffer((4,), "float32")):
         tx = T.launch_thread(4, 32)
-        #                    ^ error: RX0103 the name of a thread is a text, this is a Python int
+        #                    ^ error: RX0103 the name of a thread is a string, this is a Python int
         # help: write for example "threadIdx.x"
         x[tx] = 0.0
 
@@ -181,8 +181,8 @@ def test_the_annotations_of_a_loop_are_a_dict():
     @T.prim_func
     def f(x: T.Buffer((4,), "float32")):
         for i in T.unroll(4, annotations=["pragma"]):
-        #                                ^^^^^^^^^^ error: RX0103 attributes are a dict with texts
-        #     | as keys
+        #                                ^^^^^^^^^^ error: RX0103 attributes are a dict with
+        #     | strings as keys
         # help: write `{"name": value}`
             x[i] = 0.0
         for i in T.serial(4, annotation={}):
@@ -389,7 +389,7 @@ def test_what_a_block_reads_are_regions():
             #       ^ error: RX0502 a condition is a bool, this is int32
             # help: compare it: `1 != 0`
             T.block_attr("a")
-            #            ^^^ error: RX0103 attributes are a dict with texts as keys
+            #            ^^^ error: RX0103 attributes are a dict with strings as keys
             # help: write `{"name": value}`
             x[0, 0] = 0.0
 
@@ -399,7 +399,7 @@ def test_a_block_has_a_name_and_one_init():
     @T.prim_func
     def f(x: T.Buffer((4,), "float32")):
         with T.block(3):
-        #    ^^^^^^^^^^ error: RX0504 the name of a block is a text
+        #    ^^^^^^^^^^ error: RX0504 the name of a block is a string
             x[0] = 0.0
         with T.block("b"):
             with T.init():
@@ -516,7 +516,7 @@ def test_the_arguments_of_memory():
         # help: it is called as `T.allocate(extents, dtype, scope='global', condition=None,
         #        | annotations=None)`
         r = T.allocate([4], "float32", 3)
-        #                              ^ error: RX0103 the scope of memory is a text
+        #                              ^ error: RX0103 the scope of memory is a string
         s = T.allocate_const([1, 2], "handle", [2])
         #                            ^^^^^^^^ error: RX0108 constants are numbers, not of handle
         t = T.allocate_const([1, 2, 3], "int32", [2])
@@ -541,7 +541,7 @@ def test_realize_and_prefetch_take_regions():
         # help: write for example `A[0:4, vi]`
             x[0, 0] = 0.0
         with T.realize(x[0:4, 0:4], 3):
-        #                           ^ error: RX0103 the scope of memory is a text
+        #                           ^ error: RX0103 the scope of memory is a string
             x[0, 0] = 0.0
         with T.realize(x[0:4, 0:4], "local", x[0, 0]):
         #                                    ^^^^^^^ error: RX0502 a condition is a bool, this is

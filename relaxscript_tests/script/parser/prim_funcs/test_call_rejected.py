@@ -458,7 +458,7 @@ def test_the_axes_of_a_reduction_are_axes():
         #        | needed, this is the buffer `x`
         x[3] = T.Reduce(add, [x[k]], [no_kind], True, 0)
         #                            ^^^^^^^^^ error: RX0103 the kind and the thread of an axis
-        #        | are texts
+        #        | are strings
         x[4] = T.Reduce(add, [x[k], x[k]], [axis], True, 0)
         #      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0502 `T.Reduce` cannot take
         #        | this: `Reduce.source` has 2 and the combiner 1 values, of which `value_index` 0

@@ -66,7 +66,7 @@ def test_a_text_made_of_what_is_known_later():
     def f(x: T.Buffer((4,), "float32"), n: T.int32):
         with T.block(f"block_{n}"):
         #                     ^ error: RX0104 `n` is known only later, and an f-string is made now
-        # help: a text is made while the program is read: leave the value out
+        # help: a string is made while the program is read: leave the value out
             x[0] = 0.0
 
 

@@ -271,7 +271,7 @@ def test_parts_of_a_buffer_of_the_wrong_kind():
     @T.prim_func
     def f(
         x: T.Buffer((4,), "float32", scope=1),
-        #                                  ^ error: RX0103 a text is needed here, this is a Python
+        #                                  ^ error: RX0103 a string is needed here, this is a Python
         #        | int
         y: T.Buffer((4,), "float32", align="much"),
         #                                  ^^^^^^ error: RX0103 a whole number is needed here,
@@ -355,10 +355,10 @@ def test_memory_of_an_unknown_size():
         #               ^^^ error: RX0108 an extent is a whole number, this is a scalar of type
         #        | float32
         q = T.allocate([4], "float32", 3)
-        #                              ^ error: RX0103 the scope of memory is a text
+        #                              ^ error: RX0103 the scope of memory is a string
         r = T.allocate([4], "float32", annotations=5)
         #                                          ^ error: RX0103 attributes are a dict with
-        #        | texts as keys
+        #        | strings as keys
         # help: write `{"name": value}`
         s = T.allocate_const(["a"], "int32", [1])
         #                    ^^^^^ error: RX0112 evaluating this Python raised ValueError: invalid

@@ -112,7 +112,7 @@ def test_loops_over_what_is_no_range():
         # help: write `thread="threadIdx.x"`
             x[i] = 0.0
         for i in T.serial(4, annotations=3):
-        #                                ^ error: RX0103 attributes are a dict with texts as keys
+        #                                ^ error: RX0103 attributes are a dict with strings as keys
         # help: write `{"name": value}`
             x[i] = 0.0
 
@@ -246,7 +246,7 @@ def test_axes_and_loops_that_do_not_match():
                 x[vi, 0] = 0.0
             with T.block("b"):
                 vi = T.axis.remap(1, [i])
-                #                 ^ error: RX0504 the kinds of axes are a text such as "SSR"
+                #                 ^ error: RX0504 the kinds of axes are a string such as "SSR"
                 x[vi, 0] = 0.0
             with T.block("b"):
                 vi = T.axis.remap("S", [i + 1])
@@ -307,7 +307,7 @@ def test_two_inits_in_one_block():
     @T.prim_func
     def f(x: T.Buffer((4,), "float32")):
         with T.block(7):
-        #    ^^^^^^^^^^ error: RX0504 the name of a block is a text
+        #    ^^^^^^^^^^ error: RX0504 the name of a block is a string
             x[0] = 0.0
         with T.block("b"):
             with T.init():
@@ -330,7 +330,7 @@ def test_regions_that_are_none():
             #            ^ error: RX0504 a region of a buffer is needed here, this is a Python int
             # help: write for example `A[0:4, vi]`
             T.block_attr([1])
-            #            ^^^ error: RX0103 attributes are a dict with texts as keys
+            #            ^^^ error: RX0103 attributes are a dict with strings as keys
             # help: write `{"name": value}`
             x[0] = 0.0
 
@@ -370,14 +370,14 @@ def test_hints_that_say_nothing():
     @T.prim_func
     def f(x: T.Buffer((4,), "float32")):
         T.attr(x, 3, 1)
-        #         ^ error: RX0103 the name of a hint is a text
+        #         ^ error: RX0103 the name of a hint is a string
         T.attr(T.grid(4), "key", 1)
         #      ^^^^^^^^^ error: RX0501 a hint cannot be about `T.grid(...)`
         T.func_attr(3)
-        #           ^ error: RX0103 attributes are a dict with texts as keys
+        #           ^ error: RX0103 attributes are a dict with strings as keys
         # help: write `{"name": value}`
         assert x[0] > 0.0, 3  # noqa: RUF040
-        #                  ^ error: RX0501 the message of an assertion is a text, this is a Python
+        #                  ^ error: RX0501 the message of an assertion is a string, this is a Python
         #        | int
 
 

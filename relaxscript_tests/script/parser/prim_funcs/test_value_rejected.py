@@ -194,7 +194,7 @@ def test_texts_and_addresses_are_no_numbers():
     @T.prim_func
     def f(x: T.Buffer((4,), "float32")):
         x[0] = "one"
-        #      ^^^^^ error: RX0502 the value is a text, not float32
+        #      ^^^^^ error: RX0502 the value is a string, not float32
         x[1] = x.data
         #      ^^^^^^ error: RX0502 the value is an address, not float32
 
