@@ -194,7 +194,7 @@ def emit_function_call(cx: FunctionContext, e: prim.Call, function: GlobalVar) -
         raise tir_errors.invalid(
             "RX0502",
             f"`{function.name_hint}` takes {counted(len(signature.params), 'argument')}, "
-            f"but {len(e.args)} are given",
+            f"not {len(e.args)}",
             e.span,
         )
     places: dict[int, BufferAddress] = {}

@@ -182,7 +182,7 @@ TAKES_A = prim_func([A], store(A, const(1.0), 0))
 
 
 def test_calls_have_as_many_arguments_as_parameters():
-    assert "`callee` takes 1 arguments, but 0 are given" in refused_call(TAKES_A)
+    assert "`callee` takes 1 argument, not 0" in refused_call(TAKES_A)
 
 
 def test_buffers_are_passed_by_their_pointer():
