@@ -4,9 +4,9 @@
     signature.bind((x,), {"axis": 0})             # {"x": x, "axis": 0}
     next(signature.misfits((x,), {"axes": 0}))    # `R.sum` has no parameter `axes`
 
-Operators, annotations, functions of `T`, macros and calls of the virtual machine are matched here,
-by the rules of Python's own calls. An `ArgumentError` says what does not fit as data and in words;
-callers that know places make a diagnostic of it.
+Operators, annotations, functions of `T`, macros and calls of the virtual machine are matched here.
+The rules are those of Python's own calls. An `ArgumentError` says what does not fit as data and in
+words; callers that know places make a diagnostic of it.
 """
 
 from __future__ import annotations

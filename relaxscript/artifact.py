@@ -5,9 +5,9 @@
     module.py              the script of the module, of which no Python is ever evaluated
     weights.safetensors    its large constants, "0", "1" and so on
 
-A saved program is a zip of these three, none compressed, so that nothing in it can be larger than
-the file. There is no machine code in it: loading compiles for the computer that loads. A file may
-come from a stranger, so all of it is checked before any of it is used.
+A saved program is a zip of these three. None is compressed, so that nothing in it can be larger
+than the file. There is no machine code in it: loading compiles for the computer that loads. A file
+may come from a stranger, so all of it is checked before any of it is used.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def save(executable: Executable | VirtualMachine, path: str | os.PathLike[str]) 
 
     Of a machine it is the program that it runs. A file of that name is replaced, once the new one
     is complete. Raises `DiagnosticError`: RX0704 for what is no executable, was not made of a
-    module or is too long, RX0701 where the file cannot be written.
+    module or is too long. RX0701 where the file cannot be written.
     """
     if isinstance(executable, VirtualMachine):
         executable = executable.executable
@@ -184,9 +184,9 @@ def load(
     `allowed` are the names of the PackedFuncs and C functions outside of the file that the program
     may call; `target` is instead of the one for which it was built. Nothing in the file is run, and
     all of it is checked first. Raises `DiagnosticError`: RX0701 for a file that cannot be read, is
-    damaged or of a later version, RX0705 for a program that calls what was not allowed, and what
-    its module does wrong. Indices are always checked, and the memory that native code makes begins
-    as zeros, whatever the options that the program was built with.
+    damaged or of a later version. RX0705 for a program that calls what was not allowed, and the
+    errors of its module. Indices are always checked, whatever the options of the build were. The
+    memory that native code makes begins as zeros.
     """
     found = inspect(path)
     may = set(allowed)
@@ -348,8 +348,8 @@ def _needed(module: IRModule) -> tuple[tuple[str, ...], ...]:
 
     Behind these, the C functions that handle addresses. Intrinsics of LLVM handle none.
 
-    A Relax function that calls a packed function means the PrimFunc of that symbol where there is
-    one, else a builtin of the machine; a PrimFunc always means what is registered.
+    In a Relax function, the name of a packed function means the PrimFunc of that symbol where there
+    is one. Otherwise it means a builtin of the machine; a PrimFunc always means what is registered.
     """
     ours = set(BUILTINS) - {var.name_hint for var in module.functions}
     ours |= {symbol_of(f) or "" for f in module.functions.values() if isinstance(f, tir.PrimFunc)}

@@ -4,8 +4,9 @@
     executable = build(Digits, target="llvm")
     model = VirtualMachine(executable, cpu())
 
-The one file that knows every layer: it brings modules into normal form, has PrimFuncs compiled (or
-interpreted, `target="reference"`), turns Relax functions into bytecode and links what they call.
+The one file that knows every layer: it brings modules into normal form and has PrimFuncs compiled
+(or interpreted, `target="reference"`). Then it turns Relax functions into bytecode and links the
+functions that they call.
 """
 
 from __future__ import annotations
@@ -80,17 +81,18 @@ def build(
     and writes wherever its indices lead. With "llvm -zero-memory=1" the memory that a PrimFunc
     makes begins as zeros; otherwise what lies there before the first store is left open.
 
-    `params` maps names of parameters of `main` (of every public function where there is no `main`)
-    to arrays that become constants of the program. A pipeline is a name, None, passes in a row or a
-    function from module to module. The relax_pipeline lowers the module: bytecode is made of calls,
-    `if` and results only, and what it leaves of anything else is refused. `get_pipeline("default")`
-    is the default one, whose `script()` names its passes; "default_build" also plans memory. Both
-    `exec_mode`s, "bytecode" and "compiled", make bytecode at present.
+    `params` maps names of parameters of `main` to arrays that become constants of the program.
+    Where there is no `main`, they are parameters of every public function. A pipeline is a name,
+    None, passes in a row or a function from module to module. The relax_pipeline lowers the module:
+    bytecode is made of calls, `if` and results only, and what it leaves of anything else is
+    refused. `get_pipeline("default")` is the default one, whose `script()` names its passes;
+    "default_build" also plans memory. Both `exec_mode`s, "bytecode" and "compiled", make bytecode
+    at present.
 
     `remove_checks` says which run-time checks to leave out beside those that are seen at once to
     hold: "redundant" what earlier checks imply (`transform.RemoveRedundantChecks`), which changes
     nothing else; "unused" all that give no shape variable a value that is used
-    (`transform.RemoveUnusedChecks`), so that what is not as the program says goes unnoticed.
+    (`transform.RemoveUnusedChecks`). A value that is not as the program says then goes unnoticed.
 
     Raises `DiagnosticError`: what the program does wrong, with its place; RX0703 for an unknown
     target, option, pipeline, mode, parameter or kind of device.

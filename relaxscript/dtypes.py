@@ -1,8 +1,8 @@
 """Dtypes: `"float32"` and its relatives, with what every room needs to know of them.
 
-A `DataType` is an interned string, so it compares equal to the plain text that users write, prints
-as that text, and carries kind, bits and lanes as attributes. `"void"` is Relax's unknown dtype
-(the spec's `Void()`), `"handle"` TIR's opaque pointer.
+A `DataType` is an interned string: it compares equal to the string that users write and prints as
+that. It carries kind, bits and lanes as attributes. `"void"` is Relax's unknown dtype (the spec's
+`Void()`), `"handle"` TIR's opaque pointer.
 """
 
 from __future__ import annotations
@@ -38,9 +38,8 @@ class DataType(str):
     """A dtype by its name, for example `DataType("float32")`; equal names are one object.
 
     `kind` is one of int, uint, float, bfloat, bool, handle and void; `bits` the width of a lane;
-    `lanes` the number of lanes. Raises `ValueError` when the text names no dtype, `TypeError`
-    for what is neither text nor dtype (callers that know where it stood turn that into a
-    diagnostic).
+    `lanes` the number of lanes. Raises `ValueError` when the string names no dtype, and `TypeError`
+    for a value of another type. Callers that know its place turn that into a diagnostic.
     """
 
     kind: str
@@ -188,7 +187,7 @@ def _numpy(dtype: DataType) -> np.dtype[Any]:
 def converted(values: Any, dtype: np.dtype[Any]) -> Any:
     """The elements of an array as elements of another dtype, floats rounded once.
 
-    ml_dtypes rounds to float32 first: what is a little more than a half of the last place becomes a
+    ml_dtypes rounds to float32 first: a value a little above half of the last place becomes that
     half, and is then rounded to even. So what float32 does not hold keeps a bit that says so.
     """
     narrow = values.dtype.itemsize < 4 or values.dtype == np.float32

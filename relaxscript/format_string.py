@@ -4,8 +4,8 @@
     "{1} of {0:>6d}"          values by their positions
 
 A field names a position or nothing; nothing of a value can be asked for. `str.format` itself would
-follow attributes and items of the values, so a text could read whatever hangs on them, and it would
-write texts of any length.
+follow attributes and items of the values. So a format could read whatever hangs on them, and write
+texts of any length.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def fill(form: str, count: int, text: Callable[[int, str], str]) -> str:
     """`form` with each field replaced by `text(position, spec)`, for `count` values.
 
     Raises `FormatError` before the first text is made: for braces that do not match, fields that
-    are not positions of values, conversions, and specs that are not plain or ask for more than
-    `MOST_CHARACTERS` characters.
+    are not positions of values, and conversions. It is also raised for specs that are not plain or
+    ask for more than `MOST_CHARACTERS` characters.
     """
     fields = _parsed(form, count)
     return "".join(

@@ -41,3 +41,21 @@ def question_docstrings(files: Mapping[str, str]) -> list[str]:
         for line, found in documented(text)
         if _QUESTION.match(found)
     ]
+
+
+MOST_WORDS = 20
+_CODE = re.compile(r"`[^`]*`|\"[^\"]*\"|\([^()]*\)")  # counted as one word
+_END = re.compile(r"(?<=[.;:?!])\s+")
+
+
+def long_sentences(files: Mapping[str, str]) -> list[str]:
+    """Sentences of more than twenty words, in paragraphs that are neither lists nor sources."""
+    return [
+        f"{path}:{line}: a sentence of {len(sentence.split())} words: {sentence}"
+        for path, text in files.items()
+        for line, found in documented(text)
+        for paragraph in found.split("\n\n")
+        if not paragraph.startswith((" ", "*", ">>>", "Source")) and "\n  " not in paragraph
+        for sentence in _END.split(_CODE.sub("code", " ".join(paragraph.split())))
+        if len(sentence.split()) > MOST_WORDS
+    ]

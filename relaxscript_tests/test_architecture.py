@@ -44,7 +44,7 @@ from relaxscript_tests.architecture import (
     unwanted_words,
     upward_imports,
 )
-from relaxscript_tests.docstrings import is_plain, question_docstrings
+from relaxscript_tests.docstrings import is_plain, long_sentences, question_docstrings
 from relaxscript_tests.fresh_python import changed_by, imported_by
 from relaxscript_tests.messages_read import messages_read
 
@@ -340,6 +340,17 @@ def test_a_docstring_that_begins_like_a_question_is_found():
     assert [problem.split(": ")[0] for problem in question_docstrings({"a.py": text})] == [
         "a.py:1", "a.py:5",
     ]  # fmt: skip
+
+
+def test_sentences_of_docstrings_are_short():
+    files = {path: text for path, text in python_files("relaxscript").items() if is_plain(path)}
+    expect_none(long_sentences(files))
+
+
+def test_a_sentence_of_a_docstring_that_is_too_long_is_found():
+    text = '"""A page.\n\n{} end. `{}` ({})\n"""\n'
+    assert long_sentences({"a.py": text.format("n " * 19, "n " * 30, "n " * 30)}) == []
+    assert len(long_sentences({"a.py": text.format("n " * 20, "n", "n")})) == 1
 
 
 def test_no_parser_reads_a_message():

@@ -143,7 +143,7 @@ class Analyzer:
         """Learn the bounds of `var`, or what it is a multiple of.
 
         Raises `AlreadyBoundError` when something else was said of that before, unless `override` is
-        set, and `TypeError` for any other kind of information.
+        set. Any other kind of information raises `TypeError`.
         """
         variable("Analyzer.update.var", var)
         match info:

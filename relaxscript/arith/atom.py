@@ -27,12 +27,12 @@ def is_index(dtype: DataType) -> bool:
 class Atom:
     """One atom: its kind, its operands, and inclusive bounds of its value (None: unbounded).
 
-    Kinds of integers: "var", "floordiv" and "div" (truncating) of two operands, "max" and "min" of
-    any number, "select" of a condition and two values, "abs", "cast", "bits" (an operation on bits,
-    `detail` says which), "multiple" (a variable divided by what it is known to be a multiple of).
+    Kinds of integers: "var"; "floordiv" and "div" (truncating) of two operands; "max" and "min" of
+    any number; "select" of a condition and two values; "abs"; "cast"; "bits" (an operation on bits,
+    `detail` says which); "multiple" (a variable divided by what it is known to be a multiple of).
     Kinds of bools: "ge0" and "eq0" compare one operand with zero, "and" and "or". Everything else
-    is "opaque". `node` is the expression that the atom was first met in, `detail` what an atom of
-    its kind needs besides, `depth` counts how deep atoms are nested in it.
+    is "opaque". `node` is the expression that the atom was first met in. `detail` is what an atom
+    of its kind needs besides. `depth` counts how deep atoms are nested in it.
     """
 
     __slots__ = (

@@ -94,7 +94,7 @@ def _bit_axioms(
 def _sign(atoms: Sequence[Atom], known: Sequence[Poly], divisor: Poly) -> int:
     """1 or -1 for a divisor that is never negative, or never positive; else 0.
 
-    Where a quotient has a value its divisor is not zero, so it is enough that it is on one side.
+    Where a quotient has a value its divisor is not zero. So it is enough that it is on one side.
     """
     low, high = interval(atoms, divisor)
     if (low is not None and low >= 0) or (low is None and is_nonnegative(atoms, known, divisor)):

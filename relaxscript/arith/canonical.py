@@ -1,12 +1,12 @@
 """Reading scalar expressions into their canonical form: polynomials over shared atoms.
 
 `CanonicalContext(facts).read(e)` gives the polynomial of `e`. Two expressions read in one context
-are equal for all values of their variables if their polynomials are the same (where both are
-defined). int32 and int64 are read as mathematical integers. Values of other dtypes are opaque,
-except that bools are followed through comparisons and logic.
+are equal for all values if their polynomials are the same. This holds where both are defined. int32
+and int64 are read as mathematical integers. Values of other dtypes are opaque, except that bools
+are followed through comparisons and logic.
 
-`rules.py` holds what happens to divisions, `minmax_select.py` to maxima and the like,
-`predicates.py` to comparisons and logic, `intrinsics.py` to shifts and other calls; `to_expr.py`
+`rules.py` has the rules of divisions, `minmax_select.py` those of maxima and the like.
+`predicates.py` has comparisons and logic, `intrinsics.py` shifts and other calls; `to_expr.py`
 writes polynomials as expressions again. Expressions may be nested arbitrarily deep.
 """
 

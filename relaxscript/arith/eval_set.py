@@ -2,7 +2,7 @@
 
 The other variables stay in the ends. What is linear in a variable is smallest and largest at its
 ends; a division, a maximum or a choice has the ends of its operands; where its ends are equal, it
-is replaced by them, so that `x % 8` of an `x` between `z * 8` and `z * 8 + 3` lies between 0 and 3.
+is replaced by them. So `x % 8` of an `x` from `z * 8` to `z * 8 + 3` is from 0 to 3.
 """
 
 from __future__ import annotations

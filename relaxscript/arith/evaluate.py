@@ -115,8 +115,8 @@ def evaluate(e: PrimExpr, values: Mapping[Any, Number] | None = None) -> Number:
 
     Floor division and modulo are Python's, `Div` and `Mod` of integers C's; a comparison gives a
     bool; `And` and `Or` need their second operand only where the first does not decide. Raises
-    `EvaluationError` when a variable has no value, on a division by zero, and for expressions that
-    only a running program can evaluate (loads, vectors, calls of functions).
+    `EvaluationError` when a variable has no value and on a division by zero. It is also raised for
+    expressions that only a running program can evaluate (loads, vectors, calls).
     """
     if isinstance(e, (prim.IntImm, prim.FloatImm)):
         return _immediate(e)

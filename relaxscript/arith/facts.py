@@ -22,11 +22,11 @@ Congruence = tuple[int, int]
 class Facts:
     """Knowledge about variables: ranges, equalities, congruences and conditions.
 
-    `ranges` maps variables to inclusive bounds `(low, high)`, None being unbounded;
-    `equalities` are pairs of expressions of the same value; `conditions` are bool expressions
-    that hold; `congruences` maps a variable to `(coefficient, base)`, which says that it is
-    `coefficient * k + base` for some integer `k`. With `nonnegative=False`, variables without a
-    range may be negative too, except `SizeVar`s.
+    `ranges` maps variables to inclusive bounds `(low, high)`, None being unbounded; `equalities`
+    are pairs of expressions of the same value; `conditions` are bool expressions that hold;
+    `congruences` maps a variable to `(coefficient, base)`: it is `coefficient * k + base` for some
+    integer `k`. With `nonnegative=False`, variables without a range may be negative too, except
+    `SizeVar`s.
     """
 
     __slots__ = ("conditions", "congruences", "equalities", "nonnegative", "ranges")

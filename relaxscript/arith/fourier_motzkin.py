@@ -1,9 +1,9 @@
 """Fourier-Motzkin elimination: contradictions of inequalities of polynomials.
 
 Monomials are taken for independent integers. Rows with a monomial on either side are added up so
-that it cancels, until none is left or the steps are used up; every row is divided by what its
-coefficients have in common and its constant rounded down, which is where integers differ from
-fractions. A contradiction that is found is one; that none is found says nothing.
+that it cancels. That ends when none is left or the steps are used up; every row is divided by the
+common divisor of its coefficients, and its constant is rounded down. That is where integers differ
+from fractions. A contradiction that is found is one; that none is found says nothing.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Bounds of a polynomial over atoms.
 
 `interval` adds up what is known of each atom. `lower_bound` and `upper_bound` also eliminate: a
-division `q = p // d` is replaced by `(p - r) / d` with what is known of the remainder `r`, a
-maximum or minimum by its operands. So what cancels is seen to cancel. Both are sound, none is
-complete.
+division `q = p // d` is replaced by `(p - r) / d` with the bounds of the remainder `r`. A maximum
+or minimum is replaced by its operands. A maximum or minimum is replaced by its operands. A maximum
+or minimum is replaced by its operands. A maximum or minimum is replaced by its operands. So what
+cancels is seen to cancel. Both are sound, none is complete.
 """
 
 from __future__ import annotations
@@ -154,7 +155,7 @@ def _by_number(
 
 
 def _by_symbol(atoms: Sequence[Atom], p: Poly, atom: Atom, depth: int) -> Iterator[Bound]:
-    """`p = f * divisor * q + rest` is `f * (dividend - r) + rest`, `r` at its worst end."""
+    """Eliminate a quotient: `f * divisor * q + rest` is `f * (dividend - r) + rest`."""
     dividend, divisor = atom.args
     lead = next(iter(divisor))
     product = tuple(sorted((*lead, atom.number)))

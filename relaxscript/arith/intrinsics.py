@@ -1,7 +1,7 @@
 """Calls that are arithmetic of integers: shifts, bits, absolute values, lazy choices.
 
-As everywhere in this room integers are mathematical, so that `n << 2` is `n * 4` and `n >> 1` is
-`n // 2`, of negative numbers too, and bits those of two's complement: `~n` is `-n - 1`.
+As everywhere in this room integers are mathematical. So `n << 2` is `n * 4` and `n >> 1` is
+`n // 2`, of negative numbers too. Bits are those of two's complement: `~n` is `-n - 1`.
 """
 
 from __future__ import annotations

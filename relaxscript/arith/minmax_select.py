@@ -1,7 +1,7 @@
 """Rules for maxima, minima, choices by a condition, and casts of polynomials.
 
-Each function takes the context, the operands as polynomials and the expression they come from, and
-gives the result as a polynomial.
+Each function takes the context, the operands as polynomials and their expression. It gives the
+result as a polynomial.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Polynomials with integer coefficients, as plain dictionaries.
 
-A monomial is a sorted tuple of atom numbers (`()` for the constant, `(0, 0)` for a square), a
+A monomial is a sorted tuple of atom numbers: `()` for the constant, `(0, 0)` for a square. A
 polynomial maps monomials to their coefficients, none of which is zero. The order of the dictionary
 is the order in which terms appeared. What an atom is, `canonical.py` says.
 """
@@ -130,7 +130,7 @@ def quotient_of_monomials(a: Monomial, b: Monomial) -> Monomial | None:
 
 
 def divide_exactly(p: Poly, q: Poly, steps: int = 32) -> Poly | None:
-    """The polynomial `s` with `p == q * s`, if there is one and it is found in so many steps."""
+    """The polynomial `s` with `p == q * s`, if there is one and so many steps find it."""
     lead = max(q, key=_degree)
     rest = dict(p)
     result: Poly = {}

@@ -5,8 +5,8 @@ inequalities of polynomials are left; what is known of their atoms is added, and
 looked for. Where there is none, cases are distinguished: which operand a maximum is, whether a
 condition holds, which of two claims is true, what remains of a variable.
 
-Only atoms that a case speaks of are assumed to have a value, so that a division that another
-operand of `And` guards is no reason to believe that its divisor is not zero.
+Only atoms that a case mentions are assumed to have a value. A division that another operand of
+`And` guards is no evidence that its divisor is not zero.
 """
 
 from __future__ import annotations

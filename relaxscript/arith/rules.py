@@ -1,8 +1,8 @@
 """Rules for divisions and remainders of polynomials, and of literals.
 
-Each function takes the context, the operands as polynomials and the expression they come from, and
-gives the result as a polynomial. Every rule is an identity of mathematical integers where both
-sides are defined; a division by zero is never folded away, except where a divisor cancels.
+Each function takes the context, the operands as polynomials and their expression. It gives the
+result as a polynomial. Every rule is an identity of mathematical integers where both sides are
+defined; a division by zero is never folded away, except where a divisor cancels.
 """
 
 from __future__ import annotations

@@ -64,8 +64,8 @@ def _rewrite(e: PrimExpr, facts: Facts | None) -> tuple[PrimExpr, bool]:
 def _rewrite_to_fixpoint(e: PrimExpr, facts: Facts | None) -> PrimExpr:
     """`e` rewritten until nothing changes.
 
-    Which remainders are seen depends on the order of terms, and what is written for a remainder
-    brings its terms into another order.
+    The remainders that are seen depend on the order of terms. Writing a remainder brings its terms
+    into another order.
     """
     passed = [e]
     for _ in range(MAX_ROUNDS):

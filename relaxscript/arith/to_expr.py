@@ -1,9 +1,9 @@
 """Writing polynomials as expressions that people like to read.
 
-Terms keep their order of appearance, constants come last: `n * 2 + 1`. What is subtracted is
-subtracted (no negative factors are added), `a - a // b * b` is written `a % b`, comparisons have
-only positive terms on both sides. Where nothing changed, the original node comes back, and
-reading what was written gives the same polynomial.
+Terms keep their order of appearance, constants come last: `n * 2 + 1`. Subtraction is kept (no
+negative factors are added), and `a - a // b * b` is written `a % b`. Comparisons have only positive
+terms on both sides. Where nothing changed, the original node comes back, and reading what was
+written gives the same polynomial.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Diagnostics: places in sources, mistakes as data, how they are rendered and raised.
 
 Start reading at `diagnostic.py`; `span.py` is the place, `render.py` the picture, `exceptions.py`
-what is raised, `explain/` the page of every code, `fixes.py` applies offered corrections, and
+the exceptions. `explain/` has the page of every code, `fixes.py` applies offered corrections, and
 `settings.py` makes errors of warnings. Imports nothing of ours, so that every room may use it.
 """
 

@@ -5,8 +5,8 @@
               is float32
 
 The marks share one row of underlines. The text of the rightmost, if it has one, follows on that
-row, the others come on rows beneath, each under the start of its mark, and a `|` leads down past a
-text on its right:
+row. The others come on rows beneath, each under the start of its mark. A `|` leads down past a text
+on its right:
 
     f(a, b, c)
       -  -  ^ third

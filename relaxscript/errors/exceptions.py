@@ -1,10 +1,10 @@
 """Exceptions and warnings that carry diagnostics.
 
-`DiagnosticError` is the one for programs that are wrong, `VMError` for runs that fail,
-`RelaxWarning` for what cannot be decided beforehand, `InternalError` for mistakes of ours.
-`UnplacedError` never reaches a user: who knows the names of operands and no places raises it (an
-operator's rule an `OperandError`), and whoever knows the places turns it into a diagnostic. No hook
-of Python is replaced: a `SyntaxError` is shown with its line anyway.
+`DiagnosticError` is for programs that are wrong, `VMError` for runs that fail. `RelaxWarning` is
+for what cannot be decided beforehand, `InternalError` for mistakes of ours. `UnplacedError` never
+reaches a user: code that knows the names of operands and no places raises it (an operator's rule an
+`OperandError`). Code that knows the places turns it into a diagnostic. No hook of Python is
+replaced: a `SyntaxError` is shown with its line anyway.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ class DiagnosticError(SyntaxError, TVMError):
     """The program is wrong; `.diagnostics` holds every mistake that was found, at least one.
 
     Python shows file, line and caret of the first by itself. `str(error)` is the whole rendering.
-    What is made is a `DiagnosticTypeError` or `DiagnosticValueError` where the first is of that
-    nature, so that `except TypeError` and `except ValueError` catch it as they do elsewhere.
+    The class is `DiagnosticTypeError` or `DiagnosticValueError` where the first is of that nature.
+    So `except TypeError` and `except ValueError` catch it as they do elsewhere.
     """
 
     def __new__(cls, diagnostics: Diagnostic | Sequence[Diagnostic]) -> DiagnosticError:
@@ -243,10 +243,10 @@ class OperandError(UnplacedError):
     of others. With `wanted` ("a tensor") the fact is what the operand is instead ("is a shape"). In
     `message`, `{callee}` stands for what is called: the function, until `callee` says more. `dims`
     maps an operand to the node of its annotation that makes the fact true; where the node has a
-    `.span`, that place is shown too. `fix` maps an operand to the text to write in its place, in
-    which `{}` stands for the text that is there. `cast` is the StructInfo that a match_cast of the
-    operand could have, and with which it would fit. `nature` is that of the diagnostic, where the
-    code does not say it.
+    `.span`, that place is shown too. `fix` maps an operand to the text to write in its place. `{}`
+    in it is the text that is there. `cast` is the StructInfo that a match_cast of the operand could
+    have, and with which it would fit. `nature` is that of the diagnostic, where the code does not
+    say it.
     """
 
     def __init__(

@@ -1,8 +1,8 @@
 """Display of uncaught mistakes in IPython: its pictures, in notebooks as HTML.
 
 IPython shows a `SyntaxError` as a file that could not be read, under frames of ours and its own. So
-a handler for `DiagnosticError`, and for nothing else, is registered with it, by its own
-`set_custom_exc`, where the user has registered none.
+a handler for `DiagnosticError` alone is registered by its own `set_custom_exc`. A handler of the
+user stays.
 """
 
 from __future__ import annotations

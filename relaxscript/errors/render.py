@@ -10,10 +10,10 @@
        |                          has 64 columns
        = help: the last axis of `x` must equal the last-but-one axis of `w`
 
-`^` marks the culprit, `-` the other places that matter. Lines come in the order of the source,
-places in another source in a block of their own that begins with `:::`. A span of several lines is
-marked line by line; of a long one the first and the last lines are shown, and `...` stands for the
-rest. A fix is shown as the line it makes, with `+` beside it and `~` below what is new:
+`^` marks the culprit, `-` the other places that matter. Lines come in the order of the source.
+Places in another source come in a block of their own that begins with `:::`. A span of several
+lines is marked line by line; of a long one the first and the last lines are shown, and `...` stands
+for the rest. A fix is shown as the line it makes, with `+` beside it and `~` below what is new:
 
        = help: did you mean `softmax`?
        |

@@ -2,8 +2,8 @@
 
 Lines and columns count from 1, columns in characters; the end of a span is exclusive. Lines are
 those of Python's tokenizer: `\\n`, `\\r\\n` and `\\r` end a line, a form feed does not. Python's
-`ast` counts columns in UTF-8 bytes and from 0; the conversion happens here and nowhere else, and
-only when a column is asked for, because a parser makes many more spans than anybody looks at.
+`ast` counts columns in UTF-8 bytes and from 0; the conversion happens here and nowhere else. It is
+done when a column is asked for, because a parser makes many more spans than anybody looks at.
 
 Start reading at `Source.span`.
 """
@@ -81,8 +81,8 @@ class Source:
     def span(self, node: ast.AST) -> Span:
         """The span of a node of the tree of this text.
 
-        A node to which Python gives no position (`ast.arguments`, `ast.withitem`, ...) stands where
-        its parts stand, and one without parts (`ast.Load`) in the whole text.
+        A node without a position in Python (`ast.arguments`, `ast.withitem`, ...) has the span of
+        its parts. One without parts (`ast.Load`) has that of the whole text.
         """
         positioned: Any = node
         try:
@@ -97,8 +97,8 @@ class Source:
     def name_span(self, node: ast.AST) -> Span:
         """The span of the name that `node` introduces or looks up.
 
-        That is `f` of `def f(...)`, `C` of `class C`, `x` of the parameter `x: T`, `axis` of the
-        argument `axis=1`, `add` of `R.add`. For any other node it is the span of the node.
+        That is `f` of `def f(...)`, `C` of `class C` and `x` of the parameter `x: T`. It is `axis`
+        of the argument `axis=1`, and `add` of `R.add`. For any other node it is the node's own.
         """
         span = self.span(node)
         match node:

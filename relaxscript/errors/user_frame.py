@@ -129,7 +129,7 @@ def _position(code: CodeType, instruction: int) -> ast.expr | None:
 def _call_of_line(frame: FrameType, text: str) -> ast.expr | None:
     """The call that a frame is in, for Python 3.10, whose code knows lines only.
 
-    The calls of a line end in the order in which they are made, so the instruction's place among
+    The calls of a line end in the order in which they are made. So the instruction's rank among
     those of the line tells which one it is. Calls that nobody wrote, such as those at the end of a
     `with`, come after them. There are fewer instructions than calls where a comprehension, say, has
     code of its own; then only a single call can be told.

@@ -1,8 +1,8 @@
 """The language as data: nodes, modules, traversal, structural equality.
 
-Start with `node.py` (what a node is), then `relax.py`, `struct_info.py`, `prim.py` and `tir.py`
-(the grammar), `module.py` (programs), `walk.py` and `structural_equality.py` (what can be done with
-any of them).
+Start with `node.py` (what a node is). Then come `relax.py`, `struct_info.py`, `prim.py` and
+`tir.py` (the grammar) and `module.py` (programs). `walk.py` and `structural_equality.py` have the
+functions on all of them.
 """
 
 from __future__ import annotations

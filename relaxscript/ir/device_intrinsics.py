@@ -3,10 +3,10 @@
 Programs for other devices are full of them. Here they are read, printed and transformed as calls
 of their own names with a checked number of operands; code is made for those that `COMPILED` names.
 
-One line is an intrinsic: its name, the dtype of its result, its operands. The result is a
-dtype, the name of the operand whose dtype it has, or `given` where the call says it as its first
-argument. Of an operand, `:text` says that it is a literal text, `=3` that it may be left out and
-what it is then, `?` that it may be left out altogether; `*` stands for any number of further ones.
+One line is an intrinsic: its name, the dtype of its result, its operands. The result is a dtype or
+the name of the operand whose dtype it has. It is `given` where the call says it as its first
+argument. Of an operand, `:text` says that it is a literal string. `=3` says that it may be left out
+and is 3 then, `?` that it may be left out altogether; `*` stands for any number of further ones.
 
 Source: TVM `tir.op` for names, order of parameters and results.
 """

@@ -64,11 +64,13 @@ class Intrinsic:
     """One row of the table.
 
     `parameters` are the names of the operands, `rest` tells that more may follow. `takes` is the
-    kind of numbers it is for. `result` is "operand" (the dtype of the first operand that has
-    the common type), the name of the operand whose dtype it has, "given" (said by the call) or
-    the name of a dtype. Operands in `texts` are literal texts; `defaults` are the values of the
-    last ones, which may be left out (None: they are no part of the call then). `numpy` names the
-    function of numpy with the same meaning, where there is one. `compiled` tells whether the
+    kind of numbers it is for. `result` is "operand" (the dtype of the first operand of the common
+    type) or the name of the operand whose dtype it has. It may also be "given" (said by the call)
+    or the name of a dtype. It may also be "given" (said by the call) or the name of a dtype. It may
+    also be "given" (said by the call) or the name of a dtype. It may also be "given" (said by the
+    call) or the name of a dtype. Operands in `texts` are literal texts; `defaults` are the values
+    of the last ones, which may be left out (None: they are no part of the call then). `numpy` names
+    the function of numpy with the same meaning, where there is one. `compiled` tells whether the
     interpreter evaluates it and the code generator makes code for it; an intrinsic that is not is
     known only so that programs with it can be read, printed and transformed.
     """

@@ -1,7 +1,7 @@
 """IRModule: names bound to functions, with attributes and global infos (virtual devices).
 
 A module maps `GlobalVar`s to functions in the order in which they were added. Functions are frozen;
-the module itself can be updated in place through its methods, as in TVM, and `clone()` gives a copy
+the module itself can be updated in place through its methods, as in TVM. `clone()` gives a copy
 that shares nothing mutable. Passes never update the module they were given.
 """
 

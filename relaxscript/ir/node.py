@@ -249,10 +249,10 @@ def node(cls: N) -> N:
     """Make a node class of a class whose annotations are its fields.
 
     `__cached__` names extra slots that start as None and hold facts found later; `__derived__`
-    maps a slot to a function of some of the fields, evaluated whenever a node is made; a static
-    method `_arrange` converts several fields together (it takes and returns all of them), another,
-    `_spelled`, makes fields of the operands that stand for them where these are something else; a
-    method `_check` is called by the constructor after conversion and may refuse what cannot be.
+    maps a slot to a function of some of the fields, evaluated whenever a node is made. A static
+    method `_arrange` converts several fields together (it takes and returns all of them). Another,
+    `_spelled`, makes fields of operands where the constructor takes something else. A method
+    `_check` is called by the constructor after conversion and may refuse what cannot be.
     """
     own = list(_own_fields(cls))
     inherited_fields: tuple[FieldInfo, ...] = getattr(cls.__mro__[1], "_fields", ())

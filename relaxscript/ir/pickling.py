@@ -2,7 +2,7 @@
 
 Pickle and `copy.deepcopy` recurse, so a deep expression would overflow them. Nodes whose identity
 means something or that many others share (variables, buffers, StructInfos ...) stay objects of
-their own, so that one variable stays one variable across everything that is pickled together.
+their own. So one variable stays one variable across everything that is pickled together.
 """
 
 from __future__ import annotations

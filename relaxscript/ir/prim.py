@@ -3,7 +3,7 @@
 The spec's grammar takes them from TIR: variables, immediates, arithmetic, comparison, logic,
 Select, Cast, Let, calls of intrinsics, and (inside PrimFuncs) loads from buffers and vectors.
 Python's operators build nodes (`prim_operators.py`); `==` is the node `EQ(a, b)` where a scalar is
-wanted and identity, as for every node, where Python wants a truth value.
+wanted. Where Python wants a truth value it is identity, as for every node.
 
 Sources: spec "Grammar" (PrimExpr); TVM `tir.expr` for names and the order of fields.
 """
@@ -482,8 +482,7 @@ def _callee(value: Any) -> Any:
 class Call(PrimExpr):
     """A call of an intrinsic, for example `tir.exp`; see `ir/intrinsic.py`.
 
-    `op` is the intrinsic's Op, for which its name may be given, or the GlobalVar of a PrimFunc of
-    the module.
+    `op` is the intrinsic's Op (or its name), or the GlobalVar of a PrimFunc of the module.
     """
 
     dtype: DataType = field(convert=DataType)

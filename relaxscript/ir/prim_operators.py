@@ -3,8 +3,7 @@
     n * 4 + 1        n // 2 < m        n << 2        analyzer.can_prove(n * 2 == n + n)
 
 `==` and `!=` have two meanings. Where a scalar is wanted they are the nodes `EQ` and `NE`; where
-Python wants a truth value, in an `if` or as a key of a dictionary, they compare identity, as for
-every node.
+Python wants a truth value (in an `if`, as a key), they compare identity, as for every node.
 
 Source: TVM `tir.expr.ExprOp`, `EqualOp` and `NotEqualOp`.
 """

@@ -2,8 +2,8 @@
 
 `FUNCTIONS` maps what follows `T.` to a Python function that builds the expression. Most build a
 call of the intrinsic of that name (`intrinsic.py`), some (`ceildiv`, `max_value`) build other
-expressions. They match the dtypes of their operands as Python's operators do and raise
-`OperandError` naming the operand that cannot be taken.
+expressions. They match the dtypes of their operands as Python's operators do. An operand that
+cannot be taken raises an `OperandError` that names it.
 
 Source: TVM `tir.op`.
 """

@@ -1,7 +1,7 @@
 """Structural equality: two programs are the same up to the names of what they define.
 
 Variables are compared by where they are defined: a pair met in a defining position is put in
-correspondence, and until the end of the scope each may only meet the other. A free variable equals
+correspondence. Until the end of the scope each may only meet the other. A free variable equals
 itself only, unless `map_free_vars` is set. Places in the source take no part.
 
 Source: TVM `ir.structural_equal` (names and parameters).

@@ -3,8 +3,8 @@
 Variables count by the order of their definitions. What several parts of a program share, a
 StructInfo or a scalar, has one digest, which is found once: the cost is that of the graph, however
 large the program is when it is written out. So a digest says nothing of the place of its part:
-what a function type or a `Let` binds is numbered from its own beginning, and its digest is used
-again wherever what it binds is unknown outside of it.
+variables that a function type or a `Let` binds are numbered from its own beginning. Its digest is
+used again wherever these are unknown outside of it.
 """
 
 from __future__ import annotations
@@ -53,8 +53,9 @@ class _HashedPart(NamedTuple):
 
 
 class _VariableNumber(NamedTuple):
-    """The number of a variable, how many scopes were open where it was defined, and the rank of the
-    scope inside of what is shared that defined it (0: none).
+    """The number of a variable, and the number of scopes that were open at its definition.
+
+    `rank` is that of the scope inside of a shared part that defined it (0: none).
     """
 
     number: int | str

@@ -2,8 +2,8 @@
 
 A `Reduce` combines the values of an expression over some axes, a `CommReducer` says how two such
 values become one; `BufferRealize` and `Prefetch` speak of regions of buffers, an `IndexMap` of
-layouts. All are read, printed and transformed; a `Reduce` and a `BufferRealize` are run as well, a
-`Prefetch` does nothing, and the producer that a `ProducerLoad` reads is in no PrimFunc.
+layouts. All are read, printed and transformed; a `Reduce` and a `BufferRealize` are run as well,
+and a `Prefetch` does nothing. The producer that a `ProducerLoad` reads is in no PrimFunc.
 
 Source: TVM `tir.expr`, `tir.stmt`, `tir.function` for names and the order of fields.
 """

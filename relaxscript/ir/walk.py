@@ -212,8 +212,8 @@ def _replace_parts(value: Any, done: dict[int, Node]) -> Any:
 class Substitution:
     """Variables (of Relax, scalars or buffers) and what takes the place of each.
 
-    Each is checked once, when it is entered, so that a pass may enter a variable, apply what it
-    knows so far, and go on to the next.
+    Each is checked once, when it is entered. So a pass may enter a variable, apply what it knows so
+    far, and go on to the next.
     """
 
     def __init__(self, mapping: Mapping[Any, Node] | None = None) -> None:

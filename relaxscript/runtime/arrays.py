@@ -3,7 +3,7 @@
     x = nd.array([1.0, 2.0])
     x.numpy(), x.copyfrom(other), x.copyto(cpu(1))
 
-A function that is called with an `NDArray` gives `NDArray`s, one that is called with arrays of
+A function that is called with an `NDArray` gives `NDArray`s. One that is called with arrays of
 numpy only gives these. Registered functions that such a call reaches are given `NDArray`s too.
 
 Source: TVM `tvm.nd.array`, `tvm.nd.NDArray`, `tvm.runtime.tensor`.

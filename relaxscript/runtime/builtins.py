@@ -1,8 +1,8 @@
 """Packed functions that every program may call: what bytecode does beside its four instructions.
 
 They stand under TVM's names where TVM has them. A function that needs the shape heap takes the
-state of the running call as its first argument (`vm_state()` in bytecode); checks and dimensions
-reach it as constants:
+state of the running call first (`vm_state()` in bytecode); checks and dimensions reach it as
+constants:
 
     vm.builtin.match_cast(state, value, check, where, *shapes)   checks, binds, gives the value
     vm.builtin.make_shape(state, dims) · make_prim_value(state, dim, dtype)

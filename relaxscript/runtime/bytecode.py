@@ -131,12 +131,13 @@ class VMFunction:
     """An entry of the function table; a packed function has a name only.
 
     The first `num_args` registers hold the arguments, then come the others. `param_checks` are
-    matched when a call begins, in a fresh shape heap of `heap_size` slots, and `return_check` when
-    it ends (there a `shape_slot` is the number of a register). Values that a closure captures are
-    the last arguments. `info` is the run-time structural information of the function as a closure.
-    A function that is not `public` can be called from inside the program only. `span` is where its
-    parameters are written, `param_spans` where each of them is. `variables` are those of the source
-    that the body binds, `shape_vars` the names of what the slots of the shape heap hold.
+    matched when a call begins, in a fresh shape heap of `heap_size` slots. `return_check` is
+    matched when it ends (there a `shape_slot` is the number of a register). Values that a closure
+    captures are the last arguments. `info` is the run-time structural information of the function
+    as a closure. A function that is not `public` can be called from inside the program only. `span`
+    is where its parameters are written, `param_spans` where each of them is. `variables` are those
+    of the source that the body binds. `shape_vars` are the names of the values in the slots of the
+    shape heap.
     """
 
     kind: VMFuncKind
@@ -171,8 +172,8 @@ def verify(
 ) -> None:
     """Raise `VMError` unless the program can run without stepping outside itself.
 
-    Registers, constants and functions exist, jumps stay inside their function, no function runs
-    past its end, and no register is read that is not written on every way there.
+    Registers, constants and functions exist, jumps stay inside their function, and no function runs
+    past its end. No register is read that is not written on every way there.
     """
     names = set()
     for function in functions:

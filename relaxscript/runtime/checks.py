@@ -1,7 +1,7 @@
 """Structural checks as data, made from StructInfo.
 
 Shape variables live in the shape heap, one list per call. A `DimBind` stores the size it meets
-there, a `DimLoad` and a `DimExpr` demand a size that the heap already determines. `run_check.py`
+there. A `DimLoad` and a `DimExpr` demand a size that the heap already determines. `run_check.py`
 matches values against these.
 """
 
@@ -130,8 +130,8 @@ class FuncCheck:
 
     `refusal` judges a closure by its run-time structural information and the shape variables that
     have values then (`loads`): it gives the reason why it does not fit, None where it may. `text`
-    says what is wanted. `binds` are the variables that take their values from a closure, and
-    `sizes` says what these are, by its information, None for what that does not say.
+    says what is wanted. `binds` are the variables that take their values from a closure. `sizes`
+    says what these are by its information, None for what that does not say.
     """
 
     packed: bool | None = None

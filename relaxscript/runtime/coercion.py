@@ -44,11 +44,11 @@ __all__ = [
 def coerce(value: Any, check: Check) -> Any:
     """Convert a user's value to the run-time value that it stands for where `check` applies.
 
-    Tensors of other libraries become arrays, a list or tuple of integers a shape where a shape is
-    wanted, a list a tuple where a tuple is wanted, a numpy scalar a scalar where that is
-    wanted, a Python function a packed function. Arrays in foreign byte order become read-only
-    copies: what was written into them would be lost. What stands for nothing is itself, and
-    matching then says what is wrong with it. Raises `VMError` for a tensor that cannot be taken.
+    Tensors of other libraries become arrays. Where these are wanted, a list or tuple of integers
+    becomes a shape and a list a tuple. A numpy scalar becomes a scalar, a Python function a packed
+    function. Arrays in foreign byte order become read-only copies: what was written into them would
+    be lost. What stands for nothing is itself, and matching then says what is wrong with it. Raises
+    `VMError` for a tensor that cannot be taken.
     """
     match check:
         case TensorCheck() if _is_foreign_tensor(value, ("__dlpack__", "__array__")):
@@ -187,9 +187,9 @@ def call_packed(name: str, function: Callable[..., Any], args: Sequence[Any]) ->
 def require_written(name: str, result: Any, args: Sequence[Any]) -> None:
     """Refuse what is surely a mistake: a result returned, and the destination left as it was.
 
-    A destination-passing function may return what it likes, but a new array of the shape or of the
-    dtype of the last of its arguments, while that one holds the zeros it came with, was meant
-    to be written there. Raises `VMError` (RX0605).
+    A destination-passing function may return what it likes. But where its last argument still holds
+    zeros, a new array of that shape or dtype was meant for it. Raises `VMError`
+    (RX0605).
     """
     into = args[-1] if args else None
     if not isinstance(result, np.ndarray) or not isinstance(into, np.ndarray):

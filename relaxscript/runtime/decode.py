@@ -1,9 +1,9 @@
 """Bytecode decoded once for fast dispatch: a tuple of steps for each function.
 
 A step is `(op, dst, fn, get, pc)`: what to do, the register it concerns, the callable (or number,
-or name) to use, a getter that takes all arguments out of the registers in one go, and the number of
-the instruction it came from. Constants, immediates and function values are registers too: they
-follow the function's own in every register file, so a call costs one tuple unpacking, one
+or name) to use. `get` takes all arguments out of the registers in one go. `pc` is the number of the
+instruction that it came from. Constants, immediates and function values are registers too: they
+follow the function's own in every register file. So a call costs one tuple unpacking, one
 `itemgetter` and the callee, with no attribute looked up.
 """
 

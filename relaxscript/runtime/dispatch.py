@@ -1,7 +1,7 @@
 """The dispatch loop: runs the bytecode of an executable.
 
-A call keeps its frames in a list of its own, so bytecode that calls bytecode uses no Python stack
-and one machine serves any number of threads. A failing call leaves nothing behind. Start reading at
+A call keeps its frames in a list of its own, so bytecode that calls bytecode uses no Python stack.
+One machine serves any number of threads. A failing call leaves nothing behind. Start reading at
 `Dispatcher._run`; `machine.py` is what users see of it.
 """
 

@@ -138,8 +138,8 @@ class Executable:
           ret   %3
 
         All checks are seen here: `is:` says what a value must be, `checks operands` that an
-        operator looks at its operands before it runs, `proved:` which arguments the function that
-        is called does not check, since they are known to fit.
+        operator looks at its operands before it runs. `proved:` lists the arguments that the called
+        function does not check, since they are known to fit.
         """
         parts = [
             "\n".join([_header(function), *self._lines(function)])

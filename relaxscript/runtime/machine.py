@@ -43,9 +43,9 @@ class VirtualMachine:
     a warning says. A machine with one function is called itself: `vm(x)`. One machine may be used
     from many threads at once. Every machine profiles: `profile` is taken for TVM's sake.
 
-    `device` is a device or several; the host is always among them. `memory_cfg` says where storages
-    come from that a program allocates itself (`R.memory.alloc_storage` and its like), for all
-    devices or by device: "naive" is new memory each time, "pooled", the default, is memory of
+    `device` is a device or several; the host is always among them. `memory_cfg` is the source of
+    storages that a program allocates itself (`R.memory.alloc_storage` and its like). It is for all
+    devices or by device: "naive" is new memory each time. "pooled", the default, reuses memory of
     storages that were killed and to which nothing refers any more. Results are the same.
     """
 

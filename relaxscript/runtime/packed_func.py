@@ -1,7 +1,7 @@
 """Packed functions: Python callables and C functions that Relax programs call by name.
 
 The registry maps names to `PackedFunc`s for the whole process. A program looks a name up when the
-call is evaluated, not when it is loaded, so functions may be registered, replaced and removed at
+call is evaluated, not when it is loaded. So functions may be registered, replaced and removed at
 any time and from any thread.
 """
 
@@ -67,11 +67,11 @@ class PackedFunc:
         """A C function (of `ctypes.CDLL`) as a packed function.
 
         Tensors are passed as pointers to their elements in C order, integers and bools as int64_t,
-        floats as double, `Prim`s in their own width, strings as `char const *`, the null object as
-        NULL; declared `argtypes` win, and with `POINTER(DLTensor)` among them a tensor is passed as
-        DLPack has it (dlpack.py). A tensor whose elements do not lie in C order is passed as a copy
-        and written back, but a `DLTensor` says its strides. The result is that of `restype`, None
-        where that is None or `c_int`: ctypes takes every undeclared function to return an int.
+        floats as double. `Prim`s are passed in their own width, strings as `char const *`, the null
+        object as NULL; declared `argtypes` win, and with `POINTER(DLTensor)` among them a tensor is
+        passed as DLPack has it (dlpack.py). A tensor whose elements are not in C order is passed as
+        a copy and written back. But a `DLTensor` says its strides. The result is that of `restype`,
+        None where that is None or `c_int`: ctypes takes every undeclared function to return an int.
         """
         return cls(name, _CFunction(name, function))
 

@@ -2,9 +2,9 @@
 
 Only what a program allocates as a storage comes from here; a tensor of its own is numpy's, whose
 allocator keeps what it freed as well. A storage goes back when nothing refers to it any more: the
-program has killed it (or has left the function that held it), and no tensor that was cut out of it
-has got anywhere else. So a tensor that a packed function keeps, that a closure captures or that is
-returned keeps its storage from being used again, whatever the program says.
+program has killed it (or has left the function that held it). No tensor that was cut out of it has
+got anywhere else. So a tensor that a packed function keeps, a closure captures or a function
+returns keeps its storage. It is not used again, whatever the program says.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 `match` checks one value and `match_arguments` the arguments of a call against checks (checks.py).
 Both first go over everything from left to right: the kind of each value, its dtype and rank,
 constant dimensions, and variables in binding positions. Only then come the dimensions that are
-computed from variables, so a signature means the same in whatever order its parameters stand.
+computed from variables. So a signature means the same in whatever order its parameters are.
 """
 
 from __future__ import annotations
@@ -291,8 +291,8 @@ def match(
 ) -> None:
     """Check `value` as a MatchCast does, binding shape variables in the heap.
 
-    `where` names the value in the message, `shapes` holds what a `shape_slot` indexes and `origins`
-    tells, when asked, where variables bound earlier came from. Raises `VMError` (RX0605).
+    `where` names the value in the message, and `shapes` holds what a `shape_slot` indexes.
+    `origins` tells, when asked, where variables bound earlier came from. Raises `VMError` (RX0605).
     """
     if type(check) is TensorCheck and type(value) is np.ndarray and _fits(value, check, heap):
         return

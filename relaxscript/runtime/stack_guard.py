@@ -1,9 +1,9 @@
 """Limits of nested runs: a packed function calls a machine, which calls it again, and so on.
 
 Calls inside of a program take none of Python's stack. A run inside of a run does, and takes some of
-the thread's own stack too, which would end in a crash where Python's limit comes too late: in a
+the thread's own stack too. That would end in a crash where Python's limit comes too late: in a
 thread with a small stack, or after a large `sys.setrecursionlimit`. So runs are counted where
-several are under way, and as many may nest in a thread as its stack surely has room for.
+several are under way. As many may nest in a thread as its stack surely has room for.
 
 `with one_run():` goes around a run; `Dispatcher.call_from_outside` does the same by hand.
 """

@@ -1,7 +1,7 @@
 """Rows of operators on arrays, run as one Python function each.
 
-A step of the dispatch loop costs as much as a small operator. Where operators follow one another,
-a function is written that calls their meanings in a row, registers being its local variables:
+A step of the dispatch loop costs as much as a small operator. Where operators follow one another, a
+function is written that calls their meanings in a row. Registers are its local variables:
 
     def block(regs):
         r0 = regs[0]; r1 = regs[1]
@@ -14,9 +14,9 @@ a function is written that calls their meanings in a row, registers being its lo
         regs[2] = r2; ...
         return 9
 
-It gives the step to go on with: the one behind the row, or where something is not as expected, the
-step of the row from which on they run one by one. Operators have no effects, so one that failed may
-run again, and says then what is wrong. A row costs 50 ns for each operator, against 900.
+It gives the step to go on with: the one behind the row. Where something is not as expected, it is
+the step of the row from which they run one by one. Operators have no effects, so one that failed
+may run again, and says then what is wrong. A row costs 50 ns for each operator, against 900.
 """
 
 from __future__ import annotations

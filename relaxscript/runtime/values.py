@@ -12,7 +12,7 @@
     object                          anything else, passed around untouched
 
 Everything in the package may import this file. Start at `kind_of` for the words in which values are
-described, and at `to_tensor` for what a user may hand in where a tensor is wanted.
+described. See `to_tensor` for the values that users may pass where a tensor is wanted.
 """
 
 from __future__ import annotations
@@ -178,8 +178,8 @@ def make_prim(value: int | float | bool, dtype: str) -> int | float | bool | Pri
 def prim_dtype(value: object) -> DataType | None:
     """The dtype of a scalar, or None when `value` is no scalar.
 
-    A Python int that does not fit 64 bits is no scalar, and a numpy scalar is none either (it
-    stands for a tensor of rank 0).
+    A Python int that does not fit 64 bits is no scalar. A numpy scalar is none either (it stands
+    for a tensor of rank 0).
     """
     match value:
         case bool():
@@ -440,9 +440,10 @@ def has_method(value: object, protocol: str) -> bool:
 def to_tensor(value: Any) -> Any:
     """The tensor that a user's value stands for, sharing its memory where that is possible.
 
-    Takes arrays and `DeviceTensor`s as they are, numpy scalars as tensors of rank 0, and whatever
-    speaks DLPack or has `__array__` (tensors of torch, jax ...). Arrays in foreign byte order are
-    converted. Raises `VMError` for anything else: Python numbers are scalars, lists nothing.
+    Takes arrays and `DeviceTensor`s as they are, and numpy scalars as tensors of rank 0. Objects
+    that speak DLPack or have `__array__` (tensors of torch, jax ...) are converted. Arrays in
+    foreign byte order are converted. Raises `VMError` for anything else: Python numbers are
+    scalars, lists nothing.
     """
     match value:
         case np.ndarray():

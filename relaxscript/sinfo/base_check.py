@@ -35,8 +35,8 @@ _LEVEL = {
 def struct_info_base_check(base: StructInfo, derived: StructInfo) -> BaseCheckResult:
     """The distance of `base` from describing every value that `derived` describes.
 
-    The worst of all parts counts. Parameters of functions are contravariant, and dimensions that
-    differ for all values of the variables, as `n` and `n + 1` do, are FAIL_L0.
+    The worst of all parts counts. Parameters of functions are contravariant. Dimensions that differ
+    for all values of the variables, as `n` and `n + 1` do, are FAIL_L0.
     """
     levels = (_LEVEL[found.kind] for found in find_mismatches(derived, base))
     return min(levels, default=BaseCheckResult.PASS)

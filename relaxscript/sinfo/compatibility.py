@@ -1,8 +1,8 @@
 """Compatibility of StructInfos: may a value go where another StructInfo is expected, and why not?
 
 Source: spec "Auxiliary Procedures" (check_compatibility). Read with these choices: definitely not
-equal means for no value of the variables, and an unknown rank, dtype or device where one is
-needed is possible, so it is checked at run time.
+equal means for no value of the variables. An unknown rank, dtype or device where one is needed is
+possible, so it is checked at run time.
 """
 
 from __future__ import annotations

@@ -50,11 +50,10 @@ def erase_to_well_defined(
 
     `relax_vars` and `shape_vars` say what is in scope, each as a set or a predicate; None means
     that everything is. A shape, value or set of dimensions that uses anything else is forgotten;
-    rank, dtype and device stay. The variables that a function type binds in its parameters are
-    in scope inside it; where its parameters use others, nothing is left but Object, since a
-    function that takes less is not one that takes more. `leaving` are variables whose scope ends:
-    no function type binds these, it has captured them. Returns `info` itself when nothing had to
-    go.
+    rank, dtype and device stay. The variables that a function type binds in its parameters are in
+    scope inside it; where its parameters use others, nothing is left but Object. A function that
+    takes less is not one that takes more. `leaving` are variables whose scope ends: no function
+    type binds these, it has captured them. Returns `info` itself when nothing had to go.
     """
     eraser = _Eraser(info, _predicate(relax_vars), _predicate(shape_vars), leaving)
     return eraser.erase(info, frozenset())

@@ -1,7 +1,7 @@
 """The least upper bound of two StructInfos: what is known of a value that has one or the other.
 
 Source: spec "Subtyping for StructInfo" (unify_struct_info), read by its definition: with Object it
-is Object, shapes of unknown rank give unknown rank, and what two descriptions do not share is lost
+is Object, and shapes of unknown rank give unknown rank. What two descriptions do not share is lost
 while the rest is kept. For functions it is the spec's rule, which is an upper bound but not always
 the least: different parameters give Object.
 """

@@ -124,9 +124,9 @@ def shape_var_mapping(
 ) -> dict[prim.Var, PrimExpr]:
     """The values of the variables bound by `params` when values described by `args` arrive.
 
-    Each variable of a binding position is mapped to the scalar at the same place of the argument,
-    the first place deciding, and values before function types, since a function may take values of
-    any size; where the argument does not say, the variable is left out, and so are variables
+    Each variable of a binding position is mapped to the scalar at the same place of the argument.
+    The first place decides. Values come before function types, since a function may take values of
+    any size; where the argument does not say, the variable is left out. So are variables
     `in_scope`, which have their value already. What a function type among the parameters or
     arguments binds itself takes no part.
     """

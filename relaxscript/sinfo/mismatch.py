@@ -1,8 +1,8 @@
 """Mismatches of two StructInfos: the one comparison behind subtyping and compatibility.
 
-`find_mismatches(derived, base)` walks both at once and yields each place where a value described by
-`derived` is not sure to be one described by `base`. Subtyping and compatibility differ only in how
-they judge missing knowledge.
+`find_mismatches(derived, base)` walks both at once. It yields each place where a value of `derived`
+is not sure to be one of `base`. Subtyping and compatibility differ only in how they judge missing
+knowledge.
 
 Sources: spec "Subtyping for StructInfo" (parameters contravariant), "Auxiliary Procedures"
 (check_compatibility; an unknown rank or device where one is needed is possible).
@@ -143,9 +143,9 @@ def find_mismatches(
 ) -> Iterator[Mismatch]:
     """Every place where a value described by `derived` may fail to be one described by `base`.
 
-    Shape variables that stand alone in the parameters of a function type are its own, unless they
-    are `in_scope` or also stand outside of it. The order is that of the fields; nothing is yielded
-    when all agree. What has `agreed` under the same facts is not compared again.
+    Shape variables that stand alone in the parameters of a function type are its own. Those
+    `in_scope`, and those that also stand outside of it, are not. The order is that of the fields;
+    nothing is yielded when all agree. What has `agreed` under the same facts is not compared again.
     """
     stack = [_Pair(derived, base)]
     agreed = agreed or ComparedPairs()
@@ -327,8 +327,8 @@ def _closures(
     """The parameters of two functions, and their results, in the words of the second.
 
     The first function's own variables take what the second passes; where that is not said, they are
-    none of the second's. Inside, the second's own variables are known, so that a function among the
-    parameters that takes just their sizes is not one that takes any.
+    none of the second's. Inside, the second's own variables are known. So a parameter that is a
+    function of just their sizes is not one of any sizes.
     """
     known = pair.known or frozenset()
     mine, theirs = a.params or (), b.params or ()

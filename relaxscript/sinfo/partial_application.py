@@ -17,7 +17,7 @@ def apply_partially(info: FuncStructInfo, given: Sequence[StructInfo]) -> Struct
 
     The shape variables that these arguments bind stand for what the arguments say; where they do
     not say it, what depends on them is forgotten. Nothing is left but Object where a parameter that
-    remains would depend on them, and where a shape is held by a variable, since that may be one of
+    remains would depend on them. The same goes for a shape held by a variable, which may be one of
     the parameters that are gone. Raises `ValueError` for more arguments than parameters.
     """
     params = info.params or ()

@@ -1,7 +1,7 @@
 """The shape variables of StructInfos: which there are, which may be bound where they stand, and
 which nothing binds.
 
-Function types share their parts, so what is known of a part is found once, from what is known of
+Function types share their parts. So what is known of a part is found once, from what is known of
 the parts inside of it: the cost is that of the graph, however large the type is when written out.
 """
 

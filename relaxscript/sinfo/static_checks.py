@@ -30,9 +30,9 @@ def provable_arguments(
 ) -> tuple[int, ...]:
     """The positions of arguments that are sure to be what their parameters say.
 
-    `in_scope` are the shape variables of the caller, `captured` those among them that the callee
-    has as well, with the same values. Any other variable of the parameters stands for what the
-    arguments say of it; where they say nothing, nothing is proved. `facts` are the caller's.
+    `in_scope` are the shape variables of the caller. `captured` are those among them that the
+    callee has as well, with the same values. Any other variable of the parameters stands for what
+    the arguments say of it; where they say nothing, nothing is proved. `facts` are the caller's.
     """
     mapping = shape_var_mapping(params, args, captured)
 

@@ -30,8 +30,8 @@ def instrument_function(
 ) -> Callable[..., Any]:
     """`function`, of which `instrument` is told under `name`; it may answer that it be left out.
 
-    What the instrument raises, and an answer that is none, is a `VMError` (RX0604, RX0605) that
-    names the instrument, not the function.
+    An exception of the instrument and an invalid answer are a `VMError` (RX0604, RX0605). It names
+    the instrument, not the function.
     """
 
     def call(*args: Any) -> Any:
