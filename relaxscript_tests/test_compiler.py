@@ -195,7 +195,7 @@ def test_operands_that_do_not_go_together_are_an_error_of_the_build():
 def test_recursion_without_declared_result_is_an_error():
     x = Var("x", TensorStructInfo((2,), "float32"))
     function = Function([x], Call(GlobalVar("f"), (x,)), None, attrs={"global_symbol": "f"})
-    found = refused("`f` is recursive and does not declare its result", IRModule({"f": function}))
+    found = refused("`f` is recursive and has no return annotation", IRModule({"f": function}))
     assert found.code == "RX0308"
 
 

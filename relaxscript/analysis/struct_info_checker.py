@@ -117,7 +117,9 @@ class _StructInfoChecker(ScopedVisitor):
                     result, within = (
                         (body.body, body) if isinstance(body, SeqExpr) else (body, node)
                     )
-                    self._fits(given, declared, "the result", "the declared result", result, within)
+                    self._fits(
+                        given, declared, "the result", "the return annotation", result, within
+                    )
         except (OperandError, ArgumentError) as error:
             # Of a function alone it is not known what its module has.
             if not (self._alone and error.code == "RX0101"):

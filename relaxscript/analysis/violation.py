@@ -25,4 +25,4 @@ def undeclared_recursion(name: str, others: Iterable[str] = ()) -> str:
     """Criterion 8 in words: `name` calls itself, or calls and is called by the `others`."""
     through = ", ".join(f"`{other}`" for other in others)
     recursive = f"recursive (through {through})" if through else "recursive"
-    return f"`{name}` is {recursive} and does not declare its result"
+    return f"`{name}` is {recursive} and has no return annotation"

@@ -264,7 +264,9 @@ class ScopeStack(ABC):
                 derived, self.is_visible, known, leaving=leaving
             )
         elif not checked:
-            self.check_fits(derived, ret_struct_info, "the result", "the declared result", "RX0205")
+            self.check_fits(
+                derived, ret_struct_info, "the result", "the return annotation", "RX0205"
+            )
         self.context.facts = self._frames.pop().outer_facts
         return Function.make(
             frame.params, body, ret_struct_info, frame.pure, frame.attrs, ret_span, span=span

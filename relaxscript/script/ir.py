@@ -1,4 +1,4 @@
-"""What `I.` means: modules, their attributes and global infos.
+"""The names behind `I.`: modules, their attributes and global infos.
 
 from relaxscript.script import ir as I
 """

@@ -1,4 +1,4 @@
-"""What `R.` means: annotations, decorators, leaf values, and every operator.
+"""The names behind `R.`: annotations, decorators, leaf values, and every operator.
 
 from relaxscript.script import relax as R
 """

@@ -1,4 +1,4 @@
-"""What `T.` means: the statements and scalars of PrimFuncs.
+"""The names behind `T.`: the statements and scalars of PrimFuncs.
 
     from relaxscript.script import tir as T
 

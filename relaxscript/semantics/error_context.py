@@ -98,7 +98,7 @@ def span_of_body(seq: relax.SeqExpr) -> Span | None:
 
 
 def span_of_result(function: relax.Function) -> Span | None:
-    """What a function returns: to blame when it does not fit the declared result."""
+    """What a function returns: to blame when it does not fit the return annotation."""
     body = function.body
     return getattr(body, "body_span", None) or body.span or function.span
 

@@ -166,7 +166,7 @@ def test_a_function_that_calls_itself_declares_its_result():
     class Module:
         @R.function
         def f(x: R.Tensor((4,), "float32")):
-        #   ^ error: RX0308 `f` is recursive and does not declare its result
+        #   ^ error: RX0308 `f` is recursive and has no return annotation
             cls = Module
             return cls.f(x)
 
@@ -183,13 +183,13 @@ def test_of_functions_that_call_each_other_those_without_declared_result_are_nam
 
         @R.function
         def g(x: R.Tensor((4,), "float32")):
-        #   ^ error: RX0308 `g` is recursive (through `f`, `h`) and does not declare its result
+        #   ^ error: RX0308 `g` is recursive (through `f`, `h`) and has no return annotation
             cls = Module
             return cls.h(x)
 
         @R.function
         def h(x: R.Tensor((4,), "float32")):
-        #   ^ error: RX0308 `h` is recursive (through `f`, `g`) and does not declare its result
+        #   ^ error: RX0308 `h` is recursive (through `f`, `g`) and has no return annotation
             cls = Module
             return cls.f(x)
 
@@ -201,9 +201,9 @@ def test_a_local_function_that_calls_itself_declares_its_result():
     def f(x: R.Tensor((4,), "float32")):
         @R.function
         def g(a: R.Tensor((4,), "float32")):
-        #   - label: declare it here: `-> R.Tensor(...)`
+        #   - label: annotate it here: `-> R.Tensor(...)`
             return g(a)
-            #      ^ error: RX0308 `g` is recursive and does not declare its result
+            #      ^ error: RX0308 `g` is recursive and has no return annotation
 
         return g(x)
 

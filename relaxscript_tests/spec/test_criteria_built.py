@@ -88,8 +88,8 @@ def test_recursion_through_others_names_them():
     mod = relax.IRModule({"f": calling("g", x), "g": calling("f", y)})
     found = [d.message for d in ill_formed(mod) if d.code == "RX0308"]
     assert found == [
-        "`f` is recursive (through `g`) and does not declare its result",
-        "`g` is recursive (through `f`) and does not declare its result",
+        "`f` is recursive (through `g`) and has no return annotation",
+        "`g` is recursive (through `f`) and has no return annotation",
     ]
     with pytest.raises(relax.DiagnosticError, match=r"`\w` is recursive \(through `\w`\)"):
         relax.transform.Normalize()(mod)

@@ -78,7 +78,7 @@ def test_functions_that_call_each_other_are_not_known_without_annotations():
     class Module:
         @R.function
         def f(x: R.Tensor((4,), "float32")):
-        #   ^ error: RX0308 `f` is recursive (through `g`) and does not declare its result
+        #   ^ error: RX0308 `f` is recursive (through `g`) and has no return annotation
             cls = Module
             return cls.g(x)
 

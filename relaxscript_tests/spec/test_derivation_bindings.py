@@ -83,7 +83,7 @@ def test_a_local_function_does_not_give_another_result_than_it_declares():
         def g(a: R.Tensor((4,), "float32")) -> R.Tensor((5,), "float32"):
         #                                      ------------------------- label: declared here
             return R.exp(a)
-            #      ^^^^^^^^ error: RX0205 the result does not fit the declared result
+            #      ^^^^^^^^ error: RX0205 the result does not fit the return annotation
             #      -------- label: dimension 0 is `4`, not `5`
 
         return g(x)

@@ -86,17 +86,17 @@ def test_a_result_that_contradicts_what_is_declared_is_refused():
         @R.function
         def f(x: R.Tensor(("n",), "float32")) -> R.Tensor(("n + 1",), "float32"):
             return x
-            #      ^ error: RX0205 the result does not fit the declared result
+            #      ^ error: RX0205 the result does not fit the return annotation
 
         @R.function
         def g(x: R.Tensor((2,), "float32")) -> R.Shape([2]):
             return x
-            #      ^ error: RX0205 the result does not fit the declared result
+            #      ^ error: RX0205 the result does not fit the return annotation
 
         @R.function
         def h(x: R.Tensor((2,), "float32")) -> R.Tensor((2,), "float32"):
             return
-            # <^^^^^ error: RX0205 the result does not fit the declared result
+            # <^^^^^ error: RX0205 the result does not fit the return annotation
 
 
 @rejects("derivation 15.5")
@@ -136,7 +136,8 @@ def test_a_built_function_that_contradicts_its_declaration_is_ill_formed_where_i
     x = relax.Var("x", relax.TensorStructInfo((4,), "float32"))
     f = relax.Function([x], relax.SeqExpr([], x), relax.TensorStructInfo((5,), "float32"))
     (found,) = ill_formed(f)
-    assert (found.code, found.message) == ("RX0205", "the result does not fit the declared result")
+    assert found.code == "RX0205"
+    assert found.message == "the result does not fit the return annotation"
     assert (found.span.text, found.labels[0].text) == ("x", "dimension 0 is `4`, not `5`")
 
 

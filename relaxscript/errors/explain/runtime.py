@@ -70,8 +70,8 @@ Right:
     "RX0605": """
 RX0605: a value is not what the program says it is
 
-A `match_cast` failed, or a returned value does not fit the declared result. The message says which
-part of the value it is, what it must be, and where the variables of that got their values.
+A `match_cast` failed, or a returned value does not fit the return annotation. The message says
+which part of the value it is, what it must be, and where the variables of that got their values.
 
 Wrong:
 

@@ -1,4 +1,4 @@
-"""What `R.Tensor(...)` and its relatives mean: callables that give a StructInfo.
+"""Annotations, `R.Tensor(...)` and its relatives: callables that give a StructInfo.
 
 The same callables serve the parser, which gives them dimensions whose names it has resolved, and
 plain Python: builder programs, and the annotations of decorated functions, which Python itself
@@ -162,7 +162,7 @@ class Front:
 
     @property
     def bare(self) -> StructInfo:
-        """What the name alone means."""
+        """The StructInfo of the name alone."""
         return self.bind((), {})
 
     def bind(self, args: Any, kwargs: dict[str, Any]) -> StructInfo:

@@ -39,7 +39,7 @@ def nearest_member(namespace: ModuleType, name: str) -> str | None:
 
 
 def absent_member(namespace: ModuleType, letter: str, name: str) -> Any:
-    """What `__getattr__` of a namespace does: `letter` is its usual name, as in `R.Tensr`.
+    """`__getattr__` of a namespace: `letter` is its usual name, as in `R.Tensr`.
 
     In an annotation it gives what stands for the unknown; the parser reports it. In the place of a
     decorator it raises `DiagnosticError` (RX0102), and anywhere else `AttributeError`.

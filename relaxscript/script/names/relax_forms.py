@@ -70,7 +70,7 @@ def func_attr(attrs: Mapping[str, Any]) -> None:  # type: ignore[valid-type]
 
 
 def builder_forms() -> ModuleType | None:
-    """What `R.` means inside of an open `IRBuilder`; None outside, where scripts are parsed."""
+    """The names of `R.` inside of an open `IRBuilder`; None outside, where scripts are parsed."""
     # Asked for, not imported: while a script is read nothing is, and then no builder is open.
     room = sys.modules.get("relaxscript.script.ir_builder")
     if room is None or not room.IRBuilder.is_in_scope():
@@ -87,7 +87,7 @@ def const(value: npt.ArrayLike, dtype: Any = None) -> ir.Constant:
     """
     if isinstance(value, np.ndarray) and dtype is None:
         if value.dtype.kind in "OSU":
-            raise ValueError("a constant is made of numbers, a text is none")
+            raise ValueError("a constant is made of numbers, a string is none")
         _dtype(value.dtype.name)
         return ir.Constant(value)
     array = _array(value)
@@ -108,7 +108,7 @@ def _array(value: Any) -> np.ndarray[Any, Any]:
     except ValueError:
         raise ValueError("the lists of a constant have different lengths") from None
     if array.dtype.kind in "OSU" and not isinstance(value, np.ndarray):
-        what = "a text" if array.dtype.kind in "SU" else "this"
+        what = "a string" if array.dtype.kind in "SU" else "this"
         numbers = [n for n in np.ravel(array) if isinstance(n, int)]
         if numbers and len(numbers) == array.size:
             raise ValueError(f"{max(numbers, key=abs)} does not fit in int64")

@@ -1,4 +1,4 @@
-"""What type checkers and editors read in annotations: `R.Tensor[R.f32, n, 4]` and its kin of `T.`.
+"""Annotations for type checkers and editors: `R.Tensor[R.f32, n, 4]` and its kin of `T.`.
 
     n = R.dim("n")
 

@@ -221,7 +221,7 @@ def with_added(cx: RelaxContext, node: ast.Subscript, items: list[ast.expr]) -> 
 
 
 def meaning(cx: RelaxContext, node: ast.expr) -> Any:
-    """What a name stands for, None where it has no value or it is no name."""
+    """The value of a name, None where it has no value or it is no name."""
     if not isinstance(node, ast.Name):
         return None
     found = cx.names.get(node.id)
@@ -346,7 +346,7 @@ def parse_annotations(cx: RelaxContext, nodes: list[ast.expr]) -> list[StructInf
 
 
 def unpacked_annotations(cx: RelaxContext, node: ast.expr) -> list[StructInfo]:
-    """What `*` makes of a sequence, or of a tuple's annotation."""
+    """The annotations that `*` unpacks: of a sequence, or of a tuple's annotation."""
     if isinstance(node, (ast.Tuple, ast.List)):
         return parse_annotations(cx, node.elts)
     value = parse_expr(cx, node)

@@ -26,7 +26,7 @@ REPEATED = frozenset({"Tensor", "Shape", "Tuple", "Object"})
 
 
 class _Entry(NamedTuple):
-    """What one text meant, and where: the names in it, what they meant, and the dimensions."""
+    """The meaning of one text, with the names in it, what they meant, and the dimensions."""
 
     info: StructInfo
     environment: Environment

@@ -1,4 +1,4 @@
-"""What to write for an annotation that is wrong: the common slips, told by what was written."""
+"""Help for annotations that are wrong: the common slips, and what to write instead."""
 
 from __future__ import annotations
 

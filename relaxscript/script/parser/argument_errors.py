@@ -21,7 +21,7 @@ def bind_arguments(
     cx: ScriptContext, signature: inspect.Signature, node: ast.Call, args: Sequence[Any],
     kwargs: Mapping[str, Any], *, defined: Span | None = None, brief: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
-    """What each parameter is given, in their order; raises `Failed` where they do not fit.
+    """The argument of each parameter, in their order; raises `Failed` where they do not fit.
 
     `defined` is where the function stands, if that is in the user's text; of a `brief` signature
     only what people give is shown.

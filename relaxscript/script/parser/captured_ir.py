@@ -53,7 +53,7 @@ def placed(value: Any, span: Span | None) -> Any:
 
 
 def mistakes_in(root: IRModule | Function, otherwise: Span | None) -> Iterator[Diagnostic]:
-    """What keeps a parsed program from being well-formed, each where the script mentions it.
+    """The violations of well-formedness in a parsed program, each where the script mentions it.
 
     `otherwise` is the place of what comes from elsewhere.
     """
@@ -71,7 +71,7 @@ def mistakes_in(root: IRModule | Function, otherwise: Span | None) -> Iterator[D
 
 
 def _holders(root: IRModule | Function) -> dict[int, Node]:
-    """What holds each node of a program first, by id."""
+    """The first node that holds each node of a program, by id."""
     found: dict[int, Node] = {}
     functions = [root] if isinstance(root, Function) else root.functions.values()
     for node in (node for function in functions for node in post_order(function)):

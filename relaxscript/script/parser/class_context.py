@@ -1,4 +1,4 @@
-"""What parsing one class knows: its members, and the module that they make."""
+"""The state of parsing one class: its members, and the module that they make."""
 
 from __future__ import annotations
 

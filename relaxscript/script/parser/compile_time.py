@@ -225,7 +225,7 @@ def _bound(
     kwargs: dict[str, Any],
     node: ast.expr,
 ) -> dict[str, Any]:
-    """What the parameters of a lambda are given."""
+    """The arguments of the parameters of a lambda."""
     if isinstance(node, ast.Call):
         defined = cx.span(callee.node)
         return bind_arguments(cx, callee.taken, node, args, kwargs, defined=defined)

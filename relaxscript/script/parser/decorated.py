@@ -1,4 +1,4 @@
-"""What type checkers take a decorated class for: a module, whose functions are attributes of it.
+"""A decorated class for type checkers: a module, whose functions are attributes of it.
 
 pyright reads it off the decorator. mypy takes no notice of decorators of classes; for it the class
 says so by its base, `class Digits(I.Module):`, which means nothing when it runs.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         def __getattr__(self, name: str) -> Any: ...
 
     class ModuleClass(type, IRModule):
-        """What a class with the base `I.Module` is: a module."""
+        """The type of a class with the base `I.Module`: a module."""
 
     # The first parameter of a method may be of any type where a base may be anything.
     class Module(Any, metaclass=ModuleClass):  # type: ignore[misc]

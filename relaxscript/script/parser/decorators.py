@@ -197,7 +197,7 @@ def _listed(names: tuple[str, ...]) -> str:
 
 
 def resolved(target: ast.expr, environment: Environment) -> Any:
-    """What a dotted name means, or None; nothing is evaluated but attributes of modules."""
+    """The value of a dotted name, or None; nothing is evaluated but attributes of modules."""
     match target:
         case ast.Name(id=name):
             try:

@@ -24,7 +24,7 @@ def parse_definition(
     source: Source, node: ast.ClassDef | ast.FunctionDef, environment: Environment,
     reporter: Reporter, decorator: OurDecorator, check_well_formed: bool = True,
 ) -> IRModule | Function | PrimFunc | Macro | None:  # fmt: skip
-    """What a definition means; None when mistakes were recorded.
+    """The module, function or macro of a definition; None when mistakes were recorded.
 
     `check_well_formed` is what whoever reads it says beside the decorator. A macro is checked where
     it is used.

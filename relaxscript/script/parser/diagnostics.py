@@ -153,7 +153,7 @@ class Blame:
 
 
 def in_words(reason: str) -> str:
-    """What Python says of a value, without the names of the classes that we make values of."""
+    """Python's words on a value, without the names of the classes that we make values of."""
     ours = {cls.__name__ for cls in (*every_kind(Node), *every_kind(ScalarType))}
     return re.sub(
         r"(?:object of type )?'(\w+)'(?: objects?)?",

@@ -105,7 +105,7 @@ def parse_class(
 
 
 def not_decorated(message: str, help: str | None) -> DiagnosticError:
-    """What a decorator was given instead of a definition, at the user's line."""
+    """The mistake of decorating what is no definition, at the user's line."""
     return DiagnosticError(Diagnostic("RX0111", message, caller_span(), help=help))
 
 
@@ -214,7 +214,7 @@ def parse_decorated(
 
 
 def _check_decorated(f: Any, written: str) -> None:
-    """What is decorated is a function that somebody wrote with `def`."""
+    """Refuse to decorate what is no function that somebody wrote with `def`."""
     message, help = f"`{written}` decorates a function", "define one with `def`"
     if isinstance(f, type):
         raise not_decorated(message, "decorate a class with `@I.ir_module`")

@@ -44,14 +44,14 @@ class Environment:
 
     @staticmethod
     def of_function(function: FunctionType, frame: FrameType | None) -> Environment:
-        """What a decorated function can see: its closure, the scope it stands in, its globals."""
+        """The names that a decorated function can see: closure, scope around it, globals."""
         function = undecorated(function)
         around = _enclosing(defining_frame(frame, function.__code__))
         return Environment([_closure(function), *around, function.__globals__], "python")
 
     @staticmethod
     def of_class(cls: type, frame: FrameType | None) -> Environment:
-        """What a decorated class can see; names captured by its methods count too."""
+        """The names that a decorated class can see; names captured by its methods count too."""
         closures: dict[str, Any] = {}
         module: dict[str, Any] = vars(sys.modules.get(cls.__module__, builtins))
         for member in vars(cls).values():
@@ -112,7 +112,7 @@ class Environment:
 
 
 def _closure(function: FunctionType) -> dict[str, Any]:
-    """What a function has captured; on Python 3.14 its annotations capture by themselves."""
+    """Names that a function has captured; on Python 3.14 its annotations capture, too."""
     captured: dict[str, Any] = {}
     for part in (getattr(function, "__annotate__", None), function):
         if not isinstance(part, FunctionType):

@@ -209,7 +209,7 @@ def parse_attribute(cx: ScriptContext, node: ast.Attribute) -> Any:
 
 
 def owner_of(cx: ScriptContext, node: ast.Name, whole: ast.Attribute) -> Any:
-    """What stands before a dot: `nn.relu` may mean `R.nn.relu`, where `nn` alone does not."""
+    """The value before a dot: `nn.relu` may mean `R.nn.relu`, where `nn` alone does not."""
     cx.before_dot, before = node, cx.before_dot
     cx.around.append(whole)
     try:
@@ -439,7 +439,7 @@ def formatted(cx: ScriptContext, part: ast.FormattedValue, node: ast.JoinedStr) 
         )  # fmt: skip
     form = "" if part.format_spec is None else parse_expr(cx, part.format_spec)
     if cx.environment.mode == "data" and is_wide(form):
-        raise cx.error(node, "RX0104", "this text is too long for a script")
+        raise cx.error(node, "RX0104", "this string is too long for a script")
     if part.conversion != -1:
         value = CONVERSIONS[chr(part.conversion)](value)
     with cx.at(part):

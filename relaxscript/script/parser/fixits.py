@@ -106,7 +106,7 @@ def leave_out_default(source: Source, parameter: ast.arg, default: ast.expr) -> 
 
 
 def between(source: Source, left: ast.AST, right: ast.AST, text: str) -> Edit:
-    """What stands between two pieces of syntax, written anew."""
+    """Other text between two pieces of syntax."""
     return _at(source, _ends(source, left)[1], _ends(source, right)[0], text)
 
 

@@ -77,7 +77,7 @@ def part_of(
     source: Source, body: Sequence[ast.stmt], environment: Environment, reporter: Reporter,
     known: Mapping[str, Any],
 ) -> Node | None:  # fmt: skip
-    """What statements mean that are a part of a program; None when mistakes were recorded."""
+    """The node of statements that are a part of a program; None when mistakes were recorded."""
     before = len(reporter.diagnostics)
     try:
         if _mentions(body, known, (relax_names,)) or _refers(body):
@@ -217,7 +217,7 @@ def _is_effect(cx: TirContext, node: ast.expr) -> bool:
 
 
 def _small_part(cx: TirContext, node: ast.expr) -> Node:
-    """What an expression means by itself."""
+    """The node of an expression by itself."""
     value = parse_expr(cx, node)
     match value:
         case BufferSyntax():

@@ -125,7 +125,8 @@ def _parsed(script: str) -> Any:
 def _check_arguments(text: Any, mode: Any) -> None:
     if not isinstance(text, str):
         raise not_decorated(
-            f"`from_source` parses a text, a class or a function, not a {type(text).__name__}", None
+            f"`from_source` parses a string, a class or a function, not a {type(text).__name__}",
+            None,
         )
     if mode not in ("data", "python"):
         message, help = f'there is no mode "{mode}"', 'modes are "data" and "python"'
@@ -201,8 +202,8 @@ class _Reading(FileReader):
         return body
 
     def nothing(self, tree: ast.Module) -> Diagnostic:
-        """What is said of a text without a definition; one may only miss its decorator."""
-        message = "the text defines no module and no function"
+        """The mistake of a script without a definition; one may only miss its decorator."""
+        message = "the script defines no module and no function"
         for node in tree.body:
             bare = isinstance(node, (ast.ClassDef, ast.FunctionDef)) and not node.decorator_list
             wanted = likely_decorator(node) if bare else ""
@@ -452,7 +453,7 @@ class _ReadingPython(_Reading):
         return diagnostic if same else replace(diagnostic, span=place, labels=())
 
     def failure(self, error: BaseException, node: ast.stmt) -> Diagnostic:
-        """What Python raised, at the place in the text that was being executed."""
+        """The mistake for what Python raised, at the place that was being executed."""
         unknown = self.undefined(error, node) if isinstance(error, NameError) else None
         if unknown is not None:
             return unknown

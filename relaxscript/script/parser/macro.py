@@ -81,7 +81,7 @@ class Macro:
 
     @property
     def environment(self) -> Environment:
-        """What its names mean where it was defined."""
+        """The values of its names where it was defined."""
         return self._environment()
 
     @property
@@ -188,7 +188,7 @@ def _returns(body: Sequence[ast.stmt]) -> list[ast.Return]:
 def bind_macro_arguments(
     cx: ScriptContext, macro: Macro, node: ast.Call, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What the parameters of a macro are in one use of it."""
+    """The arguments of the parameters of a macro in one use of it."""
     return bind_arguments(cx, macro.signature, node, args, kwargs, defined=macro.span)
 
 
@@ -217,7 +217,7 @@ def check_depth(cx: ScriptContext, macro: Macro, node: ast.Call) -> None:
 
 
 def environment_of(cx: ScriptContext, macro: Macro) -> Environment:
-    """What is captured by the names in a macro that is expanded here."""
+    """The names that a macro captures which is expanded here."""
     there = macro.environment.scopes
     around = () if macro.hygienic else cx.environment.scopes
     return cx.environment.with_scopes([*around, *there])

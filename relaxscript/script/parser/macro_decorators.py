@@ -93,7 +93,7 @@ def _macro(kind: str, f: Any, frame: FrameType) -> Macro | None:
 
 
 def _seen(node: ast.FunctionDef, environment: Environment) -> dict[str, Any]:
-    """What the names of a macro mean when it is defined; its own name means itself, always."""
+    """The values of a macro's names when it is defined; its own name is always itself."""
     names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} - {node.name}
     seen: dict[str, Any] = {}
     for scope in reversed(environment.scopes):
@@ -102,5 +102,5 @@ def _seen(node: ast.FunctionDef, environment: Environment) -> dict[str, Any]:
 
 
 def _late(function: FunctionType) -> Sequence[Mapping[str, Any]]:
-    """What was not there yet when a macro was defined, such as the macro itself."""
+    """Names that were not there yet when a macro was defined, such as its own."""
     return Environment.of_function(function, None).scopes

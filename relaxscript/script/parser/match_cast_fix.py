@@ -36,7 +36,7 @@ class Settling:
         self, operand: ast.expr, wanted: str | StructInfo, known: Container[PrimVar],
         taken: Container[str], statement: ast.stmt | None,
     ) -> tuple[str | None, tuple[Edit, ...]]:  # fmt: skip
-        """What to write, and the edits that do, so that `operand` has the StructInfo `wanted`.
+        """Help, and the edits, that give `operand` the StructInfo `wanted` by a match_cast.
 
         A StructInfo that the script has written already is given as its text. `known` are the shape
         variables in scope, `taken` the names that mean something, and `statement` is the one that

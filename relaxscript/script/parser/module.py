@@ -116,7 +116,7 @@ def class_context(
     source: Source, node: ast.ClassDef, environment: Environment, reporter: Reporter,
     check_well_formed: bool,
 ) -> ClassContext:  # fmt: skip
-    """What is known of a class before its members are parsed: their names."""
+    """The state of a class before its members are parsed: their names."""
     functions = [m for m in node.body if isinstance(m, ast.FunctionDef)]
     macros = {m.name for m in functions if is_macro(m, environment)}
     names = [m.name for m in functions if m.name not in macros]
@@ -264,7 +264,7 @@ def declare(cx: ClassContext, name: str, member: ast.FunctionDef) -> None:
 
 
 def member_of_module(cx: ClassContext, node: ast.expr) -> Any:
-    """What a class takes over; of another module the module and the name of its function."""
+    """The function that a class adopts; of another module, that module and the function's name."""
     match node:
         case ast.Attribute(value=base, attr=name):
             owner = parse_expr(cx, base)
@@ -418,5 +418,5 @@ def refuse_undeclared_recursion(cx: ClassContext, name: str) -> None:
     others = [n for n in cx.headers if n != name and reaches(name, n) and reaches(n, name)]
     inner.error_at(
         cx.source.name_span(definition), "RX0308", undeclared_recursion(name, others),
-        f"declare it: `def {name}(...) -> R.Tensor(...):`",
+        f"annotate it: `def {name}(...) -> R.Tensor(...):`",
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What the functions of one module share while it is parsed: its names, infos and signatures."""
+"""The state that functions of one module share while it is parsed: names, infos and signatures."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class ModuleContext:
         return function if var is None else var.name_hint
 
     def sign(self, function: str, info: StructInfo) -> None:
-        """What is known of a function, which scripts call `function`."""
+        """Note the signature of a function, which scripts call `function`."""
         self.signatures[self.symbol(function)] = info
 
     def reaches(self, caller: str, callee: str) -> bool:
@@ -126,7 +126,7 @@ class ModuleContext:
                     pending.append(macro)
 
     def devices(self, asked: VDevice) -> str:
-        """What helps whoever asked for a virtual device that the module has not."""
+        """Help for whoever asked for a virtual device that the module has not."""
         listed = self._listed_devices()
         if listed:
             return f"the module has {', '.join(f'`{d.short}`' for d in listed)}"

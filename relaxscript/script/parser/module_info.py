@@ -1,4 +1,4 @@
-"""What a module says of itself beside its functions: attributes, global infos, names outside.
+"""Statements of a module beside its functions: attributes, global infos, names outside.
 
 info = "I.module_attrs(" dict ["," "allow_overwrite=True"] ")"
      | "I.module_global_infos(" dict ")" | "I.module_names(" dict ")"
@@ -75,7 +75,7 @@ def module_global_infos(cx: ClassContext, node: ast.expr, overwrite: bool) -> No
     """Global infos by their kind, each a list."""
     for key, infos in parse_mapping(cx, node, _DICT).items():
         if not isinstance(key, str):
-            raise cx.error(node, "RX0104", f"the kind of global infos is a text, not {key!r}")
+            raise cx.error(node, "RX0104", f"the kind of global infos is a string, not {key!r}")
         listed = infos if isinstance(infos, (list, tuple)) else (None,)
         if not all(isinstance(info, GlobalInfo) for info in listed):
             raise cx.error(
@@ -89,7 +89,7 @@ def module_names(cx: ClassContext, node: ast.expr, overwrite: bool) -> None:
     """`I.module_names({"relu_1": "relu.1"})`: names outside of the class."""
     for written, name in parse_mapping(cx, node, _DICT).items():
         if not isinstance(name, str):
-            raise cx.error(node, "RX0103", f"the name of a function is a text, not {name!r}")
+            raise cx.error(node, "RX0103", f"the name of a function is a string, not {name!r}")
         if written not in cx.module.global_vars:
             raise no_function(cx, written, node)
         cx.module.global_vars[written] = GlobalVar(name)

@@ -36,7 +36,7 @@ def parse_call(cx: ScriptContext, node: ast.Call) -> Any:
 
 
 def callee_of(cx: ScriptContext, node: ast.Call) -> Any:
-    """What is called."""
+    """The value that is called."""
     cx.around.append(node)
     try:
         return parse_expr(cx, node.func)
@@ -86,7 +86,7 @@ def arguments_for(
 
 
 def without_parentheses(cx: ScriptContext, node: ast.Call) -> dict[str, Any]:
-    """What to write for `x.shape()`: an attribute that is no method is not called."""
+    """Help for `x.shape()`: an attribute that is no method is not called."""
     if not isinstance(node.func, ast.Attribute) or node.args or node.keywords:
         return {}
     func, whole = cx.span(node.func), cx.span(node)

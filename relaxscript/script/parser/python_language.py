@@ -45,5 +45,5 @@ PYTHON = Language(
 
 
 def python_context(source: Source, environment: Environment, reporter: Reporter) -> ScriptContext:
-    """What is known where no function is parsed."""
+    """A context outside of any function."""
     return ScriptContext(source, environment, reporter, PYTHON)

@@ -88,7 +88,7 @@ class Reporter:
 
     @contextmanager
     def inside_macro(self, name: str, span: Span | None) -> Iterator[None]:
-        """What is found inside is due to the use of a macro at `span`."""
+        """Mistakes inside are due to the use of a macro at `span`."""
         with self._used(None if span is None else _Use(Label(span, f"`{name}` is expanded here"))):
             yield
 
@@ -188,7 +188,7 @@ class Reporter:
 
 
 def _closing(rest: list[Diagnostic]) -> list[Diagnostic]:
-    """What is said of the mistakes that are not reported."""
+    """The mistake that tells how many more are not reported."""
     if not rest:
         return []
     message = f"{len(rest)} more mistake{'s are' if len(rest) > 1 else ' is'} not shown"
@@ -197,7 +197,7 @@ def _closing(rest: list[Diagnostic]) -> list[Diagnostic]:
 
 
 def _as_error(warning: Diagnostic, message: str) -> Diagnostic:
-    """What is left to a check at run time, as strictness refuses it."""
+    """A warning as strictness refuses it: nothing is left to a check at run time."""
     notes = warning.notes
     if message != warning.message:
         notes = (*notes, "`strict=True` leaves nothing to a check at run time")

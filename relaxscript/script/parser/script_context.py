@@ -1,4 +1,4 @@
-"""What parsing one definition knows and records: source, names, mistakes, and the language's rules.
+"""The state of parsing one definition: source, names, mistakes, and the language's rules.
 
 A parser is functions over a context. Those that all languages share stand in `expression.py`; where
 a language differs, they call what its `Language` holds.
@@ -31,7 +31,7 @@ _OF_NAMES = ("RX0101", "RX0102")
 
 
 class ItemUse(enum.Enum):
-    """What the items of a value are used for, in the words of messages."""
+    """The use that is made of a value's items, in the words of messages."""
 
     COMPREHENSION = "gone through"
     LOOP = "gone through by `for`"
@@ -40,7 +40,7 @@ class ItemUse(enum.Enum):
 
 @dataclass(frozen=True)
 class Language:
-    """What differs from language to language: each is a function of the context and its syntax."""
+    """The differences of a language: each is a function of the context and its syntax."""
 
     # What each kind of expression means.
     rules: Mapping[type[ast.AST], Callable[[Any, Any], Any]]

@@ -110,7 +110,7 @@ def namespace_member(cx: ScriptContext, namespace: ModuleType, node: ast.Attribu
 
 
 def member_elsewhere(cx: ScriptContext, namespace: ModuleType, name: str) -> str | None:
-    """What has exactly this name, or has it in other libraries, in another namespace."""
+    """A member of another namespace that has this name, here or in other libraries."""
     if namespace is namespace_of(cx, "T"):
         short = other_dtype(name)
         return f"T.{short}" if short else _exactly(cx, name, "IR", namespace)

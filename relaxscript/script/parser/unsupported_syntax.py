@@ -30,7 +30,7 @@ def first_word(source: Source, node: ast.stmt) -> Span | None:
 
 
 def of_later_pythons(**forms: tuple[str, str | None]) -> dict[type[Any], tuple[str, str | None]]:
-    """What is said of forms that this Python may not have, by the names of their nodes."""
+    """Help for forms that this Python may not have, by the names of their nodes."""
     return {getattr(ast, name): said for name, said in forms.items() if hasattr(ast, name)}
 
 
@@ -39,7 +39,7 @@ STATEMENTS: dict[type[ast.stmt], tuple[str, str | None]] = {
     ast.AsyncFor: ("`async for`", None),
     ast.While: (
         "`while`",
-        "write a recursive function with a declared result, or a `@T.prim_func`",
+        "write a recursive function with a return annotation, or a `@T.prim_func`",
     ),
     **dict.fromkeys(
         (ast.Try, TRY_STAR),

@@ -37,7 +37,7 @@ __all__ = ["print_call", "print_operands"]
 def in_order(
     cx: RelaxPrinter, operands: Iterable[Expr | None], write: Callable[[int], ast.expr]
 ) -> list[ast.expr]:
-    """What is written of operands, from left to right.
+    """Written operands, from left to right.
 
     Where one of them needs statements of its own, those before it are bound before these.
     """
@@ -140,7 +140,7 @@ def print_arguments(cx: RelaxPrinter, operator: Operator, e: Call, word: ast.exp
 
 
 def print_argument(cx: RelaxPrinter, parameter: Parameter, value: Any) -> ast.expr:
-    """What one parameter is given."""
+    """The argument of one parameter."""
     match value:
         case ExternFunc(global_symbol) if parameter.wants == "packed":
             return tree.constant(global_symbol)

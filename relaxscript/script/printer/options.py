@@ -116,7 +116,7 @@ def _checked(word: str, value: Any) -> Any:
     if isinstance(default, bool):
         return bool(value)
     if not isinstance(value, str) and not (word == "name" and value is None):
-        raise TypeError(f"`{word}` is a text, not {value!r}")
+        raise TypeError(f"`{word}` is a string, not {value!r}")
     return value
 
 

@@ -66,7 +66,7 @@ _FLOAT64 = prim.const(0.0, "float64").dtype
 
 
 def relax_printer(session: Session) -> RelaxPrinter:
-    """What is known before a function, or a piece of one, is written."""
+    """A context before a function, or a piece of one, is written."""
     return RelaxPrinter(session, print_expr)
 
 
@@ -248,7 +248,7 @@ def goes_without_saying(cx: RelaxPrinter, declared: StructInfo, body: Expr) -> b
 def needed_annotation(
     cx: RelaxPrinter, var: Var, value: Expr, cast: StructInfo | None
 ) -> StructInfo | None:
-    """What is said of a variable beside its value; None where the parser knows it."""
+    """The annotation that a variable needs beside its value; None where the parser knows it."""
     info: StructInfo | None = var.struct_info
     if info is None or info is cast:
         return None
@@ -354,7 +354,7 @@ def print_leaf(cx: RelaxPrinter, e: Expr) -> ast.expr:
 
 
 def print_callable(cx: RelaxPrinter, e: Expr) -> ast.expr:
-    """What can be called, and what has no place in an expression."""
+    """The syntax of what can be called, or has no place in an expression."""
     match e:
         case GlobalVar():
             return cx.global_function(e)

@@ -1,4 +1,4 @@
-"""What printing one Relax function knows: names, scopes, and statements that must come first."""
+"""The state of printing one Relax function: names, scopes, and statements that must come first."""
 
 from __future__ import annotations
 

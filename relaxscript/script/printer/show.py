@@ -41,7 +41,7 @@ def showing(style: str | None = None, black_format: bool | None = None) -> Itera
 
 
 def shown(text: str, style: str | None = None, black_format: bool | None = None) -> str:
-    """What to print; empty when a notebook has displayed the text already.
+    """The text to print; empty when a notebook has displayed the text already.
 
     Raises `ValueError` for a style that there is not.
     """

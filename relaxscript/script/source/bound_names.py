@@ -81,7 +81,7 @@ def last_targets(body: Sequence[ast.stmt]) -> Targets:
 
 
 def _overwrite(last: Targets, first: Targets, second: Targets) -> None:
-    """What holds after one of two ways; a name that a way does not bind keeps what it had."""
+    """The names after one of two ways; a name that a way does not bind keeps what it had."""
     for name in {**first, **second}:
         before = last.get(name, ())
         last[name] = (*first.get(name, before), *second.get(name, before))

@@ -49,7 +49,7 @@ class Definition(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """What Python knows of a definition: `line` where it begins; `inside` a line within it.
+    """The traces of a definition in Python: `line` where it begins; `inside` a line within it.
 
     `code` is what it was compiled to, `parts` what is known of a class otherwise; `around` is the
     code of the scope in which it stands where that is still running, `scope` its global names.
@@ -224,7 +224,7 @@ def _in_linecache(wanted: Wanted) -> Parsed | None:
 
 
 def _of_loader(filename: str, scope: dict[str, Any]) -> Iterator[Parsed]:
-    """What the loader of a module says its text is, where linecache did not ask it."""
+    """The source that the loader of a module gives, where linecache did not ask it."""
     get_source = getattr(scope.get("__loader__"), "get_source", None)
     if get_source is None or scope.get("__file__", filename) != filename:
         return
@@ -253,7 +253,7 @@ def _commands() -> Iterator[str]:
 
 
 def _typed() -> Iterator[str]:
-    """What was typed last at Python's prompt, from each decorator on, as readline keeps it.
+    """The input typed last at Python's prompt, from each decorator on, as readline keeps it.
 
     A line that was changed in the history is no matter: the code of what is found is compared.
     """

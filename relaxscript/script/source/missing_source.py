@@ -11,7 +11,7 @@ from relaxscript.errors import Diagnostic
 
 __all__ = ["changed", "not_found"]
 
-WAY_OUT = "put the definition in a file, or parse its text with `relaxscript.from_source(text)`"
+WAY_OUT = "put the definition in a file, or parse its source with `relaxscript.from_source(text)`"
 
 # What runs a text under a name that says so, and keeps none of it.
 _RUN_BY = {
@@ -34,9 +34,11 @@ def changed(name: str, filename: str) -> Diagnostic:
     """That the text which is there is not that of the definition."""
     message = (
         f"the source of `{name}` cannot be found: "
-        f"`{filename}` is not the text any more from which Python made `{name}`"
+        f"`{filename}` is not the source any more from which Python made `{name}`"
     )
-    help = f"import or run `{filename}` again, or parse a text with `relaxscript.from_source(text)`"
+    help = (
+        f"import or run `{filename}` again, or parse a string with `relaxscript.from_source(text)`"
+    )
     return Diagnostic("RX0111", message, None, help=help)
 
 
@@ -50,7 +52,7 @@ def _situation(filename: str, scope: Mapping[str, Any]) -> str:
     if filename in _RUN_BY:
         return _RUN_BY[filename]
     if filename.startswith("<"):
-        return f"it was executed under the name `{filename}`, of which no text is kept"
+        return f"it was executed under the name `{filename}`, of which no source is kept"
     if os.path.exists(filename):
         return f"`{filename}` cannot be read as text"
     if scope.get("__cached__") == filename or filename.endswith((".pyc", ".pyo")):

@@ -1,4 +1,4 @@
-"""What the statements around the definitions of a text say plainly, without running anything.
+"""Plain values in the statements around the definitions of a script, without running anything.
 
 `N = 64`, `SHAPE = (N, 4)`, `n = R.dim("n")` and the imports of our own namespaces: literals, names,
 arithmetic on small numbers, and calls of what only makes IR.
@@ -72,7 +72,7 @@ def _subscript_of(cx: ScriptContext, owner: Any, index: Any, node: ast.Subscript
 
 
 def _struct_info(front: Front, args: Sequence[Any], kwargs: dict[str, Any]) -> StructInfo:
-    """What `R.Tensor(...)` means."""
+    """The StructInfo of `R.Tensor(...)`."""
     try:
         return front.bind(args, kwargs)
     except (AnnotationError, DiagnosticError):
@@ -154,7 +154,7 @@ def _namespace(name: str, **members: Any) -> ModuleType:
 
 @cache
 def _package() -> ModuleType:
-    """What `relaxscript` and `tvm` hold for scripts."""
+    """The names that `relaxscript` and `tvm` hold for scripts."""
     from relaxscript import script
     from relaxscript.script.names import relax_devices
 

@@ -37,7 +37,7 @@ class Parsed:
         return _definitions(self.tree)
 
     def codes(self, flags: int) -> dict[str, list[CodeType]]:
-        """What Python compiles the text to, by the names of functions and classes.
+        """The codes that Python compiles the text to, by the names of functions and classes.
 
         `flags` are the `__future__` imports that hold beside those of the text.
         """

@@ -55,7 +55,7 @@ class _Line(NamedTuple):
 
 
 def syntax_error(source: Source, error: SyntaxError) -> Diagnostic:
-    """What Python says of a text that it cannot read, with the slip that explains it."""
+    """The mistake of a script that Python cannot read, with the slip that explains it."""
     span = _place(source, error)
     said, _, more = (error.msg or "invalid syntax").partition(". ")
     help = more[:1].lower() + more[1:].rstrip("?") if more else None
@@ -215,10 +215,10 @@ def _quotes(line: _Line) -> Iterator[_Slip]:
     for at, letter in enumerate(line.code):
         other = {"'": '"', '"': "'"}.get(letter)
         if other is not None:
-            start, help = line.start + at, f"begin and end the text with `{other}`"
+            start, help = line.start + at, f"begin and end the string with `{other}`"
             yield _Slip(start, start + 1, other, help)
     for word in re.finditer(r"([\"'])\w+(?![\w\"'])", line.code):
-        yield _added(line, word.end(), word[1], f"end the text: `{word[0]}{word[1]}`")
+        yield _added(line, word.end(), word[1], f"end the string: `{word[0]}{word[1]}`")
 
 
 def _assignments(source: Source, span: Span, line: _Line) -> Iterator[_Slip]:

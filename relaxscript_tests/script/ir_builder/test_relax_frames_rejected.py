@@ -357,7 +357,7 @@ def test_what_is_no_expression():
 @rejected
 def test_a_declared_result_that_does_not_fit():
     with IRBuilder(), R.function():
-    #                 ^^^^^^^^^^^^ error: RX0205 the result does not fit the declared result
+    #                 ^^^^^^^^^^^^ error: RX0205 the result does not fit the return annotation
     # help: it is `R.Tensor((2, 3), "float32")`, declared as `R.Tensor((2, 4), "float32")`
     #                 ------------ label: dimension 1 is `3`, not `4`
         x = R.arg("x", TENSOR)

@@ -197,7 +197,7 @@ def test_from_source_parses_a_plain_function_as_relax_otherwise():
 
 @pytest.mark.parametrize("given", [None, b"text", 3])
 def test_from_source_takes_a_text_a_class_or_a_function(given):
-    with pytest.raises(DiagnosticError, match="parses a text, a class or a function, not a"):
+    with pytest.raises(DiagnosticError, match="parses a string, a class or a function, not a"):
         from_source(given)
 
 

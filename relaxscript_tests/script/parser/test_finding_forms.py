@@ -395,7 +395,9 @@ def test_a_definition_that_moved_in_an_edited_file_is_found_where_it_is(folder):
 def test_an_edited_definition_is_not_taken_for_the_one_that_runs(folder, change):
     module = imported(folder, FACTORY, "other")
     edit(folder / "other.py", FACTORY.replace(*change))
-    with pytest.raises(DiagnosticError, match=r"not the text any more from which Python made `f`"):
+    with pytest.raises(
+        DiagnosticError, match=r"not the source any more from which Python made `f`"
+    ):
         module.make(2)
 
 
@@ -437,7 +439,7 @@ def test_a_file_of_which_only_the_compiled_form_is_there_is_named(folder):
         ("<timed exec>", "it was run by `%%time`, and is in no cell"),
         ("<magic-timeit>", "it was run by `%%timeit`, and is in no cell"),
         ("<console>", "it was typed at a prompt that does not keep"),
-        ("<template>", "it was executed under the name `<template>`, of which no text is kept"),
+        ("<template>", "it was executed under the name `<template>`, of which no source is kept"),
         ("<string>", "it was executed from a string, which Python does not keep"),
     ],
 )

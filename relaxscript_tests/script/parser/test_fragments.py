@@ -188,7 +188,7 @@ def test_random_parts_of_prim_funcs_read_back():
         ("n = T.int64()\nT.grid(n)", "and no part of a program"),
         ('A = T.Buffer((4,), "int32")\nB[0] = T.int32(1)', "`B` is not defined"),
         ("x: R.Tensr((2,))\nx", "`R` has no `Tensr`"),
-        ("N = 64", "the text defines no module and no function"),
+        ("N = 64", "the script defines no module and no function"),
         ("import os\nos.system('ls')", "only imports, modules and functions can stand here"),
     ],
 )  # fmt: skip

@@ -114,8 +114,8 @@ def test_a_recursive_function_without_a_declared_result():
     class Module:
         @R.function
         def f(x: R.Tensor((4,), "float32")):
-        #   ^ error: RX0308 `f` is recursive and does not declare its result
-        #     help: declare it: `def f(...) -> R.Tensor(...):`
+        #   ^ error: RX0308 `f` is recursive and has no return annotation
+        #     help: annotate it: `def f(...) -> R.Tensor(...):`
             cls = Module
             return cls.f(x)
 
@@ -126,16 +126,16 @@ def test_functions_that_call_each_other_without_declared_results():
     class Module:
         @R.function
         def even(x: R.Tensor((4,), "float32")):
-        #   ^^^^ error: RX0308 `even` is recursive (through `odd`) and does not declare its
-        #        | result
-        #        help: declare it: `def even(...) -> R.Tensor(...):`
+        #   ^^^^ error: RX0308 `even` is recursive (through `odd`) and has no return
+        #        | annotation
+        #        help: annotate it: `def even(...) -> R.Tensor(...):`
             cls = Module
             return cls.odd(x)
 
         @R.function
         def odd(x: R.Tensor((4,), "float32")):
-        #   ^^^ error: RX0308 `odd` is recursive (through `even`) and does not declare its
-        #       | result
+        #   ^^^ error: RX0308 `odd` is recursive (through `even`) and has no return
+        #       | annotation
             cls = Module
             return cls.even(x)
 
@@ -159,7 +159,7 @@ def test_a_text_without_a_program():
     check_rejected(
         """
         from relaxscript.script import ir as I, relax as R, tir as T
-        # error: RX0111 the text defines no module and no function
+        # error: RX0111 the script defines no module and no function
         # help: write a class under `@I.ir_module` or a function under `@R.function`
         """
     )
@@ -302,7 +302,7 @@ def test_a_name_of_a_function_that_is_no_text():
     @I.ir_module
     class Module:
         I.module_names({"main": 3})
-        #              ^^^^^^^^^^^ error: RX0103 the name of a function is a text, not 3
+        #              ^^^^^^^^^^^ error: RX0103 the name of a function is a string, not 3
 
         @R.function
         def main(x: R.Tensor((4,), "float32")):
@@ -355,7 +355,7 @@ def test_global_infos_that_are_none():
             #        | of such infos
             # help: write `{"other": [I.vdevice("llvm")]}`
             I.module_global_infos({1: []})
-            #                     ^^^^^^^ error: RX0104 the kind of global infos is a text, not 1
+            #                     ^^^^^^^ error: RX0104 the kind of global infos is a string, not 1
 
             @R.function
             def f(x: R.Object):

@@ -144,7 +144,7 @@ def test_addresses_tell_objects_of_one_name_apart(module):
         ({"ir_prefix": "float"}, ValueError, "scripts use that name themselves"),
         ({"line_width": 0}, ValueError, "`line_width` is a whole number from 1 on, not 0"),
         ({"indent_spaces": "4"}, ValueError, "`indent_spaces` is a whole number from 1 on"),
-        ({"name": 3}, TypeError, "`name` is a text, not 3"),
+        ({"name": 3}, TypeError, "`name` is a string, not 3"),
         ({"int_dtype": "integer"}, ValueError, "integer"),
     ],
     ids=str,

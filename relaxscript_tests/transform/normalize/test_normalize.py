@@ -57,9 +57,7 @@ def test_functions_without_declared_result_are_typed_before_their_callers():
 
 def test_recursion_without_a_declared_result_is_an_error():
     mod = module(main=function(lambda x: Call(GlobalVar("main"), [x])))
-    with pytest.raises(
-        DiagnosticError, match="`main` is recursive and does not declare its result"
-    ):
+    with pytest.raises(DiagnosticError, match="`main` is recursive and has no return annotation"):
         Normalize()(mod)
 
 

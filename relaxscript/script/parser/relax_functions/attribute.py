@@ -1,4 +1,4 @@
-"""What stands after a value of the program: attributes, methods, and indices of any kind.
+"""Syntax behind a value of the program: attributes, methods, and indices of any kind.
 
     attribute = value "." ("T" | "shape" | "dtype" | "ndim" | ...) | method "(" arguments ")"
     item      = tuple "[" integer "]" | shape "[" index "]" | tensor "[" index "]"
@@ -93,7 +93,7 @@ def parse_attribute(cx: RelaxContext, node: ast.Attribute) -> Any:
 
 
 def attribute_of(cx: RelaxContext, owner: Any, node: ast.Attribute) -> Any:
-    """What stands behind a dot, by what stands before it."""
+    """The attribute behind a dot, by the value before it."""
     match owner:
         case ModuleName():
             macro = macro_of_module(cx.module, node.attr)
@@ -114,7 +114,7 @@ def attribute_of(cx: RelaxContext, owner: Any, node: ast.Attribute) -> Any:
 def inspected(
     cx: RelaxContext, operator: Operator, given: list[Any], node: ast.expr, owner: ast.expr
 ) -> Expr:
-    """What only the running program knows of a tensor."""
+    """A property that only the running program knows of a tensor."""
     first = as_leaf(cx, given[0], owner)
     _of_tensor(cx, first, node, owner)
     try:
@@ -125,7 +125,7 @@ def inspected(
 
 
 def _of_tensor(cx: RelaxContext, value: Expr, node: ast.expr, owner: ast.expr) -> TensorStructInfo:
-    """What is known of a tensor; raises `Failed` after recording that it is none."""
+    """The StructInfo of a tensor; raises `Failed` after recording that it is none."""
     info = cx.builder.struct_info(value)
     if isinstance(info, TensorStructInfo):
         return info

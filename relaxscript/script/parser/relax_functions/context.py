@@ -1,4 +1,4 @@
-"""What parsing one Relax function knows: names, dimensions, the module, and the builder."""
+"""The state of parsing one Relax function: names, dimensions, the module, and the builder."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Lost(NamedTuple):
 
 @dataclass
 class Header:
-    """What the first lines of a function say."""
+    """The first lines of a function: parameters, return annotation and attributes."""
 
     name: str
     params: list[Var]

@@ -36,7 +36,7 @@ _END = int(np.iinfo(np.int64).max)
 
 @dataclass
 class _Plan:
-    """What an index asks for, axis by axis of the tensor, and then of the result."""
+    """The steps of an index, axis by axis of the tensor, and then of the result."""
 
     slices: list[tuple[int, Any, Any, int]] = field(default_factory=list)
     removed: list[int] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What does in Relax what people mean by `x[0, :] = 1.0`: a call that makes the new value."""
+"""Assignments to elements, `x[0, :] = 1.0`: refused with the call that makes the new value."""
 
 from __future__ import annotations
 

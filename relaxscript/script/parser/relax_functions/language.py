@@ -121,5 +121,5 @@ RELAX = Language(
 def relax_context(
     source: Source, environment: Environment, reporter: Reporter, module: ModuleContext
 ) -> RelaxContext:
-    """What is known before a function is parsed."""
+    """A context before a function is parsed."""
     return RelaxContext(source, environment, reporter, module, RELAX)

@@ -51,7 +51,7 @@ def expand_macro(cx: RelaxContext, macro: Macro, given: tuple[Any, ...], node: a
 
 
 def state_of(cx: RelaxContext, macro: Macro, values: dict[str, Any]) -> dict[str, Any]:
-    """What the parser knows in a macro: of names around its use only if it is not hygienic."""
+    """The context inside a macro; it has the names around its use only if it is not hygienic."""
     fresh: dict[str, Any] = {"dims": {}, "lost": {}, "hidden": set(), "undeclared": {}}
     outer: dict[str, Any] = {name: getattr(cx, name).copy() for name in fresh}
     names = {} if macro.hygienic else cx.names

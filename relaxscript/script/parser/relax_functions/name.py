@@ -43,7 +43,7 @@ def find_name(cx: RelaxContext, node: ast.Name) -> Any:
 
 
 def _found(cx: RelaxContext, node: ast.Name) -> Any:
-    """What a name means here; raises `Failed` after recording why it means nothing."""
+    """The value of a name here; raises `Failed` after recording why it has none."""
     known = cx.dims.get(node.id)
     if known is not None:
         return known
@@ -87,7 +87,7 @@ def _refuse_left_behind(cx: RelaxContext, node: ast.Name) -> None:
     if node.id in cx.undeclared:  # criterion 8 for a local function that calls itself
         raise cx.error(
             node, "RX0308", undeclared_recursion(node.id),
-            labels=[(cx.undeclared[node.id], "declare it here: `-> R.Tensor(...)`")],
+            labels=[(cx.undeclared[node.id], "annotate it here: `-> R.Tensor(...)`")],
         )  # fmt: skip
 
 

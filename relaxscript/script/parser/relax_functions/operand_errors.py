@@ -40,7 +40,7 @@ def note_deferred_checks(
     callee: Any = None,
     value: Expr | None = None,
 ) -> None:
-    """What could not be decided while `node` was typed becomes one warning each.
+    """Record a warning for each thing that could not be decided while `node` was typed.
 
     `declared` is the annotation that it was compared with, `callee` what Python called there,
     `value` what the node means.
@@ -100,7 +100,7 @@ def _of_all_axes(
 def _with_facts(
     cx: RelaxContext, warning: Diagnostic, error: OperandError, nodes: dict[str, ast.expr]
 ) -> Diagnostic:
-    """What is known of the operands, each fact at its operand and where it got it."""
+    """A warning with the facts about its operands, each where it stands and where it began."""
     _restore_places(cx, error, nodes)
     spans = {name: cx.source.span(at) for name, at in nodes.items()}
     said = error.diagnostic("", None, spans)
@@ -117,7 +117,7 @@ def _with_facts(
 def settled_by_cast(
     cx: RelaxContext, found: Diagnostic, wanted: object, at: ast.AST, declared: ast.expr | None
 ) -> Diagnostic:
-    """What is said of a value that may not fit, with the cast that makes sure that it does.
+    """The finding that a value may not fit, with the cast that makes sure that it does.
 
     Without a StructInfo `wanted` no cast can; `declared` is how the script has written it.
     """
@@ -172,7 +172,7 @@ def operand_error(
 
 
 def _short_words(cx: RelaxContext, nodes: Mapping[str, ast.expr]) -> dict[str, str]:
-    """What stands for each operand, where that is short enough to be its name in a sentence."""
+    """The code of each operand, where that is short enough to be its name in a sentence."""
     return {
         name: text
         for name, at in nodes.items()
@@ -183,7 +183,7 @@ def _short_words(cx: RelaxContext, nodes: Mapping[str, ast.expr]) -> dict[str, s
 def with_ways_out(
     cx: RelaxContext, diagnostic: Diagnostic, expr: Expr | None, node: ast.AST
 ) -> Diagnostic:
-    """What can be done with an impure call where none may stand."""
+    """A mistake with the ways out for an impure call where none may stand."""
     call = node if isinstance(node, ast.Call) else None
     callee = expr.op if isinstance(expr, Call) else None
     if isinstance(callee, GlobalVar) and call is not None and is_prim_func(cx, callee.name_hint):

@@ -68,7 +68,7 @@ def call_of_python(cx: RelaxContext, callee: Any, node: ast.Call) -> Any:
 
 
 def _called(cx: RelaxContext, callee: Any, node: ast.Call) -> Any:
-    """What a function of Python gives."""
+    """The result of a function of Python."""
     if callee in (max, min) and not node.keywords:
         return extreme(cx, callee, node)
     if callee is print:
@@ -114,7 +114,7 @@ def check_taken(cx: RelaxContext, callee: Any, args: Sequence[Any], node: ast.Ca
 
 
 def explain_failure(cx: RelaxContext, args: Sequence[Any], node: ast.Call) -> Diagnostic | None:
-    """What is said of a function of Python that failed on values of the program."""
+    """The mistake of calling a function of Python that failed on values of the program."""
     if not any(isinstance(part, (Expr, PrimExpr)) for part in _parts(args)):
         return None
     message, help, fix = taken_too_early(cx, node)
@@ -122,7 +122,7 @@ def explain_failure(cx: RelaxContext, args: Sequence[Any], node: ast.Call) -> Di
 
 
 def taken_too_early(cx: RelaxContext, node: ast.Call) -> tuple[str, str | None, tuple[Edit, ...]]:
-    """What is said of a call of Python's own, what to write, and the edit."""
+    """The mistake of calling a function of Python's own, the help, and the edit."""
     written = ast.unparse(node.func)
     message = f"`{written}` is Python's own, and cannot take values that are known only later"
     return message, *instead_of_python(cx, written, node)
@@ -131,7 +131,7 @@ def taken_too_early(cx: RelaxContext, node: ast.Call) -> tuple[str, str | None, 
 def instead_of_python(
     cx: RelaxContext, written: str, node: ast.Call
 ) -> tuple[str | None, tuple[Edit, ...]]:
-    """What to write for a call of Python's own, and the edit where it is the same call."""
+    """Help for a call of Python's own, and the edit where it is the same call."""
     last = written.rpartition(".")[2]
     if written == "range":
         return _LATER_LOOP, ()

@@ -53,7 +53,7 @@ def check_result(cx: RelaxContext, result: Expr, node: ast.expr | ast.Return) ->
         return
     try:
         info = cx.builder.struct_info(result)
-        cx.builder.check_fits(info, declared.ret, "the result", "the declared result", "RX0205")
+        cx.builder.check_fits(info, declared.ret, "the result", "the return annotation", "RX0205")
     except OperandError as error:
         span = cx.source.span(node)
         diagnostic = error.diagnostic(declared.name, span, {"the result": span})
@@ -81,7 +81,7 @@ def _return_from_macro(cx: RelaxContext, node: ast.Return, value: ast.expr | Non
 
 
 def returned_value(cx: RelaxContext, node: ast.expr) -> Any:
-    """What a macro returns: typed here, so that its mistakes are found here."""
+    """The value that a macro returns: typed here, so that its mistakes are found here."""
     found = parse_expr(cx, node)
     if isinstance(found, (tuple, list)):
         return type(found)(keep(cx, part, node) for part in found)

@@ -205,7 +205,7 @@ def refuse_other_parameters(cx: RelaxContext, args: ast.arguments) -> None:
 
 
 def gathered_parameters(cx: RelaxContext, args: ast.arguments, params: list[Var]) -> dict[str, Any]:
-    """What `*ws: *annotations` stands for: a parameter for each, a tuple of them in the script.
+    """The parameters of `*ws: *annotations`: one for each, a tuple of them in the script.
 
     Adds these to the parameters. Names of parameters that there are not are unknown.
     """

@@ -289,7 +289,7 @@ def test_values_that_are_no_values_of_a_program():
         #            ^^^^^^^ error: RX0201 `R.add` cannot take these operands
         #            ------- label: is a Python `object`, not a tensor
         z = R.add(x, R.const(words))
-        #            ^^^^^^^^^^^^^^ error: RX0201 a constant is made of numbers, a text is none
+        #            ^^^^^^^^^^^^^^ error: RX0201 a constant is made of numbers, a string is none
         v = R.add(x, R.const(halves))
         #            ^^^^^^^^^^^^^^^ error: RX0201 "int4" is not a dtype
         # help: did you mean "int8"?

@@ -119,7 +119,7 @@ def test_the_result_is_not_what_its_annotation_says():
     def f(x: R.Tensor((3, 4), "float32")) -> R.Tensor((4, 3), "float32"):
     #                                        --------------------------- label: declared here
         return x
-        #      ^ error: RX0205 the result does not fit the declared result
+        #      ^ error: RX0205 the result does not fit the return annotation
         # help: it is `R.Tensor((3, 4), "float32")`, declared as `R.Tensor((4, 3), "float32")`
         #      - label: dimension 0 is `3`, not `4`
 

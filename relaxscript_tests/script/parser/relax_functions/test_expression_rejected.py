@@ -236,7 +236,7 @@ def test_constants_fit_their_data_types():
             e = R.const([[1], [2, 3]])
             #   ^^^^^^^^^^^^^^^^^^^^^^ error: RX0201 the lists of a constant have different lengths
             g = R.const("text")
-            #   ^^^^^^^^^^^^^^^ error: RX0201 a constant is made of numbers, a text is none
+            #   ^^^^^^^^^^^^^^^ error: RX0201 a constant is made of numbers, a string is none
             h = R.const(x)
             #   ^^^^^^^^^^ error: RX0201 a constant is made of numbers, this is a value of the
             #     | program

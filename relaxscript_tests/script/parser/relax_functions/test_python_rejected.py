@@ -76,7 +76,7 @@ def test_a_while_loop():
     def f(x: R.Tensor((4,), "float32")):
         while True:
         # <^^^^ error: RX0104 `while` cannot be used in a Relax function
-        #        help: write a recursive function with a declared result, or a `@T.prim_func`
+        #        help: write a recursive function with a return annotation, or a `@T.prim_func`
             x = R.add(x, x)
         return x
 

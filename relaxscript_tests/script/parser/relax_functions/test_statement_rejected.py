@@ -261,9 +261,9 @@ def test_mutual_recursion_needs_every_result():
 
             @R.function
             def odd(x: R.Object):
-            #   ^^^ error: RX0308 `odd` is recursive (through `even`) and does not
-            #       | declare its result
-            # help: declare it: `def odd(...) -> R.Tensor(...):`
+            #   ^^^ error: RX0308 `odd` is recursive (through `even`) and has no
+            #       | return annotation
+            # help: annotate it: `def odd(...) -> R.Tensor(...):`
                 return Module.even(x)
         """
     )
@@ -338,7 +338,7 @@ def test_a_local_function_that_calls_itself_declares_its_result():
             @R.function
             def loop(y: R.Tensor((2,), "float32")):
                 return loop(y)
-                #      ^^^^ error: RX0308 `loop` is recursive and does not declare its result
+                #      ^^^^ error: RX0308 `loop` is recursive and has no return annotation
 
             return loop(x)
         """

@@ -178,7 +178,7 @@ def test_a_result_that_does_not_fit_the_declared_one():
     #                                        --------------------------- label: declared here
         y = R.add(x, x)
         return y
-        #      ^ error: RX0205 the result does not fit the declared result
+        #      ^ error: RX0205 the result does not fit the return annotation
         #       help: it is `R.Tensor((3, 4), "float32")`, declared as `R.Tensor((4, 3), "float32")`
         #      - label: dimension 0 is `3`, not `4`
 
@@ -188,7 +188,7 @@ def test_a_result_of_another_data_type_than_the_declared_one():
     @R.function
     def f(x: R.Tensor(("n",), "float32")) -> R.Tensor(("n",), "float16"):
         return x
-        #      ^ error: RX0205 the result does not fit the declared result
+        #      ^ error: RX0205 the result does not fit the return annotation
         #          help: it is `R.Tensor((n,), "float32")`, declared as `R.Tensor((n,), "float16")`
 
 
@@ -197,7 +197,7 @@ def test_a_result_of_another_kind_than_the_declared_one():
     @R.function
     def f(x: R.Tensor(("n",), "float32")) -> R.Shape(("n",)):
         return x
-        #      ^ error: RX0205 the result does not fit the declared result
+        #      ^ error: RX0205 the result does not fit the return annotation
         #          help: it is `R.Tensor((n,), "float32")`, declared as `R.Shape([n])`
 
 

@@ -48,11 +48,11 @@ BODY = {
         "with R.dataflow():\n    z = R.exp(x)\nreturn z\n",
     ),
     "a text ends with other quotes": (
-        "z = R.astype(x, \"int8')\nreturn z\n", '"', "begin and end the text with `'`",
+        "z = R.astype(x, \"int8')\nreturn z\n", '"', "begin and end the string with `'`",
         "z = R.astype(x, 'int8')\nreturn z\n",
     ),
     "a text does not end": (
-        'z = R.astype(x, "int8)\nreturn z\n', '"', 'end the text: `"int8"`',
+        'z = R.astype(x, "int8)\nreturn z\n', '"', 'end the string: `"int8"`',
         'z = R.astype(x, "int8")\nreturn z\n',
     ),
     "an assignment is a condition": (

@@ -190,7 +190,7 @@ def test_a_text_of_great_width():
         @R.function(pure=False)
         def f(x: R.Tensor((2,), "float32")):
             _ = R.print(x, format=f"{1:99999}")
-            #                     ^^^^^^^^^^^^ error: RX0104 this text is too long for a script
+            #                     ^^^^^^^^^^^^ error: RX0104 this string is too long for a script
             return x
         """
     )
@@ -352,7 +352,7 @@ def test_a_text_whose_function_was_not_decorated():
     check_rejected(
         """
         def f(x: R.Tensor((2, 3), "float32")):
-        #   ^ error: RX0111 the text defines no module and no function
+        #   ^ error: RX0111 the script defines no module and no function
         # help: decorate it with `@R.function`
         # fix: @R.function\\n
             return x
@@ -368,7 +368,7 @@ def test_a_text_whose_class_was_not_decorated():
             pass
 
         class Module:
-        #     ^^^^^^ error: RX0111 the text defines no module and no function
+        #     ^^^^^^ error: RX0111 the script defines no module and no function
         # help: decorate it with `@I.ir_module`
         # fix: @I.ir_module\\n
             @R.function
