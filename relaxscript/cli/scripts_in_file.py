@@ -133,7 +133,7 @@ class _ScriptFinder(FileReader):
         ordered = sorted(self.scripts, key=lambda pair: (pair[0], pair[1].line))
         return [script for _, script in ordered]
 
-    def assigned(
+    def read_assignment(
         self, node: ast.stmt, targets: Sequence[ast.expr], value: ast.expr, scopes: Scopes
     ) -> None:
         scopes[0].update(dict.fromkeys(stored_names(node), UNKNOWN))
@@ -142,7 +142,7 @@ class _ScriptFinder(FileReader):
             bind(target, found, scopes[0])
         self.forget_changed(node, scopes[0])
 
-    def other(self, node: ast.stmt, scopes: Scopes, prefix: str) -> None:
+    def read_other(self, node: ast.stmt, scopes: Scopes, prefix: str) -> None:
         if isinstance(node, _BRANCHING):
             self.branches(node, scopes, prefix)
             return
@@ -158,9 +158,9 @@ class _ScriptFinder(FileReader):
             if isinstance(scope.get(name), (list, dict)):
                 scope[name] = UNKNOWN
 
-    def imported(self, node: ast.Import | ast.ImportFrom) -> dict[str, Any]:
+    def read_import(self, node: ast.Import | ast.ImportFrom) -> dict[str, Any]:
         """The names that an import binds; of numpy and math more is known than of others."""
-        found = super().imported(node)
+        found = super().read_import(node)
         for alias in node.names:
             bound = alias.asname or alias.name.partition(".")[0]
             if found.get(bound) is not UNKNOWN:
@@ -194,7 +194,7 @@ class _ScriptFinder(FileReader):
 
     # ---- definitions
 
-    def definition(self, node: AnyDefinition, scopes: Scopes, prefix: str) -> None:
+    def read_definition(self, node: AnyDefinition, scopes: Scopes, prefix: str) -> None:
         try:
             ours = self.decorator(node, scopes)
         except Failed:
@@ -263,11 +263,11 @@ class _ScriptFinder(FileReader):
         names = _FileNames(scopes, reporter)
         with reported_as_ours(reporter):
             value = parse_definition(self.source, node, names, reporter, decorator)
-        complete = not any(d.severity == "error" for d in reporter.settled())
+        complete = not any(d.severity == "error" for d in reporter.settle())
         left = names.unknown.values()
         found = [
             d
-            for d in dict.fromkeys(reporter.settled())
+            for d in dict.fromkeys(reporter.settle())
             if replace(d, span=None, labels=()) not in left
         ]
         return Script(name, line, value if complete else None, tuple(found), tuple(names.unknown))

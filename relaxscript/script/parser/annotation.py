@@ -35,7 +35,7 @@ from relaxscript.script.names.annotations import (
     is_element,
 )
 
-from .annotation_help import a_shape, arranged
+from .annotation_help import a_shape, reorder_arguments
 from .argument_errors import argument_error
 from .diagnostics import Failed
 from .expression import parse_expr, parse_iterable
@@ -117,7 +117,7 @@ def front_call(cx: RelaxContext, front: Front, node: ast.Call) -> StructInfo:
         known, inside = dict(cx.dims), cx.in_function_type
         cx.in_function_type = True
         try:
-            with cx.introducing():
+            with cx.new_dimensions():
                 return _front_call(cx, front, node)
         finally:
             cx.dims, cx.in_function_type = known, inside
@@ -183,21 +183,21 @@ def _any_front_call(cx: RelaxContext, front: Front, node: ast.Call) -> StructInf
 def front_subscript(cx: RelaxContext, front: Front, node: ast.Subscript) -> StructInfo:
     """`R.Tensor[R.f32, n, 4]`, or `R.Tensor[(n, 4), "float32"]`, the older spelling."""
     items = list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
-    with cx.naming():
+    with cx.unquoted_dimensions():
         if front.name == "Annotated":
             return with_added(cx, node, items)
-        return front_call(cx, front, bracketed(cx, front, items, node))
+        return front_call(cx, front, subscript_as_call(cx, front, items, node))
 
 
-def bracketed(
+def subscript_as_call(
     cx: RelaxContext, front: Front, items: list[ast.expr], node: ast.Subscript
 ) -> ast.Call:
     """An annotation in brackets as the call that means the same."""
     known: ast.Call | None = None
     if front.name == "Tensor" and items and _is_element(cx, items[0]):
-        known = typed_call(node, items, lambda part: meaning(cx, part))
+        known = typed_call(node, items, lambda part: value_of_name(cx, part))
     elif front.name == "Shape":
-        known = shape_call(node, items, lambda part: meaning(cx, part))
+        known = shape_call(node, items, lambda part: value_of_name(cx, part))
     elif front.name == "Callable":
         known = callable_call(node, items)
     elif front.name == "Tensor" and (not items or _is_dimension(cx, items[0])):
@@ -213,14 +213,16 @@ def with_added(cx: RelaxContext, node: ast.Subscript, items: list[ast.expr]) -> 
     base, *more = items
     match parse_annotation(cx, base):
         case ShapeStructInfo(values=None, ndim=-1):
-            return front_call(cx, Shape, shape_call(node, more, lambda part: meaning(cx, part)))
+            return front_call(
+                cx, Shape, shape_call(node, more, lambda part: value_of_name(cx, part))
+            )
         case PrimStructInfo(value=None, dtype=dtype) if len(more) == 1:
             return front_call(cx, Prim, prim_call(node, dtype, more[0]))
     message = f"this cannot be added to `{ast.unparse(base)}`"
     raise cx.error(more[0], "RX0108", message, help=ANNOTATED_HELP)
 
 
-def meaning(cx: RelaxContext, node: ast.expr) -> Any:
+def value_of_name(cx: RelaxContext, node: ast.expr) -> Any:
     """The value of a name, None where it has no value or it is no name."""
     if not isinstance(node, ast.Name):
         return None
@@ -246,7 +248,7 @@ def _built(
     try:
         info = front.bind(args, kwargs)
     except AnnotationError as error:
-        better = arranged(cx.source, front, node)
+        better = reorder_arguments(cx.source, front, node)
         if better is not None and cx.inside_string is None:
             at, message, help, edits = better
             raise cx.error(at, error.code, message, help=help, edits=edits) from None

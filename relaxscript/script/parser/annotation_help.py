@@ -15,7 +15,13 @@ from relaxscript.script.names.annotations import Front
 from .fixits import gather
 
 __all__ = [
-    "Instead", "a_shape", "arranged", "joined", "no_extent", "other_than_int64", "unknown_extent",
+    "Instead",
+    "a_shape",
+    "no_extent",
+    "other_than_int64",
+    "reorder_arguments",
+    "unknown_extent",
+    "unquote_dimension",
 ]  # fmt: skip
 
 unknown_extent = 'name an extent that is not known: `"n"`, or say the rank only: `ndim=2`'
@@ -42,7 +48,7 @@ def other_than_int64(var: Var, span: Span | None) -> Diagnostic:
     return Diagnostic("RX0108", message, span, labels, (), f"write `{var.name} = T.int64()`", fix)
 
 
-def arranged(source: Source, front: Front, call: ast.expr) -> Instead | None:
+def reorder_arguments(source: Source, front: Front, call: ast.expr) -> Instead | None:
     """`R.Tensor(2, 3, "float32")` and `R.Tensor("float32", (2, 3))`: arguments in another order."""
     if front.name not in ("Tensor", "Shape") or not isinstance(call, ast.Call):
         return None
@@ -82,7 +88,7 @@ def no_extent(value: int) -> str:
     return f"a dimension {wrong} {shorten(value)}"
 
 
-def joined(node: ast.expr) -> str | None:
+def unquote_dimension(node: ast.expr) -> str | None:
     """`"n" + 1` as `n + 1`: arithmetic of a dimension that stands in quotes alone."""
     if not isinstance(node, ast.BinOp):
         return None

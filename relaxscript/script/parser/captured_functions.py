@@ -26,8 +26,8 @@ from .module_context import ModuleContext
 from .script_context import ScriptContext
 
 __all__ = [
-    "adopted", "adopted_as", "adopted_member", "called_names", "foreign_device", "macro_of_module",
-    "named",
+    "adopt", "adopted_as", "adopted_member", "called_names", "foreign_device", "macro_of_module",
+    "with_symbol",
 ]  # fmt: skip
 
 
@@ -39,7 +39,7 @@ def macro_of_module(module: ModuleContext, name: str) -> Macro | None:
     return found if isinstance(found, Macro) else None
 
 
-def adopted(
+def adopt(
     cx: ScriptContext, module: ModuleContext, function: Any, name: str, node: ast.expr
 ) -> GlobalVar:
     """The name in the module of a captured function, which is added to it when it is new."""
@@ -52,7 +52,7 @@ def adopted(
     shared = _equal(module, function)
     if shared is None:
         free = module.free_name(symbol_of(function) or name or "func")
-        var = _enter(module, named(function, free), free)
+        var = _enter(module, with_symbol(function, free), free)
     else:
         var = shared[1]
     module.known_objects[id(function)] = (function, var)
@@ -89,7 +89,7 @@ def adopted_as(
     check_whole(cx, value, node)
     module.captured.append((value, node))
     module.known_objects.setdefault(id(value), (value, module.global_vars[name]))
-    return named(value, name)
+    return with_symbol(value, name)
 
 
 def check_whole(cx: ScriptContext, function: Any, node: ast.expr) -> None:
@@ -116,7 +116,7 @@ def _join(
             shared = known is not None and known[1].name_hint not in taken
             free = known[1].name_hint if known and shared else module.free_name(inner, taken)
             new_names[inner] = free
-    renamed = _renamed(IRModule({inner: owner[inner] for inner in needed}), new_names)
+    renamed = _rename_functions(IRModule({inner: owner[inner] for inner in needed}), new_names)
     for key, infos in owner.global_infos.items():
         module.global_infos.setdefault(key, infos)
     for inner, new in new_names.items():
@@ -156,7 +156,7 @@ def symbol_of(function: Any) -> str:
     return "" if attrs is None else str(attrs.get("global_symbol", ""))
 
 
-def named(function: Any, name: str) -> Any:
+def with_symbol(function: Any, name: str) -> Any:
     """A function as it is called in a module: the symbol of a public one is its name there."""
     if symbol_of(function) in ("", name):
         return function
@@ -178,7 +178,7 @@ def _reachable(owner: IRModule, name: str) -> list[str]:
     return found
 
 
-def _renamed(part: IRModule, new_names: Mapping[str, str]) -> IRModule:
+def _rename_functions(part: IRModule, new_names: Mapping[str, str]) -> IRModule:
     """A module under other names, which may be each other's: first to names that nobody has."""
     first = part.replace_global_vars({old: f"{old}'" for old in new_names})
     return first.replace_global_vars({f"{old}'": new for old, new in new_names.items()})

@@ -28,7 +28,7 @@ from relaxscript.ir.relax import (
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.ir.walk import children, post_order, rewrite
 
-__all__ = ["is_handmade", "mistakes_in", "placed"]
+__all__ = ["is_handmade", "mistakes_in", "with_span"]
 
 _COMPOUND = (Binding, Call, If, SeqExpr, Tuple, TupleGetItem)
 # These stand in StructInfos as well, so in what is known of the variables of the script.
@@ -40,7 +40,7 @@ def is_handmade(value: Any) -> bool:
     return isinstance(value, (*_COMPOUND, *_LEAVES, StructInfo, list, tuple, dict))
 
 
-def placed(value: Any, span: Span | None) -> Any:
+def with_span(value: Any, span: Span | None) -> Any:
     """An expression that stands in the script where it is mentioned; other values as they are."""
     if not isinstance(value, (*_COMPOUND, *_LEAVES)) or value.span is not None or span is None:
         return value

@@ -210,7 +210,7 @@ def call_lambda(
     node: ast.expr,
 ) -> Any:
     """The value of a lambda's body; mistakes inside show where it is called."""
-    bound = _bound(cx, callee, args, kwargs, node)
+    bound = _bind_lambda(cx, callee, args, kwargs, node)
     count_step(cx, node)
     with cx.reporter.inside_lambda(cx.span(node)), cx.temporary_names() as names:
         for name, value in bound.items():
@@ -218,7 +218,7 @@ def call_lambda(
         return parse_expr(cx, callee.node.body)
 
 
-def _bound(
+def _bind_lambda(
     cx: ScriptContext,
     callee: ScriptLambda,
     args: Sequence[Any],

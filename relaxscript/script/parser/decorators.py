@@ -23,7 +23,7 @@ from .script_context import ScriptContext
 
 __all__ = [
     "OPTIONS", "OurDecorator", "leads_to", "likely_decorator", "our_decorator",
-    "our_decorators", "read_options", "resolved",
+    "our_decorators", "read_options", "resolve_name",
 ]  # fmt: skip
 
 OPTIONS: dict[str, tuple[str, ...]] = {
@@ -66,7 +66,7 @@ def our_decorators(
     found: list[OurDecorator] = []
     for decorator in node.decorator_list:
         target = decorator.func if isinstance(decorator, ast.Call) else decorator
-        value = resolved(target, environment)
+        value = resolve_name(target, environment)
         kind = str(getattr(value, "__name__", ""))
         if _is_ours(value, kind):
             found.append(OurDecorator(kind, decorator))
@@ -76,7 +76,7 @@ def our_decorators(
 def leads_to(kind: str, decorator: ast.expr, environment: Environment) -> bool:
     """Whether a decorator is ours of that kind, or calls it as far as its code tells."""
     target = decorator.func if isinstance(decorator, ast.Call) else decorator
-    value = resolved(target, environment)
+    value = resolve_name(target, environment)
     while isinstance(value, partial):
         value = value.func
     if isinstance(value, FunctionType) and not _is_ours(value, kind):
@@ -182,7 +182,7 @@ def _unknown_option(cx: ScriptContext, decorator: OurDecorator, keyword: ast.key
     known = OPTIONS[decorator.kind]
     near = nearest(keyword.arg or "", known)
     fix = (Edit(span, near),) if near is not None else ()
-    help = did_you_mean(near, f"it has {_listed(known)}")
+    help = did_you_mean(near, f"it has {_enumerate(known)}")
     if keyword.arg == "impure" and "pure" in known:  # near, and its opposite
         value = isinstance(keyword.value, ast.Constant) and bool(keyword.value.value)
         help = f"write `pure={not value}`"
@@ -191,12 +191,12 @@ def _unknown_option(cx: ScriptContext, decorator: OurDecorator, keyword: ast.key
     cx.report(Diagnostic("RX0103", message, span, help=help, fix=fix))
 
 
-def _listed(names: tuple[str, ...]) -> str:
+def _enumerate(names: tuple[str, ...]) -> str:
     shown = [f"`{name}`" for name in names]
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
-def resolved(target: ast.expr, environment: Environment) -> Any:
+def resolve_name(target: ast.expr, environment: Environment) -> Any:
     """The value of a dotted name, or None; nothing is evaluated but attributes of modules."""
     match target:
         case ast.Name(id=name):
@@ -205,7 +205,7 @@ def resolved(target: ast.expr, environment: Environment) -> Any:
             except KeyError:
                 return None
         case ast.Attribute(value=value, attr=name):
-            owner = resolved(value, environment)
+            owner = resolve_name(value, environment)
             if not isinstance(owner, ModuleType):
                 return None
             return vars(owner).get(name) or getattr(owner, name, None)

@@ -36,7 +36,7 @@ from .python_language import python_context
 from .reporter import Reporter
 
 __all__ = [
-    "finished", "function", "in_module_class", "ir_module", "not_decorated", "parse_class",
+    "finish", "function", "in_module_class", "ir_module", "not_decorated", "parse_class",
     "parse_decorated", "prim_func",
 ]  # fmt: skip
 
@@ -99,7 +99,7 @@ def parse_class(
         return module_of_class(source, node, environment, reporter, check_well_formed)
 
     with collector_paused():
-        module: IRModule = finished(parse, strict)
+        module: IRModule = finish(parse, strict)
     _refuse_unknown("I.ir_module", unknown)
     return module
 
@@ -206,9 +206,7 @@ def parse_decorated(
     source, node, _ = definition_of_function(f, frame)
     environment = Environment.of_function(f, frame)
     with collector_paused():
-        result = finished(
-            lambda r: parse_function(source, node, environment, r, kind, given), strict
-        )
+        result = finish(lambda r: parse_function(source, node, environment, r, kind, given), strict)
     _refuse_unknown(written, unknown)
     return result
 
@@ -271,7 +269,7 @@ def in_module_class(f: Any, frame: FrameType) -> bool:
     return False
 
 
-def finished(parse: Callable[[Reporter], Any], strict: bool | None) -> Any:
+def finish(parse: Callable[[Reporter], Any], strict: bool | None) -> Any:
     reporter = Reporter(is_strict(strict))
     with reported_as_ours(reporter):
         result = parse(reporter)

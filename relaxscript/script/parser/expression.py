@@ -40,12 +40,35 @@ from .suggestions import namespace_member
 from .unsupported_syntax import UNSUPPORTED
 
 __all__ = [
-    "add_attributes", "asks_for_none", "bounded", "captured_name", "checked_attributes",
-    "compute_before", "key_of", "parse_attribute", "parse_binary", "parse_boolean",
-    "parse_comparison", "parse_conditional", "parse_constant", "parse_dict", "parse_expr",
-    "parse_exprs", "parse_f_string", "parse_iterable", "parse_list", "parse_mapping",
-    "parse_name", "parse_slice", "parse_subscript", "parse_tuple", "parse_unary",
-    "python_attribute", "python_item", "python_items", "python_operation",
+    "add_attributes",
+    "asks_for_none",
+    "captured_name",
+    "check_size",
+    "checked_attributes",
+    "compute_before",
+    "key_of",
+    "parse_attribute",
+    "parse_binary",
+    "parse_boolean",
+    "parse_comparison",
+    "parse_conditional",
+    "parse_constant",
+    "parse_dict",
+    "parse_expr",
+    "parse_exprs",
+    "parse_f_string",
+    "parse_iterable",
+    "parse_list",
+    "parse_mapping",
+    "parse_name",
+    "parse_slice",
+    "parse_subscript",
+    "parse_tuple",
+    "parse_unary",
+    "python_attribute",
+    "python_item",
+    "python_items",
+    "python_operation",
 ]  # fmt: skip
 
 # Python itself writes no number of more than 4,300 digits.
@@ -59,7 +82,7 @@ def parse_expr(cx: ScriptContext, node: ast.AST) -> Any:
     """The value of an expression; raises `Failed` after recording a mistake."""
     rule = cx.rules.get(type(node))
     if rule is None:
-        raise unsupported(cx, node)
+        raise refuse_unsupported(cx, node)
     return rule(cx, node)
 
 
@@ -76,7 +99,7 @@ def parse_exprs(cx: ScriptContext, nodes: Sequence[ast.expr]) -> list[Any]:
                 waiting = []
             if type(node) is ast.Starred:
                 found.extend(parse_iterable(cx, node.value))
-                bounded(cx, range(len(found)), node)
+                check_size(cx, range(len(found)), node)
                 continue
             value = parse_expr(cx, node)
             if cx.language.waits(cx, value):
@@ -107,7 +130,7 @@ def compute_before(cx: ScriptContext, later: ast.expr, value: Any, node: ast.exp
     return value
 
 
-def bounded(cx: ScriptContext, value: Any, node: ast.AST) -> Any:
+def check_size(cx: ScriptContext, value: Any, node: ast.AST) -> Any:
     """A value, which in data mode may not be huge: a stranger may have written the text."""
     if cx.environment.mode == "data" and size(value) > MOST_ITEMS:
         raise cx.error(node, "RX0104", "this number or sequence is too large for a script")
@@ -143,7 +166,7 @@ def python_items(cx: ScriptContext, value: Any, node: ast.expr, use: ItemUse) ->
     return items
 
 
-def unsupported(cx: ScriptContext, node: ast.AST) -> Failed:
+def refuse_unsupported(cx: ScriptContext, node: ast.AST) -> Failed:
     """Record that a form of Python has no meaning here."""
     name, help = UNSUPPORTED.get(type(node), (f"`{type(node).__name__}`", None))
     if isinstance(node, ast.NamedExpr):
@@ -361,11 +384,11 @@ def python_item(cx: ScriptContext, owner: Any, index: Any, node: ast.Subscript) 
 
 
 def parse_tuple(cx: ScriptContext, node: ast.Tuple) -> Any:
-    return bounded(cx, tuple(parse_exprs(cx, node.elts)), node)
+    return check_size(cx, tuple(parse_exprs(cx, node.elts)), node)
 
 
 def parse_list(cx: ScriptContext, node: ast.List) -> Any:
-    return bounded(cx, parse_exprs(cx, node.elts), node)
+    return check_size(cx, parse_exprs(cx, node.elts), node)
 
 
 def parse_dict(cx: ScriptContext, node: ast.Dict) -> Any:
@@ -379,7 +402,7 @@ def parse_dict(cx: ScriptContext, node: ast.Dict) -> Any:
         with cx.at(key):
             hash(name)
         found[name] = parse_expr(cx, value)
-    return bounded(cx, found, node)
+    return check_size(cx, found, node)
 
 
 def check_distinct_keys(cx: ScriptContext, node: ast.Dict) -> None:
@@ -419,15 +442,15 @@ def parse_f_string(cx: ScriptContext, node: ast.JoinedStr) -> Any:
     for part in node.values:
         match part:
             case ast.FormattedValue():
-                parts.append(formatted(cx, part, node))
+                parts.append(format_part(cx, part, node))
             case _:
                 parts.append(str(parse_expr(cx, part)))
         length += len(parts[-1])
-        bounded(cx, range(length), node)
+        check_size(cx, range(length), node)
     return "".join(parts)
 
 
-def formatted(cx: ScriptContext, part: ast.FormattedValue, node: ast.JoinedStr) -> str:
+def format_part(cx: ScriptContext, part: ast.FormattedValue, node: ast.JoinedStr) -> str:
     """A value in braces as text; `node` is the whole, since parts have no place before 3.12."""
     value = parse_expr(cx, part.value)
     if isinstance(value, Node):

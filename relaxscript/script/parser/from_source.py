@@ -43,10 +43,10 @@ from relaxscript.script.source.plain_names import (
 from relaxscript.script.source.source_tree import AnyDefinition, parse_text
 from relaxscript.script.source.syntax_errors import syntax_error
 
-from .decorators import likely_decorator, our_decorator, our_decorators, resolved
+from .decorators import likely_decorator, our_decorator, our_decorators, resolve_name
 from .definition import parse_definition
 from .diagnostics import UNKNOWN, Failed
-from .entry import finished, not_decorated, parse_class, parse_decorated
+from .entry import finish, not_decorated, parse_class, parse_decorated
 from .environment import Environment, Mode
 from .expression import parse_expr
 from .fixits import add_decorator
@@ -98,7 +98,7 @@ def from_source(
             def parse(reporter: Reporter) -> Any:
                 return reading(source, known, reporter, check_well_formed).whole(tree)
 
-            return finished(parse, strict)
+            return finish(parse, strict)
     except DiagnosticError as error:
         raise error.with_traceback(None) from None
 
@@ -118,7 +118,7 @@ def read_again(text: str, filename: str, metadata: Mapping[str, Any]) -> Any:
 
 
 @hooks.parsed.fill
-def _parsed(script: str) -> Any:
+def _parse_printed(script: str) -> Any:
     return read_again(script, "<printed>", {})
 
 
@@ -220,9 +220,9 @@ class _Reading(FileReader):
         if not _says_nothing(node):
             super().statement(node, scopes, prefix)
 
-    def definition(self, node: AnyDefinition, scopes: Scopes, prefix: str) -> None:
+    def read_definition(self, node: AnyDefinition, scopes: Scopes, prefix: str) -> None:
         if isinstance(node, ast.AsyncFunctionDef):
-            self.other(node, scopes, prefix)
+            self.read_other(node, scopes, prefix)
         else:
             self.define(node)
 
@@ -244,7 +244,7 @@ class _Reading(FileReader):
             self.source, node, self.environment, self.reporter, decorator, self.check_well_formed
         )
 
-    def imported(self, node: ast.Import | ast.ImportFrom) -> dict[str, Any]:
+    def read_import(self, node: ast.Import | ast.ImportFrom) -> dict[str, Any]:
         """The names of ours that an import binds; others are known only when they are used."""
         found = imported(node)
         for alias in node.names:
@@ -253,7 +253,7 @@ class _Reading(FileReader):
                 self.imports[name] = alias
         return found
 
-    def assigned(
+    def read_assignment(
         self, node: ast.stmt, targets: Sequence[ast.expr], value: ast.expr, scopes: Scopes
     ) -> None:
         """An assignment of a plain value to names; any other is refused."""
@@ -268,7 +268,7 @@ class _Reading(FileReader):
         elif not self.has_unknown_names(value):
             self.reporter.record(self.not_plain(node, value))
 
-    def other(self, node: ast.stmt, scopes: Scopes, prefix: str) -> None:
+    def read_other(self, node: ast.stmt, scopes: Scopes, prefix: str) -> None:
         match node:
             case ast.If(test=test, orelse=orelse) if _asks_for_main(test):
                 self.block(orelse, scopes)
@@ -400,19 +400,19 @@ class _ReadingPython(_Reading):
             ast.copy_location(node, decorator)
         self.execute(assign)
 
-    def imported(self, node: ast.Import | ast.ImportFrom) -> dict[str, Any]:
+    def read_import(self, node: ast.Import | ast.ImportFrom) -> dict[str, Any]:
         found = imported(node)
         if all(value is not UNKNOWN for value in found.values()):
             return found
         self.execute(node)
         return {}
 
-    def assigned(
+    def read_assignment(
         self, node: ast.stmt, targets: Sequence[ast.expr], value: ast.expr, scopes: Scopes
     ) -> None:
         self.execute(node)
 
-    def other(self, node: ast.stmt, scopes: Scopes, prefix: str) -> None:
+    def read_other(self, node: ast.stmt, scopes: Scopes, prefix: str) -> None:
         match node:
             case ast.If(test=test, orelse=orelse) if _asks_for_main(test):
                 self.block(orelse, scopes)
@@ -496,6 +496,6 @@ def _is_misspelt(decorator: ast.expr, environment: Environment) -> bool:
     target = decorator.func if isinstance(decorator, ast.Call) else decorator
     if not isinstance(target, ast.Attribute):
         return False
-    owner = resolved(target.value, environment)
+    owner = resolve_name(target.value, environment)
     ours = isinstance(owner, ModuleType) and owner.__name__.startswith("relaxscript.")
     return ours and target.attr not in public_names(owner)

@@ -13,7 +13,7 @@ from relaxscript.script.names.safe_callables import is_safe
 
 from .argument_errors import bind_arguments
 from .diagnostics import Failed
-from .expression import bounded, parse_expr, parse_exprs, parse_mapping
+from .expression import check_size, parse_expr, parse_exprs, parse_mapping
 from .script_context import ScriptContext
 
 __all__ = [
@@ -128,7 +128,7 @@ def parse_arguments(cx: ScriptContext, node: ast.Call) -> tuple[list[Any], dict[
     if failed is not None:
         raise failed
     if cx.environment.mode == "data":
-        bounded(cx, [*args, *kwargs.values()], node)
+        check_size(cx, [*args, *kwargs.values()], node)
     return args, kwargs
 
 

@@ -155,7 +155,7 @@ class Reporter:
         finally:
             self.strict = outer
 
-    def settled(self) -> list[Diagnostic]:
+    def settle(self) -> list[Diagnostic]:
         """All that was found; what had to be decided and was not is an error.
 
         A warning of what is found to be an error as well is that error.
@@ -178,16 +178,16 @@ class Reporter:
         What is read twice (attributes belong to the header, and stand in the body, a macro is
         expanded wherever it is used) is wrong once.
         """
-        found = _once(self.settled(), self._expansions)
+        found = _once(self.settle(), self._expansions)
         errors = [d for d in found if d.severity == "error"]
         if errors:
             # Those that were found first: what they may have meant is known.
             shown = sorted(errors[:MOST_MISTAKES], key=_position)
-            raise DiagnosticError([*shown, *_closing(errors[MOST_MISTAKES:])])
+            raise DiagnosticError([*shown, *_count_hidden(errors[MOST_MISTAKES:])])
         return sorted(found, key=_position)
 
 
-def _closing(rest: list[Diagnostic]) -> list[Diagnostic]:
+def _count_hidden(rest: list[Diagnostic]) -> list[Diagnostic]:
     """The mistake that tells how many more are not reported."""
     if not rest:
         return []
@@ -212,10 +212,10 @@ def _once(diagnostics: Iterable[Diagnostic], expansions: Container[Label]) -> li
         # What was meant may have been sought for the first of them only.
         key = replace(diagnostic, labels=facts, help=None, fix=())
         found.setdefault(key, []).append(diagnostic)
-    return [same[0] if len(same) == 1 else _merged(same) for same in found.values()]
+    return [same[0] if len(same) == 1 else _merge(same) for same in found.values()]
 
 
-def _merged(same: list[Diagnostic]) -> Diagnostic:
+def _merge(same: list[Diagnostic]) -> Diagnostic:
     labels = list(dict.fromkeys(label for diagnostic in same for label in diagnostic.labels))
     more = len(labels) - MOST_LABELS
     if more <= 0:

@@ -151,7 +151,7 @@ def _explain_absent(cx: ScriptContext, diagnostic: Diagnostic, node: ast.Attribu
     if layer is not None:  # a class of the same name, which is called in another way
         return replace(diagnostic, help=did_you_mean(layer), fix=())
     if meant is not None:
-        return _mended(cx, diagnostic, node, meant)
+        return _with_fix(cx, diagnostic, node, meant)
     # `nn` is `R.nn` only where `R.nn` has what follows.
     if diagnostic.fix and _leads_nowhere(cx, diagnostic.fix[0].new_text, node):
         return replace(diagnostic, help=None, fix=())
@@ -162,7 +162,7 @@ def _explain_called(cx: ScriptContext, diagnostic: Diagnostic, node: ast.Call) -
     """`int64()`: what is called is no text; `retrun(y)`: a word of Python is no function."""
     name = ast.unparse(node.func).rpartition(".")[2]
     if name in DTYPES and namespace_of(cx, "T") is not None:
-        return _mended(cx, diagnostic, node.func, f"T.{name}")
+        return _with_fix(cx, diagnostic, node.func, f"T.{name}")
     if diagnostic.help is None and isinstance(node.func, ast.Name):
         word = cx.near(name, _WORDS)
         if word is not None:
@@ -170,7 +170,7 @@ def _explain_called(cx: ScriptContext, diagnostic: Diagnostic, node: ast.Call) -
     return diagnostic
 
 
-def _mended(cx: ScriptContext, diagnostic: Diagnostic, node: ast.AST, text: str) -> Diagnostic:
+def _with_fix(cx: ScriptContext, diagnostic: Diagnostic, node: ast.AST, text: str) -> Diagnostic:
     span = cx.span(node)
     fix = () if span is None else (Edit(span, text),)
     return replace(diagnostic, help=did_you_mean(text), fix=fix)

@@ -36,9 +36,9 @@ def script_of(
     text = script(root, declares, **options)
     if not show:
         return text
-    from .show import shown
+    from .show import text_to_show
 
-    return shown(text, style, black_format)
+    return text_to_show(text, style, black_format)
 
 
 @hooks.html_of.fill
@@ -60,14 +60,14 @@ def metadata_of(root: Any) -> dict[str, Any]:
 @hooks.blame.fill
 def blame_of(root: Any, node: Any, message: str, within: Any = None, occurrence: int = 0) -> str:
     """The printed root with `node` underlined, where it stands in `within`, and `message`."""
-    from .blame import blamed
+    from .blame import underline
 
-    return blamed(root, node, message, within=within, occurrence=occurrence)
+    return underline(root, node, message, within=within, occurrence=occurrence)
 
 
 @hooks.places.fill
 def places_of(root: Any, wanted: Any) -> Any:
     """Where each `(node, within)` of `wanted` stands in the printed root."""
-    from .blame import placed
+    from .blame import find_places
 
-    return placed(root, wanted)
+    return find_places(root, wanted)

@@ -14,14 +14,14 @@ from relaxscript.ir.walk import children
 
 from .module import Printer
 
-__all__ = ["blamed", "placed"]
+__all__ = ["find_places", "underline"]
 
 
 # More lines than these are not underlined: the first says which part is meant.
 _MOST_LINES = 3
 
 
-def blamed(
+def underline(
     root: Any,
     node: Any,
     message: str,
@@ -49,7 +49,7 @@ def blamed(
     return render_body(Diagnostic("", message, span, (Label(span, message),)))
 
 
-def placed(
+def find_places(
     root: Any, wanted: Sequence[tuple[Any, Any]], filename: str = "<script>"
 ) -> list[Span | None]:
     """Where nodes stand in the printed `root`, each the first time in the one that goes with it.

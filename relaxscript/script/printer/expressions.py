@@ -16,7 +16,7 @@ from .layout import Close, Comma, LastClose, Open, Operator, Wrap
 
 __all__ = [
     "CLOSE", "CLOSE_LIST", "COMMA", "HIDE", "LAST", "OPEN", "OPEN_LIST", "SHOW",
-    "ExpressionUnparser", "level_of", "quoted",
+    "ExpressionUnparser", "level_of", "quote",
 ]  # fmt: skip
 
 OPEN, CLOSE, LAST = Open("("), Close(")"), LastClose(")")
@@ -90,11 +90,9 @@ class ExpressionUnparser:
     def _write_constant(self, value: Any) -> None:
         match value:
             case str():
-                self.write(quoted(value))
+                self.write(quote(value))
             case bytes():
-                self.write(
-                    "b" + quoted(value.decode("latin-1")) if value.isascii() else repr(value)
-                )
+                self.write("b" + quote(value.decode("latin-1")) if value.isascii() else repr(value))
             case float() | complex():
                 # A literal too large for a float is how Python writes infinity.
                 self.write(repr(value).replace("inf", "1e309").replace("nan", "(1e309 - 1e309)"))
@@ -223,7 +221,7 @@ def level_of(tree: ast.expr) -> Level:
     return _LEVELS.get(tree.__class__, Level.ATOM)
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """A literal of a text, in double quotes unless single ones save escapes."""
     literal = repr(text)
     if literal[0] == '"' or ('"' in text and "'" not in text):

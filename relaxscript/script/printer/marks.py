@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .module import Printer
 
-__all__ = ["decorated"]
+__all__ = ["add_marks"]
 
 
-def decorated(printer: Printer, text: str) -> str:
+def add_marks(printer: Printer, text: str) -> str:
     """The text with what the options of the printer ask for."""
     options = printer.options
     lines = text.split("\n")

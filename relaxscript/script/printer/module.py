@@ -41,7 +41,7 @@ from . import tree
 from .annotations import vdevice_call
 from .blocks import print_axis
 from .constants import encode, metadata_tree
-from .marks import decorated
+from .marks import add_marks
 from .names import identifier
 from .options import Options
 from .relax import (
@@ -122,7 +122,7 @@ class Printer:
         with collector_paused():
             text = self._text(root)
         self.source = Source(self.filename, text)
-        return decorated(self, text) if _wants_marks(self.options) else text
+        return add_marks(self, text) if _wants_marks(self.options) else text
 
     def _text(self, root: Any) -> str:
         made = _Script(Session(self.options), self.declares).of(root)

@@ -13,7 +13,7 @@ from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["Names", "identifier", "numbered"]
+__all__ = ["Names", "add_number", "identifier"]
 
 _KEYWORDS = frozenset(keyword.kwlist)
 _FOREIGN = re.compile(r"\W")
@@ -27,7 +27,7 @@ def identifier(hint: str) -> str:
     return plain if plain.isidentifier() else f"v{plain}"
 
 
-def numbered(base: str, taken: Container[str]) -> str:
+def add_number(base: str, taken: Container[str]) -> str:
     """The name, with the first number that makes it unlike those `taken` where it is one."""
     name, number = base, 0
     while name in taken:
@@ -76,7 +76,7 @@ class Names:
 
     def define_apart(self, node: Any, hint: str, others: set[str]) -> str:
         """A name that is bound in a piece of its own, unlike `others`; nothing later takes it."""
-        name = numbered(identifier(self._hint(node, hint)), others)
+        name = add_number(identifier(self._hint(node, hint)), others)
         self._ever.add(name)
         self._of[node] = name
         return name

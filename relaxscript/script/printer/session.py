@@ -20,7 +20,7 @@ from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.ir.walk import MOST_PARTS, children, post_order
 
 from . import tree
-from .names import identifier, numbered
+from .names import add_number, identifier
 from .options import WORDS, Options
 from .tree import Tree
 
@@ -102,7 +102,7 @@ class Session:
         for own in sorted(names, key=lambda name: identifier(name) != name):
             self.function_name(own)
         taken = {*self.prefixes(), *self.words(), *self.function_names.values()}
-        self.module_name = numbered(identifier(name), taken)
+        self.module_name = add_number(identifier(name), taken)
 
     def function_name(self, name: str) -> str:
         """How a function of the module is written: no two names become the same identifier.
@@ -115,7 +115,7 @@ class Session:
             base = identifier(name)
             base = f"v{base}" if base.startswith("__") else base  # Python gives these a meaning
             self._titles = self._titles or {*self.prefixes(), *WORDS}
-            found = self.function_names[name] = numbered(base, self._titles)
+            found = self.function_names[name] = add_number(base, self._titles)
             self._titles.add(found)
         return found
 

@@ -16,7 +16,7 @@ from contextvars import ContextVar
 
 from relaxscript.errors import meant_hint, nearest
 
-__all__ = ["showing", "shown"]
+__all__ = ["showing", "text_to_show"]
 
 NAMED = {"light": "default", "dark": "monokai"}
 FORMATTERS = (["ruff", "format", "-"], ["black", "-q", "-"])
@@ -40,7 +40,7 @@ def showing(style: str | None = None, black_format: bool | None = None) -> Itera
         _said.reset(token)
 
 
-def shown(text: str, style: str | None = None, black_format: bool | None = None) -> str:
+def text_to_show(text: str, style: str | None = None, black_format: bool | None = None) -> str:
     """The text to print; empty when a notebook has displayed the text already.
 
     Raises `ValueError` for a style that there is not.
@@ -53,11 +53,11 @@ def shown(text: str, style: str | None = None, black_format: bool | None = None)
     if black_format is None:
         black_format = os.environ.get("RELAXSCRIPT_BLACK_FORMAT", "0") not in ("", "0")
     if black_format:
-        text = formatted(text)
+        text = format_text(text)
     if _display_html(text, style):
         return ""
     wanted = sys.stdout is not None and sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    return coloured(text, style) if wanted else text
+    return highlight(text, style) if wanted else text
 
 
 def check_style(style: str | None) -> None:
@@ -73,7 +73,7 @@ def check_style(style: str | None) -> None:
         raise ValueError(f"there is no style `{style}`{hint}")
 
 
-def coloured(text: str, style: str | None = None) -> str:
+def highlight(text: str, style: str | None = None) -> str:
     """The text with escape sequences for a terminal."""
     from pygments import highlight
     from pygments.formatters.terminal import TerminalFormatter
@@ -87,7 +87,7 @@ def coloured(text: str, style: str | None = None) -> str:
     return str(highlight(text, PythonLexer(), formatter)).rstrip("\n")
 
 
-def formatted(text: str) -> str:
+def format_text(text: str) -> str:
     """The text as ruff or black formats it; raises `RuntimeError` when neither is installed.
 
     A text that no formatter reads, one with line numbers for example, stays as it is.

@@ -42,30 +42,30 @@ class FileReader(ABC):
         """One statement, by its form."""
         match node:
             case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
-                self.definition(node, scopes, prefix)
+                self.read_definition(node, scopes, prefix)
             case ast.Import() | ast.ImportFrom():
-                scopes[0].update(self.imported(node))
+                scopes[0].update(self.read_import(node))
             case ast.Assign(targets=targets, value=value):
-                self.assigned(node, targets, value, scopes)
+                self.read_assignment(node, targets, value, scopes)
             case ast.AnnAssign(target=target, value=ast.expr() as value):
-                self.assigned(node, [target], value, scopes)
+                self.read_assignment(node, [target], value, scopes)
             case _:
-                self.other(node, scopes, prefix)
+                self.read_other(node, scopes, prefix)
 
-    def imported(self, node: ast.Import | ast.ImportFrom) -> dict[str, Any]:
+    def read_import(self, node: ast.Import | ast.ImportFrom) -> dict[str, Any]:
         """The names that an import binds, and what is known of them."""
         return imported(node)
 
     @abstractmethod
-    def definition(self, node: AnyDefinition, scopes: Scopes, prefix: str) -> None:
+    def read_definition(self, node: AnyDefinition, scopes: Scopes, prefix: str) -> None:
         """A class or a function, decorated or not."""
 
     @abstractmethod
-    def assigned(
+    def read_assignment(
         self, node: ast.stmt, targets: Sequence[ast.expr], value: ast.expr, scopes: Scopes
     ) -> None:
         """An assignment of a value to one or several targets."""
 
     @abstractmethod
-    def other(self, node: ast.stmt, scopes: Scopes, prefix: str) -> None:
+    def read_other(self, node: ast.stmt, scopes: Scopes, prefix: str) -> None:
         """Any other statement."""

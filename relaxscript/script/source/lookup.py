@@ -22,7 +22,7 @@ from relaxscript.errors import DiagnosticError, Source, Span
 from relaxscript.errors.user_frame import source_lines
 
 from .code_match import alike, future_flags, inner_codes, is_rewritten, plausible
-from .missing_source import changed, not_found
+from .missing_source import not_found, source_changed
 from .source_tree import AnyDefinition, Parsed, first_line, parsed_text
 
 __all__ = [
@@ -176,7 +176,7 @@ def _find(wanted: Wanted) -> Definition:
         if node is not None:
             return Definition(parsed.source, node, parsed.definitions)
     if known is not None and not _is_shared(wanted.filename):
-        raise DiagnosticError(changed(wanted.name, wanted.filename))
+        raise DiagnosticError(source_changed(wanted.name, wanted.filename))
     raise DiagnosticError(not_found(wanted.name, wanted.filename, wanted.scope))
 
 
@@ -195,7 +195,7 @@ def _texts(known: Parsed | None, wanted: Wanted) -> Iterator[tuple[Parsed, Finde
     if filename == "<string>":
         yield from ((text, _at_its_line) for text in _parsed_all("<string>", _commands()))
     if filename == "<stdin>":
-        yield from ((text, _elsewhere) for text in _parsed_all("<stdin>", _typed()))
+        yield from ((text, _elsewhere) for text in _parsed_all("<stdin>", _prompt_input()))
     if _is_shared(filename):
         yield from ((text, _elsewhere) for text in _cells())
 
@@ -252,7 +252,7 @@ def _commands() -> Iterator[str]:
             yield textwrap.dedent(text)  # as Python does from 3.14 on
 
 
-def _typed() -> Iterator[str]:
+def _prompt_input() -> Iterator[str]:
     """The input typed last at Python's prompt, from each decorator on, as readline keeps it.
 
     A line that was changed in the history is no matter: the code of what is found is compared.

@@ -9,7 +9,7 @@ from typing import Any
 
 from relaxscript.errors import Diagnostic
 
-__all__ = ["changed", "not_found"]
+__all__ = ["not_found", "source_changed"]
 
 WAY_OUT = "put the definition in a file, or parse its source with `relaxscript.from_source(text)`"
 
@@ -30,7 +30,7 @@ def not_found(name: str, filename: str, scope: Mapping[str, Any]) -> Diagnostic:
     return Diagnostic("RX0111", message, None, help=help)
 
 
-def changed(name: str, filename: str) -> Diagnostic:
+def source_changed(name: str, filename: str) -> Diagnostic:
     """That the text which is there is not that of the definition."""
     message = (
         f"the source of `{name}` cannot be found: "

@@ -120,8 +120,8 @@ def _slips(source: Source, span: Span, said: str) -> Iterator[_Slip]:
     if "indent" in said:
         yield from _indents(source, span, line)
         return
-    yield from _foreign(line)
-    yield from _misspelt(line)
+    yield from _foreign_words(line)
+    yield from _misspellings(line)
     if "comma" in said:
         yield from _commas(source, span)
     yield from _brackets(source, span, line, said)
@@ -130,7 +130,7 @@ def _slips(source: Source, span: Span, said: str) -> Iterator[_Slip]:
     if "==" in said:
         yield from _assignments(source, span, line)
     if line.code and line.code[-1] != ":":
-        yield _added(line, len(line.code), ":", "end the line with `:`")
+        yield _insertion(line, len(line.code), ":", "end the line with `:`")
 
 
 def _without_comment(line: str) -> str:
@@ -138,7 +138,7 @@ def _without_comment(line: str) -> str:
     return line[: plain.index("#")] if "#" in plain else line
 
 
-def _added(line: _Line, at: int, text: str, help: str) -> _Slip:
+def _insertion(line: _Line, at: int, text: str, help: str) -> _Slip:
     return _Slip(line.start + at, line.start + at, text, help)
 
 
@@ -152,7 +152,7 @@ def _indents(source: Source, span: Span, line: _Line) -> Iterator[_Slip]:
         yield _Slip(start, line.start, indent, help)
 
 
-def _misspelt(line: _Line) -> Iterator[_Slip]:
+def _misspellings(line: _Line) -> Iterator[_Slip]:
     for word in re.finditer(r"[A-Za-z]{2,}", line.code):
         near = nearest(word[0], WORDS) if word[0] not in WORDS else None
         if near is not None:
@@ -160,7 +160,7 @@ def _misspelt(line: _Line) -> Iterator[_Slip]:
             yield _Slip(start, end, near, did_you_mean(near))
 
 
-def _foreign(line: _Line) -> Iterator[_Slip]:
+def _foreign_words(line: _Line) -> Iterator[_Slip]:
     for pattern, text in FOREIGN.items():
         found = re.search(pattern, line.code)
         if found is not None:
@@ -188,18 +188,18 @@ def _brackets(source: Source, span: Span, line: _Line, said: str) -> Iterator[_S
         inside = source.text[start + 1 : at + len(span.text) - 1]
         help = f"elements stand in brackets: `{source.text[at:start]}[{inside}]`"
         yield _Slip(start, at + len(span.text), f"[{inside}]", help)
-    missing = "".join(CLOSERS[opener] for opener in reversed(_open(line.code)))
+    missing = "".join(CLOSERS[opener] for opener in reversed(_open_brackets(line.code)))
     if missing:
         help = f"close it: `{missing}`"
         if line.code.endswith(":"):
-            yield _added(line, len(line.code) - 1, missing, help)
-        yield _added(line, len(line.code), missing, help)
+            yield _insertion(line, len(line.code) - 1, missing, help)
+        yield _insertion(line, len(line.code), missing, help)
         for number in range(span.line + 1, min(span.line + LATER, len(source.lines)) + 1):
             end = source.offset(number, 1) + len(_without_comment(source.line(number)).rstrip())
             yield _Slip(end, end, missing, help)
 
 
-def _open(code: str) -> list[str]:
+def _open_brackets(code: str) -> list[str]:
     """The brackets of a line that it does not close."""
     found: list[str] = []
     for letter in STRING.sub("", code):
@@ -218,7 +218,7 @@ def _quotes(line: _Line) -> Iterator[_Slip]:
             start, help = line.start + at, f"begin and end the string with `{other}`"
             yield _Slip(start, start + 1, other, help)
     for word in re.finditer(r"([\"'])\w+(?![\w\"'])", line.code):
-        yield _added(line, word.end(), word[1], f"end the string: `{word[0]}{word[1]}`")
+        yield _insertion(line, word.end(), word[1], f"end the string: `{word[0]}{word[1]}`")
 
 
 def _assignments(source: Source, span: Span, line: _Line) -> Iterator[_Slip]:

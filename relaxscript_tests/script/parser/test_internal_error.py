@@ -7,7 +7,7 @@ import pytest
 from relaxscript.cli import main
 from relaxscript.errors import InternalError
 from relaxscript.script import from_source, relax as R
-from relaxscript.script.parser.entry import finished
+from relaxscript.script.parser.entry import finish
 from relaxscript.script.parser.relax_functions import dataflow as relax_dataflow
 
 PROGRAM = """
@@ -74,4 +74,4 @@ def test_what_has_no_words_is_named(monkeypatch: pytest.MonkeyPatch):
 
 def test_a_script_without_a_result_and_without_a_mistake_is_our_mistake():
     with pytest.raises(InternalError, match="a script has no result, and no mistake was recorded"):
-        finished(lambda reporter: None, strict=None)
+        finish(lambda reporter: None, strict=None)

@@ -39,7 +39,7 @@ def test_a_mistake_is_found_behind_warnings_and_only_in_the_reading_that_is_acce
     reporter.accept(trial)
     assert reporter.failed
     assert reporter.failed
-    assert [d.severity for d in reporter.settled()] == ["warning"] * 4 + ["error"]
+    assert [d.severity for d in reporter.settle()] == ["warning"] * 4 + ["error"]
 
 
 def test_warnings_of_a_reading_that_is_not_accepted_make_no_room_for_more_mistakes():
@@ -69,4 +69,4 @@ def test_a_warning_of_what_is_an_error_as_well_is_that_error():
     reporter = Reporter()
     reporter.undecided(WARNING)
     reporter.record(replace(WARNING, severity="error"))
-    assert [d.severity for d in reporter.settled()] == ["error"]
+    assert [d.severity for d in reporter.settle()] == ["error"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from relaxscript.ir import IRModule, hooks, relax
 from relaxscript.ir.structural_equality import StructuralMismatch, assert_structural_equal
-from relaxscript.script.printer.blame import blamed
+from relaxscript.script.printer.blame import underline
 
 from .programs import add, function, tensor, text
 
@@ -14,13 +14,13 @@ f = function([x], (y, value), result=y, ret=tensor(2))
 
 
 def test_a_node_is_underlined_in_the_printed_text():
-    assert blamed(f, value, "reads `x` twice", "<after fuse_ops>") == text("""
+    assert underline(f, value, "reads `x` twice", "<after fuse_ops>") == text("""
          --> <after fuse_ops>:6:36
           |
         6 |     y: R.Tensor((2,), "float32") = R.add(x, x)
           |                                    ^^^^^^^^^^^ reads `x` twice
     """)
-    assert hooks.blame(f, value, "here") == blamed(f, value, "here")
+    assert hooks.blame(f, value, "here") == underline(f, value, "here")
 
 
 def test_a_node_that_is_not_in_the_text_is_blamed_on_the_whole():

@@ -16,7 +16,7 @@ from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import PrimValue, StringImm
 from relaxscript.ir.struct_info import PrimStructInfo
 from relaxscript.script import from_source
-from relaxscript.script.printer.show import formatted, showing, shown
+from relaxscript.script.printer.show import format_text, showing, text_to_show
 
 from .programs import function, tensor
 
@@ -40,13 +40,13 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_pipe_gets_plain_text():
-    assert shown(TEXT) == TEXT == shown(TEXT, "dark") == shown(TEXT, "monokai")
+    assert text_to_show(TEXT) == TEXT == text_to_show(TEXT, "dark") == text_to_show(TEXT, "monokai")
 
 
 @pytest.mark.usefixtures("terminal")
 @pytest.mark.parametrize("style", [None, "light", "dark", "ansi"])
 def test_a_terminal_gets_its_own_sixteen_colours(style: str | None):
-    coloured = shown(TEXT, style)
+    coloured = text_to_show(TEXT, style)
     assert plain(coloured) == TEXT != coloured
     assert all(
         int(c) < 110 for code in re.findall(r"\x1b\[([\d;]*)m", coloured) for c in code.split(";")
@@ -55,7 +55,7 @@ def test_a_terminal_gets_its_own_sixteen_colours(style: str | None):
 
 @pytest.mark.usefixtures("terminal")
 def test_a_style_of_pygments_has_its_own_colours():
-    coloured = shown(TEXT, "monokai")
+    coloured = text_to_show(TEXT, "monokai")
     assert plain(coloured) == TEXT
     assert "38;5;" in coloured
 
@@ -63,19 +63,19 @@ def test_a_style_of_pygments_has_its_own_colours():
 @pytest.mark.usefixtures("terminal")
 def test_no_color_is_respected(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("NO_COLOR", "")
-    assert shown(TEXT) == TEXT
+    assert text_to_show(TEXT) == TEXT
 
 
 def test_a_style_that_there_is_not_is_refused_with_the_nearest_one():
     with pytest.raises(ValueError, match="there is no style `monokay`; did you mean `monokai`"):
-        shown(TEXT, "monokay")
+        text_to_show(TEXT, "monokay")
 
 
 def test_a_notebook_displays_html_and_prints_nothing(monkeypatch: pytest.MonkeyPatch):
     published: list[dict[str, str]] = []
     shell = SimpleNamespace(kernel=1, display_pub=SimpleNamespace(publish=published.append))
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
-    assert shown(TEXT) == ""
+    assert text_to_show(TEXT) == ""
     (data,) = published
     assert data["text/plain"] == TEXT
     assert data["text/html"].startswith("<style>")
@@ -84,7 +84,7 @@ def test_a_notebook_displays_html_and_prints_nothing(monkeypatch: pytest.MonkeyP
 def test_ipython_in_a_terminal_is_a_terminal(monkeypatch: pytest.MonkeyPatch):
     shell = SimpleNamespace()
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
-    assert shown(TEXT) == TEXT
+    assert text_to_show(TEXT) == TEXT
 
 
 def formatters(
@@ -105,55 +105,55 @@ def formatters(
 )
 def test_a_formatter_of_python_may_be_asked_for(installed, used, monkeypatch):
     formatters(monkeypatch, *installed)
-    assert shown("x=1", black_format=True) == f"{used} x=1"
-    assert shown("x=1") == "x=1"
+    assert text_to_show("x=1", black_format=True) == f"{used} x=1"
+    assert text_to_show("x=1") == "x=1"
 
 
 def test_without_a_formatter_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
     formatters(monkeypatch)
     with pytest.raises(RuntimeError, match="`pip install ruff`"):
-        shown("x=1", black_format=True)
+        text_to_show("x=1", black_format=True)
 
 
 def test_a_text_that_no_formatter_reads_stays_as_it_is(monkeypatch: pytest.MonkeyPatch):
     formatters(monkeypatch, "ruff", "black", fails=("ruff", "black"))
-    assert shown("1 x=1", black_format=True) == "1 x=1"
+    assert text_to_show("1 x=1", black_format=True) == "1 x=1"
 
 
 def test_a_real_formatter_leaves_a_script_that_parses_back():
     f = function([], result=PrimValue(1), ret=PrimStructInfo("int64"))
     module = IRModule({"main": f.with_attr("global_symbol", "main")})
-    assert_structural_equal(from_source(formatted(module.script())), module)
+    assert_structural_equal(from_source(format_text(module.script())), module)
 
 
 @pytest.mark.usefixtures("terminal")
 def test_the_environment_and_a_block_of_python_choose_where_a_call_does_not(monkeypatch):
     monkeypatch.setenv("RELAXSCRIPT_STYLE", "monokai")
-    assert shown(TEXT) == shown(TEXT, "monokai") != shown(TEXT, "ansi")
+    assert text_to_show(TEXT) == text_to_show(TEXT, "monokai") != text_to_show(TEXT, "ansi")
     with showing(style="vim"):
-        assert shown(TEXT) == shown(TEXT, "vim") != shown(TEXT, "monokai")
+        assert text_to_show(TEXT) == text_to_show(TEXT, "vim") != text_to_show(TEXT, "monokai")
         with showing(black_format=False):
-            assert shown(TEXT) == shown(TEXT, "vim")
-    assert shown(TEXT) == shown(TEXT, "monokai")
+            assert text_to_show(TEXT) == text_to_show(TEXT, "vim")
+    assert text_to_show(TEXT) == text_to_show(TEXT, "monokai")
 
 
 def test_formatting_can_be_chosen_for_all_calls(monkeypatch: pytest.MonkeyPatch):
     formatters(monkeypatch, "ruff")
     monkeypatch.setenv("RELAXSCRIPT_BLACK_FORMAT", "1")
-    assert shown("x=1") == "ruff x=1"
-    assert shown("x=1", black_format=False) == "x=1"
+    assert text_to_show("x=1") == "ruff x=1"
+    assert text_to_show("x=1", black_format=False) == "x=1"
     with showing(black_format=False):
-        assert shown("x=1") == "x=1"
+        assert text_to_show("x=1") == "x=1"
     monkeypatch.setenv("RELAXSCRIPT_BLACK_FORMAT", "0")
-    assert shown("x=1") == "x=1"
+    assert text_to_show("x=1") == "x=1"
     with showing(black_format=True):
-        assert shown("x=1") == "ruff x=1"
+        assert text_to_show("x=1") == "ruff x=1"
 
 
 def test_a_style_of_the_environment_that_there_is_not_is_refused(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("RELAXSCRIPT_STYLE", "drak")
     with pytest.raises(ValueError, match="there is no style `drak`; did you mean `dark`"):
-        shown(TEXT)
+        text_to_show(TEXT)
     with pytest.raises(ValueError, match="there is no style `lihgt`"), showing("lihgt"):
         pass
 

@@ -13,7 +13,7 @@ from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.script.names import tir_compute
 from relaxscript.script.names.tir_types import Form
-from relaxscript.script.parser.captured_functions import adopted, adopted_member
+from relaxscript.script.parser.captured_functions import adopt, adopted_member
 from relaxscript.script.parser.compile_time import (
     parse_comprehension,
     parse_dict_comprehension,
@@ -60,7 +60,7 @@ def call_value(cx: TirContext, callee: Any, node: ast.Call) -> Any:
         return expand_macro(cx, *used, node)
     if isinstance(callee, PrimFunc):
         name = node.func.id if isinstance(node.func, ast.Name) else ""
-        callee = adopted(cx, cx.module, callee, name, node.func)
+        callee = adopt(cx, cx.module, callee, name, node.func)
     if isinstance(callee, GlobalVar) and callee.name_hint in cx.module.adopted:
         return call_adopted(cx, callee, node)
     if id(callee) in BUFFER_MAKERS:

@@ -88,7 +88,7 @@ def parse_attribute(cx: RelaxContext, node: ast.Attribute) -> Any:
     if part is not None and isinstance(node.value, ast.Attribute) and node.value.attr == "dtype":
         owner = parse_expr(cx, node.value.value)
         if isinstance(owner, Expr):
-            return inspected(cx, part, [owner], node, node.value.value)
+            return inspect_at_run_time(cx, part, [owner], node, node.value.value)
     return expression.parse_attribute(cx, node)
 
 
@@ -111,7 +111,7 @@ def attribute_of(cx: RelaxContext, owner: Any, node: ast.Attribute) -> Any:
     return taken_in(cx, found, node.attr, node)
 
 
-def inspected(
+def inspect_at_run_time(
     cx: RelaxContext, operator: Operator, given: list[Any], node: ast.expr, owner: ast.expr
 ) -> Expr:
     """A property that only the running program knows of a tensor."""
@@ -188,7 +188,7 @@ def _tensor_attribute(cx: RelaxContext, owner: Expr, node: ast.Attribute) -> Any
         case "ndim" if info.ndim >= 0:
             return Dim(info.ndim)
         case "ndim":
-            return inspected(cx, inspect.tensor_ndim, [leaf], node, node.value)
+            return inspect_at_run_time(cx, inspect.tensor_ndim, [leaf], node, node.value)
         case "strides":
             return _Strides(leaf)
         case "dtype":
@@ -197,7 +197,7 @@ def _tensor_attribute(cx: RelaxContext, owner: Expr, node: ast.Attribute) -> Any
                 node, "RX0102", f"the dtype of `{written}` is not known",
                 help=f'check it first: `R.match_cast({written}, R.Tensor(dtype="float32"))`',
             )  # fmt: skip
-    return inspected(cx, _OFFSETS[node.attr], [leaf], node, node.value)
+    return inspect_at_run_time(cx, _OFFSETS[node.attr], [leaf], node, node.value)
 
 
 def method_arguments(cx: RelaxContext, method: Method, node: ast.Call) -> list[ast.expr]:
@@ -236,7 +236,9 @@ def _item_of_value(cx: RelaxContext, owner: Any, index: Any, node: ast.Subscript
         case Dims():
             return shape_item(cx, owner, index, node)
         case _Strides():
-            return inspected(cx, inspect.tensor_stride_i, [owner.owner, index], node, node.value)
+            return inspect_at_run_time(
+                cx, inspect.tensor_stride_i, [owner.owner, index], node, node.value
+            )
         case Call(op=shape_of.op):
             return _dimension_of(cx, owner, index, node)
         case Expr():
@@ -273,7 +275,9 @@ def _item(cx: RelaxContext, owner: Expr, index: Any, node: ast.Subscript) -> Any
 def _dimension_of(cx: RelaxContext, owner: Call, index: Any, node: ast.Subscript) -> Any:
     """An item of `x.shape` that is not known now: asked of the tensor, without its shape."""
     if isinstance(index, int) and not isinstance(index, bool):
-        return inspected(cx, inspect.tensor_shape_i, [owner.args[0], index], node, node.value)
+        return inspect_at_run_time(
+            cx, inspect.tensor_shape_i, [owner.args[0], index], node, node.value
+        )
     raise _no_dimensions(cx, node)
 
 

@@ -51,7 +51,7 @@ from .context import RelaxContext
 from .dimension import as_dimension
 from .expression import as_leaf, expr_of
 from .item_assignment import call_instead
-from .operand_errors import note_deferred_checks, operand_error, settled_by_cast, with_declared
+from .operand_errors import label_declaration, note_deferred_checks, operand_error, with_cast
 from .signature import is_bare_tuple, shape_declaration
 
 __all__ = [
@@ -142,7 +142,7 @@ def unpack(
     else:
         raise cx.error(node, "RX0208", f"`{ast.unparse(node)}` cannot be unpacked")
     if starred:
-        parts, targets = gathered(cx, parts, targets, starred[0], target, node)
+        parts, targets = gather_rest(cx, parts, targets, starred[0], target, node)
     if len(parts) != len(targets):
         raise wrong_count(cx, target, node, len(targets), len(parts))
     check_distinct(cx, targets)
@@ -150,7 +150,7 @@ def unpack(
         assign_to(cx, name, part, node)
 
 
-def gathered(
+def gather_rest(
     cx: RelaxContext, parts: list[Any], targets: Sequence[ast.expr], star: int, target: ast.expr,
     node: ast.expr,
 ) -> tuple[list[Any], list[ast.expr]]:  # fmt: skip
@@ -408,8 +408,8 @@ def binding_error(
         return operand_error(cx, error, node, value)
     places = {"the value": cx.source.span(node)}
     diagnostic = error.diagnostic("", cx.source.span(node), places)
-    diagnostic = with_declared(cx, diagnostic, annotation)
-    return cx.report(settled_by_cast(cx, diagnostic, error.cast, node, annotation))
+    diagnostic = label_declaration(cx, diagnostic, annotation)
+    return cx.report(with_cast(cx, diagnostic, error.cast, node, annotation))
 
 
 def bind_match_cast(
@@ -439,7 +439,7 @@ def parse_effect(cx: RelaxContext, node: ast.expr) -> None:
     match node:
         case ast.Compare(left=ast.Name() as name, ops=[ast.Eq()], comparators=[right]):
             if name.id not in cx.names:
-                raise compared(cx, name, right)
+                raise refuse_comparison(cx, name, right)
     value = parse_expr(cx, node)
     if value is None or not isinstance(value, (Expr, MatchCastValue)):
         return
@@ -463,7 +463,7 @@ def parse_effect(cx: RelaxContext, node: ast.expr) -> None:
     )
 
 
-def compared(cx: RelaxContext, name: ast.Name, right: ast.expr) -> Failed:
+def refuse_comparison(cx: RelaxContext, name: ast.Name, right: ast.expr) -> Failed:
     """`y == x` in a line of its own, where `y` is to be bound."""
     failed = cx.error(
         name, "RX0101", f"`{name.id}` is not defined", help="to bind it, write `=`",

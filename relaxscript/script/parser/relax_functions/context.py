@@ -142,7 +142,7 @@ class RelaxContext(ScriptContext):
         return var in self.unknown_dims or self.builder.is_in_scope(var)
 
     @contextmanager
-    def introducing(self) -> Iterator[None]:
+    def new_dimensions(self) -> Iterator[None]:
         """New names are new dimensions inside, as in the annotations of parameters."""
         outer, self.introduces = self.introduces, True
         try:
@@ -152,7 +152,7 @@ class RelaxContext(ScriptContext):
             self.introduces = outer
 
     @contextmanager
-    def naming(self) -> Iterator[None]:
+    def unquoted_dimensions(self) -> Iterator[None]:
         """A name that means nothing yet is a dimension inside, without quotes."""
         outer, self.names_dims = self.names_dims, True
         try:

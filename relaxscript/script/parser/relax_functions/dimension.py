@@ -14,10 +14,10 @@ from relaxscript.ir.relax import BaseFunc, Constant, Expr, Var
 from relaxscript.ir.struct_info import TensorStructInfo
 from relaxscript.ir.walk import free_vars, substitute
 from relaxscript.script.parser.annotation_help import (
-    joined,
     no_extent,
     other_than_int64,
     unknown_extent,
+    unquote_dimension,
 )
 from relaxscript.script.parser.diagnostics import UNKNOWN, Failed
 from relaxscript.script.parser.dimensions import dimension_names
@@ -111,7 +111,7 @@ def parse_dimension(cx: RelaxContext, node: ast.expr) -> PrimExpr:
             raise undefined_dimension(cx, node.id, node)
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return string_dimension(cx, node)
-    whole = joined(node)
+    whole = unquote_dimension(node)
     if whole is not None:
         raise cx.error(
             node, "RX0108", "a dimension that is computed stands in quotes as a whole",

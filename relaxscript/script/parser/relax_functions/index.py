@@ -58,11 +58,11 @@ def tensor_index(
     nodes = [node.slice] * len(items)
     if isinstance(node.slice, ast.Tuple) and len(node.slice.elts) == len(items):
         nodes = list(node.slice.elts)
-    plan = _planned(cx, owner, info, list(zip(items, nodes)), node)
+    plan = _plan(cx, owner, info, list(zip(items, nodes)), node)
     return _carried_out(cx, owner, plan, node)
 
 
-def _planned(
+def _plan(
     cx: RelaxContext, owner: Expr, info: TensorStructInfo, items: list[tuple[Any, ast.expr]],
     node: ast.Subscript,
 ) -> _Plan:  # fmt: skip
@@ -249,23 +249,21 @@ def _carried_out(cx: RelaxContext, owner: Expr, plan: _Plan, node: ast.Subscript
     if plan.slices:
         axes, begin, end, strides = (list(column) for column in zip(*plan.slices))
         given = [result, axes, begin, end]
-        result = _applied(
+        result = _apply(
             cx, strided_slice, [*given, strides] if set(strides) != {1} else given, node
         )
     if plan.removed:
-        result = _applied(cx, squeeze, [result, plan.removed], node)
+        result = _apply(cx, squeeze, [result, plan.removed], node)
     if plan.taken is not None:
         axis, index, _ = plan.taken
         axis -= sum(1 for gone in plan.removed if gone < axis)
-        result = _applied(cx, take, [result, index, axis], node)
+        result = _apply(cx, take, [result, index, axis], node)
     if plan.new:
-        result = _applied(cx, expand_dims, [result, plan.new], node)
+        result = _apply(cx, expand_dims, [result, plan.new], node)
     return result
 
 
-def _applied(
-    cx: RelaxContext, operator: Operator, given: Sequence[Any], node: ast.Subscript
-) -> Expr:
+def _apply(cx: RelaxContext, operator: Operator, given: Sequence[Any], node: ast.Subscript) -> Expr:
     """A call of an operator on what came before, which is bound first."""
     first = as_leaf(cx, given[0], node)
     try:

@@ -64,7 +64,7 @@ def match_shape_call(cx: RelaxContext, node: ast.Call) -> MatchCastValue:
         )  # fmt: skip
     value = expr_of(cx, parse_expr(cx, given["value"]), given["value"])
     leaf = as_leaf(cx, value, given["value"])
-    with cx.introducing(), cx.naming():
+    with cx.new_dimensions(), cx.unquoted_dimensions():
         dims = ShapeExpr.make(tuple(parse_dimensions(cx, shape.elts)), span=cx.span(shape))
     return MatchCastValue(leaf, _of_that_shape(cx, leaf, dims, given["value"]))
 
@@ -102,7 +102,7 @@ def as_today(
     """A call of a function by its destination, and its operator, in today's form."""
     if not is_destination_passing(operator):
         return operator, node
-    today = _rewritten(cx, operator, node)
+    today = _rewrite(cx, operator, node)
     if today is not node and _is_packed(cx, node):
         operator = call_dps_packed
     return operator, today
@@ -136,7 +136,7 @@ def of_known_shape(cx: RelaxContext, value: Any) -> Any:
     return value
 
 
-def _rewritten(cx: RelaxContext, operator: Operator | CompositeOp, node: ast.Call) -> ast.Call:
+def _rewrite(cx: RelaxContext, operator: Operator | CompositeOp, node: ast.Call) -> ast.Call:
     """The call with its callee and result written in today's form."""
     args = list(node.args)
     keywords = {k.arg: k.value for k in node.keywords}
@@ -145,16 +145,16 @@ def _rewritten(cx: RelaxContext, operator: Operator | CompositeOp, node: ast.Cal
     if dtype is None or (shape is None and len(args) < 3):
         return node
     if args and operator is not call_dps_packed:
-        args[0] = _qualified(cx, args[0])
+        args[0] = _qualify(cx, args[0])
     if shape is None:
         shape = args.pop(2)
-    result = _described(cx, shape, dtype)
+    result = _describe(cx, shape, dtype)
     rest = [k for k in node.keywords if k.arg not in (*_SHAPES, *_DTYPES)]
     today = ast.Call(node.func, [*args[:2], result, *args[2:]], rest)
     return ast.copy_location(today, node)
 
 
-def _qualified(cx: RelaxContext, callee: ast.expr) -> ast.expr:
+def _qualify(cx: RelaxContext, callee: ast.expr) -> ast.expr:
     """`f`, or `"f"`, as `cls.f`, where the module has a function of that name."""
     match callee:
         case ast.Name(id=name) if name not in cx.names:
@@ -169,14 +169,14 @@ def _qualified(cx: RelaxContext, callee: ast.expr) -> ast.expr:
     return ast.copy_location(ast.Attribute(owner, name, ast.Load()), callee)
 
 
-def _described(cx: RelaxContext, shape: ast.expr, dtype: ast.expr) -> ast.expr:
+def _describe(cx: RelaxContext, shape: ast.expr, dtype: ast.expr) -> ast.expr:
     """`R.Tensor(shape, dtype)`; a list of shapes with a list of data types gives several."""
     match shape, dtype:
         case (
             ast.List(elts=shapes) | ast.Tuple(elts=shapes),
             ast.List(elts=dtypes) | ast.Tuple(elts=dtypes),
         ) if len(shapes) == len(dtypes):
-            each = [_described(cx, s, d) for s, d in zip(shapes, dtypes)]
+            each = [_describe(cx, s, d) for s, d in zip(shapes, dtypes)]
             return ast.copy_location(ast.List(each, ast.Load()), shape)
     front = ast.copy_location(ast.Constant(Tensor), shape)  # type: ignore[arg-type]
     return ast.copy_location(ast.Call(front, [shape, dtype], []), shape)

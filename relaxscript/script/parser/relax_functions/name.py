@@ -17,8 +17,8 @@ from relaxscript.ir.struct_info import StructInfo
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.opdef.parameters import DTYPES
 from relaxscript.script.parser import suggestions as naming
-from relaxscript.script.parser.captured_functions import adopted
-from relaxscript.script.parser.captured_ir import is_handmade, placed
+from relaxscript.script.parser.captured_functions import adopt
+from relaxscript.script.parser.captured_ir import is_handmade, with_span
 from relaxscript.script.parser.diagnostics import Failed
 from relaxscript.script.parser.expression import captured_name
 from relaxscript.script.parser.fixits import add_output
@@ -39,10 +39,10 @@ def find_name(cx: RelaxContext, node: ast.Name) -> Any:
             found = None
         if isinstance(found, (Function, PrimFunc)):
             return taken_in(cx, found, node.id, node)
-    return taken_in(cx, _found(cx, node), node.id, node)
+    return taken_in(cx, _resolve(cx, node), node.id, node)
 
 
-def _found(cx: RelaxContext, node: ast.Name) -> Any:
+def _resolve(cx: RelaxContext, node: ast.Name) -> Any:
     """The value of a name here; raises `Failed` after recording why it has none."""
     known = cx.dims.get(node.id)
     if known is not None:
@@ -147,7 +147,7 @@ def global_var(cx: RelaxContext, node: ast.Attribute) -> GlobalVar:
 def taken_in(cx: RelaxContext, value: Any, name: str, node: ast.expr) -> Any:
     """A function that Python holds becomes one of the module, under its name."""
     if isinstance(value, (Function, PrimFunc)):
-        return known_here(cx, adopted(cx, cx.module, value, name, node))
+        return known_here(cx, adopt(cx, cx.module, value, name, node))
     if isinstance(value, Var) and not cx.builder.is_visible(value):
         raise cx.error(
             node, "RX0101", f"`{value.name_hint}` is a variable of another function",
@@ -156,7 +156,7 @@ def taken_in(cx: RelaxContext, value: Any, name: str, node: ast.expr) -> Any:
     if not is_handmade(value):
         return value
     cx.holds_handmade = True
-    return placed(value, cx.span(node))
+    return with_span(value, cx.span(node))
 
 
 def known_here(cx: RelaxContext, var: GlobalVar) -> GlobalVar:

@@ -28,8 +28,14 @@ from relaxscript.script.parser.match_cast_fix import Settling
 from .context import RelaxContext
 
 __all__ = [
-    "explain", "is_prim_func", "note_deferred_checks", "operand_error", "operand_nodes",
-    "operator_of", "settled_by_cast", "with_declared",
+    "explain",
+    "is_prim_func",
+    "label_declaration",
+    "note_deferred_checks",
+    "operand_error",
+    "operand_nodes",
+    "operator_of",
+    "with_cast",
 ]  # fmt: skip
 
 
@@ -62,8 +68,8 @@ def note_deferred_checks(
         warning = undecided(deferred, cx.source.span(at))
         if fits and (whole or deferred.operand in places):
             written = declared if whole else None
-            warning = with_declared(cx, warning, written)
-            warning = settled_by_cast(cx, warning, deferred.b, at, written)
+            warning = label_declaration(cx, warning, written)
+            warning = with_cast(cx, warning, deferred.b, at, written)
         if deferred.error is not None and callee is None:
             warning = _with_facts(cx, warning, deferred.error, places)
         first = said.get(warning.span)
@@ -114,7 +120,7 @@ def _with_facts(
     return in_the_users_words(_with_origins(cx, warning, error, nodes), written)
 
 
-def settled_by_cast(
+def with_cast(
     cx: RelaxContext, found: Diagnostic, wanted: object, at: ast.AST, declared: ast.expr | None
 ) -> Diagnostic:
     """The finding that a value may not fit, with the cast that makes sure that it does.
@@ -131,7 +137,9 @@ def settled_by_cast(
     return replace(found, help=help or found.help, fix=fix)
 
 
-def with_declared(cx: RelaxContext, diagnostic: Diagnostic, node: ast.expr | None) -> Diagnostic:
+def label_declaration(
+    cx: RelaxContext, diagnostic: Diagnostic, node: ast.expr | None
+) -> Diagnostic:
     """Shows the declaration that a value does not fit."""
     span = None if node is None else cx.source.span(node)
     if span is None:
@@ -158,7 +166,7 @@ def operand_error(
     diagnostic = error.diagnostic(name, at, places)
     blamed = nodes.get(error.operand)
     if blamed is not None:
-        diagnostic = settled_by_cast(cx, diagnostic, error.cast, blamed, None)
+        diagnostic = with_cast(cx, diagnostic, error.cast, blamed, None)
     var = _variable(cx, blamed)
     place = cx.unannotated_at.get(var.name_hint) if var is not None else None
     if place is not None and diagnostic.code == "RX0201" and error.wanted == "a tensor":

@@ -16,9 +16,9 @@ from relaxscript.errors import Diagnostic, Edit, Label, OperandError
 from relaxscript.ir.prim import Max, Min, PrimExpr, match_dtypes
 from relaxscript.ir.relax import Call, Expr, PrimValue, TupleGetItem
 from relaxscript.script.names.safe_callables import is_safe
-from relaxscript.script.parser.captured_ir import is_handmade, placed
+from relaxscript.script.parser.captured_ir import is_handmade, with_span
 from relaxscript.script.parser.diagnostics import Failed
-from relaxscript.script.parser.expression import bounded, parse_expr, parse_exprs
+from relaxscript.script.parser.expression import check_size, parse_expr, parse_exprs
 from relaxscript.script.parser.python_call import call_python
 from relaxscript.script.parser.suggestions import member_named
 from relaxscript.script.source.lookup import definition_place
@@ -39,10 +39,10 @@ _LATER_LOOP = "loop in a `@T.prim_func`, or write a recursive function"
 
 def call_of_python(cx: RelaxContext, callee: Any, node: ast.Call) -> Any:
     """A function of Python; what it makes of values of the program is typed at once."""
-    result = _called(cx, callee, node)
+    result = _call(cx, callee, node)
     if is_handmade(result) and not is_safe(callee):
         cx.holds_handmade = True
-        result = placed(result, cx.span(node))
+        result = with_span(result, cx.span(node))
     if not isinstance(result, (Call, TupleGetItem)) or not cx.builder.has_open_scope:
         return result
     try:
@@ -67,7 +67,7 @@ def call_of_python(cx: RelaxContext, callee: Any, node: ast.Call) -> Any:
     return expr
 
 
-def _called(cx: RelaxContext, callee: Any, node: ast.Call) -> Any:
+def _call(cx: RelaxContext, callee: Any, node: ast.Call) -> Any:
     """The result of a function of Python."""
     if callee in (max, min) and not node.keywords:
         return extreme(cx, callee, node)
@@ -85,7 +85,7 @@ def _called(cx: RelaxContext, callee: Any, node: ast.Call) -> Any:
 
 def extreme(cx: RelaxContext, callee: Any, node: ast.Call) -> Any:
     """Python's `max` and `min`, of dimensions too."""
-    values = [bounded(cx, value, node) for value in parse_exprs(cx, node.args)]
+    values = [check_size(cx, value, node) for value in parse_exprs(cx, node.args)]
     given = values
     if len(values) == 1 and isinstance(values[0], (list, tuple)):
         values = list(values[0])

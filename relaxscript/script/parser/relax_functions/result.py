@@ -14,7 +14,7 @@ from relaxscript.script.parser.macro import Returned
 from .binding import constant_of, keep
 from .context import RelaxContext
 from .expression import as_leaf, expr_of
-from .operand_errors import note_deferred_checks, operand_error, settled_by_cast, with_declared
+from .operand_errors import label_declaration, note_deferred_checks, operand_error, with_cast
 
 __all__ = ["parse_return"]
 
@@ -57,10 +57,8 @@ def check_result(cx: RelaxContext, result: Expr, node: ast.expr | ast.Return) ->
     except OperandError as error:
         span = cx.source.span(node)
         diagnostic = error.diagnostic(declared.name, span, {"the result": span})
-        diagnostic = with_declared(cx, diagnostic, declared.returns)
-        raise cx.report(
-            settled_by_cast(cx, diagnostic, error.cast, node, declared.returns)
-        ) from None
+        diagnostic = label_declaration(cx, diagnostic, declared.returns)
+        raise cx.report(with_cast(cx, diagnostic, error.cast, node, declared.returns)) from None
     finally:
         note_deferred_checks(cx, node, declared.returns)
 

@@ -144,7 +144,7 @@ def parse_parameters(cx: RelaxContext, node: ast.FunctionDef) -> list[Var]:
     refuse_other_parameters(cx, node.args)
     arguments = [*node.args.posonlyargs, *node.args.args]
     refuse_repeated(cx, arguments)
-    with cx.introducing():
+    with cx.new_dimensions():
         # A function type may mention the dimensions of any other parameter.
         order = sorted(range(len(arguments)), key=lambda i: _has_function_type(arguments[i]))
         made = parameters_in_order(cx, arguments, order)
@@ -217,7 +217,7 @@ def gathered_parameters(cx: RelaxContext, args: ast.arguments, params: list[Var]
     infos: list[StructInfo] | None = None
     names[star.arg], span = UNKNOWN, cx.source.name_span(star)
     try:
-        with cx.introducing():
+        with cx.new_dimensions():
             if star.annotation is not None:
                 infos = gathered_annotations(cx, star.annotation)
     except Failed:
@@ -308,7 +308,7 @@ def parse_returns(cx: RelaxContext, node: ast.FunctionDef, params: list[Var]) ->
     shapes = [p for p in params if isinstance(p.struct_info, ShapeStructInfo)]
     before = cx.names
     try:
-        with cx.introducing():
+        with cx.new_dimensions():
             cx.names = {**before, **{p.name_hint: p for p in shapes}}
             return parse_annotation(cx, node.returns)
     except Failed:
