@@ -19,12 +19,12 @@ from typing import Any
 from relaxscript import script
 from relaxscript.errors import Diagnostic, DiagnosticError, Source, is_strict, nearest
 from relaxscript.script.parser.decorators import OurDecorator
-from relaxscript.script.parser.definition import parse_definition
 from relaxscript.script.parser.diagnostics import UNKNOWN, Failed
 from relaxscript.script.parser.environment import Environment, is_builtin
 from relaxscript.script.parser.expression import parse_expr
 from relaxscript.script.parser.internal_error import reported_as_ours
 from relaxscript.script.parser.macro import Macro
+from relaxscript.script.parser.module import parse_definition
 from relaxscript.script.parser.python_language import python_context
 from relaxscript.script.parser.reporter import Reporter
 from relaxscript.script.parser.unsupported_syntax import TRY_STAR

@@ -11,14 +11,19 @@ import ast
 import linecache
 from collections.abc import Sequence
 from types import FrameType, ModuleType
-from typing import Any
+from typing import Any, TypeGuard
 
 from relaxscript.errors import Diagnostic, DiagnosticError, Edit, did_you_mean, meant_hint, nearest
 from relaxscript.errors.user_frame import caller_frame, caller_span
 
 from .annotations import Object, in_annotation
 
-__all__ = ["absent_member", "nearest_member", "public_names"]
+__all__ = ["absent_member", "is_namespace", "nearest_member", "public_names"]
+
+
+def is_namespace(value: Any) -> TypeGuard[ModuleType]:
+    """Whether a value is a namespace of ours: `R`, `R.nn`, `T`."""
+    return isinstance(value, ModuleType) and value.__name__.startswith("relaxscript.")
 
 
 def public_names(namespace: ModuleType) -> Sequence[str]:

@@ -21,6 +21,7 @@ from typing import Any
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import Attrs
 from relaxscript.script.names.attributes import attribute
+from relaxscript.script.names.members import is_namespace
 from relaxscript.script.printer.constants import METADATA_KEY, MetadataError, decode_all
 
 from .diagnostics import UNKNOWN, Failed
@@ -244,8 +245,7 @@ def owner_of(cx: ScriptContext, node: ast.Name, whole: ast.Attribute) -> Any:
 
 def python_attribute(cx: ScriptContext, owner: Any, node: ast.Attribute) -> Any:
     """An attribute of a Python value; of IR values in the languages that give it a meaning."""
-    namespace = isinstance(owner, ModuleType) and owner.__name__.startswith("relaxscript.")
-    if namespace:
+    if is_namespace(owner):
         return namespace_member(cx, owner, node)
     readable = isinstance(owner, (str, Node)) and not node.attr.startswith("__")
     if readable:

@@ -86,7 +86,7 @@ def part_of(
             made = _tir_part(source, body, environment, reporter)
     except Failed:
         return None
-    failed = any(d.severity == "error" for d in reporter.diagnostics[before:])
+    failed = reporter.failed_since(before)
     return None if failed else made
 
 

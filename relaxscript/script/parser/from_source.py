@@ -16,7 +16,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
-from types import FrameType, FunctionType, ModuleType, TracebackType
+from types import FrameType, FunctionType, TracebackType
 from typing import Any
 
 from relaxscript.errors import Diagnostic, DiagnosticError, Source, Span
@@ -27,7 +27,7 @@ from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Function
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.script.collector import collector_paused
-from relaxscript.script.names.members import public_names
+from relaxscript.script.names.members import is_namespace, public_names
 from relaxscript.script.printer.constants import MetadataError, decode_all
 from relaxscript.script.source.bound_names import names_inside
 from relaxscript.script.source.code_match import future_flags
@@ -44,7 +44,6 @@ from relaxscript.script.source.source_tree import AnyDefinition, parse_text
 from relaxscript.script.source.syntax_errors import syntax_error
 
 from .decorators import likely_decorator, our_decorator, our_decorators, resolve_name
-from .definition import parse_definition
 from .diagnostics import UNKNOWN, Failed
 from .entry import finish, not_decorated, parse_class, parse_decorated
 from .environment import Environment, Mode
@@ -52,6 +51,7 @@ from .expression import parse_expr
 from .fixits import add_decorator
 from .fragments import is_part, part_of
 from .macro import Macro
+from .module import parse_definition
 from .python_language import python_context
 from .reporter import Reporter
 from .unsupported_syntax import first_word
@@ -258,7 +258,7 @@ class _Reading(FileReader):
     ) -> None:
         """An assignment of a plain value to names; any other is refused."""
         if None in [target_names(target) for target in targets]:
-            self.refuse(node)
+            self.read_python(node)
             return
         self.scope.update(dict.fromkeys(names_inside(node), UNKNOWN))
         found = literal(self.source, value, [self.scope])
@@ -273,10 +273,10 @@ class _Reading(FileReader):
             case ast.If(test=test, orelse=orelse) if _asks_for_main(test):
                 self.block(orelse, scopes)
             case _:
-                self.refuse(node)
+                self.read_python(node)
 
-    def refuse(self, node: ast.stmt) -> None:
-        """Record a statement that only a run could tell the meaning of."""
+    def read_python(self, node: ast.stmt) -> None:
+        """Refuse a statement that only a run could tell the meaning of."""
         self.scope.update(dict.fromkeys(names_inside(node), UNKNOWN))
         self.reporter.record(self.stray(node))
 
@@ -385,7 +385,7 @@ class _ReadingPython(_Reading):
             if any(_is_misspelt(d, self.environment) for d in node.decorator_list):
                 super().define(node)  # which reports it
             else:
-                self.execute(node)
+                self.read_python(node)
             return
         super().define(node)
         place = [other is decorator.node for other in node.decorator_list].index(True)
@@ -398,28 +398,21 @@ class _ReadingPython(_Reading):
         assign = ast.Assign(targets=[ast.Name(name, ast.Store())], value=call)
         for node in (assign, call, call.args[0], assign.targets[0]):
             ast.copy_location(node, decorator)
-        self.execute(assign)
+        self.read_python(assign)
 
     def read_import(self, node: ast.Import | ast.ImportFrom) -> dict[str, Any]:
         found = imported(node)
         if all(value is not UNKNOWN for value in found.values()):
             return found
-        self.execute(node)
+        self.read_python(node)
         return {}
 
     def read_assignment(
         self, node: ast.stmt, targets: Sequence[ast.expr], value: ast.expr, scopes: Scopes
     ) -> None:
-        self.execute(node)
+        self.read_python(node)
 
-    def read_other(self, node: ast.stmt, scopes: Scopes, prefix: str) -> None:
-        match node:
-            case ast.If(test=test, orelse=orelse) if _asks_for_main(test):
-                self.block(orelse, scopes)
-            case _:
-                self.execute(node)
-
-    def execute(self, node: ast.stmt) -> None:
+    def read_python(self, node: ast.stmt) -> None:
         """Execute a statement; what it defines may be the last module or function of the text."""
         names = bound_names(node)
         if self.reporter.failed:
@@ -497,5 +490,4 @@ def _is_misspelt(decorator: ast.expr, environment: Environment) -> bool:
     if not isinstance(target, ast.Attribute):
         return False
     owner = resolve_name(target.value, environment)
-    ours = isinstance(owner, ModuleType) and owner.__name__.startswith("relaxscript.")
-    return ours and target.attr not in public_names(owner)
+    return is_namespace(owner) and target.attr not in public_names(owner)

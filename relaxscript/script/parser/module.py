@@ -43,7 +43,9 @@ from .relax_functions.signature import parse_header
 from .reporter import Reporter
 from .unsupported_syntax import first_word
 
-__all__ = ["macro_named", "module_of_class", "relax_function", "tir_function"]
+__all__ = [
+    "macro_named", "module_of_class", "parse_definition", "relax_function", "tir_function",
+]  # fmt: skip
 
 
 def parse_prim_func(*args: Any, **options: Any) -> PrimFunc | None:
@@ -110,6 +112,30 @@ def module_of_class(
 ) -> IRModule | None:  # fmt: skip
     """The module that a class means; None when mistakes were recorded."""
     return parse_class(class_context(source, node, environment, reporter, check_well_formed))
+
+
+def parse_definition(
+    source: Source, node: ast.ClassDef | ast.FunctionDef, environment: Environment,
+    reporter: Reporter, decorator: OurDecorator, check_well_formed: bool = True,
+) -> IRModule | Function | PrimFunc | Macro | None:  # fmt: skip
+    """The module, function or macro of a definition; None when mistakes were recorded.
+
+    `check_well_formed` is what whoever reads it says beside the decorator. A macro is checked where
+    it is used.
+    """
+    if isinstance(node, ast.ClassDef):
+        options = read_options(python_context(source, environment, reporter), decorator)
+        check_well_formed = check_well_formed and options.get("check_well_formed", True)
+        with reporter.strictly(options.get("strict")):
+            return module_of_class(source, node, environment, reporter, check_well_formed)
+    if decorator.is_macro:
+        try:
+            cx = python_context(source, environment, reporter)
+            return macro_of(cx, node, lambda: environment)
+        except Failed:
+            return None
+    parse = tir_function if decorator.kind == "prim_func" else relax_function
+    return parse(source, node, environment, reporter, decorator, check_well_formed)
 
 
 def class_context(

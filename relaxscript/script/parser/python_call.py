@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from inspect import signature
+from functools import lru_cache
+from inspect import Signature, signature
 from typing import Any
 
 from relaxscript.errors import Diagnostic, Edit
@@ -101,11 +102,18 @@ def check_signature(
     cx: ScriptContext, callee: Any, args: Sequence[Any], kwargs: Mapping[str, Any], node: ast.Call
 ) -> None:
     """A form of ours is called with the arguments it has."""
+    taken = signature_of(callee)
+    if taken is not None:
+        bind_arguments(cx, taken, node, args, kwargs)
+
+
+@lru_cache(maxsize=256)
+def signature_of(callee: Any) -> Signature | None:
+    """The signature of a form of ours, where Python knows it; scripts call few forms often."""
     try:
-        taken = signature(callee)
+        return signature(callee)
     except (TypeError, ValueError):
-        return
-    bind_arguments(cx, taken, node, args, kwargs)
+        return None
 
 
 def parse_arguments(cx: ScriptContext, node: ast.Call) -> tuple[list[Any], dict[str, Any]]:

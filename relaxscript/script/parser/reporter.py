@@ -76,6 +76,10 @@ class Reporter:
             self._harmless += 1
         return self._harmless < len(found)
 
+    def failed_since(self, before: int) -> bool:
+        """Whether a mistake is among the findings from number `before` on."""
+        return any(d.severity == "error" for d in self.diagnostics[before:])
+
     def record(self, diagnostic: Diagnostic) -> None:
         """Record a finding, with the uses of macros and lambdas that led to it, innermost first."""
         labels = diagnostic.labels

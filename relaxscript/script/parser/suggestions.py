@@ -14,7 +14,7 @@ from typing import Any
 from relaxscript.errors import Diagnostic, Edit, did_you_mean
 from relaxscript.opdef.aliases import meant_operator, other_dtype
 from relaxscript.opdef.parameters import DTYPES
-from relaxscript.script.names.members import nearest_member, public_names
+from relaxscript.script.names.members import is_namespace, nearest_member, public_names
 
 from .diagnostics import Failed
 from .environment import is_builtin
@@ -65,8 +65,7 @@ def undefined(cx: ScriptContext, node: ast.Name) -> Failed:
 
 def namespace_of(cx: ScriptContext, letter: str) -> ModuleType | None:
     found = cx.environment.value_of(letter)
-    ours = isinstance(found, ModuleType) and found.__name__.startswith("relaxscript.")
-    return found if ours else None
+    return found if is_namespace(found) else None
 
 
 def member_named(cx: ScriptContext, node: ast.Name) -> str | None:

@@ -64,7 +64,7 @@ def parse_prim_func(
         except Exception:  # nothing is read again, and what was found already is kept
             reporter.accept(trial)
             raise
-        failed = any(d.severity == "error" for d in trial.diagnostics[before:])
+        failed = trial.failed_since(before)
         if failed or len(addressed) == known:
             reporter.accept(trial)
             return None if failed else function
@@ -81,7 +81,7 @@ def parse_function(cx: TirContext, node: ast.FunctionDef, private: bool = False)
         parse_return_annotation(cx, node.returns)
     parse_statements(cx, node.body)
     check_realized(cx)
-    if any(d.severity == "error" for d in cx.reporter.diagnostics[before:]):
+    if cx.reporter.failed_since(before):
         return None
     builder = cx.builder
     own = (cx.global_vars or {}).get(node.name)

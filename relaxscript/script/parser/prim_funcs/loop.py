@@ -95,8 +95,7 @@ def is_python_loop(cx: TirContext, value: Any) -> bool:
 def unroll_python_loop(cx: TirContext, value: Any, node: ast.For) -> None:
     """The body once for each item; after a mistake no more of them."""
     items = cx.language.items_of(cx, value, node.iter, ItemUse.LOOP)
-    found = cx.reporter.diagnostics
-    before = len(found)
+    before = len(cx.reporter.diagnostics)
     cx.unrolled.append(cx.builder.items)
     try:
         for item in items:
@@ -107,7 +106,7 @@ def unroll_python_loop(cx: TirContext, value: Any, node: ast.For) -> None:
             except LoopExit as end:
                 if end.leaves:
                     break
-            if any(d.severity == "error" for d in found[before:]):
+            if cx.reporter.failed_since(before):
                 break
     finally:
         cx.unrolled.pop()

@@ -109,7 +109,7 @@ def statements_of(
     if follows and len(cx.builder.innermost.iter_vars) > axes:
         raise cx.error(node, "RX0504", "the axes of a block come before its statements",
                          help="move this line to the beginning of the block")  # fmt: skip
-    if any(d.severity == "error" for d in cx.reporter.diagnostics[before:]):
+    if cx.reporter.failed_since(before):
         raise Failed
     return made
 

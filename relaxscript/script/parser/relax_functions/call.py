@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from relaxscript.analysis.derive import check_argument_count
 from relaxscript.errors import Diagnostic, OperandError, Span, did_you_mean
@@ -54,6 +54,15 @@ __all__ = [
     "shape_call",
     "with_places",
 ]  # fmt: skip
+
+
+class OperatorCall(NamedTuple):
+    """A call of an operator as it is written, with the values of its arguments."""
+
+    operator: Operator | CompositeOp
+    node: ast.Call
+    args: list[Any]
+    kwargs: dict[str, Any]
 
 
 def match_cast_call(cx: RelaxContext, node: ast.Call) -> MatchCastValue:
@@ -107,12 +116,12 @@ def operator_call(cx: RelaxContext, operator: Operator, node: ast.Call) -> Any:
         return general_call(cx, operator, node)
     args = call_operands(cx, nodes)
     if len(args) != arity:
-        return build_call(cx, operator, args, {}, node)
+        return build_call(cx, OperatorCall(operator, node, args, {}))
     for arg in args:
         if not isinstance(arg, Expr):
-            return build_call(cx, operator, args, {}, node)
+            return build_call(cx, OperatorCall(operator, node, args, {}))
         if type(arg) is Tuple:
-            return build_call(cx, operator, args, {}, node)
+            return build_call(cx, OperatorCall(operator, node, args, {}))
     spans = tuple([cx.source.span(n) for n in nodes])
     attrs, span = operator.default_attrs, cx.source.span(node)
     return Call.make(operator.op, tuple(args), attrs, (), spans, span=span)
@@ -161,9 +170,9 @@ def general_call(cx: RelaxContext, operator: Operator | CompositeOp, node: ast.C
             else:
                 kwargs[keyword.arg] = UNKNOWN
     if failed is None and args is not None:
-        return build_call(cx, operator, args, kwargs, node)
+        return build_call(cx, OperatorCall(operator, node, args, kwargs))
     if args is not None:
-        blame_arguments(cx, operator, args, kwargs, node)
+        blame_arguments(cx, OperatorCall(operator, node, args, kwargs))
     raise failed or Failed
 
 
@@ -176,14 +185,9 @@ def keyword_values(cx: RelaxContext, keyword: ast.keyword) -> dict[str, Any]:
     return {keyword.arg: call_operands(cx, [keyword.value])[0]}
 
 
-def build_call(
-    cx: RelaxContext,
-    operator: Operator | CompositeOp,
-    args: list[Any],
-    kwargs: dict[str, Any],
-    node: ast.Call,
-) -> Any:
+def build_call(cx: RelaxContext, made: OperatorCall) -> Any:
     """The call, its mistakes blamed on the arguments that made them."""
+    operator, node, args, kwargs = made
     if is_destination_passing(operator):
         args = [of_known_shape(cx, value) for value in args]
         kwargs = {name: of_known_shape(cx, value) for name, value in kwargs.items()}
@@ -192,16 +196,14 @@ def build_call(
             raise operator_as_value(cx, given, place)
     args = [plain(argument(cx, a, n)) for a, n in with_places(cx, args, node)]
     kwargs = {key: plain(argument(cx, value, node)) for key, value in kwargs.items()}
-    _name_dimensions(cx, operator, args, kwargs, node)
-    _find_named(cx, operator, args, kwargs, node)
+    made = OperatorCall(operator, node, args, kwargs)
+    _name_dimensions(cx, made)
+    _find_named(cx, made)
     try:
         call = operator.build(args, kwargs)
     except (OperandError, ArgumentError) as error:
-        explain_arguments(cx, operator, args, kwargs, node)
-        failed = blame_arguments(cx, operator, args, kwargs, node)
-        if failed is None:
-            failed = mistaken_call(cx, error, operator, node)
-        raise failed from None
+        explain_arguments(cx, made)
+        raise blame_arguments(cx, made) or mistaken_call(cx, error, made) from None
     except (TypeError, ValueError) as error:
         # An attribute of a packed function that no attribute can be.
         field = error.field if isinstance(error, FieldError) else None
@@ -215,39 +217,25 @@ def build_call(
     return call.replace(span=cx.source.span(node), arg_spans=spans)
 
 
-def blame_arguments(
-    cx: RelaxContext,
-    operator: Operator | CompositeOp,
-    args: list[Any],
-    kwargs: dict[str, Any],
-    node: ast.Call,
-) -> Failed | None:
+def blame_arguments(cx: RelaxContext, made: OperatorCall) -> Failed | None:
     """Record every mistake in the arguments that does not follow from an UNKNOWN one."""
     failed: Failed | None = None
-    for error in operator.mistakes(args, kwargs, UNKNOWN):
-        failed = mistaken_call(cx, error, operator, node)
+    for error in made.operator.mistakes(made.args, made.kwargs, UNKNOWN):
+        failed = mistaken_call(cx, error, made)
     return failed
 
 
 def mistaken_call(
-    cx: RelaxContext,
-    error: ArgumentError | OperandError,
-    operator: Operator | CompositeOp,
-    node: ast.Call,
+    cx: RelaxContext, error: ArgumentError | OperandError, made: OperatorCall
 ) -> Failed:
     if isinstance(error, OperandError):
-        return operand_error(cx, error, node, None, operator)
-    return argument_error(cx, error, node)
+        return operand_error(cx, error, made.node, None, made.operator)
+    return argument_error(cx, error, made.node)
 
 
-def explain_arguments(
-    cx: RelaxContext,
-    operator: Operator | CompositeOp,
-    args: list[Any],
-    kwargs: dict[str, Any],
-    node: ast.Call,
-) -> None:
+def explain_arguments(cx: RelaxContext, made: OperatorCall) -> None:
     """Record that arguments were given one by one where one takes them all, if that is it."""
+    operator, node, args, kwargs = made
     for index, count in together(operator.parameters, args):
         gathered = [*args[:index], tuple(args[index : index + count]), *args[index + count :]]
         try:
@@ -264,15 +252,10 @@ def explain_arguments(
         raise cx.report(Diagnostic("RX0103", said, edit.span, help=help, fix=(edit,)))
 
 
-def _name_dimensions(
-    cx: RelaxContext,
-    operator: Operator | CompositeOp,
-    args: list[Any],
-    kwargs: dict[str, Any],
-    node: ast.Call,
-) -> None:
+def _name_dimensions(cx: RelaxContext, made: OperatorCall) -> None:
     """`R.reshape(x, ("n", 4))`: a dimension in quotes is the one of that name."""
-    for position, parameter in enumerate(getattr(operator, "parameters", ())):
+    operator, node, args, kwargs = made
+    for position, parameter in enumerate(operator.parameters):
         if parameter.kind != "shape":
             continue
         if position < len(args):
@@ -282,14 +265,9 @@ def _name_dimensions(
             kwargs[parameter.name] = _named_dimensions(cx, kwargs[parameter.name], node)
 
 
-def _find_named(
-    cx: RelaxContext,
-    operator: Operator | CompositeOp,
-    args: list[Any],
-    kwargs: dict[str, Any],
-    node: ast.Call,
-) -> None:
-    """`R.to_vdevice(x, "llvm:1")`: texts name virtual devices and functions of the module."""
+def _find_named(cx: RelaxContext, made: OperatorCall) -> None:
+    """`R.to_vdevice(x, "llvm:1")`: strings name virtual devices and functions of the module."""
+    operator, node, args, kwargs = made
     for position, parameter in enumerate(operator.parameters):
         find = _finder(cx, parameter)
         given: Any = args if position < len(args) else kwargs

@@ -70,7 +70,7 @@ def step(cx: RelaxContext, node: ast.For, item: Any) -> None:
     except LoopExit as end:
         if end.leaves:
             raise
-    if any(d.severity == "error" for d in cx.reporter.diagnostics[before:]):
+    if cx.reporter.failed_since(before):
         raise Failed
 
 
@@ -242,7 +242,7 @@ def one_branch(cx: RelaxContext, body: list[ast.stmt]) -> tuple[str, SeqExpr | N
         result = None
     finally:
         cx.dims, cx.unrolling = dims, unrolling
-    failed = any(d.severity == "error" for d in cx.reporter.diagnostics[before:])
+    failed = cx.reporter.failed_since(before)
     if result is None or failed:
         cx.builder.end_scope()
         return name, None

@@ -36,11 +36,11 @@ def parse_function(cx: RelaxContext, node: ast.FunctionDef, header: Header) -> F
     bind_parameters(cx, header)
     before = len(cx.reporter.diagnostics)
     parse_stmts(cx, node.body)
-    errors = [d for d in cx.reporter.diagnostics[before:] if d.severity == "error"]
-    if not cx.returned and not errors:
+    failed = cx.reporter.failed_since(before)
+    if not cx.returned and not failed:
         missing_return(cx, node)
         return None
-    if errors or header.failed or not cx.has_result:
+    if failed or header.failed or not cx.has_result:
         return None
     function = finish(cx, node, header)
     return None if reuses(cx, function) else function
@@ -122,7 +122,7 @@ def closure_body(cx: RelaxContext, node: ast.FunctionDef, header: Header, itself
             begin(cx, header)
             before = len(cx.reporter.diagnostics)
             parse_stmts(cx, node.body)
-            failed = any(d.severity == "error" for d in cx.reporter.diagnostics[before:])
+            failed = cx.reporter.failed_since(before)
             if not cx.returned and not failed:
                 missing_return(cx, node)
             if failed or header.failed or not cx.has_result:

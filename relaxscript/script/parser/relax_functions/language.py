@@ -11,7 +11,6 @@ from relaxscript.ir.relax import Expr
 from relaxscript.op import CompositeOp, Operator
 from relaxscript.script.names import relax_forms
 from relaxscript.script.names.annotations import Front
-from relaxscript.script.parser import expression, python_call
 from relaxscript.script.parser.annotation import front_call
 from relaxscript.script.parser.compile_time import (
     ScriptLambda,
@@ -25,6 +24,7 @@ from relaxscript.script.parser.environment import Environment
 from relaxscript.script.parser.macro import macro_in
 from relaxscript.script.parser.module_context import ModuleContext
 from relaxscript.script.parser.python_call import parse_arguments
+from relaxscript.script.parser.python_language import PYTHON
 from relaxscript.script.parser.reporter import Reporter
 from relaxscript.script.parser.script_context import Language
 
@@ -80,21 +80,11 @@ _FORMS: Mapping[int, Callable[[RelaxContext, Any, ast.Call], Any]] = {
 
 RELAX = Language(
     rules={
+        **PYTHON.rules,
         ast.Name: relax_dimension.parse_name,
-        ast.Constant: expression.parse_constant,
         ast.Attribute: relax_attribute.parse_attribute,
-        ast.Call: python_call.parse_call,
-        ast.BinOp: expression.parse_binary,
-        ast.UnaryOp: expression.parse_unary,
-        ast.Compare: expression.parse_comparison,
-        ast.BoolOp: expression.parse_boolean,
         ast.Subscript: relax_expression.parse_subscript,
-        ast.Tuple: expression.parse_tuple,
-        ast.List: expression.parse_list,
-        ast.Dict: expression.parse_dict,
         ast.IfExp: relax_control.parse_conditional,
-        ast.JoinedStr: expression.parse_f_string,
-        ast.Slice: expression.parse_slice,
         ast.ListComp: parse_comprehension,
         ast.GeneratorExp: parse_comprehension,
         ast.SetComp: parse_set_comprehension,

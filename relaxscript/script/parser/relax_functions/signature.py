@@ -53,7 +53,7 @@ def parse_header(
     gathered = gathered_parameters(cx, node.args, params)
     unknown = frozenset(cx.unknown_parameters)
     ret = parse_returns(cx, node, params)
-    failed = any(d.severity == "error" for d in cx.reporter.diagnostics[before:])
+    failed = cx.reporter.failed_since(before)
     failed = failed or bool(unknown)  # by a mistake elsewhere, of what an annotation names
     header = Header(
         node.name, params, ret, failed=failed, returns=node.returns, unknown=unknown,

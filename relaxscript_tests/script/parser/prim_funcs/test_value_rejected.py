@@ -98,6 +98,14 @@ def test_an_address_has_no_power():
 
 
 @rejected
+def test_a_choice_between_an_address_and_a_number_has_no_dtype():
+    @T.prim_func
+    def f(x: T.Buffer((4,), "float32")):
+        x[0] = x.data if x[1] > 0.0 else 2
+        #                                ^ error: RX0502 the operands of `if` have no common dtype
+
+
+@rejected
 def test_a_dimension_is_not_read_from_a_buffer():
     @T.prim_func
     def f(n: T.Buffer((1,), "int32"), x: T.Buffer((n[0],), "float32"), a: T.handle):
