@@ -12,6 +12,7 @@ from relaxscript.runtime.builtins import State
 from relaxscript.runtime.checks import Check, Dim
 from relaxscript.runtime.run_check import origins_of
 from relaxscript.semantics.checks import Checks
+from relaxscript.semantics.make_closure import captured_count
 
 __all__ = ["Environment", "SavedScope"]
 
@@ -94,9 +95,10 @@ class Environment:
 
     # -- checks ------------------------------------------------------------------------------------
 
-    def signature(self, params: Sequence[relax.Var]) -> tuple[Check, ...]:
+    def signature(self, function: relax.Function) -> tuple[Check, ...]:
         """The checks of parameters; captured shapes that they name count as further arguments."""
         self.held = []
+        params = function.params
         positions = {param: index for index, param in enumerate(params)}
 
         def index_of(var: relax.Var) -> int:
@@ -105,7 +107,8 @@ class Environment:
             self.held.append(self.lookup(var))
             return len(params) + len(self.held) - 1
 
-        return self.checks.of([param.struct_info for param in params], self.bound, index_of)
+        infos = [param.struct_info for param in params]
+        return self.checks.of_arguments(infos, captured_count(function), self.bound, index_of)
 
     def check(self, info: StructInfo) -> Check:
         """The check of a value; `held` has the shapes that it refers to."""

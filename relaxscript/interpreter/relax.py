@@ -60,7 +60,7 @@ from relaxscript.semantics.error_context import (
     span_of_result,
     span_of_signature,
 )
-from relaxscript.semantics.make_closure import make_closure
+from relaxscript.semantics.make_closure import LOCAL_NAME, make_closure
 from relaxscript.semantics.prim_funcs import (
     entry_closure,
     kernel_argument,
@@ -149,7 +149,7 @@ class Interpreter(CallEvaluator):
             return as_given((*args, *kwargs.values()), self._run(closure, env))
 
     def _convert_arguments(self, closure: RelaxClosure, args: Sequence[Any]) -> list[Any]:
-        checks = Environment(closure.name, closure.outer).signature(closure.function.params)
+        checks = Environment(closure.name, closure.outer).signature(closure.function)
         names = closure.param_names
         return [
             coerce_argument(value, check, name, closure.name, i)
@@ -200,7 +200,7 @@ class Interpreter(CallEvaluator):
         env = Environment(closure.name, closure.outer)
         if closure.itself is not None:
             env.values[closure.itself] = closure.without_bound_args()
-        checks = list(env.signature(params))
+        checks = list(env.signature(closure.function))
         names = closure.param_names
         for held in env.held:  # captured variables that hold the shape of an argument
             checks.append(AnyCheck())
@@ -296,7 +296,8 @@ class Interpreter(CallEvaluator):
         found = self._function(name)
         match found:
             case relax.Function():
-                return RelaxClosure(self, name, found, info=declared_type(found))
+                called = (found.attrs or relax.Attrs()).get(LOCAL_NAME, name)
+                return RelaxClosure(self, called, found, info=declared_type(found))
             case tir.PrimFunc():
                 return prim_func_closure(name, found, self._kernel(found))
             case relax.ExternFunc(symbol):

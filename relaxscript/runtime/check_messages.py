@@ -230,12 +230,14 @@ def origins_of(checks: Sequence[Check], names: Sequence[str]) -> dict[int, tuple
             case TensorCheck(dims=dims) | ShapeCheck(dims=dims):
                 for axis, dim in enumerate(dims or ()):
                     if isinstance(dim, DimBind):
-                        found.setdefault(dim.slot, (dim.name, place.dimension(check, axis)))
+                        origin = "" if dim.captured else place.dimension(check, axis)
+                        found.setdefault(dim.slot, (dim.name, origin))
             case PrimCheck(value=DimBind(slot=slot, name=name, captured=captured)):
                 found.setdefault(slot, (name, "" if captured else str(place)))
             case FuncCheck(binds=binds):
                 for dim in binds:
-                    found.setdefault(dim.slot, (dim.name, place.dimension(check, 0)))
+                    origin = "" if dim.captured else place.dimension(check, 0)
+                    found.setdefault(dim.slot, (dim.name, origin))
             case TupleCheck(fields=fields):
                 todo[:0] = [(field, place.field(i)) for i, field in enumerate(fields)]
     return found

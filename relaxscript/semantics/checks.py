@@ -108,6 +108,20 @@ class Checks:
         maker = _CheckBuilder(self, fresh, bound, shape_slot)
         return tuple(maker.check(info) for info in known)
 
+    def of_arguments(
+        self, infos: Sequence[StructInfo | None], captured: int, bound: set[prim.Var],
+        shape_slot: _ShapeSlot,
+    ) -> tuple[Check, ...]:  # fmt: skip
+        """Checks of arguments, the last of which are `captured`: these bind variables first.
+
+        Where such a variable has its value from is nothing to tell anybody.
+        """
+        own = len(infos) - captured
+        given = {v for info in infos[own:] if info for v in definable_shape_vars(info)}
+        bound |= given
+        checks = self.of(infos[:own], bound, shape_slot)
+        return (*checks, *map(_silent, self.of(infos[own:], bound - given, shape_slot)))
+
     def dim(self, e: prim.PrimExpr, bound: Container[prim.Var]) -> Dim:
         """A dimension that is computed from variables that have values."""
         match e:
@@ -119,6 +133,24 @@ class Checks:
             if isinstance(v, prim.Var) and v not in bound:
                 raise undefined_shape_variable(v)
         return DimExpr(self._compute(e, self.slot), format_expr(e))
+
+
+def _silent(check: Check) -> Check:
+    """A check that binds variables without a word about where from."""
+    match check:
+        case TensorCheck(dims=dims) | ShapeCheck(dims=dims):
+            return replace(check, dims=dims and tuple(map(_captured, dims)))
+        case PrimCheck(value=value):
+            return replace(check, value=value and _captured(value))
+        case TupleCheck(fields=fields):
+            return TupleCheck(tuple(map(_silent, fields)))
+        case FuncCheck(binds=variables):
+            return replace(check, binds=tuple(replace(dim, captured=True) for dim in variables))
+    return check
+
+
+def _captured(dim: Dim) -> Dim:
+    return replace(dim, captured=True) if isinstance(dim, DimBind) else dim
 
 
 class _CheckBuilder:

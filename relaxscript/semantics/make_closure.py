@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from relaxscript.ir import prim, relax
@@ -18,11 +18,21 @@ from relaxscript.ir.struct_info import (
 from relaxscript.runtime import Closure, Shape
 from relaxscript.runtime.builtins import BUILTINS
 from relaxscript.runtime.values import prim_dtype, prim_value, tensor_dtype
-from relaxscript.sinfo import apply_partially
+from relaxscript.sinfo import apply_partially, definable_shape_vars, shape_vars
 
-__all__ = ["make_closure"]
+__all__ = ["CAPTURED", "LOCAL_NAME", "captured_count", "closure_maker", "make_closure"]
+
+# Attributes of a lifted function: what failures call it, and how many last parameters it captures.
+LOCAL_NAME = "relax.local_name"
+CAPTURED = "relax.captured"
+
 
 _OBJECT = ObjectStructInfo()
+
+
+def captured_count(function: relax.Function) -> int:
+    """The number of last parameters that are captured, of a function that was a local one."""
+    return int((function.attrs or relax.Attrs()).get(CAPTURED, 0))
 
 
 def make_closure(function: Any, *captured: Any) -> Closure:
@@ -35,6 +45,27 @@ def make_closure(function: Any, *captured: Any) -> Closure:
     if not isinstance(info, FuncStructInfo) or len(info.params or ()) < len(captured):
         return closure
     return closure.bind((), apply_partially(info, [_struct_info_of(value) for value in captured]))
+
+
+def closure_maker(info: FuncStructInfo, count: int) -> Callable[..., Closure]:
+    """`make_closure` for a function of type `info` and `count` arguments.
+
+    Looks only at arguments that decide what the type of the closure is.
+    """
+    params = info.params or ()
+    given = params[len(params) - count :]
+    left = shape_vars(FuncStructInfo.make(params[: len(params) - count], info.ret, info.purity))
+    telling = [bool(set(left) & set(definable_shape_vars(param))) for param in given]
+    known = apply_partially(info, [_OBJECT] * count)
+
+    if not any(telling):
+        return lambda function, *captured: function.bind(captured, known)
+
+    def make(function: Closure, *captured: Any) -> Closure:
+        told = [_struct_info_of(v) if tells else _OBJECT for v, tells in zip(captured, telling)]
+        return function.bind(captured, apply_partially(info, told))
+
+    return make
 
 
 def _struct_info_of(value: Any) -> StructInfo:

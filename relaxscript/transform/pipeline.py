@@ -63,17 +63,17 @@ def default_build_pipeline() -> Sequential:
     """
     return Sequential(
         [
-            *_first(LambdaLift()), LowerAllocTensor(), KillAfterLastUse(), ComputePrimValue(),
+            *_first(), LowerAllocTensor(), KillAfterLastUse(), ComputePrimValue(),
             *_last(),
         ],
         name="default_build",
     )  # fmt: skip
 
 
-def _first(*passes: Pass) -> list[Pass]:
+def _first() -> list[Pass]:
     return [
-        Normalize(), RealizeVDevice(), *passes, ToNonDataflow(), RemovePurityChecking(),
-        CallTIRRewrite(),
+        Normalize(), RealizeVDevice(), ToNonDataflow(), LambdaLift(direct=True),
+        RemovePurityChecking(), CallTIRRewrite(),
     ]  # fmt: skip
 
 

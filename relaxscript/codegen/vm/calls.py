@@ -95,16 +95,11 @@ class CallEmitter(FunctionEmitter):
                 if isinstance(found, tir.PrimFunc):
                     return self._call_prim_func(callee, found, args)
                 known = [self._info(arg) for arg in args]
-                return self.enter(callee.name_hint, self._values(args), known, found)
+                return self.enter(self.program.name_of(callee), self._values(args), known, found)
             case relax.ExternFunc(symbol) if symbol == INVOKE_CLOSURE and args:
                 return self._apply(args[0], args[1:], call)
             case relax.ExternFunc(symbol):
-                return self._called(self.program.extern(symbol), [], args, call)
-            case relax.Var() if callee in self.local:
-                local, captured = self.local[callee]
-                values, known = self._values(args), [self._info(arg) for arg in args]
-                given = [*values, *captured]
-                return self.enter(local.name, given, known, local.function, local.shape_vars)
+                return self._called(self.program.extern(symbol, args), [], args, call)
         return self._called(INVOKE_CLOSURE, [self.value(callee)], args, call)
 
     def _called(
@@ -112,7 +107,7 @@ class CallEmitter(FunctionEmitter):
     ) -> Arg:
         """Call a function from outside of the module."""
         values = [*function, *self._values(args)]
-        trusted = name in BUILTINS and name != INVOKE_CLOSURE
+        trusted = _is_builtin(call.op)
         if trusted and _is_unit(self._info(call)):  # that is what it gives
             self.ib.emit_call(name, values, self.ib.void_arg(), span=self.span)
             return self.ib.convert_constant(())
@@ -272,6 +267,12 @@ def _is_host_tensor(info: StructInfo) -> bool:
 
 def _is_unit(info: StructInfo) -> bool:
     return isinstance(info, TupleStructInfo) and not info.fields
+
+
+def _is_builtin(callee: relax.Expr) -> bool:
+    """Whether a function of the machine is called, whose results need no check here."""
+    name = callee.global_symbol if isinstance(callee, relax.ExternFunc) else INVOKE_CLOSURE
+    return name in BUILTINS and name != INVOKE_CLOSURE
 
 
 class _Collecting:

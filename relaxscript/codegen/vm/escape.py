@@ -13,7 +13,7 @@ from relaxscript.ir import prim, relax, tir
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
 from relaxscript.ir.struct_info import PrimStructInfo
-from relaxscript.ir.walk import children, compounds, post_order, variables, walk
+from relaxscript.ir.walk import children, compounds, walk
 from relaxscript.op import Trait, lookup, traits_of
 from relaxscript.op.calls import call_tir
 from relaxscript.op.device import to_vdevice
@@ -21,8 +21,8 @@ from relaxscript.semantics.check_calls import check_of
 from relaxscript.sinfo import definable_shape_vars
 
 __all__ = [
-    "Usage", "captured", "is_plain_operator", "read_only_args", "read_only_direct_args", "usage_of",
-    "used_as_value", "written_params",
+    "Usage", "is_plain_operator", "read_only_args", "read_only_direct_args", "usage_of",
+    "written_params",
 ]  # fmt: skip
 
 # Traits of operators that hand their operands to somebody else.
@@ -35,7 +35,7 @@ class Usage:
 
     `escaping` are the variables whose values may be written into or kept by somebody else,
     `symbols` the packed functions that it names, `matched` the shape variables that the
-    match_casts of its own body bind; `gives_back` says whether it gives values back before its end.
+    match_casts of its body bind; `gives_back` says whether it gives values back before its end.
     """
 
     escaping: set[relax.Var] = field(default_factory=set)
@@ -45,12 +45,9 @@ class Usage:
 
 
 def usage_of(function: relax.Function, module: IRModule) -> Usage:
-    """What a function does with its values, those of the functions inside it included."""
+    """What a function does with its values."""
     found = Usage()
-    parts = list(compounds(function.body))
-    local = [part for part in parts if isinstance(part, relax.Function)]
-    inside = {id(part) for inner in local for part in compounds(inner)}
-    for node in parts:
+    for node in compounds(function.body):
         match node:
             case relax.VarBinding(value=value):
                 _note_symbols([value], found)
@@ -59,8 +56,7 @@ def usage_of(function: relax.Function, module: IRModule) -> Usage:
             case relax.MatchCast(value=value, struct_info=info):
                 _note_symbols([value], found)
                 found.escaping.update(_operands([value]))
-                if id(node) not in inside:
-                    found.matched.update(dict.fromkeys(definable_shape_vars(info)))
+                found.matched.update(dict.fromkeys(definable_shape_vars(info)))
             case relax.Call(op=op, args=args):
                 _note_symbols((op, *args), found)
                 found.gives_back |= Trait.FREES in traits_of(op)
@@ -167,24 +163,3 @@ def _only_read(
     written = written_params(function)
     pairs = list(zip(args, params, strict=False))
     return {a for a, p in pairs if p not in written} - {a for a, p in pairs if p in written}
-
-
-def captured(
-    function: relax.Function, in_scope: Sequence[relax.Var], shape_vars: Sequence[prim.Var]
-) -> tuple[list[relax.Var], list[prim.Var]]:
-    """What a local function uses of the scope around it: variables and shape variables."""
-    used = set(variables(function))
-    return [v for v in in_scope if v in used], [v for v in shape_vars if v in used]
-
-
-def used_as_value(function: relax.Function, var: relax.Var) -> bool:
-    """Whether a function mentions `var` otherwise than by calling it in its own body."""
-    for node in post_order(function.body):
-        if isinstance(node, relax.Function):
-            if var in variables(node):
-                return True
-            continue
-        mentions = sum(child is var for child in children(node))
-        if mentions > (isinstance(node, relax.Call) and node.op is var):
-            return True
-    return False

@@ -17,7 +17,6 @@ from relaxscript.errors import Diagnostic, DiagnosticError, InternalError, Span
 from relaxscript.errors.exceptions import is_user_error
 from relaxscript.ir import prim, relax, tir
 from relaxscript.ir.struct_info import (
-    FuncStructInfo,
     ObjectStructInfo,
     PrimStructInfo,
     ShapeStructInfo,
@@ -28,16 +27,14 @@ from relaxscript.op import Trait, traits_of
 from relaxscript.runtime import (
     Arg,
     Check,
-    DimBind,
     DimConst,
-    PrimCheck,
     Shape,
 )
 from relaxscript.runtime.builtins import MATCH_ARGUMENTS, MATCH_RESULT
 from relaxscript.runtime.bytecode import ArgKind
 from relaxscript.runtime.values import make_prim
 from relaxscript.semantics.check_calls import check_of
-from relaxscript.semantics.checks import Checks, undefined_shape_variable
+from relaxscript.semantics.checks import Checks
 from relaxscript.semantics.error_context import (
     span_of_binding,
     span_of_body,
@@ -45,6 +42,7 @@ from relaxscript.semantics.error_context import (
     span_of_result,
     span_of_signature,
 )
+from relaxscript.semantics.make_closure import captured_count
 from relaxscript.sinfo import (
     definable_shape_vars,
     erase_to_well_defined,
@@ -52,8 +50,7 @@ from relaxscript.sinfo import (
     provable_arguments,
 )
 
-from .escape import captured, used_as_value
-from .program import LocalFunction, Program
+from .program import Program
 from .registers import Places, Registers, last_uses
 from .scalars import compiled
 from .trusted import binds, loosened, needed_shape_vars, trusts
@@ -80,45 +77,36 @@ class FunctionEmitter(ABC):
         self.span: Span | None = function.span
         self.registers = Registers()
         self.places = Places()
-        self.local: dict[relax.Var, tuple[LocalFunction, list[Arg]]] = {}
         self.usage = program.usage(function)
         self.fresh: set[relax.Var] = set()  # variables that hold memory that was just allocated
         self.unused = False  # whether nothing asks for what the binding at hand binds
         self.trusts = trusts(function)
         self.shows_all = function.span is None  # else what stands nowhere in the source is hidden
         self.needed = needed_shape_vars(function) if self.trusts else set[prim.Var]()
-        self.captures: dict[relax.Var, list[int]] = {}  # registers that calls of a function pass on
         self.killed: dict[relax.Var, list[int]] = {}  # registers that variables held until then
         self.full: set[int] = set()  # registers with values that may have memory
 
     # -- functions ---------------------------------------------------------------------------------
 
-    def emit(self, public: bool, closure: LocalFunction | None = None) -> None:
-        """The whole function; for a local one, `closure` says what it captures."""
-        function = self.function
-        params = [*function.params, *(closure.variables if closure else ())]
-        shape_vars = closure.shape_vars if closure else ()
-        inputs = len(params) + len(shape_vars)
+    def emit(self) -> None:
+        """The whole function."""
+        function, params = self.function, self.function.params
         for param in params:
             self.env[param] = self.register()
             self.registers.own(self.env[param].value)
-        for _ in shape_vars:
-            self.registers.take()
-        self.registers.pin(range(inputs))
-        names = [v.name_hint for v in params] + [v.name for v in shape_vars]
-        for v in (*self._own_shape_vars(), *shape_vars):
+        self.registers.pin(range(len(params)))
+        names = [v.name_hint for v in params]
+        for v in self._own_shape_vars():
             self.checks.slot(v)
-        checks = self._param_checks(params, shape_vars)
+        checks = self._param_checks()
         result = self._return_check()
         with self.ib.function(
-            self.name, inputs, names, param_checks=checks, return_check=result,
-            heap_size=len(self.checks.slots), public=public, pure=function.is_pure,
+            self.name, len(params), names, param_checks=checks, return_check=result,
+            heap_size=len(self.checks.slots), public=not function.is_private, pure=function.is_pure,
             info=self.program.context.struct_info(function), span=span_of_signature(function),
             param_spans=[span_of_parameter(param) for param in function.params],
             shape_vars=[v.name for v in sorted(self.checks.slots, key=self.checks.slot)],
         ):  # fmt: skip
-            if closure is not None and closure.itself is not None:
-                self._define_itself(closure, closure.itself)
             value = self.value(function.body)
             self.span = span_of_result(function)
             self.ib.emit_ret(self.in_register(value), span=self.span)
@@ -133,20 +121,13 @@ class FunctionEmitter(ABC):
             found += definable_shape_vars(self.function.ret_struct_info)
         return [*found, *self.usage.matched]
 
-    def _param_checks(
-        self, params: Sequence[relax.Var], shape_vars: Sequence[prim.Var]
-    ) -> tuple[Check, ...]:
-        """The checks of a signature, and of what a closure brings along."""
-        self.bound.update(shape_vars)
+    def _param_checks(self) -> tuple[Check, ...]:
+        """The checks of a signature."""
         wanted = self._written(MATCH_ARGUMENTS, 0)
-        signature = wanted.fields if isinstance(wanted, TupleStructInfo) else ()
-        captured = params[len(self.function.params) :]
-        infos = [*signature, *(param.struct_info for param in captured)]
-        checks = self.checks.of(infos, self.bound, self.register_of)
-        return self.left_of(
-            *checks,
-            *(PrimCheck("int64", DimBind(self.checks.slot(v), v.name, True)) for v in shape_vars),
-        )
+        infos = wanted.fields if isinstance(wanted, TupleStructInfo) else ()
+        captured = captured_count(self.function)
+        checks = self.checks.of_arguments(infos, captured, self.bound, self.register_of)
+        return self.left_of(*checks)
 
     def _written(self, name: str, index: int) -> StructInfo | None:
         """What the check of that name demands, which is the first or the last binding."""
@@ -169,17 +150,6 @@ class FunctionEmitter(ABC):
             return None
         (check,) = self.checks.of([declared], set(self.bound), self.register_of)
         return check
-
-    def _define_itself(self, closure: LocalFunction, var: relax.Var) -> None:
-        """The variable that a local function is bound to, inside the function itself."""
-        captured_args = [self.env[v] for v in closure.variables]
-        first = len(self.function.params) + len(closure.variables)
-        captured_args += [self.ib.r(first + i) for i in range(len(closure.shape_vars))]
-        self.local[var] = (closure, captured_args)
-        if used_as_value(self.function, var):
-            self.env[var] = self._closure(closure, captured_args)
-            self.registers.pin([self.env[var].value])
-            self.places.bound(var.name_hint, self.env[var], self.ib.position)
 
     # -- registers ---------------------------------------------------------------------------------
 
@@ -216,19 +186,19 @@ class FunctionEmitter(ABC):
 
     def enter(
         self, name: str, args: Sequence[Arg], known: Sequence[StructInfo],
-        function: relax.Function, captured: Sequence[prim.Var] = (),
+        function: relax.Function,
     ) -> Arg:  # fmt: skip
-        """Emit a call of a function of the program, which checks what is not `known` to fit.
-
-        Arguments behind those of the source are what the function captures: the same values of the
-        same variables.
-        """
+        """Emit a call of a function of the program, which checks what is not `known` to fit."""
         dst, proved = self.register(), tuple[int, ...]()
         params = [param.struct_info or _OBJECT for param in function.params]
         if len(params) == len(known) and (trusts(function) or not self.trusts):
-            facts = self.program.context.facts
-            proved = provable_arguments(params, known, self.bound, set(captured), facts)
-            proved += tuple(range(len(params), len(args)))
+            facts, own = self.program.context.facts, len(params) - captured_count(function)
+            # What is captured says first what variables are.
+            order = [*range(own, len(params)), *range(own)]
+            found = provable_arguments(
+                [params[i] for i in order], [known[i] for i in order], self.bound, (), facts
+            )
+            proved = tuple(order[i] for i in found)
         self.ib.emit_call(name, args, dst, proved=proved, span=self.span)
         self.full.add(dst.value)
         return dst
@@ -281,8 +251,6 @@ class FunctionEmitter(ABC):
                 return self.choice(expr)
             case relax.SeqExpr():
                 return self.sequence(expr)
-            case relax.Function():
-                return self.local_function(expr, None)
         raise InternalError(f"no bytecode is known for {type(expr).__name__}")
 
     @abstractmethod
@@ -292,7 +260,7 @@ class FunctionEmitter(ABC):
         found = self.program.function(var)
         match found:
             case relax.Function():
-                return self.ib.f(var.name_hint)
+                return self.ib.f(self.program.name_of(var))
             case relax.ExternFunc(symbol):
                 return self.extern_value(symbol)
             case tir.PrimFunc():
@@ -408,9 +376,7 @@ class FunctionEmitter(ABC):
         arg = self.lookup(var)
         if var in self.killed:
             return
-        held = self.captures.get(var, [])
-        if arg.kind is ArgKind.REGISTER and arg != self.ib.void_arg():
-            held = [arg.value, *held]
+        held = [arg.value] if arg.kind is ArgKind.REGISTER and arg != self.ib.void_arg() else []
         self.killed[var] = held
         for number in held:
             if self.registers.disown(number):
@@ -426,12 +392,8 @@ class FunctionEmitter(ABC):
 
     def binding(self, binding: relax.Binding) -> None:
         var, value = binding.var, binding.value
-        if isinstance(value, relax.Function):
-            arg = self.local_function(value, var)
-        else:
-            only_read = isinstance(value, relax.Constant) and var not in self.usage.escaping
-            arg = self.value(value, only_read)
-        self.env[var] = arg
+        only_read = isinstance(value, relax.Constant) and var not in self.usage.escaping
+        self.env[var] = self.value(value, only_read)
         if _is_fresh(value, self.fresh):
             self.fresh.add(var)
 
@@ -455,46 +417,6 @@ class FunctionEmitter(ABC):
             return arg
         args = [self.ib.vm_state(), arg, self.ib.convert_constant(check), where, *held]
         return self.call("vm.builtin.match_cast", args)
-
-    # -- local functions ---------------------------------------------------------------------------
-
-    def local_function(self, function: relax.Function, var: relax.Var | None) -> Arg:
-        """A closure; its function is emitted after this one."""
-        scope = [v for v in self.env if not isinstance(v, relax.DataflowVar)]
-        shapes = sorted(self.bound, key=self.checks.slot)
-        variables, shape_vars = captured(function, scope, shapes)
-        name = self.program.unique(f"{self.name}.{'function' if var is None else var.name_hint}")
-        local = LocalFunction(name, function, tuple(variables), tuple(shape_vars), var)
-        self.program.pending.append(local)
-        args = [self.lookup(v) for v in variables]
-        args += [self._shape_value(v) for v in shape_vars]
-        if var is not None:
-            passed_on = [arg.value for arg in args if arg.kind is ArgKind.REGISTER]
-            self.registers.pin(passed_on)
-            for number in passed_on:
-                self.registers.own(number)
-            self.local[var], self.captures[var] = (local, args), passed_on
-        return self._closure(local, args)
-
-    def _shape_value(self, v: prim.Var) -> Arg:
-        if v not in self.bound:
-            raise undefined_shape_variable(v)
-        dim = self.ib.convert_constant(self.checks.dim(v, self.bound))
-        return self.call("vm.builtin.make_prim_value", [self.ib.vm_state(), dim, "int64"])
-
-    def _closure(self, local: LocalFunction, args: Sequence[Arg]) -> Arg:
-        function = self.ib.f(local.name)
-        closure = self.call("vm.builtin.make_closure", [function, *args]) if args else function
-        info = self.program.context.struct_info(local.function)
-        assert isinstance(info, FuncStructInfo)
-        mentioned = set(free_shape_vars(info)) | {
-            v for p in info.params or () for v in definable_shape_vars(p)
-        }
-        slots = {v: self.checks.slot(v) for v in local.shape_vars if v in mentioned}
-        if not slots:
-            return closure
-        template = self.ib.convert_constant((info, slots))
-        return self.call(self.program.closure_type(), [self.ib.vm_state(), closure, template])
 
 
 def _is_fresh(value: relax.Expr, fresh: Container[relax.Expr]) -> bool:

@@ -52,6 +52,10 @@ def _left(function: Function, name: str) -> Iterator[Diagnostic]:
             left = True
             first = span_of_binding(node.bindings[0]) if node.bindings else None
             yield _diagnostic(f"`{name}` has a dataflow block", "ToNonDataflow", node.span or first)
+        elif isinstance(node, Function) and node is not function:
+            left = True
+            where = span_of_signature(node)
+            yield _diagnostic(f"`{name}` has a local function", "LambdaLift", where)
         elif isinstance(node, Binding) and (found := _lowers(node.value)) is not None:
             left = True
             what = f"`{node.var.name_hint}` in `{name}` is bound to a call of `{found[0]}`"

@@ -29,10 +29,7 @@ def codegen(mod: IRModule, kernels: Mapping[str, Kernel] | None = None) -> Execu
     require_lowered(mod)
     program = Program(mod, kernels or {})
     for var, function in mod.relax_functions().items():
-        CallEmitter(program, var.name_hint, function).emit(public=not function.is_private)
-        while program.pending:
-            local = program.pending.pop(0)
-            CallEmitter(program, local.name, local.function).emit(public=False, closure=local)
+        CallEmitter(program, program.name_of(var), function).emit()
     for name, prim_func in program.entries.items():
         _emit_entry(program, name, prim_func)
     return program.builder.get(program.externals)

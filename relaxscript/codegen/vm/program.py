@@ -13,15 +13,14 @@ from typing import Any
 
 from relaxscript.analysis import Context
 from relaxscript.errors import Diagnostic, DiagnosticError
-from relaxscript.ir import prim, relax, tir
+from relaxscript.ir import relax, tir
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.struct_info import FuncStructInfo
 from relaxscript.op.results import returned_in_place
-from relaxscript.runtime import Closure, ExecBuilder, VMFuncKind, get_global_func
-from relaxscript.runtime.builtins import BUILTINS, MAKE_CLOSURE, State
+from relaxscript.runtime import ExecBuilder, VMFuncKind, get_global_func
+from relaxscript.runtime.builtins import BUILTINS, MAKE_CLOSURE
 from relaxscript.runtime.coercion import call_packed
-from relaxscript.semantics.checks import specialize_closure_type
-from relaxscript.semantics.make_closure import make_closure
+from relaxscript.semantics.make_closure import LOCAL_NAME, closure_maker, make_closure
 from relaxscript.semantics.operators import operator_function
 from relaxscript.semantics.prim_funcs import (
     call_tir_adapter,
@@ -32,24 +31,12 @@ from relaxscript.semantics.prim_funcs import (
 
 from .escape import Usage, usage_of
 
-__all__ = ["CLOSURE_TYPE", "Kernel", "LocalFunction", "Program"]
+__all__ = ["Kernel", "Program"]
 
 Kernel = Callable[..., Any]
-CLOSURE_TYPE = "relaxscript.closure_type"
 _IN_PLACE = "relaxscript.in_place"
 _MAKE_CLOSURE = "relaxscript.make_closure"
 _PACKED_FUNC = "relaxscript.packed_func"
-
-
-@dataclass(frozen=True)
-class LocalFunction:
-    """A function inside another, emitted after it; captured values are its last parameters."""
-
-    name: str
-    function: relax.Function
-    variables: tuple[relax.Var, ...]
-    shape_vars: tuple[prim.Var, ...]
-    itself: relax.Var | None
 
 
 @dataclass
@@ -60,13 +47,14 @@ class Program:
     kernels: Mapping[str, Kernel]
     builder: ExecBuilder = field(default_factory=ExecBuilder)
     externals: dict[str, Callable[..., Any]] = field(default_factory=dict)
-    pending: list[LocalFunction] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.context = Context(self.module)
         self.entries = _entries(self.module)
+        named = self.module.relax_functions().items()
+        local = {gv: (f.attrs or relax.Attrs()).get(LOCAL_NAME) for gv, f in named}
         self._functions = dict.fromkeys(
-            [*(gv.name_hint for gv in self.module.relax_functions()), *self.entries]
+            [*(gv.name_hint for gv in local if not local[gv]), *self.entries]
         )
         functions = self.module.functions.values()
         self._usages = {
@@ -75,7 +63,10 @@ class Program:
         self._taken = {*self._functions, *self._extern_symbols(), *BUILTINS}
         self._known: dict[Any, str] = {}
         self._constants: dict[int, Any] = {}
-        for name in self._functions:
+        self._names = {
+            gv.name_hint: self.unique(name) if name else gv.name_hint for gv, name in local.items()
+        }
+        for name in (*self._names.values(), *self.entries):
             self.builder.declare_function(name, VMFuncKind.VM_FUNC)
 
     def _extern_symbols(self) -> set[str]:
@@ -95,6 +86,10 @@ class Program:
             name = f"{wanted}#{count}"
         self._taken.add(name)
         return name
+
+    def name_of(self, var: relax.GlobalVar) -> str:
+        """The name of a function in the table: a local one has that of the source."""
+        return self._names[var.name_hint]
 
     def constant(self, node: relax.Constant) -> Any:
         """A tensor of the program as an argument, one for each node."""
@@ -155,13 +150,13 @@ class Program:
         made = f"{name}.function"
         return self.external(key, made, lambda: prim_func_closure(name, function, kernel))
 
-    def extern(self, symbol: str) -> str:
+    def extern(self, symbol: str, args: Sequence[relax.Expr] = ()) -> str:
         """The name under which the packed function `symbol` is found when a call is evaluated."""
         for var, function in self.module.functions.items():
             if isinstance(function, tir.PrimFunc) and symbol_of(function) == symbol:
                 return self._extern_kernel(symbol, self.kernels[var.name_hint])
         if symbol == MAKE_CLOSURE:
-            return self.make_closure()
+            return self.make_closure(args)
         if symbol in self._functions:  # the table has a Relax function of that name
             return self.external(("extern", symbol), symbol, lambda: _Late(symbol))
         return symbol
@@ -189,24 +184,16 @@ class Program:
         self.externals[_IN_PLACE] = _in_place
         return _IN_PLACE
 
-    def make_closure(self) -> str:
+    def make_closure(self, args: Sequence[relax.Expr]) -> str:
         """The external that gives a function its last arguments, and the type that it has then."""
-        self.externals[_MAKE_CLOSURE] = make_closure
-        return _MAKE_CLOSURE
-
-    def closure_type(self) -> str:
-        """The external that gives a closure its type with captured shape variables filled in."""
-        self.externals[CLOSURE_TYPE] = _closure_type
-        return CLOSURE_TYPE
-
-
-def _closure_type(
-    state: State, closure: Closure, template: tuple[FuncStructInfo, Mapping[prim.Var, int]]
-) -> Closure:
-    """The closure with its run-time structural information, shape variables replaced by values."""
-    info, slots = template
-    values = {v: state.heap[slot] for v, slot in slots.items()}
-    return closure.bind((), specialize_closure_type(info, values))
+        callee, count = args[0] if args else None, len(args) - 1
+        if not isinstance(callee, relax.GlobalVar):
+            self.externals[_MAKE_CLOSURE] = make_closure
+            return _MAKE_CLOSURE
+        info = self.context.struct_info(callee)
+        assert isinstance(info, FuncStructInfo)
+        key = ("closure", callee.name_hint, count)
+        return self.external(key, _MAKE_CLOSURE, lambda: closure_maker(info, count))
 
 
 def _in_place(returned: Any, indices: Sequence[int], *args: Any) -> Any:

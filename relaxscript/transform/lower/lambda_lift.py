@@ -13,10 +13,12 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from relaxscript.analysis import Context, call_purity
+from relaxscript.errors import DiagnosticError, OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import (
+    Attrs,
     Binding,
     BindingBlock,
     Call,
@@ -56,6 +58,7 @@ from relaxscript.op.base import (
     invoke_pure_closure,
     make_closure,
 )
+from relaxscript.semantics.make_closure import CAPTURED, LOCAL_NAME
 from relaxscript.sinfo import definable_shape_vars, shape_var_mapping
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import ModulePass
@@ -97,17 +100,21 @@ class LambdaLift(ModulePass):
 
     A function that captures nothing is called by its name. Captured shape variables that no
     captured value tells come last, as one shape (those of scalars, as values before it).
-    A function that calls itself calls the lifted one directly. Source: TVM
-    `relax.transform.LambdaLift`.
+    A function that calls itself calls the lifted one directly. With `direct=True` all calls of a
+    known function do, and two attributes keep its name in the program, `main.plus`, and the number
+    of captured parameters. Source: TVM `relax.transform.LambdaLift`.
     """
 
     opt_level = 1
     required = ("Normalize",)
 
+    def __init__(self, *, direct: bool = False) -> None:
+        self.direct = direct
+
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
         if not any(_local_functions(function) for function in mod.relax_functions().values()):
             return mod
-        lifting = _Lifting(mod.clone())
+        lifting = _Lifting(mod.clone(), self.direct)
         lifting.pending.extend(mod.relax_functions().items())
         while lifting.pending:
             var, function = lifting.pending.pop(0)
@@ -133,6 +140,7 @@ class _Lifting:
     """The module that is being made; `pending` are the functions that are still to be looked at."""
 
     module: IRModule
+    direct: bool
     pending: list[tuple[GlobalVar, Function]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -164,7 +172,7 @@ class _Scope:
 
     `dims` are the shape variables that are known by now, and whether they are dimensions, not
     scalars. `replaced` are the names of lifted functions that capture nothing, by the variables
-    that stood for them, and `closures` the variables that stand for those that capture something.
+    that stood for them, and `closures` the names and captured arguments of the others.
     """
 
     def __init__(self, lifting: _Lifting, owner: GlobalVar, func: Function) -> None:
@@ -177,7 +185,8 @@ class _Scope:
         self.before: list[Binding] = []  # what is to be bound before the closure at hand
         self.dims: dict[prim.Var, bool] = {}
         self.replaced: dict[Node, GlobalVar] = {}
-        self.closures: set[Node] = set()
+        self.closures: dict[Node, tuple[GlobalVar, tuple[Expr, ...]]] = {}
+        self.direct: set[Node] = set()  # those of `closures` that are called by their names
         self._define([param.struct_info for param in func.params])
 
     def function(self) -> Function:
@@ -231,10 +240,22 @@ class _Scope:
         name, args = self.lift(function, var)
         if not args:
             self.replaced[var] = name
-            return []
-        self.closures.add(var)
+            return [binding.replace(value=name)] if self.lifting.direct else []
+        self.closures[var] = name, args
         before, self.before = self.before, []
         return [*before, binding.replace(value=_closure(name, args, function))]
+
+    def _takes_all(self, name: GlobalVar, args: Sequence[Expr], var: Var) -> bool:
+        """Whether the calls of a local function may give the lifted one what it captures.
+
+        A call that cannot succeed is left to fail when it runs.
+        """
+        for call in self.uses[var].calls:
+            try:
+                self.context.struct_info(call.replace(op=name, args=(*call.args, *args)))
+            except (DiagnosticError, OperandError):
+                return False
+        return not any(isinstance(arg, DataflowVar) for arg in args)
 
     def used(self, expr: N) -> N:
         """An expression in which lifted functions are called as what they are now."""
@@ -247,6 +268,9 @@ class _Scope:
             case Var():
                 return self.replaced.get(node)
             case Call(op=Var() as callee) if callee in self.closures:
+                if callee in self.direct:
+                    name, args = self.closures[callee]
+                    return node.replace(op=name, args=(*node.args, *args))
                 is_pure = call_purity(node, self.context)
                 op = invoke_pure_closure.op if is_pure else invoke_closure.op
                 given = Tuple.make(node.args, node.arg_spans)
@@ -273,16 +297,28 @@ class _Scope:
             params.append(Var("shape", ShapeStructInfo.make(sizes, len(sizes))))
         name = self.lifting.name(self.owner, var)
         ret = function.ret_struct_info
-        attrs = None if function.attrs is None else function.attrs.without(_GLOBAL_SYMBOL) or None
         lifted = function.replace(
-            params=(*function.params, *params), attrs=attrs,
+            params=(*function.params, *params), attrs=self._attrs(function, var, len(params)),
             ret_struct_info=self.context.struct_info(function.body) if ret is None else ret,
         )  # fmt: skip
         header = _without_held_shapes(lifted.replace(body=SeqExpr.make((), Tuple.make(()))))
         self.lifting.signatures[name.name_hint] = self.context.struct_info(_renamed(header))
-        lifted = _knowing_itself(lifted, var, name, (*captured, *scalars, *shape))
+        args = (*captured, *scalars, *shape)
+        direct = self._takes_all(name, args, var)
+        if direct and self.lifting.direct:
+            self.direct.add(var)
+        lifted = _knowing_itself(lifted, var, name, args, direct)
         self.lifting.add(name, _renamed(_without_held_shapes(lifted)))
         return name, (*captured, *map(self._scalar, scalars), *shape)
+
+    def _attrs(self, function: Function, var: Var, captured: int) -> Attrs | None:
+        """The attributes of a lifted function."""
+        attrs = (function.attrs or Attrs()).without(_GLOBAL_SYMBOL)
+        if self.lifting.direct:
+            outer = (self.func.attrs or Attrs()).get(LOCAL_NAME, self.owner.name_hint)
+            named = {LOCAL_NAME: f"{outer}.{var.name_hint}", CAPTURED: captured}
+            attrs = Attrs({**attrs, **named})
+        return attrs or None
 
     def _scalar(self, param: Var) -> Var:
         """Bind the value of a shape variable, for a closure to capture."""
@@ -312,7 +348,7 @@ class _Scope:
 
 
 def _knowing_itself(
-    function: Function, var: Var, name: GlobalVar, args: tuple[Expr, ...]
+    function: Function, var: Var, name: GlobalVar, args: tuple[Expr, ...], direct: bool
 ) -> Function:
     """A lifted function in which `var`, which it was bound to, is what it is now."""
     if var not in variables(function.body):
@@ -325,7 +361,7 @@ def _knowing_itself(
     def step(node: Node) -> Node | None:
         if node is var:
             return again
-        if isinstance(node, Call) and node.op is again:
+        if direct and isinstance(node, Call) and node.op is again:
             return node.replace(op=name, args=(*node.args, *args))
         return None
 

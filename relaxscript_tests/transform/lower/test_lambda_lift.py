@@ -10,6 +10,8 @@ import pytest
 from relaxscript.errors import VMError
 from relaxscript.interpreter import Interpreter
 from relaxscript.runtime import Closure, Shape, register_func
+from relaxscript.testing.compare import assert_same
+from relaxscript.transform import LambdaLift
 from relaxscript_tests.end_to_end.executors import failure
 from relaxscript_tests.transform.lifting import X, Y, check, lifted, module, same_meaning
 
@@ -407,3 +409,82 @@ def test_a_function_that_mentions_itself_makes_the_closure_again():
         return R.invoke_pure_closure(again, (x,), sinfo_args=R.Object)
     """
     assert isinstance(check(before, after, X)[0], Closure)
+
+
+CALLED = """
+    @R.function
+    def main(x: R.Tensor(("n",), "float32"), y: R.Object):
+        n = T.int64()
+        @R.function
+        def plus(z: R.Tensor((n,), "float32")) -> R.Tensor((n,), "float32"):
+            return R.add(z, x)
+        @R.function
+        def same(z: R.Object) -> R.Object:
+            return z
+        @R.function
+        def twice(z: R.Tensor((n,), "float32")) -> R.Tensor((n,), "float32"):
+            return plus(plus(z))
+        return (twice(x), same(y))
+    """
+
+
+def test_known_functions_are_called_directly_where_that_is_asked_for():
+    mod = module(CALLED)
+    made = LambdaLift(direct=True)(mod)
+    assert_same(
+        made,
+        module("""
+    @R.function(private=True)
+    def main_plus(
+        z: R.Tensor(("n",), "float32"), x: R.Tensor(("n",), "float32")
+    ) -> R.Tensor(("n",), "float32"):
+        R.func_attr({"relax.local_name": "main.plus", "relax.captured": 1})
+        return R.add(z, x)
+
+    @R.function(private=True)
+    def main_same(z: R.Object) -> R.Object:
+        R.func_attr({"relax.local_name": "main.same", "relax.captured": 0})
+        return z
+
+    @R.function(private=True)
+    def main_twice(
+        z: R.Tensor(("n",), "float32"), x: R.Tensor(("n",), "float32")
+    ) -> R.Tensor(("n",), "float32"):
+        R.func_attr({"relax.local_name": "main.twice", "relax.captured": 1})
+        gv = M.main_plus(z, x)
+        return M.main_plus(gv, x)
+
+    @R.function
+    def main(x: R.Tensor(("n",), "float32"), y: R.Object):
+        plus = R.make_closure(M.main_plus, (x,))
+        same = M.main_same
+        twice = R.make_closure(M.main_twice, (x,))
+        gv = M.main_twice(x, x)
+        gv1 = M.main_same(y)
+        return (gv, gv1)
+    """),
+    )
+    same_meaning(mod, made, X, Y)
+
+
+def test_a_call_that_cannot_succeed_still_fails_when_it_runs():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        mod = module("""
+    @R.function
+    def main(
+        x: R.Tensor(("n",), "float32"), y: R.Tensor((4,), "float32"), z: R.Tensor((5,), "float32")
+    ):
+        n = T.int64()
+        @R.function
+        def plus(
+            a: R.Tensor((n,), "float32"), b: R.Tensor((n,), "float32")
+        ) -> R.Tensor((n,), "float32"):
+            c = R.add(a, x)
+            return R.add(b, c)
+        return plus(y, z)
+    """)
+    made = LambdaLift(direct=True)(mod)
+    found = same_meaning(mod, made, X, np.ones(4, "float32"), np.ones(5, "float32"))
+    assert isinstance(found, VMError)
+    assert "`a.shape[0]` is 4; must be `n = 3`" in str(found)

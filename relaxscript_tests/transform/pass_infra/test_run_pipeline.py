@@ -124,3 +124,23 @@ def test_a_pass_that_makes_the_module_ill_formed_is_named(pipeline, culprit):
     assert diagnostic.code == "RX0706"
     assert diagnostic.message.startswith(f"after {culprit} the module is not well-formed: ")
     assert "`free`" in diagnostic.message
+
+
+def test_a_local_function_that_a_pipeline_leaves_is_named_with_the_pass_that_lifts_it():
+    module = from_source("""
+@I.ir_module
+class M:
+    @R.function
+    def main(x: R.Object):
+        @R.function
+        def inner(y: R.Object) -> R.Object:
+            return y
+        return inner(x)
+""")
+    with pytest.raises(DiagnosticError) as caught:
+        build(module, relax_pipeline=ROW)
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.code == "RX0703"
+    assert diagnostic.span.line == 7
+    said = "`main` has a local function, which the pass `LambdaLift` lowers"
+    assert diagnostic.message == said
