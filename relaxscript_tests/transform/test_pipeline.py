@@ -97,6 +97,14 @@ def test_a_pipeline_is_printed_with_what_its_passes_do():
     assert all(f"    {name}()," in get_pipeline("default").script() for name in names)
 
 
+def test_a_pipeline_says_which_passes_it_runs():
+    assert repr(get_pipeline("default")) == (
+        "<pipeline default: Normalize, RealizeVDevice, ToNonDataflow, LambdaLift, "
+        "RemovePurityChecking, CallTIRRewrite, VMShapeLower, LowerRuntimeBuiltin>"
+    )
+    assert str(Sequential([], name="none")) == "<pipeline none: no passes>"
+
+
 def test_each_step_of_the_default_pipeline_can_be_looked_at():
     mod, scripts = Model, []
     for step in get_pipeline("default").passes:

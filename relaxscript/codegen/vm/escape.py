@@ -12,16 +12,14 @@ from dataclasses import dataclass, field
 from relaxscript.ir import prim, relax, tir
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
-from relaxscript.ir.struct_info import PrimStructInfo
 from relaxscript.ir.walk import children, compounds, walk
 from relaxscript.op import Trait, lookup, traits_of
-from relaxscript.op.calls import call_tir
 from relaxscript.op.device import to_vdevice
 from relaxscript.semantics.check_calls import check_of
 from relaxscript.sinfo import definable_shape_vars
 
 __all__ = [
-    "Usage", "is_plain_operator", "read_only_args", "read_only_direct_args", "usage_of",
+    "Usage", "is_plain_operator", "read_only_direct_args", "usage_of",
     "written_params",
 ]  # fmt: skip
 
@@ -110,9 +108,6 @@ def _escaping_from(node: relax.Expr, module: IRModule) -> Iterator[relax.Var]:
     match node:
         case relax.Call() if is_plain_operator(node):
             pass
-        case relax.Call(op=call_tir.op):
-            read = read_only_args(node, module)
-            yield from (v for v in _operands(node.args) if v not in read)
         case relax.Call(op=relax.GlobalVar()):
             read = read_only_direct_args(node.op, node.args, module)
             yield from (v for v in _operands(node.args) if v not in read)
@@ -133,17 +128,6 @@ def _operands(exprs: Sequence[Node]) -> Iterator[relax.Var]:
                 yield expr
             case relax.Tuple(fields):
                 yield from _operands(fields)
-
-
-def read_only_args(call: relax.Call, module: IRModule) -> set[relax.Expr]:
-    """The tensors among the arguments of a `call_tir` that its PrimFunc does not write into."""
-    callee, given = call.args[0], call.args[1]
-    function = module[callee] if isinstance(callee, relax.GlobalVar) and callee in module else None
-    if not isinstance(function, tir.PrimFunc) or not isinstance(given, relax.Tuple):
-        return set()
-    buffers = [p for p in function.params if p in function.buffer_map or p.dtype.kind == "handle"]
-    tensors = [a for a in given.fields if not isinstance(a.struct_info, PrimStructInfo)]
-    return _only_read(function, tensors, buffers)
 
 
 def read_only_direct_args(

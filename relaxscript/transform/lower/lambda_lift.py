@@ -52,6 +52,7 @@ from relaxscript.ir.walk import (
     substitute,
     variables,
 )
+from relaxscript.op import Trait, traits_of
 from relaxscript.op.base import (
     compute_prim_value,
     invoke_closure,
@@ -161,7 +162,7 @@ class _Lifting:
 
 @dataclass
 class _Uses:
-    """How a local function is used: its calls, and whether it is mentioned in another way."""
+    """The uses of a local function: its calls, and if it is mentioned in another way."""
 
     calls: list[Call] = field(default_factory=list)
     as_value: bool = False
@@ -181,6 +182,7 @@ class _Scope:
         self.context = lifting.context
         self.func = func
         self.uses = _uses(func)
+        self.killed = _killed(func) if self.uses else set[Node]()
         self.dataflow = False
         self.before: list[Binding] = []  # what is to be bound before the closure at hand
         self.dims: dict[prim.Var, bool] = {}
@@ -220,7 +222,7 @@ class _Scope:
         return expr.replace(blocks=_merged(blocks), body=self.used(expr.body))
 
     def _binding(self, binding: Binding) -> list[Binding]:
-        """What stands in the place of a binding."""
+        """The bindings that stand in the place of one."""
         match binding:
             case VarBinding(var=var, value=Function() as function):
                 return self._local_function(binding, var, function)
@@ -246,16 +248,17 @@ class _Scope:
         return [*before, binding.replace(value=_closure(name, args, function))]
 
     def _takes_all(self, name: GlobalVar, args: Sequence[Expr], var: Var) -> bool:
-        """Whether the calls of a local function may give the lifted one what it captures.
+        """True if the calls of a local function may give the lifted one what it captures.
 
-        A call that cannot succeed is left to fail when it runs.
+        A call that cannot succeed is left to fail when it runs. What the program gives back is in
+        closures only.
         """
         for call in self.uses[var].calls:
             try:
                 self.context.struct_info(call.replace(op=name, args=(*call.args, *args)))
             except (DiagnosticError, OperandError):
                 return False
-        return not any(isinstance(arg, DataflowVar) for arg in args)
+        return not any(isinstance(arg, DataflowVar) or arg in self.killed for arg in args)
 
     def used(self, expr: N) -> N:
         """An expression in which lifted functions are called as what they are now."""
@@ -331,7 +334,7 @@ class _Scope:
         return made
 
     def _always_given(self, function: Function, var: Var, size: prim.Var) -> bool:
-        """Whether each call of a function gives it the shape variable with an argument.
+        """True if each call of a function gives it the shape variable with an argument.
 
         Then it need not be captured: the value that a parameter binds is the one that it has.
         """
@@ -372,7 +375,7 @@ def _knowing_itself(
 
 
 def _uses(function: Function) -> dict[Var, _Uses]:
-    """How each function inside a function is used, by its variable."""
+    """The uses of each function inside a function, by its variable."""
     found = {var: _Uses() for var in _local_functions(function)}
     for node in post_order(function) if found else ():
         inside = children(node)
@@ -385,6 +388,12 @@ def _uses(function: Function) -> dict[Var, _Uses]:
                 mentions -= 1
             uses.as_value = uses.as_value or mentions > 0
     return found
+
+
+def _killed(function: Function) -> set[Node]:
+    """The variables that a function gives back by itself."""
+    calls = (node for node in post_order(function) if isinstance(node, Call))
+    return {arg for call in calls if Trait.FREES in traits_of(call.op) for arg in call.args}
 
 
 def _closure(name: GlobalVar, args: tuple[Expr, ...], function: Function) -> Call:

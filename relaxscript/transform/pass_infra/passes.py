@@ -194,6 +194,10 @@ class Sequential(Pass):
     def info(self) -> PassInfo:
         return self._info
 
+    def __repr__(self) -> str:
+        names = ", ".join(step.info.name for step in self.passes) or "no passes"
+        return f"<pipeline {self.info.name}: {names}>"
+
     def script(self) -> str:
         """The passes in their order, each with what it does; `passes` has them one by one."""
         rows = [(f"    {step.info.name}(),", _summary(step)) for step in self.passes]
