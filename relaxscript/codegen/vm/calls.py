@@ -18,7 +18,7 @@ from relaxscript.ir.struct_info import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from relaxscript.op import DeferredCheck, builtin, lookup, vm
+from relaxscript.op import DeferredCheck, lookup, vm
 from relaxscript.op.base import (
     compute_prim_value,
     null_value,
@@ -51,7 +51,6 @@ class CallEmitter(FunctionEmitter):
             call_tir_inplace.name: self._call_tir_inplace,
             compute_prim_value.name: self._compute_prim_value,
             null_value.name: lambda call: self.ib.void_arg(),
-            builtin.alloc_tensor.name: self._alloc_tensor,
             vm.alloc_storage.name: self._alloc_storage,
             vm.alloc_tensor.name: self._cut_tensor,
             vm.kill_object.name: self._kill,
@@ -189,13 +188,6 @@ class CallEmitter(FunctionEmitter):
         return self._assembled(_described(call), [values[i] for i in inplace_indices(call)])
 
     # -- storage -----------------------------------------------------------------------------------
-
-    def _alloc_tensor(self, call: relax.Call) -> Arg:
-        shape, dtype, *_ = call.args
-        known = isinstance(self._info(shape), ShapeStructInfo)
-        if not known or not isinstance(dtype, relax.DataTypeImm):
-            return self._by_meaning(call)
-        return self.call("vm.builtin.alloc_tensor", [self.value(shape), self.value(dtype)])
 
     def _alloc_storage(self, call: relax.Call) -> Arg:
         """A storage of the machine's allocator, where the operands are of the kinds it takes."""

@@ -426,6 +426,8 @@ def _is_fresh(value: relax.Expr, fresh: Container[relax.Expr]) -> bool:
             op=relax.ExternFunc("vm.builtin.to_device"), args=(relax.Var() as moved, _)
         ):
             return moved in fresh
+        case relax.Call(op=relax.ExternFunc("vm.builtin.alloc_tensor")):
+            return True
         case relax.Call(op=relax.Op() as op):
             return bool(traits_of(op) & {Trait.ALLOCATES, Trait.IN_STORAGE})
     return False

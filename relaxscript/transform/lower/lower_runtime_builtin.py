@@ -11,6 +11,7 @@ from relaxscript.ir.relax import (
     Attrs,
     Binding,
     Call,
+    DataTypeImm,
     Expr,
     ExternFunc,
     Function,
@@ -20,8 +21,8 @@ from relaxscript.ir.relax import (
     Tuple,
     TupleGetItem,
 )
-from relaxscript.ir.struct_info import StructInfo, TupleStructInfo
-from relaxscript.op import Operator, base, device, memory, vm
+from relaxscript.ir.struct_info import ShapeStructInfo, StructInfo, TupleStructInfo
+from relaxscript.op import Operator, base, builtin, device, memory, vm
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import FunctionPass
 
@@ -35,15 +36,20 @@ class LowerRuntimeBuiltin(FunctionPass):
 
         c: R.Object = R.make_closure(cls.f, (x,))
         y: R.Object = R.invoke_closure(c, (s,), sinfo_args=R.Object)
+        z = R.builtin.alloc_tensor(s, R.dtype("float32"), R.prim_value(0))
         R.memory.kill_tensor(x)
 
     After:
 
         c = R.call_packed("vm.builtin.make_closure", cls.f, x, sinfo_args=R.Object)
         y = R.call_packed("vm.builtin.invoke_closure", c, s, sinfo_args=R.Object)
+        z = R.call_packed(
+            "vm.builtin.alloc_tensor", s, R.dtype("float32"), sinfo_args=R.Tensor((4,), "float32")
+        )
         R.vm.kill_object(x)
 
-    `R.memory` becomes `R.vm`; `R.make_closure`, `R.invoke_closure` and `R.to_vdevice` become calls.
+    `R.memory` becomes `R.vm`; `R.make_closure`, `R.invoke_closure`, `R.to_vdevice` and
+    `R.builtin.alloc_tensor` become calls.
     Operators that run by their meaning, `R.shape_of` and `R.print` among them, stay what they are.
     What these calls give is checked by nobody, so checks are written out before: `VMShapeLower`.
 
@@ -75,10 +81,18 @@ class _Rewriter(ExprMutator):
                 if op == base.make_closure.op:
                     # What is derived may have variables of the function of the closure.
                     info = binding.var.struct_info or info
+                if op == builtin.alloc_tensor.op and not self._has_size(args):
+                    return None
                 if op in (base.make_closure.op, base.invoke_closure.op):
                     value = value.replace(args=(args[0], self._fields(args[1], binding.span)))
                 return _LOWERED[name](value, info)
         return None
+
+    def _has_size(self, args: tuple[Expr, ...]) -> bool:
+        """True if an allocation has a shape and a data type, not something that may be one."""
+        shape, dtype, *_ = args
+        info = self.builder.struct_info(shape)
+        return isinstance(info, ShapeStructInfo) and isinstance(dtype, DataTypeImm)
 
     def _fields(self, args: Expr, span: Span | None) -> Expr:
         """The tuple of arguments written out, of which nothing may be known."""
@@ -116,9 +130,14 @@ def _to_device(call: Call, info: StructInfo) -> Call:
     return _builtin("vm.builtin.to_device", call, (*call.args, place), info)
 
 
+def _alloc_tensor(call: Call, info: StructInfo) -> Call:
+    return _builtin("vm.builtin.alloc_tensor", call, call.args[:2], info)
+
+
 _LOWERED: dict[str, Callable[[Call, StructInfo], Call]] = {
     base.invoke_closure.name: _flat("vm.builtin.invoke_closure"),
     base.make_closure.name: _flat("vm.builtin.make_closure"),
+    builtin.alloc_tensor.name: _alloc_tensor,
     memory.alloc_storage.name: _renamed(vm.alloc_storage, (0, 1, 3, 2)),
     memory.alloc_tensor.name: _renamed(vm.alloc_tensor, (0, 1, 2, 3)),
     memory.kill_storage.name: _renamed(vm.kill_object, (0,)),
