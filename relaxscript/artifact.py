@@ -42,7 +42,7 @@ from .runtime.values import kind_of
 from .script.parser.from_source import read_again
 from .script.printer.module import constants_of
 from .semantics.prim_funcs import symbol_of
-from .transform.lower.older_lowering import without_shape_heaps
+from .transform.lower.older_lowering import remove_shape_heaps
 from .transform.normalize.normalize import normalized
 from .transform.vdevice.realize_vdevice import realized
 from .version import __version__
@@ -237,7 +237,7 @@ def inspect(path: str | os.PathLike[str]) -> Contents:
     module = read_again(text, f"{os.fspath(path)}/{MODULE}", _metadata(constants))
     if not isinstance(module, IRModule):
         _refuse(path, f"it is damaged: {MODULE} holds no module")
-    module = without_shape_heaps(module)
+    module = remove_shape_heaps(module)
     packed, c, addressed = _needed(module)
     return Contents(module, target, str(manifest.get("made_by", "")), packed, c, addressed)
 

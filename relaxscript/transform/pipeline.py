@@ -41,18 +41,18 @@ Pipeline = Pass | Callable[[IRModule], IRModule]
 
 
 def zero_pipeline() -> Sequential:
-    """What is done with a module before it is lowered: it is brought into normal form."""
+    """The passes before a module is lowered: it is brought into normal form."""
     return Sequential([Normalize()], name="zero")
 
 
 def default_pipeline() -> Sequential:
-    """What `build` does with a module unless it is told otherwise: lower it for the machine.
+    """The passes that `build` runs unless it is told others: they lower a module for the machine.
 
     Private functions stay private; `AttachGlobalSymbol`, which makes them public, is not among the
     passes, since the code generator does not need it. Memory is not planned: tensors are allocated
     one by one, and let go of as soon as no register holds them.
     """
-    return Sequential([*_first(), *_last()], name="default")
+    return Sequential([*_write_out_calls(), *_write_out_checks()], name="default")
 
 
 def default_build_pipeline() -> Sequential:
@@ -63,21 +63,21 @@ def default_build_pipeline() -> Sequential:
     """
     return Sequential(
         [
-            *_first(), LowerAllocTensor(), KillAfterLastUse(), ComputePrimValue(),
-            *_last(),
+            *_write_out_calls(), LowerAllocTensor(), KillAfterLastUse(), ComputePrimValue(),
+            *_write_out_checks(),
         ],
         name="default_build",
     )  # fmt: skip
 
 
-def _first() -> list[Pass]:
+def _write_out_calls() -> list[Pass]:
     return [
         Normalize(), RealizeVDevice(), ToNonDataflow(), LambdaLift(direct=True),
         RemovePurityChecking(), CallTIRRewrite(),
     ]  # fmt: skip
 
 
-def _last() -> list[Pass]:
+def _write_out_checks() -> list[Pass]:
     return [VMShapeLower(), LowerRuntimeBuiltin()]
 
 

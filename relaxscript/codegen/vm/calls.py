@@ -52,7 +52,7 @@ class CallEmitter(FunctionEmitter):
             compute_prim_value.name: self._compute_prim_value,
             null_value.name: lambda call: self.ib.void_arg(),
             vm.alloc_storage.name: self._alloc_storage,
-            vm.alloc_tensor.name: self._cut_tensor,
+            vm.alloc_tensor.name: self._tensor_in_storage,
             vm.kill_object.name: self._kill,
         }
 
@@ -62,13 +62,13 @@ class CallEmitter(FunctionEmitter):
             case relax.Op(name) if name in self._forms:
                 result = self._forms[name](call)
             case relax.Op():
-                result = self._by_meaning(call)
+                result = self._call_operator(call)
             case _:
                 result = self._apply(call.op, call.args, call)
         self.span = outer
         return result
 
-    def _by_meaning(self, call: relax.Call) -> Arg:
+    def _call_operator(self, call: relax.Call) -> Arg:
         args = [self.value(arg, read_only=True) for arg in call.args]
         checked = _needs_check(call, self.program.context)
         # Variables that share a register are told apart by the source, or by this where it is none.
@@ -98,10 +98,10 @@ class CallEmitter(FunctionEmitter):
             case relax.ExternFunc(symbol) if symbol == INVOKE_CLOSURE and args:
                 return self._apply(args[0], args[1:], call)
             case relax.ExternFunc(symbol):
-                return self._called(self.program.extern(symbol, args), [], args, call)
-        return self._called(INVOKE_CLOSURE, [self.value(callee)], args, call)
+                return self._call_external(self.program.extern(symbol, args), [], args, call)
+        return self._call_external(INVOKE_CLOSURE, [self.value(callee)], args, call)
 
-    def _called(
+    def _call_external(
         self, name: str, function: list[Arg], args: Sequence[relax.Expr], call: relax.Call
     ) -> Arg:
         """Call a function from outside of the module."""
@@ -136,7 +136,7 @@ class CallEmitter(FunctionEmitter):
         info = self.in_scope(self._info(call))
         if isinstance(info, ObjectStructInfo):
             return None
-        return self.left_of(*self.checks.of([info], self.bound, self.register_of))[0]
+        return self.elide_proved(*self.checks.of([info], self.bound, self.register_of))[0]
 
     def _call_inplace_packed(self, call: relax.Call) -> Arg:
         callee, *given = call.args
@@ -146,7 +146,7 @@ class CallEmitter(FunctionEmitter):
         indices = self.ib.convert_constant(inplace_indices(call))
         value = self.call(self.program.in_place(), [returned, indices, *args])
         words = name_of_call(callee) or "what was written"
-        return self.matched(value, self.in_scope(self._info(call)), words)
+        return self.check_value(value, self.in_scope(self._info(call)), words)
 
     def _call_builtin_with_ctx(self, call: relax.Call) -> Arg:
         check = check_of(call)
@@ -163,7 +163,7 @@ class CallEmitter(FunctionEmitter):
             return self.ib.void_arg()
         value, words = args
         assert isinstance(words, relax.StringImm)
-        return self.matched(self.value(value), info, words.value)
+        return self.check_value(self.value(value), info, words.value)
 
     def _callee(self, callee: relax.Expr) -> tuple[str, list[Arg]]:
         """The entry of the function table for a packed function, and arguments that say which."""
@@ -185,7 +185,7 @@ class CallEmitter(FunctionEmitter):
         values = self._values(self._fields(held))
         kernel, given = self.program.arranged_kernel(callee), [*values, *self._values(integers)]
         self.ib.emit_call(kernel, given, self.ib.void_arg(), span=self.span)
-        return self._assembled(_described(call), [values[i] for i in inplace_indices(call)])
+        return self._assemble(_result_info(call), [values[i] for i in inplace_indices(call)])
 
     # -- storage -----------------------------------------------------------------------------------
 
@@ -193,17 +193,17 @@ class CallEmitter(FunctionEmitter):
         """A storage of the machine's allocator, where the operands are of the kinds it takes."""
         given = self._storage_operands(call)
         if given is None:
-            return self._by_meaning(call)
+            return self._call_operator(call)
         return self.call("vm.builtin.alloc_storage", given)
 
-    def _cut_tensor(self, call: relax.Call) -> Arg:
+    def _tensor_in_storage(self, call: relax.Call) -> Arg:
         """A tensor in a storage, where the operands are of the kinds that the machine takes."""
         _, offset, shape, dtype = call.args
         known = isinstance(self._info(shape), ShapeStructInfo) and isinstance(
             self._info(offset), PrimStructInfo
         )
         if not known or not isinstance(dtype, relax.DataTypeImm):
-            return self._by_meaning(call)
+            return self._call_operator(call)
         _needs_check(call, self.program.context)  # refuses what is wrong already
         values = [self.value(operand, read_only=True) for operand in call.args]
         return self.call("vm.builtin.alloc_tensor", values)
@@ -233,8 +233,8 @@ class CallEmitter(FunctionEmitter):
     def _info(self, expr: relax.Expr) -> StructInfo:
         return self.program.context.struct_info(expr)
 
-    def _assembled(self, info: StructInfo, tensors: list[Arg]) -> Arg:
-        """The tensors as the value that is _described: one, or tuples of them."""
+    def _assemble(self, info: StructInfo, tensors: list[Arg]) -> Arg:
+        """The tensors as the value that is _result_info: one, or tuples of them."""
         rest = iter(tensors)
 
         def build(part: StructInfo) -> Arg:
@@ -245,7 +245,7 @@ class CallEmitter(FunctionEmitter):
         return build(info)
 
 
-def _described(call: relax.Call) -> StructInfo:
+def _result_info(call: relax.Call) -> StructInfo:
     """The results that a destination-passing call describes."""
     infos = call.sinfo_args
     return infos[0] if len(infos) == 1 else TupleStructInfo.make(infos)
@@ -262,12 +262,12 @@ def _is_unit(info: StructInfo) -> bool:
 
 
 def _is_builtin(callee: relax.Expr) -> bool:
-    """Whether a function of the machine is called, whose results need no check here."""
+    """True for a function of the machine, whose results need no check here."""
     name = callee.global_symbol if isinstance(callee, relax.ExternFunc) else INVOKE_CLOSURE
     return name in BUILTINS and name != INVOKE_CLOSURE
 
 
-class _Collecting:
+class _CheckCollector:
     """The context of a rule, which counts what cannot be decided before the run."""
 
     def __init__(self, known: Context) -> None:
@@ -281,14 +281,14 @@ class _Collecting:
 
 
 def _needs_check(call: relax.Call, known: Context) -> bool:
-    """Whether it is known only when the program runs that an operator takes its operands.
+    """True if it is known only when the program runs that an operator takes its operands.
 
     Raises `DiagnosticError` for operands that it never takes.
     """
     if not all(_is_known(known.struct_info(arg)) for arg in call.args):
         return True
     operator = lookup(call.op)  # type: ignore[arg-type]
-    context: Any = _Collecting(known)
+    context: Any = _CheckCollector(known)
     try:
         operator.infer(call, context)
     except UnplacedError as error:

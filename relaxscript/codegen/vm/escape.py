@@ -1,4 +1,4 @@
-"""What a function does with its variables, as far as code generation must know.
+"""Escape analysis: which variables of a function others may write into or keep.
 
 A constant is a new tensor at each evaluation where somebody could write into it or keep it, and the
 one tensor of the program where it is only read.
@@ -29,7 +29,7 @@ _HANDING_ON = {Trait.CALLS_OUT, Trait.CALLS_PRIM_FUNC, Trait.CAPTURES}
 
 @dataclass
 class Usage:
-    """What one walk over a function finds.
+    """The findings of one walk over a function.
 
     `escaping` are the variables whose values may be written into or kept by somebody else,
     `symbols` the packed functions that it names, `matched` the shape variables that the
@@ -43,7 +43,7 @@ class Usage:
 
 
 def usage_of(function: relax.Function, module: IRModule) -> Usage:
-    """What a function does with its values."""
+    """The uses of the values of a function."""
     found = Usage()
     for node in compounds(function.body):
         match node:
@@ -73,7 +73,7 @@ def _note_symbols(nodes: Iterable[Node], found: Usage) -> None:
 
 
 def is_plain_operator(call: relax.Call) -> bool:
-    """Whether a call only reads its operands: a check, an operator that runs by its meaning."""
+    """True if a call only reads its operands: a check, an operator that runs by its meaning."""
     if check_of(call) is not None:
         return True
     if not isinstance(call.op, relax.Op) or call.op == to_vdevice.op:  # which may copy nothing

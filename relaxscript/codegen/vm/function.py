@@ -18,8 +18,6 @@ from relaxscript.errors.exceptions import is_user_error
 from relaxscript.ir import prim, relax, tir
 from relaxscript.ir.struct_info import (
     ObjectStructInfo,
-    PrimStructInfo,
-    ShapeStructInfo,
     StructInfo,
     TupleStructInfo,
 )
@@ -49,11 +47,12 @@ from relaxscript.sinfo import (
     free_shape_vars,
     provable_arguments,
 )
+from relaxscript.transform.memory.liveness import may_hold_memory
 
 from .program import Program
-from .registers import Places, Registers, last_uses
-from .scalars import compiled
-from .trusted import binds, loosened, needed_shape_vars, trusts
+from .registers import Registers, VariableRanges, last_uses
+from .scalars import compile_arithmetic
+from .trusted import binds_variable, elide_checks, shape_vars_computed_with, trusts_struct_info
 
 __all__ = ["FunctionEmitter"]
 
@@ -73,16 +72,16 @@ class FunctionEmitter(ABC):
         self.function = function
         self.env: dict[relax.Var, Arg] = {}
         self.bound: set[prim.Var] = set()
-        self.checks = Checks(compiled)
+        self.checks = Checks(compile_arithmetic)
         self.span: Span | None = function.span
         self.registers = Registers()
-        self.places = Places()
+        self.ranges = VariableRanges()
         self.usage = program.usage(function)
         self.fresh: set[relax.Var] = set()  # variables that hold memory that was just allocated
         self.unused = False  # whether nothing asks for what the binding at hand binds
-        self.trusts = trusts(function)
+        self.trusts = trusts_struct_info(function)
         self.shows_all = function.span is None  # else what stands nowhere in the source is hidden
-        self.needed = needed_shape_vars(function) if self.trusts else set[prim.Var]()
+        self.needed = shape_vars_computed_with(function) if self.trusts else set[prim.Var]()
         self.killed: dict[relax.Var, list[int]] = {}  # registers that variables held until then
         self.full: set[int] = set()  # registers with values that may have memory
 
@@ -110,7 +109,7 @@ class FunctionEmitter(ABC):
             value = self.value(function.body)
             self.span = span_of_result(function)
             self.ib.emit_ret(self.in_register(value), span=self.span)
-            for place in self.places.all:
+            for place in self.ranges.all:
                 stop = self.ib.position if place.stop is None else place.stop
                 self.ib.variable(place.name, place.arg, place.start, stop)
 
@@ -123,29 +122,29 @@ class FunctionEmitter(ABC):
 
     def _param_checks(self) -> tuple[Check, ...]:
         """The checks of a signature."""
-        wanted = self._written(MATCH_ARGUMENTS, 0)
+        wanted = self._check_info(MATCH_ARGUMENTS, 0)
         infos = wanted.fields if isinstance(wanted, TupleStructInfo) else ()
         captured = captured_count(self.function)
         checks = self.checks.of_arguments(infos, captured, self.bound, self.register_of)
-        return self.left_of(*checks)
+        return self.elide_proved(*checks)
 
-    def _written(self, name: str, index: int) -> StructInfo | None:
-        """What the check of that name demands, which is the first or the last binding."""
+    def _check_info(self, name: str, index: int) -> StructInfo | None:
+        """The demand of the check of that name, which is the first or the last binding."""
         body = self.function.body
         blocks = body.blocks if isinstance(body, relax.SeqExpr) else ()
         bindings = blocks[index].bindings if blocks else ()
         found = check_of(bindings[index].value) if bindings else None
         return found[2] if found is not None and found[0] == name else None
 
-    def left_of(self, *checks: Check) -> tuple[Check, ...]:
+    def elide_proved(self, *checks: Check) -> tuple[Check, ...]:
         """The checks, or what is left of them where StructInfo is trusted."""
         if not self.trusts:
             return checks
-        return loosened(checks, {self.checks.slot(v) for v in self.needed})
+        return elide_checks(checks, {self.checks.slot(v) for v in self.needed})
 
     def _return_check(self) -> Check | None:
         """The check of the result, None where it is known to succeed."""
-        declared = self._written(MATCH_RESULT, -1)
+        declared = self._check_info(MATCH_RESULT, -1)
         if declared is None:
             return None
         (check,) = self.checks.of([declared], set(self.bound), self.register_of)
@@ -156,7 +155,7 @@ class FunctionEmitter(ABC):
     def register(self) -> Arg:
         """A new register."""
         number = self.registers.take()
-        self.places.taken(number, self.ib.position)
+        self.ranges.end_all(number, self.ib.position)
         return self.ib.r(number)
 
     def register_of(self, var: relax.Var) -> int:
@@ -191,7 +190,7 @@ class FunctionEmitter(ABC):
         """Emit a call of a function of the program, which checks what is not `known` to fit."""
         dst, proved = self.register(), tuple[int, ...]()
         params = [param.struct_info or _OBJECT for param in function.params]
-        if len(params) == len(known) and (trusts(function) or not self.trusts):
+        if len(params) == len(known) and (trusts_struct_info(function) or not self.trusts):
             facts, own = self.program.context.facts, len(params) - captured_count(function)
             # What is captured says first what variables are.
             order = [*range(own, len(params)), *range(own)]
@@ -204,7 +203,7 @@ class FunctionEmitter(ABC):
         return dst
 
     def lookup(self, var: relax.Var) -> Arg:
-        """Where the value of a variable is; raises `DiagnosticError` (RX0101) when nowhere."""
+        """The argument with a value of a variable; raises `DiagnosticError` (RX0101) without one."""
         found = self.env.get(var)
         if found is None:
             message = f"the variable `{var.name_hint}` is not defined here"
@@ -248,7 +247,7 @@ class FunctionEmitter(ABC):
             case relax.Call():
                 return self.call_value(expr)
             case relax.If():
-                return self.choice(expr)
+                return self.conditional(expr)
             case relax.SeqExpr():
                 return self.sequence(expr)
         raise InternalError(f"no bytecode is known for {type(expr).__name__}")
@@ -296,7 +295,7 @@ class FunctionEmitter(ABC):
 
     # -- control -----------------------------------------------------------------------------------
 
-    def choice(self, expr: relax.If) -> Arg:
+    def conditional(self, expr: relax.If) -> Arg:
         """Both branches leave their value in the same register."""
         outer = self.span
         condition = self.in_register(self.value(expr.cond, read_only=True))
@@ -342,16 +341,16 @@ class FunctionEmitter(ABC):
                 self._own(binding.var, owned)
                 if self.shows_all or binding.var.span is not None:
                     name, place = binding.var.name_hint, self.env[binding.var]
-                    seen.append(self.places.bound(name, place, self.ib.position))
+                    seen.append(self.ranges.begin(name, place, self.ib.position))
                 dead = {var: owned.pop(var) for var in ending if var in owned}
                 self._disown(dead)
-                self._let_go(self.registers.finish(before, dead.values()))
+                self._clear_free(self.registers.finish(before, dead.values()))
         self.span = span_of_body(seq) or self.span
         value = self.value(seq.body)
         self._disown(owned)
         if seq is not self.function.body:
             for variable in seen:
-                self.places.leave(variable, self.ib.position + 1)
+                self.ranges.end(variable, self.ib.position + 1)
         self.bound = outer
         return value
 
@@ -360,15 +359,15 @@ class FunctionEmitter(ABC):
             if self.killed.pop(var, None) is None:
                 self.registers.disown(number)
 
-    def _let_go(self, numbers: Iterable[int]) -> None:
+    def _clear_free(self, numbers: Iterable[int]) -> None:
         """In a function that gives values back, free registers do not hold on to any."""
         for number in numbers:
             if self.usage.gives_back and number in self.full:
-                self._empty(number)
+                self._clear(number)
 
-    def _empty(self, number: int) -> None:
+    def _clear(self, number: int) -> None:
         self.full.discard(number)
-        self.places.taken(number, self.ib.position)
+        self.ranges.end_all(number, self.ib.position)
         self.ib.emit_call("vm.builtin.null_value", [], self.ib.r(number), span=self.span)
 
     def kill(self, var: relax.Var) -> None:
@@ -380,14 +379,14 @@ class FunctionEmitter(ABC):
         self.killed[var] = held
         for number in held:
             if self.registers.disown(number):
-                self._empty(number)
+                self._clear(number)
 
     def _own(self, var: relax.Var, owned: dict[relax.Var, int]) -> None:
         arg = self.env[var]
         if arg.kind is ArgKind.REGISTER and arg != self.ib.void_arg():
             owned[var] = arg.value
             self.registers.own(arg.value)
-            if not _may_hold_memory(var.struct_info):
+            if not may_hold_memory(var.struct_info):
                 self.full.discard(arg.value)
 
     def binding(self, binding: relax.Binding) -> None:
@@ -404,7 +403,7 @@ class FunctionEmitter(ABC):
         visible = self.bound
         return erase_to_well_defined(info, lambda v: True, lambda v: v in visible)
 
-    def matched(self, arg: Arg, info: StructInfo, where: str) -> Arg:
+    def check_value(self, arg: Arg, info: StructInfo, where: str) -> Arg:
         """A check of a value, which binds shape variables."""
         held: list[Arg] = []
 
@@ -412,15 +411,15 @@ class FunctionEmitter(ABC):
             held.append(self.lookup(var))
             return len(held) - 1
 
-        (check,) = self.left_of(*self.checks.of([info], self.bound, place))
-        if self.trusts and not binds(check):
+        (check,) = self.elide_proved(*self.checks.of([info], self.bound, place))
+        if self.trusts and not binds_variable(check):
             return arg
         args = [self.ib.vm_state(), arg, self.ib.convert_constant(check), where, *held]
         return self.call("vm.builtin.match_cast", args)
 
 
 def _is_fresh(value: relax.Expr, fresh: Container[relax.Expr]) -> bool:
-    """Whether a value is memory that was just allocated, or that is moved to where it is wanted."""
+    """True for memory that was just allocated, or that is moved to where it is wanted."""
     match value:
         case relax.Call(
             op=relax.ExternFunc("vm.builtin.to_device"), args=(relax.Var() as moved, _)
@@ -431,10 +430,3 @@ def _is_fresh(value: relax.Expr, fresh: Container[relax.Expr]) -> bool:
         case relax.Call(op=relax.Op() as op):
             return bool(traits_of(op) & {Trait.ALLOCATES, Trait.IN_STORAGE})
     return False
-
-
-def _may_hold_memory(info: StructInfo | None) -> bool:
-    """Whether values may be or have tensors or objects."""
-    if isinstance(info, TupleStructInfo):
-        return any(map(_may_hold_memory, info.fields))
-    return not isinstance(info, (PrimStructInfo, ShapeStructInfo))

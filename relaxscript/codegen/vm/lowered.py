@@ -1,4 +1,4 @@
-"""What is left to be lowered: bytecode is made of calls, `if` and results only."""
+"""The refusal of what is left to be lowered: bytecode is made of calls, `if` and results."""
 
 from __future__ import annotations
 

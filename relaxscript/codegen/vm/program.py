@@ -1,4 +1,4 @@
-"""What the functions of one program share while bytecode is made: names, externals, kernels.
+"""The names, externals and kernels that all functions of a program share.
 
 The function table has one name space. Packed functions keep their registered names, since they are
 looked up by them; Relax functions keep theirs, since users call them; whatever else stands in the
@@ -75,7 +75,7 @@ class Program:
         return named | {f.global_symbol for f in functions if isinstance(f, relax.ExternFunc)}
 
     def usage(self, function: relax.Function) -> Usage:
-        """What a function does with its values."""
+        """The uses of the values of a function."""
         return self._usages.get(function) or usage_of(function, self.module)
 
     def unique(self, wanted: str) -> str:
@@ -119,7 +119,7 @@ class Program:
         return self.external(key, op.name, lambda: operator_function(call, checked=checked))
 
     def function(self, var: relax.GlobalVar) -> Any:
-        """What the module binds to a name, None for nothing."""
+        """The function that the module binds to a name, None for nothing."""
         return self.module[var] if var in self.module else None  # noqa: SIM401
 
     def prim_func(self, var: relax.GlobalVar) -> tir.PrimFunc:

@@ -1,4 +1,4 @@
-"""Which registers of a function are free: one is used again when nothing needs its value any more.
+"""Register allocation: a register is used again when nothing needs its value any more.
 
 So a long function keeps alive only the tensors that it still reads. Variables own the register that
 holds their value; whatever else a binding needed is free when the binding is done.
@@ -15,7 +15,7 @@ from relaxscript.ir.struct_info import ShapeStructInfo
 from relaxscript.ir.walk import mentioned
 from relaxscript.runtime.bytecode import Arg, ArgKind
 
-__all__ = ["Place", "Places", "Registers", "last_uses"]
+__all__ = ["Registers", "VariableRange", "VariableRanges", "last_uses"]
 
 
 class Registers:
@@ -51,7 +51,7 @@ class Registers:
         return self._owners[number] <= 0
 
     def is_free(self, number: int) -> bool:
-        """Whether no variable and nothing up to the end of the function needs a register."""
+        """True if no variable and nothing up to the end of the function needs a register."""
         return self._owners[number] <= 0 and number not in self._pinned
 
     def begin(self) -> set[int]:
@@ -75,8 +75,8 @@ class Registers:
         return sorted(freed)
 
 
-class Place:
-    """Where a variable is: `arg` has its value from `start` up to `stop`, None being the end."""
+class VariableRange:
+    """The live range of a variable: `arg` has its value from `start` up to `stop` or the end."""
 
     __slots__ = ("arg", "name", "start", "stop")
 
@@ -87,30 +87,32 @@ class Place:
         self.stop: int | None = None
 
 
-class Places:
-    """Where the variables of one function are, for whoever looks at a run.
+class VariableRanges:
+    """The live ranges of the variables of one function, for whoever looks at a run.
 
     A value can be seen until its register is taken for another, also when nothing needs it.
     """
 
     def __init__(self) -> None:
-        self.all: list[Place] = []
-        self._held: dict[int, list[Place]] = {}  # by register, those that may still be there
+        self.all: list[VariableRange] = []
+        self._held: dict[
+            int, list[VariableRange]
+        ] = {}  # by register, those that may still be there
 
-    def bound(self, name: str, arg: Arg, position: int) -> Place:
+    def begin(self, name: str, arg: Arg, position: int) -> VariableRange:
         """A variable has its value from instruction `position` on."""
-        place = Place(name, arg, position)
+        place = VariableRange(name, arg, position)
         self.all.append(place)
         if arg.kind is ArgKind.REGISTER:
             self._held.setdefault(arg.value, []).append(place)
         return place
 
-    def taken(self, register: int, position: int) -> None:
+    def end_all(self, register: int, position: int) -> None:
         """Instruction `position`, or one after it, writes into a register."""
         for place in self._held.pop(register, ()):
-            self.leave(place, position + 1)
+            self.end(place, position + 1)
 
-    def leave(self, place: Place, position: int) -> None:
+    def end(self, place: VariableRange, position: int) -> None:
         """A variable is not there any more when instruction `position` begins."""
         if place.stop is None:
             place.stop = position

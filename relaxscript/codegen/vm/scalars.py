@@ -12,7 +12,7 @@ from typing import Any
 from relaxscript.ir import prim
 from relaxscript.semantics.checks import SlotOf, compile_dimension
 
-__all__ = ["compiled"]
+__all__ = ["compile_arithmetic"]
 
 _INFIX: dict[type[prim.PrimExpr], str] = {prim.Add: "+", prim.Sub: "-", prim.Mul: "*"}
 _DIVISION: dict[type[prim.PrimExpr], str] = {prim.FloorDiv: "//", prim.FloorMod: "%"}
@@ -20,7 +20,7 @@ _NAMED: dict[type[prim.PrimExpr], str] = {prim.Min: "min", prim.Max: "max"}
 _DEEPEST = 40  # Python's own parser has its limits
 
 
-def compiled(e: prim.PrimExpr, slot_of: SlotOf) -> Callable[[list[Any]], Any]:
+def compile_arithmetic(e: prim.PrimExpr, slot_of: SlotOf) -> Callable[[list[Any]], Any]:
     """`e` as a function of the shape heap; `slot_of` says where a variable's value is found."""
     text = _source(e, slot_of, _DEEPEST)
     if text is None:

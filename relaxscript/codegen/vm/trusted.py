@@ -1,4 +1,4 @@
-"""What is left of checks in a function whose StructInfo is trusted (see `RemoveUnusedChecks`)."""
+"""Check elision in a function whose StructInfo is trusted (see `RemoveUnusedChecks`)."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from relaxscript.runtime.checks import (
 from relaxscript.semantics.check_calls import check_of
 from relaxscript.transform.lower.remove_unused_checks import TRUST_STRUCT_INFO
 
-__all__ = ["binds", "loosened", "needed_shape_vars", "trusts"]
+__all__ = ["binds_variable", "elide_checks", "shape_vars_computed_with", "trusts_struct_info"]
 
 
-def trusts(function: relax.Function) -> bool:
-    """Whether nothing is compared with the StructInfo of a function."""
+def trusts_struct_info(function: relax.Function) -> bool:
+    """True if nothing is compared with the StructInfo of a function."""
     return bool((function.attrs or relax.Attrs()).get(TRUST_STRUCT_INFO))
 
 
-def needed_shape_vars(function: relax.Function) -> set[prim.Var]:
+def shape_vars_computed_with(function: relax.Function) -> set[prim.Var]:
     """The shape variables with whose values a function computes, or which its closures take along.
 
     What only says what a value is, as annotations and casts do, needs none.
@@ -54,13 +54,13 @@ def needed_shape_vars(function: relax.Function) -> set[prim.Var]:
     return found
 
 
-def loosened(checks: Sequence[Check], needed: set[int]) -> tuple[Check, ...]:
-    """What is left of checks that are made together: kinds, and the first use of `needed` slots."""
+def elide_checks(checks: Sequence[Check], needed: set[int]) -> tuple[Check, ...]:
+    """The rest of checks that are made together: kinds, and the first use of `needed` slots."""
     missing = set(needed)
-    return tuple(_loosened(check, missing) for check in checks)
+    return tuple(_elide(check, missing) for check in checks)
 
 
-def _loosened(check: Check, missing: set[int]) -> Check:
+def _elide(check: Check, missing: set[int]) -> Check:
     match check:
         case TensorCheck(dims=dims):
             left = _dims(dims or (), missing)
@@ -72,7 +72,7 @@ def _loosened(check: Check, missing: set[int]) -> Check:
             taken = _dims((value,), missing) if value is not None else ()
             return PrimCheck(dtype, taken[0] if taken else None)
         case TupleCheck(fields=fields):
-            return TupleCheck(tuple(_loosened(field, missing) for field in fields))
+            return TupleCheck(tuple(_elide(field, missing) for field in fields))
         case FuncCheck(packed=packed):
             taken = _dims(check.binds, missing)
             return replace(check, refusal=None, loads=()) if taken else FuncCheck(packed)
@@ -90,15 +90,15 @@ def _dims(dims: Sequence[Dim], missing: set[int]) -> tuple[Dim, ...]:
     return tuple(left) if any(isinstance(dim, DimBind) for dim in left) else ()
 
 
-def binds(check: Check) -> bool:
-    """Whether a shape variable takes its value from a check."""
+def binds_variable(check: Check) -> bool:
+    """True if a shape variable takes its value from a check."""
     match check:
         case TensorCheck(dims=dims) | ShapeCheck(dims=dims):
             return any(isinstance(dim, DimBind) for dim in dims or ())
         case PrimCheck(value=value):
             return isinstance(value, DimBind)
         case TupleCheck(fields=fields):
-            return any(map(binds, fields))
+            return any(map(binds_variable, fields))
         case FuncCheck(binds=variables):
             return bool(variables)
     return False

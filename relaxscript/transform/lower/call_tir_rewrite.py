@@ -117,7 +117,7 @@ class _Rewriter(ExprMutator):
         self.builder.struct_info(callee)  # which refuses what the module has not
         if not isinstance(func, PrimFunc) or given is None:
             return None
-        results, indices = result_struct_infos(_described(call)), _indices(call)
+        results, indices = result_struct_infos(_result_info(call)), _indices(call)
         new = [result for index, result in zip(indices, results) if index == NEW]
         integers = self._integers(rest)
         scalars = self._scalars(func, given, integers, len(given) + len(new))
@@ -126,17 +126,17 @@ class _Rewriter(ExprMutator):
         fitting = list(given)
         for index, result in zip(indices, results):
             if index != NEW:
-                fitting[index] = self._fitting(given[index], index, result, call.span or span)
-        made = self._allocated(new, call)
+                fitting[index] = self._check_fits(given[index], index, result, call.span or span)
+        made = self._allocate(new, call)
         if scalars is None:
             if not made and all(map(is_, fitting, given)):
                 return None
-            return _arranged(call, callee, (*fitting, *made), tuple(rest), indices)
+            return _inplace_call(call, callee, (*fitting, *made), tuple(rest), indices)
         buffers = iter([*(a for a in fitting if not self._is_number(a)), *made])
         others = iter(scalars)
         args = [next(buffers if p in func.buffer_map else others) for p in func.params]
         self.emit(Call.make(callee, tuple(args), span=call.span), "_", span)
-        return _assembled(_described(call), in_their_places(made, fitting, indices), call.span)
+        return _assemble(_result_info(call), in_their_places(made, fitting, indices), call.span)
 
     def _scalars(
         self, func: PrimFunc, given: Sequence[Expr], integers: Sequence[PrimExpr] | None, count: int
@@ -147,9 +147,11 @@ class _Rewriter(ExprMutator):
         """
         scalars = [p.dtype for p in func.params if p not in func.buffer_map]
         numbers: list[Expr | PrimExpr] = [a for a in given if self._is_number(a)]
-        if integers is None or not _has_type(func) or count - len(numbers) != len(func.buffer_map):
+        if integers is None or not _is_typed(func) or count - len(numbers) != len(func.buffer_map):
             return None
-        wanted = [self._as(e, dtype) for e, dtype in zip([*numbers, *integers], scalars)]
+        wanted = [
+            self._convert_number(e, dtype) for e, dtype in zip([*numbers, *integers], scalars)
+        ]
         placed = [_operand(e) for e in wanted if e is not None]
         if len(placed) != len(scalars) or len(numbers) + len(integers) != len(scalars):
             return None
@@ -180,14 +182,14 @@ class _Rewriter(ExprMutator):
                 matched = ShapeStructInfo.make(tuple(integers), len(integers))
                 self.builder.bind_match_cast(shape, matched, "shape", span)
 
-    def _as(self, number: Expr | PrimExpr, dtype: DataType) -> Expr | PrimExpr | None:
+    def _convert_number(self, number: Expr | PrimExpr, dtype: DataType) -> Expr | PrimExpr | None:
         """A number for a parameter of `dtype`; None where only its kernel can check that."""
         if isinstance(number, Expr):
             info = self.builder.struct_info(number)
             assert isinstance(info, PrimStructInfo)
             if info.dtype is dtype:
                 return number
-            return None if info.value is None else self._as(info.value, dtype)
+            return None if info.value is None else self._convert_number(info.value, dtype)
         if number.dtype is dtype:
             return number
         if isinstance(number, (IntImm, FloatImm)):
@@ -197,7 +199,7 @@ class _Rewriter(ExprMutator):
                 return literal if same else None
         return None
 
-    def _fitting(self, arg: Expr, index: int, wanted: StructInfo, span: Span | None) -> Expr:
+    def _check_fits(self, arg: Expr, index: int, wanted: StructInfo, span: Span | None) -> Expr:
         """An argument that is written in place, checked where it is not known to fit its result."""
         known, scope = self.builder.struct_info(arg), self.builder.context.shape_scope or ()
         if is_subtype(known, wanted, self.builder.context.facts, in_scope=scope) is YES:
@@ -213,8 +215,8 @@ class _Rewriter(ExprMutator):
         given = self._fields(held)
         if given is None:
             return None
-        info = _described(call)
-        made = self._allocated(result_struct_infos(info), call)
+        info = _result_info(call)
+        made = self._allocate(result_struct_infos(info), call)
         args = (*given, *made)
         if isinstance(callee, ExternFunc):
             done = Call.make(callee, args, None, (_OBJECT,), span=call.span)
@@ -222,7 +224,7 @@ class _Rewriter(ExprMutator):
             op = invoke_closure.op
             done = Call.make(op, (callee, Tuple.make(args)), None, (_OBJECT,), span=call.span)
         self.emit(done, "_", span)
-        value = _assembled(info, made, call.span)
+        value = _assemble(info, made, call.span)
         words = name_of_call(callee) or "what was written"
         return match_cast(value, words, info, call.span or span)
 
@@ -237,7 +239,7 @@ class _Rewriter(ExprMutator):
             return None
         return [TupleGetItem.make(args, index) for index in range(len(info.fields))]
 
-    def _allocated(self, infos: Sequence[TensorStructInfo], call: Call) -> list[Expr]:
+    def _allocate(self, infos: Sequence[TensorStructInfo], call: Call) -> list[Expr]:
         """New tensors for results that a call describes."""
         made: list[Expr] = []
         for info in infos:
@@ -260,8 +262,8 @@ class _Rewriter(ExprMutator):
         return made
 
 
-def _has_type(func: PrimFunc) -> bool:
-    """Whether calls of a PrimFunc are typed: it takes tensors and numbers, and no pointers."""
+def _is_typed(func: PrimFunc) -> bool:
+    """True if calls of a PrimFunc are typed: it takes tensors and numbers, and no pointers."""
     return all(p in func.buffer_map or p.dtype.kind != "handle" for p in func.params)
 
 
@@ -274,7 +276,7 @@ def _operand(arg: Expr | PrimExpr) -> Expr:
     return arg
 
 
-def _arranged(
+def _inplace_call(
     call: Call, callee: Expr, given: tuple[Expr, ...], rest: tuple[Expr, ...],
     indices: Sequence[int],
 ) -> Call:  # fmt: skip
@@ -289,16 +291,16 @@ def _indices(call: Call) -> tuple[int, ...]:
     """For each result of a call of a PrimFunc, which argument it is, or that it is new."""
     if call.op == call_tir_inplace.op:
         return inplace_indices(call)
-    return (NEW,) * len(result_struct_infos(_described(call)))
+    return (NEW,) * len(result_struct_infos(_result_info(call)))
 
 
-def _described(call: Call) -> StructInfo:
+def _result_info(call: Call) -> StructInfo:
     """The results that a destination-passing call describes."""
     infos = call.sinfo_args
     return infos[0] if len(infos) == 1 else TupleStructInfo.make(infos)
 
 
-def _assembled(info: StructInfo, tensors: Sequence[Expr], span: Span | None) -> Expr:
+def _assemble(info: StructInfo, tensors: Sequence[Expr], span: Span | None) -> Expr:
     """The tensors as the value that is described: one, or tuples of them."""
     rest = iter(tensors)
 

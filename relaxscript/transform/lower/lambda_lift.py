@@ -123,7 +123,7 @@ class LambdaLift(ModulePass):
             made = _Scope(lifting, var, function).function() if local else function
             if local or var.name_hint in lifting.signatures:
                 # Types of functions say no more of held shapes than the lifted functions do.
-                lifting.module[var] = rewrite(made, _weak_type)
+                lifting.module[var] = rewrite(made, _erase_in_type)
         return lifting.module
 
 
@@ -213,13 +213,13 @@ class _Scope:
 
     def _sequence(self, expr: Expr) -> Expr:
         if not isinstance(expr, SeqExpr):
-            return self.used(expr)
+            return self.replace_uses(expr)
         blocks: list[BindingBlock] = []
         for block in expr.blocks:
             self.dataflow = isinstance(block, DataflowBlock)
             bindings = tuple(made for old in block.bindings for made in self._binding(old))
             blocks.append(block.replace(bindings=bindings))
-        return expr.replace(blocks=_merged(blocks), body=self.used(expr.body))
+        return expr.replace(blocks=_merge_blocks(blocks), body=self.replace_uses(expr.body))
 
     def _binding(self, binding: Binding) -> list[Binding]:
         """The bindings that stand in the place of one."""
@@ -235,7 +235,7 @@ class _Scope:
                 return [binding.replace(value=made)]
             case MatchCast(struct_info=info):
                 self._define([info])
-        value = self.used(binding.value)
+        value = self.replace_uses(binding.value)
         return [binding if value is binding.value else binding.replace(value=value)]
 
     def _local_function(self, binding: VarBinding, var: Var, function: Function) -> list[Binding]:
@@ -260,13 +260,13 @@ class _Scope:
                 return False
         return not any(isinstance(arg, DataflowVar) or arg in self.killed for arg in args)
 
-    def used(self, expr: N) -> N:
+    def replace_uses(self, expr: N) -> N:
         """An expression in which lifted functions are called as what they are now."""
         if not self.replaced and not self.closures:
             return expr
-        return rewrite(expr, self._use)
+        return rewrite(expr, self._replace_use)
 
-    def _use(self, node: Node) -> Node | None:
+    def _replace_use(self, node: Node) -> Node | None:
         match node:
             case Var():
                 return self.replaced.get(node)
@@ -285,7 +285,7 @@ class _Scope:
 
     def lift(self, func: Function, var: Var) -> tuple[GlobalVar, tuple[Expr, ...]]:
         """Put a local function into the module; its name, and the arguments that it captures."""
-        function = self.used(func)
+        function = self.replace_uses(func)
         captured = [v for v in free_vars(function) if isinstance(v, Var) and v is not var]
         given = {v for c in captured for v in definable_shape_vars(c.struct_info)}
         mentioned = [v for v in variables(function) if isinstance(v, prim.Var) and v in self.dims]
@@ -304,14 +304,16 @@ class _Scope:
             params=(*function.params, *params), attrs=self._attrs(function, var, len(params)),
             ret_struct_info=self.context.struct_info(function.body) if ret is None else ret,
         )  # fmt: skip
-        header = _without_held_shapes(lifted.replace(body=SeqExpr.make((), Tuple.make(()))))
-        self.lifting.signatures[name.name_hint] = self.context.struct_info(_renamed(header))
+        header = _check_held_shapes(lifted.replace(body=SeqExpr.make((), Tuple.make(()))))
+        self.lifting.signatures[name.name_hint] = self.context.struct_info(
+            _rename_variables(header)
+        )
         args = (*captured, *scalars, *shape)
         direct = self._takes_all(name, args, var)
         if direct and self.lifting.direct:
             self.direct.add(var)
-        lifted = _knowing_itself(lifted, var, name, args, direct)
-        self.lifting.add(name, _renamed(_without_held_shapes(lifted)))
+        lifted = _bind_itself(lifted, var, name, args, direct)
+        self.lifting.add(name, _rename_variables(_check_held_shapes(lifted)))
         return name, (*captured, *map(self._scalar, scalars), *shape)
 
     def _attrs(self, function: Function, var: Var, captured: int) -> Attrs | None:
@@ -350,7 +352,7 @@ class _Scope:
         )
 
 
-def _knowing_itself(
+def _bind_itself(
     function: Function, var: Var, name: GlobalVar, args: tuple[Expr, ...], direct: bool
 ) -> Function:
     """A lifted function in which `var`, which it was bound to, is what it is now."""
@@ -370,7 +372,7 @@ def _knowing_itself(
 
     body: Expr = rewrite(function.body, step)
     if again in variables(body):
-        body = _with_first(body, VarBinding.make(again, closure, span=var.span))
+        body = _prepend_binding(body, VarBinding.make(again, closure, span=var.span))
     return function.replace(body=body)
 
 
@@ -400,7 +402,7 @@ def _closure(name: GlobalVar, args: tuple[Expr, ...], function: Function) -> Cal
     return Call.make(make_closure.op, (name, Tuple.make(args)), None, (), span=function.span)
 
 
-def _without_held_shapes(function: Function) -> Function:
+def _check_held_shapes(function: Function) -> Function:
     """A function in whose parameters and result no variable holds a shape; the body checks it.
 
     In a script parameters do not see those behind them, and results see none.
@@ -408,24 +410,24 @@ def _without_held_shapes(function: Function) -> Function:
     params: list[Var] = []
     body = function.body
     for param in reversed(function.params):
-        info = _weakened(param.struct_info)
+        info = _erase_held_shapes(param.struct_info)
         if info is not param.struct_info:
             given = type(param).make(param.name_hint, info, span=param.span)
             cast = MatchCast.make(param, given, param.struct_info, span=param.span)
-            body, param = _with_first(body, cast), given
+            body, param = _prepend_binding(body, cast), given
         params.append(param)
     ret = function.ret_struct_info
     assert isinstance(body, SeqExpr)
-    if ret is not None and _weakened(ret) is not ret:
+    if ret is not None and _erase_held_shapes(ret) is not ret:
         result = Var("result", ret)
         cast = MatchCast.make(result, body.body, ret, span=body.body_span)
         blocks = (*body.blocks, BindingBlock.make((cast,)))
-        body = SeqExpr.make(_merged(blocks), result, body.body_span, span=body.span)
-        ret = _weakened(ret)
+        body = SeqExpr.make(_merge_blocks(blocks), result, body.body_span, span=body.span)
+        ret = _erase_held_shapes(ret)
     return function.replace(params=tuple(reversed(params)), body=body, ret_struct_info=ret)
 
 
-def _weakened(info: StructInfo) -> StructInfo:
+def _erase_held_shapes(info: StructInfo) -> StructInfo:
     """`info` without shapes that are held by variables; ranks stay."""
     return rewrite(
         info,
@@ -437,11 +439,11 @@ def _weakened(info: StructInfo) -> StructInfo:
     )
 
 
-def _weak_type(node: Node) -> Node | None:
-    return _weakened(node) if isinstance(node, FuncStructInfo) else None
+def _erase_in_type(node: Node) -> Node | None:
+    return _erase_held_shapes(node) if isinstance(node, FuncStructInfo) else None
 
 
-def _merged(blocks: Sequence[BindingBlock]) -> tuple[BindingBlock, ...]:
+def _merge_blocks(blocks: Sequence[BindingBlock]) -> tuple[BindingBlock, ...]:
     """Blocks without empty ones, neighbours of a kind made one."""
     found: list[BindingBlock] = []
     for block in blocks:
@@ -453,14 +455,14 @@ def _merged(blocks: Sequence[BindingBlock]) -> tuple[BindingBlock, ...]:
     return tuple(found)
 
 
-def _with_first(body: Expr, binding: Binding) -> Expr:
+def _prepend_binding(body: Expr, binding: Binding) -> Expr:
     """A body that begins with a binding."""
     assert isinstance(body, SeqExpr)
     blocks = (BindingBlock.make((binding,)), *body.blocks)
-    return SeqExpr.make(_merged(blocks), body.body, body.body_span, span=body.span)
+    return SeqExpr.make(_merge_blocks(blocks), body.body, body.body_span, span=body.span)
 
 
-def _renamed(function: Function) -> Function:
+def _rename_variables(function: Function) -> Function:
     """A function all of whose variables are new, since no two functions share one."""
 
     def step(node: Node) -> Node | None:

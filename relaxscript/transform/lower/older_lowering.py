@@ -28,7 +28,7 @@ from relaxscript.op.calls import call_builtin_with_ctx
 
 from .vm_shape_lower import LOWERED
 
-__all__ = ["without_shape_heaps"]
+__all__ = ["remove_shape_heaps"]
 
 _ALLOCATION = "vm.builtin.alloc_shape_heap"
 _CHECKS = frozenset(
@@ -40,14 +40,14 @@ _CHECKS = frozenset(
 )  # fmt: skip
 
 
-def without_shape_heaps(module: IRModule) -> IRModule:
+def remove_shape_heaps(module: IRModule) -> IRModule:
     """The module before its checks and shapes were written out over heaps; itself without any."""
     made, used = module, set[str]()
     for var, function in module.relax_functions().items():
         heaps = _heaps(function)
         if heaps:
             made = made.clone() if made is module else made
-            made[var] = _without(function, heaps)
+            made[var] = _remove_heaps(function, heaps)
             used |= _sizes(function, heaps)
     for name in used:
         del made[name]
@@ -82,7 +82,7 @@ def _on_heap(call: Call, heaps: set[Var]) -> bool:
     return len(call.args) == 1 and call.args[0] in heaps
 
 
-def _without(function: Function, heaps: set[Var]) -> Function:
+def _remove_heaps(function: Function, heaps: set[Var]) -> Function:
     def block(node: Node) -> Node | None:
         if isinstance(node, BindingBlock):
             kept = [b for b in node.bindings if not _is_check(b, heaps)]
@@ -96,7 +96,7 @@ def _without(function: Function, heaps: set[Var]) -> Function:
             case Call(op=ExternFunc(), args=(Var() as heap, *_), sinfo_args=(info,)) if (
                 heap in heaps
             ):
-                return _computed(info)
+                return _shape_value(info)
         return None
 
     made = rewrite_top_down(rewrite(function, block), shape)
@@ -113,8 +113,8 @@ def _is_check(binding: Binding, heaps: set[Var]) -> bool:
     return binding.var in heaps
 
 
-def _computed(info: Node) -> Node | None:
-    """What was read from a heap: its StructInfo says it."""
+def _shape_value(info: Node) -> Node | None:
+    """The value that was read from a heap, as its StructInfo says it."""
     match info:
         case ShapeStructInfo(values=tuple(values)):
             return ShapeExpr.make(values)

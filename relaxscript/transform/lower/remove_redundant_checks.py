@@ -240,7 +240,7 @@ class _Remover(ExprMutator):
         self.names[first] = tuple(names[:_MOST_NAMES])
 
     def _forget_names(self, outside: int) -> None:
-        """What was known of values before the branch or function that ends here."""
+        """Return to what was known of values before the branch or function that ends here."""
         while len(self.before) > outside:
             first, names = self.before.pop()
             self.names[first] = names

@@ -201,7 +201,7 @@ class _Lowering(ExprMutator):
         self.emit(match_cast(value, said, info, span), "_", span)
 
     def _is_known(self, value: Expr, wanted: StructInfo) -> bool:
-        """Whether a value needs no check."""
+        """True if a value needs no check."""
         if isinstance(wanted, ObjectStructInfo) or check_of(value) is not None:
             return True
         known, facts = self._known(value), self.builder.context.facts
@@ -220,7 +220,7 @@ class _Lowering(ExprMutator):
     # -- shapes ------------------------------------------------------------------------------------
 
     def _value(self, value: Expr, span: Span | None) -> Expr:
-        """What a variable is bound to, the shapes in it bound to variables before it."""
+        """The value of a binding, the shapes in it bound to variables before it."""
         match value:
             case Call(args=args) if value.op != compute_prim_value.op:
                 lowered = self._leaves(args, span)
@@ -259,7 +259,7 @@ class _Lowering(ExprMutator):
 
 
 def _is_computed(value: Expr, mod: IRModule) -> bool:
-    """Whether a PrimFunc was made to compute just what the variable of a value says."""
+    """True if a PrimFunc was made to compute just what the variable of a value says."""
     match value:
         case Call(op=GlobalVar() as callee) if callee in mod:
             function = mod[callee]
@@ -269,7 +269,7 @@ def _is_computed(value: Expr, mod: IRModule) -> bool:
 
 
 def _is_builtin(value: Expr) -> bool:
-    """Whether a value is of a function of the machine, whose results nobody else checks."""
+    """True for a call of a function of the machine, whose result nobody else checks."""
     match value:
         case Call(op=ExternFunc(name), sinfo_args=(info,)):
             is_unit = isinstance(info, TupleStructInfo) and not info.fields

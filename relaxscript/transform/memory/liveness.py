@@ -37,7 +37,7 @@ from relaxscript.op import Trait, lookup, traits_of
 from relaxscript.op.inplace import call_tir_inplace
 from relaxscript.op.results import NEW, inplace_indices
 
-__all__ = ["ends_of_lifetimes"]
+__all__ = ["ends_of_lifetimes", "may_hold_memory"]
 
 _CALLING = {Trait.CALLS_OUT, Trait.CALLS_PRIM_FUNC, Trait.CAPTURES}
 
@@ -54,23 +54,23 @@ def ends_of_lifetimes(func: Function, mod: IRModule) -> dict[Var, list[Var]]:
     return ends
 
 
-def _may_hold(info: StructInfo | None) -> bool:
-    """Whether a value may be or have memory that somebody allocated."""
+def may_hold_memory(info: StructInfo | None) -> bool:
+    """True if values may be or have tensors or objects, which have memory."""
     if isinstance(info, TupleStructInfo):
-        return any(map(_may_hold, info.fields))
+        return any(map(may_hold_memory, info.fields))
     return info is None or isinstance(info, (TensorStructInfo, ObjectStructInfo, FuncStructInfo))
 
 
-def _may_keep(info: StructInfo | None) -> bool:
-    """Whether a value may be something into which others are put."""
+def _may_keep_others(info: StructInfo | None) -> bool:
+    """True if a value may be something into which others are put."""
     if isinstance(info, TupleStructInfo):
-        return any(map(_may_keep, info.fields))
+        return any(map(_may_keep_others, info.fields))
     return info is None or isinstance(info, (ObjectStructInfo, FuncStructInfo))
 
 
-def _holding(exprs: Iterable[Expr]) -> list[Var]:
+def _variables_with_memory(exprs: Iterable[Expr]) -> list[Var]:
     """The variables in expressions whose values may have memory."""
-    return [v for e in exprs for v in mentioned(e) if _may_hold(v.struct_info)]
+    return [v for e in exprs for v in mentioned(e) if may_hold_memory(v.struct_info)]
 
 
 def _bindings(seq: SeqExpr) -> Iterator[Binding]:
@@ -87,8 +87,10 @@ class _Lifetimes:
         self.scopes: dict[Var, tuple[int, SeqExpr]] = {}  # how deep a variable is bound, and where
         self.seqs: list[SeqExpr] = []
         self.storages: list[tuple[Var, Var]] = []  # tensors, and the storages they are cut from
-        self.kept = _holding([_result(func.body)])  # somebody has them when the function ends
-        self.killed = [v for call in _kills(func) for v in _holding(call.args)]
+        self.kept = _variables_with_memory(
+            [_result(func.body)]
+        )  # somebody has them when the function ends
+        self.killed = [v for call in _kills(func) for v in _variables_with_memory(call.args)]
         self._visit(func.body, 0)
 
     # -- groups ------------------------------------------------------------------------------------
@@ -124,19 +126,19 @@ class _Lifetimes:
             case If(true_branch=yes, false_branch=no):
                 self._visit(yes, depth + 1)
                 self._visit(no, depth + 1)
-                self._join([var, *_holding([_result(yes), _result(no)])])
+                self._join([var, *_variables_with_memory([_result(yes), _result(no)])])
             case Call(op=Op()):
                 self._operator(var, value)
             case Call(op=GlobalVar() as callee) if self._is_prim_func(callee):
                 pass
             case Call(op=callee, args=args):
-                self._handed_on(var, [callee, *args])
+                self._join_handed_on(var, [callee, *args])
             case Function():
-                self._join([var, *(v for v in _free(value) if _may_hold(v.struct_info))])
+                self._join([var, *(v for v in _free(value) if may_hold_memory(v.struct_info))])
             case Constant() | GlobalVar() | ExternFunc():
                 self.kept.append(var)
             case _:
-                self._join([var, *_holding([value])])
+                self._join([var, *_variables_with_memory([value])])
 
     def _is_prim_func(self, callee: GlobalVar) -> bool:
         return callee in self.mod and isinstance(self.mod[callee], PrimFunc)
@@ -146,22 +148,22 @@ class _Lifetimes:
         traits = operator.traits
         if operator is call_tir_inplace and isinstance(call.args[1], Tuple):
             written = [call.args[1].fields[i] for i in inplace_indices(call) if i != NEW]
-            self._join([var, *_holding(written)])
+            self._join([var, *_variables_with_memory(written)])
         elif Trait.VIEW in traits or Trait.WRITES_ARGS in traits:
-            self._join([var, *_holding(call.args)])
+            self._join([var, *_variables_with_memory(call.args)])
         elif Trait.DESTINATION_PASSING in traits:  # what it writes into is new
-            self._handed_on(None, call.args)
+            self._join_handed_on(None, call.args)
         elif Trait.IN_STORAGE in traits:
-            self.storages += [(var, storage) for storage in _holding(call.args[:1])]
+            self.storages += [(var, storage) for storage in _variables_with_memory(call.args[:1])]
         elif traits & _CALLING:
-            self._handed_on(var, call.args)
+            self._join_handed_on(var, call.args)
 
-    def _handed_on(self, result: Var | None, args: Sequence[Expr]) -> None:
+    def _join_handed_on(self, result: Var | None, args: Sequence[Expr]) -> None:
         """A function may return what it is given, and put one of its arguments into another."""
-        given = _holding(args)
-        if any(_may_keep(v.struct_info) for v in given):
+        given = _variables_with_memory(args)
+        if any(_may_keep_others(v.struct_info) for v in given):
             self._join(given)
-        if result is not None and _may_hold(result.struct_info):
+        if result is not None and may_hold_memory(result.struct_info):
             self._join([result, *given])
 
     # -- ends --------------------------------------------------------------------------------------
@@ -185,7 +187,7 @@ class _Lifetimes:
         ends: dict[Var, list[Var]] = {}
         for var, (_, seq) in self.scopes.items():
             root = self.group(var)
-            if root not in lasting and homes[root][1] is seq and _may_hold(var.struct_info):
+            if root not in lasting and homes[root][1] is seq and may_hold_memory(var.struct_info):
                 ends.setdefault(last[root], []).append(var)
         return ends
 

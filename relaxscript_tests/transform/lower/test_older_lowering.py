@@ -10,7 +10,7 @@ from relaxscript.errors import VMError
 from relaxscript.ir.walk import walk
 from relaxscript.script import from_source
 from relaxscript.testing.compare import assert_same
-from relaxscript.transform.lower.older_lowering import without_shape_heaps
+from relaxscript.transform.lower.older_lowering import remove_shape_heaps
 
 OLDER = """
 @I.ir_module
@@ -78,16 +78,16 @@ class M:
 
 
 def test_checks_and_shapes_are_taken_back():
-    assert_same(without_shape_heaps(from_source(OLDER)), from_source(BEFORE))
+    assert_same(remove_shape_heaps(from_source(OLDER)), from_source(BEFORE))
 
 
 def test_a_module_without_heaps_stays_the_same_object():
     mod = from_source(BEFORE)
-    assert without_shape_heaps(mod) is mod
+    assert remove_shape_heaps(mod) is mod
 
 
 def test_such_a_program_runs_and_checks_as_it_did():
-    mod = without_shape_heaps(from_source(OLDER))
+    mod = remove_shape_heaps(from_source(OLDER))
     assert not any(
         "shape_heap" in str(getattr(node, "name_hint", "")) for node in walk(mod["main"])
     )
