@@ -42,7 +42,7 @@ from .runtime.values import kind_of
 from .script.parser.from_source import read_again
 from .script.printer.module import constants_of
 from .semantics.prim_funcs import symbol_of
-from .transform.lower.older_lowering import remove_shape_heaps
+from .transform.lower.legacy_lowering import remove_shape_heaps
 from .transform.normalize.normalize import normalized
 from .transform.vdevice.realize_vdevice import realized
 from .version import __version__

@@ -56,10 +56,11 @@ def default_pipeline() -> Sequential:
 
 
 def default_build_pipeline() -> Sequential:
-    """The same with all that the machine may do by itself written out, as TVM's pipeline has it.
+    """The same with the life of memory written out, as TVM's pipeline has it.
 
-    Local functions are lifted, tensors lie in storages, values are killed after their last use, and
-    PrimFuncs compute scalars.
+    Tensors lie in storages, values are killed after their last use, and PrimFuncs compute scalars.
+    That is what a plan of memory needs. A program without one runs faster as `default` leaves it:
+    with one call for each allocation, and a register for a value as long as it is used.
     """
     return Sequential(
         [

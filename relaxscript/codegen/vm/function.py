@@ -49,10 +49,15 @@ from relaxscript.sinfo import (
 )
 from relaxscript.transform.memory.liveness import may_hold_memory
 
+from .check_elision import (
+    binds_variable,
+    elide_checks,
+    shape_vars_computed_with,
+    trusts_struct_info,
+)
 from .program import Program
 from .registers import Registers, VariableRanges, last_uses
 from .scalars import compile_arithmetic
-from .trusted import binds_variable, elide_checks, shape_vars_computed_with, trusts_struct_info
 
 __all__ = ["FunctionEmitter"]
 
@@ -203,7 +208,7 @@ class FunctionEmitter(ABC):
         return dst
 
     def lookup(self, var: relax.Var) -> Arg:
-        """The argument with a value of a variable; raises `DiagnosticError` (RX0101) without one."""
+        """The argument with the value of a variable; `DiagnosticError` (RX0101) without one."""
         found = self.env.get(var)
         if found is None:
             message = f"the variable `{var.name_hint}` is not defined here"

@@ -10,8 +10,8 @@ from relaxscript.ir.relax import GlobalVar
 from relaxscript.runtime import Executable
 
 from .calls import CallEmitter
-from .lowered import require_lowered
 from .program import Kernel, Program
+from .require_lowered import require_lowered
 
 __all__ = ["codegen"]
 

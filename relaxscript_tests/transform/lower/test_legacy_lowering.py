@@ -10,7 +10,7 @@ from relaxscript.errors import VMError
 from relaxscript.ir.walk import walk
 from relaxscript.script import from_source
 from relaxscript.testing.compare import assert_same
-from relaxscript.transform.lower.older_lowering import remove_shape_heaps
+from relaxscript.transform.lower.legacy_lowering import remove_shape_heaps
 
 OLDER = """
 @I.ir_module
