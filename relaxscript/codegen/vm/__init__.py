@@ -1,10 +1,9 @@
 """From lowered Relax to bytecode of the virtual machine: calls, `if` and results.
 
-`codegen(module, kernels)` in `module.py` is the front door; `require_lowered.py` refuses what a pipeline
-left to be lowered. `function.py` emits one function and
-`calls.py` its calls; `program.py` holds what functions share, `registers.py` says which registers
-are free, `escape.py` what functions do with their variables, and `scalars.py` turns dimensions into
-Python functions.
+`codegen(module, kernels)` in `module.py` is the front door; `require_lowered.py` refuses what a
+pipeline left to be lowered. `function.py` emits one function and `calls.py` its calls. `program.py`
+holds what functions share, `registers.py` allocates registers, `escape.py` finds variables that
+others may write into, and `scalars.py` turns dimensions into Python functions.
 """
 
 from __future__ import annotations
