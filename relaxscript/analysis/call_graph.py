@@ -154,9 +154,9 @@ def contains_impure_call(
 ) -> bool:
     """Whether evaluating `expr`, or the body of the function `expr`, calls something impure.
 
-    Local functions count where they are called, not where they are defined, and calls of
-    `own_name`, the function that is being looked at, do not count. What functions of the module
-    are is read in `module`; raises `DiagnosticError` for one that is not there.
+    Local functions count where they are called, not where they are defined. Calls of `own_name`,
+    the function that is being looked at, do not count. What functions of the module are is read in
+    `module`. Raises `DiagnosticError` for one that is not there.
     """
     require_type("contains_impure_call.expr", expr, Expr)
     context = Context(module)

@@ -89,8 +89,8 @@ class Context:
     """Context of a derivation: Γ for global names, facts about integers, the deferred checks.
 
     `shape_scope` holds the shape variables in scope, or is None where scopes are not tracked (then
-    nothing is out of scope). `is_visible` says the same of Relax variables; where they are not
-    tracked, what the result of a call says by one is not believed, as it may be the callee's.
+    nothing is out of scope). `is_visible` says the same of Relax variables. Where they are not
+    tracked, what a result says by one is not believed, since it may be the callee's.
     """
 
     def __init__(

@@ -1,9 +1,9 @@
 """What a derived StructInfo says of dimensions: int64 values, as long as they can be read.
 
-A rule combines dimensions of its operands as they come, so that a scalar of another data type gets
-into an expression of int64. And every product of two dimensions is as long as both, so that what is
-derived from what was derived soon has more factors than anybody can read, print or compare. From
-`MOST_NODES` on, a dimension is forgotten: then only the rank is known.
+A rule combines dimensions of its operands as they come. So a scalar of another dtype may get into
+an expression of int64. And a product of two dimensions is as long as both: what is derived again
+and again soon has more factors than anybody can read. From `MOST_NODES` on, a dimension is
+forgotten: then only the rank is known.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """What is used after a call has written into it.
 
-`R.call_tir_inplace` and `R.call_inplace_packed` count as pure because nobody looks at the arguments
-that they write into, nor at an alias of them, once they have. An alias is what certainly is the
-same tensor: another name, a field of a tuple that holds it, a closure that captures it. What other
-functions and operators return or keep is not followed. Source: spec "Notable Operators".
+`R.call_tir_inplace` and `R.call_inplace_packed` count as pure, though they write into arguments.
+Therefore nobody may look at such an argument afterwards, nor at an alias of it. An alias is what
+certainly is the same tensor: another name, a field of a tuple that holds it, a closure that
+captures it. What other functions and operators return or keep is not followed. Source: spec
+"Notable Operators".
 """
 
 from __future__ import annotations

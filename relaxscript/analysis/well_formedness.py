@@ -2,8 +2,8 @@
 
 `well_formed_checker.py` goes through the program, `normal_form.py` looks at how it is nested,
 `struct_info_checker.py` derives what is annotated. What they find gets a place in the printed text
-of the program, since a program made by hand or by a pass has no other text. Source: spec
-"Well-Formedness Criteria"; TVM `relax.analysis.well_formed`.
+of the program: one made by hand or by a pass has no other text. Source: spec "Well-Formedness
+Criteria"; TVM `relax.analysis.well_formed`.
 """
 
 from __future__ import annotations
