@@ -70,92 +70,92 @@ __all__ = [
     "bfloat16",
     "bool",
     "boolean",
-    "float4_e2m1fn",
-    "float4_e2m1fnx2",
-    "float4_e2m1fnx4",
-    "float4_e2m1fnx8",
-    "float4_e2m1fnx16",
-    "float4_e2m1fnx32",
-    "float4_e2m1fnx64",
-    "float8_e4m3fn",
-    "float8_e4m3fnx4",
-    "float8_e4m3fnx8",
-    "float8_e4m3fnx16",
-    "float8_e4m3fnx32",
-    "float8_e4m3fnx64",
-    "float8_e5m2",
-    "float8_e5m2x4",
-    "float8_e5m2x8",
-    "float8_e5m2x16",
-    "float8_e5m2x32",
-    "float8_e5m2x64",
     "float16",
-    "float16x4",
-    "float16x8",
     "float16x16",
     "float16x32",
+    "float16x4",
     "float16x64",
+    "float16x8",
     "float32",
-    "float32x4",
-    "float32x8",
     "float32x16",
     "float32x32",
+    "float32x4",
     "float32x64",
+    "float32x8",
+    "float4_e2m1fn",
+    "float4_e2m1fnx16",
+    "float4_e2m1fnx2",
+    "float4_e2m1fnx32",
+    "float4_e2m1fnx4",
+    "float4_e2m1fnx64",
+    "float4_e2m1fnx8",
     "float64",
-    "float64x4",
-    "float64x8",
     "float64x16",
     "float64x32",
+    "float64x4",
     "float64x64",
+    "float64x8",
+    "float8_e4m3fn",
+    "float8_e4m3fnx16",
+    "float8_e4m3fnx32",
+    "float8_e4m3fnx4",
+    "float8_e4m3fnx64",
+    "float8_e4m3fnx8",
+    "float8_e5m2",
+    "float8_e5m2x16",
+    "float8_e5m2x32",
+    "float8_e5m2x4",
+    "float8_e5m2x64",
+    "float8_e5m2x8",
     "handle",
-    "int8",
-    "int8x4",
-    "int8x8",
-    "int8x16",
-    "int8x32",
-    "int8x64",
     "int16",
-    "int16x4",
-    "int16x8",
     "int16x16",
     "int16x32",
+    "int16x4",
     "int16x64",
+    "int16x8",
     "int32",
-    "int32x4",
-    "int32x8",
     "int32x16",
     "int32x32",
+    "int32x4",
     "int32x64",
+    "int32x8",
     "int64",
-    "int64x4",
-    "int64x8",
     "int64x16",
     "int64x32",
+    "int64x4",
     "int64x64",
-    "uint8",
-    "uint8x4",
-    "uint8x8",
-    "uint8x16",
-    "uint8x32",
-    "uint8x64",
+    "int64x8",
+    "int8",
+    "int8x16",
+    "int8x32",
+    "int8x4",
+    "int8x64",
+    "int8x8",
     "uint16",
-    "uint16x4",
-    "uint16x8",
     "uint16x16",
     "uint16x32",
+    "uint16x4",
     "uint16x64",
+    "uint16x8",
     "uint32",
-    "uint32x4",
-    "uint32x8",
     "uint32x16",
     "uint32x32",
+    "uint32x4",
     "uint32x64",
+    "uint32x8",
     "uint64",
-    "uint64x4",
-    "uint64x8",
     "uint64x16",
     "uint64x32",
+    "uint64x4",
     "uint64x64",
+    "uint64x8",
+    "uint8",
+    "uint8x16",
+    "uint8x32",
+    "uint8x4",
+    "uint8x64",
+    "uint8x8",
     "void",
     "Assert",
     "Bind",
@@ -238,8 +238,8 @@ __all__ = [
     "end_profile_intrinsic",
     "erf",
     "exp",
-    "exp2",
     "exp10",
+    "exp2",
     "fabs",
     "floor",
     "floordiv",
@@ -258,9 +258,9 @@ __all__ = [
     "likely",
     "llvm_lookup_intrinsic_id",
     "log",
+    "log10",
     "log1p",
     "log2",
-    "log10",
     "lookup_param",
     "make_filled_simdgroup_matrix",
     "max_value",
@@ -501,71 +501,8 @@ class f8_e5m2(_Elements, _Protocol):
 class bfloat16(_Scalar):
     """Scalars of type bfloat16."""
 
-class float4_e2m1fn(_Scalar):
-    """Scalars of type float4_e2m1fn."""
-
-class float4_e2m1fnx2(_Scalar):
-    """Scalars of type float4_e2m1fnx2."""
-
-class float4_e2m1fnx4(_Scalar):
-    """Scalars of type float4_e2m1fnx4."""
-
-class float4_e2m1fnx8(_Scalar):
-    """Scalars of type float4_e2m1fnx8."""
-
-class float4_e2m1fnx16(_Scalar):
-    """Scalars of type float4_e2m1fnx16."""
-
-class float4_e2m1fnx32(_Scalar):
-    """Scalars of type float4_e2m1fnx32."""
-
-class float4_e2m1fnx64(_Scalar):
-    """Scalars of type float4_e2m1fnx64."""
-
-class float8_e4m3fn(_Scalar):
-    """Scalars of type float8_e4m3fn."""
-
-class float8_e4m3fnx4(_Scalar):
-    """Scalars of type float8_e4m3fnx4."""
-
-class float8_e4m3fnx8(_Scalar):
-    """Scalars of type float8_e4m3fnx8."""
-
-class float8_e4m3fnx16(_Scalar):
-    """Scalars of type float8_e4m3fnx16."""
-
-class float8_e4m3fnx32(_Scalar):
-    """Scalars of type float8_e4m3fnx32."""
-
-class float8_e4m3fnx64(_Scalar):
-    """Scalars of type float8_e4m3fnx64."""
-
-class float8_e5m2(_Scalar):
-    """Scalars of type float8_e5m2."""
-
-class float8_e5m2x4(_Scalar):
-    """Scalars of type float8_e5m2x4."""
-
-class float8_e5m2x8(_Scalar):
-    """Scalars of type float8_e5m2x8."""
-
-class float8_e5m2x16(_Scalar):
-    """Scalars of type float8_e5m2x16."""
-
-class float8_e5m2x32(_Scalar):
-    """Scalars of type float8_e5m2x32."""
-
-class float8_e5m2x64(_Scalar):
-    """Scalars of type float8_e5m2x64."""
-
 class float16(_Scalar):
     """Scalars of type float16."""
-
-class float16x4(_Scalar):
-    """Scalars of type float16x4."""
-
-class float16x8(_Scalar):
-    """Scalars of type float16x8."""
 
 class float16x16(_Scalar):
     """Scalars of type float16x16."""
@@ -573,17 +510,17 @@ class float16x16(_Scalar):
 class float16x32(_Scalar):
     """Scalars of type float16x32."""
 
+class float16x4(_Scalar):
+    """Scalars of type float16x4."""
+
 class float16x64(_Scalar):
     """Scalars of type float16x64."""
 
+class float16x8(_Scalar):
+    """Scalars of type float16x8."""
+
 class float32(_Scalar):
     """Scalars of type float32."""
-
-class float32x4(_Scalar):
-    """Scalars of type float32x4."""
-
-class float32x8(_Scalar):
-    """Scalars of type float32x8."""
 
 class float32x16(_Scalar):
     """Scalars of type float32x16."""
@@ -591,17 +528,38 @@ class float32x16(_Scalar):
 class float32x32(_Scalar):
     """Scalars of type float32x32."""
 
+class float32x4(_Scalar):
+    """Scalars of type float32x4."""
+
 class float32x64(_Scalar):
     """Scalars of type float32x64."""
 
+class float32x8(_Scalar):
+    """Scalars of type float32x8."""
+
+class float4_e2m1fn(_Scalar):
+    """Scalars of type float4_e2m1fn."""
+
+class float4_e2m1fnx16(_Scalar):
+    """Scalars of type float4_e2m1fnx16."""
+
+class float4_e2m1fnx2(_Scalar):
+    """Scalars of type float4_e2m1fnx2."""
+
+class float4_e2m1fnx32(_Scalar):
+    """Scalars of type float4_e2m1fnx32."""
+
+class float4_e2m1fnx4(_Scalar):
+    """Scalars of type float4_e2m1fnx4."""
+
+class float4_e2m1fnx64(_Scalar):
+    """Scalars of type float4_e2m1fnx64."""
+
+class float4_e2m1fnx8(_Scalar):
+    """Scalars of type float4_e2m1fnx8."""
+
 class float64(_Scalar):
     """Scalars of type float64."""
-
-class float64x4(_Scalar):
-    """Scalars of type float64x4."""
-
-class float64x8(_Scalar):
-    """Scalars of type float64x8."""
 
 class float64x16(_Scalar):
     """Scalars of type float64x16."""
@@ -609,35 +567,53 @@ class float64x16(_Scalar):
 class float64x32(_Scalar):
     """Scalars of type float64x32."""
 
+class float64x4(_Scalar):
+    """Scalars of type float64x4."""
+
 class float64x64(_Scalar):
     """Scalars of type float64x64."""
 
-class int8(_Scalar):
-    """Scalars of type int8."""
+class float64x8(_Scalar):
+    """Scalars of type float64x8."""
 
-class int8x4(_Scalar):
-    """Scalars of type int8x4."""
+class float8_e4m3fn(_Scalar):
+    """Scalars of type float8_e4m3fn."""
 
-class int8x8(_Scalar):
-    """Scalars of type int8x8."""
+class float8_e4m3fnx16(_Scalar):
+    """Scalars of type float8_e4m3fnx16."""
 
-class int8x16(_Scalar):
-    """Scalars of type int8x16."""
+class float8_e4m3fnx32(_Scalar):
+    """Scalars of type float8_e4m3fnx32."""
 
-class int8x32(_Scalar):
-    """Scalars of type int8x32."""
+class float8_e4m3fnx4(_Scalar):
+    """Scalars of type float8_e4m3fnx4."""
 
-class int8x64(_Scalar):
-    """Scalars of type int8x64."""
+class float8_e4m3fnx64(_Scalar):
+    """Scalars of type float8_e4m3fnx64."""
+
+class float8_e4m3fnx8(_Scalar):
+    """Scalars of type float8_e4m3fnx8."""
+
+class float8_e5m2(_Scalar):
+    """Scalars of type float8_e5m2."""
+
+class float8_e5m2x16(_Scalar):
+    """Scalars of type float8_e5m2x16."""
+
+class float8_e5m2x32(_Scalar):
+    """Scalars of type float8_e5m2x32."""
+
+class float8_e5m2x4(_Scalar):
+    """Scalars of type float8_e5m2x4."""
+
+class float8_e5m2x64(_Scalar):
+    """Scalars of type float8_e5m2x64."""
+
+class float8_e5m2x8(_Scalar):
+    """Scalars of type float8_e5m2x8."""
 
 class int16(_Scalar):
     """Scalars of type int16."""
-
-class int16x4(_Scalar):
-    """Scalars of type int16x4."""
-
-class int16x8(_Scalar):
-    """Scalars of type int16x8."""
 
 class int16x16(_Scalar):
     """Scalars of type int16x16."""
@@ -645,17 +621,17 @@ class int16x16(_Scalar):
 class int16x32(_Scalar):
     """Scalars of type int16x32."""
 
+class int16x4(_Scalar):
+    """Scalars of type int16x4."""
+
 class int16x64(_Scalar):
     """Scalars of type int16x64."""
 
+class int16x8(_Scalar):
+    """Scalars of type int16x8."""
+
 class int32(_Scalar):
     """Scalars of type int32."""
-
-class int32x4(_Scalar):
-    """Scalars of type int32x4."""
-
-class int32x8(_Scalar):
-    """Scalars of type int32x8."""
 
 class int32x16(_Scalar):
     """Scalars of type int32x16."""
@@ -663,17 +639,17 @@ class int32x16(_Scalar):
 class int32x32(_Scalar):
     """Scalars of type int32x32."""
 
+class int32x4(_Scalar):
+    """Scalars of type int32x4."""
+
 class int32x64(_Scalar):
     """Scalars of type int32x64."""
 
+class int32x8(_Scalar):
+    """Scalars of type int32x8."""
+
 class int64(_Scalar):
     """Scalars of type int64."""
-
-class int64x4(_Scalar):
-    """Scalars of type int64x4."""
-
-class int64x8(_Scalar):
-    """Scalars of type int64x8."""
 
 class int64x16(_Scalar):
     """Scalars of type int64x16."""
@@ -681,35 +657,35 @@ class int64x16(_Scalar):
 class int64x32(_Scalar):
     """Scalars of type int64x32."""
 
+class int64x4(_Scalar):
+    """Scalars of type int64x4."""
+
 class int64x64(_Scalar):
     """Scalars of type int64x64."""
 
-class uint8(_Scalar):
-    """Scalars of type uint8."""
+class int64x8(_Scalar):
+    """Scalars of type int64x8."""
 
-class uint8x4(_Scalar):
-    """Scalars of type uint8x4."""
+class int8(_Scalar):
+    """Scalars of type int8."""
 
-class uint8x8(_Scalar):
-    """Scalars of type uint8x8."""
+class int8x16(_Scalar):
+    """Scalars of type int8x16."""
 
-class uint8x16(_Scalar):
-    """Scalars of type uint8x16."""
+class int8x32(_Scalar):
+    """Scalars of type int8x32."""
 
-class uint8x32(_Scalar):
-    """Scalars of type uint8x32."""
+class int8x4(_Scalar):
+    """Scalars of type int8x4."""
 
-class uint8x64(_Scalar):
-    """Scalars of type uint8x64."""
+class int8x64(_Scalar):
+    """Scalars of type int8x64."""
+
+class int8x8(_Scalar):
+    """Scalars of type int8x8."""
 
 class uint16(_Scalar):
     """Scalars of type uint16."""
-
-class uint16x4(_Scalar):
-    """Scalars of type uint16x4."""
-
-class uint16x8(_Scalar):
-    """Scalars of type uint16x8."""
 
 class uint16x16(_Scalar):
     """Scalars of type uint16x16."""
@@ -717,17 +693,17 @@ class uint16x16(_Scalar):
 class uint16x32(_Scalar):
     """Scalars of type uint16x32."""
 
+class uint16x4(_Scalar):
+    """Scalars of type uint16x4."""
+
 class uint16x64(_Scalar):
     """Scalars of type uint16x64."""
 
+class uint16x8(_Scalar):
+    """Scalars of type uint16x8."""
+
 class uint32(_Scalar):
     """Scalars of type uint32."""
-
-class uint32x4(_Scalar):
-    """Scalars of type uint32x4."""
-
-class uint32x8(_Scalar):
-    """Scalars of type uint32x8."""
 
 class uint32x16(_Scalar):
     """Scalars of type uint32x16."""
@@ -735,17 +711,17 @@ class uint32x16(_Scalar):
 class uint32x32(_Scalar):
     """Scalars of type uint32x32."""
 
+class uint32x4(_Scalar):
+    """Scalars of type uint32x4."""
+
 class uint32x64(_Scalar):
     """Scalars of type uint32x64."""
 
+class uint32x8(_Scalar):
+    """Scalars of type uint32x8."""
+
 class uint64(_Scalar):
     """Scalars of type uint64."""
-
-class uint64x4(_Scalar):
-    """Scalars of type uint64x4."""
-
-class uint64x8(_Scalar):
-    """Scalars of type uint64x8."""
 
 class uint64x16(_Scalar):
     """Scalars of type uint64x16."""
@@ -753,8 +729,32 @@ class uint64x16(_Scalar):
 class uint64x32(_Scalar):
     """Scalars of type uint64x32."""
 
+class uint64x4(_Scalar):
+    """Scalars of type uint64x4."""
+
 class uint64x64(_Scalar):
     """Scalars of type uint64x64."""
+
+class uint64x8(_Scalar):
+    """Scalars of type uint64x8."""
+
+class uint8(_Scalar):
+    """Scalars of type uint8."""
+
+class uint8x16(_Scalar):
+    """Scalars of type uint8x16."""
+
+class uint8x32(_Scalar):
+    """Scalars of type uint8x32."""
+
+class uint8x4(_Scalar):
+    """Scalars of type uint8x4."""
+
+class uint8x64(_Scalar):
+    """Scalars of type uint8x64."""
+
+class uint8x8(_Scalar):
+    """Scalars of type uint8x8."""
 
 class void(_Scalar):
     """Scalars of type void."""
@@ -1293,11 +1293,11 @@ def erf(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
 def exp(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.exp`; each operand is a floating-point number."""
 
-def exp2(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
-    """A call of `tir.exp2`; each operand is a floating-point number."""
-
 def exp10(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.exp10`; each operand is a floating-point number."""
+
+def exp2(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
+    """A call of `tir.exp2`; each operand is a floating-point number."""
 
 def fabs(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.fabs`; each operand is a floating-point number."""
@@ -1355,14 +1355,14 @@ def llvm_lookup_intrinsic_id(name: _Any) -> _PrimExpr:
 def log(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.log`; each operand is a floating-point number."""
 
+def log10(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
+    """A call of `tir.log10`; each operand is a floating-point number."""
+
 def log1p(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.log1p`; each operand is a floating-point number."""
 
 def log2(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.log2`; each operand is a floating-point number."""
-
-def log10(x: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
-    """A call of `tir.log10`; each operand is a floating-point number."""
 
 def lookup_param(param_name: _Any) -> _PrimExpr:
     """A call of `tir.lookup_param`, for which no code is made here."""

@@ -42,7 +42,7 @@ __all__ += [
 # ---- the function
 
 
-def prim_func(is_private: bool = False) -> _PrimFuncFrame:  # type: ignore[valid-type]
+def prim_func(is_private: bool = False) -> _PrimFuncFrame:
     """A PrimFunc: `with T.prim_func():`."""
     return _PrimFuncFrame(is_private)
 
