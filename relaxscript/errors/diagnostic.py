@@ -6,6 +6,7 @@ message says what is wrong; each label states a fact about its spot; `help` is s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -46,6 +47,17 @@ class Edit(NamedTuple):
     new_text: str
 
 
+# Nobody reads a word, or a string of the program, that is as long as this.
+_LONG = re.compile(r'"[^"\n]{300,}"|[^\s"`]{300,}')
+
+
+def shorten_quotes(text: str) -> str:
+    """A sentence with the beginnings of very long names and strings only."""
+    if len(text) <= 300:
+        return text
+    return _LONG.sub(lambda found: f"{found[0][:60]}..." + '"' * (found[0][0] == '"'), text)
+
+
 @dataclass(frozen=True)
 class Diagnostic:
     """One mistake.
@@ -68,8 +80,11 @@ class Diagnostic:
 
     def __post_init__(self) -> None:
         # People write lists and plain pairs; everybody who reads finds tuples of labels and edits.
-        object.__setattr__(self, "labels", tuple(Label(*label) for label in self.labels))
-        object.__setattr__(self, "notes", tuple(self.notes))
+        labels = tuple(Label(span, shorten_quotes(text)) for span, text in self.labels)
+        object.__setattr__(self, "message", shorten_quotes(self.message))
+        object.__setattr__(self, "labels", labels)
+        object.__setattr__(self, "notes", tuple(map(shorten_quotes, self.notes)))
+        object.__setattr__(self, "help", self.help and shorten_quotes(self.help))
         object.__setattr__(self, "fix", tuple(Edit(*edit) for edit in self.fix))
         object.__setattr__(self, "nature", self.nature or NATURES.get(self.code))
 
