@@ -6,6 +6,7 @@ Source: TVM `tvm.cuda`, `tvm.opencl` and so on.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
 from .values import Device
 
@@ -13,14 +14,22 @@ __all__ = [
     "cuda", "ext_dev", "gpu", "hexagon", "metal", "opencl", "rocm", "vpi", "vulkan", "webgpu",
 ]  # fmt: skip
 
+D = TypeVar("D")
 
-def _of_kind(kind: str) -> Callable[..., Device]:
-    def made(dev_id: int = 0) -> Device:
-        return Device(kind, dev_id)
+
+def of_kind(kind: str, make: Callable[[str, int], D], more: str = "") -> Callable[..., D]:
+    """The function of that name which makes a device of the kind; `more` ends its docstring."""
+
+    def made(dev_id: int = 0) -> D:
+        return make(kind, dev_id)
 
     made.__name__ = made.__qualname__ = kind
-    made.__doc__ = f"The {kind} device of that number, whether or not it is there."
+    made.__doc__ = f"The {kind} device of that number{more}."
     return made
+
+
+def _of_kind(kind: str) -> Callable[..., Device]:
+    return of_kind(kind, Device, ", whether or not it is there")
 
 
 # fmt: off

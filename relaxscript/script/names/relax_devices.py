@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from relaxscript.errors import AdvisedValueError
 from relaxscript.ir.module import Target, VDevice
+from relaxscript.runtime.devices import of_kind
 from relaxscript.runtime.values import DEVICE_ALIASES, DEVICE_KINDS
 
 from .safe_callables import safe_callables
@@ -38,12 +39,7 @@ def device(dev: str | int, dev_id: int | None = None) -> VDevice:
 
 
 def _of_kind(kind: str) -> Callable[..., VDevice]:
-    def made(dev_id: int = 0) -> VDevice:
-        return device(kind, dev_id)
-
-    made.__name__ = made.__qualname__ = kind
-    made.__doc__ = f"The {kind} device of that number."
-    return made
+    return of_kind(kind, device)
 
 
 # fmt: off
