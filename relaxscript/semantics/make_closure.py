@@ -61,9 +61,19 @@ def closure_maker(info: FuncStructInfo, count: int) -> Callable[..., Closure]:
     if not any(telling):
         return lambda function, *captured: function.bind(captured, known)
 
+    latest: tuple[object, StructInfo | None] = (None, None)
+
     def make(function: Closure, *captured: Any) -> Closure:
-        told = [_struct_info_of(v) if tells else _OBJECT for v, tells in zip(captured, telling)]
-        return function.bind(captured, apply_partially(info, told))
+        nonlocal latest
+        told = [value for value, tells in zip(captured, telling) if tells]
+        sizes = [_sizes_of(value) for value in told]
+        before, made = latest
+        if made is None or before != sizes:
+            values = iter(told)
+            infos = [_struct_info_of(next(values)) if tells else _OBJECT for tells in telling]
+            made = apply_partially(info, infos)
+            latest = (sizes, made)
+        return function.bind(captured, made)
 
     return make
 
@@ -86,3 +96,16 @@ def _struct_info_of(value: Any) -> StructInfo:
 
 def _dims(shape: Sequence[int]) -> tuple[prim.PrimExpr, ...]:
     return tuple(prim.IntImm.make(prim.INT64, int(dim)) for dim in shape)
+
+
+def _sizes_of(value: Any) -> object:
+    """All that `_struct_info_of` looks at, to be compared."""
+    match value:
+        case Shape():
+            return value
+        case tuple():
+            return [_sizes_of(field) for field in value]
+    if (dtype := tensor_dtype(value)) is not None:
+        return dtype, value.shape
+    scalar = prim_dtype(value)
+    return None if scalar is None else (scalar, prim_value(value))

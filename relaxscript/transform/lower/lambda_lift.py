@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from relaxscript.analysis import Context, call_purity
+from relaxscript.arith import YES
 from relaxscript.errors import DiagnosticError, OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.module import IRModule
@@ -60,7 +61,7 @@ from relaxscript.op.base import (
     make_closure,
 )
 from relaxscript.semantics.make_closure import CAPTURED, LOCAL_NAME
-from relaxscript.sinfo import definable_shape_vars, shape_var_mapping
+from relaxscript.sinfo import definable_shape_vars, is_subtype, shape_var_mapping
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import ModulePass
 
@@ -247,13 +248,22 @@ class _Scope:
         before, self.before = self.before, []
         return [*before, binding.replace(value=_closure(name, args, function))]
 
-    def _takes_all(self, name: GlobalVar, args: Sequence[Expr], var: Var) -> bool:
+    def _fits(self, call: Call, func: Function) -> bool:
+        """True if the arguments are sure to be what the parameters of a local function say."""
+        return len(call.args) == len(func.params) and all(
+            is_subtype(self.context.struct_info(arg), param.struct_info) is YES
+            for arg, param in zip(call.args, func.params)
+        )
+
+    def _takes_all(self, name: GlobalVar, args: Sequence[Expr], var: Var, func: Function) -> bool:
         """True if the calls of a local function may give the lifted one what it captures.
 
         A call that cannot succeed is left to fail when it runs. What the program gives back is in
         closures only.
         """
         for call in self.uses[var].calls:
+            if self._fits(call, func):
+                continue
             try:
                 self.context.struct_info(call.replace(op=name, args=(*call.args, *args)))
             except (DiagnosticError, OperandError):
@@ -309,7 +319,7 @@ class _Scope:
             _rename_variables(header)
         )
         args = (*captured, *scalars, *shape)
-        direct = self._takes_all(name, args, var)
+        direct = self._takes_all(name, args, var, func)
         if direct and self.lifting.direct:
             self.direct.add(var)
         lifted = _bind_itself(lifted, var, name, args, direct)
