@@ -69,7 +69,12 @@ def ir_module(
     Raises `DiagnosticError` with every mistake in the class.
     """
     frame = sys._getframe(1)
-    return _decorate(mod, lambda cls: parse_class(cls, frame, check_well_formed, strict, unknown))
+    if mod is None or isinstance(mod, bool):
+        return lambda cls: _shortly(parse_class, cls, frame, check_well_formed, strict, unknown)
+    try:
+        return parse_class(mod, frame, check_well_formed, strict, unknown)
+    except DiagnosticError as error:
+        raise error.with_traceback(None) from None
 
 
 def parse_class(
@@ -139,9 +144,14 @@ def function(
     """
     frame = sys._getframe(1)
     given = {"pure": pure, "private": private, "check_well_formed": check_well_formed}
-    return _decorate(
-        f, lambda inner: parse_decorated(inner, frame, "function", strict, unknown, given)
-    )
+    if f is None or isinstance(f, bool):
+        return lambda inner: _shortly(
+            parse_decorated, inner, frame, "function", strict, unknown, given
+        )
+    try:
+        return parse_decorated(f, frame, "function", strict, unknown, given)
+    except DiagnosticError as error:
+        raise error.with_traceback(None) from None
 
 
 @overload
@@ -167,25 +177,22 @@ def prim_func(
     """
     frame = sys._getframe(1)
     given = {"private": private}
-    return _decorate(
-        func, lambda inner: parse_decorated(inner, frame, "prim_func", None, unknown, given)
-    )
+    if func is None or isinstance(func, bool):
+        return lambda inner: _shortly(
+            parse_decorated, inner, frame, "prim_func", None, unknown, given
+        )
+    try:
+        return parse_decorated(func, frame, "prim_func", None, unknown, given)
+    except DiagnosticError as error:
+        raise error.with_traceback(None) from None
 
 
-def _decorate(definition: Any, parse: Callable[[Any], Any]) -> Any:
-    """Parse a definition; where only options are given, the decorator that does.
-
-    The user's line matters, our frames do not: errors leave without them.
-    """
-
-    def parse_shortly(inner: Any) -> Any:
-        try:
-            return parse(inner)
-        except DiagnosticError as error:
-            raise error.with_traceback(None) from None
-
-    is_missing = definition is None or isinstance(definition, bool)
-    return parse_shortly if is_missing else parse_shortly(definition)
+def _shortly(parse: Callable[..., Any], *args: Any) -> Any:
+    """The user's line matters, our frames do not: errors leave without them."""
+    try:
+        return parse(*args)
+    except DiagnosticError as error:
+        raise error.with_traceback(None) from None
 
 
 def parse_decorated(
