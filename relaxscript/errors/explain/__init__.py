@@ -3,7 +3,7 @@ the mended one.
 
 A page is one entry of one of the tables `language.py`, `struct_info.py`, `well_formed.py`,
 `tir.py` and `runtime.py`: a title line, the meaning, then `Wrong:` and `Right:` programs,
-indented. Sections of the specification stand in `sections.py`.
+indented. Sections of the specification are in `sections.py`.
 """
 
 from __future__ import annotations

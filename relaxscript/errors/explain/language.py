@@ -217,7 +217,7 @@ Right:
     "RX0111": """
 RX0111: the source is not found
 
-A decorator reads the file or notebook cell in which the definition stands. There is none for code
+A decorator reads the file or notebook cell with the definition. There is none for code
 given to `exec` or typed into a plain Python prompt, and a file that was changed after it was
 imported does not show what runs. Give the source itself to `from_source`.
 

@@ -52,7 +52,7 @@ Right:
     "RX0604": """
 RX0604: a packed function raised an exception
 
-The exception is its own and stands above as the cause; the line is the one of the Relax program
+The exception is its own and is shown above as the cause; the line is the one of the Relax program
 that called it. The virtual machine can be used again.
 
 Wrong:

@@ -154,7 +154,7 @@ Right:
     "RX0208": """
 RX0208: the tuple has no such field
 
-Fields are counted from 0, and the index is a number that stands in the program.
+Fields are counted from 0, and the index is a literal number.
 
 Wrong:
 

@@ -27,8 +27,8 @@ Right:
     "RX0302": """
 RX0302: a variable is bound twice, or by nothing
 
-Every variable is a parameter or stands on the left of exactly one binding. On the right of its
-own binding it may stand only if that defines a function.
+Every variable is a parameter or is on the left of exactly one binding. On the right of its own
+binding it may be used only if that defines a function.
 
 Wrong:
 
@@ -165,7 +165,7 @@ Right:
     "RX0309": """
 RX0309: an operator is used as a value
 
-An operator stands only where it is called. To pass it on, write a function around it.
+An operator can only be called. To pass it on, write a function around it.
 
 Wrong:
 
@@ -249,7 +249,7 @@ Right:
 RX0313: the global symbol is not the name of the function
 
 A function of a module that can be called from outside has one name: `global_symbol` is that of its
-GlobalVar. A function that stands alone may have any.
+GlobalVar. A function outside a module may have any.
 
 Wrong:
 
@@ -446,7 +446,7 @@ Right:
     "RX0324": """
 RX0324: a device is not listed by the module
 
-Every device that an annotation names stands in the module's `global_infos` under "vdevice".
+Every device that an annotation names is listed in the module's `global_infos` under "vdevice".
 
 Wrong:
 
@@ -470,9 +470,9 @@ Right:
 RX0325: a program is not in normal form
 
 Operands are variables and constants (or tuples of these). Bodies and branches are SeqExprs with
-such a result, and SeqExprs stand nowhere else. Blocks are not empty, neighbours of a kind are one
-block, and no ordinary block stands in a dataflow block. Scripts and programs of a BlockBuilder are
-always so; nodes made by hand are brought there by `relax.transform.Normalize()`.
+such a result, and SeqExprs are used nowhere else. Blocks are not empty, neighbours of a kind are
+one block, and a dataflow block has no ordinary block inside. Scripts and programs of a BlockBuilder
+are always so; nodes made by hand are brought there by `relax.transform.Normalize()`.
 
 Wrong:
 
